@@ -12,13 +12,13 @@ interface DomainErrorOptions {
   extensions?: Record<string, unknown>
   retryAfterSeconds?: number
   cause?: unknown
-  /** False where the log knows it already: then it is not told of every request that ends so. */
+  /** False if the log already has the cause, so that not every failed request logs it again. */
   logged?: boolean
 }
 
 /**
- * What services throw. The slug decides status and title (contract/problems.ts); `detail` says what was wrong
- * this time and what to do. The HTTP layer renders it as an RFC 7807 document.
+ * Carries a problem from a service to HTTP. The slug decides status and title (contract/problems.ts); `detail` says
+ * what was wrong and what to do. The HTTP layer renders it as an RFC 7807 document.
  */
 export class DomainError extends Error {
   override readonly name = 'DomainError'
@@ -53,7 +53,7 @@ export function isUnavailable(error: unknown): error is DomainError {
   return error instanceof DomainError && error.slug === 'hub-unavailable'
 }
 
-/** What has no space left. */
+/** Names the storage that is full. */
 export type FullPlace = 'database' | 'files' | 'backup'
 
 const fullWords: Record<FullPlace, string> = {

@@ -7,7 +7,7 @@ export const emailLengthMax = 254
 const emailPattern = new RegExp(patterns.email, 'u')
 /** Labels of RFC 1035, section 2.3.4. The last begins with a letter: with a digit it is of an IP address. */
 const domainPattern = /^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z]([a-z0-9-]{0,61}[a-z0-9])?$/
-/** What would end the host of a URL, be left out of it, or stand for another character there. */
+/** Matches characters that end the host of a URL, are dropped from it, or are mapped to others. */
 const noDomain = /[\s\p{C}/?#\\%@:]/u
 
 /** Whether it looks like one address. Only a mail that arrives proves that it is one. */
@@ -15,14 +15,14 @@ export function isEmail(text: string): boolean {
   return text.length <= emailLengthMax && emailPattern.test(text) && domainKey(partsOf(text).domain) !== undefined
 }
 
-/** What the pattern of a schema cannot say: the domain is one. Throws `validation-failed` for the member `email`. */
+/** Checks the domain, which a schema pattern cannot. Throws `validation-failed` for the member `email`. */
 export function requireEmail(text: string): void {
   if (!isEmail(text)) throw validationFailed([{ pointer: '/email', detail: 'must be an e-mail address' }])
 }
 
 /**
- * What addresses are compared by: lower case, in Unicode normalization form C, and the domain as {@link domainKey}
- * has it. Of a text that is no address, the first two.
+ * Returns the form in which addresses are compared: lower case, Unicode normalization form C, and the domain as in
+ * {@link domainKey}. Applies only the first two to a text that is no address.
  */
 export function emailKey(email: string): string {
   const { local, domain } = partsOf(email)
@@ -31,8 +31,8 @@ export function emailKey(email: string): string {
 }
 
 /**
- * What domains are compared by, the same for all spellings of one: in ASCII by UTS 46, as the URL Standard applies it.
- * So a full stop of another script, letters of full width and `xn--` make no difference. Undefined for what is none.
+ * Returns the form in which domains are compared: ASCII by UTS 46, as the URL Standard applies it.
+ * Other full stops, full-width letters and `xn--` make no difference. Returns undefined for an invalid domain.
  */
 export function domainKey(domain: string): string | undefined {
   if (noDomain.test(domain)) return undefined

@@ -17,12 +17,12 @@ const columns = (type: ColumnType, ...names: string[]): ExportColumn[] => names.
 
 /** In the order in which files have them; the columns of {@link provenanceColumns} follow. */
 export const typedColumns: readonly ExportColumn[] = [
-  // Of every record.
+  // Columns of every record.
   ...columns('text', 'record_id', 'record_type', 'tenant_id'),
   ...columns('timestamp', 'created_at'),
   ...columns('text', 'created_by', 'schema_version'),
   ...columns('json', 'related_records'),
-  // Of several types.
+  // Columns of several types.
   ...columns('text', 'skill_id', 'skill_version', 'archetype_id', 'user_id', 'llm_platform', 'llm_model'),
   ...columns('number', 'cost_usd_estimate'),
   ...columns('text', 'title'),
@@ -58,7 +58,7 @@ export const verifiedColumn = 'verified'
 export type TypedValue = string | number | boolean | null
 
 /**
- * What stands in a typed column for a record: null for a member that the record does not have, or that has another type,
+ * Returns the value of a typed column for a record: null for a member that is absent or of another type,
  * as in a record that somebody edited.
  *
  * @param members of the canonical record
@@ -99,7 +99,7 @@ export function microsOfTimestamp(value: unknown): bigint | null {
 
 const daysOfMonth = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 
-/** Of a timestamp in the one form of ours: UTC, six fractional digits. Files have two of them in each row. */
+/** Parses a timestamp in UTC with six fractional digits. It is optimized, because each exported row has two. */
 function microsOf(text: string): number | undefined {
   if (text.length !== 27 || text[4] !== '-' || text[7] !== '-' || text[10] !== 'T' || text[26] !== 'Z') return undefined
   if (text[13] !== ':' || text[16] !== ':' || text[19] !== '.') return undefined
@@ -135,7 +135,7 @@ function digits(text: string, from: number, to: number): number {
   return number
 }
 
-/** What spreadsheets take for a formula, in either width, or skip to find one. */
+/** Matches characters that start a formula in spreadsheets, in either width, or that they skip before one. */
 const formulaStart = /^[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20]/
 
 /**

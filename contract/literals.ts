@@ -31,11 +31,11 @@ export const patterns = {
     '^(0|[1-9]\\d*)\\.(0|[1-9]\\d*)\\.(0|[1-9]\\d*)(-((0|[1-9]\\d*|\\d*[A-Za-z-][0-9A-Za-z-]*)(\\.(0|[1-9]\\d*|\\d*[A-Za-z-][0-9A-Za-z-]*))*))?(\\+[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?$',
   uuid: '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$',
   idempotencyKey: '^[\\x21-\\x7e]{1,255}$',
-  /** What may stand in a header of a mail: one @, nothing invisible, none of the signs that separate addresses. */
+  /** Matches an address that is safe in a mail header: one @, no invisible characters, no address separators. */
   email: '^[^\\s@\\p{C}<>()\\[\\],;:\\\\"]+@[^\\s@\\p{C}<>()\\[\\],;:\\\\"]+$',
 } as const
 
-/** What each pattern asks for, to complete "must be …" in an error. */
+/** Completes "must be …" in the error of each pattern. */
 export const patternWords: Readonly<Record<string, string>> = {
   [patterns.tenantSlug]: 'a letter, then 1 to 62 of the characters a-z 0-9 -',
   [patterns.identifier]: '1 to 128 of the characters A-Z a-z 0-9 _ . : -',

@@ -3,9 +3,9 @@
 interface Problem {
   status: number
   title: string
-  /** What happened, in a sentence or two. */
+  /** Describes the problem in one or two sentences. */
   meaning: string
-  /** What the caller can do about it. */
+  /** Describes the remedy for the caller. */
   remedy: string
 }
 

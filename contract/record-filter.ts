@@ -37,10 +37,10 @@ export const RecordFilterBody = Type.Object(recordFilterMembers, {
 
 type RecordFilterBody = Static<typeof RecordFilterBody>
 
-/** A filter as it is stored: ids in lower case, times in UTC with six digits, without the tenant. */
+/** A filter in its stored form: ids in lower case, times in UTC with six fractional digits, without the tenant. */
 export type RecordFilter = Omit<RecordFilterBody, 'tenant_id'>
 
-/** What a filter looks at. */
+/** The members of a record that a filter compares. */
 export interface FilteredRecord {
   record_id: string
   record_type: string

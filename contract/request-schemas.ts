@@ -14,7 +14,7 @@ export const PageQuery = Type.Object(
   { additionalProperties: false },
 )
 
-/** Of operations that answer a repeated call with their first answer. */
+/** Headers of operations that return their first response to a repeated call. */
 export const IdempotencyHeader = Type.Object(
   {
     'idempotency-key': Type.Optional(

@@ -21,7 +21,7 @@ export const NextCursor = Type.Union([Type.String(), Type.Null()], {
   examples: [null],
 })
 
-/** What trying a connection found, step by step. */
+/** The result of a connection test, step by step. */
 export const ConnectionTestResult = Type.Object(
   {
     ok: Type.Boolean({ description: 'Whether every step went well' }),
@@ -31,7 +31,7 @@ export const ConnectionTestResult = Type.Object(
           name: Type.String({ examples: ['users'] }),
           ok: Type.Boolean(),
           detail: Type.String({
-            description: 'What was found; or what is wrong, and what to do',
+            description: 'The finding, or the fault and its remedy',
             examples: ['GET /Users: 412 people.'],
           }),
         },
@@ -42,7 +42,7 @@ export const ConnectionTestResult = Type.Object(
   { additionalProperties: false },
 )
 
-/** What a written record is answered with. */
+/** The response to a written record. */
 export const receiptMembers = {
   record_id: Type.String({
     pattern: patterns.uuid,
@@ -66,18 +66,18 @@ const inboundConnectionId = (example: string) =>
     examples: [example],
   })
 const InboundSecret = Type.String({
-  description: 'What its messages are signed with. Only here, and only once.',
+  description: 'Secret that signs its messages. Returned only here, and only once.',
   examples: ['whsec_7Kd2mQx9RtVb4LhZs8WcNp3F6gTyU1oPaSdEjHkWzQmB'],
 })
 
-/** Where a connection sends messages. */
+/** The address to which a connection sends messages. */
 export const InboundConnectionSchema = (exampleId: string) =>
   Type.Object(
     { connection_id: inboundConnectionId(exampleId), secret: Type.Optional(InboundSecret) },
     { additionalProperties: false, description: 'How messages of it come in' },
   )
 
-/** What a rotation of the secret of inbound messages is answered with. */
+/** The response to a rotation of the inbound secret. */
 export const RotatedInboundSecretSchema = (exampleId: string) =>
   Type.Object(
     {

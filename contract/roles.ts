@@ -1,6 +1,6 @@
 import { type Scope, scopeNames } from './scopes.ts'
 
-/** What a person may do (decisions section 5): the one table that the API and the web UI go by. */
+/** Lists the permissions of each role (decisions section 5). The API and the web UI both use this table. */
 export const roles = {
   admin: scopeNames,
   auditor: ['hub:read', 'telemetry:read', 'roster:read', 'skill_entitlement:read', 'governance:read'],

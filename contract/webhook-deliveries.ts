@@ -27,7 +27,7 @@ export const deliveryErrors = {
 
 export type DeliveryErrorCode = keyof typeof deliveryErrors
 
-/** What each word means, for the API description. */
+/** Describes each status for the OpenAPI document. */
 export function meaningsOf(words: Readonly<Record<string, string>>): string {
   return Object.entries(words)
     .map(([word, meaning]) => `\`${word}\`: ${meaning}.`)

@@ -10,7 +10,7 @@ export const userEventKinds = [
 ] as const
 export type UserEventKind = (typeof userEventKinds)[number]
 
-/** Of single invocations; what is exceeded is for each endpoint to say. */
+/** Events about single invocations. Each endpoint sets its own thresholds. */
 export const invocationEventKinds = [
   'skill.invocation_failed',
   'skill.latency_exceeded',
@@ -18,13 +18,13 @@ export const invocationEventKinds = [
 ] as const
 export type InvocationEventKind = (typeof invocationEventKinds)[number]
 
-/** Of episodes of alerts: for endpoints with rules, whatever they name. */
+/** Events about alerts. Endpoints with alert rules receive them regardless of their subscription. */
 export const alertEventKinds = ['skill.alert_opened', 'skill.alert_closed'] as const
 
 /** Sent by `:test` alone. */
 export const testEventKind = 'webhook.test'
 
-/** The kind of the message that tells of a governance event: `governance.` and its `event_kind`. */
+/** The type of the message about a governance event: `governance.` and its `event_kind`. */
 export const governancePrefix = 'governance.'
 
 const nameable: readonly string[] = [...userEventKinds, ...invocationEventKinds]

@@ -3,7 +3,7 @@ import { webhookDataBytesMax } from './limits.ts'
 import { roleNames } from './roles.ts'
 import { governancePrefix, testEventKind } from './webhook-events.ts'
 
-/** What the Hub sends to endpoints, for the API description: `data` of each kind of message. */
+/** The messages that the Hub sends to endpoints: `data` of each type, for the OpenAPI document. */
 
 const closed = { additionalProperties: false } as const
 const time = (description: string) =>
@@ -16,7 +16,7 @@ const names = (description: string, ...examples: string[]) =>
 const count = (description: string, example: number) => Type.Integer({ minimum: 0, description, examples: [example] })
 const number = (description: string, example: number) => Type.Number({ description, examples: [example] })
 
-/** Of data that may be of any size; of all other it never is there. */
+/** Present only in messages whose data has no fixed size. */
 const truncated = Type.Optional(
   Type.Literal(true, {
     description:
@@ -47,7 +47,7 @@ const invocation = Type.Object(
     skill_id: text('The skill', 'contract-review'),
     skill_version: Type.Optional(text('Its version', '1.4.0')),
     archetype_id: text('The archetype', 'legal-counsel'),
-    user_id: text('Who invoked it, as the sender names them', 'user:kim@acme.example'),
+    user_id: text('User who invoked the skill, as the sender names them', 'user:kim@acme.example'),
     llm_platform: Type.Optional(text('Where', 'slack')),
     llm_model: Type.Optional(text('With what', 'claude-sonnet-4-5')),
     ts: Type.Optional(time('When')),
@@ -55,8 +55,8 @@ const invocation = Type.Object(
     latency_ms: Type.Optional(number('How long it took, in milliseconds', 24_100)),
     tokens_in: Type.Optional(count('Tokens that went in', 812)),
     tokens_out: Type.Optional(count('Tokens that came out', 40)),
-    cost_usd_estimate: number('What the sender takes the cost for, in US dollars', 0.0031),
-    cost_usd_computed: Type.Optional(number('What the Hub computed; absent where it has no price', 0.0034)),
+    cost_usd_estimate: number('Reported cost in US dollars', 0.0031),
+    cost_usd_computed: Type.Optional(number('Calculated cost; absent without a price', 0.0034)),
     error_code: Type.Optional(text('Why it failed', 'timeout')),
   },
   { ...closed, description: 'In Mode B, only what stands in clear beside the key of the customer.' },
@@ -65,17 +65,17 @@ const invocation = Type.Object(
 const alert = {
   alert_id: uuid('The same when it opens and when it closes'),
   metric: Type.Enum(['error_rate', 'latency_p95_ms', 'cost_usd_per_hour'], {
-    description: 'Of the rule',
+    description: 'Name of the rule',
     examples: ['error_rate'],
   }),
-  group_by: Type.Enum(['skill', 'user', 'archetype'], { description: 'Of the rule', examples: ['skill'] }),
+  group_by: Type.Enum(['skill', 'user', 'archetype'], { description: 'Name of the rule', examples: ['skill'] }),
   key: text('The skill, person or archetype', 'contract-review'),
-  value: number('Of the metric in the window: a ratio, milliseconds, or US dollars an hour', 0.31),
+  value: number('Value of the metric in the window: a ratio, milliseconds, or US dollars per hour', 0.31),
   threshold: number('`above` of the rule', 0.2),
-  window_minutes: Type.Integer({ description: 'Of the rule', examples: [60] }),
+  window_minutes: Type.Integer({ description: 'Name of the rule', examples: [60] }),
   window: Type.Object(
     { from: time('Its beginning'), to: time('Its end') },
-    { ...closed, description: 'What was looked at' },
+    { ...closed, description: 'Scope of the alert' },
   ),
   invocations: count('In the window', 412),
   opened_at: time('When it opened'),
@@ -84,13 +84,13 @@ const alert = {
 const governance = Type.Object(
   {
     record_id: uuid('The record of the event'),
-    event_kind: text('As in the record', 'auth.login'),
-    subject: Type.Optional(text('What it concerns', 'user:usr_9QmVb3xQ8ZrT2vYw0LxNp6Bd')),
+    event_kind: text('Same as in the record', 'auth.login'),
+    subject: Type.Optional(text('Subject of the event', 'user:usr_9QmVb3xQ8ZrT2vYw0LxNp6Bd')),
     details: Type.Optional(
       Type.Record(Type.String(), Type.Unknown(), { description: 'By kind', examples: [{ method: 'magic_link' }] }),
     ),
     created_at: time('When the record was made'),
-    created_by: text('Who wrote the record', 'service:hub'),
+    created_by: text('Creator of the record', 'service:hub'),
     provenance_hash: text('Hash of the canonical text of the record', 'sha256:'.padEnd(71, '0')),
     truncated,
   },
@@ -158,14 +158,14 @@ export function messageSchema({ kind, data }: DescribedMessage): TObject {
   const isFamily = kind.endsWith('.*')
   return Type.Object(
     {
-      id: uuid('Of the message: the same for all endpoints and at all attempts'),
+      id: uuid('Id of the message, the same for all endpoints and attempts'),
       kind: isFamily
         ? Type.String({
             pattern: `^${kind.slice(0, -1).replaceAll('.', '\\.')}`,
             description: `\`${governancePrefix}\` and the kind of the event`,
             examples: [`${governancePrefix}auth.login`],
           })
-        : Type.Literal(kind, { description: 'Of the message' }),
+        : Type.Literal(kind, { description: 'Id of the message' }),
       tenant: text('Slug', 'acme'),
       occurred_at: time('When it happened'),
       sequence: Type.Integer({

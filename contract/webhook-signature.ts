@@ -8,11 +8,11 @@ const signaturesMax = 4
 const headerLengthMax = 1024
 
 export interface SignatureParts {
-  /** As it stands in the header, and so in what is signed: `<t>.<raw body>`. */
+  /** The timestamp in the form of the header, which is also part of the signed text `<t>.<raw body>`. */
   timestamp: string
   /** The same, in seconds since 1970. */
   seconds: number
-  /** Of the scheme `v1`: 64 lower-case hex digits each. */
+  /** Signatures of the scheme `v1`: 64 lower-case hex digits each. */
   signatures: readonly string[]
 }
 

@@ -61,7 +61,7 @@ export function addJobsCommand(program: Command): void {
     .command('jobs')
     .description('Background work, at once')
     .command('run')
-    .description('Do a job now, and say what it did')
+    .description('Run a job now and print its result')
     .addArgument(new Argument('<job>', 'the job').choices(Object.keys(jobs)))
     .option('--tenant <slug>', 'only for this tenant')
     .option('--as-of <time>', 'hard-delete only, and not in production: as if it were that time (RFC 3339)')

@@ -26,7 +26,7 @@ export function addServiceAccountCommand(program: Command): void {
 function addCreate(accounts: Command): void {
   accounts
     .command('create')
-    .description('Make a service account; its secret is shown this once')
+    .description('Create a service account and print the secret once')
     .requiredOption('--tenant <slug>', 'the tenant it belongs to')
     .requiredOption('--name <name>', 'what people call it')
     .requiredOption('--scope <scopes>', 'what it may do: scopes, separated by spaces')

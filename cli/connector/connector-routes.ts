@@ -106,7 +106,7 @@ function checkProducer(request: FastifyRequest, { sharedSecret, tenant }: Routes
 function keyOf(request: FastifyRequest): string | undefined {
   const name = 'idempotency-key'
   if (countHeader(request, name) > 1) {
-    throw validationFailed([{ pointer: `/headers/${name}`, detail: 'must be there once' }])
+    throw validationFailed([{ pointer: `/headers/${name}`, detail: 'must be given exactly once' }])
   }
   return request.headers[name] as string | undefined
 }

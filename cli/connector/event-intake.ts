@@ -109,6 +109,6 @@ function eventError(hubUrl: string, index: number, errors: readonly PointedError
 /** The body of a request that must have one. */
 export function bodyOf(body: unknown): JsonValue {
   if (body !== undefined) return body as JsonValue
-  const detail = 'must be there: send a JSON body'
+  const detail = 'is required: send a JSON body'
   throw new DomainError('validation-failed', `The body ${detail}.`, { errors: [{ pointer: '', detail }] })
 }

@@ -1,6 +1,6 @@
 import { anyReader, type Operation, scope } from './operation.ts'
 
-/** What keeps records, what lets them go, and what proves both. */
+/** Operations of holds, retention, purges and proofs. */
 export const governanceOperations = {
   placeHold: {
     method: 'POST',

@@ -163,7 +163,7 @@ export const onboardingOperations = {
     rateClass: 'roster',
     body: 'settings',
     tag: 'Onboarding',
-    summary: 'Wrap the content keys of a Mode B tenant anew',
+    summary: 'Rewrap the content keys of a Mode B tenant',
   },
   destroyContentKeys: {
     method: 'POST',

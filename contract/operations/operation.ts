@@ -2,7 +2,7 @@ import type { BodyKind, RateClass } from '../limits.ts'
 import { type Scope, scopeNames } from '../scopes.ts'
 
 /**
- * Who may call an operation.
+ * Lists the callers that an operation accepts.
  * - `public`: anyone, without a credential;
  * - `own`: the operation checks a credential of its own (client secret, link);
  * - `token`: a bearer token of the tenant that holds every scope of at least one alternative. An empty

@@ -1,6 +1,6 @@
 import { type Operation, ownCredential } from './operation.ts'
 
-/** What the operator of the service does with tenants, by HUB_OPERATOR_TOKEN. */
+/** Operations of the operator on tenants, authorized by HUB_OPERATOR_TOKEN. */
 export const operatorOperations = {
   createTenant: {
     method: 'POST',

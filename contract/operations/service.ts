@@ -1,6 +1,6 @@
 import { anyone, type Operation, ownCredential } from './operation.ts'
 
-/** What everybody may ask of the service, and the tokens of programs. */
+/** Public operations, and the tokens of service accounts. */
 export const serviceOperations = {
   getHealth: {
     method: 'GET',

@@ -44,7 +44,7 @@ export const signInOperations = {
     access: ownCredential,
     rateClass: 'auth',
     tag: 'Authentication',
-    summary: 'Who is signed in, with which role and scopes',
+    summary: 'Show the signed-in person, their role and scopes',
   },
   listSessions: {
     method: 'GET',

@@ -68,6 +68,6 @@ export const telemetryOperations = {
     rateClass: 'hub-read',
     body: 'settings',
     tag: 'Telemetry',
-    summary: 'Rate stored events again at the prices of now',
+    summary: 'Recalculate costs at the prices of now',
   },
 } as const satisfies Record<string, Operation>

@@ -1,6 +1,6 @@
 import { type Operation, scope } from './operation.ts'
 
-/** Whoever has a page of the web UI to look at. */
+/** Roles that can open a page of the web UI. */
 const viewer = scope('hub:read', 'telemetry:read')
 
 /** Saved views of the web UI. */

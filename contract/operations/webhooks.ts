@@ -1,6 +1,6 @@
 import { administrator, type Operation, ownCredential, scope, tenantSettings } from './operation.ts'
 
-/** What the Hub tells other systems, and what they tell it. */
+/** Operations of outgoing webhooks and inbound messages. */
 export const webhookOperations = {
   createWebhook: {
     method: 'POST',

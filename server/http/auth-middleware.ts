@@ -117,7 +117,7 @@ async function tenantOf(request: FastifyRequest, claims: TokenClaims, access: Ac
     throw validationFailed([
       {
         pointer: `/headers/${tenantHeader}`,
-        detail: 'must be there and name the tenant that the token was issued for',
+        detail: 'is required: it names the tenant that the token was issued for',
       },
     ])
   }
@@ -152,7 +152,7 @@ export function tenantNamedBy(request: FastifyRequest, inBody: string | undefine
 /** The slug of `X-Service-Tenant`, or undefined without one. Throws `validation-failed` when it is repeated. */
 export function tenantHeaderOf(request: FastifyRequest): string | undefined {
   if (countHeader(request, tenantHeader) > 1) {
-    throw validationFailed([{ pointer: `/headers/${tenantHeader}`, detail: 'must be there once' }])
+    throw validationFailed([{ pointer: `/headers/${tenantHeader}`, detail: 'must be given exactly once' }])
   }
   const value = request.headers[tenantHeader]
   return typeof value === 'string' && value !== '' ? value : undefined

@@ -65,6 +65,6 @@ export function isLoopbackHost(host: string): boolean {
 export function checkHost(request: FastifyRequest): void {
   const count = countHeader(request, 'host')
   if (count > 1 || (count === 0 && request.raw.httpVersion === '1.1')) {
-    throw validationFailed([{ pointer: '/headers/host', detail: 'must be there once' }])
+    throw validationFailed([{ pointer: '/headers/host', detail: 'must be given exactly once' }])
   }
 }

@@ -97,7 +97,7 @@ function bodyCheck(schema: RouteSchema): PartCheck {
   return (request) => {
     // `null` is JSON too: it stays, and fails as any other value of the wrong type.
     if (request.body === undefined) {
-      if (!isOptional) return [{ pointer: '', detail: 'must be there: send a JSON body' }]
+      if (!isOptional) return [{ pointer: '', detail: 'is required: send a JSON body' }]
       request.body = {}
     }
     return pointedErrors(validate, request.body, '')
@@ -136,7 +136,7 @@ function queryCheck(schema: TObject | undefined): PartCheck {
     const errors: PointedError[] = nulErrors(query, '/query')
     for (const [name, value] of Object.entries(query)) {
       const pointer = `/query${jsonPointer([name])}`
-      if (Array.isArray(value)) errors.push({ pointer, detail: 'must be there once' })
+      if (Array.isArray(value)) errors.push({ pointer, detail: 'must be given exactly once' })
       else if (value === malformed) errors.push({ pointer, detail: 'must be percent-encoded UTF-8' })
       else continue
       delete query[name]
@@ -155,7 +155,8 @@ function headersCheck(schema: TObject): PartCheck {
     for (const name of names) {
       const value = request.headers[name]
       if (value === undefined) continue
-      if (countHeader(request, name) > 1) errors.push({ pointer: `/headers/${name}`, detail: 'must be there once' })
+      if (countHeader(request, name) > 1)
+        errors.push({ pointer: `/headers/${name}`, detail: 'must be given exactly once' })
       else sent[name] = value
     }
     return [...errors, ...pointedErrors(validate, sent, '/headers')]

@@ -22,7 +22,7 @@ export function describeSchemaError(error: ErrorObject, prefix: string): Pointed
   const params = error.params as Record<string, unknown>
   switch (error.keyword) {
     case 'required':
-      return at('must be there', String(params.missingProperty))
+      return at('is required', String(params.missingProperty))
     case 'additionalProperties':
     case 'unevaluatedProperties':
       return at(unknownMember(prefix), String(params.additionalProperty ?? params.unevaluatedProperty))
@@ -98,13 +98,13 @@ function wordsOf(pattern: string): string {
 }
 
 function unknownMember(prefix: string): string {
-  if (prefix === '/query') return 'is not a parameter of this operation'
-  return 'is not a member that this takes'
+  if (prefix === '/query') return 'is not a known query parameter'
+  return 'is not a known property'
 }
 
 function withArticle(type: string | string[]): string {
   const names: Record<string, string> = {
-    string: 'text',
+    string: 'a string',
     number: 'a number',
     integer: 'an integer',
     boolean: 'true or false',

@@ -176,7 +176,7 @@ describe('refused', () => {
   })
 
   test.each([
-    [{ description: null }, 'must be text without control characters'],
+    [{ description: null }, 'must be a string without control characters'],
     [{ description: 'x'.repeat(501) }, 'must have at most 500 characters'],
     [{ events: ['governance.auth.logn'] }, expect.stringContaining('Name governance.auth.access_refused, ')],
   ])('%j: the answer says what it must be', async (change, detail) => {

@@ -69,7 +69,7 @@ test.each(Object.entries(reaches))('%s sees what the role opens, and nothing els
   expect(await linksOf(page, 'Settings')).toEqual(reach.settings)
   for (const [path, asked] of Object.entries(reach.closed)) {
     await page.goto(lab.address(path))
-    await page.getByText('Your role does not open this page').waitFor()
+    await page.getByText('You do not have access to this page').waitFor()
     expect([path, await ask(page.context(), asked)]).toEqual([path, 403])
   }
 })

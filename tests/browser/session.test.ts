@@ -178,7 +178,7 @@ test('a refresh whose answer is lost does not end the session', async () => {
     await route.abort()
   })
   await press(page, 'refresh')
-  await status(page, 'The Hub does not answer. Check the connection.')
+  await status(page, 'Cannot reach the Hub. Check the connection.')
   expect(lost).toBe(1)
   await page.unroute('**/api/v1/auth/token')
   await press(page, 'refresh')

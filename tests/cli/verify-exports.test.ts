@@ -148,7 +148,7 @@ describe('typed columns', () => {
     expect(found(await verifyAs(unguarded, unguarded.text.replace("'=1+1", '=1+1')))[0]).toBe('2 cell-mismatch')
   })
 
-  test('must be there, and under their names', async () => {
+  test('must exist under their names', async () => {
     const made = await lab.export(tenant, { format: 'csv' })
     const renamed = await verifyAs(made, made.text.replace('decision_outcome', 'decision_result'))
     expect(found(renamed)).toEqual(['file columns', 'file file-size', 'file file-hash'])

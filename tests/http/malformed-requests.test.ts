@@ -106,7 +106,7 @@ describe('Host', () => {
     if (expected === 400) expect(JSON.parse(text).errors[0].pointer).toBe('/headers/host')
   })
 
-  test('must be there, once', async () => {
+  test('must be given exactly once', async () => {
     expect((await exchange(`GET /v1/health HTTP/1.1\r\n${close}\r\n`)).status).toBe(400)
     expect((await exchange(`GET /v1/health HTTP/1.1\r\n${host}${host}${close}\r\n`)).status).toBe(400)
   })

@@ -72,7 +72,7 @@ test('a body that is needed and absent is 400', async () => {
     expect([answer.status, slugOf(answer.body), answer.body.errors]).toEqual([
       400,
       'validation-failed',
-      [{ pointer: '', detail: 'must be there: send a JSON body' }],
+      [{ pointer: '', detail: 'is required: send a JSON body' }],
     ])
   }
 })

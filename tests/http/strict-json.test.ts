@@ -267,9 +267,9 @@ test('the walk takes exactly what the engine takes, as the same value', () => {
 })
 
 test('repeats no long names, and points above them', () => {
-  const detail = 'has a member with a long name, which must be text'
-  expect(errorAt(['a', '~'.repeat(1024)], 'must be text')).toEqual({ pointer: '/a', detail })
-  expect(errorAt(Array(11).fill('n'.repeat(100)), 'must be text', '/query').pointer).toBe(
+  const detail = 'has a member with a long name, which must be a string'
+  expect(errorAt(['a', '~'.repeat(1024)], 'must be a string')).toEqual({ pointer: '/a', detail })
+  expect(errorAt(Array(11).fill('n'.repeat(100)), 'must be a string', '/query').pointer).toBe(
     `/query${`/${'n'.repeat(100)}`.repeat(10)}`,
   )
   const text = `${`{"${'n'.repeat(100)}":`.repeat(60)}["\\u0000","\\u0000"]${'}'.repeat(60)}`

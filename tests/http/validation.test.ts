@@ -22,33 +22,33 @@ async function errorsOf(path: string, options: Parameters<HttpLab['call']>[2] & 
 test('tells everything that is wrong, at its place, in words', async () => {
   const body = { kind: 'c', size: -1.5, tags: [1, 'x', 'y', 'z'], note: 5, 'a/b~': 1 }
   expect(await errorsOf(`${records}?x=1`, { body })).toEqual({
-    '/query/x': 'is not a parameter of this operation',
-    '/title': 'must be there',
-    '/a~1b~0': 'is not a member that this takes',
+    '/query/x': 'is not a known query parameter',
+    '/title': 'is required',
+    '/a~1b~0': 'is not a known property',
     '/kind': 'must be one of "a", "b"',
     '/size': 'must be an integer',
     '/tags': 'must have at most 3 items',
-    '/tags/0': 'must be text',
-    '/note': 'must be text or null',
+    '/tags/0': 'must be a string',
+    '/note': 'must be a string or null',
   })
 })
 
 test('what no schema can say is told with it, of the parts that are sound', async () => {
   const faulty = { title: 'taboo', kind: 'c', tags: [1, 'taboo'], 'a/b~': 1 }
   expect(await errorsOf(records, { body: faulty })).toEqual({
-    '/a~1b~0': 'is not a member that this takes',
+    '/a~1b~0': 'is not a known property',
     '/kind': 'must be one of "a", "b"',
-    '/tags/0': 'must be text',
+    '/tags/0': 'must be a string',
     '/title': 'is taboo',
     '/tags/1': 'is taboo',
   })
   expect(await errorsOf(`${records}?x=1`, { body: { title: 'taboo', kind: 'a' } })).toEqual({
-    '/query/x': 'is not a parameter of this operation',
+    '/query/x': 'is not a known query parameter',
     '/title': 'is taboo',
   })
   expect(await errorsOf(records, { body: { title: 'x', kind: 'a', tags: ['taboo', 'y', 'taboo', 1] } })).toEqual({
     '/tags': 'must have at most 3 items',
-    '/tags/3': 'must be text',
+    '/tags/3': 'must be a string',
   })
 })
 
@@ -75,9 +75,9 @@ describe('a body', () => {
     ['null', { '': 'must be an object' }],
     ['{"title":"","kind":"a"}', { '/title': 'must not be empty' }],
     ['{"title":"123456789012345678901","kind":"a"}', { '/title': 'must have at most 20 characters' }],
-    ['{"title":1,"kind":"a"}', { '/title': 'must be text' }],
+    ['{"title":1,"kind":"a"}', { '/title': 'must be a string' }],
     ['{"title":"x","kind":"a","size":"1"}', { '/size': 'must be an integer' }],
-    ['{"title":"x","kind":"a","constructor":1}', { '/constructor': 'is not a member that this takes' }],
+    ['{"title":"x","kind":"a","constructor":1}', { '/constructor': 'is not a known property' }],
   ])('%s is not coerced into shape', async (body, expected) => {
     expect(await errorsOf(records, { body })).toEqual(expected)
   })
@@ -107,20 +107,20 @@ describe('a query', () => {
     ['verify=1', { '/query/verify': 'must be true or false' }],
     ['verify=TRUE', { '/query/verify': 'must be true or false' }],
     ['verify', { '/query/verify': 'must be true or false' }],
-    ['limit=1&limit=1', { '/query/limit': 'must be there once' }],
+    ['limit=1&limit=1', { '/query/limit': 'must be given exactly once' }],
     ['skill_id=A', { '/query/skill_id': 'must be lower-case letters' }],
     ['skill_id=%ff', { '/query/skill_id': 'must be percent-encoded UTF-8' }],
     ['skill_id=a%00', { '/query/skill_id': 'must not contain the character NUL' }],
-    ['Limit=1', { '/query/Limit': 'is not a parameter of this operation' }],
-    ['__proto__=1', { '/query/__proto__': 'is not a parameter of this operation' }],
-    ['limit[]=1', { '/query/limit[]': 'is not a parameter of this operation' }],
+    ['Limit=1', { '/query/Limit': 'is not a known query parameter' }],
+    ['__proto__=1', { '/query/__proto__': 'is not a known query parameter' }],
+    ['limit[]=1', { '/query/limit[]': 'is not a known query parameter' }],
     ['%zz=1', { '/query/%zz': 'must be percent-encoded UTF-8' }],
   ])('%s is refused', async (query, expected) => {
     expect(await errorsOf(`${records}?${query}`)).toEqual(expected)
   })
 
   test('is taken by no operation that does not say so', async () => {
-    expect(await errorsOf('/v1/health?x=1')).toEqual({ '/query/x': 'is not a parameter of this operation' })
+    expect(await errorsOf('/v1/health?x=1')).toEqual({ '/query/x': 'is not a known query parameter' })
   })
 })
 
@@ -172,7 +172,7 @@ test('fifty thousand errors are not fifty thousand entries', async () => {
   expect(status).toBe(400)
   expect(text.length).toBeLessThan(200_000)
   expect(body.errors.length).toBeLessThanOrEqual(2000)
-  expect(body.errors).toContainEqual({ pointer: '/tags/0', detail: 'must be text' })
+  expect(body.errors).toContainEqual({ pointer: '/tags/0', detail: 'must be a string' })
 })
 
 test('no value is looked at after two thousand errors', () => {

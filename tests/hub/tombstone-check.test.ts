@@ -68,7 +68,7 @@ test('a repeated erasure asks for no buffer, and one as of another time says so'
   expect(isFound(erasedAt(tooSoon, { as_of: tooSoon }))).toBe(true)
 })
 
-test('the event of the purge must be there, and be that of this purge', () => {
+test('the event of the purge must exist and name this purge', () => {
   expect(checkTombstone(tombstone, { erased: erasedAt(end)[1], purged: undefined }, undefined)).toHaveLength(1)
   for (const change of [
     { kind: 'hub.record_restored' },

@@ -29,7 +29,7 @@ export class HubUnreachable extends Error {
   override readonly name = 'HubUnreachable'
 
   constructor(cause: unknown) {
-    super('The Hub does not answer. Check the connection.', { cause })
+    super('Cannot reach the Hub. Check the connection.', { cause })
   }
 }
 

@@ -29,7 +29,7 @@ export function ErrorPage({ error, reset }: ErrorComponentProps) {
   return (
     <Notice
       kind={notLoaded ? 'warning' : 'danger'}
-      title={notLoaded ? 'This page could not be loaded' : 'This page broke'}
+      title={notLoaded ? 'This page could not be loaded' : 'Something went wrong'}
       urgent
       actions={
         <Group>

@@ -12,7 +12,7 @@ export function ForbiddenPage({ label }: { label: string }) {
     <>
       <PageHeader title={label} />
       <EmptyState
-        title="Your role does not open this page"
+        title="You do not have access to this page"
         icon={IconLock}
         action={
           <Button component={Link} to="/">

@@ -61,7 +61,7 @@ export function Layout() {
 
 /** The first attempt failed, and another one is on its way. */
 function waitingFor(reason: unknown): string {
-  if (!(reason instanceof HubProblem) || reason.status !== 429) return 'The Hub does not answer yet. Trying again …'
+  if (!(reason instanceof HubProblem) || reason.status !== 429) return 'Cannot reach the Hub yet. Trying again …'
   const seconds = reason.retryAfterSeconds ?? 60
   return `Too many pages were opened within a minute. This one goes on by itself in ${seconds === 1 ? 'a second' : `${seconds} seconds`}.`
 }
@@ -87,7 +87,7 @@ function Frame() {
       padding={{ base: 'md', lg: 'xl' }}
     >
       <a href="#page" className="skip-link">
-        Skip to the page
+        Skip to content
       </a>
       <AppShell.Header className={styles.header}>
         <Group h="100%" px="md" justify="space-between" wrap="nowrap" gap="sm">

@@ -60,7 +60,7 @@ export const sections: readonly Section[] = [
     sees: 'governance_event',
     pages: [
       { to: '/governance', label: 'Events', needs: ['queryRecords'], keywords: 'audit log' },
-      { to: '/governance/alarms', label: 'Tamper alarms', needs: ['queryRecords'], keywords: 'tamper detected' },
+      { to: '/governance/alarms', label: 'Tamper alerts', needs: ['queryRecords'], keywords: 'tamper detected' },
       { to: '/governance/holds', label: 'Legal holds', needs: ['listHolds'], keywords: 'hold release litigation' },
       {
         to: '/governance/certificates',

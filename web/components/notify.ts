@@ -18,7 +18,7 @@ export function notifyDone(message: string): void {
 
 /** Says that something asked for in passing did not work. Where there is a place for it, ProblemNotice says more. */
 export function notifyProblem(error: unknown, title: string): void {
-  const message = error instanceof Error ? error.message : 'The Hub does not answer.'
+  const message = error instanceof Error ? error.message : 'Cannot reach the Hub.'
   const request = error instanceof HubProblem && error.requestId ? ` Request ${error.requestId}.` : ''
   show({ title, message: `${message}${request}`, color: 'red', autoClose: 12_000 })
 }

@@ -5,7 +5,7 @@ import { Notice } from '../ui/notice.tsx'
 
 interface ProblemNoticeProps {
   error: unknown
-  /** What could not be done: "The records could not be read". */
+  /** What could not be done: "Could not load records". */
   title?: string
   onRetry?(): void
   /** Names of the body's members that a form shows at its fields already. */
@@ -22,10 +22,10 @@ export function ProblemNotice({ error, title, onRetry, shownAtFields = [] }: Pro
   if (error instanceof HubUnreachable || !(error instanceof HubProblem)) {
     const unforeseen = !(error instanceof HubUnreachable) && error instanceof Error ? ` (${error.message})` : ''
     return (
-      <Notice kind="warning" title={title ?? 'The Hub does not answer'} actions={retry} urgent>
+      <Notice kind="warning" title={title ?? 'Cannot reach the Hub'} actions={retry} urgent>
         {error instanceof HubUnreachable
           ? 'Check the connection, then try again. What is shown elsewhere on the page may be out of date.'
-          : `Something unforeseen happened in this page${unforeseen}. Reloading it may help.`}
+          : `Something went wrong${unforeseen}. Reloading it may help.`}
       </Notice>
     )
   }

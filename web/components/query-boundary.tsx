@@ -42,13 +42,13 @@ export function QueryBoundary<Data>({ query, what, skeleton, children }: LoadedP
         </Notice>
       )
     }
-    if (error) return <ProblemNotice error={error} title={`The ${what} could not be read`} onRetry={retry} />
+    if (error) return <ProblemNotice error={error} title={`Could not load ${what}`} onRetry={retry} />
     return (
       <Stack gap="sm" aria-busy="true">
         {failureReason ? (
           <Waiting reason={failureReason} what={what} />
         ) : (
-          <span className="visually-hidden" role="status">{`Reading ${what} …`}</span>
+          <span className="visually-hidden" role="status">{`Loading ${what}…`}</span>
         )}
         {skeleton ?? <SkeletonLines />}
       </Stack>
@@ -77,7 +77,7 @@ export function QueryBoundary<Data>({ query, what, skeleton, children }: LoadedP
 function Waiting({ reason, what }: { reason: unknown; what: string }) {
   const limited = reason instanceof HubProblem && reason.status === 429
   return (
-    <Notice kind="info" title={limited ? 'Too many requests for now' : 'The Hub does not answer yet'} urgent>
+    <Notice kind="info" title={limited ? 'Too many requests for now' : 'Cannot reach the Hub yet'} urgent>
       <Text size="sm">
         <Loader size={12} mr={6} aria-hidden />
         {limited

@@ -92,7 +92,7 @@ export function SavedViews({ page, query, viewId, onChoose }: SavedViewsProps) {
           </Button>
         </Menu.Target>
         <Menu.Dropdown mah="min(28rem, 80dvh)" style={{ overflowY: 'auto' }}>
-          {views.error && <Menu.Label>The views could not be read.</Menu.Label>}
+          {views.error && <Menu.Label>Could not load views.</Menu.Label>}
           {views.data && all.length === 0 && <Menu.Label>No view is saved yet.</Menu.Label>}
           {group(
             'Yours',

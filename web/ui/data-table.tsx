@@ -232,7 +232,7 @@ export function DataTable<Row extends object>({
       )}
       {more?.failed && !more.loading && (
         <Box className={styles.end} role="alert">
-          <Text size="sm">The next rows could not be read.</Text>
+          <Text size="sm">Could not load the next rows.</Text>
           <Button size="compact-sm" variant="default" onClick={more.load}>
             Try again
           </Button>

@@ -51,7 +51,7 @@ export function addAuthRoutes(
     app,
     'getOAuthMetadata',
     {
-      description: 'Where tokens are issued, and by which grants (RFC 8414).',
+      description: 'Returns the token endpoint and the supported grants (RFC 8414).',
       response: { 200: ServerMetadata },
     },
     async (request, reply) => {

@@ -13,8 +13,8 @@ export function addCmekRoutes(
     'rotateContentKey',
     {
       description:
-        'Makes a new content key for what is written from now on, and wraps the former ones anew, under the newest ' +
-        'version of the key of the customer. Nothing that is stored is encrypted again.',
+        'Creates a new content key for new content, and rewraps the former keys under the newest version of the ' +
+        'customer key. Stored content is not encrypted again.',
       body: emptyBody,
       bodyOptional: true,
       response: { 200: RotatedAnswer },

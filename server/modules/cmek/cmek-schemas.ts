@@ -3,7 +3,7 @@ import { patterns } from '../../../contract/literals.ts'
 
 const timestamp = (description: string) =>
   Type.String({ format: 'date-time', description, examples: ['2026-03-14T09:26:53.589793Z'] })
-const KeyId = Type.String({ description: 'Of a content key', examples: ['ck_6f1e9b0a2c3d4e5f60718293'] })
+const KeyId = Type.String({ description: 'Id of a content key', examples: ['ck_6f1e9b0a2c3d4e5f60718293'] })
 const tenant = Type.String({ pattern: patterns.tenantSlug, examples: ['acme'] })
 
 export const RotatedAnswer = Type.Object(
@@ -33,7 +33,7 @@ export const DestroyedAnswer = Type.Object(
     key_ids: Type.Array(KeyId, { description: 'Content keys that are no more' }),
     event_id: Type.String({
       pattern: patterns.uuid,
-      description: 'The governance event that tells of it',
+      description: 'The governance event that records it',
       examples: ['019a2f64-51f0-7c4e-9f3b-0d5a6e1c2b3a'],
     }),
   },

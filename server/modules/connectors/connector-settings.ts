@@ -47,7 +47,7 @@ function problemsOfSettings(
   if (delivery === 'pull' && url !== undefined) {
     errors.push({ pointer: '/publish_url', detail: 'must not be there: with the delivery pull nothing is sent' })
   } else if (delivery === 'push' && !hasUrl) {
-    errors.push({ pointer: '/publish_url', detail: 'must be there: with the delivery push the manifest is sent to it' })
+    errors.push({ pointer: '/publish_url', detail: 'is required: with the delivery push the manifest is sent to it' })
   } else if (problem !== undefined) errors.push({ pointer: '/publish_url', detail: problem })
   return errors
 }
@@ -62,7 +62,7 @@ export function requireOwnCredentials(kept: KeptCredentials, after: Pick<WholeSe
   throw validationFailed([
     {
       pointer: '/credentials',
-      detail: 'must be there: the stored credentials were not given for the origin of `publish_url`',
+      detail: 'is required: the stored credentials were not given for the origin of `publish_url`',
     },
   ])
 }

@@ -104,7 +104,7 @@ export function addConnectorRoutes(
     app,
     'rotateConnectorCredentials',
     {
-      description: 'The credentials take the place of all that are stored, and are used at once.',
+      description: 'Replaces all stored credentials. The new ones are used at once.',
       params: ConnectorParams,
       body: CredentialsOnlyBody,
       response: { 200: ConnectorSchema },
@@ -118,8 +118,8 @@ export function addConnectorRoutes(
     'rotateConnectorInboundSecret',
     {
       description:
-        'Of the messages that the platform sends. The secret before this stays good for 24 hours, any older one ends at ' +
-        'once. A connector that has none yet gets its first.',
+        'Creates the secret that signs messages of the platform. The previous one stays valid for 24 hours, and any ' +
+        'older one ends at once. A connector without a secret gets its first.',
       params: ConnectorParams,
       body: emptyBody,
       bodyOptional: true,

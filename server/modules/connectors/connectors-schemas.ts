@@ -26,7 +26,7 @@ const Delivery = Type.Enum(['push', 'pull'], {
 const PublishUrl = Type.String({
   minLength: 1,
   maxLength: 2048,
-  description: 'Where the manifest is sent: with `push`, and only there',
+  description: 'Address that receives the manifest. Only with `push`',
   examples: [exampleUrl],
 })
 // Printable ASCII: some of them become headers.
@@ -93,11 +93,11 @@ const HealthSchema = Type.Object(
           at: time('When it failed'),
           status: Type.Optional(Type.Integer({ description: 'HTTP status of the receiver', examples: [500] })),
         },
-        { additionalProperties: false, description: 'Of the last attempt; absent once one succeeds' },
+        { additionalProperties: false, description: 'Error of the last attempt; absent after a success' },
       ),
     ),
     etag: Type.Optional(
-      Type.String({ description: 'Of the manifest that was published last', examples: ['W/"b7e2"'] }),
+      Type.String({ description: 'Hash of the manifest that was published last', examples: ['W/"b7e2"'] }),
     ),
   },
   { additionalProperties: false },
@@ -111,7 +111,7 @@ export const ConnectorSchema = Type.Object(
     delivery: Delivery,
     publish_url: Type.Optional(PublishUrl),
     manifest_url: Type.String({
-      description: 'Where the connector can fetch its manifest',
+      description: 'Address of the manifest for the connector',
       examples: [`https://hub.example.com/api/v1/skill-entitlement/distribution/manifest?connector_id=${exampleId}`],
     }),
     credentials: Type.Array(Type.String(), {

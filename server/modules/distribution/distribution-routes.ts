@@ -43,8 +43,8 @@ export function addDistributionRoutes(
     'republishSkills',
     {
       description:
-        'Publishes to every connector that is pushed to, whatever it was sent before; poll the address in `Location`. ' +
-        'While one runs, a second order answers the first.',
+        'Publishes to every connector with the delivery `push`, even without a change. Poll the address in `Location`. ' +
+        'A second request during a run returns that run.',
       body: emptyBody,
       bodyOptional: true,
       response: { 202: RepublishSchema },

@@ -45,7 +45,7 @@ const ManifestSkill = Type.Object(
       description: 'To whom the skill is granted; to nobody when empty',
       examples: [['analyst']],
     }),
-    manifest: Type.Optional(Type.Unknown({ description: 'Of the record', examples: [{ inputs: ['text'] }] })),
+    manifest: Type.Optional(Type.Unknown({ description: 'Id of the record', examples: [{ inputs: ['text'] }] })),
   },
   { additionalProperties: false },
 )

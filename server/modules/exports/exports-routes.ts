@@ -67,7 +67,7 @@ export function addExportsRoutes(app: FastifyInstance, exports: Exports): void {
     app,
     'cancelExport',
     {
-      description: 'What was written is deleted. Cancelling it again gives the same answer.',
+      description: 'Deletes the written files. Repeating the request returns the same response.',
       params: ExportParams,
       body: emptyBody,
       bodyOptional: true,

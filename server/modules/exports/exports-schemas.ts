@@ -12,14 +12,16 @@ const object = <P extends TProperties>(properties: P, options: TSchemaOptions = 
 const time = (description: string) => Type.String({ description, examples: ['2026-01-01T00:00:00.000000Z'] })
 const count = (description: string) => Type.Integer({ minimum: 0, description, examples: [1000] })
 
-const JobId = Type.String({ description: 'Of the export', examples: [exampleId] })
+const JobId = Type.String({ description: 'Id of the export', examples: [exampleId] })
 const Format = Type.Enum(['jsonl', 'csv', 'parquet'], { default: 'jsonl', examples: ['jsonl'] })
 
 export const ExportBody = object({
   filter: Type.Optional(RecordFilterBody),
   format: Type.Optional(Format),
   compression: Type.Optional(
-    Type.Enum(['gzip'], { description: 'Of the file; not with parquet, which compresses its columns itself' }),
+    Type.Enum(['gzip'], {
+      description: 'Compression of the file. Not available with parquet, which compresses its columns itself',
+    }),
   ),
   verify: Type.Optional(
     Type.Boolean({ default: false, description: 'Verify every record, and say in its row and in sum how it went' }),
@@ -51,13 +53,13 @@ export const ExportSchema = object(
     }),
     download_url: Type.Optional(
       Type.String({
-        description: `Of the file, once completed; its own credential, valid for ${exportHours} hours`,
+        description: `Address of the completed file. It is its own credential and valid for ${exportHours} hours`,
         examples: [exampleUrl],
       }),
     ),
     manifest_url: Type.Optional(
       Type.String({
-        description: 'Of the signed manifest that proves the file, in the same way',
+        description: 'Address of the signed manifest that proves the file, valid in the same way',
         examples: [exampleUrl.replace('.jsonl', '.jsonl.manifest.json')],
       }),
     ),
@@ -100,8 +102,8 @@ export const exportLocation = { location: Type.String({ examples: [`/api/v1/hub/
 const part = (description: string, example: string) => Type.Optional(Type.String({ description, examples: [example] }))
 
 export const DownloadParams = object({
-  job_id: Type.String({ description: 'Of the export', examples: [exampleId] }),
-  file_name: Type.String({ description: 'Of the file or its manifest', examples: [exampleFile] }),
+  job_id: Type.String({ description: 'Id of the export', examples: [exampleId] }),
+  file_name: Type.String({ description: 'Id of the file or its manifest', examples: [exampleFile] }),
 })
 
 export const DownloadQuery = object({

@@ -93,9 +93,9 @@ function addReadRoutes(app: FastifyInstance, { reading, relations }: HubServices
     'verifyRecord',
     {
       description:
-        'Computes the hash and checks the cosignature of the stored record, and replays the legal holds. Of a record ' +
-        'whose content is gone with the key of its tenant, it checks that the stored hash is the sealed one and that a ' +
-        'verified governance event tells of the destruction.',
+        'Computes the hash and checks the cosignature of the stored record, and replays the legal holds. If the content ' +
+        'was destroyed with the key of its tenant, it checks that the stored hash is the sealed one and that a ' +
+        'verified governance event records the destruction.',
       params: recordIdParams,
       body: emptyBody,
       bodyOptional: true,

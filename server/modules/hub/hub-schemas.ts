@@ -44,12 +44,12 @@ export const recordsQuery = object({
     Type.String({ minLength: 1, description: 'Output and telemetry records only', examples: ['summarise-contract'] }),
   ),
   archetype_id: Type.Optional(
-    Type.String({ minLength: 1, description: 'Of this archetype', examples: ['account-manager'] }),
+    Type.String({ minLength: 1, description: 'Grants of this archetype', examples: ['account-manager'] }),
   ),
   user_id: Type.Optional(
     Type.String({
       minLength: 1,
-      description: 'As telemetry and outputs name the user',
+      description: 'The user id as telemetry and outputs name it',
       examples: ['user:ada@example.com'],
     }),
   ),
@@ -120,8 +120,8 @@ export const VerificationSchema = object(
     content: Type.Optional(
       Type.Literal('unavailable', {
         description:
-          'Only where the content is gone with the tenant’s key. Then `provenance_hash_matches` says that the stored hash ' +
-          'is the one that was sealed, and that a verified governance event tells of the destruction',
+          'Present if the content was destroyed with the key of the tenant. Then `provenance_hash_matches` means that the ' +
+          'stored hash is the sealed one and that a verified governance event records the destruction',
       }),
     ),
   },
@@ -189,7 +189,7 @@ export const ReleaseSchema = object({
 })
 
 export const RelatedSchema = object({
-  root: uuid('Where the walk began'),
+  root: uuid('The record at which the traversal started'),
   records: Type.Array(RecordSchema, {
     description: `The root first, then breadth first; at most ${relatedAnswerMax}, fewer of very large ones`,
   }),

@@ -30,13 +30,13 @@ const OutputBody = Type.Object(
   {
     record_type: Type.Literal('output'),
     skill_id: identifier('A registered skill that is not retired', 'summarise-contract'),
-    title: Type.Optional(text(500, 'What it is', 'Summary of the renewal')),
+    title: Type.Optional(text(500, 'Kind of the subject', 'Summary of the renewal')),
     content: Type.Optional(content),
     content_type: Type.Optional(text(255, 'Media type of the content', 'application/json')),
     skill_version: Type.Optional(semver),
     archetype_id: Type.Optional(identifier('Archetype it was made for', 'account-manager')),
     user_id: Type.Optional(
-      Type.String({ pattern: patterns.userId, description: 'Who it was made for', examples: ['user:ada@example.com'] }),
+      Type.String({ pattern: patterns.userId, description: 'Recipient', examples: ['user:ada@example.com'] }),
     ),
     llm_platform: Type.Optional(
       Type.String({ pattern: patterns.llmPlatform, description: 'Platform it was made on', examples: ['claude'] }),
@@ -58,12 +58,12 @@ const OutputBody = Type.Object(
 const ArtifactBody = Type.Object(
   {
     record_type: Type.Literal('artifact'),
-    title: text(500, 'What it is', 'Master services agreement'),
+    title: text(500, 'Kind of the subject', 'Master services agreement'),
     media_type: Type.Optional(text(255, 'Media type', 'application/pdf')),
     uri: Type.Optional(
       Type.String({
         pattern: '^\\S{1,2048}$',
-        description: 'Where it is kept',
+        description: 'Storage location',
         'x-must-be': '1 to 2048 characters without spaces',
         examples: ['https://files.example.com/msa.pdf'],
       }),
@@ -87,10 +87,10 @@ const DecisionBody = Type.Object(
   {
     record_type: Type.Literal('decision'),
     decision_id: text(4000, "The decider's own name for it", 'DEC-2031'),
-    decision_subject: text(4000, 'What was decided about', 'Renewal of the Northwind contract'),
-    decision_outcome: text(4000, 'What was decided', 'approved'),
+    decision_subject: text(4000, 'Subject of the decision', 'Renewal of the Northwind contract'),
+    decision_outcome: text(4000, 'The decision', 'approved'),
     decision_rationale: text(4000, 'Why', 'Usage grew by a third.'),
-    decision_actor_role: text(4000, 'Role of whoever decided', 'account-manager'),
+    decision_actor_role: text(4000, 'Role of the person who decided', 'account-manager'),
     related_records: relatedRecords,
   },
   { additionalProperties: false, title: 'Decision' },
@@ -105,7 +105,7 @@ const GovernanceEventBody = Type.Object(
       'x-must-be': 'a kind that begins with `custom.`: all other kinds are written by the service itself',
       examples: ['custom.policy_reviewed'],
     }),
-    subject: Type.Optional(text(500, 'What it concerns', 'policy:retention')),
+    subject: Type.Optional(text(500, 'Subject of the event', 'policy:retention')),
     details: Type.Optional(
       Type.Record(Type.String(), Type.Unknown(), { description: 'Any JSON object', examples: [{ reviewer: 'legal' }] }),
     ),
@@ -120,8 +120,8 @@ const SkillDefinitionBody = Type.Object(
     skill_id: identifier('Id of the skill', 'summarise-contract'),
     skill_version: semver,
     name: text(200, 'Name that people read', 'Summarise a contract'),
-    description: Type.Optional(text(4000, 'What it does', 'Sums up obligations and dates.')),
-    owner: Type.Optional(text(200, 'Who answers for it', 'legal-operations')),
+    description: Type.Optional(text(4000, 'Description of the skill', 'Sums up obligations and dates.')),
+    owner: Type.Optional(text(200, 'Owner of the skill', 'legal-operations')),
     manifest: Type.Optional(
       Type.Record(Type.String(), Type.Unknown(), { description: 'Any JSON object', examples: [{ inputs: ['text'] }] }),
     ),

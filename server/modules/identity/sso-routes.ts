@@ -13,10 +13,10 @@ export function addSsoRoutes(app: FastifyInstance, sso: SsoService, trial: SsoTe
     'configureSso',
     {
       description:
-        'Fetches the configuration of the OpenID provider and keeps the connection; whether it publishes keys, ' +
-        '`sso:test` and the health of the tenant say. The same issuer and client id ' +
-        'change the connection that is there; others make a new one, and people are known anew by their addresses. ' +
-        'Whoever may call this decides who comes in as whom, as administrator too: the provider vouches for addresses.',
+        'Fetches the configuration of the OpenID provider and stores the connection. `sso:test` and the health of the ' +
+        'tenant report whether it publishes keys. The same issuer and client id change the existing connection; others ' +
+        'create a new one, and people are matched again by their addresses. Callers of this operation control who ' +
+        'signs in as whom, administrators included, because the provider vouches for addresses.',
       body: SsoConfiguration,
       checkBody: (body: ValidParts<SsoSettings>) => sso.problemsIn(body),
       response: { 200: SsoAnswer },
@@ -28,7 +28,7 @@ export function addSsoRoutes(app: FastifyInstance, sso: SsoService, trial: SsoTe
     app,
     'getSso',
     {
-      description: 'What is kept, without the client secret.',
+      description: 'Returns the stored configuration without the client secret.',
       response: { 200: SsoAnswer },
       problems: ['not-found'],
     },
@@ -40,9 +40,9 @@ export function addSsoRoutes(app: FastifyInstance, sso: SsoService, trial: SsoTe
     'removeSso',
     {
       description:
-        'Nobody signs in by the provider any more. People stay, and sign in by links; sessions that run go on, for ' +
-        'their 8 hours at most: deactivate whom that is too long for. Configured again, it is another connection, and ' +
-        'people are known anew by their addresses. The same answer when nothing is configured.',
+        'Ends sign-in by the provider. People stay and sign in by links. Open sessions continue for at most 8 hours; ' +
+        'deactivate a person to end theirs at once. A later configuration is a new connection, and people are matched ' +
+        'again by their addresses. Returns the same response if nothing is configured.',
       response: { 204: Type.Null() },
     },
     async (request, reply) => {

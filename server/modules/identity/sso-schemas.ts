@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 const Issuer = Type.String({
   minLength: 1,
   maxLength: 2048,
-  description: 'As the provider writes it, byte for byte',
+  description: 'The issuer exactly as the provider writes it, byte for byte',
   examples: ['https://login.acme.example'],
 })
 // VSCHAR of RFC 6749, appendix A.

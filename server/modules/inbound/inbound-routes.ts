@@ -18,12 +18,12 @@ export function addInboundRoutes(app: FastifyInstance, access: InboundAccess, in
       description:
         'The header `X-Service-Signature: t=<seconds since 1970>,v1=<hex>` has the HMAC-SHA256 of `<t>.<raw body>`, ' +
         `keyed with the whole secret. \`t\` is at most ${webhookSignatureAgeSeconds} seconds ago, and ` +
-        `${webhookSignatureAheadSeconds} ahead. Whatever is wrong with connection, signature or time gets the same ` +
-        `401. A message whose \`id\` was taken within ${inboundMessageDays} days is answered 200 and has no effect, ` +
-        'whatever it says; one that was refused may come again. `user.provisioned` and `user.updated` make the person, ' +
-        'or change what they name, and are as SCIM is in all else: roles stay, and the last administrator is not ' +
-        'deactivated (409). `user.deactivated` of somebody unknown is answered 200 and does nothing. `skill.invoked` is ' +
-        'stored as a `telemetry_event` record by the connector. The body is sent as it is, never compressed.',
+        `${webhookSignatureAheadSeconds} ahead. Every fault of connection, signature or time returns the same ` +
+        `401. A message whose \`id\` was accepted within ${inboundMessageDays} days returns 200 and has no effect, ` +
+        'regardless of its content; a refused message can be sent again. `user.provisioned` and `user.updated` create ' +
+        'or change the person as SCIM does: roles stay, and the last administrator is not deactivated (409). ' +
+        '`user.deactivated` of an unknown person returns 200 and has no effect. `skill.invoked` is stored as a ' +
+        '`telemetry_event` record created by the connector. The body must not be compressed.',
       params: InboundParams,
       body: InboundBody,
       bodyFormat: 'bytes',

@@ -10,7 +10,7 @@ export type PersonKind = (typeof personKinds)[number]
 export const InboundParams = Type.Object(
   {
     connection_id: Type.String({
-      description: 'Of the connector, or of the SCIM configuration: `inbound.connection_id` of their answers',
+      description: '`inbound.connection_id` of the connector or of the SCIM configuration',
       examples: ['con_7Kd2mQx9RtVb4LhZs8WcNp3F'],
     }),
   },
@@ -46,23 +46,23 @@ export const PersonData = Type.Object(
         examples: ['kim@acme.example'],
       }),
     ),
-    display_name: Type.Optional(line('The whole name, as it is shown', 'Kim Reyes')),
+    display_name: Type.Optional(line('Display name', 'Kim Reyes')),
     given_name: Type.Optional(line('First name', 'Kim')),
     family_name: Type.Optional(line('Last name', 'Reyes')),
     active: Type.Optional(
       Type.Boolean({
-        description: 'With `user.provisioned` true unless it says otherwise; with `user.updated` as it was',
+        description: 'Defaults to true with `user.provisioned`; unchanged if absent with `user.updated`',
         examples: [true],
       }),
     ),
   },
-  { additionalProperties: false, description: 'Of `user.*`. What is left out stays as it was.' },
+  { additionalProperties: false, description: 'Data of `user.*`. Absent members stay unchanged.' },
 )
 
 const InvocationData = Type.Record(Type.String(), Type.Unknown(), {
   description:
-    'Of `skill.invoked`: a telemetry event, as `POST /api/v1/telemetry/events` takes it. Without `llm_platform` it is ' +
-    'that of the connector.',
+    'Data of `skill.invoked`: a telemetry event as for `POST /api/v1/telemetry/events`. `llm_platform` defaults to that ' +
+    'of the connector.',
   examples: [
     {
       skill_id: 'summarise-ticket',
@@ -84,13 +84,13 @@ const messageOf = (kind: TSchema, data: TSchema) =>
     {
       id: Type.String({
         pattern: patterns.idempotencyKey,
-        description: `Of the message, chosen by who sends it. The same again within ${inboundMessageDays} days has no effect.`,
+        description: `Id of the message, chosen by the sender. A repeated id within ${inboundMessageDays} days has no effect.`,
         examples: ['evt_019a2f64'],
       }),
       kind,
       occurred_at: Type.String({
         format: 'date-time',
-        description: 'When it happened, RFC 3339. Messages take effect in the order in which they come.',
+        description: 'Time of the event, RFC 3339. Messages take effect in the order of their arrival.',
         examples: ['2026-01-05T09:30:00.123456Z'],
       }),
       data,
@@ -104,13 +104,13 @@ export const InboundMessageSchema = messageOf(Type.String(), Type.Record(Type.St
 /** `user.deactivated` takes an external id alone, so that the name is not in all messages of the description. */
 const DescribedPerson = Type.Object(
   { ...PersonData.properties, user_name: Type.Optional(PersonData.properties.user_name) },
-  { additionalProperties: false, description: 'Of `user.*`. What is left out stays as it was.' },
+  { additionalProperties: false, description: 'Data of `user.*`. Absent members stay unchanged.' },
 )
 
 /** As it is described. */
 export const InboundBody = messageOf(
   Type.Enum([invocationKind, ...personKinds], {
-    description: 'Of a connector `skill.invoked`, of the SCIM configuration the others',
+    description: '`skill.invoked` for a connector, the others for the SCIM configuration',
     examples: ['user.provisioned'],
   }),
   Type.Union([DescribedPerson, InvocationData]),
@@ -118,7 +118,7 @@ export const InboundBody = messageOf(
 
 export const InboundAnswer = Type.Object(
   {
-    id: Type.String({ description: 'Of the message', examples: ['evt_019a2f64'] }),
+    id: Type.String({ description: 'Id of the message', examples: ['evt_019a2f64'] }),
     status: Type.Enum(['accepted', 'duplicate'], {
       description: '`duplicate`: a message of this id was taken before; this one has no effect, whatever it says.',
       examples: ['accepted'],

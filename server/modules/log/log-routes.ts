@@ -56,10 +56,9 @@ export function addLogRoutes(app: FastifyInstance, { proofs, feed }: { proofs: L
     'listLogEntries',
     {
       description:
-        'A change feed that loses nothing: a record that is committed later stands behind those that were there, ' +
-        'whatever its time. Ask again with `after` set to `last_position`; the `position` or `record_id` of the last ' +
-        'item that you took, and `next_cursor`, say where to go on as well. A page may have few items, or none, though ' +
-        'there are more: it goes on as long as `next_cursor` is not null.',
+        'A complete change feed: a record that is committed later comes later, regardless of its time. Continue with ' +
+        '`after` set to `last_position`, to the `position` or `record_id` of the last item that you processed, or to ' +
+        '`next_cursor`. A page may have few items or none although more follow: continue until `next_cursor` is null.',
       querystring: EntriesQuery,
       response: { 200: EntriesPage },
     },

@@ -111,7 +111,7 @@ const EntrySchema = object({
   record: Type.Optional(
     Type.Object(
       { record_id: uuid('UUIDv7'), is_purged: Type.Boolean({ examples: [false] }) },
-      { additionalProperties: true, description: 'As `getRecord` answers it; absent once it is erased' },
+      { additionalProperties: true, description: 'The record as `getRecord` returns it; absent once it is erased' },
     ),
   ),
   erased: Type.Optional(Type.Literal(true, { description: 'Only its place is left of the record' })),

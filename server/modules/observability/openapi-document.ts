@@ -82,9 +82,9 @@ const securitySchemes = {
     type: 'apiKey',
     in: 'cookie',
     name: '__Secure-service_refresh',
-    description: 'What a refresh token is bound to',
+    description: 'Binding of a refresh token',
   },
-  operator: { type: 'http', scheme: 'bearer', description: 'HUB_OPERATOR_TOKEN, of whoever runs the service' },
+  operator: { type: 'http', scheme: 'bearer', description: 'HUB_OPERATOR_TOKEN of the operator of the service' },
   signature: {
     type: 'apiKey',
     in: 'header',
@@ -125,7 +125,7 @@ const commonComponents = {
       schema: { type: 'string', examples: ['"token";q=1000;w=60, "tenant";q=10000;w=60'] },
     },
     RateLimit: {
-      description: 'What is left of each quota, and in how many seconds it grows',
+      description: 'Remaining requests of each quota, and seconds until it grows',
       schema: { type: 'string', examples: ['"token";r=999;t=60, "tenant";r=9999;t=60'] },
     },
   },

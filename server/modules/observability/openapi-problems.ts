@@ -5,7 +5,7 @@ const instanceExample = '01890a5d-ac96-774b-bcce-b302099a8057'
 
 /** Members that some problems have beyond those of all. */
 const extensionExamples: Partial<Record<ProblemSlug, Record<string, unknown>>> = {
-  'validation-failed': { errors: [{ pointer: '/record_type', detail: 'must be there' }] },
+  'validation-failed': { errors: [{ pointer: '/record_type', detail: 'is required' }] },
   'invalid-tenant': { tenant_slug: 'acme' },
   'insufficient-scope': { required_scopes: ['hub:read'] },
 }
@@ -26,7 +26,7 @@ export const problemComponents = {
         type: { type: 'string', format: 'uri', description: '{base_url}/errors/{slug}' },
         title: { type: 'string' },
         status: { type: 'integer' },
-        detail: { type: 'string', description: 'What was wrong this time, and what to do' },
+        detail: { type: 'string', description: 'The problem of this request and its remedy' },
         instance: { type: 'string', description: 'Id of the request' },
         errors: {
           type: 'array',

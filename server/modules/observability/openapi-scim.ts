@@ -26,7 +26,7 @@ export const scimSchemas = {
     id: text('Id that the Hub gave; ignored in requests'),
     externalId: text('Id that the directory gave'),
     userName: text('Name in the directory, unique in the tenant'),
-    displayName: text('Name as it is shown'),
+    displayName: text('Display name'),
     active: { type: 'boolean', description: '`false` ends sessions and tokens' },
     emails: {
       type: 'array',

@@ -42,8 +42,8 @@ export const TenantHealthAnswer = Type.Object(
           {
             ...common('1 of 1 connected platforms took a publish in the last 60 seconds.'),
             connected: count('Connectors', 1),
-            publishing: count('Of those, how many took a publish in the last 60 seconds', 1),
-            failing: count('Of those, how many failed at the last attempt', 0),
+            publishing: count('Number of them that received a publish in the last 60 seconds', 1),
+            failing: count('Number of them whose last attempt failed', 0),
             last_publish_at: Type.Optional(time('The last publish that any of them took')),
           },
           closed,
@@ -69,7 +69,7 @@ export const TenantHealthAnswer = Type.Object(
           {
             ...common('3 of 3 published skills are granted to archetypes.'),
             published: count('Skills in the state `published`', 3),
-            granted: count('Of those, how many are granted to an archetype', 3),
+            granted: count('Number of them that are granted to an archetype', 3),
             grants: count('Grants of published skills', 6),
           },
           closed,

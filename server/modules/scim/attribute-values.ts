@@ -28,7 +28,7 @@ export function normalSingle(attribute: AttributeDefinition, value: JsonValue): 
   if (value === null) return undefined
   if (attribute.type === 'complex') return normalComplex(attribute, value)
   if (attribute.type === 'boolean') return normalBoolean(attribute, value)
-  if (typeof value !== 'string') throw invalid(attribute, 'must be text')
+  if (typeof value !== 'string') throw invalid(attribute, 'must be a string')
   return value
 }
 

@@ -66,7 +66,7 @@ function sortOf(
 export function textOf(name: string, value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined
   if (typeof value === 'string') return value
-  throw scimProblem('invalidValue', `${name} must be there once, as text in UTF-8.`)
+  throw scimProblem('invalidValue', `${name} must be given exactly once, as text in UTF-8.`)
 }
 
 function integerOf(name: string, value: unknown): number | undefined {

@@ -65,7 +65,7 @@ function stepsOf(resource: ResourceDefinition, id: string, operation: JsonObject
     }
     return stepsWithoutPath(resource, id, op, value, work)
   }
-  if (typeof path !== 'string') throw scimProblem('invalidPath', 'The path of an operation must be text.')
+  if (typeof path !== 'string') throw scimProblem('invalidPath', 'The path of an operation must be a string.')
   work.spendPath(path)
   const schema = schemaNamed(resource, path)
   // The whole of an extension is its attributes.

@@ -17,12 +17,12 @@ const DisplayName = Type.String({
   maxLength: displayNameLengthMax,
   pattern: '^[^\\s\\p{C}]([^\\p{C}]*[^\\s\\p{C}])?$',
   'x-must-be': `1 to ${displayNameLengthMax} characters without line breaks, or spaces at its ends`,
-  description: 'What people call the tenant',
+  description: 'Display name of the tenant',
   examples: ['Acme Corporation'],
 })
 const Email = (description: string, example: string) =>
   Type.String({ maxLength: 254, pattern: patterns.email, description, examples: [example] })
-const AdminEmail = Email('Who gets the welcome link', 'admin@acme.example')
+const AdminEmail = Email('Recipient of the welcome link', 'admin@acme.example')
 const ContactEmail = Email('Whom to write to about the tenant', 'it@acme.example')
 const BaseUrl = Type.String({
   description: 'The address of the tenant: its own (Mode C), or the common one',

@@ -9,7 +9,7 @@ export function addTenantSettingsRoutes(app: FastifyInstance, settings: TenantSe
     app,
     'getTenant',
     {
-      description: 'What PUT confirms or changes, and what only the operator can change.',
+      description: 'Settings that PUT confirms or changes, and settings that only the operator can change.',
       response: { 200: TenantDetailsAnswer },
     },
     async (request) => settings.get(request.caller),

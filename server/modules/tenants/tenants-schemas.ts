@@ -31,8 +31,8 @@ export const ProvisionBody = Type.Object(
         {
           additionalProperties: false,
           description:
-            'Key of the customer, by which the content of the tenant is encrypted. Mode B only, which requires it. ' +
-            'Another one than before: the content keys are wrapped anew.',
+            'Customer key that encrypts the content of the tenant. Required in Mode B, and only allowed there. A changed ' +
+            'key rewraps the content keys.',
         },
       ),
     ),
@@ -52,7 +52,10 @@ export const ProvisionAnswer = Type.Object(
         {
           provider: Type.Enum(['local', 'aws-kms', 'vault']),
           key_ref: Type.String({ examples: ['alias/hub/acme'] }),
-          key_id: Type.String({ description: 'Of the content key in use', examples: ['ck_6f1e9b0a2c3d4e5f60718293'] }),
+          key_id: Type.String({
+            description: 'Id of the current content key',
+            examples: ['ck_6f1e9b0a2c3d4e5f60718293'],
+          }),
           created_at: Type.String({ format: 'date-time', examples: ['2026-01-05T09:30:00.000000Z'] }),
           wrapped_at: Type.String({ format: 'date-time', examples: ['2026-01-05T09:30:00.000000Z'] }),
           content_keys: Type.Integer({ description: 'Content keys that still open something', examples: [1] }),

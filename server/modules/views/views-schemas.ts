@@ -20,7 +20,7 @@ const Name = Type.String({
   maxLength: viewNameLengthMax,
   pattern: '^[^\\s\\p{C}]([^\\p{C}]*[^\\s\\p{C}])?$',
   'x-must-be': `1 to ${viewNameLengthMax} characters without line breaks, or spaces at its ends`,
-  description: 'What people know it by; one owner has each name once on a page',
+  description: 'Name of the view, unique per owner and page',
   examples: ['Contract skills, last 30 days'],
 })
 const Query = Type.String({
@@ -56,7 +56,10 @@ export const ViewSchema = Type.Object(
     name: Name,
     query: Query,
     shared: Shared,
-    own: Type.Boolean({ description: 'Whether it is yours; whose it is otherwise is not told', examples: [true] }),
+    own: Type.Boolean({
+      description: 'True for your own view. The owner of another view is not disclosed',
+      examples: [true],
+    }),
     created_at: time('When it was saved first'),
     updated_at: time('When it was changed last'),
   },

@@ -184,9 +184,9 @@ describe('what cannot be read is said, and the rest stands', () => {
 
   test('skills', async () => {
     const page = await pageWithout((query) => query.get('group_by') === 'skill')
-    await page.getByRole('article', { name: 'Newly failing' }).getByText('could not be read').waitFor()
+    await page.getByRole('article', { name: 'Newly failing' }).getByText('Could not load').waitFor()
     const dead = page.getByRole('article', { name: 'Unused skills' })
-    await dead.getByText('could not be read').waitFor()
+    await dead.getByText('Could not load').waitFor()
     await page.unrouteAll()
     await dead.getByRole('button', { name: 'Try again' }).click()
     await dead.getByRole('link', { name: 'hr.policy-answer' }).waitFor()
@@ -194,7 +194,7 @@ describe('what cannot be read is said, and the rest stands', () => {
 
   test('people, and the period before', async () => {
     const page = await pageWithout((query) => query.get('group_by') === 'user' || query.get('limit') === '1')
-    await page.getByText('Some figures could not be read').waitFor()
+    await page.getByText('Could not load some metrics').waitFor()
     expect(await value(page, 'Active users')).toBe('—')
     expect(await figure(page, 'Invocations').textContent()).toContain('previous period: not known')
     await page.unrouteAll()
@@ -207,7 +207,7 @@ describe('what cannot be read is said, and the rest stands', () => {
 
   test('the second dimension of the breakdown', async () => {
     const page = await pageWithout((query) => query.get('group_by') === 'platform', '&across=platform')
-    await breakdown(page).getByText('could not be read').first().waitFor()
+    await breakdown(page).getByText('Could not load').first().waitFor()
   })
 
   test('a range of a link that is none', async () => {

@@ -26,16 +26,16 @@ test('a hold is placed by a filter, after a look at what it finds, and released 
   const form = page.getByRole('dialog', { name: 'Place a legal hold' })
   await form.getByRole('button', { name: 'Place hold' }).click()
   await form.getByText('Say which matter it is for.').waitFor()
-  await form.getByLabel('Matter').and(page.locator(':focus')).waitFor()
+  await form.getByLabel('Name', { exact: true }).and(page.locator(':focus')).waitFor()
   // The form is longer than the window; its buttons stay at the foot.
   const { y = Number.NaN, height = 0 } = (await form.getByRole('button', { name: 'Place hold' }).boundingBox()) ?? {}
   expect(y + height).toBeLessThan(page.viewportSize()?.height ?? 0)
-  await form.getByLabel('Matter').fill('Case 77: campaign')
+  await form.getByLabel('Name', { exact: true }).fill('Case 77: campaign')
   await form.getByLabel('Reason').fill('Asked for by the regulator')
   await form.getByLabel('Record types').first().click()
   await page.getByRole('option', { name: 'Decision' }).click()
   await form.getByText('4 records match now').waitFor()
-  await form.getByLabel('Matter').click()
+  await form.getByLabel('Name', { exact: true }).click()
   await expectAccessible(page, 'form of a hold')
   await form.getByRole('button', { name: 'Place hold' }).click()
   await done(page, '“Case 77: campaign” is in force.')
@@ -62,7 +62,7 @@ test('a hold is placed by a filter, after a look at what it finds, and released 
 test('a hold over all records needs the name of the tenant, and a filter needs a condition', async () => {
   const page = await lab.signInAs('admin', '/governance/holds?place=1')
   const form = page.getByRole('dialog', { name: 'Place a legal hold' })
-  await form.getByLabel('Matter').fill('Case 78: everything')
+  await form.getByLabel('Name', { exact: true }).fill('Case 78: everything')
   await form.getByLabel('Reason').fill('Asked for by a court')
   const place = form.getByRole('button', { name: 'Place hold' })
   await place.click()
@@ -157,7 +157,7 @@ test('a certificate that the Hub has falsified does not verify', async () => {
 
 test('the log is checked in the browser, and has to go on from what this browser saw last', async () => {
   const page = await lab.signInAs('auditor', '/governance/log')
-  const isGood = 'The log is signed, and goes on from what this browser saw last'
+  const isGood = 'The log is signed and consistent with the last state seen'
   const kept = () => page.evaluate("JSON.parse(localStorage.getItem('hub-trust:acme')).checkpoint.treeSize")
   const checkpoint = async () => (await call('GET', '/log/checkpoint')).body
   await page.getByText(isGood).waitFor()
@@ -212,7 +212,7 @@ test('events are filtered by what is typed, wherever in the field', async () => 
 test('no alarm is good news, and one says what failed and leads to the record', async () => {
   const { decision } = lab.world.records
   const page = await lab.signInAs('auditor', '/governance/alarms')
-  await page.getByText('Nothing was tampered with').waitFor()
+  await page.getByText('No tampering detected').waitFor()
   const client = await lab.hub.superuserClient()
   await client.query(
     "update hub.records set canonical = replace(canonical, 'deferred', 'approved') where tenant_id = 'acme' and record_id = $1",

@@ -115,5 +115,5 @@ test('a member has the graph of telemetry, and of nothing else', async () => {
   const page = await lab.signInAs('member', pathOf(body.records[0].record_id))
   await page.getByText('This record names no other that you may see, and none names it.').waitFor()
   await page.goto(lab.address(pathOf(lab.world.records.decision)))
-  await page.getByRole('alert').getByText('The linked records could not be read').waitFor()
+  await page.getByRole('alert').getByText('Could not load linked records').waitFor()
 })

@@ -131,13 +131,13 @@ describe('each page says itself that, and why, it cannot show what it should, an
       await page.goto(lab.address(each.path))
       await page
         .locator('main')
-        .getByText(/does not answer/)
+        .getByText(/Cannot reach the Hub/)
         .first()
         .waitFor()
       await page.unroute(reads)
       await page
         .locator('main')
-        .getByText(/does not answer/)
+        .getByText(/Cannot reach the Hub/)
         .first()
         .waitFor({ state: 'detached' })
       await settled(page)

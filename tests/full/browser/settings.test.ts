@@ -102,7 +102,7 @@ test('a session that is ended here signs the other browser out', async () => {
   const tabs = page.getByRole('navigation', { name: 'Settings' })
   expect(await tabs.getByRole('link').allTextContents()).toEqual(['You', 'Prices'])
   await page.goto(lab.address('/settings/service-accounts'))
-  await page.getByText('Your role does not open this page').waitFor()
+  await page.getByText('You do not have access to this page').waitFor()
   await page.goto(lab.address('/settings/prices'))
   await page.getByRole('table', { name: 'Own prices' }).waitFor()
   await page.getByText('acme-internal-7b').waitFor()

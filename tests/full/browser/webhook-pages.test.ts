@@ -94,7 +94,7 @@ test('a delivery that failed is found by its status, looked into and sent again'
   await expect.poll(async () => (await read(`/${webhookId}/deliveries`)).items[0].status).toBe('dead')
   const page = await lab.signInAs('admin', `/webhooks/${webhookId}`)
   await page.getByRole('combobox', { name: 'Status' }).click()
-  await page.getByRole('option', { name: 'Given up' }).click()
+  await page.getByRole('option', { name: 'Failed permanently' }).click()
   await page.waitForURL(/status=dead/)
   receiving.behaviour = take
   const row = page.getByRole('table', { name: 'Deliveries' }).getByRole('row', { name: /webhook\.test/ })
@@ -203,7 +203,7 @@ test('several deliveries are sent again, after saying how many', async () => {
   await button(page, 'Redeliver several').click()
   const ask = dialog(page, 'Redeliver several')
   await ask.getByRole('combobox', { name: 'Which' }).click()
-  await page.getByRole('option', { name: 'What was given up' }).click()
+  await page.getByRole('option', { name: 'Failed permanently' }).click()
   await ask.getByText(`${items.length} messages will be sent again`).waitFor()
   await button(ask, 'Redeliver').click()
   await page.getByText(`${items.length} deliveries are queued again.`).waitFor()
@@ -221,7 +221,7 @@ test('the pages fit a phone, can be used by everyone, and are for administrators
   await expectNoSidewaysScroll(page)
 
   const auditor = await lab.signInAs('auditor', '/webhooks')
-  await auditor.getByText('Your role does not open this page').waitFor()
+  await auditor.getByText('You do not have access to this page').waitFor()
   expect(await auditor.getByRole('link', { name: 'Webhooks' }).count()).toBe(0)
 
   const context = await lab.profileOf('admin', { tenant: 'globex' })

@@ -83,7 +83,7 @@ export default function CommandCenterPage() {
       <FilterChips {...center} />
       <QueryBoundary
         query={figures}
-        what="figures"
+        what="metrics"
         skeleton={
           <>
             <KpiSkeleton />
@@ -161,7 +161,7 @@ function UnreadFigures({ queries }: { queries: Pick<LoadableQuery<unknown>, 'dat
   }
   return (
     <Box mb="md">
-      <ProblemNotice error={failed[0].error} title="Some figures could not be read" onRetry={readAgain} />
+      <ProblemNotice error={failed[0].error} title="Could not load some metrics" onRetry={readAgain} />
     </Box>
   )
 }

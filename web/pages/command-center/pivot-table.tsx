@@ -103,11 +103,11 @@ export function PivotTable({ across, cross, group, search, change, narrow }: Cro
         </Text>
       </Group>
       {failed && (
-        <ProblemNotice error={failed.error} title="Some rows could not be read" onRetry={() => void failed.refetch()} />
+        <ProblemNotice error={failed.error} title="Could not load some rows" onRetry={() => void failed.refetch()} />
       )}
       <QueryBoundary
         query={combineQueries(rows, columns)}
-        what="figures"
+        what="metrics"
         skeleton={<SkeletonLines lines={8} height={36} />}
       >
         {() =>

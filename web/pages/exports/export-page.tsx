@@ -150,7 +150,7 @@ function Files({ job }: { job: ExportJob }) {
       <Text size="sm" c="dimmed">
         {until && (
           <>
-            Good until <TimeText iso={until} />.{' '}
+            Available until <TimeText iso={until} />.{' '}
           </>
         )}
         Each address is its own credential: whoever has it can download without signing in. Keep file and manifest in

@@ -19,7 +19,7 @@ export function ExportProgress({ job }: { job: ExportJob }) {
       </Progress.Root>
       <Text size="sm" role="status">
         {job.status === 'queued'
-          ? 'It waits for its turn.'
+          ? 'Queued.'
           : `${formatCount(done)} of ${formatCount(total)} records, ${formatPercent(ratio)}.`}{' '}
         Done <TimeText iso={job.estimated_completion_ts} form="ago" />, as far as can be told.
       </Text>

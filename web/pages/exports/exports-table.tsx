@@ -61,7 +61,7 @@ const columns = column.columns([
   }),
   column.accessor('created_at', {
     id: 'created',
-    header: 'Ordered',
+    header: 'Requested',
     size: 130,
     meta: { from: 'md' },
     cell: ({ getValue }) => <TimeText iso={getValue()} form="ago" />,

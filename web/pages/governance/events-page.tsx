@@ -96,7 +96,7 @@ function Events({ search, openId, onOpen }: EventsProps) {
               </Text>
               {more.available && (
                 <Button size="compact-sm" variant="default" loading={more.loading} onClick={more.load}>
-                  Look further back
+                  Load older events
                 </Button>
               )}
             </Group>
@@ -104,7 +104,7 @@ function Events({ search, openId, onOpen }: EventsProps) {
           {found.length === 0 ? (
             <EmptyState title="No events match" icon={IconFilterOff}>
               {isLookedThrough && more.available
-                ? 'None so far. Look further back, or change the filter.'
+                ? 'None so far. Load older events, or change the filter.'
                 : 'Nothing of this kind happened in this time. Change or clear the filter.'}
             </EmptyState>
           ) : (

@@ -57,7 +57,7 @@ function HoldDetails({ hold }: { hold: ApiResponse<'getHold'> }) {
         <DescriptionItem name="State">
           <HoldState active={hold.active} />
         </DescriptionItem>
-        <DescriptionItem name="Over">{scopeOf(hold)}</DescriptionItem>
+        <DescriptionItem name="Scope">{scopeOf(hold)}</DescriptionItem>
         <DescriptionItem name="Why">{hold.reason}</DescriptionItem>
         <DescriptionItem name="Placed">
           <TimeText iso={hold.created_at} /> by <ActorName id={hold.created_by} />

@@ -33,7 +33,7 @@ const column = columnsOf<Hold>()
 const columns = column.columns([
   column.accessor('name', {
     id: 'name',
-    header: 'Matter',
+    header: 'Name',
     size: 240,
     cell: ({ getValue }) => (
       <Text size="sm" fw={500} truncate>
@@ -49,7 +49,7 @@ const columns = column.columns([
   }),
   column.display({
     id: 'over',
-    header: 'Over',
+    header: 'Scope',
     meta: { from: 'sm', grow: true },
     cell: ({ row }) => scopeOf(row.original),
   }),

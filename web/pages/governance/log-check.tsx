@@ -13,7 +13,7 @@ import { VerificationSteps } from '../../verification/verification-steps.tsx'
 const verdicts: Record<Verdict, { kind: 'good' | 'warning' | 'tampered'; title: string; text: string }> = {
   verified: {
     kind: 'good',
-    title: 'The log is signed, and goes on from what this browser saw last',
+    title: 'The log is signed and consistent with the last state seen',
     text: 'Nothing that was in it was taken out, put in between, or set back since.',
   },
   unproven: {

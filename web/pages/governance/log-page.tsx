@@ -22,7 +22,7 @@ export default function LogPage() {
         about="Every record of the tenant stands in one append-only log, whose state the Hub signs. This browser keeps the last state that it saw, and checks that the next one goes on from there."
       />
       <Stack gap="lg">
-        <QueryBoundary query={checkpoint} what="state of the log">
+        <QueryBoundary query={checkpoint} what="log checkpoint">
           {({ tree_size, root_hash, signed_at, log_name, checkpoint: note }) => (
             <Paper withBorder p="md" component="section" aria-labelledby="log-state">
               <Title order={2} size="h3" mb="sm" id="log-state">

@@ -58,7 +58,7 @@ function PlaceHoldForm({ onClose, recordIds }: Omit<PlaceHoldProps, 'opened'>) {
     <form onSubmit={form.onSubmit(() => submit())} noValidate>
       <Stack>
         <TextInput
-          label="Matter"
+          label="Name"
           description="Its name in lists, and in refusals to purge."
           required
           data-autofocus
@@ -73,7 +73,7 @@ function PlaceHoldForm({ onClose, recordIds }: Omit<PlaceHoldProps, 'opened'>) {
           {...form.getInputProps('reason')}
         />
         <SegmentedControl
-          aria-label="What the hold is over"
+          aria-label="Scope"
           data={[
             { value: 'filter', label: 'By filter' },
             { value: 'records', label: 'Records by id' },

@@ -56,8 +56,8 @@ export function RetentionForm({ kept, mayChange }: RetentionFormProps) {
             <Table.Thead>
               <Table.Tr>
                 <Table.Th scope="col">Records</Table.Th>
-                <Table.Th scope="col">Kept at least</Table.Th>
-                <Table.Th scope="col">Purged after</Table.Th>
+                <Table.Th scope="col">Minimum retention</Table.Th>
+                <Table.Th scope="col">Maximum retention</Table.Th>
               </Table.Tr>
             </Table.Thead>
             <Table.Tbody>

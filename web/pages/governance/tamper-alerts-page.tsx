@@ -15,14 +15,14 @@ export default function TamperAlertsPage() {
   return (
     <>
       <PageHeader
-        title="Tamper alarms"
+        title="Tamper alerts"
         about="What a verification or the sweeper found that is not as the Hub left it. Each subject is told of once a day, for as long as it is so."
       />
-      <QueryBoundary query={query} what="alarms">
+      <QueryBoundary query={query} what="tamper alerts">
         {() =>
           events.length === 0 ? (
             <EmptyState
-              title="Nothing was tampered with"
+              title="No tampering detected"
               icon={IconShieldCheck}
               action={me.may('getLogCheckpoint') && <LinkButton to="/governance/log">Check the log</LinkButton>}
             >

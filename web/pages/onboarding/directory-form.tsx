@@ -95,7 +95,7 @@ export function DirectoryForm({ scim, onSaved }: DirectoryFormProps) {
   return (
     <form onSubmit={submit} noValidate>
       <Stack>
-        <Radio.Group label="Who begins" {...form.getInputProps('mode')}>
+        <Radio.Group label="Sync mode" {...form.getInputProps('mode')}>
           <Stack gap="xs" mt={4}>
             <Radio
               value="push"

@@ -31,7 +31,7 @@ export function EntitlementCheck({ skills }: { skills: readonly Skill[] }) {
   return (
     <Paper withBorder p="md" component="section" aria-labelledby="check">
       <Title order={2} id="check">
-        May they use it?
+        Check entitlement
       </Title>
       <Text size="sm" c="dimmed" mb="sm">
         What a platform would be told about a person and a skill, now.

@@ -8,7 +8,7 @@ export type RosterSync = ApiResponse<'listRosterSyncs'>['items'][number]
 const statuses: Record<RosterSync['status'], string> = {
   queued: 'Waiting to begin',
   running: 'Running',
-  awaiting_confirmation: 'Waits for a yes',
+  awaiting_confirmation: 'Awaiting confirmation',
   completed: 'Completed',
   failed: 'Failed',
   cancelled: 'Cancelled',
@@ -45,7 +45,7 @@ export const syncColumns = column.columns([
     cell: ({ getValue }) => formatCount(getValue()),
   }),
   column.accessor('skipped', {
-    header: 'Left out',
+    header: 'Skipped',
     size: 90,
     meta: { ...count, from: 'lg' },
     cell: ({ getValue }) => formatCount(getValue()),

@@ -139,7 +139,7 @@ export function RecordActions({ read: { record, etag } }: { read: ReadRecord }) 
           legal holds. Further holds may be over the same record.
         </Text>
         <TextInput
-          label="Matter"
+          label="Name"
           placeholder={`Record ${record_id}`}
           description="What the hold is called; by default by the record."
           maxLength={200}

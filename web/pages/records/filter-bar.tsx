@@ -143,7 +143,7 @@ export function FilterBar({ search, onChange }: FilterBarProps) {
               onChange={(event) => onChange({ include_purged: event.currentTarget.checked ? 'true' : undefined })}
             />
             <Switch
-              label="Have the Hub verify each"
+              label="Verify on the server"
               checked={search.verify !== undefined}
               onChange={(event) => onChange({ verify: event.currentTarget.checked ? 'true' : undefined })}
             />

@@ -25,7 +25,7 @@ const presets: readonly Preset[] = [
     sees: 'output',
   },
   { label: 'Purges of 30 days', search: { event_kind: 'hub.record_purged', within: '30d' }, sees: 'governance_event' },
-  { label: 'Tamper alarms', search: { event_kind: 'hub.tamper_detected' }, sees: 'governance_event' },
+  { label: 'Tamper alerts', search: { event_kind: 'hub.tamper_detected' }, sees: 'governance_event' },
 ]
 
 /** Questions that are asked often. */

@@ -58,7 +58,7 @@ export function RecordDrawer({ openId, rows, onOpen }: RecordDrawerProps) {
             params={{ recordId: openId }}
             leftSection={<IconExternalLink size={15} aria-hidden />}
           >
-            Own page
+            Open full page
           </LinkButton>
         )}
         {at >= 0 && (

@@ -64,7 +64,7 @@ export default function AccountPage() {
             <DescriptionItem name="Id">
               <CopyText value={subject} label="Copy your id" />
             </DescriptionItem>
-            <DescriptionItem name="You may">
+            <DescriptionItem name="Permissions">
               <List size="sm" listStyleType="none" spacing={4}>
                 {[...held].map((scope) => (
                   <List.Item key={scope}>
@@ -78,7 +78,7 @@ export default function AccountPage() {
             </DescriptionItem>
           </DescriptionList>
           {failure !== null && (
-            <ProblemNotice error={failure} title="Your name could not be read" onRetry={() => void person.refetch()} />
+            <ProblemNotice error={failure} title="Could not load your name" onRetry={() => void person.refetch()} />
           )}
         </Paper>
 
@@ -106,7 +106,7 @@ export default function AccountPage() {
             Appearance
           </Title>
           <SegmentedControl
-            aria-label="Colours"
+            aria-label="Theme"
             value={colorScheme}
             onChange={(value) => setColorScheme(value as typeof colorScheme)}
             data={[

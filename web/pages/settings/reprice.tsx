@@ -41,7 +41,7 @@ export function Reprice() {
     <Paper withBorder p="md" component="section" aria-labelledby="rerate">
       <Stack gap="sm">
         <Title order={2} id="rerate">
-          Rate stored events again
+          Recalculate costs
         </Title>
         <Text size="sm" c="dimmed" maw="44rem">
           A new price changes nothing about events that are stored. A run looks the price of each up anew, and numbers

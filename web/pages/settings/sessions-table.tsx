@@ -65,7 +65,7 @@ const columns = [
     cell: ({ getValue }) => <TimeText iso={getValue()} form="ago" />,
   }),
   column.accessor('expires_at', {
-    header: 'Ends',
+    header: 'Expires',
     size: 140,
     meta: { from: 'lg' },
     cell: ({ getValue }) => <TimeText iso={getValue()} form="ago" />,

@@ -18,7 +18,7 @@ const schema = v.object({
   display_name: v.pipe(
     v.string(),
     v.trim(),
-    v.minLength(1, 'Say what the organisation is called'),
+    v.minLength(1, 'Enter the organisation name'),
     v.maxLength(displayNameLengthMax, `At most ${displayNameLengthMax} characters`),
   ),
   contact_email: v.union([v.literal(''), v.pipe(v.string(), v.trim(), v.email())], 'Give a whole address, or nothing'),

@@ -33,13 +33,13 @@ export function AlertRulesField({ form }: { form: UseFormReturnType<WebhookValue
                 {...form.getInputProps(`alerts.${index}.group_by`)}
               />
               <NumberInput
-                label="Opens above"
+                label="Trigger above"
                 description={units[rule.metric]}
                 min={0}
                 {...form.getInputProps(`alerts.${index}.above`)}
               />
               <NumberInput
-                label="Closes at or below"
+                label="Resolve at or below"
                 description="The same figure where empty"
                 min={0}
                 {...form.getInputProps(`alerts.${index}.recovers_at`)}

@@ -11,8 +11,8 @@ import { formatCount } from '../../ui/formats.ts'
 import { refreshWebhooks } from './refresh-webhooks.ts'
 
 const choices = [
-  { value: 'missed', label: 'What was not taken: failed or given up' },
-  { value: 'dead', label: 'What was given up' },
+  { value: 'missed', label: 'Retrying or failed permanently' },
+  { value: 'dead', label: 'Failed permanently' },
   { value: 'failed', label: 'What failed and is tried again anyway' },
   { value: 'delivered', label: 'What was taken, too: those alone' },
 ] as const

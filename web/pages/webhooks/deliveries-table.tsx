@@ -43,7 +43,7 @@ const columns = column.columns([
   }),
   column.accessor((row) => row.last_attempt?.duration_ms, {
     id: 'latency',
-    header: 'Took',
+    header: 'Duration',
     size: 80,
     meta: { align: 'right', from: 'md' },
     cell: ({ getValue }) => formatMs(getValue()),

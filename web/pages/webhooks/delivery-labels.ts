@@ -3,8 +3,8 @@ import type { DeliveryErrorCode, DeliveryStatus } from '../../../contract/webhoo
 export const statusLabels: Record<DeliveryStatus, string> = {
   pending: 'Waiting',
   delivered: 'Delivered',
-  failed: 'Failed, tried again',
-  dead: 'Given up',
+  failed: 'Retrying',
+  dead: 'Failed permanently',
 }
 
 /** Why an attempt did not work, and what helps. */

@@ -108,7 +108,7 @@ export function EndpointActions({ webhook }: { webhook: Webhook }) {
         <Text size="sm">
           {enabled
             ? 'From now on nothing more is collected for it, and open alerts are forgotten. What waits stays, and is sent once it is enabled again. What happens meanwhile is never told.'
-            : `It collects what happens from now on, with a clean slate.${health.pending > 0 ? ' What waits since before is sent.' : ''} What was given up can be redelivered.`}
+            : `It collects what happens from now on, with a clean slate.${health.pending > 0 ? ' Waiting deliveries are sent.' : ''} Deliveries that failed permanently can be redelivered.`}
         </Text>
       </ConfirmDialog>
       <ConfirmDialog

@@ -35,7 +35,7 @@ export function EndpointFacts({ webhook }: { webhook: Webhook }) {
             <HealthBadge status={health.status} />
           </Figure>
           <Figure label="Waiting">{formatHealthCount(health.pending)}</Figure>
-          <Figure label="Given up">{formatHealthCount(health.dead)}</Figure>
+          <Figure label="Failed permanently">{formatHealthCount(health.dead)}</Figure>
           <Figure label="Last delivered">
             {health.last_delivered_at ? <TimeText iso={health.last_delivered_at} form="ago" /> : nothing}
           </Figure>

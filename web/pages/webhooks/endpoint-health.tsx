@@ -42,7 +42,7 @@ export function healthNote({ disabled_at, disabled_reason, health }: Webhook): R
   if (health.overflowing_since) {
     return (
       <>
-        Too much waits since <TimeText iso={health.overflowing_since} />: what waits longest is given up.
+        Too much waits since <TimeText iso={health.overflowing_since} />: the oldest deliveries fail permanently.
       </>
     )
   }

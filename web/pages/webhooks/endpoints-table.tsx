@@ -59,7 +59,7 @@ const columns = column.columns([
   }),
   column.accessor('health.dead', {
     id: 'dead',
-    header: 'Given up',
+    header: 'Failed permanently',
     size: 100,
     meta: { align: 'right', from: 'sm' },
     cell: ({ getValue }) => formatHealthCount(getValue()),

@@ -16,7 +16,7 @@ export function EventsField({ value, onChange, error }: EventsFieldProps) {
   const governance = value.filter((name) => name.startsWith(governancePrefix) && name !== allGovernance)
   const everything = value.includes(allGovernance)
   return (
-    <Fieldset legend="What it is told">
+    <Fieldset legend="Subscribed events">
       <Stack gap="md">
         {eventGroups.map(({ family, label, kinds }) => {
           const all = value.includes(family)

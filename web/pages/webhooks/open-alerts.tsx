@@ -33,7 +33,7 @@ const columns = column.columns([
     cell: ({ row: { original } }) => formatMetric(original.metric, original.value),
   }),
   column.accessor('threshold', {
-    header: 'Opens above',
+    header: 'Trigger above',
     size: 130,
     meta: { align: 'right', from: 'sm' },
     cell: ({ row: { original } }) => formatMetric(original.metric, original.threshold),

@@ -92,7 +92,7 @@ export function addServiceAccountRoutes(app: FastifyInstance, accounts: ServiceA
     'rotateServiceAccountSecret',
     {
       description:
-        'Two secrets are live at most: the one before this stays good for 24 hours, any older one ends at once.',
+        'At most two secrets are valid: the previous one stays valid for 24 hours, and any older one ends at once.',
       params: AccountParams,
       body: emptyBody,
       bodyOptional: true,

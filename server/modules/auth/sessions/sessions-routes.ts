@@ -173,7 +173,7 @@ async function clearingWhatIsOver<Answer>(reply: FastifyReply, work: () => Promi
 function refreshTokenOf(body: { grant_type?: 'refresh_token'; refresh_token?: string }): string | undefined {
   const { grant_type: grantType, refresh_token: refreshToken } = body
   if (grantType !== undefined && refreshToken === undefined) {
-    throw validationFailed([{ pointer: '/refresh_token', detail: 'must be there when grant_type is' }])
+    throw validationFailed([{ pointer: '/refresh_token', detail: 'is required when grant_type is' }])
   }
   if (refreshToken !== undefined && grantType === undefined) {
     throw validationFailed([{ pointer: '/grant_type', detail: 'must be "refresh_token" when refresh_token is there' }])

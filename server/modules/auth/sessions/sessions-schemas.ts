@@ -70,8 +70,8 @@ export const MeAnswer = Type.Object(
     email: Type.Optional(Type.String({ examples: ['kim@acme.example'] })),
     display_name: Type.Optional(Type.String({ examples: ['Kim Larsen'] })),
     role: Type.Optional(Type.Enum(roleNames, { examples: ['analyst'] })),
-    client_id: Type.Optional(Type.String({ description: 'Of a service account' })),
-    name: Type.Optional(Type.String({ description: 'Of a service account' })),
+    client_id: Type.Optional(Type.String({ description: 'Id of a service account' })),
+    name: Type.Optional(Type.String({ description: 'Id of a service account' })),
     session: Type.Optional(
       Type.Object({ session_id: SessionId, method: Method, created_at: CreatedAt, expires_at: ExpiresAt }, closed),
     ),

@@ -23,7 +23,7 @@ const accepted = (listed: boolean) => ({
   status: 'accepted' as const,
   detail:
     'If somebody with this address may sign in to this tenant by mail, a link is on its way. ' +
-    `It is good for ${magicLinkHours} hours. Links that were sent before stay good.` +
+    `It is valid for ${magicLinkHours} hours. Links that were sent before stay valid.` +
     (listed ? ' This Hub runs in development: the link is also on the console where it was started.' : ''),
 })
 
@@ -37,9 +37,9 @@ export function addMagicLinkRoutes(
     'requestMagicLink',
     {
       description:
-        'The answer is the same, and takes as long, whether or not there is such a person or tenant. An address is ' +
-        'sent at most twenty links an hour; those sent before stay good. While a tenant has single ' +
-        'sign-on, links are sent to its administrators only.',
+        'The response and its duration are the same for an unknown person or tenant. An address receives at most ' +
+        'twenty links an hour; earlier links stay valid. In a tenant with single sign-on, only administrators ' +
+        'receive links.',
       body: MagicLinkBody,
       response: { 202: MagicLinkResponse },
       problems: ['hub-unavailable'],

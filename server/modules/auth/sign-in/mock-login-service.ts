@@ -51,7 +51,7 @@ export function createMockLogin(deps: {
     const tenant = wanted === undefined ? undefined : await directory.find(wanted)
     if (tenant && isServedAt(undefined, tenant)) return tenant
     throw validationFailed([
-      { pointer: '/tenant', detail: 'must be there: the Hub cannot tell which of its tenants is meant' },
+      { pointer: '/tenant', detail: 'is required: the Hub cannot tell which of its tenants is meant' },
     ])
   }
 

@@ -118,7 +118,7 @@ export function createOidcLogin(deps: {
   return {
     async begin({ tenant: slug = '', returnTo }, { hostTenant, hostname }) {
       const wanted = slug || hostTenant
-      if (!wanted) throw validationFailed([{ pointer: '/query/tenant', detail: 'must be there and name the tenant' }])
+      if (!wanted) throw validationFailed([{ pointer: '/query/tenant', detail: 'is required: it names the tenant' }])
       const found = await directory.read(wanted)
       const tenant = found && isServedAt(hostTenant, found) ? found : undefined
       const provider = await providers.of(tenant ?? placeholderTenant)

@@ -22,8 +22,10 @@ export const LoginQuery = Type.Object(
 /** Providers add parameters of their own, such as `session_state`. */
 export const CallbackQuery = Type.Object(
   {
-    code: Type.Optional(Type.String({ maxLength: 8192, description: 'Of the provider, good once' })),
-    state: Type.Optional(Type.String({ maxLength: 1024, description: 'As it was sent along with the browser' })),
+    code: Type.Optional(
+      Type.String({ maxLength: 8192, description: 'Authorization code of the provider, valid once' }),
+    ),
+    state: Type.Optional(Type.String({ maxLength: 1024, description: 'The `state` that the login request sent' })),
     iss: Type.Optional(Type.String({ maxLength: 2048, description: 'RFC 9207' })),
     error: Type.Optional(
       Type.String({
@@ -45,6 +47,6 @@ export const AskFirstPage = Type.String({
 })
 
 export const redirectHeaders = {
-  location: Type.String({ description: 'Where the browser goes' }),
+  location: Type.String({ description: 'Address of the redirect' }),
   'set-cookie': Type.String({ description: 'For the browser only' }),
 }

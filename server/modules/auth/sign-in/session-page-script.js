@@ -95,7 +95,7 @@
       await work()
     } catch (error) {
       if (error.status === 401) showSignedOut('You are not signed in.')
-      else status.textContent = error.status ? error.message : 'The Hub does not answer. Check the connection.'
+      else status.textContent = error.status ? error.message : 'Cannot reach the Hub. Check the connection.'
     } finally {
       for (const button of buttons) button.disabled = false
       // A button that is disabled loses the focus, and the keyboard its place.

@@ -67,7 +67,7 @@
       try {
         result.textContent = await work()
       } catch {
-        result.textContent = 'The Hub does not answer. Check the connection, then try again.'
+        result.textContent = 'Cannot reach the Hub. Check the connection, then try again.'
       } finally {
         button.disabled = false
       }

@@ -8,7 +8,7 @@ export const CheckQuery = Type.Object(
     user_id: Type.String({
       pattern: '^(user:[^\\s]{1,254}|usr_[A-Za-z0-9]{1,60})$',
       'x-must-be': 'user:<email>, user:<scim_external_id> or the id of a user, usr_…',
-      description: 'As in telemetry, or the id of the user',
+      description: 'User id as in telemetry, or the id of the user',
       examples: ['user:kim@acme.example'],
     }),
     skill_id: Type.String({

@@ -35,7 +35,7 @@ export function addCoworkRoutes(app: FastifyInstance, coworks: Coworks): void {
     app,
     'getCowork',
     {
-      description: 'As it was stored last, which need not be what was applied.',
+      description: 'Returns the stored version, which may differ from the applied one.',
       params: CoworkParams,
       response: { 200: CoworkSchema },
     },

@@ -22,8 +22,8 @@ const skillMembers = {
 const skillName = 'Name that people read'
 // As in a skill_definition record, for such records are made of them.
 const optionalMembers = {
-  description: Type.Optional(text(4000, 'What it does; not in Mode C', 'Sums up obligations and dates.')),
-  owner: Type.Optional(text(200, 'Who answers for it', 'legal-operations')),
+  description: Type.Optional(text(4000, 'Description of the skill; not in Mode C', 'Sums up obligations and dates.')),
+  owner: Type.Optional(text(200, 'Owner of the skill', 'legal-operations')),
   manifest: Type.Optional(
     Type.Unsafe<JsonObject>(
       Type.Record(Type.String(), Type.Unknown(), {
@@ -40,21 +40,24 @@ const archetypeIds = Type.Array(identifier('account-manager'), {
 })
 
 export const CoworkParams = Type.Object(
-  { cowork_id: Type.String({ description: 'Of the pack' }) },
+  { cowork_id: Type.String({ description: 'Id of the pack' }) },
   { additionalProperties: false },
 )
 
 /** Where the call may make a pack of that id. */
 export const NewCoworkParams = Type.Object(
   {
-    cowork_id: Type.String({ ...identifier('contracts'), description: 'Of the pack, which is made if there is none' }),
+    cowork_id: Type.String({
+      ...identifier('contracts'),
+      description: 'Id of the pack. It is created if it does not exist',
+    }),
   },
   { additionalProperties: false },
 )
 
 export const CoworkBodySchema = Type.Object(
   {
-    name: text(200, 'Of the pack', 'Contracts'),
+    name: text(200, 'Id of the pack', 'Contracts'),
     skills: Type.Array(
       Type.Object(
         { ...skillMembers, name: text(200, skillName, 'Summarise a contract'), ...optionalMembers },
@@ -117,7 +120,7 @@ export const ApplicationSchema = Type.Object(
     cowork_id: identifier('contracts'),
     dry_run: Type.Boolean(),
     archetype_ids: Type.Array(identifier('account-manager'), { description: 'To which the pack gives its skills' }),
-    skill_ids: Type.Array(identifier('summarise-contract'), { description: 'Of the pack' }),
+    skill_ids: Type.Array(identifier('summarise-contract'), { description: 'Id of the pack' }),
     registered: Type.Array(Type.Object(skillMembers, { additionalProperties: false }), {
       description: 'Versions that were written as skill_definition records',
     }),

@@ -29,5 +29,5 @@ function contentOf(skill: JsonValue, index: number): PointedError[] {
   if (!isJsonObject(skill)) return []
   return Object.keys(skill)
     .filter((name) => !envelope.has(name))
-    .map((name) => errorAt(['skills', String(index), name], 'is not taken in Mode C'))
+    .map((name) => errorAt(['skills', String(index), name], 'is not allowed in Mode C'))
 }

@@ -19,7 +19,7 @@ export const DeletionCertificateSchema = Type.Object(
     tenant_id: Type.String({ examples: ['acme'] }),
     seal_id: uuid('The seal of the record'),
     leaf_index: Type.Integer({ description: 'Its place in the seal', examples: [0] }),
-    leaf_hash: hash('What is left of the record: a salted hash of its hash, in base64'),
+    leaf_hash: hash('The remaining part of the record: a salted hash of its hash, in base64'),
     leaf_path: path('From the leaf to the root of the seal'),
     seal_note: Type.String({
       description: 'The signed note of the seal',
@@ -47,9 +47,9 @@ export const DeletionCertificateSchema = Type.Object(
       {
         additionalProperties: false,
         description:
-          'The governance events that tell of the purge and of the erasure. That of the purge is missing where a ' +
-          'restored backup did not have it, and for whoever has neither `hub:read`, `governance:read` nor `hub:purge`; ' +
-          'that of the erasure names it in `details.purge_event`',
+          'The governance events of the purge and of the erasure. The purge event is absent if a restored backup lacked ' +
+          'it, and for callers without `hub:read`, `governance:read` and `hub:purge`; the erasure event names it in ' +
+          '`details.purge_event`',
       },
     ),
   },

@@ -67,9 +67,9 @@ export function addHoldRoutes(app: FastifyInstance, holds: Holds): void {
     'releaseHold',
     {
       description:
-        'Ends the hold for good. Records that it kept in their recovery buffer have what was left of it, unless ' +
-        'another hold is over them. Repeating it gives the same answer. Where four eyes are required, whoever purged such a ' +
-        'record does not release it (`legal-hold`).',
+        'Ends the hold permanently. The recovery period of its purged records resumes, unless another hold covers them. ' +
+        'Repeating the request returns the same response. If four eyes are required, the person who purged such a ' +
+        'record must not release it (`legal-hold`).',
       params: HoldParams,
       body: ReleaseHoldBody,
       // Without one, what is missing is its reason.

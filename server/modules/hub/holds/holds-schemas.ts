@@ -15,7 +15,7 @@ const Name = Type.String({
   maxLength: holdNameLengthMax,
   pattern: '^[^\\s\\p{C}]([^\\p{C}]*[^\\s\\p{C}])?$',
   'x-must-be': `1 to ${holdNameLengthMax} characters without line breaks, or spaces at its ends`,
-  description: 'Of the matter',
+  description: 'Name of the matter',
   examples: ['Case 17'],
 })
 const reason = (example: string) => Type.String({ minLength: 1, maxLength: 500, examples: [example] })

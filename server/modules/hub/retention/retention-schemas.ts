@@ -16,7 +16,7 @@ const RuleSchema = Type.Object(
 
 const Rules = Type.Array(RuleSchema, { maxItems: recordTypes.length, description: 'At most one for each record type' })
 const fourEyes = {
-  description: 'Whoever releases a governance event, or a hold over a record, may not purge that record',
+  description: 'The person who releases a governance event, or a hold over a record, must not purge that record',
   examples: [true],
 }
 
@@ -24,7 +24,7 @@ export const RetentionBody = Type.Object(
   {
     rules: Rules,
     four_eyes: Type.Optional(
-      Type.Boolean({ ...fourEyes, description: `${fourEyes.description}; without it, that stays as it is` }),
+      Type.Boolean({ ...fourEyes, description: `${fourEyes.description}; unchanged if absent` }),
     ),
   },
   { additionalProperties: false },

@@ -62,7 +62,7 @@ function requireSound(rules: readonly RetentionRule[]): void {
     }
     types.add(record_type)
     if (min_days === undefined && max_days === undefined) {
-      errors.push({ pointer, detail: 'needs min_days, max_days or both' })
+      errors.push({ pointer, detail: 'requires min_days or max_days' })
     }
     if (min_days !== undefined && max_days !== undefined && max_days < min_days) {
       errors.push({ pointer: `${pointer}/max_days`, detail: `must not be less than min_days, which is ${min_days}` })

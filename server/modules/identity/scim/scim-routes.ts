@@ -14,12 +14,12 @@ export function addScimRoutes(app: FastifyInstance, scim: ScimService, trial: Sc
     'configureScim',
     {
       description:
-        'Says how the company’s directory reaches the Hub. With `push` the directory sends changes to ' +
-        '`scim_base_url` with the bearer token, which is answered only where it is new: at first, and after a change ' +
-        'from `pull`. With `pull` the Hub reads the directory at `base_url`, at `roster/scim:sync` and every half hour. ' +
-        'A changed map assigns archetypes anew; one that it names and the tenant does not have yet counts from when ' +
-        '`PUT /api/v1/roster/archetypes` adds it. The call that configures it first answers, in `inbound`, a secret for ' +
-        'messages that the identity provider sends.',
+        'Connects the directory of the company. With `push` the directory sends changes to `scim_base_url` with the ' +
+        'bearer token, which is returned only when it is new: at first, and after a change from `pull`. With `pull` the ' +
+        'Hub reads the directory at `base_url`, at `roster/scim:sync` and every 30 minutes. A changed map assigns ' +
+        'archetypes again; an archetype that the tenant does not have yet takes effect when ' +
+        '`PUT /api/v1/roster/archetypes` adds it. The first configuration returns, in `inbound`, a secret for messages ' +
+        'of the identity provider.',
       body: ScimConfigurationBody,
       checkBody: (body: ValidParts<ScimSettings>) => scim.problemsIn(body),
       response: { 200: ScimState },
@@ -32,7 +32,7 @@ export function addScimRoutes(app: FastifyInstance, scim: ScimService, trial: Sc
     app,
     'getScim',
     {
-      description: 'What is kept, without any token.',
+      description: 'Returns the stored configuration without tokens.',
       response: { 200: ScimState },
       problems: ['not-found'],
     },
@@ -44,8 +44,8 @@ export function addScimRoutes(app: FastifyInstance, scim: ScimService, trial: Sc
     'removeScim',
     {
       description:
-        'The directory no longer reaches the Hub, nor the Hub it; a sync that runs is cancelled. People, groups and ' +
-        'archetypes stay as they are. The same answer when nothing is configured.',
+        'Disconnects the directory and cancels a running sync. People, groups and archetypes stay. Returns the same ' +
+        'response if nothing is configured.',
       response: { 204: Type.Null() },
     },
     async (request, reply) => {
@@ -58,7 +58,7 @@ export function addScimRoutes(app: FastifyInstance, scim: ScimService, trial: Sc
     app,
     'rotateScimToken',
     {
-      description: 'Of push. The token before this stays good for 24 hours, any older one ends at once.',
+      description: 'Only with `push`. The previous token stays valid for 24 hours, and any older one ends at once.',
       body: emptyBody,
       bodyOptional: true,
       response: { 200: ScimState },
@@ -72,8 +72,8 @@ export function addScimRoutes(app: FastifyInstance, scim: ScimService, trial: Sc
     'rotateScimInboundSecret',
     {
       description:
-        'Of the messages that the identity provider sends, with `push` and with `pull`. The secret before this stays good ' +
-        'for 24 hours, any older one ends at once. A configuration that has none yet gets its first.',
+        'Creates the secret that signs messages of the identity provider, with `push` and with `pull`. The previous ' +
+        'one stays valid for 24 hours, and any older one ends at once. A configuration without a secret gets its first.',
       body: emptyBody,
       bodyOptional: true,
       response: { 200: RotatedSecretSchema },

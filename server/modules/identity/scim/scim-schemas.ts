@@ -24,7 +24,7 @@ const Mapping = object({
     minLength: 1,
     maxLength: scimGroupLengthMax,
     pattern: '^[^\\p{C}]*$',
-    'x-must-be': 'text without control characters',
+    'x-must-be': 'a string without control characters',
     description: 'The display name of a group, its external id, or its id',
     examples: ['Analysts'],
   }),
@@ -33,7 +33,7 @@ const Mapping = object({
 const Mappings = Type.Array(Mapping, {
   maxItems: scimMappingsMax,
   description:
-    'Which groups come to which archetypes. Absent: as it was, and none at first. A person has those of all groups.',
+    'Maps groups to archetypes. Unchanged if absent, and empty at first. A person has the archetypes of all their groups.',
 })
 
 export const ScimConfigurationBody = Type.Object(
@@ -47,7 +47,8 @@ export const ScimConfigurationBody = Type.Object(
         pattern: '^[\\x21-\\x7e]*$',
         'x-must-be': 'visible ASCII',
         format: 'password',
-        description: 'Of pull: what the Hub shows to the directory. Absent: as it was, for the same `base_url`',
+        description:
+          'Only with `pull`: token that the Hub sends to the directory. Unchanged if absent and `base_url` is the same',
         examples: ['zR8vB2nM5kQ7wE1t'],
       }),
     ),
@@ -75,12 +76,12 @@ export const ScimState = object({
   connection_id: Type.String({ examples: [exampleId] }),
   mode: Mode,
   scim_base_url: Type.String({
-    description: 'Of push: to be entered at the directory',
+    description: 'Only with `push`: address to enter at the directory',
     examples: ['https://hub.example.com/scim/v2/acme'],
   }),
   bearer_token: Type.Optional(
     Type.String({
-      description: 'Of push: to be entered at the directory. Only here, and only once.',
+      description: 'Only with `push`: token to enter at the directory. Returned only once.',
       examples: ['scim7Kd2mQx9RtVb4LhZs8WcNp3F6gTyU1oPaSdEjHkWzQmB'],
     }),
   ),
@@ -89,13 +90,15 @@ export const ScimState = object({
   unknown_archetypes: Type.Optional(
     Type.Array(Type.String({ examples: ['analyst'] }), {
       description:
-        'Archetypes of the map that the tenant does not have: nobody comes to them until `PUT /api/v1/roster/archetypes` ' +
-        'adds them. Absent when there are none.',
+        'Archetypes of the map that the tenant does not have. Nobody is assigned to them until ' +
+        '`PUT /api/v1/roster/archetypes` adds them. Absent if there are none.',
     }),
   ),
   inbound: InboundConnectionSchema(exampleId),
-  former_token_until: Type.Optional(time('Until then the token before is good as well')),
-  last_request_at: Type.Optional(time('Of push: when the directory called last, to half a minute')),
-  created_at: time('When SCIM was configured first'),
-  updated_at: time('When that changed last'),
+  former_token_until: Type.Optional(time('End of the validity of the previous token')),
+  last_request_at: Type.Optional(
+    time('Only with `push`: time of the last request of the directory, accurate to 30 seconds'),
+  ),
+  created_at: time('Time of the first configuration'),
+  updated_at: time('Time of the last change'),
 })

@@ -54,10 +54,10 @@ export function missingIn({ mode, base_url: url, bearer_token: token }: ScimSett
   if (mode !== 'pull') return []
   return [
     ...(url === undefined
-      ? [{ pointer: '/base_url', detail: 'must be there with mode pull: where the directory is read' }]
+      ? [{ pointer: '/base_url', detail: 'is required when mode is "pull": where the directory is read' }]
       : []),
     ...(token === undefined
-      ? [{ pointer: '/bearer_token', detail: 'must be there with mode pull: the directory at base_url gives it' }]
+      ? [{ pointer: '/bearer_token', detail: 'is required when mode is "pull": the directory at base_url gives it' }]
       : []),
   ]
 }

@@ -13,7 +13,7 @@ const GroupSchema = Type.Object(
     external_id: Type.Optional(Type.String({ examples: ['00g1ab2cd3ef4'] })),
     member_count: Type.Integer({ examples: [12] }),
     archetype_ids: Type.Array(Type.String({ examples: ['support-agent'] }), {
-      description: 'What its members get, by the mapping of the SCIM configuration',
+      description: 'Archetypes of its members, by the mapping of the SCIM configuration',
     }),
     created_at: time('When the directory gave it to the Hub'),
     updated_at: time('When it, or who is in it, changed last'),

@@ -84,7 +84,7 @@ export function addSyncRoutes(app: FastifyInstance, syncs: Syncs): void {
   addRoute(
     app,
     'cancelRosterSync',
-    { ...action, description: 'What is applied stays so. Cancelling it again gives the same answer.' },
+    { ...action, description: 'Applied changes stay. Repeating the request returns the same response.' },
     async (request) => syncs.cancel(request.caller, request.params.sync_id),
   )
 }

@@ -8,7 +8,7 @@ const time = (description: string) =>
   Type.String({ format: 'date-time', description, examples: ['2026-03-14T09:26:53.589793Z'] })
 const count = (description: string, example = 0) => Type.Integer({ minimum: 0, description, examples: [example] })
 
-const SyncId = Type.String({ minLength: 1, maxLength: 64, description: 'Of the sync', examples: [exampleId] })
+const SyncId = Type.String({ minLength: 1, maxLength: 64, description: 'Id of the sync', examples: [exampleId] })
 const percent = massDeactivation.share * 100
 const Status = Type.Enum(['queued', 'running', 'awaiting_confirmation', 'completed', 'failed', 'cancelled'], {
   description:
@@ -26,12 +26,14 @@ export const SyncSchema = object({
   mode: Type.Enum(['push', 'pull'], { examples: ['pull'] }),
   status: Status,
   created_at: time('When it was ordered'),
-  created_by: Type.String({ description: 'Who ordered it; `service:hub` for one of every half hour' }),
+  created_by: Type.String({
+    description: 'Subject that requested the sync; `service:hub` for the sync of every 30 minutes',
+  }),
   started_at: Type.Optional(time('When the work began')),
   finished_at: Type.Optional(time('When it ended, however')),
   progress: object({
     done: count('Entries that were read and applied', 5000),
-    total: Type.Optional(count('As far as the directory has said: groups come after all people', 5012)),
+    total: Type.Optional(count('Total that the directory reported so far; groups follow after all people', 5012)),
   }),
   added: count('People who are new', 12),
   updated: count('People who changed', 3),

@@ -22,8 +22,8 @@ export function addPersonalArchetypeRoutes(app: FastifyInstance, archetypes: Per
     'replaceUserArchetypes',
     {
       description:
-        'From then on groups of the directory do not decide on the archetypes of this person. An archetype that ' +
-        'leaves the bundle is taken from them all the same.',
+        'Afterwards groups of the directory no longer change the archetypes of this person. An archetype that leaves ' +
+        'the bundle is still removed.',
       params: UserParams,
       body: UserArchetypesBody,
       response,

@@ -40,7 +40,7 @@ export function createPersonalArchetypes(deps: {
       change(caller, userId, async (tx) => {
         const bundle = await deps.bundleOf(tx)
         const errors = archetypeIds.flatMap((id, index) =>
-          bundle.has(id) ? [] : [{ pointer: `/archetype_ids/${index}`, detail: 'is no archetype of the bundle' }],
+          bundle.has(id) ? [] : [{ pointer: `/archetype_ids/${index}`, detail: 'is not in archetype_bundle' }],
         )
         if (errors.length > 0) throw validationFailed(errors)
         return assignment.byHand(tx, userId, archetypeIds, caller)

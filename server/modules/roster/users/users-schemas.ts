@@ -11,13 +11,13 @@ const exampleId = 'usr_7Kd2mQx9RtVb4LhZs8WcNp3F'
 const UserId = Type.String({
   minLength: 1,
   maxLength: 64,
-  description: 'Of the user: `sub` of their tokens, `created_by` of their records',
+  description: 'Id of the user: `sub` of their tokens, `created_by` of their records',
   examples: [exampleId],
 })
 export const GroupId = Type.String({
   minLength: 1,
   maxLength: 64,
-  description: 'Of a group of the directory',
+  description: 'Id of a group of the directory',
   examples: ['grp_5Tq8nLw2KzVd6YhXs9RbMp4C'],
 })
 const ArchetypeId = Type.String({
@@ -25,7 +25,7 @@ const ArchetypeId = Type.String({
   description: 'Id of an archetype',
   examples: ['support-agent'],
 })
-const ArchetypeIds = Type.Array(ArchetypeId, { description: 'Of the bundle' })
+const ArchetypeIds = Type.Array(ArchetypeId, { description: 'Version of the bundle' })
 const Email = Type.String({ pattern: patterns.email, maxLength: emailLengthMax, examples: ['kim@acme.example'] })
 const RoleName = Type.Enum(roleNames, { description: 'Role of the person', examples: ['analyst'] })
 const DisplayName = Type.String({
@@ -77,7 +77,7 @@ export const UserSchema = Type.Object(
   {
     user_id: UserId,
     email: Type.String({
-      description: 'As it was given; empty where the directory gives none',
+      description: 'The name as given; empty if the directory has none',
       examples: ['kim@acme.example'],
     }),
     directory_email: Type.Optional(
@@ -88,8 +88,8 @@ export const UserSchema = Type.Object(
         examples: ['kim.lee@acme.example'],
       }),
     ),
-    user_name: Type.Optional(Type.String({ description: 'Of the directory', examples: ['kim.lee'] })),
-    external_id: Type.Optional(Type.String({ description: 'Of the directory', examples: ['00u1ab2cd3ef4'] })),
+    user_name: Type.Optional(Type.String({ description: 'Id in the directory', examples: ['kim.lee'] })),
+    external_id: Type.Optional(Type.String({ description: 'Id in the directory', examples: ['00u1ab2cd3ef4'] })),
     display_name: Type.Optional(Type.String({ examples: ['Kim Lee'] })),
     role: RoleName,
     active: Type.Boolean({ description: 'Whether the person may sign in' }),
@@ -131,7 +131,7 @@ export const UserArchetypesSchema = Type.Object(
     user_id: UserId,
     archetype_ids: ArchetypeIds,
     source: Type.Enum(['group', 'manual'], {
-      description: 'Who decides: the groups of the directory, or whoever set them by hand',
+      description: 'Source of the assignment: the groups of the directory, or an administrator',
       examples: ['group'],
     }),
   },

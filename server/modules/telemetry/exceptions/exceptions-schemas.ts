@@ -48,7 +48,7 @@ const time = (description: string) =>
 const CostException = Type.Object(
   {
     record_id: Type.String({ examples: ['019a2f64-51f0-7c4e-9f3b-0d5a6e1c2b3a'] }),
-    ts: time('Of the event'),
+    ts: time('Id of the event'),
     created_at: time('When it was stored'),
     skill_id: Type.String({ examples: ['summarise-ticket'] }),
     archetype_id: Type.String({ examples: ['support-agent'] }),
@@ -59,11 +59,11 @@ const CostException = Type.Object(
     tokens_out: Type.Integer({ minimum: 0, examples: [210] }),
     cost_usd_estimate: Type.Number({ description: 'The sender’s', examples: [0.0109] }),
     cost_usd_computed: Type.Optional(
-      Type.Number({ description: 'Of the last rating. Absent when unpriced', examples: [0.00714] }),
+      Type.Number({ description: 'Calculated cost by the last pricing. Absent when unpriced', examples: [0.00714] }),
     ),
     price_source: Type.Optional(
       Type.String({
-        description: 'Where the prices of the last rating are from',
+        description: 'Source of the prices of the last pricing',
         examples: ['genai-prices/0.1.8:anthropic/claude-sonnet-4-5'],
       }),
     ),

@@ -68,7 +68,7 @@ function excessOf(input: JsonValue): PointedError[] {
     return names
       .filter((name) => !Object.hasOwn(EventSchema.properties, name))
       .slice(0, faultsMax)
-      .map((name) => errorAt([name], 'is not a member that this takes'))
+      .map((name) => errorAt([name], 'is not a known property'))
   }
   const { metadata, related_records, skill_version } = input
   const faults: PointedError[] = []
@@ -128,7 +128,7 @@ function brokenRules(event: Partial<TelemetryEvent>, ts: Timestamp | undefined, 
     }
   }
   if (event.success === false && (event.error_code === undefined || event.error_code === null)) {
-    fault('/error_code', 'must be there and not null when success is false')
+    fault('/error_code', 'is required and not null when success is false')
   }
   if (reported !== undefined && tokensIn !== undefined && tokensOut !== undefined) {
     const sum = tokensIn + tokensOut

@@ -21,7 +21,7 @@ export function readPrices(body: unknown): PriceOverride[] {
   if (entries.length > priceOverridesMax) {
     throw validationFailed([{ pointer: '/prices', detail: `must have at most ${priceOverridesMax} entries` }])
   }
-  const errors = body === undefined ? [{ pointer: '', detail: 'must be there: send a JSON body' }] : shapeErrors(body)
+  const errors = body === undefined ? [{ pointer: '', detail: 'is required: send a JSON body' }] : shapeErrors(body)
   const known = new Set(errors.map((error) => error.pointer))
   for (const error of ruleErrors(entries)) if (!known.has(error.pointer)) errors.push(error)
   if (errors.length > 0) throw validationFailed(errors)

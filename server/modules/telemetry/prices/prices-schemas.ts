@@ -63,7 +63,7 @@ export const PriceListSchema = Type.Object(
         source: Type.String({ description: 'npm package', examples: ['@pydantic/genai-prices'] }),
         version: Type.String({ examples: ['0.1.8'] }),
       },
-      { additionalProperties: false, description: 'Where the prices of everything else are from' },
+      { additionalProperties: false, description: 'Source of all other prices' },
     ),
   },
   { additionalProperties: false },

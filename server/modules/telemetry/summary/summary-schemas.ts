@@ -118,7 +118,7 @@ export function pageOf<Place extends TProperties, Numbers extends TProperties>(p
       }),
       totals: Type.Object(members, {
         additionalProperties: false,
-        description: 'Of all that matches, on this page or not',
+        description: 'Totals of all matching rows, on every page',
       }),
       next_cursor: NextCursor,
     },

@@ -9,22 +9,22 @@ const AlertSchema = Type.Object(
   {
     alert_id: Type.String({
       format: 'uuid',
-      description: 'As in the messages `skill.alert_opened` and `skill.alert_closed` of it',
+      description: 'Id of the alert, the same in its messages `skill.alert_opened` and `skill.alert_closed`',
       examples: ['0197c5a1-7c1e-7a44-9d53-2f6a1b0c8e11'],
     }),
     metric: Type.Enum(['error_rate', 'latency_p95_ms', 'cost_usd_per_hour'], {
-      description: 'Of the rule',
+      description: 'Name of the rule',
       examples: ['error_rate'],
     }),
-    group_by: Type.Enum(['skill', 'user', 'archetype'], { description: 'Of the rule', examples: ['skill'] }),
+    group_by: Type.Enum(['skill', 'user', 'archetype'], { description: 'Name of the rule', examples: ['skill'] }),
     key: Type.String({ description: 'The skill, person or archetype', examples: ['contract-review'] }),
-    value: Type.Number({ description: 'Of the window, as last seen', examples: [0.31] }),
+    value: Type.Number({ description: 'Value of the window at its last reading', examples: [0.31] }),
     threshold: Type.Number({ description: '`above` of the rule', examples: [0.2] }),
     recovers_at: Type.Number({
       description: 'It closes once the value was at or below this for a whole window',
       examples: [0.05],
     }),
-    window_minutes: Type.Integer({ description: 'Of the rule', examples: [60] }),
+    window_minutes: Type.Integer({ description: 'Name of the rule', examples: [60] }),
     invocations: Type.Integer({ minimum: 0, description: 'In the window, as last seen', examples: [412] }),
     opened_at: time('When it opened'),
     recovering_since: Type.Optional(time('Since when the value has been at or below `recovers_at`')),

@@ -51,8 +51,8 @@ export function addDeliveryRoutes(app: FastifyInstance, deliveries: DeliveryAdmi
     'testWebhook',
     {
       description:
-        'Queues a message of the kind `webhook.test`, whatever the endpoint asks for, and also while it is disabled. ' +
-        'It is attempted once; poll the address in `Location` for what came of it.',
+        'Queues a message of the type `webhook.test`, regardless of the subscription, and also while the endpoint is ' +
+        'disabled. It is attempted once. Poll the address in `Location` for the result.',
       params: WebhookParams,
       body: emptyBody,
       bodyOptional: true,
@@ -71,8 +71,8 @@ export function addDeliveryRoutes(app: FastifyInstance, deliveries: DeliveryAdmi
     'redeliver',
     {
       description:
-        'Whatever came of it before: its schedule begins again at once, with the same body. What was erased cannot be ' +
-        'delivered again, and nothing can be while the endpoint is disabled.',
+        'Restarts the schedule of the delivery at once with the same body, regardless of its status. A delivery whose ' +
+        'data was erased cannot be sent again, nor can any delivery while the endpoint is disabled.',
       params: DeliveryParams,
       body: emptyBody,
       bodyOptional: true,

@@ -63,8 +63,8 @@ const AttemptSchema = Type.Object(
       description: 'Until the head of the answer, or until it failed',
       examples: [84],
     }),
-    url: Type.String({ description: 'Where it was sent', examples: ['https://acme.example/hooks/hub'] }),
-    request_headers: Headers('As they were sent, names in lower case; empty where nothing was', {
+    url: Type.String({ description: 'Address of the receiver', examples: ['https://acme.example/hooks/hub'] }),
+    request_headers: Headers('Headers of the request, names in lower case; empty if nothing was sent', {
       'content-type': 'application/json',
       'user-agent': 'org-memory-hub',
       'x-service-tenant': 'acme',
@@ -99,7 +99,7 @@ const AttemptSchema = Type.Object(
       ),
     ),
     retry_after_seconds: Type.Optional(
-      Type.Number({ minimum: 0, description: 'Where the receiver asked for it (`Retry-After`)', examples: [120] }),
+      Type.Number({ minimum: 0, description: 'Delay that the receiver requested (`Retry-After`)', examples: [120] }),
     ),
   },
   closed,
@@ -119,7 +119,7 @@ const deliveryMembers = {
     examples: [42],
   }),
   status: Status,
-  occurred_at: time('When what it tells of happened'),
+  occurred_at: time('Time of the event'),
   created_at: time('When it was queued'),
   attempt_count: Type.Integer({ minimum: 0, description: 'Attempts in all', examples: [1] }),
   next_attempt_at: Type.Optional(time('Not before this time; absent where there is nothing more to do')),
@@ -147,12 +147,12 @@ export const DeliveryDetailsSchema = Type.Object(
         sequence: Type.Integer({ examples: [42] }),
         data: Type.Optional(
           Type.Record(Type.String(), Type.Unknown(), {
-            description: 'By kind; absent once what it tells of was erased',
+            description: 'Data by kind; absent once its subject was erased',
             examples: [{ user_id: 'usr_9QmVb3xQ8ZrT2vYw0LxNp6Bd', role: 'member', active: true }],
           }),
         ),
       },
-      { ...closed, description: 'What is sent' },
+      { ...closed, description: 'Body of the message' },
     ),
     attempts: Type.Array(AttemptSchema, { description: `The last ${webhookAttemptsKept}, the oldest first` }),
   },

@@ -34,9 +34,9 @@ export function addWebhookRoutes(app: FastifyInstance, webhooks: WebhookAdminist
     'createWebhook',
     {
       description:
-        'Messages are signed with `secret`, which is shown this once. They come at least once, and not always in ' +
-        'order: `sequence` counts those of the endpoint from 1 without gaps. Whatever is no 2xx within ' +
-        `${webhookAnswerSeconds} seconds is sent again after ${schedule}. ` +
+        'Messages are signed with `secret`, which is returned only once. Delivery is at least once and not always in ' +
+        'order: `sequence` counts the messages of the endpoint from 1 without gaps. A message without a 2xx response ' +
+        `within ${webhookAnswerSeconds} seconds is sent again after ${schedule}. ` +
         `A tenant has at most ${webhooksMax} endpoints.`,
       body: WebhookBody,
       checkBody: (sound: ValidParts<WebhookSettings>) => webhooks.furtherProblems(sound),
@@ -82,9 +82,9 @@ export function addWebhookRoutes(app: FastifyInstance, webhooks: WebhookAdminist
     'updateWebhook',
     {
       description:
-        'What is left out stays; lists and objects are replaced whole. `enabled: false` stops delivery: what waits goes ' +
-        'on once it is enabled again, what happens meanwhile is not told. `enabled: true` forgets past failures, as ' +
-        'another `url` does.',
+        'Absent members stay unchanged; lists and objects are replaced as a whole. `enabled: false` stops delivery: ' +
+        'pending deliveries continue after it is enabled again, and events in between are not sent. `enabled: true` ' +
+        'clears past failures, and so does a changed `url`.',
       params: WebhookParams,
       body: WebhookChangesBody,
       checkBody: (sound: ValidParts<WebhookSettings>) => webhooks.furtherProblems(sound),

@@ -22,25 +22,25 @@ const time = (description: string) =>
 const Url = Type.String({
   minLength: 1,
   maxLength: 2048,
-  description: 'Where messages are sent by POST',
+  description: 'Address that receives messages by POST',
   examples: ['https://hooks.acme.example/hub'],
 })
 const Events = Type.Array(Type.String({ minLength: 1, maxLength: eventNameLengthMax }), {
   maxItems: webhookEventsMax,
   uniqueItems: true,
   description:
-    'Kinds that are told: `user.provisioned`, `user.updated`, `user.deactivated`, `user.archetype_changed`, ' +
+    'Subscribed event types: `user.provisioned`, `user.updated`, `user.deactivated`, `user.archetype_changed`, ' +
     '`skill.invocation_failed`, `skill.latency_exceeded`, `skill.cost_exceeded`, and `governance.` with the kind of a ' +
     'governance event, such as `governance.auth.login` or `governance.custom.deployed`. `user.*`, `skill.*`, ' +
     '`governance.*` and `governance.hub.*` are ' +
-    'whole families. May be empty where there are rules in `alerts`.',
+    'whole families. May be empty if `alerts` has rules.',
   examples: [['user.*', 'skill.latency_exceeded', 'governance.*']],
 })
 const Description = Type.String({
   maxLength: webhookDescriptionLengthMax,
   pattern: '^[^\\p{C}]*$',
-  'x-must-be': 'text without control characters',
-  description: 'What it is for; an empty one is none',
+  'x-must-be': 'a string without control characters',
+  description: 'Purpose of the endpoint; empty for none',
   examples: ['Alerts of the platform team'],
 })
 const ids = (description: string, example: string) =>
@@ -58,7 +58,7 @@ const Filters = Type.Object(
   },
   {
     ...closed,
-    description: 'What must be so of an invocation that `skill.*` tells of; without members, nothing',
+    description: 'Conditions on the invocations of `skill.*`; an empty object has none',
     examples: [{ skill_ids: ['contract-review'] }],
   },
 )
@@ -68,7 +68,7 @@ const Thresholds = Type.Object(
       Type.Number({
         minimum: 0,
         maximum: 600_000,
-        description: `\`skill.latency_exceeded\` tells of invocations that took longer; ${thresholdDefaults.latency_ms} where absent`,
+        description: `\`skill.latency_exceeded\` reports invocations that took longer; defaults to ${thresholdDefaults.latency_ms}`,
         examples: [20_000],
       }),
     ),
@@ -81,7 +81,7 @@ const Thresholds = Type.Object(
       }),
     ),
   },
-  { ...closed, description: 'Of single invocations', examples: [{ latency_ms: 20_000, cost_usd: 0.5 }] },
+  { ...closed, description: 'Thresholds for single invocations', examples: [{ latency_ms: 20_000, cost_usd: 0.5 }] },
 )
 const Rule = Type.Object(
   {
@@ -128,8 +128,8 @@ const Rule = Type.Object(
 const Alerts = Type.Array(Rule, {
   maxItems: webhookAlertsMax,
   description:
-    'Rules over windows of time. `skill.alert_opened` and `skill.alert_closed` tell of each episode once, whatever ' +
-    '`events` names.',
+    'Rules over time windows. `skill.alert_opened` and `skill.alert_closed` report each alert once, regardless of ' +
+    '`events`.',
 })
 
 const settings = {
@@ -197,7 +197,7 @@ export const WebhookSchema = Type.Object(
       }),
     ),
     created_at: time('When it was added'),
-    created_by: Type.String({ description: 'Who added it', examples: ['usr_Ab3xQ8ZrT2vYw0LxNp6BdHs9'] }),
+    created_by: Type.String({ description: 'Subject that added it', examples: ['usr_Ab3xQ8ZrT2vYw0LxNp6BdHs9'] }),
     updated_at: time('When it was changed last'),
     former_secret_until: Type.Optional(time('Until then each message is signed with the secret before this one too')),
     secret: Type.Optional(
