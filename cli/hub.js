@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Plain JavaScript that any Node can read: it runs the command line on the Node that this package pins.
+// Plain JavaScript for any Node version: runs the command line on the Node that this package pins.
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -25,7 +25,7 @@ if (node === undefined) {
   process.exit(1)
 }
 const child = spawn(node, [main, ...process.argv.slice(2)], { stdio: 'inherit' })
-// A terminal sends its signals to both; whatever else ends this process must end the other one as well.
+// A terminal sends its signals to both processes; any other end of this process must end the child as well.
 for (const signal of ['SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal))
 process.on('SIGINT', () => {})
 child.on('error', (error) => {

@@ -43,7 +43,7 @@ try {
   await program.parseAsync()
 } catch (error) {
   if (error instanceof CommanderError) {
-    // It has printed its message or the help that was asked for.
+    // Commander has printed its message or the requested help.
     process.exitCode = error.exitCode === 0 ? 0 : exitUsage
   } else {
     process.stderr.write(`hub: ${describeError(error)}\n`)

@@ -4,22 +4,22 @@ import { StartupError } from '../server/startup-error.ts'
 export const exitFailure = 1
 export const exitUsage = 2
 
-/** What every command takes. */
+/** Options of every command. */
 export interface OutputOptions {
   json?: boolean
 }
 
-/** The result: with `--json` one object on one line and nothing else on stdout, else text for people. */
+/** Prints the result: with `--json` one object on one line and nothing else on stdout, otherwise text for people. */
 export function printResult(options: OutputOptions, result: object, text: string): void {
   process.stdout.write(options.json ? `${JSON.stringify(result)}\n` : `${text}\n`)
 }
 
-/** For the end of a command's help. */
+/** Returns an example for the end of a command's help. */
 export function example(command: string): string {
   return `\nExample:\n  npm run hub -- ${command}`
 }
 
-/** What went wrong and what to do about it, without a stack. */
+/** Returns the problem and its fix, without a stack. */
 export function describeError(error: unknown): string {
   if (error instanceof StartupError) return `${error.message}\n${error.fix}`
   if (error instanceof DomainError) {
@@ -30,7 +30,9 @@ export function describeError(error: unknown): string {
   return `${message}\nThis was not expected. Set HUB_LOG_LEVEL=debug to see where it came from.`
 }
 
-/** The flag or argument behind a field: `/admin_email` is `--admin-email`, `/archetypes/1/archetype_id` is `id 2`. */
+/**
+ * Returns the flag or argument of a field: `/admin_email` is `--admin-email`, `/archetypes/1/archetype_id` is `id 2`.
+ */
 function fieldName(pointer: string): string {
   const [field = '', index] = pointer.slice(1).split('/')
   if (field === 'archetypes' && index !== undefined) return `id ${Number(index) + 1}`

@@ -25,13 +25,13 @@ import type { Rollups } from '../server/modules/telemetry/rollups/rollup-service
 import type { OperatedTenants, TenantAdministration, TenantDirectory } from '../server/modules/tenants/tenants-types.ts'
 import { StartupError } from '../server/startup-error.ts'
 
-/** Who commands act as, in governance events. */
+/** The actor of commands in governance events. */
 export const operator: Actor = { operator: 'command-line' }
 
-/** What commands use of the service, on the same database and with or without a server running. */
+/** The services that commands use, on the same database with or without a running server. */
 export interface Services {
   config: Config
-  /** Of the server that runs on this database, as far as it can be told. */
+  /** The URL of the server that runs on this database, as far as known. */
   baseUrl: string
   administration: TenantAdministration
   operated: OperatedTenants
@@ -51,11 +51,11 @@ export interface Services {
   checkpoints: CheckpointStore
   logRetirement: ReturnType<typeof createLogRetirement>
   restoredTenants: ReturnType<typeof createRestoredTenants>
-  /** By opening the database. */
+  /** Migrations applied when the database was opened. */
   migrationsApplied: readonly string[]
 }
 
-/** Opens the database, runs `work`, and closes everything again. Logs go to stderr, so stdout is the command's own. */
+/** Opens the database, runs `work`, and closes everything again. Logs go to stderr: stdout belongs to the command. */
 export async function withDatabase<T>(
   work: (opened: { config: Config; database: OpenedDatabase; log: pino.Logger }) => Promise<T>,
 ): Promise<T> {
@@ -69,7 +69,7 @@ export async function withDatabase<T>(
   }
 }
 
-/** {@link withDatabase}, with the modules that commands act through. */
+/** Works like {@link withDatabase}, and creates the modules that commands use. */
 export function withServices<T>(work: (services: Services) => Promise<T>): Promise<T> {
   return withDatabase(async ({ config, database, log }) => {
     const baseUrl = () => addressOf(config)
@@ -124,7 +124,7 @@ export function withServices<T>(work: (services: Services) => Promise<T>): Promi
   })
 }
 
-/** Throws StartupError when there is no such tenant. */
+/** Returns a tenant. Throws StartupError if it does not exist. */
 export async function tenantNamed({ directory }: Services, slug: string): Promise<Tenant> {
   const tenant = await directory.find(slug, { evenSuspended: true })
   if (tenant) return tenant
@@ -134,12 +134,12 @@ export async function tenantNamed({ directory }: Services, slug: string): Promis
   )
 }
 
-/** The tenant of `--tenant`, or all. Throws StartupError when there is no such tenant. */
+/** Returns the tenant of `--tenant`, or all. Throws StartupError if it does not exist. */
 export async function chosenTenants(services: Services, slug: string | undefined): Promise<readonly string[]> {
   return slug === undefined ? services.directory.slugs() : [(await tenantNamed(services, slug)).slug]
 }
 
-/** Of the server that runs with this data directory, which may have been told its port on its command line. */
+/** Returns the URL of the server on this data directory, whose command line may have set its port. */
 export function addressOf(config: Config): string {
   if (config.baseUrlConfigured) return config.baseUrl
   return readInstanceFile(config.dataDir)?.url ?? config.baseUrl

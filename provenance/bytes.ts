@@ -1,13 +1,16 @@
 import { ProvenanceError } from './errors.ts'
 
-/** SHA-256, passed in by the caller: `crypto.hash` in Node. It must not keep its argument, which may be reused. */
+/**
+ * Computes SHA-256; the caller passes it in, for example `crypto.hash` in Node. It must not retain its argument:
+ * buffers are reused.
+ */
 export type Sha256 = (bytes: Uint8Array) => Uint8Array
 
 const encoder = new TextEncoder()
 const hexDigits = '0123456789abcdef'
 const hexOfByte = Array.from({ length: 256 }, (_, byte) => hexDigits.charAt(byte >> 4) + hexDigits.charAt(byte & 15))
 
-/** UTF-8 bytes of a text. Throws `encoding-malformed` on a lone surrogate, which has none. */
+/** Returns the UTF-8 bytes of a text. Throws `encoding-malformed` on a lone surrogate, which UTF-8 cannot encode. */
 export function utf8(text: string): Uint8Array {
   if (!text.isWellFormed()) throw malformed('text has a lone surrogate')
   return encoder.encode(text)
@@ -17,7 +20,7 @@ export function concatBytes(...parts: readonly Uint8Array[]): Uint8Array {
   return joinBytes(parts)
 }
 
-/** {@link concatBytes} of any number of parts. */
+/** Concatenates any number of parts, like {@link concatBytes}. */
 export function joinBytes(parts: readonly Uint8Array[]): Uint8Array {
   let length = 0
   for (const part of parts) length += part.length
@@ -30,21 +33,21 @@ export function joinBytes(parts: readonly Uint8Array[]): Uint8Array {
   return whole
 }
 
-/** Not constant-time: everything compared here is public. */
+/** Compares byte arrays. Not constant-time: everything compared here is public. */
 export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
   if (a.length !== b.length) return false
   for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false
   return true
 }
 
-/** Lowercase hexadecimal. */
+/** Returns lowercase hexadecimal digits. */
 export function toHex(bytes: Uint8Array): string {
   let text = ''
   for (const byte of bytes) text += hexOfByte[byte]
   return text
 }
 
-/** Strict: an even number of lowercase digits. Throws `encoding-malformed`. */
+/** Decodes hexadecimal strictly: an even number of lowercase digits. Throws `encoding-malformed`. */
 export function fromHex(text: string): Uint8Array {
   if (!/^(?:[0-9a-f]{2})*$/.test(text)) throw malformed('not lowercase hexadecimal')
   if (typeof Uint8Array.fromHex === 'function') return Uint8Array.fromHex(text)
@@ -53,37 +56,40 @@ export function fromHex(text: string): Uint8Array {
   return bytes
 }
 
-/** Standard base64 with padding (RFC 4648 §4). */
+/** Returns standard base64 with padding (RFC 4648 §4). */
 export function toBase64(bytes: Uint8Array): string {
   // The native encoder is nine times faster; engines before 2025 lack it.
   return typeof bytes.toBase64 === 'function' ? bytes.toBase64() : btoa(String.fromCharCode(...bytes))
 }
 
-/** Strict: exact padding, no whitespace, unused bits zero, so that each value has one encoding. Throws `encoding-malformed`. */
+/**
+ * Decodes base64 strictly: exact padding, no whitespace, unused bits zero, so that each value has one encoding. Throws
+ * `encoding-malformed`.
+ */
 export function fromBase64(text: string): Uint8Array {
   const body = /^([^=]*)={0,2}$/.exec(text)?.[1]
   if (body === undefined || text.length % 4 !== 0) throw malformed('not base64: wrong padding')
   return decodeBase64(body, standard)
 }
 
-/** base64url without padding (RFC 4648 §5). */
+/** Returns base64url without padding (RFC 4648 §5). */
 export function toBase64Url(bytes: Uint8Array): string {
   if (typeof bytes.toBase64 === 'function') return bytes.toBase64({ alphabet: 'base64url', omitPadding: true })
   return toBase64(bytes).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
 }
 
-/** Strict as {@link fromBase64}; padding is refused. */
+/** Decodes base64url as strictly as {@link fromBase64}; rejects padding. */
 export function fromBase64Url(text: string): Uint8Array {
   return decodeBase64(text, urlSafe)
 }
 
-/** The 16 bytes of a lowercase UUID (RFC 9562 §4). Throws `encoding-malformed`. */
+/** Returns the 16 bytes of a lowercase UUID (RFC 9562 §4). Throws `encoding-malformed`. */
 export function uuidToBytes(uuid: string): Uint8Array {
   if (!/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(uuid)) throw malformed('not a lowercase UUID')
   return fromHex(uuid.replaceAll('-', ''))
 }
 
-/** Throws `encoding-malformed` unless given 16 bytes. */
+/** Returns the UUID text of 16 bytes. Throws `encoding-malformed` for any other length. */
 export function bytesToUuid(bytes: Uint8Array): string {
   if (bytes.length !== 16) throw malformed('a UUID has 16 bytes')
   const hex = toHex(bytes)
@@ -100,7 +106,7 @@ function digitValues(alphabet: string): Int16Array {
   return values
 }
 
-/** Own code, because the platforms' decoders skip whitespace and spare bits. Takes no padding. */
+/** Decodes without the platforms' decoders, which accept whitespace and nonzero unused bits. Accepts no padding. */
 function decodeBase64(text: string, values: Int16Array): Uint8Array {
   if (text.length % 4 === 1) throw malformed('not base64: wrong length')
   const bytes = new Uint8Array(Math.floor((text.length * 3) / 4))

@@ -1,22 +1,22 @@
 import { ProvenanceError } from './errors.ts'
 import type { JsonValue } from './json.ts'
 
-/** Deepest nesting of arrays and objects that is canonicalized: every verifier's parser must be able to follow. */
+/** Maximum nesting of arrays and objects that is canonicalized, so that every verifier's parser can follow. */
 export const canonicalDepthMax = 128
 
 /**
- * The canonical text of a JSON value, RFC 8785 (JSON Canonicalization Scheme).
+ * Returns the canonical text of a JSON value, RFC 8785 (JSON Canonicalization Scheme).
  *
- * Throws ProvenanceError `not-json` for what JSON cannot carry exactly (lone surrogates, NaN, infinities, undefined,
- * bigint, instances of classes) and `too-deep` beyond {@link canonicalDepthMax}.
+ * Throws ProvenanceError `not-json` for a value that JSON cannot represent exactly (lone surrogates, NaN, infinities,
+ * undefined, bigint, instances of classes) and `too-deep` beyond {@link canonicalDepthMax}.
  */
 export function canonicalize(value: JsonValue): string {
   return isInOrder(value, 0) ? JSON.stringify(value) : serialize(value, 0)
 }
 
 /**
- * Whether the engine's own serializer would write the canonical text, because all members are in order already and
- * all values are plain: it takes half the time. Says no in every case of doubt.
+ * Returns true if the engine's own serializer writes the canonical text, because all members are in order and all
+ * values are plain. This takes half the time. Returns false if in doubt.
  */
 function isInOrder(value: unknown, depth: number): boolean {
   switch (typeof value) {
@@ -46,7 +46,7 @@ function areMembersInOrder(object: object, depth: number): boolean {
   const members = object as Record<string, unknown>
   let before: string | undefined
   for (const name in members) {
-    // The operator compares UTF-16 code units, as RFC 8785 §3.2.3 asks.
+    // The operator compares UTF-16 code units, as RFC 8785 §3.2.3 requires.
     if ((before !== undefined && name <= before) || !name.isWellFormed()) return false
     if (!isInOrder(members[name], depth)) return false
     before = name
@@ -82,21 +82,22 @@ function serializeArray(items: readonly unknown[], depth: number): string {
 }
 
 function serializeObject(object: object, depth: number): string {
-  // A Date or a Map would silently become {}. Object.prototype of another realm is plain too, so ask for its parent.
+  // A Date or a Map would silently become {}. Object.prototype of another realm is plain too, so check its parent.
   const prototype: unknown = Object.getPrototypeOf(object)
   if (prototype !== null && Object.getPrototypeOf(prototype) !== null) {
     throw new ProvenanceError('not-json', 'an instance of a class is not a JSON object')
   }
   const members = object as Record<string, unknown>
   let text = '{'
-  // The default sort compares UTF-16 code units, as RFC 8785 §3.2.3 asks.
+  // The default sort compares UTF-16 code units, as RFC 8785 §3.2.3 requires.
   for (const name of Object.keys(members).sort()) {
     text += (text === '{' ? '' : ',') + label(name) + serialize(members[name], depth)
   }
   return `${text}}`
 }
 
-// Records share their member names; quoting them anew is a quarter of the time. Bounded, as names come from outside.
+// Caches quoted member names: records share them, and quoting them each time takes a quarter of the time. Bounded,
+// because names come from outside.
 const labels = new Map<string, string>()
 const labelCountMax = 1024
 const labelLengthMax = 64

@@ -17,7 +17,7 @@ const texts = [
 const numbers = ['leaf_index', 'log_index', 'tree_size'] as const
 const paths = ['leaf_path', 'inclusion_path'] as const
 
-/** The certificate with all its members, or a sentence that says which one is not of its form. */
+/** Returns the certificate with all its members, or a sentence that names the first malformed member. */
 export function readDeletionCertificate(json: JsonValue): DeletionCertificate | string {
   if (!isJsonObject(json)) return 'a certificate is a JSON object'
   const wrong =
@@ -35,7 +35,7 @@ function isCount(value: JsonValue | undefined): boolean {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
 }
 
-/** No tree has more levels than a number has bits. */
+/** A tree has at most as many levels as a number has bits. */
 function isPath(value: JsonValue | undefined): boolean {
   return Array.isArray(value) && value.length <= 64 && value.every((hash) => typeof hash === 'string')
 }

@@ -2,18 +2,18 @@ import { fromBase64, toBase64 } from './bytes.ts'
 import { ProvenanceError } from './errors.ts'
 import { parseNote } from './note.ts'
 
-/** A state of a log (https://c2sp.org/tlog-checkpoint): the text of a signed note. */
+/** A signed state of a log (https://c2sp.org/tlog-checkpoint): the text of a signed note. */
 export type Checkpoint = {
-  /** The name of the log (its origin); ours are the names of its keys, other logs may have any line. */
+  /** The name of the log (its origin). The service uses the name of the log's keys; other logs may use any line. */
   readonly logName: string
   readonly treeSize: number
   /** 32 bytes. */
   readonly root: Uint8Array
-  /** Microseconds since 1970-01-01T00:00:00Z; undefined where the checkpoint does not say when it was signed. */
+  /** Microseconds since 1970-01-01T00:00:00Z; undefined if the checkpoint does not state when it was signed. */
   readonly timeMicros: number | undefined
 }
 
-/** The text to be signed. The time is an extension line, which who does not know it passes over. */
+/** Returns the text to sign. The time is an extension line, which other readers ignore. */
 export function checkpointText({ logName, treeSize, root, timeMicros }: Checkpoint): string {
   const time = timeMicros === undefined ? '' : `time ${timeMicros}\n`
   return `${logName}\n${treeSize}\n${toBase64(root)}\n${time}`
@@ -21,11 +21,11 @@ export function checkpointText({ logName, treeSize, root, timeMicros }: Checkpoi
 
 /**
  * Reads a signed checkpoint without verifying its signatures (`verifyNote` does). Throws `note-malformed` for anything
- * that is no note of a checkpoint: a note of a seal has no number in its second line.
+ * else, such as the note of a seal, whose second line is not a number.
  */
 export function parseCheckpoint(note: string): Checkpoint {
   const [logName = '', size = '', root = '', ...rest] = parseNote(note).text.split('\n')
-  // The text ends in a newline, so that the last line is empty, and no other is.
+  // The text ends in a newline, so the last line is empty. No other line may be empty.
   const extensions = rest.slice(0, -1)
   if (rest.at(-1) !== '' || extensions.includes('')) throw malformed('three lines or more, none of them empty')
   if (logName === '') throw malformed('the name of a log in its first line')

@@ -3,17 +3,17 @@ import { ProvenanceError } from './errors.ts'
 import { nodeHash, requireHashes } from './merkle.ts'
 
 /**
- * Ranges of leaves as the roots of complete subtrees. Two ranges side by side join into one, up to the whole tree of
- * RFC 6962 §2.1, so that who has the leaves of one part needs a few hashes only for the rest. Sizes are plain numbers up
- * to 2^53 - 1, without bitwise operators.
+ * Represents ranges of leaves by the roots of complete subtrees. Two adjacent ranges join into one, up to the whole
+ * tree of RFC 6962 §2.1. A holder of the leaves of one part thus needs only a few hashes for the rest. Sizes are plain
+ * numbers up to 2^53 - 1, without bitwise operators.
  */
 
-/** A complete subtree: over the leaves from `index * 2^height` to `(index + 1) * 2^height`, the last excluded. */
+/** A complete subtree over the leaves from `index * 2^height` to `(index + 1) * 2^height`, the last excluded. */
 export type Subtree = { readonly height: number; readonly index: number }
 
 /**
- * The largest complete subtrees that cover the leaves from `begin` to `end` (excluded), from left to right. Throws
- * `proof-malformed` unless 0 <= begin <= end.
+ * Returns the largest complete subtrees that cover the leaves from `begin` to `end` (excluded), from left to right.
+ * Throws `proof-malformed` unless 0 <= begin <= end.
  */
 export function subtreesOf(begin: number, end: number): Subtree[] {
   requireRange(begin, end)
@@ -31,10 +31,10 @@ export function subtreesOf(begin: number, end: number): Subtree[] {
   return subtrees
 }
 
-/** Joins subtrees from left to right. Holds as many hashes as the size so far has ones in binary. */
+/** Joins subtrees from left to right. Holds one hash for each binary one in the current size. */
 export class TreeBuilder {
   readonly #sha256: Sha256
-  /** Of complete subtrees, their heights falling. */
+  /** Roots of complete subtrees, by falling height. */
   readonly #roots: { height: number; hash: Uint8Array }[] = []
   #size = 0
 
@@ -42,12 +42,15 @@ export class TreeBuilder {
     this.#sha256 = sha256
   }
 
-  /** Leaves so far. */
+  /** Number of leaves added so far. */
   get size(): number {
     return this.#size
   }
 
-  /** Adds the next subtree; a leaf has the height 0. Throws `proof-malformed` where a subtree of that height cannot begin. */
+  /**
+   * Adds the next subtree; a leaf has the height 0. Throws `proof-malformed` if a subtree of that height cannot begin
+   * here.
+   */
   append(hash: Uint8Array, height = 0): void {
     const width = 2 ** height
     if (this.#size % width !== 0 || !Number.isSafeInteger(this.#size + width)) {
@@ -62,7 +65,7 @@ export class TreeBuilder {
     this.#roots.push(joined)
   }
 
-  /** The Merkle Tree Hash of what was added; of nothing, SHA-256 of nothing. */
+  /** Returns the Merkle Tree Hash of the added subtrees; SHA-256 of the empty string if none was added. */
   root(): Uint8Array {
     return joinRoots(
       this.#roots.map(({ hash }) => hash),
@@ -71,16 +74,16 @@ export class TreeBuilder {
   }
 }
 
-/** The root over subtrees side by side, whose heights fall from left to right. */
+/** Returns the root over adjacent subtrees whose heights fall from left to right. */
 export function joinRoots(hashes: readonly Uint8Array[], sha256: Sha256): Uint8Array {
   if (hashes.length === 0) return sha256(new Uint8Array(0))
   return hashes.reduceRight((right, left) => nodeHash(left, right, sha256))
 }
 
 /**
- * The root of a tree of `treeSize` leaves, of which those from `from` on are given, and the rest by the roots of
- * {@link subtreesOf} before and behind them. Throws `proof-malformed` when the leaves go beyond the tree or when there
- * are more or fewer roots than that: only then is each leaf at the place where it is said to be.
+ * Returns the root of a tree of `treeSize` leaves. The caller passes the leaves from `from` on, and the rest as the
+ * roots of {@link subtreesOf} before and behind them. Throws `proof-malformed` if the leaves exceed the tree or the
+ * number of roots differs: only an exact match proves the position of each leaf.
  */
 export function rootOfRange(
   from: number,

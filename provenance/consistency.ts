@@ -12,7 +12,10 @@ export type ConsistencyProof = {
   readonly path: readonly Uint8Array[]
 }
 
-/** PROOF(m, D[n]) of RFC 6962 §2.1.2, over leaf hashes. Throws `proof-malformed` unless 0 < firstSize <= leaf count. */
+/**
+ * Returns PROOF(m, D[n]) of RFC 6962 §2.1.2 over leaf hashes. Throws `proof-malformed` unless 0 < firstSize <= leaf
+ * count.
+ */
 export function consistencyPath(leaves: readonly Uint8Array[], firstSize: number, sha256: Sha256): Uint8Array[] {
   if (!Number.isSafeInteger(firstSize) || firstSize < 1 || firstSize > leaves.length) {
     throw new ProvenanceError('proof-malformed', `no consistency proof from ${firstSize} to ${leaves.length} leaves`)
@@ -31,14 +34,14 @@ function subproof(leaves: readonly Uint8Array[], firstSize: number, isWhole: boo
 }
 
 /**
- * Whether the second tree contains the first as its beginning (RFC 9162 §2.1.4.2). False for a first size of 0, about
- * which nothing can be proven. Throws `proof-malformed` when a hash is not 32 bytes or a size not a whole number.
+ * Returns true if the second tree starts with the first (RFC 9162 §2.1.4.2), false for a first size of 0, which allows
+ * no proof. Throws `proof-malformed` if a hash is not 32 bytes or a size is not a whole number.
  */
 export function verifyConsistency(proof: ConsistencyProof, sha256: Sha256): boolean {
   return runSync(consistency(proof), { sha256, verifyEd25519: () => false })
 }
 
-/** {@link verifyConsistency} with a hash that returns a promise. */
+/** Works like {@link verifyConsistency} with a hash that returns a promise. */
 export function verifyConsistencyAsync(proof: ConsistencyProof, sha256: AsyncCrypto['sha256']): Promise<boolean> {
   return runAsync(consistency(proof), { sha256, verifyEd25519: async () => false })
 }
@@ -55,7 +58,7 @@ function* consistency(proof: ConsistencyProof): SyncAsyncTask<boolean> {
   let index = firstSize - 1
   let last = secondSize - 1
   while (index % 2 === 1) [index, last] = [Math.floor(index / 2), Math.floor(last / 2)]
-  // Where the first tree is complete its root is a node of the second, so the path leaves it out.
+  // If the first tree is complete, its root is a node of the second, and the path omits it.
   const rest = index === 0 ? path : path.slice(1)
   const start = index === 0 ? firstRoot : path[0]
   if (start === undefined) return false

@@ -2,8 +2,8 @@ import { inclusionPathLength } from './merkle.ts'
 import { sealSizeMax } from './seal.ts'
 
 /**
- * The binary form of a cosignature (docs/provenance.md §5) where many are read and few are looked into: no text, no
- * object and no copy is made for each.
+ * Byte offsets of the binary form of a cosignature (docs/provenance.md §5). Code that reads many and inspects few works
+ * on the bytes, and allocates no text, object or copy for each.
  */
 export const cosignBytes = {
   keyId: 1,
@@ -14,7 +14,7 @@ export const cosignBytes = {
   salt: 43,
   signature: 59,
   path: 123,
-  /** With a path of six hashes. */
+  /** The length with a path of six hashes. */
   lengthMax: 123 + 6 * 32,
 } as const
 
@@ -33,9 +33,9 @@ for (let count = 1; count <= sealSizeMax; count++) {
 }
 
 /**
- * Decodes the text of a cosignature that stands in `source` into `target`.
+ * Decodes the text of a cosignature inside `source` into `target`.
  *
- * @returns how many bytes it has, or -1 unless it is byte for byte what `encodeCosign` writes
+ * @returns the number of bytes, or -1 unless the text is byte for byte what `encodeCosign` writes
  */
 export function decodeCosignInto(source: Uint8Array, from: number, to: number, target: Uint8Array): number {
   for (let i = 0; i < prefix.length; i++) if (source[from + i] !== prefix[i]) return -1
@@ -48,7 +48,7 @@ function decodeBase64UrlInto(source: Uint8Array, from: number, to: number, targe
   if (digits % 4 === 1 || (digits * 3) / 4 > target.length) return -1
   let at = from
   let length = 0
-  // 255 has bits that no digit has: they stay to be seen in the sum.
+  // 255 has bits that no digit has. They remain visible in the sum.
   let seen = 0
   for (; at + 4 <= to; at += 4) {
     const a = digitValues[source[at]!]!
@@ -76,7 +76,7 @@ function decodeBase64UrlInto(source: Uint8Array, from: number, to: number, targe
 
 function isWellFormed(cosign: Uint8Array, length: number): boolean {
   if (length < cosignBytes.path || cosign[0] !== 1) return false
-  // A time below 2^53.
+  // A time must be below 2^53.
   if (cosign[cosignBytes.time] !== 0 || cosign[cosignBytes.time + 1]! > 0x1f) return false
   const count = cosign[cosignBytes.leafCount]!
   const index = cosign[cosignBytes.leafIndex]!
@@ -84,7 +84,7 @@ function isWellFormed(cosign: Uint8Array, length: number): boolean {
   return length === cosignBytes.path + 32 * pathLengths[count * sealSizeMax + index]!
 }
 
-/** Whether two cosignatures say the same of their seal: all but leaf index, salt and path. */
+/** Returns true if two cosignatures state the same seal: all bytes but leaf index, salt and path are equal. */
 export function haveSameHead(a: Uint8Array, b: Uint8Array): boolean {
   for (let i = 0; i < cosignBytes.leafIndex; i++) if (a[i] !== b[i]) return false
   for (let i = cosignBytes.signature; i < cosignBytes.path; i++) if (a[i] !== b[i]) return false

@@ -4,7 +4,7 @@ import { inclusionPathLength, pathInLevels, treeLevels } from './merkle.ts'
 import { leavesOfSeal, type Seal, type SealCrypto, type SealInput, sealAndTree, sealSizeMax } from './seal.ts'
 import { upperNodesOf } from './upper-nodes.ts'
 
-/** A record's share of a seal: with the record and the public key, all that is needed to verify it. */
+/** A record's share of a seal. With the record and the public key it suffices for verification. */
 export type Cosign = {
   /** 32 hexadecimal digits. */
   readonly keyId: string
@@ -36,7 +36,7 @@ const signatureAt = 59
 const pathAt = 123
 const textLengthMax = prefix.length + Math.ceil(((pathAt + 6 * 32) * 4) / 3)
 
-/** The `provenance_cosign` of a record. Throws `cosign-malformed`, or `encoding-malformed` for an id. */
+/** Returns the `provenance_cosign` of a record. Throws `cosign-malformed`, or `encoding-malformed` for an id. */
 export function encodeCosign(cosign: Cosign): string {
   const { keyId, sealId, salt, leafIndex, path } = cosign
   if (salt.length !== 16 || path.some((hash) => hash.length !== 32))
@@ -47,14 +47,16 @@ export function encodeCosign(cosign: Cosign): string {
   return encode(head({ ...cosign, key, seal: uuidToBytes(sealId) }), leafIndex, salt, path)
 }
 
-/** Reads a `provenance_cosign`. Throws `cosign-malformed` unless it is byte for byte what {@link encodeCosign} writes. */
+/**
+ * Reads a `provenance_cosign`. Throws `cosign-malformed` unless it is byte for byte what {@link encodeCosign} writes.
+ */
 export function decodeCosign(text: string): Cosign {
   if (!text.startsWith(prefix)) throw malformed(`does not begin with ${prefix}`)
   if (text.length > textLengthMax) throw malformed('is too long')
   return readCosign(decode(text.slice(prefix.length)))
 }
 
-/** The fields of a cosign's binary form, as views of it. Throws `cosign-malformed`. */
+/** Returns the fields of a cosign's binary form, as views of it. Throws `cosign-malformed`. */
 export function readCosign(bytes: Uint8Array): Cosign {
   if (bytes[0] !== undefined && bytes[0] !== version) {
     throw new ProvenanceError('cosign-version-unsupported', `the cosignature has version ${bytes[0]}, not ${version}`)
@@ -80,8 +82,8 @@ export function readCosign(bytes: Uint8Array): Cosign {
 }
 
 /**
- * Builds a seal, the cosigns of its records in leaf order, and the upper nodes and root of its tree, which is computed once.
- * Throws as `buildSeal`.
+ * Builds a seal, the cosigns of its records in leaf order, and the upper nodes and root of its tree, which is computed
+ * once. Throws the errors of `buildSeal`.
  */
 export function sealRecords(
   input: SealInput,
@@ -96,7 +98,9 @@ export function sealRecords(
   }
 }
 
-/** The cosigns of all records of a stored seal, in leaf order; the tree is computed once. Throws `seal-malformed`. */
+/**
+ * Returns the cosigns of all records of a stored seal, in leaf order. Computes the tree once. Throws `seal-malformed`.
+ */
 export function cosignsOfSeal(seal: Seal, salts: readonly Uint8Array[], sha256: Sha256): string[] {
   const leaves = leavesOfSeal(seal)
   if (salts.length !== leaves.length || salts.some((salt) => salt.length !== 16)) {
@@ -110,7 +114,7 @@ function encodeAll(seal: Seal, salts: readonly Uint8Array[], levels: readonly Ui
   return salts.map((salt, leafIndex) => encode(sealHead, leafIndex, salt, pathInLevels(levels, leafIndex)))
 }
 
-/** The cosign of one record of a seal. Throws `seal-malformed`. */
+/** Returns the cosign of one record of a seal. Throws `seal-malformed`. */
 export function cosignOfLeaf(seal: Seal, leafIndex: number, salt: Uint8Array, sha256: Sha256): string {
   const leaves = leavesOfSeal(seal)
   if (leaves[leafIndex] === undefined || salt.length !== 16) {
@@ -121,8 +125,8 @@ export function cosignOfLeaf(seal: Seal, leafIndex: number, salt: Uint8Array, sh
 }
 
 /**
- * What makes the cosign of any record of a stored seal; the tree is computed once. It throws `seal-malformed` for an index
- * or a salt that is none, as this does for a seal.
+ * Returns a function that makes the cosign of any record of a stored seal. Computes the tree once. Throws
+ * `seal-malformed` for a malformed seal; the function throws it for an invalid index or salt.
  */
 export function cosignerOfSeal(seal: Seal, sha256: Sha256): (leafIndex: number, salt: Uint8Array) => string {
   const leaves = leavesOfSeal(seal)
@@ -149,7 +153,7 @@ function headOfSeal(seal: Seal, leafCount: number): Uint8Array {
   return head({ key: fromHex(keyId), seal: uuidToBytes(sealId), timeMicros, leafCount, signature })
 }
 
-/** The first 123 bytes, in which all cosigns of a seal agree but for leaf index and salt. */
+/** Returns the first 123 bytes, which are equal in all cosigns of a seal except for leaf index and salt. */
 function head({ key, seal, timeMicros, leafCount, signature }: Head): Uint8Array {
   if (!Number.isSafeInteger(timeMicros) || timeMicros < 0) throw malformed('has a time out of range')
   if (signature.length !== 64 || key.length !== 16) throw malformed('signature or key id has the wrong length')

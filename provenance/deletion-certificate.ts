@@ -20,8 +20,8 @@ import {
 import { itemOfAnswer, type VerifyResult, verifyRecords, verifyRecordsSync } from './verify.ts'
 
 /**
- * What `GET /api/v1/hub/records/{id}/deletion-certificate` answers: a record existed, was sealed and is in the log, and
- * signed events tell when and why it went. Hashes are in base64. docs/auditor.md tells what it proves.
+ * The response of `GET /api/v1/hub/records/{id}/deletion-certificate`: a record existed, was sealed and is in the log,
+ * and signed events state when and why it was deleted. Hashes are in base64. docs/auditor.md explains what it proves.
  */
 export type DeletionCertificate = {
   readonly record_id: string
@@ -29,41 +29,41 @@ export type DeletionCertificate = {
   readonly tenant_id: string
   readonly seal_id: string
   readonly leaf_index: number
-  /** What is left of the record: a salted hash of its hash. */
+  /** The remainder of the record: a salted hash of its hash. */
   readonly leaf_hash: string
-  /** From the leaf up to the root of the seal. */
+  /** The path from the leaf up to the root of the seal. */
   readonly leaf_path: readonly string[]
   /** The whole signed note of the seal. */
   readonly seal_note: string
   readonly log_index: number
   readonly tree_size: number
-  /** From the seal up to the root of the log. */
+  /** The path from the seal up to the root of the log. */
   readonly inclusion_path: readonly string[]
-  /** Signed note of the log with `tree_size` leaves. */
+  /** The signed note of the log with `tree_size` leaves. */
   readonly checkpoint: string
   readonly purged_at: string
   readonly purged_by: string
   readonly purge_reason: string
   readonly erased_at: string
   /**
-   * As the API answers records. That of the purge is missing where an erasure was repeated after a restore, and where the
-   * reader may not see it: the other one says when, by whom and why, too, and names it.
+   * The events, in the form of API records. The purge event is absent if an erasure was repeated after a restore, or if
+   * the reader may not see it. The erasure event names the purge event and repeats when, by whom and why.
    */
   readonly events: { readonly purged?: JsonObject; readonly erased: JsonObject }
 }
 
 export type CertificateChecks = {
-  /** It has all members, each of its form. */
+  /** True if all members are present and well-formed. */
   readonly well_formed: boolean
-  /** A key of the log signed the seal that it names. */
+  /** True if a key of the log signed the seal that the certificate names. */
   readonly seal_signed: boolean
-  /** The leaf leads to the root of the seal. */
+  /** True if the leaf leads to the root of the seal. */
   readonly leaf_in_seal: boolean
-  /** The seal leads to the root of a signed state of the log. */
+  /** True if the seal leads to the root of a signed state of the log. */
   readonly seal_in_log: boolean
-  /** The events are what the service signed, with keys of the same log. */
+  /** True if keys of the same log signed the events. */
   readonly events_verified: boolean
-  /** The events tell of this record and leaf, say what the certificate says, and its recovery buffer was over. */
+  /** True if the events match this record and leaf, agree with the certificate, and the recovery period was over. */
   readonly events_agree: boolean
 }
 
@@ -72,16 +72,16 @@ export type CertificateFailure = { readonly check: keyof CertificateChecks; read
 export type CertificateResult = {
   readonly verified: boolean
   readonly checks: CertificateChecks
-  /** One for each check that failed. */
+  /** One entry for each failed check. */
   readonly failures: readonly CertificateFailure[]
 }
 
-/** Whether JSON is meant to be a certificate: nothing else that the service answers has these members. */
+/** Returns true if JSON is meant to be a certificate: no other response of the service has these members. */
 export function isDeletionCertificate(json: JsonObject): boolean {
   return ['leaf_path', 'seal_note', 'erased_at', 'events'].every((member) => Object.hasOwn(json, member))
 }
 
-/** Verifies a certificate with nothing but the keys of its log. Never throws for what the certificate contains. */
+/** Verifies a certificate with only the keys of its log. Never throws for the certificate's content. */
 export function verifyDeletionCertificateSync(json: JsonValue, keys: KeyRing, crypto: SyncCrypto): CertificateResult {
   const certificate = readDeletionCertificate(json)
   if (typeof certificate === 'string') return malformed(certificate)
@@ -89,7 +89,7 @@ export function verifyDeletionCertificateSync(json: JsonValue, keys: KeyRing, cr
   return runSync(verification(certificate, keys, events), crypto)
 }
 
-/** {@link verifyDeletionCertificateSync} with WebCrypto. */
+/** Works like {@link verifyDeletionCertificateSync}, with WebCrypto. */
 export async function verifyDeletionCertificate(
   json: JsonValue,
   keys: KeyRing,
@@ -105,7 +105,7 @@ function eventsOf({ events }: DeletionCertificate): JsonObject[] {
   return events.purged === undefined ? [events.erased] : [events.erased, events.purged]
 }
 
-/** A sentence, or undefined where nothing is wrong. */
+/** A sentence, or undefined if no problem was found. */
 type Problem = string | undefined
 
 function* verification(
@@ -228,7 +228,7 @@ function problemWithStatements(certificate: DeletionCertificate): Problem {
       : `it was erased before its recovery buffer was over, at ${end}${as_of === undefined ? '' : `, as if it were ${as_of}`}`
   if (events.purged === undefined) {
     if (repeated === true) return undefined
-    // The event of the erasure names the one that is left out, and tells the rest by itself.
+    // The erasure event names the omitted event and states the rest itself.
     if (typeof purge_event !== 'string' || typeof hard_delete_after !== 'string') return '/events/purged is missing'
     return early(hard_delete_after)
   }
@@ -252,7 +252,7 @@ function difference(event: JsonObject, expected: Readonly<Record<string, JsonVal
   return other && `${at}/${other[0]} is ${JSON.stringify(event[other[0]])}, not ${JSON.stringify(other[1])}`
 }
 
-/** What was read, or what is wrong with it. */
+/** Returns the result of `work`, or the error message. */
 function read<Value>(work: () => Value): Value | string {
   try {
     return work()

@@ -1,6 +1,6 @@
 /**
- * The name of the first member that its object has twice, in a text that JSON.parse takes; undefined if there is none.
- * JSON.parse keeps the last of them and other readers the first, so that such a text does not say one thing.
+ * Returns the name of the first duplicate member of an object in a text that JSON.parse accepts; undefined if absent.
+ * JSON.parse keeps the last duplicate and other readers the first, so such a text is ambiguous.
  */
 export function duplicateMember(json: string): string | undefined {
   /** Names so far in each open object; null for an array. */
@@ -40,7 +40,7 @@ function endOfString(json: string, start: number): number {
   return at + 1
 }
 
-/** In JSON, nothing but the name of a member is followed by a colon. */
+/** In JSON, only the name of a member is followed by a colon. */
 function isName(json: string, end: number): boolean {
   for (let at = end; at < json.length; at++) {
     const char = json.charAt(at)

@@ -1,4 +1,6 @@
-/** What a provenance function found wrong with its input. Stable: verifiers in other languages use the same codes. */
+/**
+ * Identifies a defect in the input of a provenance function. Stable: verifiers in other languages use the same codes.
+ */
 export type ProvenanceErrorCode =
   | 'not-json'
   | 'too-deep'
@@ -12,7 +14,7 @@ export type ProvenanceErrorCode =
   | 'cosign-version-unsupported'
   | 'manifest-malformed'
 
-/** The only error this directory throws for bad input. `message` says what was wrong and where. */
+/** The only error this directory throws for bad input. `message` states what is wrong and where. */
 export class ProvenanceError extends Error {
   readonly code: ProvenanceErrorCode
 

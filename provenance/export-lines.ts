@@ -3,14 +3,14 @@ import type { ExportVerifier } from './export-verifier.ts'
 import type { SyncAsyncTask } from './sync-async-runner.ts'
 
 const lineFeed = 10
-/** Far beyond what a record may have: a file without line feeds must not be read into memory. */
+/** Maximum bytes of a line, far above a record's maximum. A file without line feeds must not be read into memory. */
 const lineBytesMax = 64 * 1024 * 1024
 
-/** Cuts a stream of bytes into lines of JSON, and verifies each. */
+/** Cuts a stream of bytes into lines of JSON and verifies each. */
 export class ExportLines {
   readonly #verifier: ExportVerifier
   #line = 1
-  /** The beginning of a line that is not all there. */
+  /** The beginning of an incomplete line. */
   #parts: Uint8Array[] = []
   #partsLength = 0
   #isGivenUp = false
@@ -19,7 +19,7 @@ export class ExportLines {
     this.#verifier = verifier
   }
 
-  /** @param chunk is kept until the line ends that it ends in */
+  /** @param chunk is retained until its last line ends */
   *chunk(chunk: Uint8Array): SyncAsyncTask<void> {
     let from = 0
     while (!this.#isGivenUp) {
@@ -40,7 +40,7 @@ export class ExportLines {
     this.#parts = []
   }
 
-  /** The last line, if it does not end in a line feed. */
+  /** Verifies the last line if it does not end in a line feed. */
   *end(): SyncAsyncTask<void> {
     if (this.#parts.length > 0) yield* this.#row(new Uint8Array(0))
   }

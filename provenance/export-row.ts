@@ -1,15 +1,17 @@
 import { utf8 } from './bytes.ts'
 import { cosignBytes, decodeCosignInto } from './cosign-bytes.ts'
 
-/** The scope of a record's hash, see {@link recordHashInput}. */
+/** The domain constant of a record's hash, see {@link recordHashInput}. */
 const domain = utf8('orghub/record/v1\0')
-/** Between the canonical text and the cosignature, in both forms; the digits of the hash are filled with zeros. */
+/**
+ * The text between the canonical text and the cosignature, in both forms. The digits of the hash are filled with zeros.
+ */
 const middles = [false, true].map((isPurged) =>
   utf8(`,"is_purged":${isPurged},"provenance_hash":"sha256:${'0'.repeat(64)}","provenance_cosign":"`),
 )
 const hashFromEnd = 64 + '","provenance_cosign":"'.length
 const cosignTextMax = 426
-/** What an export with `verify` adds to a record in which the Hub found nothing wrong. */
+/** The member that an export with `verify` adds to a record in which the Hub found no defect. */
 const verifiedMember = utf8(
   ',"verification":{"verified":true,"checks":{"provenance_hash_matches":true,"provenance_cosign_valid":true,' +
     '"schema_version_supported":true,"no_active_legal_hold_violation":true}}',
@@ -19,16 +21,16 @@ const backslash = 0x5c
 const closingBrace = 0x7d
 
 /**
- * Takes rows apart that are written as exports are: the canonical text with its last brace cut off, then exactly the
- * members that are not part of it. Where the hash of that text is the sealed one, the text needs no parsing: it is one
- * JSON object, and so is the row, in which every member but the ones that were looked at here is sealed.
+ * Splits rows that have the exact form of exports: the canonical text without its last brace, then exactly the members
+ * that are not part of it. If the hash of that text is the sealed one, the text needs no parsing: the row is one JSON
+ * object, and every member not checked here is sealed.
  *
- * One reader is used for one row after the other; what it holds is of the last.
+ * One reader serves all rows in turn; its properties refer to the last row.
  */
 export class RowReader {
   #input = new Uint8Array(4096)
   #inputLength = 0
-  /** Of the stored hash. */
+  /** The stored hash. */
   readonly hash = new Uint8Array(32)
   readonly #cosign = new Uint8Array(cosignBytes.lengthMax)
   #cosignLength = 0
@@ -38,7 +40,7 @@ export class RowReader {
     this.#input.set(domain)
   }
 
-  /** What the record's hash is taken of. */
+  /** The input of the record's hash. */
   get hashInput(): Uint8Array {
     return this.#input.subarray(0, this.#inputLength)
   }
@@ -48,12 +50,12 @@ export class RowReader {
     return this.#input.subarray(domain.length, this.#inputLength)
   }
 
-  /** In binary. */
+  /** The binary form of the cosignature. */
   get cosign(): Uint8Array {
     return this.#cosign.subarray(0, this.#cosignLength)
   }
 
-  /** False for a row that is written in any other way, or is damaged: such a one is to be parsed. */
+  /** Reads a row. Returns false for a damaged row or any other form; the caller must then parse it. */
   read(row: Uint8Array): boolean {
     let end = row.length - 1
     if (row[end] !== closingBrace) return false
@@ -86,7 +88,10 @@ export class RowReader {
   }
 }
 
-/** Where the text begins whose last character is at `last`; -1 when that is further away than a cosignature is long. */
+/**
+ * Returns the start of the text whose last character is at `last`; -1 if it is further away than the length of a
+ * cosignature.
+ */
 function startOfText(row: Uint8Array, last: number): number {
   const at = row.lastIndexOf(quote, last)
   return at < 0 || last - at > cosignTextMax ? -1 : at + 1
@@ -119,21 +124,21 @@ function readHex(row: Uint8Array, at: number, target: Uint8Array): boolean {
   return true
 }
 
-/** Lowercase only. */
+/** Returns the value of a lowercase hexadecimal digit. */
 function hexValue(char: number): number {
   if (char >= 0x30 && char <= 0x39) return char - 0x30
   return char >= 0x61 && char <= 0x66 ? char - 0x57 : -1
 }
 
-/** Where the values of two members of a canonical text stand; 0 for one that it does not have. */
+/** Offsets of the values of two members in a canonical text; 0 for an absent member. */
 export type RecordMembers = { recordIdAt: number; schemaVersionAt: number }
 
 const recordIdName = utf8('record_id')
 const schemaVersionName = utf8('schema_version')
 
 /**
- * Finds members of the record itself, not of any object inside it, in a text whose hash is the stored one. For a text
- * that is not canonical JSON the answer means nothing, and the row's signature fails.
+ * Finds members of the record itself, not of nested objects, in a text whose hash is the stored one. For a text that is
+ * not canonical JSON the result is meaningless, and the row's signature fails.
  */
 export function findMembers(canonical: Uint8Array, found: RecordMembers): void {
   found.recordIdAt = 0
@@ -146,7 +151,7 @@ export function findMembers(canonical: Uint8Array, found: RecordMembers): void {
       const start = at + 1
       for (at = start; at < length && canonical[at] !== quote; at++) if (canonical[at] === backslash) at++
       if (depth !== 1 || canonical[at + 1] !== 0x3a) continue
-      // A canonical text has no space before or behind the colon, and only names have a colon behind them.
+      // A canonical text has no space around the colon, and only names precede a colon.
       if (at - start === 9 && isAt(canonical, start, recordIdName)) found.recordIdAt = at + 2
       else if (at - start === 14 && isAt(canonical, start, schemaVersionName)) found.schemaVersionAt = at + 2
     } else if (byte === 0x7b || byte === 0x5b) depth++
@@ -156,12 +161,12 @@ export function findMembers(canonical: Uint8Array, found: RecordMembers): void {
 
 const supportedVersion = utf8('"1.0"')
 
-/** Whether the value there is a `schema_version` that this verifier knows. */
+/** Returns true if the value at `at` is a `schema_version` that this verifier supports. */
 export function isSupportedVersion(canonical: Uint8Array, at: number): boolean {
   return at > 0 && isAt(canonical, at, supportedVersion)
 }
 
-/** A copy of the text there, where it is as long as a record's id; null for anything else. */
+/** Returns a copy of the text at `at` if it has the length of a record id, else null. */
 export function recordIdAt(canonical: Uint8Array, at: number): Uint8Array | null {
   if (at === 0 || canonical[at] !== quote || canonical[at + 37] !== quote) return null
   return canonical.slice(at + 1, at + 37)

@@ -14,43 +14,46 @@ import type { SealCheck } from './sealed-rows.ts'
 import { type SyncAsyncTask, sha256Of } from './sync-async-runner.ts'
 import { UnplacedRows } from './unplaced-rows.ts'
 
-/** What was checked and what came of it. */
+/** The scope and result of a verification. */
 export type VerificationReport = {
-  /** Nothing at all is wrong. */
+  /** True if no failure was found. */
   readonly verified: boolean
-  /** Rows. */
+  /** Number of rows. */
   readonly checked: number
-  /** Rows with something wrong. */
+  /** Number of rows with a failure. */
   readonly failed: number
-  /** Rows, counted in `failed` too, that have neither a hash nor a cosignature, and should or must have. */
+  /** Number of rows without hash and cosignature although required; `failed` includes them. */
   readonly withoutProvenance: number
-  /** Records that the manifest says are in the file, and are not. */
+  /** Number of records that the manifest lists but the file lacks. */
   readonly missing: number
   readonly failures: readonly VerificationFailure[]
-  /** With those that are not listed. */
+  /** Number of failures, including unlisted ones. */
   readonly failureCount: number
   readonly signatures: number
-  /** What could be said with a manifest; undefined without one. */
+  /** Results that need a manifest; undefined without one. */
   readonly manifest:
     | {
         readonly isSigned: boolean
-        /** The range leads to the root of the signed checkpoint. False where rows carry no provenance, too. */
+        /** True if the range leads to the root of the signed checkpoint. Always false if rows carry no provenance. */
         readonly isInLog: boolean
-        /** Leaves of the range of which no row is in the file, lost seals aside; undefined where a seal cannot be read. */
+        /**
+         * Number of leaves of the range without a row in the file, except for lost seals; undefined if a seal is
+         * unreadable.
+         */
         readonly leftOut: number | undefined
         readonly file: 'matches' | 'differs' | 'not-compared'
       }
     | undefined
 }
 
-/** The file as it was downloaded, in so far as it was read. */
+/** Size and hash of the downloaded file, as far as it was read. */
 export type FileDigest = { readonly sizeBytes: number; readonly sha256: Uint8Array }
 
 /**
- * Verifies an export, row by row and in bounded memory, with or without its manifest. The same for Node, the command
- * line and browsers: each method is a {@link SyncAsyncTask} for `runSync` or `runAsync`.
+ * Verifies an export row by row in bounded memory, with or without its manifest. Node, the command line and browsers
+ * share it: each method is a {@link SyncAsyncTask} for `runSync` or `runAsync`.
  *
- * `line` is where failures say that a row is: the 1-based line in JSONL and CSV, the 1-based row in Parquet.
+ * `line` locates a row in failures: the 1-based line in JSONL and CSV, the 1-based row in Parquet.
  */
 export class ExportVerifier {
   readonly #manifest: PreparedManifest | undefined
@@ -64,8 +67,8 @@ export class ExportVerifier {
   #withoutProvenance = 0
 
   /**
-   * @param keys the trusted ones
-   * @param manifest of the file, if there is one
+   * @param keys the trusted keys
+   * @param manifest the manifest of the file, if present
    */
   constructor(keys: KeyRing, manifest?: PreparedManifest) {
     this.#keys = keys
@@ -79,7 +82,7 @@ export class ExportVerifier {
     }
   }
 
-  /** A row of JSON, without its line feed. */
+  /** Verifies a row of JSON, without its line feed. */
   *jsonRow(line: number, row: Uint8Array): SyncAsyncTask<void> {
     this.#begin(line)
     const reader = this.#reader
@@ -90,16 +93,19 @@ export class ExportVerifier {
     yield* this.#sealed(line, hash, reader.cosign, reader.isPurged, [])
   }
 
-  /** A record as the API answers it, out of a document that has no member twice (`duplicateMember`). */
+  /**
+   * Verifies a record in the form of an API response, from a document without duplicate members (`duplicateMember`).
+   */
   *record(line: number, record: JsonObject): SyncAsyncTask<void> {
     this.#begin(line)
     if (this.#placement !== undefined) yield* this.#parsed(line, yield* parsedRecord(record))
   }
 
   /**
-   * A row whose canonical text stands beside other columns.
+   * Verifies a row that has its canonical text beside other columns.
    *
-   * @param compare what is wrong with those, each a code, a colon and what it means; the record is not verified yet
+   * @param compare returns the differences between record and columns, each as a code, a colon and a meaning. The
+   * record is not yet verified when it runs.
    */
   *cells(
     line: number,
@@ -113,7 +119,7 @@ export class ExportVerifier {
     yield* this.#parsed(line, { ...parsed, problems: [...parsed.problems, ...problems] })
   }
 
-  /** A row without provenance: good enough where the manifest says that there is none, and speaks for the whole file. */
+  /** Accepts a row without provenance if the manifest says that rows have none and covers the whole file. */
   plainRow(line: number): void {
     if (this.#placement === undefined) this.#begin(line)
     else {
@@ -122,29 +128,29 @@ export class ExportVerifier {
     }
   }
 
-  /** A row that cannot be read at all. */
+  /** Records a row that cannot be read. */
   unreadable(line: number, problem: string): void {
     this.#begin(line)
     this.#check.findings.row({ line, recordId: null, hasFailed: false }, problem)
     this.#check.unplaced.add(line)
   }
 
-  /** Something that was verified in another way, and what is wrong with it. */
+  /** Records the result of a check made elsewhere, with its problems. */
   judged(line: number, recordId: string | null, problems: readonly string[]): void {
     this.#begin(line)
     const row = { line, recordId, hasFailed: false }
     for (const problem of problems) this.#check.findings.row(row, problem)
   }
 
-  /** Something wrong with the file as a whole. */
+  /** Records a problem of the file as a whole. */
   wrong(problem: string): void {
     this.#check.findings.whole(problem)
   }
 
   /**
-   * Checks what only the end can show. To be called once, last.
+   * Makes the checks that need the end of the file. Call it once, last.
    *
-   * @param file undefined where what was read is not the file that the manifest is about
+   * @param file undefined if the bytes read are not those of the file that the manifest describes
    */
   *finish(file: FileDigest | undefined): SyncAsyncTask<VerificationReport> {
     const { findings } = this.#check
@@ -168,7 +174,7 @@ export class ExportVerifier {
     this.#lastLine = line
   }
 
-  /** A row whose text has the hash that it states: all that is left is whether that hash is sealed. */
+  /** Verifies a row whose text matches its stated hash: only the seal of that hash remains to be checked. */
   *#sealed(
     line: number,
     hash: Uint8Array,
@@ -229,7 +235,7 @@ export class ExportVerifier {
     if (head.counts.exported !== head.file.rows) {
       findings.whole(`manifest-counts: it counts ${head.counts.exported} records and ${head.file.rows} rows`)
     }
-    // Of a seal without any row it is not known how many it should have.
+    // A seal without any row has an unknown number of records.
     findings.missing = Math.max(findings.missing, head.counts.exported - this.#rows)
     const range = this.#placement instanceof RangeSeals ? this.#placement : undefined
     if (range?.leftOut !== undefined && range.leftOut !== head.counts.left_out) {

@@ -1,23 +1,26 @@
-/** One thing that is wrong with what was verified. */
+/** One failure of a verification. */
 export type VerificationFailure = {
-  /** Where in the file, see {@link ExportRow}: the row, or where a missing one belongs; null where it is none of the rows. */
+  /**
+   * The position in the file, see {@link ExportRow}: the row, or the place where a missing one belongs; null if the
+   * failure concerns no single row.
+   */
   readonly line: number | null
   readonly record_id: string | null
-  /** A code, a colon, and what that means here. */
+  /** A code, a colon, and its meaning here. */
   readonly reason: string
 }
 
-/** Failures that are kept one by one: a file can be wrong in every row. */
+/** Maximum number of failures that are listed: every row of a file can fail. */
 export const failuresMax = 10_000
 
-/** A row as failures name it; an id in bytes becomes a text only where it is asked for, which it rarely is. */
+/** A row as failures name it. An id in bytes is converted to text only on demand, which is rare. */
 export type NamedRow = { readonly line: number; readonly recordId: string | Uint8Array | null; hasFailed: boolean }
 
-/** Collects what is wrong, in bounded memory. */
+/** Collects failures in bounded memory. */
 export class Findings {
-  /** Rows with something wrong. */
+  /** Number of rows with a failure. */
   failedRows = 0
-  /** Records that should be there and are not. */
+  /** Number of expected records that are absent. */
   missing = 0
   #total = 0
   readonly #failures: VerificationFailure[] = []
@@ -28,13 +31,13 @@ export class Findings {
     this.#add({ line: row.line, record_id: textOfId(row.recordId), reason })
   }
 
-  /** @param line where it belongs */
+  /** @param line the position where the row belongs */
   missingRow(line: number, reason: string, count = 1): void {
     this.missing += count
     this.#add({ line, record_id: null, reason })
   }
 
-  /** Of the file or its manifest, not of one row. */
+  /** Records a failure of the file or its manifest, not of one row. */
   whole(reason: string): void {
     this.#add({ line: null, record_id: null, reason })
   }
@@ -43,12 +46,12 @@ export class Findings {
     return this.#total === 0
   }
 
-  /** How many, with those that were not kept. */
+  /** Number of failures, including unlisted ones. */
   get total(): number {
     return this.#total
   }
 
-  /** By line; those of no line last. */
+  /** Returns failures by line, those without a line last. */
   list(): VerificationFailure[] {
     const sorted = this.#failures.sort((a, b) => (a.line ?? Infinity) - (b.line ?? Infinity) || 0)
     const omitted = this.#total - sorted.length

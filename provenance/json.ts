@@ -3,7 +3,7 @@ export type JsonValue = null | boolean | number | string | readonly JsonValue[] 
 
 export type JsonObject = { readonly [member: string]: JsonValue }
 
-/** True for a JSON object: not null, not an array. */
+/** Returns true for a JSON object: neither null nor an array. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -5,20 +5,20 @@ import { formatNote, formatVkey, isNoteSigned, type NoteKey, parseNote, vkeyIn }
 import { type AsyncCrypto, runAsync, runSync, type SyncAsyncTask, type SyncCrypto } from './sync-async-runner.ts'
 
 /**
- * How the keys of a log follow one another: a new key is introduced by a note that the key before has signed. Whoever
- * trusts the first one need not be told of the others.
+ * A key rotation of a log: a note signed by the previous key introduces a new key. A verifier that trusts the first key
+ * can thus trust its successors without another channel.
  */
 export type SuccessionStatement = {
   readonly logName: string
   /** The key that signs the note: 32 hexadecimal digits. */
   readonly fromKeyId: string
-  /** The key that it introduces. */
+  /** The introduced key. */
   readonly to: Pick<VerifierKey, 'name' | 'publicKey'>
   /** Microseconds since 1970-01-01T00:00:00Z, a safe integer. */
   readonly timeMicros: number
 }
 
-/** The signed text. Its first line keeps it apart from every other note. Throws `key-malformed`. */
+/** Returns the text to sign. Its first line distinguishes it from every other note. Throws `key-malformed`. */
 export function successionNoteText(
   { logName, fromKeyId, to, timeMicros }: SuccessionStatement,
   sha256: Sha256,
@@ -27,7 +27,9 @@ export function successionNoteText(
   return `orghub/succession/v1\nlog ${logName}\nfrom ${fromKeyId}\nto ${vkey}\ntime ${timeMicros}\n`
 }
 
-/** The whole note (C2SP signed-note). `sign` is Ed25519 with the private half of the key before. Throws `key-malformed`. */
+/**
+ * Returns the whole note (C2SP signed-note). `sign` is Ed25519 with the previous private key. Throws `key-malformed`.
+ */
 export function successionNote(
   statement: SuccessionStatement,
   crypto: { readonly sha256: Sha256; readonly sign: (message: Uint8Array) => Uint8Array },
@@ -38,26 +40,26 @@ export function successionNote(
   return formatNote({ text, signatures: [{ name: statement.logName, keyHash, signature }] })
 }
 
-/** What is known of keys when some of them are trusted. */
+/** The trust derived from a set of trusted keys. */
 export type Succession = {
-  /** The pinned keys that the ring has, and those that a trusted key has introduced, directly or through others. */
+  /** The pinned keys in the ring, and those that a trusted key introduced, directly or through others. */
   readonly trusted: ReadonlySet<string>
-  /** By key id, for the other keys of the same logs: why they are not trusted. */
+  /** The reason for distrust, by key id, for the other keys of the same logs. */
   readonly distrusted: ReadonlyMap<string, string>
 }
 
 /**
- * Follows the succession of keys from those that are pinned (key ids, from a source apart from the ring). Keys of logs
- * of which none is pinned are in neither answer. Never throws for what the ring holds.
+ * Follows the rotation chain from the pinned keys (key ids from a source independent of the ring). Neither result
+ * contains keys of logs without a pinned key. Never throws for the ring's content.
  *
- * What a trusted key has introduced is trusted even if it has introduced two: whoever has a private key can introduce
- * as many as they like, which is why the log, too, is to be compared with a checkpoint kept elsewhere.
+ * A key that a trusted key introduced is trusted, even if that key introduced two. The holder of a private key can
+ * introduce any number of keys, so compare the log with a checkpoint stored elsewhere, too.
  */
 export function verifySuccessionSync(keys: KeyRing, pinned: Iterable<string>, crypto: SyncCrypto): Succession {
   return runSync(succession(keys, pinned), crypto)
 }
 
-/** {@link verifySuccessionSync} with WebCrypto. */
+/** Works like {@link verifySuccessionSync}, with WebCrypto. */
 export function verifySuccession(keys: KeyRing, pinned: Iterable<string>, crypto: AsyncCrypto): Promise<Succession> {
   return runAsync(succession(keys, pinned), crypto)
 }
@@ -66,7 +68,7 @@ function* succession(keys: KeyRing, pinned: Iterable<string>): SyncAsyncTask<Suc
   const trusted = new Set([...pinned].filter((keyId) => keys.has(keyId)))
   const logs = new Set([...trusted].map((keyId) => keys.get(keyId)!.name))
   const distrusted = new Map<string, string>()
-  /** By the key that claims to have introduced them. */
+  /** Keys by the id of the key that claims to introduce them. */
   const followers = new Map<string, VerifierKey[]>()
   for (const key of keys.values()) {
     if (trusted.has(key.keyId) || !logs.has(key.name)) continue
@@ -74,7 +76,7 @@ function* succession(keys: KeyRing, pinned: Iterable<string>): SyncAsyncTask<Suc
     if ('problem' in from) distrusted.set(key.keyId, from.problem)
     else followers.set(from.keyId, [...(followers.get(from.keyId) ?? []), key])
   }
-  // A set is iterated with what is added meanwhile: so whole chains are followed, and circles never entered.
+  // Iterating a set includes members added meanwhile. The loop therefore follows whole chains and never enters a cycle.
   for (const keyId of trusted) {
     for (const key of followers.get(keyId) ?? []) {
       const problem = yield* problemWith(key, keys.get(keyId)!)

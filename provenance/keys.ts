@@ -8,21 +8,23 @@ import { type AsyncCrypto, runAsync, runSync, type SyncAsyncTask, sha256Of } fro
 export type VerifierKey = {
   /** 32 lowercase hexadecimal digits: the first 16 bytes of the key hash. */
   readonly keyId: string
-  /** The opaque name of the log, such as `orghub/log/4k2WcXbFd0aVtnYzS1mQ7e`. It is part of what the key id commits to. */
+  /** The opaque name of the log, such as `orghub/log/4k2WcXbFd0aVtnYzS1mQ7e`. The key id commits to it. */
   readonly name: string
   /** 32 bytes (RFC 8032). */
   readonly publicKey: Uint8Array
   /** RFC 3339. */
   readonly createdAt: string
   readonly retiredAt?: string
-  /** The note by which the key before introduces it (see `verifySuccession`); none in the first of a log. */
+  /**
+   * The note by which the previous key introduces this one (see `verifySuccession`); absent for the first key of a log.
+   */
   readonly succession?: string
 }
 
 /** Public keys by key id. */
 export type KeyRing = ReadonlyMap<string, VerifierKey>
 
-/** What `GET /.well-known/provenance-keys.json` answers. */
+/** The response of `GET /.well-known/provenance-keys.json`. */
 export type KeyDocument = { readonly keys: readonly KeyDocumentEntry[] }
 
 export type KeyDocumentEntry = {
@@ -36,12 +38,15 @@ export type KeyDocumentEntry = {
   readonly succession?: string
 }
 
-/** First 16 bytes, in hex, of SHA-256(name ‖ "\n" ‖ 0x01 ‖ public key). Throws `key-malformed`. */
+/**
+ * Returns the first 16 bytes, in hex, of SHA-256(name ‖ "
+ * " ‖ 0x01 ‖ public key). Throws `key-malformed`.
+ */
 export function keyIdOf(name: string, publicKey: Uint8Array, sha256: Sha256): string {
   return toHex(sha256(keyHashInput(name, publicKey)).subarray(0, 16))
 }
 
-/** The published form of a key. */
+/** Returns the published form of a key. */
 export function keyDocumentEntry(key: VerifierKey, sha256: Sha256): KeyDocumentEntry {
   return {
     key_id: key.keyId,
@@ -60,7 +65,7 @@ export function parseKeyDocument(json: JsonValue, sha256: Sha256): KeyRing {
   return runSync(keyRingIn(json), { sha256, verifyEd25519: () => false })
 }
 
-/** {@link parseKeyDocument} with a hash that returns a promise. */
+/** Works like {@link parseKeyDocument} with a hash that returns a promise. */
 export function parseKeyDocumentAsync(json: JsonValue, sha256: AsyncCrypto['sha256']): Promise<KeyRing> {
   return runAsync(keyRingIn(json), { sha256, verifyEd25519: async () => false })
 }

@@ -5,11 +5,11 @@ import { type SyncAsyncTask, sha256Of } from './sync-async-runner.ts'
 const nodePrefix = Uint8Array.of(1)
 
 /**
- * Comes from the leaves of a range of the log, one after the other, to the root of the whole: `rootOfRange` for any
- * runtime, and without keeping the leaves.
+ * Computes the root of the whole log from the leaves of a range, added one by one: `rootOfRange` for any runtime,
+ * without retaining the leaves.
  */
 export class LogRange {
-  /** Roots of complete subtrees, their heights falling. */
+  /** Roots of complete subtrees, by falling height. */
   readonly #roots: { height: number; hash: Uint8Array }[] = []
   #size: number
   #isKnown: boolean
@@ -24,7 +24,7 @@ export class LogRange {
     }
   }
 
-  /** @param leaf undefined where it is not known, and so no root can be */
+  /** @param leaf undefined if unknown; then there is no root */
   *append(leaf: Uint8Array | undefined): SyncAsyncTask<void> {
     if (leaf === undefined) this.#isKnown = false
     else if (this.#isKnown) yield* this.#append(leaf, 0)
@@ -32,7 +32,7 @@ export class LogRange {
 
   /**
    * @param right the roots, in base64, of the subtrees behind the range
-   * @returns undefined where a leaf was not known, or there are more or fewer roots than that takes
+   * @returns undefined if a leaf was unknown or the number of roots is wrong
    */
   *root(right: readonly string[], treeSize: number): SyncAsyncTask<Uint8Array | undefined> {
     const subtrees = this.#size <= treeSize ? subtreesOf(this.#size, treeSize) : []

@@ -4,20 +4,19 @@ import { rootFromInclusionPath } from './merkle.ts'
 import { leafHash, type SealStatement, sealNoteText } from './seal.ts'
 
 /**
- * The tenant's log: an RFC 6962 tree whose leaves are the signed notes of the tenant's seals, in the order in which
- * they were taken in.
+ * The tenant's log: an RFC 6962 tree whose leaves are the signed notes of the tenant's seals, in order of integration.
  */
 
 const leafPrefix = Uint8Array.of(0)
 
-/** The whole signed note of a seal, signature line and all: the data of its leaf in the log. */
+/** Returns the whole signed note of a seal, including the signature line: the data of its leaf in the log. */
 export function sealNote(statement: SealStatement, keyId: string, signature: Uint8Array): string {
   return signedNote(sealNoteText(statement), statement.logName, keyId, signature)
 }
 
 /**
- * The note of the seal of a record, from the record's hash and cosignature alone. Throws `seal-malformed` for a hash that
- * has not 32 bytes.
+ * Returns the note of a record's seal from the record's hash and cosignature alone. Throws `seal-malformed` for a hash
+ * that is not 32 bytes.
  */
 export function sealNoteOfRecord(logName: string, cosign: Cosign, recordHash: Uint8Array, sha256: Sha256): string {
   const { keyId, sealId, timeMicros, leafCount, leafIndex, path, signature } = cosign
@@ -26,13 +25,13 @@ export function sealNoteOfRecord(logName: string, cosign: Cosign, recordHash: Ui
   return sealNote({ logName, sealId, leafCount, timeMicros, root }, keyId, signature)
 }
 
-/** A note with the one signature of a key: its hash in a signature line is the beginning of the key id. */
+/** Returns a note with one signature of a key. The key hash in a signature line is the beginning of the key id. */
 export function signedNote(text: string, logName: string, keyId: string, signature: Uint8Array): string {
   const signed = toBase64(concatBytes(fromHex(keyId).subarray(0, 4), signature))
   return `${text}\n— ${logName} ${signed}\n`
 }
 
-/** SHA-256(0x00 ‖ note), RFC 6962 §2.1. */
+/** Returns SHA-256(0x00 ‖ note), RFC 6962 §2.1. */
 export function logLeafHash(note: string, sha256: Sha256): Uint8Array {
   return sha256(concatBytes(leafPrefix, utf8(note)))
 }

@@ -8,20 +8,20 @@ import type { KeyRing, VerifierKey } from './keys.ts'
 import { isNoteSigned, parseNote } from './note.ts'
 import { type SyncAsyncTask, sha256Of } from './sync-async-runner.ts'
 
-/** A manifest without its seals, which may be too many to hold. */
+/** A manifest without its seals, which may be too many for memory. */
 export type ManifestHead = Omit<ExportManifest, 'seals'>
 
-/** What is read of an element of `seals`. */
+/** The verified members of an element of `seals`. */
 export type SealEntry =
   | { readonly kind: 'rows'; readonly sealId: string; readonly blinded: ReadonlyMap<number, Uint8Array> }
   | { readonly kind: 'note'; readonly note: string }
   | { readonly kind: 'lost'; readonly leaf: Uint8Array }
 
 /**
- * The members of a manifest that verification depends on, checked for their type.
+ * Returns the members of a manifest that verification depends on, checked for their type.
  *
  * @param members as parsed, without `seals`
- * @throws ProvenanceError `manifest-malformed` with the pointer of the first that is missing or something else
+ * @throws ProvenanceError `manifest-malformed` with the pointer of the first missing or mistyped member
  */
 export function manifestHeadIn(members: JsonObject): ManifestHead {
   const { manifest_version: version } = members
@@ -66,18 +66,19 @@ export function sealEntryIn(value: JsonValue, index: number): SealEntry {
   return { kind: 'rows', sealId, blinded }
 }
 
-/** What was found while a manifest was read, and what of it holds. */
+/** The result of reading a manifest: its problems and its checkpoint. */
 export type ManifestFindings = {
   readonly problems: readonly string[]
-  /** Its checkpoint; undefined where it is none, or is not signed. */
+  /** The checkpoint; undefined if malformed or unsigned. */
   readonly checkpoint: Checkpoint | undefined
 }
 
 /**
- * Checks what a manifest says about itself: the signature over it, the checkpoint, and that its range fits into the log.
+ * Checks a manifest by itself: its signature, its checkpoint, and that its range fits into the log.
  *
- * @param members as {@link manifestHeadIn} takes them
- * @param seals how many there are, and SHA-256 of the JCS of each, each followed by \n; undefined if it has no `seals`
+ * @param members as for {@link manifestHeadIn}
+ * @param seals their number, and SHA-256 of the JCS of each, each followed by
+ * ; undefined without `seals`
  */
 export function* checkManifest(
   members: JsonObject,
@@ -135,7 +136,7 @@ function* signedCheckpoint(
   return undefined
 }
 
-/** Whether a note says what it should, and is signed by a trusted key of the log. */
+/** Checks that a note has the expected text and the signature of a trusted key of the log. */
 export function* problemWithNote(
   source: string,
   keys: readonly VerifierKey[],

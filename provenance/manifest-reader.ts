@@ -3,14 +3,16 @@ import { duplicateMember } from './duplicate-members.ts'
 import { ProvenanceError } from './errors.ts'
 import type { JsonObject, JsonValue } from './json.ts'
 
-/** A manifest whole, or read so far: a manifest can be larger than a text may be. Each call begins from the start. */
+/** The bytes of a manifest. A manifest can be larger than a string may be. Each call starts at the beginning. */
 export type ManifestSource = () => Iterable<Uint8Array>
 
 type Part =
   | { readonly kind: 'member'; readonly name: string; readonly value: JsonValue }
   | { readonly kind: 'seal'; readonly value: JsonValue }
 
-/** All members but `seals`. Throws `manifest-malformed` where it is not one JSON object, or has a member twice. */
+/**
+ * Returns all members but `seals`. Throws `manifest-malformed` unless it is one JSON object without duplicate members.
+ */
 export function readManifestHead(source: ManifestSource, onSeal: (seal: JsonValue) => void): JsonObject {
   const members: [string, JsonValue][] = []
   for (const part of partsOf(source())) {
@@ -20,7 +22,7 @@ export function readManifestHead(source: ManifestSource, onSeal: (seal: JsonValu
   return Object.fromEntries(members)
 }
 
-/** The elements of `seals`, one after the other. Throws as {@link readManifestHead}. */
+/** Yields the elements of `seals`. Throws the errors of {@link readManifestHead}. */
 export function* readManifestSeals(source: ManifestSource): Generator<JsonValue, void> {
   for (const part of partsOf(source())) if (part.kind === 'seal') yield part.value
 }
@@ -56,7 +58,7 @@ function* partsOf(chunks: Iterable<Uint8Array>): Generator<Part, void> {
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const spaces = new Set([0x20, 0x0a, 0x0d, 0x09])
 
-/** Cuts a stream of JSON into values; what is inside them is left to JSON.parse. */
+/** Cuts a stream of JSON into values; JSON.parse handles their content. */
 class ByteReader {
   readonly #chunks: Iterator<Uint8Array>
   #chunk: Uint8Array = new Uint8Array(0)
@@ -66,7 +68,7 @@ class ByteReader {
     this.#chunks = chunks[Symbol.iterator]()
   }
 
-  /** The next byte that is no space, which is not taken; -1 at the end. */
+  /** Returns the next byte that is not a space without consuming it; -1 at the end. */
   next(): number {
     for (;;) {
       const byte = this.#peek()
@@ -75,20 +77,20 @@ class ByteReader {
     }
   }
 
-  /** Takes the next byte that is no space, if it is this one. */
+  /** Consumes the next byte that is not a space if it is this one. */
   take(expected: string): boolean {
     if (this.next() !== char(expected)) return false
     this.#at++
     return true
   }
 
-  /** {@link take}, and nothing else will do. */
+  /** Consumes this byte like {@link take}; throws for any other. */
   expect(expected: string): void {
     if (this.take(expected)) return
     throw malformed(this.next() === -1 ? 'it ends before its time' : `expected ${expected}`)
   }
 
-  /** Takes the next value. */
+  /** Consumes the next value. */
   value(): JsonValue {
     this.next()
     const parts: Uint8Array[] = []

@@ -12,7 +12,7 @@ const nodePrefix = Uint8Array.of(1)
 // Reused, because making a buffer for each node takes longer than hashing it.
 const nodeScratch = Uint8Array.of(1, ...new Uint8Array(64))
 
-/** SHA-256(0x01 ‖ left ‖ right). */
+/** Returns SHA-256(0x01 ‖ left ‖ right). */
 export function nodeHash(left: Uint8Array, right: Uint8Array, sha256: Sha256): Uint8Array {
   if (left.length !== 32 || right.length !== 32) return sha256(concatBytes(nodePrefix, left, right))
   nodeScratch.set(left, 1)
@@ -21,8 +21,8 @@ export function nodeHash(left: Uint8Array, right: Uint8Array, sha256: Sha256): U
 }
 
 /**
- * All levels of the tree, leaves first, root last. A node without a sibling is carried up unchanged, which gives the
- * same tree as RFC 6962's split at the largest power of two. `leaves` must not be empty.
+ * Returns all levels of the tree, leaves first, root last. A node without a sibling is carried up unchanged, which
+ * gives the same tree as RFC 6962's split at the largest power of two. `leaves` must not be empty.
  */
 export function treeLevels(leaves: readonly Uint8Array[], sha256: Sha256): Uint8Array[][] {
   const levels = [[...leaves]]
@@ -37,12 +37,12 @@ export function treeLevels(leaves: readonly Uint8Array[], sha256: Sha256): Uint8
   return levels
 }
 
-/** The Merkle Tree Hash; of no leaves, SHA-256 of nothing. */
+/** Returns the Merkle Tree Hash; SHA-256 of the empty string for no leaves. */
 export function merkleRoot(leaves: readonly Uint8Array[], sha256: Sha256): Uint8Array {
   return leaves.length === 0 ? sha256(new Uint8Array(0)) : treeLevels(leaves, sha256).at(-1)![0]!
 }
 
-/** The siblings from a leaf up to the root, out of the levels of {@link treeLevels}. */
+/** Returns the siblings from a leaf up to the root, from the levels of {@link treeLevels}. */
 export function pathInLevels(levels: readonly (readonly Uint8Array[])[], leafIndex: number): Uint8Array[] {
   const path: Uint8Array[] = []
   let index = leafIndex
@@ -54,13 +54,15 @@ export function pathInLevels(levels: readonly (readonly Uint8Array[])[], leafInd
   return path
 }
 
-/** PATH(m, D[n]) of RFC 6962 §2.1.1. Throws `proof-malformed` for an index outside the tree. */
+/** Returns PATH(m, D[n]) of RFC 6962 §2.1.1. Throws `proof-malformed` for an index outside the tree. */
 export function inclusionPath(leaves: readonly Uint8Array[], leafIndex: number, sha256: Sha256): Uint8Array[] {
   requireLeafIndex(leafIndex, leaves.length)
   return pathInLevels(treeLevels(leaves, sha256), leafIndex)
 }
 
-/** How many hashes the inclusion path of a leaf has. Throws `proof-malformed` for an index outside the tree. */
+/**
+ * Returns the number of hashes in the inclusion path of a leaf. Throws `proof-malformed` for an index outside the tree.
+ */
 export function inclusionPathLength(leafIndex: number, treeSize: number): number {
   requireLeafIndex(leafIndex, treeSize)
   let length = 0
@@ -70,7 +72,10 @@ export function inclusionPathLength(leafIndex: number, treeSize: number): number
   return length
 }
 
-/** The root that a leaf and its path lead to (RFC 9162 §2.1.3.2). Throws `proof-malformed` on a path of wrong length. */
+/**
+ * Returns the root that a leaf and its path lead to (RFC 9162 §2.1.3.2). Throws `proof-malformed` on a path of wrong
+ * length.
+ */
 export function* inclusionRoot(
   leafIndex: number,
   treeSize: number,
@@ -90,7 +95,7 @@ export function* inclusionRoot(
   return root
 }
 
-/** {@link inclusionRoot} with a synchronous hash. */
+/** Works like {@link inclusionRoot}, with a synchronous hash. */
 export function rootFromInclusionPath(
   leafIndex: number,
   treeSize: number,
@@ -107,7 +112,7 @@ function requireLeafIndex(leafIndex: number, treeSize: number): void {
   }
 }
 
-/** Throws `proof-malformed` unless each is 32 bytes: a longer one could pose as two. */
+/** Throws `proof-malformed` unless each hash has 32 bytes: a longer one could pass as two. */
 export function requireHashes(hashes: readonly Uint8Array[]): void {
   if (hashes.some((hash) => hash.length !== 32)) throw new ProvenanceError('proof-malformed', 'a hash is not 32 bytes')
 }

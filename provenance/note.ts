@@ -30,30 +30,33 @@ const ed25519Type = 1
 const noteLengthMax = 1_000_000
 const signatureCountMax = 100
 
-/** A key name: not empty, no Unicode space, no control character, no plus sign. */
+/** Returns true for a key name: not empty, no Unicode space, no control character, no plus sign. */
 export function isKeyName(name: string): boolean {
   return /^[^\p{White_Space}\p{Cc}+]+$/u.test(name) && name.isWellFormed()
 }
 
-/** What the hash of a key is taken of: name ‖ "\n" ‖ 0x01 ‖ 32-byte public key. Throws `key-malformed`. */
+/**
+ * Returns the input of a key's hash: name ‖ "
+ * " ‖ 0x01 ‖ 32-byte public key. Throws `key-malformed`.
+ */
 export function keyHashInput(name: string, publicKey: Uint8Array): Uint8Array {
   if (!isKeyName(name)) throw new ProvenanceError('key-malformed', 'a key name has no spaces and no plus sign')
   if (publicKey.length !== 32) throw new ProvenanceError('key-malformed', 'an Ed25519 public key has 32 bytes')
   return concatBytes(utf8(`${name}\n`), Uint8Array.of(ed25519Type), publicKey)
 }
 
-/** `<name>+<8 hex digits>+<base64(0x01 ‖ public key)>`. Throws `key-malformed`. */
+/** Returns `<name>+<8 hex digits>+<base64(0x01 ‖ public key)>`. Throws `key-malformed`. */
 export function formatVkey(name: string, publicKey: Uint8Array, sha256: Sha256): string {
   const keyHash = sha256(keyHashInput(name, publicKey)).subarray(0, 4)
   return `${name}+${toHex(keyHash)}+${toBase64(concatBytes(Uint8Array.of(ed25519Type), publicKey))}`
 }
 
-/** Reads what {@link formatVkey} writes, and recomputes the hash in it. Throws `key-malformed`. */
+/** Reads the output of {@link formatVkey} and recomputes its hash. Throws `key-malformed`. */
 export function parseVkey(vkey: string, sha256: Sha256): NoteKey {
   return runSync(vkeyIn(vkey), { sha256, verifyEd25519: () => false })
 }
 
-/** {@link parseVkey} for any runtime. */
+/** Works like {@link parseVkey}, for any runtime. */
 export function* vkeyIn(vkey: string): SyncAsyncTask<NoteKey> {
   const [, name, hash, encoded] = /^([^+]+)\+([0-9a-f]{8})\+([A-Za-z0-9+/=]+)$/.exec(vkey) ?? []
   if (name === undefined || hash === undefined || encoded === undefined) {
@@ -69,7 +72,7 @@ export function* vkeyIn(vkey: string): SyncAsyncTask<NoteKey> {
   return { name, publicKey }
 }
 
-/** The note as text. Throws `note-malformed` where the result could not be read back. */
+/** Returns the note as text. Throws `note-malformed` if the result could not be read back. */
 export function formatNote(note: Note): string {
   const lines = note.signatures.map(
     ({ name, keyHash, signature }) => `— ${name} ${toBase64(concatBytes(keyHash, signature))}\n`,
@@ -101,19 +104,19 @@ function parseSignatureLine(line: string): NoteSignature {
 }
 
 /**
- * Whether one of the keys signed the note: signatures of unknown keys are ignored, and a known key's signature that
- * does not verify condemns the note, as the specification asks.
+ * Returns true if one of the keys signed the note. Ignores signatures of unknown keys. An invalid signature of a known
+ * key makes the note invalid, as the specification requires.
  */
 export function verifyNoteSync(note: Note, keys: readonly NoteKey[], crypto: SyncCrypto): boolean {
   return runSync(isNoteSigned(note, keys), crypto)
 }
 
-/** {@link verifyNoteSync} with WebCrypto. */
+/** Works like {@link verifyNoteSync}, with WebCrypto. */
 export function verifyNote(note: Note, keys: readonly NoteKey[], crypto: AsyncCrypto): Promise<boolean> {
   return runAsync(isNoteSigned(note, keys), crypto)
 }
 
-/** {@link verifyNoteSync} for any runtime. */
+/** Works like {@link verifyNoteSync}, for any runtime. */
 export function* isNoteSigned(note: Note, keys: readonly NoteKey[]): SyncAsyncTask<boolean> {
   const message = utf8(note.text)
   let isSigned = false

@@ -9,13 +9,13 @@ import { parseRecordHash, recordHashInput } from './record-hash.ts'
 import { type SyncAsyncTask, sha256Of } from './sync-async-runner.ts'
 import { itemOfAnswer, supportedSchemaVersions, unhashedMembers } from './verify.ts'
 
-/** A row that was read member by member, and what is wrong with it so far: its place in a seal is still to be seen. */
+/** A parsed row and its problems so far. Its place in a seal is not yet checked. */
 export type ParsedRow = {
   readonly recordId: string | null
   readonly isPurged: boolean
-  /** It has neither a hash nor a cosignature, as rows that are exported without provenance. */
+  /** True if the row has neither a hash nor a cosignature, as in exports without provenance. */
   readonly isPlain: boolean
-  /** The stored hash and the cosignature in binary, where both are well-formed. */
+  /** The stored hash and the binary cosignature, if both are well-formed. */
   readonly hash: Uint8Array | undefined
   readonly cosign: Uint8Array | undefined
   readonly problems: readonly string[]
@@ -23,7 +23,7 @@ export type ParsedRow = {
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** Reads the JSON of a record as the API answers it, whatever its spaces and the order of its members. */
+/** Reads the JSON of a record as the API returns it, with any whitespace and order of members. */
 export function* parseRow(row: Uint8Array): SyncAsyncTask<ParsedRow> {
   let text: string
   let value: JsonValue
@@ -40,12 +40,12 @@ export function* parseRow(row: Uint8Array): SyncAsyncTask<ParsedRow> {
   }
   if (!isJsonObject(value)) return unreadable('the row is not a JSON object')
   const twice = duplicateMember(text)
-  // Which of the two is meant depends on who reads it.
+  // Readers differ in which of the two they use.
   if (twice !== undefined) return unreadable(`the member ${JSON.stringify(twice)} occurs twice`, value)
   return yield* parsedRecord(value)
 }
 
-/** {@link parseRow} of a record that is parsed already. */
+/** Works like {@link parseRow}, for a record that is already parsed. */
 export function* parsedRecord(record: JsonObject): SyncAsyncTask<ParsedRow> {
   if (isPlainRow(record)) return plain(record)
   const item = itemOfAnswer(record)
@@ -61,7 +61,7 @@ export function* parsedRecord(record: JsonObject): SyncAsyncTask<ParsedRow> {
   return { recordId: idOf(record), isPurged: record.is_purged === true, isPlain: false, hash, cosign, problems }
 }
 
-/** Reads a canonical text that stands by itself; `record` is what it says, where it can be one. */
+/** Reads a canonical text by itself; `record` is its value if it can be a record. */
 export function* parseCanonical(
   canonical: string,
   hash: string,
@@ -79,11 +79,11 @@ export function* parseCanonical(
   }
   const parsed = yield* parsedRecord({ ...record, provenance_hash: hash, provenance_cosign: cosign })
   if (attempt([], () => canonicalize(record)) === canonical) return { ...parsed, record }
-  // Else a reader of the text, which may parse it and write it anew, would come to another hash.
+  // Otherwise a reader that parses and serializes the text would compute another hash.
   return { ...parsed, record, problems: ['record-not-canonical: the text is not canonical', ...parsed.problems] }
 }
 
-/** The binary form of a cosignature. Throws ProvenanceError. */
+/** Returns the binary form of a cosignature. Throws ProvenanceError. */
 export function binaryCosign(text: string): Uint8Array {
   const source = utf8(text)
   const binary = new Uint8Array(cosignBytes.lengthMax)
@@ -127,7 +127,7 @@ function isVerified(verification: JsonValue): boolean {
   )
 }
 
-/** What is said of a row that has nothing to verify it with. */
+/** The failure of a row without any provenance. */
 export const noProvenance = 'no-provenance: the row has no hash and no cosignature'
 
 function isPlainRow(record: JsonObject): boolean {

@@ -8,21 +8,21 @@ import { SealIndex } from './seal-index.ts'
 import { digestOf, type StreamHash } from './stream-hash.ts'
 import type { SyncAsyncTask } from './sync-async-runner.ts'
 
-/** A manifest that was read once, from beginning to end; nothing of it is verified yet. */
+/** A manifest that was read once, completely. Nothing in it is verified yet. */
 export type PreparedManifest = {
   readonly head: ManifestHead
-  /** As parsed, which its signature is over; `seals` is only noted. */
+  /** The parsed members, which the signature covers. `seals` is only counted and hashed. */
   readonly members: JsonObject
-  /** Undefined where it has none: rows without provenance. */
+  /** Undefined without `seals`: rows without provenance. */
   readonly seals:
     | { readonly count: number; readonly sha256: Uint8Array; readonly index: SealIndex; all(): Iterable<JsonValue> }
     | undefined
 }
 
 /**
- * Reads a manifest. Throws ProvenanceError `manifest-malformed` where it is not one, whatever its signature says.
+ * Reads a manifest. Throws ProvenanceError `manifest-malformed` for a malformed one, regardless of its signature.
  *
- * @param hash a new one, which is used up
+ * @param hash a fresh instance, which is consumed
  */
 export function* prepareManifest(source: ManifestSource, hash: StreamHash): SyncAsyncTask<PreparedManifest> {
   const index = new SealIndex()

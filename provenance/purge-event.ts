@@ -1,11 +1,11 @@
 import type { JsonObject } from './json.ts'
 
-/** The recovery buffer of events that do not say when it ends: interface section 8. */
+/** Milliseconds of the recovery period for events that do not state its end: interface section 8. */
 const bufferMs = 30 * 86_400_000
 
 /**
- * Until when the record of a `hub.record_purged` can be restored, by the details of that event; holds may put it off, and
- * nothing brings it forward. Undefined where they tell of no time.
+ * Returns the end of the recovery period, from the details of a `hub.record_purged` event. Legal holds may postpone it;
+ * nothing brings it forward. Returns undefined if the details state no time.
  */
 export function bufferEndOf({ purged_at, hard_delete_after }: JsonObject): string | undefined {
   if (typeof hard_delete_after === 'string') return hard_delete_after

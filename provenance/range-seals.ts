@@ -10,48 +10,48 @@ import type { SealPlacement } from './seal-placement.ts'
 import { type Claim, isProven, type SealCheck, SealRows } from './sealed-rows.ts'
 import { type SyncAsyncTask, sha256Of } from './sync-async-runner.ts'
 
-/** Seals whose rows may still come: an order that is a little off is then told apart from rows that are not there. */
+/** Maximum number of seals whose rows may still come. It separates a slightly wrong order from missing rows. */
 const openSealsMax = 256
-/** How many seals a row may be ahead of the last before it is thought to be the one that is out of place. */
+/** Maximum number of seals that a row may be ahead of the last before the row counts as out of place. */
 const seeAheadMax = 128
-/** Entries behind one that is not settled. */
+/** Maximum number of entries behind an unsettled one. */
 const waitingMax = 65_536
-/** Rows that are far ahead, before it is thought that what lies between is not there. */
+/** Maximum number of rows far ahead before the rows between count as missing. */
 const aheadRowsMax = 1024
 
-/** An entry of the log whose seal is not settled, or lies behind one that is not. */
+/** A log entry whose seal is unsettled, or that follows an unsettled one. */
 type Entry = {
-  /** In the log. */
+  /** The index in the log. */
   readonly index: number
   readonly sealId: string
   readonly blinded: ReadonlyMap<number, Uint8Array>
   rows: SealRows
-  /** The row that was read when this one's were to be expected. */
+  /** The line that was read when the rows of this entry were expected. */
   readonly line: number
   isSettled: boolean
   logLeaf: Uint8Array | undefined
 }
 
-/** Rows against the seals of a manifest, which come in the order of the log as the rows do; neither is ever held whole. */
+/** Matches rows with the seals of a manifest. Both come in log order; neither is ever held whole. */
 export class RangeSeals implements SealPlacement {
   readonly #check: SealCheck
   readonly #index: SealIndex
   readonly #seals: Iterator<JsonValue, void>
   readonly #range: LogRange
-  /** Of the log: of the seal that comes next. */
+  /** The log index of the next seal. */
   #logIndex: number
   readonly #from: number
-  /** Among the seals with rows: of the one that comes next. */
+  /** The position of the next seal among the seals with rows. */
   #ordinal = 0
-  /** By ordinal, in order. */
+  /** Open entries by ordinal, in order. */
   readonly #open = new Map<number, Entry>()
-  /** In the order of the log, from the first that is not settled. */
+  /** Entries in log order, from the first unsettled one. */
   readonly #waiting: Entry[] = []
   readonly #ahead = new Map<number, Claim[]>()
   #aheadRows = 0
   #current: { ordinal: number; entry: Entry } | undefined
   #last = { ordinal: -1, leafIndex: -1, line: 0 }
-  /** Leaves that no row stands for, of the seals that are known; undefined where a note cannot be read. */
+  /** Number of leaves without a row, of the known seals; undefined if a note cannot be read. */
   leftOut: number | undefined = 0
 
   /** @param seals the elements of `seals` */
@@ -101,12 +101,14 @@ export class RangeSeals implements SealPlacement {
     for (const [ordinal, entry] of this.#open) yield* this.#close(ordinal, entry)
   }
 
-  /** After {@link finish}: the root of the log that the range leads to; undefined where a seal is not known. */
+  /**
+   * Returns the root of the log that the range leads to; undefined if a seal is unknown. Call it after {@link finish}.
+   */
   root({ log }: ManifestHead): SyncAsyncTask<Uint8Array | undefined> {
     return this.#range.root(log.right, log.tree_size)
   }
 
-  /** Takes the next seal of the manifest. False when there is none. */
+  /** Takes the next seal of the manifest. Returns false at the end. */
   *#pull(line: number): SyncAsyncTask<boolean> {
     const { value, done } = this.#seals.next()
     if (done || value === undefined) return false
@@ -136,7 +138,7 @@ export class RangeSeals implements SealPlacement {
     if (isCrowded && !oldest.done) yield* this.#close(...oldest.value)
   }
 
-  /** A seal of which no row is in the file. */
+  /** Handles a seal without any row in the file. */
   *#passEntry(seal: SealEntry & { kind: 'note' | 'lost' }, index: number, line: number): SyncAsyncTask<void> {
     let logLeaf: Uint8Array
     if (seal.kind === 'lost') {
@@ -158,7 +160,9 @@ export class RangeSeals implements SealPlacement {
     yield* this.#appendSettled()
   }
 
-  /** The leaves of a seal of this log. Its signature needs no check: the log's signed root is over the whole note. */
+  /**
+   * Counts the leaves of a seal of this log. Its signature needs no check: the log's signed root covers the whole note.
+   */
   #leavesOf(note: string): number | undefined {
     try {
       const { logName, leafCount } = parseSealNote(note)
@@ -181,7 +185,7 @@ export class RangeSeals implements SealPlacement {
   *#settle(ordinal: number, entry: Entry): SyncAsyncTask<void> {
     const { logLeaf, failed } = yield* entry.rows.settle(this.#check)
     if (logLeaf === undefined) {
-      // Its rows are perhaps still to come, and these are of another seal, whatever they say.
+      // These rows belong to another seal, despite their ids. The rows of this one may still come.
       entry.rows = new SealRows(entry.blinded)
       for (const { line } of failed) this.#check.unplaced.add(line)
       return
@@ -189,7 +193,7 @@ export class RangeSeals implements SealPlacement {
     yield* this.#done(ordinal, entry, logLeaf)
   }
 
-  /** Settles what can no longer become complete. */
+  /** Settles an entry that can no longer become complete. */
   *#close(ordinal: number, entry: Entry): SyncAsyncTask<void> {
     if (entry.rows.hasRows) yield* this.#settle(ordinal, entry)
     if (entry.isSettled) return
@@ -203,7 +207,7 @@ export class RangeSeals implements SealPlacement {
   *#done(ordinal: number, entry: Entry, logLeaf: Uint8Array | undefined): SyncAsyncTask<void> {
     entry.isSettled = true
     entry.logLeaf = logLeaf
-    // Nothing else of it is needed while it waits for its place in the log.
+    // While the entry waits for its place in the log, its rows are no longer needed.
     entry.rows = new SealRows(undefined)
     this.#open.delete(ordinal)
     if (this.#current?.entry === entry) this.#current = undefined
@@ -225,7 +229,7 @@ export class RangeSeals implements SealPlacement {
 
   *#fail(claim: Claim, reason: string): SyncAsyncTask<void> {
     this.#check.findings.row(claim, reason)
-    // What is proven to be of another seal stands for no leaf of this export; what is damaged may.
+    // A row proven to be of another seal stands for no leaf of this export. A damaged row may.
     if (!(yield* isProven(claim, this.#check))) this.#check.unplaced.add(claim.line)
   }
 }

@@ -3,7 +3,7 @@ import { equalBytes, uuidToBytes } from './bytes.ts'
 const idBytes = 16
 const none = -1
 
-/** The ids of the seals that have rows, in their order: 24 bytes for each, so that millions fit into memory. */
+/** Holds the ids of the seals with rows, in order. Each takes 24 bytes, so millions fit into memory. */
 export class SealIndex {
   #ids = new Uint8Array(idBytes * 1024)
   #slots = new Uint32Array(2048)
@@ -13,7 +13,7 @@ export class SealIndex {
     return this.#count
   }
 
-  /** False when it is there already. */
+  /** Adds an id. Returns false if it is already present. */
   add(sealId: string): boolean {
     const id = uuidToBytes(sealId)
     if (this.find(id) !== none) return false
@@ -24,7 +24,7 @@ export class SealIndex {
     return true
   }
 
-  /** How many were added before it; -1 when it is not there. */
+  /** Returns the position of an id in order of insertion; -1 if absent. */
   find(source: Uint8Array, offset = 0): number {
     const id = source.subarray(offset, offset + idBytes)
     for (let slot = this.#firstSlot(id, 0); ; slot = (slot + 1) % this.#slots.length) {

@@ -8,7 +8,7 @@ const pattern =
 
 /**
  * Reads the signed note of a seal without verifying its signatures (`verifyNote` does). Throws `note-malformed` for
- * anything that is no note of a seal, and `encoding-malformed` for a root that is not base64.
+ * anything else, and `encoding-malformed` for a root that is not base64.
  */
 export function parseSealNote(note: string): SealStatement {
   const { text } = parseNote(note)

@@ -2,20 +2,20 @@ import { cosignBytes } from './cosign-bytes.ts'
 import { type Claim, type SealCheck, SealRows } from './sealed-rows.ts'
 import type { SyncAsyncTask } from './sync-async-runner.ts'
 
-/** Gathers rows by their seals and settles each seal as soon as may be. */
+/** Gathers rows by their seals and settles each seal as soon as possible. */
 export type SealPlacement = {
   place(claim: Claim): SyncAsyncTask<void>
-  /** @param line behind the last row */
+  /** @param line the line after the last row */
   finish(line: number): SyncAsyncTask<void>
 }
 
-/** Seals whose rows may still come, where nothing says which there are. */
+/** Maximum number of open seals if no manifest lists the seals. */
 const looseSealsMax = 64
 
-/** Without a manifest: rows of one seal are mostly near each other, and those that are not are verified one by one. */
+/** Places rows without a manifest. Rows of one seal are usually close together; the others are verified one by one. */
 export class LooseSeals implements SealPlacement {
   readonly #check: SealCheck
-  /** The one that got its first row longest ago comes first. */
+  /** Open seals, the one with the oldest first row first. */
   readonly #open = new Map<string, SealRows>()
   #current: SealRows | undefined
   seals = 0
@@ -27,7 +27,7 @@ export class LooseSeals implements SealPlacement {
   *place(claim: Claim): SyncAsyncTask<void> {
     if (this.#current?.isHeadOf(claim.cosign)) this.#current.add(claim, true)
     else {
-      // All that the rows of a seal have in common: what differs in it is another seal.
+      // All bytes that the rows of a seal share. A difference means another seal.
       const { leafIndex, signature, path } = cosignBytes
       const head = String.fromCharCode(
         ...claim.cosign.subarray(0, leafIndex),

@@ -4,7 +4,7 @@ import { treeLevels } from './merkle.ts'
 import { isKeyName } from './note.ts'
 import { upperNodesOf } from './upper-nodes.ts'
 
-/** Most records under one signature: 64 leaves keep an inclusion path at 6 hashes. */
+/** Maximum number of records under one signature: 64 leaves keep an inclusion path at 6 hashes. */
 export const sealSizeMax = 64
 
 /** One signature over the Merkle root of the records of one commit. */
@@ -36,13 +36,16 @@ export type SealInput = {
   readonly timeMicros: number
   /** 1 to 64 record hashes of 32 bytes, in leaf order. */
   readonly recordHashes: readonly Uint8Array[]
-  /** As many salts of 16 random bytes. */
+  /** One salt of 16 random bytes for each hash. */
   readonly salts: readonly Uint8Array[]
 }
 
 const leafPrefix = concatBytes(Uint8Array.of(0), utf8('orghub/leaf/v1\0'))
 
-/** What is hashed for a leaf: 0x00 ‖ "orghub/leaf/v1\0" ‖ salt (16) ‖ record hash (32). Throws `seal-malformed`. */
+/**
+ * Returns the input of a leaf's hash: 0x00 ‖ "orghub/leaf/v1\0" ‖ salt (16) ‖ record hash (32). Throws
+ * `seal-malformed`.
+ */
 export function leafHashInput(salt: Uint8Array, recordHash: Uint8Array): Uint8Array {
   requireLeafParts(salt, recordHash)
   return concatBytes(leafPrefix, salt, recordHash)
@@ -56,7 +59,7 @@ function requireLeafParts(salt: Uint8Array, recordHash: Uint8Array): void {
 // Reused, because making a buffer for each leaf takes longer than hashing it.
 const leafScratch = concatBytes(leafPrefix, new Uint8Array(16 + 32))
 
-/** The leaf of a record. The salt keeps a leaf that outlives its record from telling what the record said. */
+/** Returns the leaf of a record. The salt keeps a leaf that outlives its record from revealing the record's content. */
 export function leafHash(salt: Uint8Array, recordHash: Uint8Array, sha256: Sha256): Uint8Array {
   requireLeafParts(salt, recordHash)
   leafScratch.set(salt, leafPrefix.length)
@@ -65,8 +68,8 @@ export function leafHash(salt: Uint8Array, recordHash: Uint8Array, sha256: Sha25
 }
 
 /**
- * The signed text of a seal. Its first line keeps it apart from every other note, its second from a tlog-checkpoint,
- * whose second line is a number.
+ * Returns the text to sign for a seal. Its first line distinguishes it from every other note, its second from a
+ * tlog-checkpoint, whose second line is a number.
  */
 export function sealNoteText({ logName, sealId, leafCount, timeMicros, root }: SealStatement): string {
   return `orghub/seal/v1\nlog ${logName}\nseal ${sealId}\ntime ${timeMicros}\nleaves ${leafCount}\nroot ${toBase64(root)}\n`
@@ -80,7 +83,7 @@ export function buildSeal(input: SealInput, crypto: SealCrypto): Seal {
   return sealAndTree(input, crypto).seal
 }
 
-/** {@link buildSeal}, and the levels of its tree, leaves first. */
+/** Works like {@link buildSeal}, and returns the levels of its tree, too, leaves first. */
 export function sealAndTree(input: SealInput, crypto: SealCrypto): { seal: Seal; levels: Uint8Array[][] } {
   const { logName, keyId, sealId, timeMicros, recordHashes, salts } = input
   const leafCount = recordHashes.length
@@ -105,7 +108,7 @@ function requireSealHead({ logName, keyId, sealId, timeMicros }: SealInput): voi
   }
 }
 
-/** The leaves, upper nodes and root of a stored seal's tree. Throws `seal-malformed`. */
+/** Returns the leaves, upper nodes and root of a stored seal's tree. Throws `seal-malformed`. */
 export function sealTree(
   seal: Seal,
   sha256: Sha256,
@@ -115,7 +118,7 @@ export function sealTree(
   return { leaves, upperNodes: upperNodesOf(levels), root: levels.at(-1)![0]! }
 }
 
-/** The leaf hashes of a seal, as views of its bytes. Throws `seal-malformed`. */
+/** Returns the leaf hashes of a seal, as views of its bytes. Throws `seal-malformed`. */
 export function leavesOfSeal(seal: Seal): Uint8Array[] {
   const { leaves } = seal
   if (leaves.length === 0 || leaves.length % 32 !== 0 || leaves.length > 32 * sealSizeMax) {

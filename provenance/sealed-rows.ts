@@ -9,39 +9,39 @@ import { sealNoteText } from './seal.ts'
 import { isSignedBy, type SyncAsyncTask, sha256Of } from './sync-async-runner.ts'
 import type { UnplacedRows } from './unplaced-rows.ts'
 
-/** A row, and the leaf that its cosignature says it is. */
+/** A row, and the leaf that its cosignature claims. */
 export type Claim = NamedRow & {
   /** 32 bytes. */
   readonly leaf: Uint8Array
-  /** In binary, well-formed. */
+  /** The binary cosignature, well-formed. */
   readonly cosign: Uint8Array
 }
 
-/** What seals are checked against, and where what is wrong with them goes. */
+/** The inputs of a check of seals, and the collectors of its results. */
 export type SealCheck = {
   readonly keys: KeyRing
-  /** The only log whose seals are taken; undefined: any whose key is known. */
+  /** The only accepted log; undefined accepts any log with a known key. */
   readonly logName: string | undefined
   readonly findings: Findings
-  /** Signatures that were verified. */
+  /** Number of verified signatures. */
   signatures: number
   readonly unplaced: UnplacedRows
 }
 
-/** What became of a seal. */
+/** The result of settling a seal. */
 export type Settled = {
-  /** Of the log's tree; undefined where no row proves what was sealed. */
+  /** The leaf of the log's tree; undefined if no row proves the sealed content. */
   readonly logLeaf: Uint8Array | undefined
-  /** Rows that failed, and may belong to any seal. */
+  /** Failed rows, which may belong to any seal. */
   readonly failed: readonly Claim[]
 }
 
-/** The rows of one seal, from the first until every leaf is accounted for. */
+/** Collects the rows of one seal until every leaf is accounted for. */
 export class SealRows {
-  /** Leaves that are known not to be in the file, by their index; undefined: nothing is known of them. */
+  /** Leaves known to be absent from the file, by their index; undefined if unknown. */
   readonly #blinded: ReadonlyMap<number, Uint8Array> | undefined
   readonly #claims: (Claim | undefined)[] = []
-  /** Further rows for a leaf that has one, or that should have none. */
+  /** Further rows for a leaf that already has one or should have none. */
   readonly #others: Claim[] = []
   #count = 0
   #head: Uint8Array | undefined
@@ -55,17 +55,17 @@ export class SealRows {
     return this.#head !== undefined
   }
 
-  /** Whether all leaves have their row or are known not to be in the file, as far as the first row says. */
+  /** True if every leaf has its row or is known to be absent, by the leaf count of the first row. */
   get isComplete(): boolean {
     return this.#head !== undefined && this.#count + (this.#blinded?.size ?? 0) >= this.#head[cosignBytes.leafCount]!
   }
 
-  /** Whether a row says the same of its seal as the first. */
+  /** Returns true if a cosignature states the same seal as the first row. */
   isHeadOf(cosign: Uint8Array): boolean {
     return this.#head !== undefined && haveSameHead(this.#head, cosign)
   }
 
-  /** @param isSameHead {@link isHeadOf}, where that is known */
+  /** @param isSameHead the result of {@link isHeadOf}, if already known */
   add(claim: Claim, isSameHead = this.isHeadOf(claim.cosign)): void {
     if (this.#head === undefined) this.#head = claim.cosign
     else if (!isSameHead) this.#isUniform = false
@@ -87,7 +87,9 @@ export class SealRows {
     return yield* this.#settleEach(check)
   }
 
-  /** Computes the tree once for all rows. Undefined where something does not fit: then each is looked at by itself. */
+  /**
+   * Computes the tree once for all rows. Returns undefined on any mismatch; the caller then checks each row by itself.
+   */
   *#settleWhole(head: Uint8Array, check: SealCheck): SyncAsyncTask<Uint8Array | undefined> {
     const leaves: Uint8Array[] = []
     for (let index = 0; index < head[cosignBytes.leafCount]!; index++) {
@@ -138,7 +140,7 @@ export class SealRows {
     return { logLeaf: first.logLeaf, failed: [] }
   }
 
-  /** Reports leaves without a row, as far as no failed row may be theirs. Answers all that have no verified one. */
+  /** Reports leaves without a row, unless a failed row may be theirs. Returns all leaves without a verified row. */
   #findMissing(
     head: Uint8Array,
     verified: readonly (Claim | undefined)[],
@@ -199,7 +201,7 @@ function* proofOf(claim: Claim, check: SealCheck, memo: Map<string, boolean>): S
   return { root, logLeaf: yield* sha256Of(logLeafInput) }
 }
 
-/** Whether a row is proven by its own cosignature, in whatever log. */
+/** Returns true if a row's own cosignature proves it, in any log. */
 export function* isProven(claim: Claim, check: SealCheck): SyncAsyncTask<boolean> {
   return 'root' in (yield* proofOf(claim, { ...check, logName: undefined }, new Map()))
 }
@@ -231,10 +233,10 @@ function statementOf(head: Uint8Array, root: Uint8Array, check: SealCheck): Sign
   }
 }
 
-// Reused: a hash never keeps what it is given.
+// Reused: a hash function never retains its argument.
 const nodeScratch = Uint8Array.of(1, ...new Uint8Array(64))
 
-/** All levels of the tree over one leaf or more, leaves first. */
+/** Returns all levels of the tree over one leaf or more, leaves first. */
 function* levelsOf(leaves: readonly Uint8Array[]): SyncAsyncTask<Uint8Array[][]> {
   const levels = [[...leaves]]
   let level = levels[0]!
@@ -252,7 +254,7 @@ function* levelsOf(leaves: readonly Uint8Array[]): SyncAsyncTask<Uint8Array[][]>
   return levels
 }
 
-/** Whether the path of a cosignature is the one in the tree. */
+/** Returns true if the path of a cosignature is the one in the tree. */
 function isPathIn(levels: readonly (readonly Uint8Array[])[], leafIndex: number, cosign: Uint8Array): boolean {
   let at: number = cosignBytes.path
   let index = leafIndex

@@ -13,10 +13,10 @@ import {
   sha256Of,
 } from './sync-async-runner.ts'
 
-/** What the note under a skill manifest says. */
+/** The statement in the note under a skill manifest. */
 export type SkillManifestStatement = {
   readonly logName: string
-  /** Microseconds since 1970-01-01T00:00:00Z, a safe integer: when it was signed. */
+  /** The time of signing, in microseconds since 1970-01-01T00:00:00Z, a safe integer. */
   readonly timeMicros: number
   /** 64 lowercase hexadecimal digits: SHA-256 of the canonical manifest without its signature. */
   readonly sha256: string
@@ -25,7 +25,7 @@ export type SkillManifestStatement = {
 /** A manifest with its note in the member `signature`. */
 export type SignedSkillManifest = JsonObject & { readonly signature: string }
 
-/** The signed text. Its first line keeps it apart from every other note. */
+/** Returns the text to sign. Its first line distinguishes it from every other note. */
 export function skillManifestNoteText({ logName, timeMicros, sha256 }: SkillManifestStatement): string {
   return `orghub/skills/v1\nlog ${logName}\ntime ${timeMicros}\nsha256 ${sha256}\n`
 }
@@ -33,7 +33,7 @@ export function skillManifestNoteText({ logName, timeMicros, sha256 }: SkillMani
 /**
  * Adds the note (C2SP signed-note) to a manifest. `sign` is Ed25519 with the private half of the key.
  *
- * Throws ProvenanceError `not-json` or `too-deep` for what has no canonical form.
+ * Throws ProvenanceError `not-json` or `too-deep` for a value without a canonical form.
  */
 export function signSkillManifest(
   manifest: JsonObject,
@@ -53,14 +53,14 @@ export function signSkillManifest(
   return { ...unsigned, signature }
 }
 
-/** What a receiver expects of a manifest; what is left out is not looked at. */
+/** The values that a receiver expects in a manifest; absent members are not checked. */
 export type SkillManifestExpectation = {
-  /** `log_name` of the connector. Without it a manifest of any tenant of the service is taken. */
+  /** `log_name` of the connector. If absent, a manifest of any tenant of the service is accepted. */
   readonly logName?: string
   readonly connectorId?: string
-  /** An older signature is refused, so that nobody brings back skills that were withdrawn. */
+  /** Maximum age of the signature in seconds, so that nobody replays withdrawn skills. */
   readonly maxAgeSeconds?: number
-  /** Milliseconds since 1970-01-01T00:00:00Z; needed with `maxAgeSeconds`. */
+  /** Milliseconds since 1970-01-01T00:00:00Z; required with `maxAgeSeconds`. */
   readonly nowMs?: number
 }
 
@@ -68,12 +68,12 @@ export type SkillManifestResult =
   | { readonly verified: true; readonly timeMicros: number; readonly keyId: string }
   | { readonly verified: false; readonly problem: string }
 
-/** Clocks of the service's processes differ by so much at most; a rotation reaches all of them within it. */
+/** Maximum clock difference between the service's processes. A rotation reaches all of them within it. */
 const clockMs = 60_000
 
 const notePattern = /^orghub\/skills\/v1\nlog (\S+)\ntime (0|[1-9]\d{0,15})\nsha256 ([0-9a-f]{64})\n$/
 
-/** Whether a key of the ring signed the manifest as it is, and what is wrong with it if not. Never throws. */
+/** Returns whether a key of the ring signed the unaltered manifest, and the problem if not. Never throws. */
 export function verifySkillManifestSync(
   manifest: JsonValue,
   keys: KeyRing,
@@ -83,7 +83,7 @@ export function verifySkillManifestSync(
   return runSync(manifestCheck(manifest, keys, expected), crypto)
 }
 
-/** {@link verifySkillManifestSync} with WebCrypto. */
+/** Works like {@link verifySkillManifestSync}, with WebCrypto. */
 export function verifySkillManifest(
   manifest: JsonValue,
   keys: KeyRing,

@@ -1,7 +1,7 @@
 import { joinBytes } from './bytes.ts'
 import { type SyncAsyncTask, sha256Of } from './sync-async-runner.ts'
 
-/** SHA-256 of what comes in pieces, none of which it keeps longer than it needs to. */
+/** Computes SHA-256 of chunks and retains none longer than needed. */
 export type StreamHash = {
   update(bytes: Uint8Array): void
   digest(): Uint8Array | SyncAsyncTask<Uint8Array>
@@ -12,7 +12,7 @@ export function* digestOf(hash: StreamHash): SyncAsyncTask<Uint8Array> {
   return digest instanceof Uint8Array ? digest : yield* digest
 }
 
-/** For crypto that cannot hash in pieces, such as WebCrypto: keeps all of them. */
+/** Returns a hash that keeps all chunks, for crypto without incremental hashing, such as WebCrypto. */
 export function bufferedHash(): StreamHash {
   const parts: Uint8Array[] = []
   return {

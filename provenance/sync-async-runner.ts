@@ -1,6 +1,6 @@
 /**
- * A verification is written once, as a generator that asks for hashes and signature checks, and is driven by
- * whichever crypto the runtime has: synchronous in Node (40 times faster there), promises in a browser.
+ * A verification is written once, as a generator that requests hashes and signature checks. The runtime's crypto drives
+ * it: synchronous in Node (40 times faster there), promises in a browser.
  */
 type CryptoRequest =
   | { readonly kind: 'sha256'; readonly bytes: Uint8Array }
@@ -19,7 +19,7 @@ export type SyncCrypto = {
   readonly verifyEd25519: (publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array) => boolean
 }
 
-/** As {@link SyncCrypto}, for WebCrypto. */
+/** The same as {@link SyncCrypto}, for WebCrypto. */
 export type AsyncCrypto = {
   readonly sha256: (bytes: Uint8Array) => Promise<Uint8Array>
   readonly verifyEd25519: (publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array) => Promise<boolean>

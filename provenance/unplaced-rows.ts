@@ -1,7 +1,7 @@
-/** Enough to tell a damaged row from a missing one where few are damaged. */
+/** Maximum number of stored lines: enough to distinguish damaged rows from missing ones if few are damaged. */
 const linesMax = 10_000
 
-/** Lines of rows that failed and whose leaf is not known: a leaf that has no row nearby may be theirs. */
+/** Lines of failed rows whose leaf is unknown. A nearby leaf without a row may be theirs. */
 export class UnplacedRows {
   readonly #lines = new Set<number>()
 
@@ -9,7 +9,7 @@ export class UnplacedRows {
     if (this.#lines.size < linesMax) this.#lines.add(line)
   }
 
-  /** Takes as many as asked for out of those between the lines, or as there are. Answers how many. */
+  /** Takes up to `count` lines within the range. Returns the number taken. */
   take(fromLine: number, toLine: number, count: number): number {
     let taken = 0
     for (const line of this.#lines) {

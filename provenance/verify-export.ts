@@ -5,20 +5,20 @@ import { prepareManifest } from './prepared-manifest.ts'
 import { bufferedHash, digestOf } from './stream-hash.ts'
 import { type AsyncCrypto, runAsync } from './sync-async-runner.ts'
 
-/** An export in JSON Lines that was unpacked, in pieces of any size. */
+/** The unpacked file of an export in JSON Lines, in chunks of any size. */
 export type ExportInput = {
   readonly file: Iterable<Uint8Array> | AsyncIterable<Uint8Array>
-  /** Whole. Without it nothing is known of records that are not in the file. */
+  /** The whole manifest. Without it, records that are absent from the file stay unnoticed. */
   readonly manifest?: Uint8Array | undefined
-  /** The trusted ones. */
+  /** The trusted keys. */
   readonly keys: KeyRing
 }
 
 /**
- * Verifies an export with WebCrypto. It takes the manifest whole, and the file twice its size where that cannot be
- * hashed in pieces; for files of any size see {@link ExportVerifier}.
+ * Verifies an export with WebCrypto. Holds the manifest in memory, and up to twice the size of the file if the crypto
+ * has no incremental hash; use {@link ExportVerifier} for files of any size.
  *
- * Throws ProvenanceError `manifest-malformed` when the manifest is none.
+ * Throws ProvenanceError `manifest-malformed` for a malformed manifest.
  */
 export async function verifyExport(input: ExportInput, crypto: AsyncCrypto): Promise<VerificationReport> {
   const { manifest, keys } = input

@@ -19,11 +19,11 @@ import {
 
 export const supportedSchemaVersions: readonly string[] = ['1.0']
 
-/** Members of an answer that are not part of the record's canonical text. */
+/** Members of a response that are not part of the record's canonical text. */
 export const unhashedMembers: readonly string[] = ['is_purged', 'provenance_hash', 'provenance_cosign', 'verification']
 
 export type VerifyItem = {
-  /** The canonical text, or the record as the API answers it. */
+  /** The canonical text, or the record as the API returns it. */
   readonly record: string | JsonObject
   /** The stored `provenance_hash`. */
   readonly hash: string
@@ -31,7 +31,7 @@ export type VerifyItem = {
   readonly cosign: string
 }
 
-/** The checks that need nothing but the record and the keys; the fourth of the API, legal holds, is the server's. */
+/** The checks that need only the record and the keys. The fourth check of the API, legal holds, needs the server. */
 export type Checks = {
   readonly provenance_hash_matches: boolean
   readonly provenance_cosign_valid: boolean
@@ -53,16 +53,16 @@ export type Failure = { readonly check: keyof Checks; readonly code: FailureCode
 export type VerifyResult = {
   readonly verified: boolean
   readonly checks: Checks
-  /** One for each check that failed. */
+  /** One entry for each failed check. */
   readonly failures: readonly Failure[]
 }
 
-/** Verifies one record. Never throws for what the record, hash or cosign contain: that is a failed check. */
+/** Verifies one record. Never throws for the content of record, hash or cosign: that is a failed check. */
 export function verifyRecordSync(input: VerifyItem & { readonly keys: KeyRing }, crypto: SyncCrypto): VerifyResult {
   return runSync(verification(input, input.keys, new Map()), crypto)
 }
 
-/** {@link verifyRecordSync} with WebCrypto. */
+/** Works like {@link verifyRecordSync}, with WebCrypto. */
 export function verifyRecord(
   input: VerifyItem & { readonly keys: KeyRing },
   crypto: AsyncCrypto,
@@ -70,12 +70,12 @@ export function verifyRecord(
   return runAsync(verification(input, input.keys, new Map()), crypto)
 }
 
-/** Verifies many records, in order; records of one seal share one signature verification. */
+/** Verifies many records, in order. Records of one seal share one signature verification. */
 export function verifyRecordsSync(items: Iterable<VerifyItem>, keys: KeyRing, crypto: SyncCrypto): VerifyResult[] {
   return runSync(verifications(items, keys), crypto)
 }
 
-/** {@link verifyRecordsSync} with WebCrypto. */
+/** Works like {@link verifyRecordsSync}, with WebCrypto. */
 export function verifyRecords(
   items: Iterable<VerifyItem>,
   keys: KeyRing,
@@ -84,13 +84,13 @@ export function verifyRecords(
   return runAsync(verifications(items, keys), crypto)
 }
 
-/** Hash and cosign out of a record as the API answers it. Missing ones become empty, and fail their checks. */
+/** Returns hash and cosign of a record in an API response. Missing ones become empty and fail their checks. */
 export function itemOfAnswer(record: JsonObject): VerifyItem {
   const { provenance_hash: hash, provenance_cosign: cosign } = record
   return { record, hash: typeof hash === 'string' ? hash : '', cosign: typeof cosign === 'string' ? cosign : '' }
 }
 
-/** Results of signature checks already made in this call, by everything they depend on. */
+/** Results of signature checks made in this call, by all their inputs. */
 type SignatureMemo = Map<string, boolean>
 
 function* verifications(items: Iterable<VerifyItem>, keys: KeyRing): SyncAsyncTask<VerifyResult[]> {
@@ -105,7 +105,7 @@ function* verification(item: VerifyItem, keys: KeyRing, memo: SignatureMemo): Sy
   const record = checked(() => readRecord(item.record))
   const storedHash = checked(() => parseRecordHash(item.hash))
   const hashProblem = yield* problemWithHash(record, storedHash)
-  // Over the stored hash, so that altered content and a forged cosignature are told apart.
+  // Uses the stored hash, to distinguish altered content from a forged cosignature.
   const cosignProblem = yield* problemWithCosign(item.cosign, storedHash, keys, memo)
   const versionProblem = problemWithVersion(record)
   if (hashProblem !== null) failures.push({ check: 'provenance_hash_matches', ...hashProblem })
@@ -129,7 +129,7 @@ type Checked<Value> = { readonly ok: true; readonly value: Value } | { readonly 
 type ReadRecord = {
   readonly canonical: string
   readonly schemaVersion: JsonValue | undefined
-  /** Of the destroyed key that took the content along, as the answer says. */
+  /** The id of the destroyed key that made the content unreadable, from the response. */
   readonly lostKeyId?: string | undefined
 }
 
@@ -202,7 +202,7 @@ function readCanonicalText(canonical: string): ReadRecord {
     throw new RecordProblem('record-malformed', 'the record is not JSON')
   }
   if (!isJsonObject(value)) throw new RecordProblem('record-malformed', 'the record is not a JSON object')
-  // Else a reader of the answer, which is parsed and written anew, would come to another hash.
+  // Otherwise a reader that parses and serializes the response would compute another hash.
   if (canonicalOf(value) !== canonical) throw new RecordProblem('record-not-canonical', 'the text is not canonical')
   return { canonical, schemaVersion: ownMember(value, 'schema_version') }
 }
@@ -229,7 +229,7 @@ class RecordProblem extends Error {
   }
 }
 
-/** Turns what is wrong with the input into a failed check; anything else is a bug and passes through. */
+/** Turns a problem of the input into a failed check; rethrows any other error, which is a bug. */
 function checked<Value>(read: () => Value): Checked<Value> {
   try {
     return { ok: true, value: read() }

@@ -5,7 +5,7 @@ interface ClientOptions {
   tenant: string
   clientId: string
   clientSecret: string
-  /** Space-delimited; all that are assigned if absent. */
+  /** Space-delimited scopes; defaults to all assigned scopes. */
   scope?: string
 }
 
@@ -14,7 +14,7 @@ interface RequestOptions {
   idempotencyKey?: string
 }
 
-/** An RFC 7807 answer of the Hub. */
+/** An RFC 7807 error response of the Hub. */
 export class HubProblem extends Error {
   override readonly name = 'HubProblem'
   readonly status: number
@@ -31,9 +31,9 @@ const attemptsMax = 6
 const tokenMarginSeconds = 60
 
 /**
- * Calls the Hub as a service account: gets a token when it needs one, and once more when the one it has was revoked
- * (its account has changed), waits as `Retry-After` says when it is limited or unavailable, and throws
- * {@link HubProblem} for every other error.
+ * Calls the Hub as a service account. Requests a token when needed, and once more after a 401 because the token was
+ * revoked. Waits as `Retry-After` requires when rate-limited or unavailable. Throws {@link HubProblem} for every other
+ * error.
  */
 export class HubClient {
   readonly #options: ClientOptions
@@ -62,7 +62,7 @@ export class HubClient {
     return this.#call('PATCH', path, { body })
   }
 
-  /** Undefined where the answer has no body (204). */
+  /** Sends DELETE. Returns undefined if the response has no body (204). */
   delete<T>(path: string): Promise<T> {
     return this.#call('DELETE', path, {})
   }
@@ -89,7 +89,7 @@ export class HubClient {
       if (response.status === 401 && !renewed) {
         renewed = true
         await response.body?.cancel()
-        // Another call may have got a new one meanwhile.
+        // Another call may have replaced the token meanwhile.
         if (this.#token?.value === token) this.#token = undefined
         continue
       }
@@ -128,7 +128,7 @@ export class HubClient {
         continue
       }
       const token = (await response.json()) as { access_token: string; expires_in: number }
-      // A token that ends with its account may be short; half of it is used then.
+      // A token that ends with its account may be short. Then use it for half its lifetime.
       const goodSeconds = Math.max(token.expires_in - tokenMarginSeconds, token.expires_in / 2)
       const renewAfterMs = Date.now() + goodSeconds * 1000
       this.#token = { value: token.access_token, renewAfterMs }
@@ -141,7 +141,7 @@ async function contentOf<T>(response: Response): Promise<T> {
   return (response.status === 204 ? undefined : await response.json()) as T
 }
 
-/** Waits where waiting helps, and throws otherwise. */
+/** Waits if a retry can help; otherwise throws. */
 async function retryOrThrow(response: Response, attempt: number): Promise<void> {
   const document = (await response.json().catch(() => ({}))) as Record<string, unknown>
   if (![429, 503].includes(response.status) || attempt === attemptsMax) throw new HubProblem(response.status, document)

@@ -34,7 +34,7 @@ ${example('connector --hub-url https://hub.example.com --tenant acme')}`,
     )
     .action(async (flags: ConnectorFlags) => {
       const config = loadConnectorConfig(process.env, flags)
-      // Loaded here only, because the commands below have no use for the HTTP server.
+      // Loaded only here: the commands below do not need the HTTP server.
       const { runConnector } = await import('../connector/run-connector.ts')
       await runConnector(config)
     })

@@ -24,7 +24,7 @@ interface DemoOptions extends OutputOptions {
 }
 
 const demoTenant = 'demo'
-/** Accounts that earlier versions made under another name have fewer scopes. */
+/** Earlier versions used accounts of another name with fewer scopes. */
 const accountName = 'Demo data loader'
 const traceFile = new URL('../../demo/data/azure-llm-inference-conv-2023.csv', import.meta.url)
 
@@ -64,7 +64,7 @@ async function load(options: DemoOptions, target: DemoTarget, isRemote: boolean)
   printResult(options, report, describeReport(report, isRemote ? undefined : withSettings))
 }
 
-/** Loads into the Hub of this data directory: the one that runs, or one for the time of the load. */
+/** Loads into the Hub of this data directory: the running one, or a temporary one. */
 async function loadHere(options: DemoOptions): Promise<void> {
   const config = loadConfig()
   const baseUrl = addressOf(config)

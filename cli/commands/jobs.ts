@@ -11,18 +11,18 @@ interface RunOptions extends OutputOptions {
 }
 
 interface Job {
-  /** For the help. */
+  /** The text for the help. */
   summary: string
-  /** Does it for one tenant, and answers what it did: counts, in the names of the output. */
+  /** Runs the job for one tenant. Returns counts by the names of the output. */
   run(services: Services, tenant: string, options: { asOf?: string }): Promise<Record<string, number>>
-  /** It can be done as if it were another time. */
+  /** True if the job accepts another time than now. */
   takesTime?: boolean
   describe(done: Record<string, number>): string
-  /** What it did shows that something is wrong: the command ends with exit code 1. */
+  /** Returns true if the counts show a problem; the command then ends with exit code 1. */
   hasFailed?(done: Record<string, number>): boolean
 }
 
-/** What the service does by itself sooner or later. */
+/** The jobs that the service also runs by itself. */
 const jobs: Readonly<Record<string, Job>> = {
   'fold-rollups': {
     summary: 'adds new telemetry to the sums behind its summary, and closes days that are over',
@@ -94,7 +94,7 @@ function jobLines(): string {
     .join('\n')
 }
 
-/** Throws StartupError where the option is not to be given, or is no time. */
+/** Throws StartupError if the job does not take the option, or its value is not a time. */
 function timeOf(name: string, job: Job, { config }: Services, { asOf }: RunOptions): { asOf?: string } {
   if (asOf === undefined) return {}
   if (!job.takesTime) {

@@ -33,7 +33,7 @@ export function addKeysCommand(program: Command): void {
     .action((options: RotateOptions, command: Command) => {
       const kinds = kindsOf(options, command)
       return withServices(async (services) => {
-        // First, so that a tenant that does not exist changes nothing.
+        // Looked up first, so that an unknown tenant changes nothing.
         const tenants = kinds.provenance ? await chosenTenants(services, options.tenant) : []
         const token = kinds.token ? await services.tokenKeys.rotate(options.algorithm) : undefined
         if (token) await tell(services, token)
@@ -48,7 +48,7 @@ export function addKeysCommand(program: Command): void {
     })
 }
 
-/** Which kinds of keys are rotated. Ends where options contradict one another. */
+/** Returns the kinds of keys to rotate. Exits if options contradict each other. */
 function kindsOf(
   { algorithm, only, tenant }: RotateOptions,
   command: Command,
@@ -63,7 +63,7 @@ function kindsOf(
   return { token, provenance: only !== 'token' }
 }
 
-/** One tenant whose key cannot be rotated does not keep the others from it. */
+/** Rotates the keys of all tenants. A failure for one tenant does not stop the others. */
 async function rotateAll(services: Services, slugs: readonly string[]): Promise<ProvenanceKeyRotation[]> {
   const rotations: ProvenanceKeyRotation[] = []
   for (const slug of slugs) {
@@ -77,7 +77,7 @@ async function rotateAll(services: Services, slugs: readonly string[]): Promise<
   return rotations
 }
 
-/** It signs tokens of all tenants. */
+/** Records the rotation for the service: the key signs tokens of all tenants. */
 function tell(
   { serviceEvents }: Services,
   { key_id, algorithm, signs_from, retired }: TokenKeyRotation,

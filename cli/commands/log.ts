@@ -12,13 +12,13 @@ interface AuditOptions extends OutputOptions {
   against?: string
 }
 
-/** Where nothing can be said of the log, good or bad. */
+/** The exit code if the log could not be checked. */
 const exitUnchecked = 2
 
 interface AgainstResult {
   file: string
   checkpoints: number
-  /** Lines that are no checkpoint. */
+  /** Number of lines that are not a checkpoint. */
   unreadable: number
   /** Checkpoints of logs that no audited tenant has, by the name of the log. */
   others: { log_name: string; checkpoints: number }[]

@@ -9,7 +9,7 @@ export function addMigrateCommand(program: Command): void {
     .description('Bring the database to the schema of this version; serving does it too')
     .option('--json', 'print one JSON object')
     .action((options: OutputOptions) =>
-      // With the services, because opening the keys tells a wrong master key here and not at the next start.
+      // Starts the services, because opening the keys reveals a wrong master key here and not at the next start.
       withServices(async ({ migrationsApplied: applied }) => {
         const text =
           applied.length === 0

@@ -55,7 +55,7 @@ async function load(file: string, options: RestoreOptions): Promise<RestoredBack
       `Set HUB_MASTER_KEY, or copy the file master.key of the Hub that made the backup into ${config.dataDir}.`,
     )
   }
-  // Before anything is made or asked.
+  // Checks these before any change and any question.
   await readBackupHead(file, masterKey)
   await checkStorage(openStorage(config))
   const log = pino({ level: config.logLevel === 'info' ? 'warn' : config.logLevel }, pino.destination(2))
@@ -66,7 +66,10 @@ async function load(file: string, options: RestoreOptions): Promise<RestoredBack
   )
 }
 
-/** Each erasure is on the list before it is in the database: without any, this is not the storage that the Hub had. */
+/**
+ * Requires an erasure journal in the storage. Each erasure is in the journal before it is in the database: without an
+ * entry, this is not the storage of the Hub that made the backup.
+ */
 async function requireErasureList(config: Config, { tenants, tombstones }: RestoredBackup): Promise<void> {
   if (tombstones === 0) return
   const storage = openStorage(config)

@@ -10,7 +10,7 @@ interface RebuildOptions extends OutputOptions {
   accept?: boolean
 }
 
-/** What a rebuild did for a tenant, in the names of the output. */
+/** The result of a rebuild for a tenant, by the names of the output. */
 interface TenantRebuilt {
   tenant: string
   events: number
@@ -23,7 +23,7 @@ interface TenantRebuilt {
   accepted?: { ratings: number; erased_figures: number }
 }
 
-/** One whose sums stay as they are. */
+/** A tenant whose aggregates stay unchanged. */
 interface TenantKept {
   tenant: string
   kept: 'content-destroyed'

@@ -19,7 +19,7 @@ export function addServeCommand(program: Command): void {
     .option('--role <role>', 'all, api or worker; beats HUB_ROLE')
     .option('--workers <number>', 'processes that answer requests, 1 to 64; beats HUB_WORKERS')
     .action(async (flags: Flags) => {
-      // Loaded here only, because the other commands have no use for the HTTP server.
+      // Loaded only here: the other commands do not need the HTTP server.
       const { serve } = await import('../../server/main.ts')
       await serve(loadConfig(process.env, flags))
     })

@@ -126,7 +126,7 @@ function asAnswer({ tenant, adminEmail, welcome }: CreatedTenant) {
   }
 }
 
-/** Underscores pass for hyphens: a class is easily mistaken for a scope or a field. */
+/** Accepts underscores as hyphens: a class is easily mistaken for a scope or a field. */
 function parseClass(text: string): RateClass {
   const name = rateClasses.find((one) => one === text.replaceAll('_', '-'))
   if (name) return name

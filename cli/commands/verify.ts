@@ -4,7 +4,7 @@ import { InconclusiveError } from '../verify/inconclusive-error.ts'
 import { reportText } from '../verify/report-text.ts'
 import { manifestFix, type VerifyOptions, verifyFile } from '../verify/verify-file.ts'
 
-/** Nothing can be said of the file, good or bad. */
+/** The exit code if the file could not be checked. */
 const exitUnchecked = 2
 
 const exitCodes = { verified: 0, failed: exitFailure, unchecked: exitUnchecked }
@@ -45,7 +45,7 @@ export function addVerifyCommand(program: Command): void {
     })
 }
 
-/** By its kind only: a message may quote what is in the file. */
+/** Names only the kind of the error: a message may quote the content of the file. */
 function unexpected(error: unknown): string {
   if (process.env.HUB_LOG_LEVEL === 'debug' || process.env.HUB_LOG_LEVEL === 'trace') console.error(error)
   const kind = error instanceof Error ? error.name : typeof error

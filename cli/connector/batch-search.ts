@@ -7,14 +7,15 @@ import { searchMarginMs, searchPagesMax } from './connector-limits.ts'
 import type { HubSession } from './hub-session.ts'
 import type { SpooledBatch } from './spool-batches.ts'
 
-/** What the Hub's records say about a batch. */
+/** The result of searching the Hub's records for a batch. */
 export type Finding = { kind: 'there' } | { kind: 'absent' } | { kind: 'undecided'; reason: string }
 
 /**
- * Looks in the Hub for the events of a batch that was sent without an answer, longer ago than the Hub remembers keys. A
- * batch is stored in one transaction, whole but for events that the Hub refuses, so finding all or nothing decides it.
+ * Searches the Hub for the events of a batch that was sent without a response, longer ago than the Hub keeps
+ * idempotency keys. The Hub stores a batch in one transaction, except for refused events. Finding all or none of the
+ * events therefore decides.
  *
- * @throws QueryFailed when the Hub does not answer
+ * @throws QueryFailed if the Hub does not respond
  */
 export async function findBatch(session: HubSession, batch: SpooledBatch): Promise<Finding> {
   const { doubt, events } = batch
@@ -24,7 +25,7 @@ export async function findBatch(session: HubSession, batch: SpooledBatch): Promi
       'the service account may not read telemetry back (scope telemetry:read), so the Hub cannot be asked',
     )
   }
-  // Records that were purged are found for so long; then they are gone, and their absence says nothing.
+  // Purged records remain searchable for this long. After that, absence proves nothing.
   if (session.hubNowMs() - doubt.sinceMs > (recoveryBufferDays - 1) * 86_400_000) {
     return undecided('it was sent so long ago that its records may have been erased since')
   }
@@ -66,7 +67,10 @@ function undecided(reason: string): Finding {
   return { kind: 'undecided', reason }
 }
 
-/** Writes an event as its record has it: times in UTC, costs rounded, `error_code: null` left out, ids in lower case. */
+/**
+ * Returns an event in the form of its record: times in UTC, costs rounded, `error_code: null` omitted, ids in lower
+ * case.
+ */
 function fingerprintOfEvent(text: string): string {
   const reading = readEvent(JSON.parse(text), Number.MAX_SAFE_INTEGER)
   if (Array.isArray(reading)) throw new Error('an event in the spool does not pass the check that it passed before')

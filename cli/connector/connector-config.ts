@@ -13,7 +13,7 @@ import {
   spoolMibMax,
 } from './connector-limits.ts'
 
-/** What the command line may say; each beats its variable. */
+/** Flags of the command line; each overrides its variable. */
 export interface ConnectorFlags {
   hubUrl?: string
   hubMoved?: boolean
@@ -26,19 +26,19 @@ export interface ConnectorFlags {
 }
 
 export interface ConnectorConfig {
-  /** Without a trailing slash. */
+  /** The Hub's URL without a trailing slash. */
   readonly hubUrl: string
-  /** It is the Hub that the spool knows, at another address. */
+  /** True if this is the known Hub of the spool at another address. */
   readonly hubMoved: boolean
   readonly tenant: string
   readonly clientId: string
   readonly clientSecret: string
   readonly host: string
   readonly port: number
-  /** Absolute. */
+  /** The absolute path of the spool. */
   readonly spoolDirectory: string
   readonly spoolBytesMax: number
-  /** What producers must send as a bearer token; undefined on loopback where none was set. */
+  /** The bearer token that producers must send; undefined on loopback without a configured secret. */
   readonly sharedSecret: string | undefined
   readonly retryMaxMs: number
   readonly logLevel: string
@@ -48,8 +48,8 @@ const secretVariable = 'HUB_CONNECTOR_SHARED_SECRET'
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 
 /**
- * Reads flags and environment. Secrets come from the environment or a file only: a command line is seen by every process
- * of the machine.
+ * Reads flags and environment. Secrets come from the environment or a file only: every process of the machine can read
+ * a command line.
  *
  * @throws ConfigError with all problems together
  */
@@ -96,7 +96,7 @@ export function loadConnectorConfig(env: NodeJS.ProcessEnv, flags: ConnectorFlag
   })
 }
 
-/** Where the spool is; the commands that look into it need nothing else. */
+/** Returns the directory of the spool, the only setting that commands for inspecting it need. */
 export function spoolDirectoryOf(env: NodeJS.ProcessEnv, flags: Pick<ConnectorFlags, 'spool'>): string {
   return resolve(flags.spool ?? (env.HUB_CONNECTOR_SPOOL || '.hub-connector'))
 }
@@ -135,7 +135,9 @@ function readClientId(reader: SettingReader): string | undefined {
   return undefined
 }
 
-/** From the variable, or from the file that the variable with `_FILE` names. Never repeated in a message. */
+/**
+ * Reads a secret from the variable, or from the file that the variable with `_FILE` names. Messages never contain it.
+ */
 function readSecret(reader: SettingReader, variable: string): string | undefined {
   const fileVariable = `${variable}_FILE`
   const file = reader.text(fileVariable)

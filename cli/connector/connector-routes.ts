@@ -28,8 +28,8 @@ const requestTimeoutMs = 120_000
 const healthPath = '/v1/health'
 
 /**
- * What producers see: the two telemetry endpoints, status and health. Nothing is passed on to the Hub but events, and
- * nothing of the Hub is passed on.
+ * Creates the server for producers: the two telemetry endpoints, status and health. Only events reach the Hub, and no
+ * response of the Hub reaches producers.
  */
 export function createConnectorServer(deps: {
   config: RoutesConfig
@@ -62,7 +62,7 @@ export function createConnectorServer(deps: {
   app.addHook('onRequest', async (request, reply) => {
     request.rawAnswer = reply.raw as ServerResponse
     reply.header(requestIdHeader, request.id).headers(apiHeaders)
-    // Without a secret, only programs of this machine may come in: not pages that had a name resolved to it.
+    // Without a secret, only programs of this machine may connect, not web pages that use DNS rebinding.
     if (config.sharedSecret === undefined) checkLoopbackHost(request.headers.host)
     if (request.is404) throw new DomainError('not-found', `There is nothing at this address but ${addresses}.`)
     if (request.routeOptions.url !== healthPath) checkProducer(request, config)
@@ -88,7 +88,7 @@ export function createConnectorServer(deps: {
 
 const addresses = `POST ${eventPath}, POST ${batchPath}, GET /status and GET ${healthPath}`
 
-/** 202, not 201: the events are on this machine's disk, and not yet recorded. */
+/** Responds with 202, not 201: the events are on this machine's disk, and not yet recorded. */
 function answerKept(reply: FastifyReply, { answer, replayed }: Kept): FastifyReply {
   if (replayed) reply.header('idempotent-replayed', 'true')
   return reply.code(202).type('application/json; charset=utf-8').send(answer)

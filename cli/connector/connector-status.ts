@@ -3,23 +3,23 @@ import { formatTimestamp } from '../../contract/timestamp.ts'
 import type { Forwarder } from './forwarder.ts'
 import { usedBytes } from './spool-intake.ts'
 
-/** Figures of a spool, which hold whether a connector runs or not. */
+/** Metrics of a spool, valid whether or not a connector runs. */
 export interface SpoolFigures {
   tenant: string
   hub_url: string
-  /** Events that wait, those on their way included, those put aside not. */
+  /** Number of waiting events, including those in flight, excluding those set aside. */
   pending: number
-  /** Age of the oldest of them; absent when nothing waits. */
+  /** Age in seconds of the oldest waiting event; absent if none waits. */
   oldest_pending_seconds?: number
   uncertain: { batches: number; events: number }
-  /** Events the Hub has refused and that are kept here. */
+  /** Number of events that the Hub refused and that are kept here. */
   refused: number
-  /** Since the spool was made. */
+  /** Totals since the spool was created. */
   totals: { accepted: number; forwarded: number; refused: number; dropped: number }
   used_bytes: number
 }
 
-/** What GET /status answers. */
+/** The response of GET /status. */
 export interface ConnectorStatus extends SpoolFigures {
   activity: string
   limit_bytes: number
@@ -27,11 +27,11 @@ export interface ConnectorStatus extends SpoolFigures {
   last_forwarded_at?: string
   last_error?: { at: string; message: string }
   next_attempt_at?: string
-  /** Why no events are taken just now. */
+  /** The reason why the connector accepts no events at the moment. */
   intake_obstacle?: string
 }
 
-/** All figures of one moment. */
+/** Reads all metrics at one point in time. */
 export function readSpoolFigures(database: DatabaseSync, nowMs = Date.now()): SpoolFigures {
   const one = (sql: string) => database.prepare(sql).get() ?? {}
   const binding = new Map(

@@ -9,7 +9,7 @@ import { checkContent, eventsOf } from '../../server/modules/telemetry/ingest/en
 import { readEvent } from '../../server/modules/telemetry/ingest/event-check.ts'
 import type { Kept, SpoolIntake, Submission } from './spool-intake.ts'
 
-/** An event of a batch that was not taken; the same as in the Hub's answer. */
+/** A rejected event of a batch; the same as in the Hub's response. */
 interface EventError {
   index: number
   type: string
@@ -20,13 +20,13 @@ interface EventError {
 }
 
 /**
- * Takes events with the checks that the Hub makes of a Mode C tenant's before it asks its catalogue: the envelope of
- * interface 2.3 and nothing else. What they refer to (skill, archetype) only the Hub can check.
+ * Accepts events after the checks that the Hub makes for a Mode C tenant before it reads its catalogue: the envelope of
+ * interface 2.3 and no other members. Only the Hub can check references (skill, archetype).
  */
 export interface EventIntake {
   /** Throws `content-not-allowed`, `validation-failed`, `idempotency-conflict`, `hub-unavailable`. */
   takeEvent(body: JsonValue, idempotencyKey: string | undefined): Promise<Kept>
-  /** Throws the same, and `batch-too-large`, for the request as a whole. */
+  /** Throws the same errors, and `batch-too-large`, for the request as a whole. */
   takeBatch(body: JsonValue, idempotencyKey: string | undefined): Promise<Kept>
 }
 
@@ -106,7 +106,7 @@ function eventError(hubUrl: string, index: number, errors: readonly PointedError
   }
 }
 
-/** The body of a request that must have one. */
+/** Returns the body of a request that requires one. */
 export function bodyOf(body: unknown): JsonValue {
   if (body !== undefined) return body as JsonValue
   const detail = 'is required: send a JSON body'

@@ -11,11 +11,11 @@ export interface ForwarderLog {
   error(details: object, message: string): void
 }
 
-/** What the status page shows of it. */
+/** The state that the status page shows. */
 export interface ForwarderState {
-  /** `idle`: nothing to send; `waiting`: until the next attempt; `stopped`: no more attempts. */
+  /** `idle`: no events to send; `waiting`: until the next attempt; `stopped`: no more attempts. */
   activity: 'idle' | 'sending' | 'waiting' | 'stopped'
-  /** When the Hub last took an event. */
+  /** The time at which the Hub last accepted an event. */
   lastForwardedAtMs: number | undefined
   lastError: { atMs: number; message: string } | undefined
   nextAttemptAtMs: number | undefined
@@ -23,13 +23,13 @@ export interface ForwarderState {
 
 export interface Forwarder {
   readonly state: ForwarderState
-  /** There may be something to send. */
+  /** Signals that events may be waiting. */
   wake(): void
-  /** Ends after the batch in flight, if need be by breaking it off when the signal says so. */
+  /** Stops after the batch in flight, or aborts that batch when the signal fires. */
   stop(cutOff: AbortSignal): Promise<void>
 }
 
-/** Sends what the spool holds, one batch after another, until it is stopped. */
+/** Sends the events of the spool, one batch after another, until it is stopped. */
 export function startForwarder(deps: {
   batches: SpooledBatches
   session: HubSession
@@ -49,7 +49,7 @@ export function startForwarder(deps: {
   let interrupt = () => {}
   let woken = false
 
-  /** Until the time is over, the forwarder is stopped, or woken where `wakes` is set. */
+  /** Waits until the time is over, the forwarder stops, or, if `wakes` is set, it is woken. */
   function pause(milliseconds: number, wakes: boolean): Promise<void> {
     if (stopping || (wakes && woken)) return Promise.resolve()
     return new Promise((resolve) => {
@@ -62,7 +62,7 @@ export function startForwarder(deps: {
     })
   }
 
-  /** Exponential, with jitter so that many connectors do not come back together. */
+  /** Returns an exponential backoff with jitter, so that many connectors do not return together. */
   function backoffMs(outcome: { retryAfterMs?: number | undefined }, firstMs: number): number {
     const growing = Math.min(firstMs * 2 ** Math.min(failures - 1, 30), Math.max(retryMaxMs, firstMs))
     return Math.max(growing * (0.5 + Math.random() / 2), outcome.retryAfterMs ?? 0)
@@ -70,7 +70,7 @@ export function startForwarder(deps: {
 
   async function failed(message: string, milliseconds: number): Promise<void> {
     const now = Date.now()
-    // Once for each kind of failure: an outage of a day is not told a thousand times.
+    // Logs each kind of failure once: an outage of a day must not fill the log.
     if (state.lastError?.message !== message || failures === 1)
       log.warn({ reason: message }, 'nothing can be handed to the Hub; events wait in the spool')
     state.lastError = { atMs: now, message }
@@ -82,7 +82,7 @@ export function startForwarder(deps: {
 
   async function failedFor(outcome: Extract<Outcome, { message: string }>): Promise<void> {
     failures++
-    // A wait that was set lower, as in tests, goes before.
+    // A lower configured wait, as in tests, takes precedence.
     const firstMs = outcome.kind === 'barred' ? Math.min(refusedCallerMs, retryMaxMs) : retryFirstMs
     await failed(outcome.message, backoffMs('retryAfterMs' in outcome ? outcome : {}, Math.min(firstMs, retryMaxMs)))
   }
@@ -94,8 +94,9 @@ export function startForwarder(deps: {
   }
 
   /**
-   * Before the first event: a wrong secret or a missing scope is told when the connector starts, not when telemetry comes. It
-   * goes on when somebody has mended that. A Hub that is away is told too, and asked again when there is something to send.
+   * Authenticates before the first event, so that a wrong secret or a missing scope shows at start, not when telemetry
+   * arrives. Continues once that is corrected. An unreachable Hub is logged too, and retried when there are events to
+   * send.
    */
   async function signInFirst(): Promise<void> {
     while (!stopping) {
@@ -117,7 +118,7 @@ export function startForwarder(deps: {
       batches.putAside(batch, `an attempt had no answer, and then the Hub said: ${outcome.message}`)
       log.error({ key: batch.key }, 'a batch is uncertain: see hub connector uncertain')
     } else if (batch.events.length > 1) {
-      // One of them is the cause: smaller requests find it, and the others go through.
+      // One of the events is the cause. Smaller requests isolate it, and the others succeed.
       batches.dissolve(batch)
       sizeMax = Math.max(1, Math.ceil(batch.events.length / 2))
     } else {
@@ -126,7 +127,7 @@ export function startForwarder(deps: {
     }
   }
 
-  /** Asks the Hub whether it has a batch whose key it may have forgotten. */
+  /** Checks whether the Hub has a batch whose key it may have forgotten. */
   async function decideOld(batch: SpooledBatch): Promise<void> {
     const finding: Finding = await findBatch(session, batch)
     if (finding.kind === 'there') {
@@ -145,7 +146,7 @@ export function startForwarder(deps: {
   function isOld({ doubt }: SpooledBatch): boolean {
     if (doubt === undefined) return false
     const ageMs = session.hubNowMs() - doubt.sinceMs
-    // A clock that went back by more than its answers are apart says nothing about age.
+    // If the clock went back by more than its normal skew, the age is meaningless.
     return ageMs > keyTrustedMs || ageMs < -searchableSkewMs
   }
 
@@ -184,7 +185,7 @@ export function startForwarder(deps: {
       } catch (error) {
         failures++
         if (error instanceof QueryFailed && 'message' in error.outcome) await failedFor(error.outcome)
-        // Of the disk: what was sent is sent again under its key, and answered as before.
+        // A disk error: sent batches are sent again under their keys and get the same response.
         else
           await failed(`The spool could not be worked with: ${(error as Error).message}.`, backoffMs({}, retryFirstMs))
       }
@@ -211,5 +212,5 @@ export function startForwarder(deps: {
   }
 }
 
-/** The Hub's Date header has whole seconds, and its clock is set now and then. */
+/** The Hub's Date header has whole seconds, and its clock is sometimes adjusted. */
 const searchableSkewMs = 60_000

@@ -1,16 +1,16 @@
 import type { EventRefusal } from './spool-batches.ts'
 
-/** What an attempt to hand a batch over has come to. */
+/** The result of an attempt to deliver a batch. */
 export type Outcome =
-  /** The Hub has it, but for the events at these indexes. */
+  /** The Hub has stored the batch, except for the events at these indexes. */
   | { kind: 'taken'; refusals: Map<number, EventRefusal> }
-  /** The Hub will not take this request. */
+  /** The Hub refuses this request. */
   | { kind: 'refused'; problem: EventRefusal; message: string }
-  /** Not taken, whatever was sent: credentials, scope, address. A person has to mend it. */
+  /** Not stored, regardless of content: credentials, scope, address. A person must correct it. */
   | { kind: 'barred'; message: string; retryAfterMs?: number | undefined }
-  /** Not taken now. */
+  /** Not stored at this time. */
   | { kind: 'not-taken'; message: string; retryAfterMs?: number | undefined }
-  /** Taken or not: the answer does not say, or none came. */
+  /** Possibly stored: the response does not say, or none arrived. */
   | { kind: 'unknown'; message: string; retryAfterMs?: number | undefined }
 
 interface Problem {
@@ -21,12 +21,12 @@ interface Problem {
 
 interface Answer {
   status: number
-  /** Undefined where it is not JSON. */
+  /** Undefined if the response is not JSON. */
   body: unknown
   retryAfterMs?: number | undefined
 }
 
-/** Said by the Hub before anything of a request is stored, and about this caller rather than this request. */
+/** Problems that concern this caller rather than this request. The Hub returns them before it stores anything. */
 const barring = new Set([
   'authentication-failed',
   'insufficient-scope',
@@ -38,7 +38,7 @@ const barring = new Set([
   'hub-not-provisioned',
 ])
 
-/** About this request, or one of its events. */
+/** Problems of this request, or of one of its events. */
 const refusing = new Set([
   'validation-failed',
   'malformed-json',
@@ -52,8 +52,8 @@ const refusing = new Set([
 const detailLengthMax = 1000
 
 /**
- * Reads the answer to a batch. Only the Hub's own words count as a refusal: a proxy between, a captive portal or another
- * service at the address refuses nothing for good.
+ * Reads the response to a batch. Only the Hub's own problems count as a refusal. A proxy, a captive portal or another
+ * service at the address refuses nothing permanently.
  */
 export function readBatchResponse(answer: Answer, eventCount: number): Outcome {
   const { status, body, retryAfterMs } = answer
@@ -65,7 +65,7 @@ export function readBatchResponse(answer: Answer, eventCount: number): Outcome {
   }
   const problem = problemOf(body)
   const message = describe(status, problem)
-  // Said before anything is passed on, whoever says it: less at a time may go through.
+  // Any server returns 413 before it forwards anything. A smaller request may succeed.
   if (status === 413 && problem === undefined && eventCount > 1) {
     return { kind: 'refused', problem: { slug: 'payload-too-large', status, detail: message }, message }
   }
@@ -80,7 +80,7 @@ export function readBatchResponse(answer: Answer, eventCount: number): Outcome {
   return { kind: 'unknown', message, retryAfterMs }
 }
 
-/** A line about an answer that is an error. */
+/** Returns one line about an error response. */
 export function describeResponse({ status, body }: Answer): string {
   return describe(status, problemOf(body))
 }
@@ -90,7 +90,7 @@ function describe(status: number, problem: Problem | undefined): string {
   return `${status} ${problem.title}: ${textOf(problem.detail)}`
 }
 
-/** Of a problem document (RFC 7807) with a `type` as the Hub has. */
+/** Returns a problem document (RFC 7807) if its `type` is one of the Hub's. */
 function problemOf(body: unknown): Problem | undefined {
   const { type, title, detail } = (body ?? {}) as Record<string, unknown>
   const slug = typeof type === 'string' ? /\/errors\/([a-z-]+)$/.exec(type)?.[1] : undefined
@@ -116,32 +116,32 @@ function refusalsOf(body: unknown, eventCount: number): Map<number, EventRefusal
   return refusals.size === failed ? refusals : undefined
 }
 
-/** An answer lists the reasons of the first refused events only. */
+/** A response lists the reasons of the first refused events only. */
 const unlisted: EventRefusal = {
   slug: 'validation-failed',
   status: 400,
   detail: 'The Hub refused the event. Its answer lists the reasons of other events of the batch only.',
 }
 
-/** Indexes of the events that `records` does not have. */
+/** Returns the indexes of the events that `records` lacks. */
 function withoutReceipt(body: unknown, eventCount: number): number[] {
   const { records } = body as Record<string, unknown>
   const stored = new Set(Array.isArray(records) ? records.map(({ index }: Record<string, unknown>) => index) : [])
   return Array.from({ length: eventCount }, (_, index) => index).filter((index) => !stored.has(index))
 }
 
-/** Pointers from the event, since people here see events and never the batch that the Hub saw. */
+/** Makes pointers relative to the event: users of the connector see events, never the batch. */
 function textOfEvent(index: number, detail: string): string {
   const text = detail.replaceAll(`/events/${index}/`, '/').replaceAll(`/events/${index} `, 'The event ')
   return textOf(text)
 }
 
-/** Bounded, and without what would move a terminal’s cursor. */
+/** Shortens the text and removes control characters, which could move a terminal's cursor. */
 function textOf(text: string): string {
   return text.replaceAll(/\p{Cc}/gu, ' ').slice(0, detailLengthMax)
 }
 
-/** Codes of failures before a connection stood: nothing can have been sent. */
+/** Codes of failures before a connection existed: nothing was sent. */
 const beforeSending = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -158,7 +158,7 @@ const beforeSending = new Set([
   'ERR_TLS_CERT_ALTNAME_INVALID',
 ])
 
-/** What a request that failed without an answer has come to. */
+/** Returns the outcome of a request that failed without a response. */
 export function readFailure(error: unknown): Extract<Outcome, { kind: 'not-taken' | 'unknown' }> {
   const codes = failureCodes(error)
   const kind = codes.length > 0 && codes.every((code) => beforeSending.has(code)) ? 'not-taken' : 'unknown'
@@ -174,7 +174,7 @@ function failureCodes(error: unknown): string[] {
   return name === 'TimeoutError' ? ['timeout'] : []
 }
 
-/** `fetch` says "fetch failed", and why in the cause. */
+/** `fetch` throws "fetch failed", with the reason in the cause. */
 function rootMessage(error: unknown): string {
   const { cause, message } = error as Error
   return cause instanceof Error ? rootMessage(cause) : message

@@ -23,7 +23,7 @@ interface HttpAnswer {
   retryAfterMs: number | undefined
 }
 
-/** A query was not answered with records. */
+/** Signals that a query failed. */
 export class QueryFailed extends Error {
   readonly outcome: Outcome
 
@@ -33,20 +33,20 @@ export class QueryFailed extends Error {
   }
 }
 
-/** The connector at the Hub: a service account with a token that is renewed, and what it asks the Hub for. */
+/** The connector's session at the Hub: a service account with a renewed token, and its requests. */
 export interface HubSession {
   readonly clientId: string
-  /** Gets a token where there is none that is good; answers what is in the way, or undefined. */
+  /** Requests a token unless a valid one exists. Returns the obstacle, or undefined. */
   signIn(): Promise<Outcome | undefined>
-  /** May the account read telemetry back? Known after `signIn`. */
+  /** True if the account may read telemetry. Known after `signIn`. */
   readonly mayRead: boolean
-  /** The Hub's clock, as far as its answers tell it; this machine's before the first. */
+  /** Returns the Hub's time, derived from its responses; this machine's before the first response. */
   hubNowMs(): number
-  /** Hands a batch over, by the token that is there. Never throws. */
+  /** Sends a batch with the current token. Never throws. */
   send(batch: SpooledBatch): Promise<Outcome>
-  /** A page of the Hub query. Throws {@link QueryFailed}. */
+  /** Returns a page of the Hub query. Throws {@link QueryFailed}. */
   query(parameters: Record<string, string>): Promise<{ records: Record<string, unknown>[]; next_cursor: string | null }>
-  /** Ends what is under way. */
+  /** Aborts the requests in flight. */
   abort(): void
 }
 
@@ -57,7 +57,7 @@ export function createHubSession(credentials: Credentials): HubSession {
   const { hubUrl, tenant, clientId, clientSecret } = credentials
   const ending = new AbortController()
   let token: Token | undefined
-  /** The Hub's time at a reading of the monotonic clock, which nobody sets. */
+  /** The Hub's time at a reading of the monotonic clock, which nobody adjusts. */
   let hubClock: { hubMs: number; readMs: number } | undefined
 
   async function ask(path: string, init: RequestInit): Promise<HttpAnswer> {
@@ -99,14 +99,14 @@ export function createHubSession(credentials: Credentials): HubSession {
       const passes = answer.status === 429 || answer.status >= 500
       return passes ? { kind: 'not-taken', message, retryAfterMs } : { kind: 'barred', message, retryAfterMs }
     } catch (error) {
-      // Whatever became of it, no event was in it.
+      // Regardless of the failure, this request contained no event.
       return { kind: 'not-taken', message: readFailure(error).message }
     }
   }
 
   const signIn = async () => (token && performance.now() < token.renewAtMs ? undefined : renew())
 
-  /** Once more with a new token when this one was not taken; a second 401 is the answer. */
+  /** Retries once with a new token if this one was rejected; returns a second 401. */
   async function askWithToken(path: string, init: RequestInit): Promise<HttpAnswer> {
     const answer = await ask(path, withToken(init))
     if (answer.status !== 401 || (await renew()) !== undefined) return answer

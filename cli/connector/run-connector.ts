@@ -18,11 +18,11 @@ import { createSpoolIntake } from './spool-intake.ts'
 
 export interface RunningConnector {
   readonly url: string
-  /** Takes no new events, finishes the batch in flight for up to 25 s, and leaves the rest in the spool. */
+  /** Stops accepting events, finishes the batch in flight for up to 25 s, and leaves the rest in the spool. */
   stop(): Promise<void>
 }
 
-/** @throws StartupError when the spool is in use or another's, or the port is taken */
+/** @throws StartupError if the spool is locked or another's, or the port is in use */
 export async function startConnector(config: ConnectorConfig, log: Logger): Promise<RunningConnector> {
   const { spoolDirectory: directory, spoolBytesMax: bytesMax, tenant, hubUrl } = config
   const database = openSpoolDatabase(directory, { make: true })
@@ -64,7 +64,7 @@ export async function startConnector(config: ConnectorConfig, log: Logger): Prom
   }
 }
 
-/** @throws StartupError; then nothing is held */
+/** @throws StartupError; then no lock is held */
 function takeSpool(database: DatabaseSync, config: ConnectorConfig): SpoolLock {
   let lock: SpoolLock | undefined
   try {
@@ -78,12 +78,12 @@ function takeSpool(database: DatabaseSync, config: ConnectorConfig): SpoolLock {
   }
 }
 
-/** Runs until a signal asks it to stop. */
+/** Runs until SIGINT or SIGTERM. */
 export async function runConnector(config: ConnectorConfig): Promise<void> {
-  // What is in the spool is nobody else's business on this machine.
+  // The spool's content must be private to this user.
   process.umask(0o077)
   const log = pino({ level: config.logLevel, base: null }, pino.destination(2))
-  // Before it says that it runs: whoever waits for that may ask it to stop at once.
+  // Registered before the start message: a caller that waits for it may send a signal at once.
   const asked = new Promise<void>((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve())
   })

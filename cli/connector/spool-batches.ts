@@ -2,48 +2,48 @@ import { randomUUID } from 'node:crypto'
 import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
 import { count, inTransaction } from './spool-database.ts'
 
-/** One request to the Hub, the same each time it is made. */
+/** One request to the Hub, identical in each attempt. */
 export interface SpooledBatch {
   id: number
-  /** Its Idempotency-Key. */
+  /** The request's Idempotency-Key. */
   key: string
-  /** JSON texts, in order. */
+  /** JSON texts of the events, in order. */
   events: string[]
-  /** Times it was sent; answered or not. */
+  /** Number of times it was sent, with or without a response. */
   attempts: number
   doubt: Doubt | undefined
 }
 
-/** It was sent without an answer that says whether it was taken. Times by the Hub's clock. */
+/** The state of a batch that was sent without a conclusive response. Times by the Hub's clock. */
 export interface Doubt {
-  /** Who sent it: the `created_by` of its records. */
+  /** The sender's client id: the `created_by` of the batch's records. */
   clientId: string
   sinceMs: number
   untilMs: number
 }
 
-/** Why the Hub does not take an event. */
+/** The reason why the Hub refuses an event. */
 export interface EventRefusal {
   slug: string
   status: number
   detail: string
 }
 
-/** The side of the spool that the forwarder works at. Every method is one transaction. */
+/** The forwarder's interface to the spool. Every method is one transaction. */
 export interface SpooledBatches {
-  /** The oldest request that is to be made, or a new one of up to `eventsMax` events. */
+  /** Returns the oldest pending request, or a new one of up to `eventsMax` events. */
   next(eventsMax: number): SpooledBatch | undefined
-  /** Before it is sent: from now on it may have been taken. */
+  /** Marks the batch before it is sent: from now on the Hub may have stored it. */
   sending(batch: SpooledBatch, clientId: string, hubNowMs: number): void
-  /** It was not taken this time, for certain; so what was known before it was sent holds again. */
+  /** Marks the batch as certainly not stored in this attempt; restores the state before it was sent. */
   notTaken(batch: SpooledBatch): void
-  /** The Hub has taken it but for the events at these indexes. */
+  /** Settles the batch: the Hub has stored it, except for the events at these indexes. */
   settle(batch: SpooledBatch, refusals: ReadonlyMap<number, EventRefusal>): void
-  /** Dissolves it, so that its events go into other requests. Only when it was not taken, for certain. */
+  /** Dissolves the batch, so that its events join other requests. Allowed only if it was certainly not stored. */
   dissolve(batch: SpooledBatch): void
-  /** Puts it aside until a person decides. */
+  /** Sets the batch aside until a person decides. */
   putAside(batch: SpooledBatch, reason: string): void
-  /** What was put aside is looked at again. */
+  /** Makes batches that were set aside subject to another search. */
   reconsider(): void
 }
 

@@ -3,10 +3,10 @@ import { StartupError } from '../../server/startup-error.ts'
 import { inTransaction } from './spool-database.ts'
 
 /**
- * Binds a spool to the tenant and the Hub its events are for; a second start must name the same. The address of
- * the Hub may change freely only while no request is without an answer, because another Hub would not know its key.
+ * Binds a spool to the tenant and the Hub of its events; a later start must name the same. The address of the Hub may
+ * change freely only while no request is without a response, because another Hub would not know its key.
  *
- * @param moved somebody has said that it is the same Hub at another address
+ * @param moved true if the operator states that it is the same Hub at another address
  * @throws StartupError
  */
 export function bindSpool(database: DatabaseSync, tenant: string, hubUrl: string, moved: boolean): void {

@@ -4,9 +4,9 @@ import { DatabaseSync } from 'node:sqlite'
 import { fileProblem, StartupError } from '../../server/startup-error.ts'
 
 /**
- * The spool is an SQLite database: what a transaction holds is on the disk, whole, when it has ended, and what a kill or
- * a power cut tears off is an unfinished transaction, which the next start leaves out by the checksums of the write-ahead
- * log. Several processes may have it open: the forwarder, and commands that look into it.
+ * The spool is an SQLite database. A finished transaction is on the disk as a whole. A kill or a power cut leaves an
+ * unfinished transaction, which the next start discards by the checksums of the write-ahead log. Several processes may
+ * open it: the forwarder, and commands that inspect it.
  */
 const schema = `
   create table if not exists binding (name text primary key, value text not null) strict;
@@ -53,7 +53,7 @@ const schemaVersion = 1
 const busyMs = 10_000
 const walBytesKept = 16 * 1024 * 1024
 
-// sqlite.org/rescode.html; the primary code is the lowest byte.
+// sqlite.org/rescode.html: the primary code is the lowest byte.
 const sqliteBusy = 5
 const sqliteNotADatabase = 26
 const sqliteCorrupt = 11
@@ -64,16 +64,16 @@ export interface SpoolLock {
 
 export type Counter = 'accepted' | 'forwarded' | 'refused' | 'dropped'
 
-/** The result code of an error of SQLite, or undefined for any other error. */
+/** Returns the result code of an SQLite error, or undefined for any other error. */
 function sqliteCode(error: unknown): number | undefined {
   const { code, errcode } = error as { code?: string; errcode?: number }
   return code === 'ERR_SQLITE_ERROR' && errcode !== undefined ? errcode & 0xff : undefined
 }
 
 /**
- * Opens the spool of a directory, and makes it where `make` is set.
+ * Opens the spool of a directory; creates it if `make` is set.
  *
- * @throws StartupError when it is not there, cannot be read or belongs to another version
+ * @throws StartupError if it is absent, unreadable or of another version
  */
 export function openSpoolDatabase(directory: string, options: { make: boolean }): DatabaseSync {
   const file = join(directory, 'spool.sqlite')
@@ -116,7 +116,7 @@ function prepareSchema(database: DatabaseSync, directory: string): void {
   }
 }
 
-/** The files are in the directory after a power cut too. */
+/** Syncs the directory, so that the files survive a power cut. */
 function syncDirectory(directory: string): void {
   const handle = openSync(directory, 'r')
   try {
@@ -137,14 +137,14 @@ function describeDamage(error: unknown, directory: string): unknown {
 }
 
 /**
- * Keeps the spool for this process until it ends, however it ends: the lock is the kernel's.
+ * Locks the spool for this process until it ends, even by a crash: the kernel holds the lock.
  *
- * @throws StartupError when another process has it
+ * @throws StartupError if another process holds it
  */
 export function lockSpool(directory: string): SpoolLock {
   const lock = new DatabaseSync(join(directory, 'lock.sqlite'))
   try {
-    // Nothing is written, so no journal has to lie beside it.
+    // Writes nothing, so no journal file is needed.
     lock.exec('pragma journal_mode = memory; begin exclusive')
   } catch (error) {
     lock.close()
@@ -158,7 +158,7 @@ export function lockSpool(directory: string): SpoolLock {
   return { release: () => lock.close() }
 }
 
-/** Runs `work` in one transaction that is on the disk when this returns; an error leaves nothing of it. */
+/** Runs `work` in one transaction that is on the disk on return; an error rolls it back. */
 export function inTransaction<Result>(database: DatabaseSync, work: () => Result): Result {
   database.exec('begin immediate')
   try {
@@ -166,13 +166,13 @@ export function inTransaction<Result>(database: DatabaseSync, work: () => Result
     database.exec('commit')
     return result
   } catch (error) {
-    // SQLite itself rolls back when the disk is full.
+    // SQLite itself rolls back if the disk is full.
     if (database.isTransaction) database.exec('rollback')
     throw error
   }
 }
 
-/** Adds to a figure that outlives restarts. */
+/** Adds to a counter that survives restarts. */
 export function count(database: DatabaseSync, counter: Counter, by: number): void {
   database
     .prepare('insert into counters values (?, ?) on conflict (name) do update set value = value + excluded.value')

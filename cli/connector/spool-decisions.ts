@@ -15,22 +15,22 @@ export interface RefusedEvent {
 export interface UncertainBatch {
   key: string
   events: number
-  /** The first time it was sent without an answer, by the Hub's clock. */
+  /** The time of the first attempt without a response, by the Hub's clock. */
   sent_at: string
   reason: string
 }
 
-/** What people see of the spool and decide about it, also while a connector works with it. */
+/** The operator's interface to the spool, also usable while a connector runs. */
 export interface SpoolDecisions {
   refused(limit: number): RefusedEvent[]
-  /** Sends all refused events once more; answers how many. */
+  /** Sends all refused events once more. Returns their number. */
   retryRefused(): number
-  /** Forgets all refused events; answers how many. */
+  /** Deletes all refused events. Returns their number. */
   dropRefused(): number
   uncertain(): UncertainBatch[]
-  /** Sends the events again under a new key: right when the Hub does not have them. Answers how many. */
+  /** Sends the events again under a new key. Correct if the Hub lacks them. Returns their number. */
   resendUncertain(key: string): number
-  /** Forgets the events: right when the Hub has them. Answers how many. */
+  /** Deletes the events. Correct if the Hub has them. Returns their number. */
   dropUncertain(key: string): number
 }
 
@@ -38,7 +38,7 @@ export function createSpoolDecisions(database: DatabaseSync): SpoolDecisions {
   const events = database.prepare('select count(*) as n from events where batch_id = ?')
   const uncertainByKey = database.prepare('select id from batches where key = ? and uncertain_because is not null')
 
-  /** Ends a batch that was put aside. Nobody may have decided about it meanwhile. */
+  /** Ends a batch that was set aside. Fails if it was decided meanwhile. */
   function decide(key: string, work: (batchId: number) => void): number {
     return inTransaction(database, () => {
       const id = uncertainByKey.get(key)?.id as number | undefined

@@ -5,34 +5,32 @@ import { idempotencyKeyHours } from '../../contract/limits.ts'
 import { diskReserveBytes, fullRetrySeconds } from './connector-limits.ts'
 import { count, inTransaction } from './spool-database.ts'
 
-/** What a producer has sent, checked. */
+/** A checked request of a producer. */
 export interface Submission {
-  /** JSON texts of the events to keep. */
+  /** JSON texts of the events to store. */
   events: readonly string[]
-  /** Of a request with an Idempotency-Key. */
+  /** Digests of a request with an Idempotency-Key. */
   request?: { keyDigest: Buffer; requestDigest: Buffer }
-  /** The answer, from the sequence numbers that the events were given. */
+  /** Returns the response for the assigned sequence numbers. */
   answerOf: (sequences: readonly number[]) => object
 }
 
 export interface Kept {
-  /** JSON text. */
+  /** The response as JSON text. */
   answer: string
-  /** The answer is that of an earlier request with the same key. */
+  /** True if the response is that of an earlier request with the same key. */
   replayed: boolean
 }
 
-/**
- * Where producers' events come in. Submissions that arrive together share one transaction and its fsync.
- */
+/** Stores producers' events. Submissions that arrive together share one transaction and its fsync. */
 export interface SpoolIntake {
   /**
    * Resolves once the events are on the disk.
    *
-   * @throws DomainError `hub-unavailable` when there is no room or the disk fails, `idempotency-conflict`
+   * @throws DomainError `hub-unavailable` if there is no space or the disk fails, `idempotency-conflict`
    */
   keep(submission: Submission): Promise<Kept>
-  /** Why nothing can be taken just now, or undefined. */
+  /** Returns the reason why no events are accepted at the moment, or undefined. */
   obstacle(): string | undefined
 }
 
@@ -49,7 +47,7 @@ export function createSpoolIntake(deps: {
   database: DatabaseSync
   directory: string
   bytesMax: number
-  /** Told after events are on the disk. */
+  /** Called after events are on the disk. */
   arrived: () => void
   nowMs?: () => number
 }): SpoolIntake {
@@ -132,7 +130,7 @@ export function createSpoolIntake(deps: {
   return {
     keep(submission) {
       return new Promise((resolve, reject) => {
-        // What else has arrived by then goes with it.
+        // Submissions that arrive until then share the transaction.
         if (waiting.length === 0) setImmediate(flush)
         waiting.push({ submission, resolve, reject })
       })
@@ -141,7 +139,7 @@ export function createSpoolIntake(deps: {
   }
 }
 
-/** How many of the first submissions go into one transaction. */
+/** Returns the number of submissions, from the first, that go into one transaction. */
 function groupSize(waiting: readonly Waiting[]): number {
   let events = 0
   let size = 0
@@ -152,7 +150,7 @@ function groupSize(waiting: readonly Waiting[]): number {
   return size
 }
 
-/** Of pages in use: pages that forwarded events have left are used again. */
+/** Counts the bytes of pages in use: SQLite reuses the pages of forwarded events. */
 export function usedBytes(database: DatabaseSync): number {
   const number = (pragma: string) => Number(Object.values(database.prepare(`pragma ${pragma}`).get()!)[0])
   return (number('page_count') - number('freelist_count')) * number('page_size')

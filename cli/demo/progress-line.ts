@@ -1,6 +1,6 @@
 import type { DemoProgress } from '../../demo/demo-api.ts'
 
-/** Shows progress on stderr: on a terminal one line that moves, elsewhere one line for each step. */
+/** Shows progress on stderr: one updated line on a terminal, otherwise one line for each step. */
 export function createProgressLine() {
   let shown = ''
   return {

@@ -21,25 +21,25 @@ interface Page {
   verification_summary: Verification
 }
 
-/** A part of the story, and the page of the web UI that shows it. */
+/** A part of the demo, and the page of the web UI that shows it. */
 export interface DemoLink {
   what: string
-  /** Absolute; only the path if the Hub ran no longer than the command. */
+  /** The absolute URL; only the path if the Hub was temporary. */
   url: string
 }
 
-/** Output of `hub demo --json`. */
+/** The output of `hub demo --json`. */
 export interface DemoReport extends DemoSummary {
   tenant: string
-  /** Null if the Hub ran no longer than the command. */
+  /** Null if the Hub was temporary. */
   base_url: string | null
   client_id: string
   events_per_second: number | null
-  /** Records of the tenant since the demo was first loaded, by type. Purged ones are left out. */
+  /** Numbers of the tenant's records since the demo was first loaded, by type, without purged ones. */
   stored: Record<string, number>
   /** The Hub's own verification of these records. */
   verification: Verification
-  /** Records of one page that were verified a second time by the command, with public keys only. */
+  /** Number of records of one page that the command verified again, with public keys only. */
   verified_offline: number
   cost_usd_estimate: number
   cost_usd_computed: number
@@ -48,16 +48,16 @@ export interface DemoReport extends DemoSummary {
   look_at: DemoLink[]
 }
 
-/** Numbers of what the tenant has besides the records above. */
+/** Numbers of the tenant's objects besides the records above. */
 interface AlsoStored {
   legal_holds: number
-  /** Artifacts, as the demo purges no other records. */
+  /** Number of purged artifacts: the demo purges no other records. */
   purged_records: number
   saved_views: number
   webhook_endpoints: number
 }
 
-/** Reads back what was written since the first load, verified by the Hub, and verifies one page of it again. */
+/** Reads the records since the first load, verified by the Hub, and verifies one page of them again. */
 export async function demoReport(hub: HubClient, target: DemoTarget, summary: DemoSummary): Promise<DemoReport> {
   const totals: Verification = { checked: 0, verified: 0, tampered: 0, cosign_invalid: 0 }
   const stored: Record<string, number> = {}
@@ -153,7 +153,7 @@ function linksOf(baseUrl: string, summary: DemoSummary, also: AlsoStored): DemoL
 
 const counted = (count: number, thing: string) => `${count} ${thing}${count === 1 ? '' : 's'}`
 
-/** @param withSettings completes a command for the Hub of this machine; undefined for a Hub elsewhere */
+/** @param withSettings completes a command for the local Hub; undefined for a remote Hub */
 export function describeReport(report: DemoReport, withSettings: ((command: string) => string) | undefined): string {
   const count = (value: number) => value.toLocaleString('en')
   const money = (value: number) =>

@@ -11,7 +11,7 @@ export interface DemoTarget {
   tenant: string
   clientId: string
   clientSecret: string
-  /** The Hub runs no longer than the command. */
+  /** True if the Hub stops with the command. */
   isTemporary: boolean
 }
 
@@ -22,7 +22,7 @@ const otherHubRemedy =
 
 /**
  * Returns the Hub that the environment names; undefined without `HUB_URL`.
- * @param slug instead of `HUB_TENANT`
+ * @param slug overrides `HUB_TENANT`
  * @throws StartupError if one of the other variables is missing
  */
 export function remoteTarget(variables: NodeJS.ProcessEnv, slug: string | undefined): DemoTarget | undefined {
@@ -45,7 +45,7 @@ export function remoteTarget(variables: NodeJS.ProcessEnv, slug: string | undefi
   return { baseUrl: baseUrl.replace(/\/+$/, ''), tenant, clientId, clientSecret, isTemporary: false }
 }
 
-/** `hub`, `other` for any other program, `none` if nothing answers. */
+/** Identifies the server at an address: `hub`, `other` for any other program, `none` without a response. */
 export async function whatAnswersAt(baseUrl: string): Promise<'hub' | 'other' | 'none'> {
   let response: Response
   try {
@@ -57,7 +57,7 @@ export async function whatAnswersAt(baseUrl: string): Promise<'hub' | 'other' | 
   return typeof body?.status === 'string' && typeof body.version === 'string' ? 'hub' : 'other'
 }
 
-/** Throws StartupError unless a Hub answers at `HUB_URL`. */
+/** Throws StartupError unless a Hub responds at `HUB_URL`. */
 export async function requireRemoteHub({ baseUrl }: DemoTarget): Promise<void> {
   const answering = await whatAnswersAt(baseUrl)
   if (answering === 'hub') return
@@ -67,7 +67,7 @@ export async function requireRemoteHub({ baseUrl }: DemoTarget): Promise<void> {
   )
 }
 
-/** Throws StartupError if another program than a Hub has the address. */
+/** Throws StartupError if another program uses the address. */
 export function refuseOtherProgram(baseUrl: string): never {
   throw new StartupError(
     `The program that answers at ${baseUrl} is not a Hub.`,
@@ -77,7 +77,7 @@ export function refuseOtherProgram(baseUrl: string): never {
 
 /**
  * Throws StartupError if no Hub runs on the embedded database of this data directory, so that the Hub at the address is
- * another one. Creates nothing. An external database does not show who uses it; `connectTo` finds out.
+ * another one. Creates nothing. An external database does not show its user; `connectTo` finds out.
  */
 export async function requireOwnHub({ databaseUrl, dataDir }: Config, baseUrl: string): Promise<void> {
   if (databaseUrl !== undefined) return
@@ -88,11 +88,11 @@ export async function requireOwnHub({ databaseUrl, dataDir }: Config, baseUrl: s
   )
 }
 
-/** Opens a client, and throws StartupError with the variable to set if the Hub refuses the account. */
+/** Opens a client. Throws StartupError with the variable to set if the Hub rejects the account. */
 export async function connectTo(target: DemoTarget, isRemote: boolean): Promise<HubClient> {
   const hub = new HubClient(target)
   try {
-    // For administrators only, so it takes the scopes that the load takes.
+    // An endpoint for administrators, so it requires the scopes of the load.
     await hub.get('/api/v1/service-accounts', { limit: 1 })
     return hub
   } catch (error) {

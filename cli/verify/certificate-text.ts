@@ -1,7 +1,7 @@
 import type { CertificateChecks } from '../../provenance/index.ts'
 import type { CheckedCertificate } from './document.ts'
 
-/** What each check shows; docs/auditor.md tells what they prove together. */
+/** The meaning of each check. docs/auditor.md explains what they prove together. */
 const checks: Readonly<Record<keyof CertificateChecks, string>> = {
   well_formed: 'it has all members of a certificate, each of its form',
   seal_signed: 'a key of the log signed the seal that it names',
@@ -11,13 +11,13 @@ const checks: Readonly<Record<keyof CertificateChecks, string>> = {
   events_agree: 'these events tell of this record and leaf, and say what the certificate says',
 }
 
-/** What the certificate is of. */
+/** Returns the title: the record and its erasure. */
 export function certificateTitle({ recordId, erased }: CheckedCertificate): string {
   const title = `Deletion certificate of ${recordId === undefined ? 'an unnamed record' : `record ${recordId}`}`
   return erased === undefined ? title : `${title} (${erased.recordType}), erased at ${erased.at}`
 }
 
-/** One for each check that was made. */
+/** Returns one line for each check made. */
 export function certificateLines(certificate: CheckedCertificate): string[] {
   return Object.entries(checks).map(
     ([name, text]) => `${certificate.checks[name as keyof CertificateChecks] ? 'good' : 'FAILED'}: ${text}`,

@@ -8,7 +8,7 @@ import { nodeCrypto } from '../../server/modules/hub/node-crypto.ts'
 import { type ColumnLayout, isSameCsvCell, layoutOf, problemsOfCells } from './typed-cells.ts'
 import { documentBytesMax } from './verified-file.ts'
 
-/** Verifies the rows of a CSV file. What is wrong with the file is told to the verifier; other errors are passed on. */
+/** Verifies the rows of a CSV file. Reports defects of the file to the verifier; rethrows other errors. */
 export async function verifyCsvRows(content: AsyncIterable<Uint8Array>, verifier: ExportVerifier): Promise<void> {
   const rows = new CsvRows(verifier)
   const parser = parse({
@@ -16,15 +16,15 @@ export async function verifyCsvRows(content: AsyncIterable<Uint8Array>, verifier
     relax_column_count: true,
     record_delimiter: ['\r\n', '\n'],
     max_record_size: documentBytesMax,
-    // What cannot be read is passed over, up to the next line at which something can.
+    // Skips unreadable rows, up to the next readable line.
     skip_records_with_error: true,
     on_skip: (error, raw) => {
       rows.skip(error, raw ?? '')
       return undefined
     },
-    // As they are read, so that they stay in order with those that are passed over; nothing is left to be read.
+    // Handles rows as they are read, in order with skipped ones; returning null keeps no rows in memory.
     on_record: (row) => {
-      // With `raw` it is not the record itself, as the types have it.
+      // With `raw` the row is an object around the record, although its type is that of the record.
       rows.row((row as unknown as { record: string[] }).record)
       return null
     },
@@ -37,9 +37,9 @@ export async function verifyCsvRows(content: AsyncIterable<Uint8Array>, verifier
 class CsvRows {
   readonly #verifier: ExportVerifier
   #layout: ColumnLayout | undefined
-  /** Where the next row begins. */
+  /** The line of the next row. */
   #line = 1
-  /** Of a row that cannot be read, as far as was read by now. */
+  /** An unreadable row, as far as it was read. */
   #skipped: { raw: string; code: string } | undefined
 
   constructor(verifier: ExportVerifier) {
@@ -61,7 +61,7 @@ class CsvRows {
     }
   }
 
-  /** Is told of one row again and again, with more of it each time. */
+  /** Records a skipped row. The parser calls it repeatedly for one row, each time with more of its text. */
   skip(error: unknown, raw: string): void {
     if (this.#skipped !== undefined && !raw.startsWith(this.#skipped.raw)) this.#endSkipped()
     this.#skipped = { raw, code: error instanceof CsvError ? error.code : 'unreadable' }
@@ -86,7 +86,7 @@ class CsvRows {
     } else {
       const [canonical = '', hash = '', cosign = ''] = cells.slice(typedColumns.length)
       const verification = this.#verifier.cells(line, { canonical, hash, cosign }, (record) =>
-        // What is wrong with the columns is told already.
+        // A problem with the columns is already reported.
         layout === undefined ? [] : problemsOfCells(cells, record, layout, isSameCsvCell),
       )
       runSync(verification, nodeCrypto)

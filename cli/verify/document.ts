@@ -13,11 +13,11 @@ import { runSync } from '../../provenance/sync-async-runner.ts'
 import { nodeCrypto } from '../../server/modules/hub/node-crypto.ts'
 import { InconclusiveError } from './inconclusive-error.ts'
 
-/** A deletion certificate that was verified, as people are told of it. */
+/** The facts of a verified deletion certificate that the report shows. */
 export interface CheckedCertificate {
-  /** Undefined where it names none. */
+  /** Undefined if the certificate names no record. */
   recordId: string | undefined
-  /** Signed, and so only known where everything is good. */
+  /** Signed content, so it is set only if every check passed. */
   erased: { recordType: string; at: string } | undefined
   checks: CertificateChecks
 }
@@ -25,13 +25,13 @@ export interface CheckedCertificate {
 /**
  * Verifies one JSON document. The line of a record is its number in the document.
  *
- * Throws CannotCheckError where there is nothing to verify in it. Answers the certificate, where it is one.
+ * Returns the certificate if the document is one. Throws InconclusiveError if it contains nothing to verify.
  */
 export function verifyDocument(text: string, verifier: ExportVerifier, keys: KeyRing): CheckedCertificate | undefined {
   const json = parse(text)
   const twice = duplicateMember(text)
   if (twice !== undefined) {
-    // Which of the two is meant depends on who reads it.
+    // Readers differ in which of the two they use.
     verifier.wrong(`record-malformed: the member ${JSON.stringify(twice)} occurs twice`)
   } else if (isJsonObject(json) && isDeletionCertificate(json)) {
     return verifyCertificate(json, verifier, keys)
@@ -60,7 +60,7 @@ function recordsIn(json: JsonValue): readonly JsonObject[] {
   const list = Array.isArray(json) ? json : isJsonObject(json) ? (json.records ?? json.items ?? [json]) : []
   const records = (Array.isArray(list) ? (list as JsonValue[]) : []).flatMap((item) => {
     if (!isJsonObject(item)) return []
-    // Entries of the log have their record inside; those of erased ones have none.
+    // A log entry contains its record, except if the record is erased.
     return isJsonObject(item.record ?? null) ? [item.record as JsonObject] : item.erased === true ? [] : [item]
   })
   if (records.length > 0 && records.every((record) => isRecord(record))) return records
@@ -70,7 +70,7 @@ function recordsIn(json: JsonValue): readonly JsonObject[] {
   )
 }
 
-/** What has no provenance is told apart by the verifier. */
+/** Returns true if an object has the id or any provenance of a record; the verifier reports missing members. */
 function isRecord(record: JsonObject): boolean {
   return ['record_id', 'provenance_hash', 'provenance_cosign'].some((member) => Object.hasOwn(record, member))
 }

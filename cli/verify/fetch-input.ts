@@ -2,7 +2,7 @@ import { fileProblem } from '../../server/startup-error.ts'
 import { InconclusiveError } from './inconclusive-error.ts'
 
 const timeoutMs = 60_000
-/** Of keys and manifests, which are kept in memory. */
+/** Maximum bytes of keys and manifests, which are held in memory. */
 const bytesMax = 1024 * 1024 * 1024
 
 export function isUrl(place: string): boolean {
@@ -10,8 +10,8 @@ export function isUrl(place: string): boolean {
 }
 
 /**
- * Fetches what an address on the command line names. Throws CannotCheckError: for http beyond this machine, where
- * anyone on the way could put in keys of their own, and for any answer but 200.
+ * Fetches an address of the command line. Throws InconclusiveError for http beyond this machine, where an attacker on
+ * the path could insert keys, and for any response but 200.
  */
 export async function fetchInput(address: string): Promise<Uint8Array[]> {
   const url = new URL(address)

@@ -2,10 +2,10 @@ import { isDeletionCertificate, isJsonObject, type JsonValue } from '../../prove
 import { InconclusiveError } from './inconclusive-error.ts'
 import type { VerifiedFile } from './verified-file.ts'
 
-/** `json` is one document: a record, an answer of the API with many, or a deletion certificate. */
+/** The format of a file. `json` is one document: a record, an API response with many, or a deletion certificate. */
 export type FileFormat = 'jsonl' | 'csv' | 'parquet' | 'json'
 
-/** What a file without a manifest is, by its content and then by its name. Throws CannotCheckError. */
+/** Returns the format of a file without a manifest, by its content and then by its name. Throws InconclusiveError. */
 export async function formatOf(file: VerifiedFile): Promise<FileFormat> {
   const name = file.path.replace(/\.gz$/i, '').toLowerCase()
   const head = Buffer.from(file.head).toString()

@@ -1,4 +1,4 @@
-/** Nothing can be said of what was given, good or bad. `fix` tells what to do about it. */
+/** Signals that the input can be neither verified nor refuted. `fix` states what to do. */
 export class InconclusiveError extends Error {
   override readonly name = 'CannotCheckError'
   readonly fix: string

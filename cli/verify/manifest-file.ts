@@ -6,14 +6,14 @@ import { fetchInput, isUrl } from './fetch-input.ts'
 import { InconclusiveError } from './inconclusive-error.ts'
 
 export interface FoundManifest {
-  /** As it was given, or the path where it was found. */
+  /** The path or URL as given, or the path where it was found. */
   place: string
   source: ManifestSource
 }
 
 /**
- * The manifest of a file: the one that is named, or the one beside it, also where the file was compressed or unpacked
- * since. Undefined where there is none. Throws CannotCheckError where the one that is named cannot be read.
+ * Returns the manifest of a file: the given one, or the one beside the file, even if the file was compressed or
+ * unpacked since. Undefined if absent. Throws InconclusiveError if the given one is unreadable.
  */
 export async function findManifest(file: string, given: string | undefined): Promise<FoundManifest | undefined> {
   if (given !== undefined) return { place: given, source: await sourceOf(given) }

@@ -6,13 +6,13 @@ import { nodeCrypto } from '../../server/modules/hub/node-crypto.ts'
 import type { ParquetColumns, ParquetShape, ParquetTask } from './parquet-worker.ts'
 import { type ColumnLayout, isSameParquetCell, layoutOf, problemsOfCells } from './typed-cells.ts'
 
-/** A thousand times what reading a row group takes. */
+/** A thousand times the usual time for reading a row group. */
 const groupMsDefault = 60_000
 const memoryMb = 2048
 
 /**
- * Verifies the rows of a Parquet file, one row group after the other. It is read in another thread: from a damaged file
- * the reader may go on for ever, or ask for more memory than there is, and then only that thread ends.
+ * Verifies the rows of a Parquet file, one row group after the other. Another thread reads the file: a damaged file may
+ * make the reader loop or exhaust memory, and then only that thread ends.
  */
 export async function verifyParquetRows(
   file: { path: string; sizeBytes: number },
@@ -31,7 +31,7 @@ export async function verifyParquetRows(
     try {
       return await reader.run({ path, sizeBytes, ...(rows && { rows }) }, { signal: AbortSignal.timeout(groupMs) })
     } catch {
-      // Whatever it says: its errors are of any kind, and may quote the file.
+      // Ignores the error: it may be of any kind and quote the file.
       return undefined
     }
   }
@@ -60,7 +60,7 @@ async function verifyGroups(
   if (layout === undefined) return verifier.wrong('columns: its columns are not those of an export')
   let from = 0
   for (const [group, count] of groups.entries()) {
-    // A row has more than a byte: only a damaged file says otherwise, and it must not be believed.
+    // A row takes more than a byte. Only a damaged file states a higher count.
     if (!Number.isSafeInteger(count) || count < 0 || count > sizeBytes) {
       return verifier.wrong(`parquet-malformed: row group ${group + 1} has no possible number of rows`)
     }

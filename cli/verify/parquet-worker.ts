@@ -1,25 +1,25 @@
 import { type FileHandle, open } from 'node:fs/promises'
 import { type AsyncBuffer, type FileMetaData, parquetMetadataAsync, parquetReadObjects, parquetSchema } from 'hyparquet'
 
-/** What is asked of the thread that reads a Parquet file: its shape, or the rows of one group. */
+/** The task of the thread that reads a Parquet file: its shape, or the rows of one group. */
 export interface ParquetTask {
   path: string
   sizeBytes: number
   rows?: { from: number; to: number }
 }
 
-/** Columns by name, and how many rows each group has. */
+/** The names of the columns, and the number of rows in each group. */
 export interface ParquetShape {
   names: string[]
   groups: number[]
 }
 
-/** By column, in the order of the names. */
+/** Values by column, in the order of the names. */
 export type ParquetColumns = unknown[][]
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** Values as exact as they are stored: no Date, which has milliseconds, and no JSON that is parsed. */
+/** Keeps values as exact as stored: no Date, which has only milliseconds, and no parsed JSON. */
 const parsers = {
   timestampFromMicroseconds: (micros: bigint) => micros,
   stringFromBytes: (bytes: Uint8Array | undefined) => bytes && decoder.decode(bytes),
@@ -28,7 +28,9 @@ const parsers = {
 
 let known: { path: string; file: AsyncBuffer; metadata: FileMetaData } | undefined
 
-/** Throws errors of any kind for what is damaged, or never ends: see `parquet-rows.ts`. */
+/**
+ * Reads a shape or a row group. For a damaged file it throws errors of any kind, or never ends: see `parquet-rows.ts`.
+ */
 export default async function readParquet({
   path,
   sizeBytes,
@@ -52,7 +54,7 @@ function bufferOf(handle: FileHandle, byteLength: number): AsyncBuffer {
   return {
     byteLength,
     async slice(start, end = byteLength) {
-      // What a damaged file says of its own length must not be believed.
+      // A damaged file may state a wrong length.
       const bytes = new Uint8Array(Math.max(0, Math.min(end, byteLength) - start))
       let at = 0
       while (at < bytes.length) {

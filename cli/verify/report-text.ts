@@ -5,10 +5,10 @@ import { certificateLines, certificateTitle } from './certificate-text.ts'
 import { completenessUnknown } from './trust-summary.ts'
 import type { FileVerification } from './verify-file.ts'
 
-/** Failures that people are shown. */
+/** Maximum number of printed failures. */
 const listedMax = 100
 
-/** For people: the verdict, what it rests on, what was checked, and what is wrong. */
+/** Returns the report for people: the verdict, its basis, the scope of the checks, and the failures. */
 export function reportText(verification: FileVerification): string {
   const { file, report, trust, certificate } = verification
   return [

@@ -1,16 +1,16 @@
 import type { VerificationFailure } from '../../provenance/findings.ts'
 import type { FileVerification } from './verify-file.ts'
 
-/** What was verified, as far as it bears on how much that shows. */
+/** The verified input, as far as it limits the conclusion. */
 interface Verified {
   manifest: FileVerification['manifest']
   isDocument: boolean
   records: number
-  /** Keys of one's own, and none of them signed something that is to be verified. */
+  /** True if the given keys may be too old: something to verify has no known key. */
   hasOldKeys: boolean
 }
 
-/** What verification rests on, and how far that reaches. */
+/** Returns the basis of the verification and its limits. */
 export function trustSummary(basis: string, verified: Verified): string {
   return [basis, ...reach(verified), ...(verified.hasOldKeys ? [newerKeys] : [])].join('; ')
 }
@@ -21,7 +21,7 @@ function reach({ manifest, isDocument, records }: Verified): string[] {
   return records > 1 ? ['each record was checked by itself, and what other records there are is not part of this'] : []
 }
 
-/** @param hasManifest there is one, which cannot be read */
+/** @param hasManifest true if a manifest exists but is unreadable */
 export function completenessUnknown(hasManifest: boolean): string {
   return `completeness is unknown, because ${hasManifest ? 'the manifest cannot be read' : 'there is no manifest'}`
 }
@@ -34,7 +34,7 @@ const newerKeys =
   'something is not signed by any of these keys: if the Hub has changed its key since you kept yours, fetch ' +
   'the key document (/.well-known/provenance-keys.json) again; its `succession` links the new keys to yours'
 
-/** Whether a failure may come of keys that are older than what they are to verify. */
+/** Returns true if a failure may come from keys that are older than the verified data. */
 export function isKeyUnknown({ reason }: VerificationFailure): boolean {
   return /^key-unknown: |no (known )?key of the log|not signed by a trusted key|is not among the trusted/.test(reason)
 }

@@ -17,16 +17,16 @@ import { counted } from '../counted.ts'
 import { fetchInput, isUrl } from './fetch-input.ts'
 import { InconclusiveError } from './inconclusive-error.ts'
 
-/** The keys that verification rests on, and why. */
+/** The trusted keys, and the reason for the trust. */
 export interface Trust {
   keys: KeyRing
-  /** One sentence. */
+  /** The reason in one sentence. */
   basis: string
 }
 
 const { sha256 } = nodeCrypto
 
-/** The keys of `--keys`. Throws CannotCheckError where they cannot be read. */
+/** Reads the keys of `--keys`. Throws InconclusiveError if they are unreadable. */
 export async function readKeys(place: string): Promise<KeyRing> {
   const fix = 'Give what /.well-known/provenance-keys.json of the Hub answers, or a line <name>+<hash>+<key>.'
   let text: string
@@ -46,13 +46,13 @@ export async function readKeys(place: string): Promise<KeyRing> {
   throw new InconclusiveError(`${place} has no keys.`, fix)
 }
 
-/** A key document, or a manifest, which has one. */
+/** Reads a key document, or the one inside a manifest. */
 function keysInJson(json: JsonValue): KeyRing {
   const inside = isJsonObject(json) && isJsonObject(json.keys ?? null) ? json.keys : json
   return parseKeyDocument(inside as JsonValue, sha256)
 }
 
-/** Verifier keys (C2SP signed-note), one a line. */
+/** Reads verifier keys (C2SP signed-note), one a line. */
 function keysInLines(text: string): KeyRing {
   const keys = new Map<string, VerifierKey>()
   for (const line of text.split('\n').map((each) => each.trim())) {
@@ -64,7 +64,7 @@ function keysInLines(text: string): KeyRing {
   return keys
 }
 
-/** The keys that came with the file itself. */
+/** Trusts the keys that came with the file itself. */
 export function trustOnFirstUse(manifestKeys: JsonValue): Trust {
   const keys = parseKeyDocument(manifestKeys, sha256)
   const basis =
@@ -74,13 +74,13 @@ export function trustOnFirstUse(manifestKeys: JsonValue): Trust {
 }
 
 /**
- * The keys of `--keys`, and those that they lead to by succession.
+ * Trusts the keys of `--keys`, and those that key rotations introduce from them.
  *
  * @param manifest whose keys may be introduced by pinned ones
  */
 export function trustPinned(pinned: KeyRing, place: string, manifest: JsonObject | undefined): Trust {
   const offered = manifest === undefined ? undefined : offeredKeys(manifest)
-  // What is pinned wins; a key that only the manifest has counts if a trusted key has introduced it.
+  // Pinned keys take precedence. A key that only the manifest contains counts if a trusted key introduced it.
   const all: KeyRing = new Map([...(offered ?? []), ...pinned])
   const { trusted, distrusted } = verifySuccessionSync(all, pinned.keys(), nodeCrypto)
   const keys = new Map([...all].filter(([keyId]) => trusted.has(keyId)))

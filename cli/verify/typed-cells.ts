@@ -10,15 +10,15 @@ import {
 } from '../../contract/export-columns.ts'
 import type { JsonObject } from '../../provenance/index.ts'
 
-/** What stands where in a file with columns. */
+/** The positions of the columns in a file. */
 export interface ColumnLayout {
-  /** Of columns. */
+  /** The number of columns. */
   count: number
   hasProvenance: boolean
   hasVerified: boolean
 }
 
-/** Undefined unless the columns are those of an export, in their order. */
+/** Returns the layout; undefined unless the columns are those of an export, in their order. */
 export function layoutOf(names: readonly string[]): ColumnLayout | undefined {
   const typed = typedColumns.map(({ name }) => name)
   for (const hasProvenance of [true, false]) {
@@ -33,10 +33,10 @@ export function layoutOf(names: readonly string[]): ColumnLayout | undefined {
 }
 
 /**
- * What is wrong with the typed cells of a row.
+ * Returns the problems of a row's typed cells.
  *
- * @param cells by the order of the columns
- * @param isSame whether a cell says what the record does
+ * @param cells in the order of the columns
+ * @param isSame returns true if a cell has the value of the record
  */
 export function problemsOfCells<Cell>(
   cells: readonly Cell[],

@@ -8,20 +8,20 @@ import { fileProblem } from '../../server/startup-error.ts'
 import { InconclusiveError } from './inconclusive-error.ts'
 
 const readBytes = 256 * 1024
-/** What a document that is not one row a line may have, unpacked. */
+/** Maximum unpacked bytes of a document that does not have one row per line. */
 export const documentBytesMax = 64 * 1024 * 1024
 
-/** The file does not unpack: from there on it is damaged. */
+/** Signals that the file cannot be unpacked beyond this point. */
 export class DamagedFileError extends Error {
   override readonly name = 'DamagedFileError'
 }
 
-/** The file to verify, which is read from the start each time. */
+/** The file to verify. Each read starts at the beginning. */
 export class VerifiedFile {
   readonly path: string
   readonly sizeBytes: number
   readonly isGzip: boolean
-  /** Of what is inside. */
+  /** The first bytes of the unpacked content. */
   readonly head: Uint8Array
 
   private constructor(path: string, sizeBytes: number, isGzip: boolean, head: Uint8Array) {
@@ -31,7 +31,7 @@ export class VerifiedFile {
     this.head = head
   }
 
-  /** Throws CannotCheckError. */
+  /** Opens a file. Throws InconclusiveError. */
   static async open(path: string): Promise<VerifiedFile> {
     try {
       const { size } = await stat(path)
@@ -47,9 +47,9 @@ export class VerifiedFile {
   }
 
   /**
-   * What is in it, unpacked.
+   * Yields the unpacked content.
    *
-   * @param digest takes the bytes of the file as it is
+   * @param digest takes the bytes of the file as stored
    * @throws DamagedFileError
    */
   async *content(digest?: Digest): AsyncGenerator<Uint8Array, void> {
@@ -63,7 +63,7 @@ export class VerifiedFile {
     }
     const unpacked = createGunzip({ chunkSize: readBytes })
     const done = pipeline(raw, tap(digest), unpacked)
-    // It fails where the reading below does, which tells.
+    // Ignored here: the read below fails with the same error.
     done.catch(() => {})
     try {
       yield* unpacked as AsyncIterable<Uint8Array>
@@ -78,7 +78,7 @@ export class VerifiedFile {
     }
   }
 
-  /** All of it, unpacked; undefined where that is more than a document may have. Throws DamagedFileError. */
+  /** Returns the unpacked content; undefined if it exceeds the maximum of a document. Throws DamagedFileError. */
   async document(): Promise<Uint8Array | undefined> {
     const chunks: Uint8Array[] = []
     let size = 0
@@ -90,7 +90,7 @@ export class VerifiedFile {
     return Buffer.concat(chunks)
   }
 
-  /** Of the file as it is, where nothing else reads it. */
+  /** Computes the digest of the stored file if nothing else reads it. */
   async digest(): Promise<FileDigest> {
     const digest = new Digest()
     for await (const chunk of createReadStream(this.path, { highWaterMark: readBytes }))
@@ -99,7 +99,7 @@ export class VerifiedFile {
   }
 }
 
-/** Size and SHA-256 of what it is given. */
+/** Computes size and SHA-256 of the bytes it gets. */
 export class Digest {
   readonly #hash: Hash = createHash('sha256')
   #sizeBytes = 0
@@ -123,7 +123,7 @@ function tap(digest: Digest | undefined) {
   }
 }
 
-/** Nothing where it does not unpack: whoever reads it all will find out. */
+/** Returns the first bytes, or none if the file does not unpack: the full read reports that. */
 async function firstUnpacked(file: VerifiedFile): Promise<Uint8Array> {
   try {
     for await (const chunk of file.content()) return chunk.slice(0, 4096)

@@ -18,34 +18,34 @@ import { readKeys, type Trust, trustOnFirstUse, trustPinned } from './trusted-ke
 import { DamagedFileError, Digest, documentBytesMax, VerifiedFile } from './verified-file.ts'
 
 export interface VerifyOptions {
-  /** Path or URL. */
+  /** The path or URL of the manifest. */
   manifest?: string
-  /** Path or URL. */
+  /** The path or URL of the keys. */
   keys?: string
-  /** How long reading a row group of Parquet may take before it is given up. */
+  /** Maximum milliseconds for reading a row group of Parquet. */
   parquetGroupMs?: number
 }
 
 export interface FileVerification {
   file: string
   format: FileFormat
-  /** Undefined unless it is one. */
+  /** Undefined unless the file is a certificate. */
   certificate: CheckedCertificate | undefined
-  /** Where the manifest is, and what it says or why it cannot be read. */
+  /** The place of the manifest, and its content or why it is unreadable. */
   manifest: { place: string; prepared: PreparedManifest | undefined; problem: string | undefined } | undefined
-  /** One sentence. */
+  /** The basis and the limits of the verification, in one sentence. */
   trust: string
-  /** `unchecked`: nothing of the file is wrong, and its manifest cannot be read. */
+  /** `unchecked`: the file has no failure, but its manifest is unreadable. */
   outcome: 'verified' | 'failed' | 'unchecked'
   report: VerificationReport
 }
 
-/** Where a manifest cannot be used. */
+/** The fix for an unusable manifest. */
 export const manifestFix = 'Download it again. To check the rows alone, move it away and give public keys with --keys.'
 
 /**
- * Verifies a file with nothing but what is given: no server, no database, and no network unless an address is given.
- * Throws CannotCheckError where nothing can be said.
+ * Verifies a file with only its inputs: no server, no database, and no network unless an input is a URL. Throws
+ * InconclusiveError if nothing can be verified or refuted.
  */
 export async function verifyFile(path: string, options: VerifyOptions): Promise<FileVerification> {
   const file = await VerifiedFile.open(path)
@@ -72,7 +72,7 @@ export async function verifyFile(path: string, options: VerifyOptions): Promise<
     manifest,
     isDocument: format === 'json',
     records: certificate ? 0 : report.checked,
-    // What an address answered a moment ago is no older than the file.
+    // Keys that were fetched a moment ago are not older than the file.
     hasOldKeys: pinned !== undefined && !isUrl(options.keys!) && report.failures.some(isKeyUnknown),
   })
   return { file: path, format, certificate, manifest, trust: sentence, outcome, report }
@@ -100,7 +100,7 @@ function manifestTrust(place: string, prepared: PreparedManifest): Trust {
   throw unusableManifest(place, 'manifest-keys: it brings no keys that can be read')
 }
 
-/** Throws CannotCheckError where the rows, by themselves, show nothing, good or bad. */
+/** Throws InconclusiveError if the rows by themselves prove nothing. */
 function requireRows(path: string, report: VerificationReport, manifestProblem: string | undefined): void {
   const { checked, withoutProvenance, failureCount } = report
   const rowFailures = failureCount - (manifestProblem === undefined ? 0 : 1)
@@ -110,7 +110,8 @@ function requireRows(path: string, report: VerificationReport, manifestProblem: 
       'Give the manifest of the export, which tells how many it has.',
     )
   }
-  // One row among others that have lost theirs is another matter, and so is whatever else is wrong.
+  // Throws only if no row has provenance and there is no other failure: a single row that lost its provenance is a
+  // failure.
   if (withoutProvenance === 0 || withoutProvenance !== checked || withoutProvenance !== rowFailures) return
   const manifestText =
     manifestProblem === undefined ? '' : `, and the manifest cannot be used (${detailOf(manifestProblem)})`
@@ -120,7 +121,9 @@ function requireRows(path: string, report: VerificationReport, manifestProblem: 
   )
 }
 
-/** Answers the digest of the file that the manifest is about, where this is it, packed or not. */
+/**
+ * Verifies the content. Returns the digest of the file that the manifest describes if this is it, compressed or not.
+ */
 async function verifyContent(
   file: VerifiedFile,
   format: FileFormat,
@@ -191,12 +194,12 @@ function noKeys(path: string): InconclusiveError {
   )
 }
 
-/** What it says may be anything: nothing follows from it, not even that the file is bad. */
+/** Draws no conclusion: the content of an unusable manifest proves nothing, not even that the file is bad. */
 function unusableManifest(place: string, problem: string): InconclusiveError {
   return new InconclusiveError(`The manifest ${place} cannot be used: ${detailOf(problem)}.`, manifestFix)
 }
 
-/** Without its code. */
+/** Returns the problem without its code. */
 function detailOf(manifestProblem: string): string {
   return manifestProblem.replace(/^manifest-\w+: (the manifest cannot be read: )?/, '')
 }

@@ -36,7 +36,7 @@ SAFE_INTEGER_MAX = 2**53 - 1
 
 
 class ProvenanceError(Exception):
-    """What is wrong with an input. `code` is the one that docs/provenance.md lists."""
+    """Signals a defect of an input. docs/provenance.md lists the values of `code`."""
 
     def __init__(self, code, detail):
         super().__init__(detail)
@@ -47,7 +47,7 @@ class ProvenanceError(Exception):
 
 
 def canonicalize(value, depth=0):
-    """The canonical text of a parsed JSON value."""
+    """Returns the canonical text of a parsed JSON value."""
     if value is None:
         return "null"
     if value is True:
@@ -85,7 +85,7 @@ def escape(match):
 
 
 def format_number(number):
-    """ECMAScript's Number::toString (ECMA-262, 6.1.6.1.20): every JSON number is a double."""
+    """Formats a number like ECMAScript's Number::toString (ECMA-262, 6.1.6.1.20): every JSON number is a double."""
     try:
         double = float(number)
     except OverflowError:
@@ -115,7 +115,7 @@ def format_number(number):
 
 
 def parse_json(text):
-    """Strict: no duplicate names, no NaN. Raises ValueError or RecursionError."""
+    """Parses JSON strictly: no duplicate names, no NaN. Raises ValueError or RecursionError."""
 
     def members(pairs):
         names = dict(pairs)
@@ -170,7 +170,7 @@ def root_from_path(index, size, leaf, path):
 
 
 def strict_base64(text, code, url_safe=False):
-    """Decodes only what encoding would give again: no whitespace, exact padding, unused bits zero."""
+    """Decodes base64 strictly: no whitespace, exact padding, unused bits zero."""
     try:
         padded = text + "=" * (-len(text) % 4) if url_safe else text
         data = base64.b64decode(padded.encode("ascii"), altchars=b"-_" if url_safe else None, validate=True)
@@ -191,7 +191,7 @@ def key_hash(name, public_key):
 
 
 def parse_vkey(vkey):
-    """(name, public key) of a C2SP verifier key of type Ed25519."""
+    """Returns (name, public key) of a C2SP verifier key of type Ed25519."""
     match = re.fullmatch(r"([^+]+)\+([0-9a-f]{8})\+([A-Za-z0-9+/=]+)", vkey)
     if match is None:
         raise ProvenanceError("key-malformed", "not a verifier key")
@@ -202,7 +202,7 @@ def parse_vkey(vkey):
 
 
 def parse_key_document(document):
-    """{key id: (log name, public key)}; everything that can be recomputed is."""
+    """Returns {key id: (log name, public key)}. Recomputes every key id and hash."""
     entries = document.get("keys") if isinstance(document, dict) else None
     if not isinstance(entries, list):
         raise ProvenanceError("key-malformed", "/keys is not an array")
@@ -244,7 +244,7 @@ def is_signed_by(public_key, message, signature):
 
 
 def note_is_signed(note, name, public_key):
-    """Whether a C2SP signed note has a valid signature of the key."""
+    """Returns True if a C2SP signed note has a valid signature of the key."""
     text, _, signatures = note.rpartition("\n\n")
     for line in signatures.removesuffix("\n").split("\n"):
         match = re.fullmatch(r"— (\S+) (\S+)", line)
@@ -307,14 +307,14 @@ def seal_note_text(log_name, cosign, root):
 
 
 class Verifier:
-    """Verifies records; the records of one seal share one signature check."""
+    """Verifies records. The records of one seal share one signature check."""
 
     def __init__(self, keys):
         self.keys = keys
         self.signatures = {}
 
     def verify(self, record, stored_hash, cosign):
-        """The failed checks, as (check, code, detail); none means verified. `record` is canonical text or a dict."""
+        """Returns failed checks as (check, code, detail), none if verified. `record` is canonical text or a dict."""
         failures = []
         canonical = version = record_error = hash_error = hash_bytes = None
         try:
@@ -350,7 +350,7 @@ class Verifier:
         text = record if isinstance(record, str) else None
         try:
             if text is not None:
-                # Not strictly: what parse_json() would refuse is then found not to be canonical.
+                # Not strict: text that parse_json() would reject fails the canonical check later.
                 record = json.loads(text)
             if not isinstance(record, dict):
                 raise ProvenanceError("record-malformed", "not a JSON object")
@@ -370,7 +370,7 @@ class Verifier:
         return bytes.fromhex(text[len("sha256:") :])
 
     def check_cosign(self, cosign, hash_bytes, hash_error):
-        # Over the stored hash, so that altered content and a forged cosignature are told apart.
+        # Uses the stored hash, to distinguish altered content from a forged cosignature.
         if hash_error is not None:
             raise hash_error
         if cosign["key_id"] not in self.keys:
@@ -428,7 +428,7 @@ def read_source(source):
 
 
 class VectorRun:
-    """Runs the vectors, and counts."""
+    """Runs the test vectors and counts the failures."""
 
     def __init__(self, directory):
         self.directory = Path(directory)

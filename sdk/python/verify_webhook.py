@@ -16,7 +16,7 @@ import time
 
 
 class WebhookRefused(Exception):
-    """Answer 400, and take nothing from the message. `code` is one of those of docs/webhooks.md."""
+    """Rejects a webhook: answer 400 and ignore the message. docs/webhooks.md lists the values of `code`."""
 
     def __init__(self, code):
         super().__init__(code)
@@ -24,7 +24,7 @@ class WebhookRefused(Exception):
 
 
 def verify_webhook(body, signature, secrets, tolerance_seconds=300, now=None):
-    """The message of a webhook. `body` is the bytes as received, `secrets` one secret or several."""
+    """Returns the message of a webhook. `body` is the bytes as received, `secrets` one secret or several."""
     if not isinstance(body, bytes):
         raise TypeError("body must be the bytes as they were received, not what was parsed from them")
     secrets = [secrets] if isinstance(secrets, str) else list(secrets)

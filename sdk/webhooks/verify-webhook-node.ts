@@ -4,10 +4,10 @@ import { type ReceivedWebhook, readSignedWebhook, signatureMismatch, type Webhoo
 export * from './webhook-message.ts'
 
 /**
- * The message of a webhook, if the Hub sent it to this endpoint and did so within five minutes. For Node, at once; the
- * same as `verify-webhook.ts`.
+ * Returns the message of a webhook if the Hub sent it to this endpoint within the last five minutes. Synchronous, for
+ * Node; otherwise the same as `verify-webhook.ts`.
  *
- * @throws {WebhookRefused} with a `code`; a TypeError for a `body` that is no longer what was received
+ * @throws {WebhookRefused} with a `code`; a TypeError for a `body` that is not the received bytes
  */
 export function verifyWebhook(received: ReceivedWebhook): WebhookMessage {
   const { signed, signatures, secrets, accept } = readSignedWebhook(received)

@@ -3,10 +3,10 @@ import { type ReceivedWebhook, readSignedWebhook, signatureMismatch, type Webhoo
 export * from './webhook-message.ts'
 
 /**
- * The message of a webhook, if the Hub sent it to this endpoint and did so within five minutes. With WebCrypto alone:
- * for browsers, Deno, Bun, workers and Node. Its comparison takes the same time whatever is compared.
+ * Returns the message of a webhook if the Hub sent it to this endpoint within the last five minutes. Uses WebCrypto
+ * alone: for browsers, Deno, Bun, workers and Node. The comparison takes constant time.
  *
- * @throws {WebhookRefused} with a `code`; a TypeError for a `body` that is no longer what was received
+ * @throws {WebhookRefused} with a `code`; a TypeError for a `body` that is not the received bytes
  */
 export async function verifyWebhook(received: ReceivedWebhook): Promise<WebhookMessage> {
   const { signed, signatures, secrets, accept } = readSignedWebhook(received)

@@ -1,58 +1,61 @@
 /**
- * What verifying a webhook of the Hub takes besides the HMAC. Imports nothing: a receiver copies this file and one of
+ * Verifies webhooks of the Hub, except for the HMAC. Imports nothing: a receiver copies this file and one of
  * `verify-webhook.ts` (WebCrypto) and `verify-webhook-node.ts` (Node).
  */
 
-/** The body of a webhook. Further members may come. */
+/** The body of a webhook. Later versions may add members. */
 export interface WebhookMessage {
-  /** The same in every attempt, and in `X-Service-Webhook-Id`: a message with a known id has been here before. */
+  /**
+   * The message id, equal in every attempt and in `X-Service-Webhook-Id`. A known id means that the message was
+   * received before.
+   */
   id: string
-  /** Such as `user.provisioned`, `skill.invocation_failed` or `governance.hub.tamper_detected`. */
+  /** The event kind, such as `user.provisioned`, `skill.invocation_failed` or `governance.hub.tamper_detected`. */
   kind: string
-  /** Slug. */
+  /** The tenant's slug. */
   tenant: string
-  /** RFC 3339. */
+  /** The time of the event, RFC 3339. */
   occurred_at: string
-  /** Counts the messages to this endpoint from 1. They may arrive in another order. */
+  /** The number of the message to this endpoint, from 1. Messages may arrive in another order. */
   sequence: number
   data: Record<string, unknown>
 }
 
-/** `Headers` of the Fetch standard, or those of a request of Node. */
+/** `Headers` of the Fetch standard, or the headers of a Node request. */
 export type ReceivedHeaders =
   | { get(name: string): string | null }
   | Readonly<Record<string, string | readonly string[] | undefined>>
 
 export interface ReceivedWebhook {
-  /** As it came over the wire. Parsed and serialised again it is another text, with another signature. */
+  /** The body as received. A parsed and serialized body is another text with another signature. */
   body: string | Uint8Array
-  /** All headers, or {@link signature}. */
+  /** All headers; or pass {@link signature}. */
   headers?: ReceivedHeaders
-  /** `X-Service-Signature` by itself. */
+  /** The value of `X-Service-Signature`. */
   signature?: string
-  /** `whsec_…`, all of it; several are tried one after the other. */
+  /** The whole `whsec_…`; an array is tried in order. */
   secret: string | readonly string[]
-  /** How old a signature may be; default 300. */
+  /** Maximum age of a signature in seconds; defaults to 300. */
   toleranceSeconds?: number
-  /** Default: the clock of this machine. */
+  /** Milliseconds since 1970; defaults to the clock of this machine. */
   nowMs?: number
 }
 
 export type WebhookRefusal =
-  /** There is no `X-Service-Signature`. */
+  /** `X-Service-Signature` is absent. */
   | 'signature-missing'
   | 'signature-malformed'
-  /** No `v1` is of these bytes and one of the secrets. */
+  /** No `v1` matches these bytes and one of the secrets. */
   | 'signature-mismatch'
-  /** Good, but older than `toleranceSeconds`: sent again by somebody, or this clock is ahead. */
+  /** Valid, but older than `toleranceSeconds`: somebody replayed it, or this clock is ahead. */
   | 'signature-stale'
-  /** Good, but of more than 60 seconds from now: this clock is behind. */
+  /** Valid, but dated more than 60 seconds from now: this clock is behind. */
   | 'signature-ahead'
   | 'body-malformed'
-  /** `X-Service-Webhook-Id` or `X-Service-Tenant`, which are not signed, say something else than the body. */
+  /** `X-Service-Webhook-Id` or `X-Service-Tenant`, which are not signed, differ from the body. */
   | 'header-mismatch'
 
-/** Answer 400, and take nothing from the message. `code` says why; `message` has nothing secret in it. */
+/** Rejects a webhook: answer 400 and ignore the message. `code` states why; `message` contains no secret. */
 export class WebhookRefused extends Error {
   override readonly name = 'WebhookRefused'
   readonly code: WebhookRefusal
@@ -63,26 +66,30 @@ export class WebhookRefused extends Error {
   }
 }
 
-/** What is to be compared: one of `signatures` has to be the HMAC-SHA256 of `signed` under one of `secrets`. */
+/** The inputs of the comparison: one of `signatures` must be the HMAC-SHA256 of `signed` under one of `secrets`. */
 export interface SignedWebhook {
-  /** `<t>.<body>` */
+  /** The bytes of `<t>.<body>`. */
   signed: Uint8Array<ArrayBuffer>
-  /** Of 32 bytes. */
+  /** Signatures of 32 bytes. */
   signatures: Uint8Array<ArrayBuffer>[]
-  /** As UTF-8. */
+  /** Secrets as UTF-8. */
   secrets: Uint8Array<ArrayBuffer>[]
-  /** To be called once one of the signatures was found good: the message. Throws {@link WebhookRefused}. */
+  /** Returns the message. Call it once one of the signatures was found valid. Throws {@link WebhookRefused}. */
   accept(): WebhookMessage
 }
 
 const aheadSecondsMax = 60
 
-/** @throws {WebhookRefused}; a TypeError for arguments of the caller that cannot be right. */
+/**
+ * Reads the signature header and the body.
+ *
+ * @throws {WebhookRefused}; a TypeError for invalid arguments of the caller
+ */
 export function readSignedWebhook(received: ReceivedWebhook): SignedWebhook {
   const { headers, toleranceSeconds = 300, nowMs = Date.now() } = received
   const body = bytesOf(received.body)
   const secrets = typeof received.secret === 'string' ? [received.secret] : received.secret
-  // Of an empty secret everybody knows the HMAC; beside NaN nothing is too old.
+  // Anyone can compute the HMAC of an empty secret, and compared with NaN nothing is too old.
   if (!Array.isArray(secrets) || secrets.length === 0 || !secrets.every((one) => typeof one === 'string' && one !== ''))
     throw new TypeError('secret must be the secret of the endpoint (whsec_…), or several')
   if (!Number.isFinite(toleranceSeconds) || toleranceSeconds < 0 || !Number.isFinite(nowMs))
@@ -131,7 +138,7 @@ function bytesOf(body: unknown): Uint8Array {
   )
 }
 
-/** `t=<seconds>,v1=<hex>[,v1=<hex>]` in any order; parts of other schemes are left aside. */
+/** Parses `t=<seconds>,v1=<hex>[,v1=<hex>]` in any order; ignores parts of other schemes. */
 function readHeader(header: string): { t: string; signatures: string[] } {
   const parts = header.split(',').map((part) => /^([a-z][a-z0-9]*)=([!-+\--~]+)$/.exec(part))
   const values = (name: string) => parts.flatMap((part) => (part?.[1] === name ? [part[2] ?? ''] : []))
@@ -163,7 +170,9 @@ function readMessage(body: Uint8Array): WebhookMessage {
   return message as WebhookMessage
 }
 
-/** What stands in a header; several are joined, as `Headers` joins them, and so are no good signature. */
+/**
+ * Returns the value of a header. Several values are joined, as `Headers` joins them, which makes the signature invalid.
+ */
 function headerOf(headers: ReceivedHeaders, name: string): string | undefined {
   if (typeof headers.get === 'function') return headers.get(name) ?? undefined
   const values = Object.entries(headers).flatMap(([key, value]) =>
