@@ -36,7 +36,7 @@ import { createTokenService } from './tokens/token-service.ts'
 import { createTokenVerifier } from './tokens/token-verifier.ts'
 
 export interface AuthModule {
-  /** What the HTTP layer asks about every request. */
+  /** Access control that the HTTP layer applies to every request. */
   access: AccessControl
   serviceAccounts: ServiceAccounts
   sessions: Sessions
@@ -59,7 +59,7 @@ export interface AuthModuleDeps {
   mailer: Mailer
   jobSender: JobSender
   environment: Config['environment']
-  /** Address of the web UI, without a trailing slash; only known once the service listens. */
+  /** Returns the address of the web UI without a trailing slash. It is known only once the service listens. */
   browserUrl: () => string
   log: DatabaseLog
 }

@@ -40,7 +40,7 @@ export function addAuthRoutes(
         hostTenant: request.hostTenant?.slug,
       }
       const token = await deps.tokens.issue(tokenRequest, request.credentialCharges, origin)
-      // RFC 6749, section 5.1 asks for both.
+      // RFC 6749, section 5.1 requires both headers.
       reply.header('cache-control', 'no-store')
       reply.header('pragma', 'no-cache')
       return token

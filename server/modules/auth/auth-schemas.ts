@@ -1,7 +1,10 @@
 import { Type } from 'typebox'
 import { scopeNames } from '../../../contract/scopes.ts'
 
-/** Described here for the API reference; read by token-request.ts, which ignores other fields (RFC 6749, 3.2). */
+/**
+ * Describes the form for the API reference only. token-request.ts reads the form and ignores other fields (RFC 6749,
+ * 3.2).
+ */
 export const TokenForm = Type.Object({
   grant_type: Type.Literal('client_credentials'),
   client_id: Type.Optional(
@@ -35,7 +38,7 @@ export const TokenAnswer = Type.Object(
   { additionalProperties: false },
 )
 
-/** A token of a person (interface 2.7). */
+/** The response with a user token (interface 2.7). */
 export const UserTokenAnswer = Type.Object(
   {
     access_token: Type.String({

@@ -9,13 +9,13 @@ export type {
   ServiceAccounts,
 } from './service-accounts/service-accounts-types.ts'
 
-/** A token of interface 2.7, in the names of the answer. */
+/** A service token (interface 2.7), with the member names of the response. */
 export interface ServiceToken {
   access_token: string
-  /** Seconds. */
+  /** Lifetime in seconds. */
   expires_in: number
   token_type: 'Bearer'
-  /** Space-delimited. */
+  /** The space-delimited scopes. */
   scope: string
 }
 
@@ -27,72 +27,76 @@ export type OAuthErrorCode =
   | 'unsupported_grant_type'
   | 'invalid_scope'
 
-/** What a token request authenticates and asks with. */
+/** The credentials and the content of a token request. */
 export interface TokenRequest {
   clientId: string
   clientSecret: string
-  /** The secret came in an Authorization header, so a refusal answers with a challenge. */
+  /** True if the secret came in an Authorization header; a rejection then carries a challenge. */
   basic: boolean
-  /** Absent: all that are assigned. */
+  /** The requested scopes. Absent: all assigned scopes. */
   scopes: readonly string[] | undefined
-  /** X-Service-Tenant, which standard clients cannot send. */
+  /** The X-Service-Tenant header, which standard clients cannot send. */
   tenantHeader: string | undefined
 }
 
-/** Counts a token request against the limits of its class, once its secret was looked at. */
+/** Counts a token request against the limits of its class once its secret was checked. */
 export interface TokenCharge {
-  /** Without a valid credential: against the caller's address and the client id it names, never a tenant. */
+  /**
+   * Charges a request without a valid credential to the caller's address and the client id it names, never to a tenant.
+   */
   failed(clientId: string): Promise<void>
-  /** With one: against the client and its tenant. */
+  /** Charges a request with a valid credential to the client and its tenant. */
   succeed(clientId: string, tenantSlug: string): Promise<void>
 }
 
-/** Where a token request came from, and to. */
+/** The origin of a token request, and the host that it called. */
 export interface TokenRequestOrigin {
   address: string
   requestId: string
-  /** Slug of the tenant whose own address was called: the accounts of others are unknown there. */
+  /** Slug of the tenant whose own host was called; accounts of other tenants are unknown there. */
   hostTenant?: string | undefined
 }
 
 export interface TokenService {
-  /** Throws DomainError with the members of an OAuth error, or `rate-limited` where the charge does. */
+  /**
+   * Issues a token. Throws DomainError with the members of an OAuth error, or `rate-limited` if the charge throws it.
+   */
   issue(request: TokenRequest, charge: TokenCharge, origin: TokenRequestOrigin): Promise<ServiceToken>
 }
 
-/** What access tokens belong to, and are revoked by. */
+/** The owner of access tokens, by which they are revoked. */
 export type Principal = `user:${string}` | `client:${string}` | `session:${string}`
 
-/** Ends access tokens before they expire, in every process within 5 seconds. */
+/** Revokes access tokens before they expire, in every process within 5 seconds. */
 export interface TokenRevoker {
   /**
-   * From the commit of `tx` on, tokens of the principal whose epoch is below `minEpoch` are refused. Tokens of a session
-   * are of epoch 0, so 1 ends it.
+   * Rejects, from the commit of `tx` on, tokens of the principal whose epoch is below `minEpoch`. Tokens of a session
+   * have epoch 0, so 1 ends the session.
    */
   revoke(tx: TenantTx, principal: Principal, minEpoch: number): Promise<void>
-  /** As `revoke`, of any number in one statement. */
+  /** Revokes tokens of any number of principals, as `revoke` does, in one statement. */
   revokeAll(tx: TenantTx, principals: readonly Principal[], minEpoch: number): Promise<void>
 }
 
-/** What is revoked, from memory: kept true by notifications and by a look at the database every two seconds. */
+/** Holds the revocations in memory. Notifications and a poll of the database every two seconds refresh them. */
 export interface Revocations extends TokenRevoker {
   /**
-   * Whether tokens of that epoch were revoked. Throws `hub-unavailable` when the database has not been heard for so
-   * long that a revocation could have been missed for 5 seconds.
+   * Returns whether tokens of that epoch were revoked. Throws `hub-unavailable` if the last successful poll is so old
+   * that a revocation could have been missed for 5 seconds.
    */
   isRevoked(tenantSlug: string, principal: Principal, epoch: number): boolean | Promise<boolean>
-  /** Deletes, a part at a time, what concerns no living token any more. Answers whether there may be more. */
+  /** Deletes a batch of revocations that concern no living token any more. Returns whether there may be more. */
   forgetOld(tx: TenantTx): Promise<boolean>
   close(): Promise<void>
 }
 
 export type SignInMethod = 'oidc' | 'magic_link' | 'welcome_link' | 'mock'
 
-/** A person who has proved who they are. */
+/** A person who has proved their identity. */
 export interface SignIn {
   user: User
   method: SignInMethod
-  /** Of the identity provider. */
+  /** The connection to the identity provider. */
   connectionId?: string
   address: string
   requestId: string
@@ -102,54 +106,53 @@ export interface SignIn {
 export interface OpenedSession {
   sessionId: string
   userId: string
-  /** Milliseconds since 1970; absolute. */
+  /** Milliseconds since 1970; the session never lasts longer. */
   expiresAtMs: number
   /** The JWT for the cookie `service_session`. */
   sessionToken: string
 }
 
-/** A token of interface 2.7, in the names of the answer. */
+/** A user token (interface 2.7), with the member names of the response. */
 export interface UserToken {
   access_token: string
-  /** Seconds. */
+  /** Lifetime of the access token in seconds. */
   expires_in: number
   token_type: 'Bearer'
   refresh_token: string
-  /** Seconds, until the session ends. */
+  /** Seconds until the session ends. */
   refresh_expires_in: number
 }
 
-/** A {@link UserToken}, with the cookie that its refresh token needs. */
+/** A {@link UserToken} with the cookie that its refresh token requires. */
 export interface IssuedUserToken {
   token: UserToken
-  /** For `__Secure-service_refresh`. */
+  /** Value of the cookie `__Secure-service_refresh`. */
   refreshCookie: string
   expiresAtMs: number
 }
 
-/** The sessions of people. */
+/** Opens and ends the sessions of people. */
 export interface Sessions {
   /** Opens a session and writes `auth.login`, in the transaction in which the person proved who they are. */
   open(tx: TenantTx, tenant: Tenant, signIn: SignIn): Promise<OpenedSession>
-  /** Tokens for a session that was just opened, and has been committed. */
+  /** Issues tokens for a session that was just opened and committed. */
   firstToken(tenant: Tenant, session: OpenedSession): Promise<IssuedUserToken>
   /**
-   * Returns the tab key of a session, by the value of its cookie; undefined for anything but the cookie of a session that
-   * has not expired.
+   * Returns the tab key for the value of a session cookie; undefined unless it is the cookie of an unexpired session.
    */
   tabKey(sessionToken: string): Promise<TabKey | undefined>
-  /** Ends every session of the person, in the transaction that takes away the right to them. */
+  /** Ends every session of the person. Call it in the transaction that removes the right to sign in. */
   endAll(tx: TenantTx, userId: string): Promise<void>
 }
 
-/** Lets the tabs of one session share an access token in the browser's storage, and nobody else read it. */
+/** Lets the tabs of one session share an access token in the browser's storage that nothing else can read. */
 export interface TabKey {
   sessionId: string
-  /** 32 bytes in hexadecimal digits. It opens nothing but what these tabs store. */
+  /** 32 bytes in hexadecimal digits. The key decrypts only what these tabs store. */
   key: string
 }
 
-/** Who is signed in, in the names of the answer. */
+/** The signed-in caller, with the member names of the response. */
 export interface Me {
   kind: 'user' | 'service_account'
   /** `sub` of the token. */

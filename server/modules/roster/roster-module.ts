@@ -26,7 +26,7 @@ import { profilesOf } from './users/user-profiles-store.ts'
 import { addUserRoutes } from './users/users-routes.ts'
 import { createUsers } from './users/users-service.ts'
 
-/** `deriveKey` purpose of the key that forgotten addresses are told apart by. */
+/** `deriveKey` purpose of the key for comparing addresses of removed people. */
 const formerAddressPurpose = 'former addresses'
 
 export interface RosterModule {
@@ -46,12 +46,12 @@ export function createRosterModule(
     masterKey: Buffer
     governance: GovernanceLog
     revoker: TokenRevoker
-    /** Ends every session of a person who may no longer have one. */
+    /** Ends every session of a person who lost the right to it. */
     endSessions: (tx: TenantTx, userId: string) => Promise<void>
-    /** Whom the tenant was created for. */
+    /** Returns the address of the administrator the tenant was created for. */
     adminEmail: (tx: TenantTx) => Promise<string | undefined>
     catalogueChanged: CatalogueChanged
-    /** Takes what else hangs on archetypes that leave the bundle, in the transaction that removes them. */
+    /** Removes data that depends on archetypes leaving the bundle, in the same transaction. */
     archetypesRemoved: (tx: TenantTx, tenant: Tenant, ids: readonly string[], actor: Actor) => Promise<void>
   },
 ): RosterModule {

@@ -13,7 +13,7 @@ import { allArchetypes, archetypesAfter, deleteArchetypes, lockBundle, putArchet
 import type { Archetype, Archetypes } from './roster-types.ts'
 import type { ArchetypeSettling } from './sync/sync-types.ts'
 
-/** A governance event names at most so many ids; the counts are always whole. */
+/** Maximum number of ids that a governance event names; its counts are always complete. */
 const idsInEventMax = 1_000
 const idPattern = new RegExp(patterns.identifier)
 
@@ -26,16 +26,19 @@ export function createArchetypes(deps: {
   catalogueChanged: CatalogueChanged
   assignment: ArchetypeAssignment
   settle: ArchetypeSettling['settle']
-  /** Takes what else hangs on archetypes that are no more. */
+  /** Removes data that depends on deleted archetypes. */
   archetypesRemoved: (tx: TenantTx, tenant: Tenant, ids: readonly string[], actor: Actor) => Promise<void>
 }): Archetypes {
   const { database, governance, cursorKey, assignment } = deps
 
-  /** People follow the bundle: what left it is taken from them, what came may be what their groups are mapped to. */
+  /**
+   * Updates people after a change of the bundle: removes deleted archetypes, and assigns new ones that their groups map
+   * to.
+   */
   async function follow(tx: TenantTx, tenant: Tenant, change: BundleChange, actor: Actor): Promise<void> {
     if (change.removed.length > 0) {
       const holders = await holdersOf(tx, change.removed)
-      // In parts: the events of thousands, made at once, would keep everybody else waiting.
+      // Works in batches: creating the events of thousands at once would block everybody else.
       for (let at = 0; at < holders.length; at += withdrawnAtOnce) {
         const some = holders.slice(at, at + withdrawnAtOnce)
         await governance.appendAll(tx, tenant, await assignment.withdraw(tx, some, change.removed, actor))
@@ -85,7 +88,7 @@ interface BundleChange {
   renamed: string[]
 }
 
-/** Answers what changed, or undefined. */
+/** Replaces the bundle. Returns the difference, or undefined if there is none. */
 async function replaceBundle(tx: TenantTx, archetypes: readonly Archetype[]): Promise<BundleChange | undefined> {
   const before = new Map((await allArchetypes(tx)).map((row) => [row.archetype_id, row.name]))
   const after = new Map(archetypes.map((archetype) => [archetype.archetype_id, archetype.name ?? null]))

@@ -22,7 +22,7 @@ export function allArchetypes(tx: TenantTx): Promise<ArchetypeRow[]> {
     .execute()
 }
 
-/** In the byte order of the ids, whatever collation the database was made with. */
+/** Returns archetypes in the byte order of their ids, regardless of the collation of the database. */
 export function archetypesAfter(tx: TenantTx, after: string, count: number): Promise<ArchetypeRow[]> {
   return tx.client
     .query<ArchetypeRow>(
@@ -34,7 +34,7 @@ export function archetypesAfter(tx: TenantTx, after: string, count: number): Pro
     .then((result) => result.rows)
 }
 
-/** Two replacements of one tenant's bundle come one after the other. */
+/** Serialises replacements of one tenant's bundle. */
 export async function lockBundle(tx: TenantTx): Promise<void> {
   await lockTenant(tx, archetypesLockClass)
 }

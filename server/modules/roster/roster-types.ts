@@ -3,12 +3,12 @@ import type { TenantTx } from '../../db/database.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
 import type { Actor } from '../governance/governance-types.ts'
 
-/** The archetypes of a tenant as other modules see them. */
+/** Provides the archetypes of a tenant to other modules. */
 export interface ArchetypeBundle {
   allIds(tx: TenantTx): Promise<Set<string>>
 }
 
-/** In the names of the answer. */
+/** An archetype, with the member names of the response. */
 export interface Archetype {
   archetype_id: string
   name?: string
@@ -16,7 +16,7 @@ export interface Archetype {
 
 export interface Archetypes {
   /**
-   * Replaces the bundle and answers what is stored. Repeating it changes nothing and writes no event. Throws
+   * Replaces the bundle and returns the stored one. Repeating it changes nothing and writes no event. Throws
    * `validation-failed` with a pointer to each id that is malformed or occurs twice.
    */
   replace(tenant: Tenant, archetypes: readonly Archetype[], actor: Actor): Promise<Archetype[]>
@@ -28,7 +28,7 @@ export interface ArchetypePage {
   next_cursor: string | null
 }
 
-/** Whom a reference means, and what they may do by their archetypes. */
+/** The person a reference identifies, with their archetypes. */
 export interface ResolvedUser {
   /** `usr_…` */
   userId: string
@@ -38,11 +38,11 @@ export interface ResolvedUser {
 
 export interface UserReferences {
   /**
-   * Whom references mean: `user:<email>`, `user:<external id of the directory>` or `usr_…`, which may stand after
-   * `user:` too, and is never looked for as anything else. Those that mean nobody are left out. An address goes before an
-   * external id, whether its owner is active or not, and an external id that is an address means only whoever has it as user
-   * name too; of several people with one of them the active one is meant, then
-   * the one who was changed last. A few statements, however many there are.
+   * Resolves references: `user:<email>`, `user:<external id of the directory>` or `usr_…`, with or without `user:`;
+   * text of that form is only looked up as an id. Unknown references are left out. An address takes precedence over an
+   * external id, whether its owner is active or not. An external id that is an address only identifies the person who
+   * also has it as user name. Of several people with the same name, the active one is used, then the one changed last.
+   * Takes a few statements for any number of references.
    */
   resolveUsers(tx: TenantTx, references: readonly string[]): Promise<Map<string, ResolvedUser>>
 }
@@ -55,62 +55,62 @@ export interface User {
   displayName: string | null
   role: Role
   active: boolean
-  /** Of access tokens; raised by whatever must end those that are about: another role, deactivation. */
+  /** Epoch of access tokens. Every change that must end live tokens raises it: another role, deactivation. */
   epoch: number
 }
 
-/** Who an identity provider says has signed in. */
+/** The identity that a provider vouches for. */
 export interface ProvenIdentity {
   connectionId: string
   subject: string
-  /** Inside the domains of the connection: the caller has checked it. */
+  /** Address inside the domains of the connection; the caller has checked that. */
   email: string
   displayName?: string | undefined
 }
 
 /**
- * The people of a tenant, as signing in needs them. All work inside the caller's transaction. Those that refuse throw
- * DomainError `authentication-failed` whose extension `reason` is `deactivated` or `other_identity`.
+ * Finds and creates the people of a tenant for sign-in. Every method works inside the caller's transaction. A rejection
+ * is a DomainError `authentication-failed` whose extension `reason` is `deactivated` or `other_identity`.
  *
- * Nobody undoes a deactivation by signing in again: an address that only a deactivated person had is refused until an
+ * Signing in again never undoes a deactivation: an address that only a deactivated person had is rejected until an
  * administrator adds or reactivates somebody with it.
  */
 export interface SignInUsers {
   /**
-   * The person behind an identity: known by (connection, subject); else the active one with that address, from now on
-   * linked to the identity; else a new member. An address whose owner is linked to another subject of the same
-   * connection is refused: the address was given to somebody else. Whom the provider gave another address has it here
-   * as well, unless it belongs to somebody. The tenant's first administrator is found as in {@link ensure}.
+   * Returns the person of an identity: known by (connection, subject); else the active person with that address, who is
+   * then linked to the identity; else a new member. Rejects an address whose owner is linked to another subject of the
+   * same connection: the address was given to somebody else. If the provider changed a person's address, it changes
+   * here too, unless it belongs to somebody. Finds the tenant's first administrator as {@link ensure} does.
    */
   ofIdentity(tx: TenantTx, tenant: Tenant, identity: ProvenIdentity): Promise<User>
   /**
-   * The active person with that address, made where there is none: a member, or with the role that is given. The
-   * administrator whom the tenant was created for becomes one while the tenant has no other. A role that is given is
-   * also given to a person who exists.
+   * Returns the active person with that address, or creates one: a member, or with the given role. The administrator
+   * whom the tenant was created for gets that role while the tenant has no other. A given role also applies to an
+   * existing person.
    */
   ensure(tx: TenantTx, tenant: Tenant, email: string, role?: Role): Promise<User>
   /**
-   * The address, as the tenant was created for it, when it is that one and the tenant has no administrator yet: its
-   * owner becomes the administrator by {@link ensure}, however they prove that the address is theirs.
+   * Returns the tenant's administrator address, spelled as at creation, if it equals this one and the tenant has no
+   * administrator yet. Its owner becomes administrator by {@link ensure}, after any proof of owning the address.
    */
   awaitedAdministrator(tx: TenantTx, email: string): Promise<string | undefined>
-  /** The active person with that address. */
+  /** Returns the active person with that address. */
   ofEmail(tx: TenantTx, email: string): Promise<User | undefined>
   byId(tx: TenantTx, userId: string): Promise<User | undefined>
   /**
-   * Keeps when the person signed in last. Refuses one who was deactivated since they were looked up, and makes a
-   * deactivation wait for this transaction: a session that is opened with it is seen, and ended, by that.
+   * Records the time of the last sign-in. Rejects a person deactivated since the lookup, and makes a deactivation wait
+   * for this transaction, so that it sees and ends the session opened here.
    */
   noteSignIn(tx: TenantTx, userId: string): Promise<void>
 }
 
-/** A {@link User} in the names of the answer. */
+/** A {@link User}, with the member names of the response. */
 export interface UserAnswer {
   user_id: string
   email: string
-  /** What the directory names, where the Hub keeps another. */
+  /** The directory's address, if the Hub has another. */
   directory_email?: string
-  /** Of the directory; absent for those whom it does not keep. */
+  /** The user name in the directory; absent for people outside it. */
   user_name?: string
   external_id?: string
   display_name?: string
@@ -125,12 +125,12 @@ export interface UserAnswer {
   deactivated_at?: string
 }
 
-/** A person as other systems are told of them, by the names of {@link UserAnswer}. */
+/** A person as sent to other systems, with the member names of {@link UserAnswer}. */
 export interface UserProfile {
   user_id: string
   user_name?: string
   external_id?: string
-  /** Absent where the Hub knows none, such as of somebody whom the directory removed. */
+  /** Absent if unknown, for example for a person whom the directory removed. */
   email?: string
   display_name?: string
   role: Role
@@ -140,24 +140,24 @@ export interface UserProfile {
 }
 
 export interface UserProfiles {
-  /** By id, as the transaction sees them; without those whom the tenant does not have. Two statements. */
+  /** Returns profiles by id as the transaction sees them; skips unknown ids. Takes two statements. */
   ofUsers(tx: TenantTx, userIds: readonly string[]): Promise<Map<string, UserProfile>>
 }
 
 export interface NewUser {
   email: string
   display_name?: string
-  /** Default `member`. */
+  /** Defaults to `member`. */
   role?: Role
 }
 
-/** Of several all must hold. */
+/** Conditions on users. All of them must hold. */
 export interface UserFilter {
   role?: Role
   active?: boolean
-  /** The whole address, however it is written. */
+  /** The whole address; case is ignored. */
   email?: string
-  /** A part of the address or the name. */
+  /** A part of the address or of the name. */
   search?: string
   group_id?: string
   archetype_id?: string
@@ -171,49 +171,55 @@ export interface UserPage {
 }
 
 /**
- * The people of a tenant, as its administrators see them. All throw `not-found` for a user whom the tenant does not
- * have. Whoever changes somebody's role, or adds, deactivates or reactivates somebody, needs every scope of the role
- * before and after, else `insufficient-scope`: nobody gives or takes what they do not hold. What would leave the
- * tenant without an active administrator is `concurrent-modification`. Repeating a change does nothing.
+ * Manages the people of a tenant for its administrators. Every method throws `not-found` for a user of another tenant.
+ * To change a role, or to add, deactivate or reactivate somebody, the caller needs every scope of the role before and
+ * after, else `insufficient-scope`: nobody grants or revokes a right they do not hold. A change that leaves no active
+ * administrator throws `concurrent-modification`. Repeating a change does nothing.
  */
 export interface Users {
-  /** The oldest first. */
+  /** Returns a page of users, oldest first. */
   list(tenant: Tenant, filter: UserFilter, page: { limit: number; cursor?: string | undefined }): Promise<UserPage>
-  /** Throws `concurrent-modification` when an active user has the address. */
+  /** Creates a user. Throws `concurrent-modification` if an active user has the address. */
   create(caller: Caller, user: NewUser): Promise<UserAnswer>
   get(tenant: Tenant, userId: string): Promise<UserAnswer>
-  /** Access tokens of the old role end within 5 seconds; sessions go on with the new one. */
+  /** Changes the role. Access tokens of the old role end within 5 seconds; sessions continue with the new one. */
   replaceRole(caller: Caller, userId: string, role: Role): Promise<UserAnswer>
-  /** Ends the user's sessions, and access tokens within 5 seconds. */
+  /** Deactivates the user, and ends their sessions at once and their access tokens within 5 seconds. */
   deactivate(caller: Caller, userId: string): Promise<UserAnswer>
-  /** Throws `concurrent-modification` when the address belongs to another active user by now. */
+  /** Reactivates the user. Throws `concurrent-modification` if another active user has the address. */
   reactivate(caller: Caller, userId: string): Promise<UserAnswer>
 }
 
-/** In the names of the answer. */
+/** The archetypes of a user, with the member names of the response. */
 export interface UserArchetypes {
   user_id: string
   archetype_ids: string[]
-  /** Who decides: the groups of the directory, or whoever set them by hand. */
+  /** The source of the assignment: groups of the directory, or manual. */
   source: 'group' | 'manual'
 }
 
-/** All throw `not-found` for a user whom the tenant does not have. Repeating a change does nothing. */
+/**
+ * Manages the archetypes of single users. Every method throws `not-found` for an unknown user. Repeating a change does
+ * nothing.
+ */
 export interface PersonalArchetypes {
   get(tenant: Tenant, userId: string): Promise<UserArchetypes>
-  /** From now on groups do not decide. Throws `validation-failed` with a pointer to each id outside of the bundle. */
+  /**
+   * Sets archetypes manually; groups no longer decide. Throws `validation-failed` with a pointer to each id outside the
+   * bundle.
+   */
   replace(caller: Caller, userId: string, archetypeIds: readonly string[]): Promise<UserArchetypes>
-  /** From now on groups decide again. */
+  /** Lets groups decide again. */
   reset(caller: Caller, userId: string): Promise<UserArchetypes>
 }
 
-/** A group of the directory, in the names of the answer. */
+/** A group of the directory, with the member names of the response. */
 export interface GroupAnswer {
   group_id: string
   display_name: string
   external_id?: string
   member_count: number
-  /** By the mapping of the SCIM configuration. */
+  /** The archetypes mapped by the SCIM configuration. */
   archetype_ids: string[]
   created_at: string
   updated_at: string
@@ -228,12 +234,12 @@ export interface GroupMember {
 }
 
 export interface Groups {
-  /** The oldest first. */
+  /** Returns a page of groups, oldest first. */
   list(
     tenant: Tenant,
     page: { limit: number; cursor?: string | undefined },
   ): Promise<{ items: GroupAnswer[]; next_cursor: string | null }>
-  /** By id. Throws `not-found` for a group that the tenant does not have. */
+  /** Returns a page of members by user id. Throws `not-found` for a group of another tenant. */
   members(
     tenant: Tenant,
     groupId: string,

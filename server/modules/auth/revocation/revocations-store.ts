@@ -3,13 +3,13 @@ import type { RegistryTables } from '../../../db/schema.ts'
 
 export type RevocationRow = Pick<RegistryTables['hub.revocations'], 'tenant_slug' | 'principal' | 'min_epoch'>
 
-/** Wakes the processes that look for revocations. It says no more than that: see `Database.listen`. */
+/** Wakes the processes that poll for revocations. The notification has no content: see `Database.listen`. */
 export const revocationsChannel = 'hub_revocations'
 
-/** The higher of two epochs stays. Processes are woken when the transaction commits. */
+/** Writes revocations; the higher of two epochs stays. The commit of the transaction wakes the processes. */
 export async function writeRevocations(tx: TenantTx, principals: readonly string[], minEpoch: number): Promise<void> {
   if (principals.length === 0) return
-  // In one order, so that two who revoke the same wait for each other and not in a circle.
+  // The fixed order prevents a deadlock between two calls that revoke the same principals.
   await tx.client.query(
     `insert into hub.revocations as r (tenant_slug, principal, min_epoch, revoked_at)
      select $1, principal, $3, clock_timestamp() from unnest($2::text[]) as principal order by principal
@@ -22,8 +22,8 @@ export async function writeRevocations(tx: TenantTx, principals: readonly string
 }
 
 /**
- * What was revoked since then, and the time by the clock of the database, for the next look; without a time, all there
- * is. Rows become visible when their transactions commit, so it goes back further than it is told.
+ * Returns the revocations since a time, or all without one, and the database time at which the next call continues.
+ * Rows become visible when their transactions commit, so the query goes back further than `since`.
  */
 export async function revocationsSince(
   tx: RegistryTx,
@@ -38,7 +38,7 @@ export async function revocationsSince(
   return { askedAt: clock.rows[0]!.asked_at, revocations: rows }
 }
 
-/** Deletes what was revoked longer ago, `limit` rows at most, and answers how many they were. */
+/** Deletes at most `limit` revocations that are older than `olderThanSeconds`, and returns their number. */
 export async function deleteOldRevocations(
   tx: TenantTx,
   { olderThanSeconds, limit }: { olderThanSeconds: number; limit: number },

@@ -5,17 +5,20 @@ import type { Revocations } from '../auth-types.ts'
 import { deleteOldRevocations, revocationsChannel, revocationsSince, writeRevocations } from './revocations-store.ts'
 import { createRevokedEpochs } from './revoked-epochs.ts'
 
-/** Longer than any access token lives, by the clock of any process. */
+/** Seconds to keep a revocation: longer than any access token lives, by the clock of any process. */
 const rememberedSeconds = serviceTokenSeconds + 600
 const lookEveryMs = 2_000
-/** What was read before that is too old to answer from: the promise is five seconds. */
+/**
+ * Maximum age of a snapshot in milliseconds. An older one answers nothing, since revocation is promised within five
+ * seconds.
+ */
 export const freshMs = 4_000
 const deletedAtOnce = 1_000
 
 /**
- * The revocations of all tenants. It rests until the first question, so that commands, which ask none, pay nothing.
- * From then on it reads what is new every two seconds, and as soon as a notification comes. Should the database not
- * answer, nothing is let pass by what was known once.
+ * Opens the revocations of all tenants. It rests until the first question, so commands, which ask none, pay nothing.
+ * From then on it reads new revocations every two seconds and on each notification. If the database is unreachable, no
+ * token passes on stale data.
  *
  * @param deps.now a clock in milliseconds, for tests
  */
@@ -25,7 +28,7 @@ export async function openRevocations(deps: {
   now?: () => number
 }): Promise<Revocations> {
   const revoked = createRevokedEpochs(rememberedSeconds * 1000, deps.now ?? (() => performance.now()))
-  /** By the clock of the database. */
+  /** Database time up to which revocations were read. */
   let knownUntil: string | undefined
   let listener: Listener | undefined
   let closed = false

@@ -3,17 +3,17 @@ interface Revoked {
   knownAtMs: number
 }
 
-/** Which epochs of tokens are still good, in memory. */
+/** Holds the lowest valid epoch of each principal in memory. */
 export interface RevokedEpochs {
-  /** The higher of two epochs stays. */
+  /** Adds a revocation; the higher of two epochs stays. */
   add(tenantSlug: string, principal: string, minEpoch: number): void
-  /** The lowest epoch that is good; 0 where nothing is revoked. It is asked several times for every request. */
+  /** Returns the lowest valid epoch; 0 if nothing is revoked. Every request calls this several times. */
   minEpoch(tenantSlug: string, principal: string): number
-  /** Forgets what concerns no living token any more. */
+  /** Deletes entries that concern no living token any more. */
   forgetOld(): void
 }
 
-/** @param keepMs how long the tokens that something concerns may live */
+/** @param keepMs milliseconds to keep an entry: the longest life of a token */
 export function createRevokedEpochs(keepMs: number, now: () => number): RevokedEpochs {
   const tenants = new Map<string, Map<string, Revoked>>()
   let sweptAtMs = now()
@@ -22,7 +22,7 @@ export function createRevokedEpochs(keepMs: number, now: () => number): RevokedE
       const principals = tenants.get(tenantSlug) ?? new Map<string, Revoked>()
       tenants.set(tenantSlug, principals)
       const known = principals.get(principal)
-      // Read again in every look of the next minutes, which is no reason to keep it longer.
+      // Polls of the next minutes read the same row again, which must not prolong its time here.
       if (known && known.minEpoch >= minEpoch) return
       principals.set(principal, { minEpoch, knownAtMs: now() })
     },

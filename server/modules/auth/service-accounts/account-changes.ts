@@ -4,16 +4,16 @@ import type { CheckedAccount } from './account-checks.ts'
 import type { AccountRow } from './service-accounts-store.ts'
 
 export interface AccountChange {
-  /** The members that differ. */
+  /** The changed members with their new values. */
   set: CheckedAccount
-  /** The same members, for the event. */
+  /** The same members for the event, with their values before and after. */
   before: Record<string, JsonValue>
   after: Record<string, JsonValue>
-  /** Tokens that are about say more than the account now may: they have to end. */
+  /** True if the account loses rights that live tokens still grant, so they must end. */
   narrows: boolean
 }
 
-/** What the wished changes would change, or undefined. */
+/** Returns the difference between the stored account and the requested members; undefined if there is none. */
 export function changeOf(row: AccountRow, wished: CheckedAccount): AccountChange | undefined {
   const names = (Object.keys(wished) as (keyof CheckedAccount)[]).filter(
     (name) => !isDeepStrictEqual(wished[name], row[name]),
@@ -26,7 +26,7 @@ export function changeOf(row: AccountRow, wished: CheckedAccount): AccountChange
 
 function narrows(row: AccountRow, { scopes, expires_at: expiresAt, allowed_addresses: addresses }: CheckedAccount) {
   const losesScope = scopes !== undefined && row.scopes.some((scope) => !(scopes as string[]).includes(scope))
-  // Both as text of one form, so their order is the order in time.
+  // Both timestamps have one text form, so text order is time order.
   const endsSooner = typeof expiresAt === 'string' && (row.expires_at === null || expiresAt < row.expires_at)
   const movesAddresses = addresses !== undefined && !isDeepStrictEqual(addresses, row.allowed_addresses)
   return losesScope || endsSooner || movesAddresses

@@ -7,7 +7,7 @@ import type { ServiceAccountChanges } from './service-accounts-types.ts'
 export const nameLengthMax = 100
 export const allowedAddressesMax = 50
 
-/** What was given, in the form in which it is kept. */
+/** Checked members in their stored form. */
 export interface CheckedAccount {
   name?: string
   scopes?: Scope[]
@@ -16,11 +16,11 @@ export interface CheckedAccount {
 }
 
 /**
- * Checks the members that are there: the command line comes here without a schema before it, and only here are the
- * addresses looked at.
+ * Checks the given members. The command line calls this without a schema in front, and only this function checks
+ * addresses.
  *
  * @param now RFC 3339 in UTC with six fractional digits
- * @throws DomainError `validation-failed` with everything that is wrong
+ * @throws DomainError `validation-failed` with every violation
  */
 export function checkAccount(account: ServiceAccountChanges, now: string): CheckedAccount {
   const errors: PointedError[] = []
@@ -47,7 +47,7 @@ function checkName(name: string, errors: PointedError[]): string {
   return name
 }
 
-/** Each once, in the order given. */
+/** Returns each scope once, in the given order. */
 function checkScopes(scopes: readonly string[], errors: PointedError[]): Scope[] {
   const unknown = scopes.filter((scope) => !isScope(scope))
   if (unknown.length > 0) {

@@ -3,7 +3,10 @@ import type { SecretRow } from './client-secrets-store.ts'
 import type { AccountRow } from './service-accounts-store.ts'
 import type { ServiceAccount } from './service-accounts-types.ts'
 
-/** An account as it is answered: what is absent is left out. `secrets` may hold those of other accounts too. */
+/**
+ * Returns an account as the API responds with it, without absent members. `secrets` may include those of other
+ * accounts.
+ */
 export function toAccountResponse(row: AccountRow, secrets: readonly SecretRow[], now: string): ServiceAccount {
   const live = secrets.filter(
     ({ client_id, expires_at }) => client_id === row.client_id && (expires_at === null || expires_at > now),
@@ -20,7 +23,7 @@ export function toAccountResponse(row: AccountRow, secrets: readonly SecretRow[]
   }
 }
 
-/** When the account ends and from where it may be used, where that is limited. */
+/** Returns the expiry of an account and its allowed addresses, if it has them. */
 export function toLimitsResponse({
   expires_at,
   allowed_addresses,

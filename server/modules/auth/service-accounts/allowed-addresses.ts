@@ -4,12 +4,12 @@ import ipaddr from 'ipaddr.js'
 type Network = [ipaddr.IPv4 | ipaddr.IPv6, number]
 
 /**
- * An address or a network in CIDR notation (RFC 4632, RFC 4291 section 2.3) in the one form that is kept: CIDR, without
- * host bits, IPv4 where it is an IPv4-mapped IPv6 address. Undefined for anything else.
+ * Returns an address or a network in CIDR notation (RFC 4632, RFC 4291 section 2.3) in its stored form: CIDR without
+ * host bits, and IPv4 for an IPv4-mapped IPv6 address. Returns undefined for any other text.
  */
 export function normaliseNetwork(text: string): string | undefined {
   const [address = '', bits, ...rest] = text.split('/')
-  // Stricter than the library, which takes `10.1` and `0x7f.1`. A zone (`%eth0`) means nothing on another machine.
+  // Stricter than the library, which accepts `10.1` and `0x7f.1`. A zone (`%eth0`) means nothing on another machine.
   const version = address.includes('%') ? 0 : isIP(address)
   const width = version === 4 ? 32 : 128
   const prefix = bits === undefined ? width : Number(bits)
@@ -30,8 +30,8 @@ function networkOf(address: ipaddr.IPv4 | ipaddr.IPv6, prefix: number): string {
 }
 
 /**
- * Tells whether an address lies in one of the networks, which {@link normaliseNetwork} has made. What is not an address
- * lies in none. An IPv4 address counts as one however it is written.
+ * Returns a function that checks whether an address lies in one of the networks made by {@link normaliseNetwork}. Text
+ * that is not an address lies in none. An IPv4-mapped address counts as its IPv4 address.
  */
 export function addressFilter(networks: readonly string[]): (address: string) => boolean {
   const parsed = networks.map((network) => ipaddr.parseCIDR(network) as Network)

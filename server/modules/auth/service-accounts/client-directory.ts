@@ -5,15 +5,17 @@ import { isClientId } from './client-secrets.ts'
 import { limitConcurrency } from './concurrency-limit.ts'
 import { credentialsOf, tenantOfClient } from './service-accounts-store.ts'
 
-/** How long a change that another process made may go unnoticed; the promise is 5 seconds. */
+/** Milliseconds for which a change by another process may go unnoticed; the promise is 5 seconds. */
 const freshMs = 2_000
 const entriesMax = 10_000
-/** Anyone may cause them, with any text for a client id: they must not take every connection from other requests. */
+/**
+ * Anyone can cause these reads with any text as a client id, so they must not use up the connections of other requests.
+ */
 const readsAtOnce = 4
-/** Stands in for the tenant of an unknown client: looking there takes as long, and finds nothing. */
+/** Stands in for the tenant of an unknown client: a read there takes as long and finds nothing. */
 const nobody = 'unknown-client'
 
-/** What a token request is checked against. */
+/** The stored account that a token request is checked against. */
 export interface KnownClient {
   clientId: string
   tenantSlug: string
@@ -21,19 +23,19 @@ export interface KnownClient {
   disabled: boolean
   expiresAt: string | null
   allowedAddresses: string[] | null
-  /** Of access tokens; raised by whatever must end those that are about. */
+  /** Epoch of access tokens. Every change that must end live tokens raises it. */
   epoch: number
   lastUsedAt: string | null
   secrets: { hash: Buffer /** Milliseconds since 1970; null is never. */; until: number | null }[]
 }
 
-/** Service accounts across tenants. */
+/** Finds service accounts across tenants. */
 export interface ClientDirectory {
-  /** From memory: as the account was at most two seconds ago. */
+  /** Returns an account from memory, at most two seconds old. */
   remembered(clientId: string): KnownClient | undefined
-  /** From the database. An unknown id takes as many steps as one that is known. */
+  /** Reads an account from the database. An unknown id takes as many steps as a known one. */
   read(clientId: string): Promise<KnownClient | undefined>
-  /** For whoever has changed the account. */
+  /** Removes an account from memory. Every change of the account must call this. */
   forget(clientId: string): void
 }
 
@@ -47,7 +49,7 @@ export function createClientDirectory({ database }: { database: Database }): Cli
       tenantSlug ?? nobody,
       async (tx) => {
         const found = await credentialsOf(tx, clientId)
-        // An unknown account takes the same work, and is nothing to report.
+        // An unknown account takes the same work, but is not reported.
         const holds = found.is_known
           ? tx.proofs.sound(accountRows, tx.tenantId, found) !== undefined
           : tx.proofs.holds(accountRows, tx.tenantId, found)

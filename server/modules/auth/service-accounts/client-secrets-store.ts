@@ -7,7 +7,7 @@ export interface SecretRow {
   expires_at: string | null
 }
 
-/** Of those accounts, oldest first. */
+/** Returns the secrets of the accounts, oldest first. */
 export function secretsOf(tx: TenantTx, clientIds: readonly string[]): Promise<SecretRow[]> {
   return (
     tx.db
@@ -16,7 +16,7 @@ export function secretsOf(tx: TenantTx, clientIds: readonly string[]): Promise<S
       .where('tenant_id', '=', tx.tenantId)
       .where('client_id', 'in', clientIds)
       .orderBy('created_at')
-      // The newest has no end, so it comes last of those that were made at once.
+      // The newest secret has no expiry, so it sorts last among secrets created at the same time.
       .orderBy('expires_at')
       .execute()
   )
@@ -30,15 +30,15 @@ export async function insertSecret(tx: TenantTx, clientId: string, hash: Buffer,
 }
 
 /**
- * Leaves the newest secret until `until`, or as long as it had anyway, and ends all older ones now. Answers when the
- * newest ends, and its hash. The account is locked, so nobody else does so at the same time.
+ * Expires the newest secret at `until`, or earlier if it ends earlier, and all older ones now. Returns the expiry and
+ * the hash of the newest. The account is locked, so no other call does so at the same time.
  */
 export async function outdateSecrets(
   tx: TenantTx,
   clientId: string,
   until: string,
 ): Promise<{ ends: string; hash: string | undefined }> {
-  // The newest one alone has no end: two made in one millisecond are told apart by that.
+  // Only the newest secret has no expiry, which separates two secrets made in one millisecond.
   const { rows } = await tx.client.query<Pick<SecretRow, 'secret_hash' | 'expires_at'>>(
     `select secret_hash, expires_at from hub.service_account_secrets
      where tenant_id = $1 and client_id = $2

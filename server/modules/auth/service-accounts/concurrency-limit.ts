@@ -1,10 +1,10 @@
-/** Answers a function that runs what it is given, so much of it at a time; the rest waits in the order it came. */
+/** Returns a function that runs at most `count` tasks at a time; further tasks wait in order of arrival. */
 export function limitConcurrency(count: number): <T>(work: () => Promise<T>) => Promise<T> {
   let running = 0
   const waiting: (() => void)[] = []
   return async (work) => {
     if (running < count) running += 1
-    // Whoever ends hands its place on.
+    // A task that ends passes its slot to the first waiting task.
     else await new Promise<void>((resolve) => waiting.push(resolve))
     try {
       return await work()

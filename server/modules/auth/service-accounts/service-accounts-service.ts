@@ -37,16 +37,18 @@ export function createServiceAccounts(deps: {
   governance: GovernanceLog
   revocations: TokenRevoker
   clients: Pick<ClientDirectory, 'forget'>
-  /** Of `deriveKey(masterKey, 'service account secrets')`. */
+  /** The key from `deriveKey(masterKey, 'service account secrets')`. */
   secretsKey: Buffer
-  /** Of `deriveKey(masterKey, cursorKeyPurpose)`. */
+  /** The key from `deriveKey(masterKey, cursorKeyPurpose)`. */
   cursorKey: Buffer
 }): ServiceAccounts {
   const { database, governance, revocations, clients, secretsKey, cursorKey } = deps
 
   /**
-   * @param account as it is proven now
-   * @param former as it was, for a change after which it lets somebody in
+   * Writes the governance event of a change.
+   *
+   * @param account the fields proven after the change
+   * @param former the fields before the change, for a change that grants access
    */
   function note(
     tx: TenantTx,
@@ -65,7 +67,7 @@ export function createServiceAccounts(deps: {
     return governance.append(tx, tenant, { kind: 'tenant.config_changed', subject, details, actor })
   }
 
-  /** From the commit on, tokens that were issued before are refused. Answers the epoch of those that follow. */
+  /** Rejects tokens issued so far from the commit on. Returns the epoch of later tokens. */
   async function endTokens(tx: TenantTx, row: AccountRow): Promise<number> {
     const epoch = row.epoch + 1
     await revocations.revoke(tx, `client:${row.client_id}`, epoch)
@@ -73,7 +75,7 @@ export function createServiceAccounts(deps: {
     return epoch
   }
 
-  /** Adds a secret to those that are good already, and proves the account with all of them. */
+  /** Adds a secret to the valid ones, and proves the account with all of them. */
   async function addSecret(tx: TenantTx, clientId: string, now: string, others: SecretFields[] = []) {
     const secret = makeClientSecret()
     const hash = hashClientSecret(secretsKey, clientId, secret)
@@ -102,7 +104,8 @@ export function createServiceAccounts(deps: {
       const checked = checkAccount({ name, scopes, expires_at, allowed_addresses }, now)
       const clientId = makeClientId()
       const kept = { name, scopes: checked.scopes ?? [], ...toLimitsResponse(checked) }
-      // First: an entry without an account does nothing, but an account without an entry could never be used.
+      // The registry entry comes first: an entry without an account does nothing, but an account without an entry is
+      // unusable.
       await database.withRegistry((tx) => listClient(tx, clientId, tenant.slug))
       try {
         const secret = await database.withTenant(tenant.slug, async (tx) => {

@@ -6,7 +6,7 @@ import type { TenantTables } from '../../../db/schema.ts'
 
 export type AccountRow = Omit<Selectable<TenantTables['hub.service_accounts']>, 'tenant_id' | 'updated_at' | 'proof'>
 
-/** An account as it was verified, with its secrets. */
+/** A verified account with its secrets. */
 export type LockedAccount = AccountRow & Pick<AccountFields, 'secrets' | 'disabled'>
 
 const columns = [
@@ -38,7 +38,7 @@ export async function unlistClient(tx: RegistryTx, clientId: string): Promise<vo
   await tx.db.deleteFrom('hub.client_directory').where('client_id', '=', clientId).execute()
 }
 
-/** What a token request is checked against. */
+/** The stored values that a token request is checked against. */
 export interface CredentialRow extends Proven<AccountFields> {
   is_known: boolean
   last_used_at: string | null
@@ -47,8 +47,8 @@ export interface CredentialRow extends Proven<AccountFields> {
 const noSecrets: SecretFields[] = [{ hash: '00'.repeat(32), until: null }]
 
 /**
- * An account that there is not has a row of the same shape as one that there is: to read it takes as long, here and in
- * the database, so that the time of a refusal does not tell which client ids there are.
+ * Reads the credentials of an account. An unknown account yields a row of the same shape, so reading it takes as long
+ * here and in the database, and the time of a rejection does not reveal which client ids exist.
  */
 export async function credentialsOf(tx: TenantTx, clientId: string): Promise<CredentialRow> {
   const { rows } = await tx.client.query<CredentialRow>(
@@ -80,11 +80,11 @@ export function readAccount(tx: TenantTx, clientId: string): Promise<AccountRow 
 }
 
 /**
- * Locked, so that changes of one account come one after the other. Undefined, too, for an account that the Hub did not
- * write so: a change must not make an edit good.
+ * Reads and locks an account, so that its changes run one after another. Returns undefined also for an account whose
+ * proof does not verify: a change must not legitimise an edit in the database.
  */
 export async function readAccountToChange(tx: TenantTx, clientId: string): Promise<LockedAccount | undefined> {
-  // A statement that waits for the lock would see the new row with the secrets of before.
+  // A single statement that waits for the lock would read the new row with the old secrets.
   await tx.client.query('select from hub.service_accounts where tenant_id = $1 and client_id = $2 for update', [
     tx.tenantId,
     clientId,
@@ -99,9 +99,9 @@ export async function readAccountToChange(tx: TenantTx, clientId: string): Promi
 }
 
 /**
- * Proves an account that was changed, or made, in this transaction.
+ * Proves an account that this transaction changed or created.
  *
- * @param secrets those that it has now, of which each is known to be its own
+ * @param secrets its current secrets, each known to belong to it
  * @returns the proven fields
  */
 export async function proveAccount(tx: TenantTx, clientId: string, secrets: SecretFields[]): Promise<AccountFields> {
@@ -116,7 +116,7 @@ export async function proveAccount(tx: TenantTx, clientId: string, secrets: Secr
   return fields
 }
 
-/** The oldest of the enabled accounts of that name. */
+/** Returns the client id of the oldest enabled account with that name. */
 export async function accountNamed(tx: TenantTx, name: string): Promise<string | undefined> {
   const row = await tx.db
     .selectFrom('hub.service_accounts')
@@ -131,7 +131,7 @@ export async function accountNamed(tx: TenantTx, name: string): Promise<string |
   return row?.client_id
 }
 
-/** Oldest first. `after` is the last one of the page before. */
+/** Returns a page of accounts, oldest first. `after` is the last account of the previous page. */
 export async function accountsAfter(
   tx: TenantTx,
   after: { createdAt: string; clientId: string } | undefined,

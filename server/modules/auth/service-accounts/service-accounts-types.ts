@@ -5,13 +5,13 @@ import type { Actor } from '../../governance/governance-types.ts'
 export interface NewServiceAccount {
   name: string
   scopes: readonly string[]
-  /** RFC 3339, in the future; absent is never. */
+  /** Expiry as RFC 3339, in the future. Absent: never. */
   expires_at?: string | undefined
-  /** Addresses and networks in CIDR notation that the account may be used from; absent is anywhere. */
+  /** Addresses and networks in CIDR notation that the account may be used from. Absent: anywhere. */
   allowed_addresses?: readonly string[] | undefined
 }
 
-/** What changes; `null` takes the expiry or the list away. */
+/** The changed members; `null` removes the expiry or the address list. */
 export interface ServiceAccountChanges {
   name?: string | undefined
   scopes?: readonly string[] | undefined
@@ -19,7 +19,7 @@ export interface ServiceAccountChanges {
   allowed_addresses?: readonly string[] | null | undefined
 }
 
-/** In the names of the answer. The secret is shown this once. */
+/** New credentials, with the member names of the response. The secret is shown only once. */
 export interface ServiceAccountCredentials {
   client_id: string
   client_secret: string
@@ -31,51 +31,51 @@ export interface ServiceAccountCredentials {
   allowed_addresses?: string[]
 }
 
-/** In the names of the answer, without its secrets. */
+/** A service account without secrets, with the member names of the response. */
 export interface ServiceAccount {
   client_id: string
   name: string
   scopes: Scope[]
   created_at: string
   last_used_at?: string
-  /** From then on it is disabled, for good. */
+  /** Time since when the account is disabled, permanently. */
   disabled_at?: string
   expires_at?: string
   allowed_addresses?: string[]
-  /** Those that are live, oldest first. */
+  /** The unexpired secrets, oldest first. */
   secrets: { created_at: string; expires_at?: string }[]
 }
 
-/** In the names of the answer. */
+/** A rotated secret, with the member names of the response. */
 export interface RotatedSecret {
   client_id: string
-  /** Shown this once. */
+  /** Shown only once. */
   client_secret: string
   previous_secret_expires_at: string
 }
 
 /**
- * The service accounts of tenants. Every change writes one governance event. Those that name an account throw
- * `not-found` when the tenant has none of that id, and to change one that is disabled is `concurrent-modification`.
+ * Manages the service accounts of tenants. Every change writes one governance event. Methods that take a client id
+ * throw `not-found` if the tenant has no such account, and `concurrent-modification` on a change of a disabled one.
  */
 export interface ServiceAccounts {
-  /** Several accounts may have one name. Throws `validation-failed` with a pointer to each member that is wrong. */
+  /** Creates an account; names need not be unique. Throws `validation-failed` with a pointer to each invalid member. */
   create(tenant: Tenant, account: NewServiceAccount, actor: Actor): Promise<ServiceAccountCredentials>
-  /** Oldest first, with those that are disabled. */
+  /** Returns a page of accounts, oldest first, disabled ones included. */
   list(
     tenant: Tenant,
     page: { limit: number; cursor?: string | undefined },
   ): Promise<{ items: ServiceAccount[]; next_cursor: string | null }>
   get(tenant: Tenant, clientId: string): Promise<ServiceAccount>
   /**
-   * Whatever takes something away (a scope, time, an address) ends the access tokens that are about, within 5 seconds.
-   * Repeating a change changes nothing and writes no event.
+   * Updates an account. A change that removes a right (a scope, time, an address) ends its live access tokens within 5
+   * seconds. Repeating a change does nothing and writes no event.
    */
   update(tenant: Tenant, clientId: string, changes: ServiceAccountChanges, actor: Actor): Promise<ServiceAccount>
-  /** For good, and its access tokens end within 5 seconds. Repeating it changes nothing. */
+  /** Disables the account permanently and ends its access tokens within 5 seconds. Repeating it does nothing. */
   disable(tenant: Tenant, clientId: string, actor: Actor): Promise<ServiceAccount>
-  /** A further secret. Two live at most: the one before this ends in 24 hours, any older one now. */
+  /** Adds a secret. At most two are valid: the previous one expires in 24 hours, any older one now. */
   rotate(tenant: Tenant, clientId: string, actor: Actor): Promise<RotatedSecret>
-  /** {@link rotate} of the enabled account of that name, of several the oldest. Undefined where there is none. */
+  /** Calls {@link rotate} for the oldest enabled account with that name. Returns undefined if there is none. */
   rotateSecret(tenant: Tenant, name: string, actor: Actor): Promise<ServiceAccountCredentials | undefined>
 }

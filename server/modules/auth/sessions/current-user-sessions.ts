@@ -16,18 +16,18 @@ interface OwnSessionsDeps {
   revoker: TokenRevoker
   admission: SessionAuthenticator
   cursorKey: Buffer
-  /** The name that a service account was given. */
+  /** Returns the name of a service account. */
   accountName: (tx: TenantTx, clientId: string) => Promise<string | undefined>
   now: () => number
 }
 
-/** What people see and do with their own sessions. */
+/** Shows people their own sessions and ends them. */
 export function createCurrentUserSessions(
   deps: OwnSessionsDeps,
 ): Pick<SessionService, 'me' | 'list' | 'end' | 'logOut' | 'endAll'> {
   const { database, admission, cursorKey, now } = deps
 
-  /** Ends it in this transaction, with its access tokens. Answers whether it had not ended. */
+  /** Ends a session and its access tokens in this transaction. Returns whether it was live. */
   async function end(tx: TenantTx, sessionId: string): Promise<boolean> {
     if (!(await endSession(tx, sessionId, formatTimestamp(now())))) return false
     await deps.revoker.revoke(tx, `session:${sessionId}`, 1)
@@ -141,13 +141,13 @@ function itemOf(row: SessionRow, currentId: string): SessionItem {
   }
 }
 
-/** Of a cursor that this service signed, so it has the shape that it was signed with. */
+/** Reads the position from a cursor payload. This service signed it, so its shape is known. */
 function positionOf(payload: JsonValue): { created_at: string; session_id: string } {
   const [createdAt, sessionId] = payload as [string, string]
   return { created_at: createdAt, session_id: sessionId }
 }
 
-/** The same for a session of somebody else, and for one that has ended. */
+/** Creates the error for a session that has ended or belongs to somebody else. Both get the same text. */
 function noSuchSession(): DomainError {
   return new DomainError('not-found', 'You have no session of that id that goes on.')
 }

@@ -6,20 +6,22 @@ import { isCanonicalBase64url } from '../tokens/compact-jws.ts'
 
 const tokenLengthMax = 4096
 
-/** Signed claims that this service alone writes and reads: JWTs (RFC 7519) under a key of their own. */
+/** Signs and verifies claims for this service's own use: JWTs (RFC 7519) under a separate key. */
 export interface InternalTokens {
-  /** The same claims give the same token. Times are seconds since 1970. */
+  /** Signs claims; equal claims give an equal token. Times are seconds since 1970. */
   sign(tenant: Tenant, times: { iat: number; exp: number }, claims: JWTPayload): Promise<string>
   /**
-   * Claims and tenant of a token of this kind that has not expired; undefined for anything else. Throws `invalid-tenant`
-   * while the tenant is suspended: the token is good again afterwards.
+   * Returns the claims and the tenant of an unexpired token of this kind; undefined for any other text. Throws
+   * `invalid-tenant` while the tenant is suspended: the token is valid again afterwards.
    */
   open(token: string, nowMs: number): Promise<{ tenant: Tenant; claims: JWTPayload } | undefined>
 }
 
 /**
- * @param type the `typ` of the header, by which no token passes for one of another kind (RFC 8725, section 3.11)
- * @param key of `deriveKey`, for this kind only: should the type ever go unchecked, the signature still differs
+ * Creates the signer and verifier of one kind of internal token.
+ *
+ * @param type the `typ` of the header, which keeps a token of another kind from passing (RFC 8725, section 3.11)
+ * @param key from `deriveKey`, for this kind only: if the type ever went unchecked, the signature would still differ
  */
 export function createInternalTokens(type: string, key: Buffer, directory: TenantDirectory): InternalTokens {
   const header = { alg: 'HS256', typ: type }
@@ -37,7 +39,7 @@ export function createInternalTokens(type: string, key: Buffer, directory: Tenan
         .sign(key),
     async open(token, nowMs) {
       if (token.length > tokenLengthMax) return undefined
-      // A MAC has one form, but its base64url ends with bits that decoders ignore.
+      // A MAC has one form, but its base64url ends in bits that decoders ignore.
       if (!isCanonicalBase64url(token.slice(token.lastIndexOf('.') + 1))) return undefined
       const verified = await jwtVerify(token, key, {
         typ: type,
@@ -55,7 +57,7 @@ export function createInternalTokens(type: string, key: Buffer, directory: Tenan
   }
 }
 
-/** They are for the operations of signing in and for no others. */
+/** Returns the audience: internal tokens are valid for the sign-in operations only. */
 function audienceOf(tenant: Tenant): string {
   return `${tenant.baseUrl}/api/v1/auth`
 }

@@ -6,10 +6,10 @@ import type { NamedSession } from './session-tokens.ts'
 import { lockSession, type SessionRow, sessionById } from './sessions-store.ts'
 import type { LiveSession } from './sessions-types.ts'
 
-/** The sessions that go on: neither ended nor expired, of people who are active. */
+/** Finds live sessions: neither ended nor expired, of active people. */
 export interface LiveSessions {
   find(tx: TenantTx, session: NamedSession): Promise<LiveSession | undefined>
-  /** As `find`; whatever else would change it waits until the transaction ends. */
+  /** Finds a session as `find` does, and locks it until the transaction ends. */
   lock(tx: TenantTx, session: NamedSession): Promise<LiveSession | undefined>
 }
 
@@ -24,10 +24,10 @@ export function createLiveSessions(deps: {
     row: SessionRow | undefined,
   ): Promise<LiveSession | undefined> {
     if (!row || row.user_id !== userId || row.ended_at !== null) return undefined
-    // As in a database that was taken over from staging: nobody proved anything there.
+    // A database copied from staging can hold mock sessions, which prove no identity.
     if (row.method === 'mock' && deps.environment === 'production') return undefined
     const expiresAtMs = Date.parse(row.expires_at)
-    // Tokens say whole seconds, and one of none would be of no use.
+    // Tokens expire at whole seconds, and a lifetime of zero is useless.
     if (expiresAtMs - deps.now() < 1000) return undefined
     const user = await deps.users.byId(tx, userId)
     if (!user?.active) return undefined

@@ -1,7 +1,7 @@
 import type { TenantTx } from '../../../db/database.ts'
 import type { TenantTables } from '../../../db/schema.ts'
 
-/** `[generation, milliseconds since 1970]`: which generation was followed by the next one, and when. */
+/** `[generation, milliseconds since 1970]`: the generation that was replaced, and the time of that. */
 export type Rotation = [generation: number, atMs: number]
 
 type Stored = Omit<TenantTables['hub.refresh_families'], 'tenant_id' | 'rotations'>
@@ -37,7 +37,7 @@ export async function advanceFamily(
     .execute()
 }
 
-/** Drops all families of the session but those `keep` that were used last. */
+/** Deletes all refresh families of the session except the `keep` most recently used ones. */
 export async function dropFamilies(tx: TenantTx, sessionId: string, keep: number): Promise<void> {
   await tx.db
     .deleteFrom('hub.refresh_families')

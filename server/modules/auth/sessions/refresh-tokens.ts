@@ -5,26 +5,26 @@ import type { TenantDirectory } from '../../tenants/tenants-types.ts'
 import { createInternalTokens } from './internal-tokens.ts'
 import type { NamedSession } from './session-tokens.ts'
 
-/** One of the tokens that follow from one call with the session cookie. */
+/** One of the tokens that descend from one call with the session cookie. */
 export interface FamilyMember {
   familyId: string
-  /** 1 is the first. */
+  /** Number of the generation; the first is 1. */
   generation: number
-  /** When this generation came, in milliseconds since 1970. */
+  /** Start of this generation, in milliseconds since 1970. */
   rotatedAtMs: number
 }
 
 export interface NamedFamily extends NamedSession, Pick<FamilyMember, 'familyId' | 'generation'> {}
 
 /**
- * Refresh tokens, and the cookie without which they do not work. Scripts hold the token, so a script that is injected
- * can take it away; the cookie stays where it is. Both are made from what the database has and from keys alone: whoever
- * asks for the same generation gets the same token, byte for byte, and tabs that begin side by side the same cookie.
+ * Makes refresh tokens and the cookie that they require. Scripts hold the token, so an injected script can steal it;
+ * the cookie stays in the browser. Both derive from the database and from keys alone: requests for one generation get
+ * the same token, byte for byte, and tabs that start at the same time get the same cookie.
  */
 export interface RefreshTokens {
   cookieOf(tenantSlug: string, sessionId: string): string
   sign(session: NamedSession & { expiresAtMs: number }, member: FamilyMember): Promise<string>
-  /** Undefined for anything but a token that has not expired, with its cookie. */
+  /** Opens an unexpired token that came with its cookie; returns undefined for any other. */
   open(token: string, cookie: string, nowMs: number): Promise<NamedFamily | undefined>
 }
 

@@ -25,16 +25,16 @@ interface AdmissionDeps {
 }
 
 /**
- * Decides who makes a call, and counts what is let in against its session or account. All throw `authentication-failed`,
- * `invalid-tenant` and what the charge throws.
+ * Authenticates calls, and charges admitted ones to their session or account. All methods throw
+ * `authentication-failed`, `invalid-tenant` and the errors of the charge.
  */
 export interface SessionAuthenticator {
   byCookie(call: SessionCall, sessionToken: string | undefined): Promise<LiveSession>
-  /** By the session that another token of this service names. */
+  /** Authenticates by the session that another token of this service names. */
   byName(call: SessionCall, session: NamedSession): Promise<LiveSession>
-  /** By the access token, or without one by the cookie. */
+  /** Authenticates by the access token, or by the cookie if there is no token. */
   bySignIn(call: SessionCall, credentials: Credentials): Promise<SignedIn>
-  /** All sessions that the call shows: an access token that has expired beside a good cookie does no harm. */
+  /** Returns every session the call has credentials of. An expired access token beside a valid cookie is ignored. */
   byAnything(call: SessionCall, credentials: Credentials): Promise<LiveSession[]>
 }
 
@@ -84,7 +84,7 @@ export function createSessionAuthenticator(deps: AdmissionDeps): SessionAuthenti
     return signedIn
   }
 
-  /** An access that was tried with another tenant's name is an event of the tenant whose credential it was. */
+  /** Returns the error for a call that names another tenant, and records it for the tenant that owns the credential. */
   function otherTenant(call: SessionCall, tenant: Tenant, subject: string): DomainError {
     const { address, requestId } = call
     deps.refusals.note(tenant, { kind: 'auth.access_refused', subject, reason: 'wrong_tenant', address, requestId })
@@ -120,7 +120,7 @@ export function createSessionAuthenticator(deps: AdmissionDeps): SessionAuthenti
   }
 }
 
-/** The header may be left out, but not name another tenant. */
+/** Returns whether the optional header names another tenant. */
 function isOtherTenant(call: SessionCall, tenant: Tenant): boolean {
   return call.tenantHeader !== undefined && call.tenantHeader !== tenant.slug
 }

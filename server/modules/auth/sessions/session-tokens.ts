@@ -3,17 +3,17 @@ import { deriveKey } from '../../../secrets/encryption.ts'
 import type { TenantDirectory } from '../../tenants/tenants-types.ts'
 import { createInternalTokens } from './internal-tokens.ts'
 
-/** What a token says its session is. Whether that goes on is for the database to say. */
+/** The session that a token names. Only the database knows whether it is live. */
 export interface NamedSession {
   tenant: Tenant
   sessionId: string
   userId: string
 }
 
-/** The value of the cookie `service_session`. */
+/** Signs and opens the value of the cookie `service_session`. */
 export interface SessionTokens {
   sign(session: NamedSession & { createdAtMs: number; expiresAtMs: number }): Promise<string>
-  /** Undefined for anything that is not such a token, or has expired. */
+  /** Opens an unexpired session token; returns undefined for any other text. */
   open(token: string, nowMs: number): Promise<NamedSession | undefined>
 }
 

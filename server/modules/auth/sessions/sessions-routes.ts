@@ -132,12 +132,12 @@ function callOf(request: FastifyRequest): SessionCall {
   }
 }
 
-/** For what ends sessions: it is counted, but who wants to be signed out is not told to wait. */
+/** Counts calls that end sessions without limiting them, so that nobody has to wait to sign out. */
 function unlimited(call: SessionCall, { credentialCharges }: FastifyRequest): SessionCall {
   return { ...call, charge: { succeed: credentialCharges.count } }
 }
 
-/** Also looks at the cookie that the call does not need: one that is there twice was planted. */
+/** Reads both cookies, also the one the call does not need: a cookie that occurs twice was planted. */
 function cookiesOf(request: FastifyRequest, reply: FastifyReply) {
   return { session: readCookie(request, reply, 'session'), refresh: readCookie(request, reply, 'refresh') }
 }
@@ -149,7 +149,10 @@ function credentialsOf(request: FastifyRequest, reply: FastifyReply): Credential
   }
 }
 
-/** Cookies of a session that is over are cleared, unless the call went by an access token and they are another's. */
+/**
+ * Clears the cookies of an ended session, unless the call used an access token: the cookies may belong to another
+ * session.
+ */
 async function bySignIn<Answer>(
   request: FastifyRequest,
   reply: FastifyReply,

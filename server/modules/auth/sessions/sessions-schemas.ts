@@ -21,7 +21,7 @@ const ExpiresAt = Type.String({
   examples: ['2026-10-05T16:00:00.000000Z'],
 })
 
-/** Both members or none: the handler says so, because each points to the other. */
+/** Requires both members or neither. The handler checks that, because each error points to the other member. */
 export const RefreshBody = Type.Object(
   {
     grant_type: Type.Optional(
@@ -48,7 +48,7 @@ export const LogoutBody = Type.Object(
   closed,
 )
 
-/** No credential of these operations needs it. */
+/** Makes the tenant header optional: no credential of these operations needs it. */
 export const OptionalTenantHeader = Type.Object({
   'x-service-tenant': Type.Optional(
     Type.String({ description: 'May be left out: the credential belongs to one tenant. Another one is refused.' }),

@@ -23,7 +23,7 @@ import { createTokenExchange, unknownRefreshToken } from './token-exchange.ts'
 
 const sessionMs = sessionHours * 3_600_000
 const userAgentLengthMax = 512
-/** Of what has expired, for whoever asks soon afterwards what became of it. */
+/** Milliseconds to keep an expired session, for questions about it soon afterwards. */
 const keptMs = 24 * 3_600_000
 const forgottenAtOnce = 500
 
@@ -37,15 +37,17 @@ export interface SessionsDeps {
   governance: GovernanceLog
   refusals: RefusalLog
   environment: Config['environment']
-  /** Reads access tokens. */
+  /** Verifies access tokens. */
   authenticate: AccessControl['authenticate']
-  /** The name that a service account was given. */
+  /** Returns the name of a service account. */
   accountName: (tx: TenantTx, clientId: string) => Promise<string | undefined>
-  /** Milliseconds since 1970. */
+  /** Returns milliseconds since 1970. */
   now?: () => number
 }
 
-/** The sessions of people: from signing in, over the tokens of their tabs, to their end after 8 hours at the latest. */
+/**
+ * Creates the service for the sessions of people: sign-in, the tokens of their tabs, and the end after at most 8 hours.
+ */
 export function createSessions(deps: SessionsDeps): SessionService {
   const { governance, users, revocations: revoker, now = () => Date.now() } = deps
   const tokens = createSessionTokens(deps)
@@ -59,7 +61,7 @@ export function createSessions(deps: SessionsDeps): SessionService {
   async function open(tx: TenantTx, tenant: Tenant, signIn: SignIn): Promise<OpenedSession> {
     const { user, method, connectionId, address, requestId } = signIn
     const createdAtMs = now()
-    // Tokens end at whole seconds, and the session with them.
+    // Tokens expire at whole seconds, and the session with them.
     const expiresAtMs = Math.floor(createdAtMs / 1000) * 1000 + sessionMs
     const sessionId = `ses_${randomBytes(18).toString('base64url')}`
     await insertSession(tx, {

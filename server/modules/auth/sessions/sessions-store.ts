@@ -19,7 +19,7 @@ export function sessionById(tx: TenantTx, sessionId: string): Promise<SessionRow
     .executeTakeFirst()
 }
 
-/** Whatever else would change the session or its families waits until the transaction ends. */
+/** Locks a session until the transaction ends, so other changes of it or its families wait. */
 export function lockSession(tx: TenantTx, sessionId: string): Promise<SessionRow | undefined> {
   return tx.db
     .selectFrom('hub.sessions')
@@ -30,7 +30,7 @@ export function lockSession(tx: TenantTx, sessionId: string): Promise<SessionRow
     .executeTakeFirst()
 }
 
-/** Answers whether it was there and had not ended. */
+/** Ends a session. Returns whether it existed and was live. */
 export async function endSession(tx: TenantTx, sessionId: string, now: string): Promise<boolean> {
   const updated = await tx.db
     .updateTable('hub.sessions')
@@ -43,7 +43,7 @@ export async function endSession(tx: TenantTx, sessionId: string, now: string): 
   return Number(updated.numUpdatedRows) > 0
 }
 
-/** Answers the ids of those that had not ended. */
+/** Ends all sessions of a person and returns the ids of those that were live. */
 export async function endSessionsOf(tx: TenantTx, userId: string, now: string): Promise<string[]> {
   const rows = await tx.db
     .updateTable('hub.sessions')
@@ -57,7 +57,7 @@ export async function endSessionsOf(tx: TenantTx, userId: string, now: string): 
   return rows.map((row) => row.session_id)
 }
 
-/** The live ones, the newest first, after a position in that order. */
+/** Returns live sessions, newest first, after a position in that order. */
 export async function liveSessionsOf(
   tx: TenantTx,
   userId: string,
@@ -82,7 +82,7 @@ export async function liveSessionsOf(
     .execute()
 }
 
-/** With their families, at most `count` at once. Answers how many. */
+/** Deletes at most `count` expired sessions with their families, and returns their number. */
 export async function deleteExpiredSessions(tx: TenantTx, expiredBefore: string, count: number): Promise<number> {
   const rows = await tx.db
     .selectFrom('hub.sessions')

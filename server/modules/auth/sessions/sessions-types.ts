@@ -4,32 +4,35 @@ import type { Tenant, TokenClaims } from '../../../http/caller.ts'
 import type { User } from '../../roster/roster-types.ts'
 import type { IssuedUserToken, Me, Sessions, SignInMethod } from '../auth-types.ts'
 
-/** Counts a call against the limits of class `auth`, once its credential was found to be good. */
+/** Counts a call against the limits of class `auth` once its credential was verified. */
 export interface SessionCharge {
-  /** Against the session, or the service account, and its tenant. Throws `rate-limited`, unless the call is one that always acts. */
+  /**
+   * Charges the session or the service account, and its tenant. Throws `rate-limited`, except for calls that are never
+   * limited.
+   */
   succeed(id: string, tenantSlug: string): Promise<void>
 }
 
-/** A call as the operations of sessions see it. */
+/** A call to the session operations. */
 export interface SessionCall {
   address: string
   requestId: string
-  /** `X-Service-Tenant`, which may be left out. */
+  /** The optional header `X-Service-Tenant`. */
   tenantHeader: string | undefined
-  /** Slug of the tenant whose own address was called. */
+  /** Slug of the tenant whose own host was called. */
   hostTenant: string | undefined
   charge: SessionCharge
 }
 
-/** What a call shows of who makes it. */
+/** The credentials of a call. */
 export interface Credentials {
-  /** An access token. */
+  /** The access token. */
   bearer: string | undefined
-  /** Of the cookie `service_session`. */
+  /** Value of the cookie `service_session`. */
   sessionToken: string | undefined
 }
 
-/** A session that has neither ended nor expired, of a person who is active. */
+/** A session that has neither ended nor expired, of an active person. */
 export interface LiveSession {
   tenant: Tenant
   sessionId: string
@@ -41,12 +44,12 @@ export interface LiveSession {
   expiresAtMs: number
 }
 
-/** Who calls: a person in a session, or a service account. */
+/** The caller: a person in a session, or a service account. */
 export type SignedIn =
   | { kind: 'person'; session: LiveSession; scopes: Me['scopes'] }
   | { kind: 'account'; tenant: Tenant; claims: TokenClaims }
 
-/** A session in the names of the answer. */
+/** A session, with the member names of the response. */
 export interface SessionItem {
   session_id: string
   method: SignInMethod
@@ -62,13 +65,13 @@ export interface SessionPage {
   next_cursor: string | null
 }
 
-/** All that is done with sessions. Without a valid credential every call throws `authentication-failed`. */
+/** Handles every session operation. Without a valid credential each call throws `authentication-failed`. */
 export interface SessionService extends Sessions {
-  /** The session and its first tokens, or further ones for another tab. */
+  /** Issues the first tokens of the session, or further ones for another tab. */
   issue(call: SessionCall, sessionToken: string | undefined): Promise<IssuedUserToken>
-  /** The next tokens of a family. A token that was used too long ago ends the session. */
+  /** Issues the next tokens of a family. Reusing a token after the grace period ends the session. */
   refresh(call: SessionCall, refreshToken: string, cookie: string | undefined): Promise<IssuedUserToken>
-  /** Ends the sessions that the call shows credentials of, or all of their owners. */
+  /** Ends the sessions that the call has credentials of, or all sessions of their owners. */
   logOut(call: SessionCall, credentials: Credentials, everywhere: boolean): Promise<void>
   me(call: SessionCall, credentials: Credentials): Promise<Me>
   list(
@@ -76,13 +79,18 @@ export interface SessionService extends Sessions {
     credentials: Credentials,
     page: { limit: number; cursor?: string | undefined },
   ): Promise<SessionPage>
-  /** Answers whether it was the one of the call. Throws `not-found` for any that is not the caller's own. */
+  /**
+   * Ends a session and returns whether it was the caller's current one. Throws `not-found` for a session that is not
+   * the caller's.
+   */
   end(call: SessionCall, credentials: Credentials, sessionId: string): Promise<{ current: boolean }>
-  /** A chore: forgets a part of the sessions that expired more than a day ago; true when there may be more. */
+  /**
+   * Deletes, as a chore, a batch of the sessions that expired more than a day ago. Returns true if there may be more.
+   */
   forgetExpired(tx: TenantTx): Promise<boolean>
 }
 
-/** The session itself is over, or never was: cookies that still speak of it are of no use and are to be cleared. */
+/** Signals that the session has ended or never existed, so the caller must clear its cookies. */
 export class SessionEndedError extends DomainError {
   constructor(detail = 'The session has ended. Sign in again.') {
     super('authentication-failed', detail)

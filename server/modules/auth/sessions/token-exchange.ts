@@ -15,7 +15,10 @@ import type { NamedSession } from './session-tokens.ts'
 import { endSession } from './sessions-store.ts'
 import { type LiveSession, SessionEndedError } from './sessions-types.ts'
 
-/** Each call with the session cookie begins a family, so tabs and reloads of a day fit in; those used last stay. */
+/**
+ * Maximum number of families of a session; the most recently used ones stay. Each call with the session cookie starts a
+ * family, so this covers a day of tabs and reloads.
+ */
 const familiesMax = 20
 
 interface TokenExchangeDeps {
@@ -28,20 +31,23 @@ interface TokenExchangeDeps {
   now: () => number
 }
 
-/** Who asks, for the event of a token that was used again. */
+/** The caller, for the event of a reused token. */
 interface Origin {
   address: string
   requestId: string
 }
 
 export interface TokenExchange {
-  /** The first tokens of a new family. Throws {@link SessionEndedError}. */
+  /** Issues the first tokens of a new family. Throws {@link SessionEndedError}. */
   begin(session: NamedSession): Promise<IssuedUserToken>
-  /** What follows a refresh token. Throws {@link SessionEndedError}, which a token that was stolen has caused. */
+  /**
+   * Issues the tokens that follow a refresh token. Throws {@link SessionEndedError}, also if a reused token ended the
+   * session.
+   */
   follow(family: NamedFamily, origin: Origin): Promise<IssuedUserToken>
 }
 
-/** What became of a refresh token; whatever is thrown inside the transaction would undo it. */
+/** The result of a refresh. It is returned, since an error thrown inside the transaction would undo the revocation. */
 type Outcome = { live: LiveSession; member: FamilyMember } | 'over' | 'dropped' | 'reused'
 
 export function createTokenExchange(deps: TokenExchangeDeps): TokenExchange {
@@ -73,12 +79,15 @@ export function createTokenExchange(deps: TokenExchangeDeps): TokenExchange {
     }
   }
 
-  /** Inside a transaction that holds the session, so of many at once one rotates and the others find its successor. */
+  /**
+   * Rotates a family. The transaction locks the session, so one of many concurrent calls rotates and the others find
+   * its successor.
+   */
   async function rotate(tx: TenantTx, named: NamedFamily, origin: Origin): Promise<Outcome> {
     const live = await deps.live.lock(tx, named)
     if (!live) return 'over'
     const family = await lockFamily(tx, named.familyId)
-    // A generation that is still to come can only be known from before the database was restored.
+    // A generation above the stored one can only stem from before a restore of the database.
     if (!family || family.session_id !== named.sessionId || named.generation > family.generation) return 'dropped'
     const nowMs = now()
     const isRecent = ([, atMs]: readonly [number, number]) => nowMs - atMs <= refreshGraceSeconds * 1000
@@ -104,7 +113,10 @@ export function createTokenExchange(deps: TokenExchangeDeps): TokenExchange {
     return { live, member: memberAt(generation, rotatedAt) }
   }
 
-  /** Two hold what only one was given, and nothing tells which of them the person is: both lose it. */
+  /**
+   * Ends a session whose refresh token was reused. Two parties hold the token and nothing identifies the owner, so both
+   * lose it.
+   */
   async function revokeReused(
     tx: TenantTx,
     { tenant, sessionId, user }: LiveSession,
@@ -155,7 +167,7 @@ export function createTokenExchange(deps: TokenExchangeDeps): TokenExchange {
   }
 }
 
-/** The session may be well: the same page can get new tokens with its cookie. */
+/** Creates the error for an unknown refresh token. The session may still be live: its cookie gets new tokens. */
 export function unknownRefreshToken(): DomainError {
   return new DomainError(
     'authentication-failed',

@@ -1,6 +1,6 @@
 import { html } from '../../../http/page.ts'
 
-/** Asks whom a page of another site has sent to a login whether that is what they want. */
+/** Renders the page that asks for confirmation of a login that another site started. */
 export function loginConfirmationPage(tenant: string, login: string) {
   const body = html`<h1>Sign in to ${tenant}?</h1>
 <p>Another site has sent you here, to sign in to the Org-Memory Hub of <strong>${tenant}</strong>. Go on if you want to

@@ -4,7 +4,7 @@ import type { Mail } from '../../../mail/mailer.ts'
 import type { IssuedLink } from '../../links/links-types.ts'
 import { readableTime } from './magic-link-times.ts'
 
-/** Colours of a contrast of at least 7:1 in both schemes. Programs that drop style sheets show black on white. */
+/** Colours with a contrast of at least 7:1 in both schemes. Programs that drop style sheets show black on white. */
 const style = `
 :root { color-scheme: light dark }
 body { margin: 0; padding: 24px; background: #ffffff; color: #1c2024; font: 16px/1.6 sans-serif }
@@ -12,7 +12,7 @@ a { color: #084a8f } p { margin: 0 0 16px; max-width: 36em } .address { word-bre
 @media (prefers-color-scheme: dark) { body { background: #15181b; color: #e8eaed } a { color: #9cc9ff } }
 `
 
-/** The message with a sign-in link: the same words as text and as HTML, no image, nothing from elsewhere. */
+/** Composes the message with a sign-in link: the same words as text and as HTML, without images or external content. */
 export function magicLinkMail(to: string, tenant: Tenant, link: IssuedLink): Mail {
   const { slug, baseUrl } = tenant
   const subject = `Sign in to ${slug}`

@@ -10,7 +10,7 @@ export interface LinkPage {
   hasForm?: boolean
 }
 
-/** What a mailed link opens: whose it is, and the button that uses it up. */
+/** Renders the page of a mailed link: its tenant, its address and the button that consumes it. */
 export function signInLinkPage(tenant: Tenant, link: OpenLink): LinkPage {
   const body = html`<h1>Sign in to ${tenant.slug}</h1>
 <p>This link signs you in to the Org-Memory Hub of <strong>${tenant.slug}</strong>
@@ -21,12 +21,14 @@ page.</p>`
   return { title: `Sign in to ${tenant.slug}`, body, hasForm: true }
 }
 
-/** Sent to the address of the page. Opening a page, as programs that scan mail do, uses nothing up. */
+/**
+ * Renders a form that posts to the page's own address. Opening a page, as mail scanners do, does not consume the link.
+ */
 export function signInForm(button: string): Html {
   return html`<form method="post"><button id="sign-in" type="submit">${button}</button></form>`
 }
 
-/** The same for every link that does not open, so that nobody learns which tenants exist. */
+/** Renders the same page for every link that does not open, so that it does not reveal which tenants exist. */
 export function closedLinkPage(): LinkPage {
   const body = html`<h1>This link does not open</h1>
 <p>It has expired, was used already, or was not copied whole. Links are good once, for 24 hours.</p>

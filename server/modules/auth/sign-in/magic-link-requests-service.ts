@@ -19,16 +19,16 @@ import { defaultReturnPath, returnPath } from './return-path.ts'
 export interface MagicLinkRequest {
   email: string
   tenant: string
-  /** Slug of the tenant whose own address the request came in at. */
+  /** Slug of the tenant whose own host received the request. */
   hostTenant?: string | undefined
-  /** Where to land, as it was asked for. */
+  /** The requested path to land at. */
   returnTo?: string | undefined
 }
 
 export interface MagicLinkRequests {
   /**
-   * Has a link mailed, if somebody with that address may sign in. Whether so is decided later, by the job: the answer
-   * and its time are the same for everyone. Throws `hub-unavailable` when no mail can be sent at all.
+   * Queues the mail of a link for an address that may sign in. The job decides that later, so the response and its time
+   * are the same for everyone. Throws `hub-unavailable` if mail is not configured.
    */
   accept(request: MagicLinkRequest): Promise<void>
   job: JobDefinition
@@ -46,30 +46,35 @@ interface Deps {
   log: DatabaseLog
 }
 
-/** What the job works on. The queue keeps it sealed: it names a person, and the token opens a session. */
+/** The payload of the job. The queue stores it encrypted, since it names a person and the token opens a session. */
 interface Order extends MagicLinkRequest {
-  /** Made once, so that a message that is tried again has the same link. */
+  /** Made once, so that a retried message has the same link. */
   token: string
   requestedAtMs: number
 }
 
 const jobName = 'mail-sign-in-link'
 const sealContext = 'sign-in link request'
-/** A longer one is the default: an address has to fit into a message. Of ASCII characters. */
+/**
+ * Maximum length of the return path in ASCII characters; a longer one becomes the default, since the address must fit
+ * into a message.
+ */
 const returnPathLengthMax = 1000
 /**
- * Every order is as long, so that its length does not tell the address: 254 characters of at most 4 bytes, the path, and
- * the rest.
+ * Length of every payload in bytes, equal for all so that it does not reveal the address: 254 characters of at most 4
+ * bytes, the path, and the rest.
  */
 const orderBytes = 2560
-/** A server that greylists takes a message after some minutes (RFC 6647, section 2.4): tries go on for two hours. */
+/**
+ * A server that greylists accepts a message after some minutes (RFC 6647, section 2.4), so retries go on for two hours.
+ */
 const retries = { retryLimit: 8, retryDelaySeconds: 30 }
 
 export function createMagicLinkRequests(deps: Deps): MagicLinkRequests {
   const { directory, mailer, links, log } = deps
   const key = deriveKey(deps.masterKey, 'sign-in link requests')
 
-  /** The address as it is known, for another spelling may lead to another mailbox; undefined for a stranger. */
+  /** Returns the address as stored, since another spelling may reach another mailbox; undefined for a stranger. */
   async function recipient(tx: TenantTx, email: string): Promise<string | undefined> {
     const user = await deps.users.ofEmail(tx, email)
     if (!user) return deps.users.awaitedAdministrator(tx, email)
@@ -94,7 +99,7 @@ export function createMagicLinkRequests(deps: Deps): MagicLinkRequests {
   }
 
   let toldOfNoMail = false
-  /** The log is told once: anybody may ask for links, and again and again. */
+  /** Creates the error for missing mail settings. Logs it once, since anybody can request links repeatedly. */
   function noMail(): DomainError {
     const detail = 'Mail is not configured here, so no sign-in link can be sent. An operator sets HUB_SMTP_URL.'
     if (!toldOfNoMail) log.warn({}, `a sign-in link was asked for: ${detail}`)
@@ -117,7 +122,7 @@ export function createMagicLinkRequests(deps: Deps): MagicLinkRequests {
       name: jobName,
       ...retries,
       pollingIntervalSeconds: 1,
-      // Anybody may cause jobs, and a mail server may take its time: those of others are not to wait for that.
+      // Anybody can cause these jobs, and a slow mail server must not delay the jobs of others.
       atOnce: 5,
       handler: async ({ data }) => {
         const sealed = Buffer.from((data as { sealed: string }).sealed, 'base64')

@@ -55,7 +55,7 @@ export function addMagicLinkRoutes(
   for (const purpose of ['welcome', 'sign_in'] as const) addLinkPage(app, purpose, deps)
 }
 
-/** GET shows what the link is for; POST, which only its button sends, uses it up. */
+/** Adds the page of a link: GET shows its purpose; POST, sent only by its button, consumes it. */
 function addLinkPage(
   app: FastifyInstance,
   purpose: LinkPurpose,

@@ -3,9 +3,9 @@ import type { IdentityProviders } from '../../identity/identity-types.ts'
 import type { User } from '../../roster/roster-types.ts'
 
 /**
- * Whether the person may sign in by a mailed link. Where the tenant has an identity provider, that decides who comes
- * in, with the second factors and the joiners and leavers of the company, and a link would be a way around it. It stays
- * open to administrators: when the provider or its configuration is broken, somebody must be able to mend it.
+ * Returns whether the person may sign in by a mailed link. An identity provider of the tenant controls access, with
+ * second factors and the company's joiners and leavers; a link would bypass it. Administrators may still use links,
+ * since somebody must be able to repair a broken provider or configuration.
  */
 export async function allowsMagicLink(
   tx: TenantTx,

@@ -10,16 +10,16 @@ import type { OpenedSession, Sessions, SignInMethod } from '../auth-types.ts'
 import { allowsMagicLink } from './magic-link-rule.ts'
 import { placeholderTenant } from './placeholder-tenant.ts'
 
-/** A link as it stands in an address. */
+/** The parts of a link's address. */
 export interface LinkAddress {
   purpose: LinkPurpose
   tenant: string
   token: string
-  /** Slug of the tenant whose own address the link was opened at. */
+  /** Slug of the tenant whose own host the link was opened at. */
   hostTenant: string | undefined
 }
 
-/** Who opens a link. */
+/** The visitor who opens a link. */
 interface Visitor {
   address: string
   requestId: string
@@ -27,15 +27,17 @@ interface Visitor {
 }
 
 export interface MagicLinkSignIn {
-  /** What the link stands for, without using it up. Undefined when it does not open, for whatever reason. */
+  /**
+   * Returns the tenant and the content of a link without consuming it; undefined if it does not open for any reason.
+   */
   look(link: LinkAddress): Promise<{ tenant: Tenant; link: OpenLink } | undefined>
-  /** Uses the link up and opens a session. Undefined when it does not open, or its owner may not sign in by it. */
+  /** Consumes the link and opens a session. Returns undefined if the link does not open or its owner may not use it. */
   signIn(link: LinkAddress, visitor: Visitor): Promise<{ tenant: Tenant; session: OpenedSession } | undefined>
 }
 
 const methods: Record<LinkPurpose, SignInMethod> = { welcome: 'welcome_link', sign_in: 'magic_link' }
 
-/** Undoes the transaction: a link that signs nobody in is not used up. */
+/** Rolls back the transaction: a link that signs nobody in is not consumed. */
 class Refused extends Error {
   readonly reason: string
   constructor(reason: string) {
@@ -55,7 +57,7 @@ export function createMagicLinkSignIn(deps: {
 }): MagicLinkSignIn {
   const { database, directory, links, users, refusals } = deps
 
-  /** Takes as long for a tenant that does not exist as for a link that a tenant does not have. */
+  /** Finds a link. An unknown tenant takes as long as an unknown link. */
   async function known(address: LinkAddress): Promise<{ tenant: Tenant; link: KnownLink } | undefined> {
     const { purpose, token, hostTenant } = address
     const found = await directory.read(address.tenant)
@@ -70,7 +72,7 @@ export function createMagicLinkSignIn(deps: {
     const awaited = await users.awaitedAdministrator(tx, email)
     const user = await (awaited === undefined ? users.ofEmail(tx, email) : users.ensure(tx, tenant, email))
     if (!user) throw new Refused('deactivated')
-    // The tenant may have got an identity provider since the link was mailed.
+    // The tenant may have configured an identity provider since the link was mailed.
     if (!(await allowsMagicLink(tx, user, deps.providers))) throw new Refused('identity_provider_only')
     return user
   }
@@ -92,11 +94,11 @@ export function createMagicLinkSignIn(deps: {
 
     async signIn(address, visitor) {
       const found = await known(address)
-      // Of a link that was never made nobody is told: anybody can make one up.
+      // A link that never existed is not recorded: anybody can make one up.
       if (!found) return undefined
       const { tenant, link } = found
       try {
-        // Looked at before: who tries again and again what does not open, keeps no row locked.
+        // Checked before the transaction, so repeated attempts with a closed link lock no row.
         if (!link.isOpen) throw new Refused('link_not_open')
         return { tenant, session: await openSession(tenant, address, visitor) }
       } catch (error) {
@@ -112,7 +114,7 @@ export function createMagicLinkSignIn(deps: {
   }
 }
 
-/** Why the person may not sign in; undefined for failures of another kind. */
+/** Returns the reason why the person may not sign in; undefined for other failures. */
 function reasonOf(error: unknown): string | undefined {
   if (error instanceof Refused) return error.reason
   if (!(error instanceof DomainError) || error.slug !== 'authentication-failed') return undefined

@@ -9,7 +9,7 @@ import type { MockLogin, MockSignIn } from './mock-login-service.ts'
 
 const MockLoginBody = Type.Object({ email: Email, tenant: Type.Optional(TenantSlug) }, { additionalProperties: false })
 
-/** Not added in production, where the address is as unknown as any other. */
+/** Adds the mock login. Never called in production, where the address is unknown like any other. */
 export function addMockLoginRoutes(app: FastifyInstance, signIn: (login: MockLogin) => Promise<MockSignIn>): void {
   addRoute(
     app,

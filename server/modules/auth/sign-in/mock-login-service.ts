@@ -11,7 +11,7 @@ import type { IssuedUserToken, OpenedSession, Sessions } from '../auth-types.ts'
 export interface MockLogin {
   email: string
   tenant?: string | undefined
-  /** The tenant of the host, where that is a tenant's own address. */
+  /** The tenant of the host, if that is a tenant's own host. */
   hostTenant: Tenant | null
   address: string
   requestId: string
@@ -25,7 +25,7 @@ export interface MockSignIn {
 
 const demoTenant = 'demo'
 
-/** Signs in as anyone, as a real login does. Only made outside production. */
+/** Creates a login as anyone, with the effects of a real login. Only called outside production. */
 export function createMockLogin(deps: {
   database: Database
   directory: TenantDirectory
@@ -43,7 +43,7 @@ export function createMockLogin(deps: {
     throw invalidTenant(named)
   }
 
-  /** The only tenant that there is; while developing, the one of the first start. */
+  /** Returns the only tenant, or in development the one of the first start. */
   async function tenantWithoutName(): Promise<Tenant> {
     const slugs = await directory.slugs()
     const hasDemo = deps.environment === 'development' && slugs.includes(demoTenant)

@@ -4,7 +4,7 @@ import type { IdentityProvider, ProviderClaims } from '../../identity/identity-t
 
 const again = 'Begin the sign-in again.'
 
-/** The address, where it is one that may sign in. */
+/** Returns the address if it may sign in; throws otherwise. */
 export function usableEmail({ email, emailVerified }: ProviderClaims, provider: IdentityProvider): string {
   if (email === undefined || !isEmail(email)) {
     throw refused(
@@ -31,7 +31,10 @@ function refused(reason: string, detail: string): DomainError {
   return new DomainError('authentication-failed', detail, { extensions: { reason } })
 }
 
-/** The 400 for a callback that answers no login of this browser. `detail` completes a sentence that begins with its state. */
+/**
+ * Creates the 400 for a callback that matches no login of this browser. `detail` completes a sentence whose subject is
+ * the state.
+ */
 export function notOfThisLogin(detail: string): DomainError {
   return validationFailed(
     [{ pointer: '/query/state', detail }],
@@ -39,7 +42,7 @@ export function notOfThisLogin(detail: string): DomainError {
   )
 }
 
-/** Nobody learns which tenants exist. */
+/** Creates the same error for every tenant without a login, so that it does not reveal which tenants exist. */
 export function noSuchLogin(slug: string): DomainError {
   return new DomainError(
     'invalid-tenant',
@@ -48,15 +51,15 @@ export function noSuchLogin(slug: string): DomainError {
   )
 }
 
-/** The reason of the 503 for a provider that refuses the client secret of the Hub. */
+/** Reason of the 503 for a provider that rejects the client secret of the Hub. */
 export const clientRejected = 'client_refused'
 
-/** Of people whom the provider has vouched for, with an ID token that holds. */
+/** Reasons about people whom the provider vouched for with a valid ID token. */
 const ofPeople = new Set(['email_missing', 'email_unverified', 'email_domain', 'deactivated', 'other_identity'])
 
 /**
- * The reason that the tenant is told of. Undefined for what anybody can cause without having signed in at the provider,
- * such as a made-up code: strangers write nothing into a tenant's log.
+ * Returns the reason to record for the tenant. Returns undefined for failures that anybody can cause without signing in
+ * at the provider, such as a made-up code: strangers write nothing into a tenant's log.
  */
 export function notedReason(error: unknown): string | undefined {
   const reason = error instanceof DomainError ? error.extensions.reason : undefined

@@ -19,26 +19,26 @@ export interface LoginVisitor {
   address: string
   requestId: string
   userAgent?: string | undefined
-  /** That the browser names, without a port. */
+  /** The host name that the browser used, without a port. */
   hostname: string
-  /** Slug of the tenant whose own address was called. */
+  /** Slug of the tenant whose own host was called. */
   hostTenant: string | undefined
 }
 
 export interface OidcLogin {
   /**
-   * Returns where to send the browser, and the content of its cookie. There is no cookie where the browser used another
-   * name of this machine than the provider knows: it is sent to the same login at that name. Throws `invalid-tenant`, the
-   * same for an unknown tenant, one that is not served at this host and one without an identity provider.
+   * Returns the address to send the browser to, and the content of its cookie. Without a cookie, the browser used
+   * another name of this machine than the provider knows, and is sent to the same login at that name. Throws the same
+   * `invalid-tenant` for an unknown tenant, for one not served at this host and for one without an identity provider.
    */
   begin(
     wanted: { tenant: string | undefined; returnTo: string | undefined },
     visitor: LoginVisitor,
   ): Promise<BegunLogin>
   /**
-   * Ends a login. `sealed` is the cookie, `callback` the whole address that the browser came back to. `proven` is
-   * called once the person has proved who they are. Throws `validation-failed` for what is not the answer to this
-   * login, `authentication-failed` with a reason for a person who may not sign in.
+   * Finishes a login. `sealed` is the cookie and `callback` the whole address that the browser came back to. Calls
+   * `proven` once the person has proved their identity. Throws `validation-failed` for a callback that does not match
+   * this login, and `authentication-failed` with a reason for a person who may not sign in.
    */
   finish(
     sealed: string | undefined,
@@ -46,7 +46,7 @@ export interface OidcLogin {
     visitor: LoginVisitor,
     proven: (identity: string, tenantSlug: string) => Promise<void>,
   ): Promise<{ session: OpenedSession; location: string }>
-  /** A chore: true when there may be more. */
+  /** Deletes a batch of spent logins, as a chore. Returns true if there may be more. */
   forgetSpent(tx: TenantTx): Promise<boolean>
 }
 
@@ -54,7 +54,7 @@ export interface BegunLogin {
   location: string
   cookie?: string
   tenant: string
-  /** Of the login itself, at whichever host it was begun. */
+  /** Path of the login itself, at any host. */
   path: string
 }
 
@@ -71,13 +71,13 @@ export function createOidcLogin(deps: {
   sessions: Pick<Sessions, 'open'>
   refusals: RefusalLog
   landing: Landing
-  /** Milliseconds since 1970. */
+  /** Returns milliseconds since 1970. */
   now?: () => number
 }): OidcLogin {
   const { database, directory, providers, refusals } = deps
   const transactions = createLoginTransactions(deps.masterKey, deps.now)
 
-  /** The login that the callback answers. It is over with this call, whatever comes of it. */
+  /** Consumes the login that the callback answers. It is over after this call, regardless of the result. */
   async function spend(sealed: string | undefined, callback: URL, { hostTenant }: LoginVisitor) {
     const login = sealed === undefined ? undefined : transactions.open(sealed)
     const tenant = login && (await directory.find(login.tenant))
@@ -108,7 +108,7 @@ export function createOidcLogin(deps: {
       kind: 'auth.login_failed',
       subject: `connection:${login.connectionId}`,
       reason,
-      // That the provider refuses the Hub is no visitor's doing, and one event for all of them.
+      // No visitor causes the provider to reject the Hub, so all visitors share one event.
       address: reason === clientRejected ? '' : visitor.address,
       requestId: visitor.requestId,
       details: { method: 'oidc' },
@@ -160,8 +160,8 @@ export function createOidcLogin(deps: {
 const loopbackNames = new Set(['localhost', '127.0.0.1', '[::1]'])
 
 /**
- * Whether the browser calls this machine by another name than the provider will send it back to: the cookie would stay
- * behind. Only for these names, as any other may be one that a proxy has put in.
+ * Returns whether the browser uses another loopback name of this machine than the provider will send it back to: the
+ * cookie would not follow. Checks loopback names only, since a proxy may have set any other name.
  */
 function isOtherLoopback(hostname: string, tenant: Tenant): boolean {
   const home = new URL(tenant.baseUrl).hostname

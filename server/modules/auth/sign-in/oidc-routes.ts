@@ -7,7 +7,7 @@ import { loginConfirmationPage } from './login-confirmation-page.ts'
 import type { LoginVisitor, OidcLogin } from './oidc-login-service.ts'
 import { AskFirstPage, CallbackQuery, LoginQuery, redirectHeaders } from './oidc-schemas.ts'
 
-/** For pages about errors. */
+/** Title and link of error pages. */
 const notSignedIn = { title: 'You are not signed in', next: { path: '/sign-in', text: 'Sign in' } }
 
 export function addOidcRoutes(app: FastifyInstance, login: OidcLogin): void {
@@ -29,9 +29,10 @@ export function addOidcRoutes(app: FastifyInstance, login: OidcLogin): void {
       const { tenant, return_to: returnTo } = request.query
       const { location, cookie, ...begun } = await login.begin({ tenant, returnTo }, visitorOf(request))
       if (cookie !== undefined) {
-        // Any page could otherwise put its visitors into a tenant of its own, where they take what they write for kept
-        // by their company: with a session at the same provider nothing would ask them. A company's portal is another
-        // site, too, so starting from there costs a click. Where no cookie is set, the address it leads to asks.
+        // Without this page, any site could sign its visitors in to a tenant of its own, where they would take what
+        // they write for stored by their company: with a session at the same provider nothing asks them. A company's
+        // portal is another site too, so starting there costs a click. If no cookie is set, the address it leads to
+        // shows the page.
         if (request.headers['sec-fetch-site'] === 'cross-site') {
           return sendPage(loginConfirmationPage(begun.tenant, begun.path), reply)
         }
@@ -56,7 +57,7 @@ export function addOidcRoutes(app: FastifyInstance, login: OidcLogin): void {
     },
     async (request, reply) => {
       const sealed = readCookie(request, reply, 'login')
-      // Whatever comes of it, this login is over.
+      // The login is over, regardless of the result.
       clearCookie(reply, 'login')
       const callback = new URL(request.url, 'http://callback.invalid')
       const proven = request.credentialCharges.succeed

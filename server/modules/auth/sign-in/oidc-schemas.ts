@@ -19,7 +19,7 @@ export const LoginQuery = Type.Object(
   { additionalProperties: false },
 )
 
-/** Providers add parameters of their own, such as `session_state`. */
+/** Allows further parameters: providers add their own, such as `session_state`. */
 export const CallbackQuery = Type.Object(
   {
     code: Type.Optional(

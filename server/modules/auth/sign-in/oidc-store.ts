@@ -1,6 +1,6 @@
 import type { TenantTx } from '../../../db/database.ts'
 
-/** Marks a login as over. False when it was before: of two callbacks at once only one gets true. */
+/** Marks a login as over. Returns false if it already was: of two concurrent callbacks only one gets true. */
 export async function consumeLogin(tx: TenantTx, stateHash: Buffer): Promise<boolean> {
   const { rowCount } = await tx.client.query(
     `insert into hub.spent_logins (tenant_id, state_hash, spent_at) values ($1, $2, now())
@@ -10,7 +10,10 @@ export async function consumeLogin(tx: TenantTx, stateHash: Buffer): Promise<boo
   return rowCount === 1
 }
 
-/** Answers how many it deleted. `minutes` is beyond the life of the cookie, which then refuses a repetition. */
+/**
+ * Deletes spent logins and returns their number. `minutes` exceeds the life of the cookie, so an expired cookie rejects
+ * a replay.
+ */
 export async function forgetSpentLogins(tx: TenantTx, minutes: number, limit: number): Promise<number> {
   const { rowCount } = await tx.client.query(
     `delete from hub.spent_logins where tenant_id = $1 and state_hash in (

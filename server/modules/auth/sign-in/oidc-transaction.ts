@@ -3,7 +3,7 @@ import { loginMinutes } from '../../../../contract/limits.ts'
 import { decryptSecret, deriveKey, encryptSecret } from '../../../secrets/encryption.ts'
 import type { LoginSecrets } from '../../identity/identity-types.ts'
 
-/** A login between its beginning and its end. It lives in the browser's cookie only, sealed. */
+/** A login that has begun and not finished. It exists only in the browser's cookie, encrypted. */
 export interface LoginTransaction extends LoginSecrets {
   tenant: string
   connectionId: string
@@ -14,9 +14,9 @@ export interface LoginTransaction extends LoginSecrets {
 
 export interface LoginTransactions {
   begin(login: Pick<LoginTransaction, 'tenant' | 'connectionId' | 'returnTo'>): LoginTransaction
-  /** base64url */
+  /** Returns the encrypted transaction in base64url. */
   seal(transaction: LoginTransaction): string
-  /** Undefined for what is not one of ours, was changed, or has expired. */
+  /** Decrypts a transaction; returns undefined for one that is foreign, altered or expired. */
   open(sealed: string): LoginTransaction | undefined
 }
 
@@ -47,7 +47,7 @@ export function createLoginTransactions(masterKey: Buffer, nowMs: () => number =
   }
 }
 
-/** What is kept of a state once it is spent. */
+/** Returns the stored form of a spent state. */
 export function stateHash(state: string): Buffer {
   return hash('sha256', state, 'buffer')
 }

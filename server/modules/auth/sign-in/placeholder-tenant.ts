@@ -1,5 +1,5 @@
 /**
- * Stands in for a tenant that does not exist: looking there takes as long, and finds nothing. A tenant of this very name
- * would not be found by it, for what is found there is not used.
+ * Stands in for a tenant that does not exist: a read there takes as long and finds nothing. The result is not used, so
+ * a tenant of this very name is not exposed.
  */
 export const placeholderTenant = { slug: 'unknown-tenant' } as const

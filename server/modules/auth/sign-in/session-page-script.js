@@ -1,16 +1,16 @@
-// Runs on the page /session. Tokens stay in its variables: it stores and shows none of them.
+// Runs on the page /session. Tokens stay in its variables: the script neither stores nor shows them.
 ;(() => {
   const byId = (id) => document.getElementById(id)
   const status = byId('status')
   let token
 
-  /** By the cookie of the session, which outlives every access token: signing out works at any time. */
+  /** Calls the API with the session cookie, which outlives every access token, so signing out works at any time. */
   function call(path, body) {
     const headers = body ? { 'content-type': 'application/json' } : {}
     return fetch(`/api/v1/auth/${path}`, { method: 'POST', headers, ...(body && { body: JSON.stringify(body) }) })
   }
 
-  /** A refusal as an error whose message can be shown. */
+  /** Returns the body of a response; throws an error with a displayable message for a rejection. */
   async function answerOf(response) {
     const answer = response.status === 204 ? {} : await response.json().catch(() => ({}))
     if (response.ok) return answer
@@ -36,11 +36,14 @@
     keep(await answerOf(await call('token')))
   }
 
-  /** Somebody else may have signed in with this browser since, so what the session itself gives comes with the person. */
+  /**
+   * Refreshes the token. Somebody else may have signed in with this browser since, so a new session also shows its
+   * person.
+   */
   async function refresh() {
     if (!token) return show()
     const body = { grant_type: 'refresh_token', refresh_token: token.refresh_token }
-    // It is good once. If the answer is lost, sending it again would later pass for the use of a stolen one.
+    // The token is valid once. If the response is lost, sending it again would count as the use of a stolen token.
     token = undefined
     const response = await call('token', body)
     if (response.status === 401) await show()
@@ -68,12 +71,15 @@
     for (const field of document.querySelectorAll('dd')) field.textContent = ''
   }
 
-  /** Tabs of the web UI leave when they hear it (web/api/session.ts), and where none is open their token goes here. */
+  /**
+   * Notifies tabs of the web UI, which then leave (web/api/session.ts). Removes their token for the case that none is
+   * open.
+   */
   function tellOtherTabs() {
     try {
       localStorage.removeItem('hub-token')
     } catch {
-      // Storage is switched off: nothing was stored.
+      // Storage is disabled: nothing was stored.
     }
     const tabs = new BroadcastChannel('hub-session')
     tabs.postMessage({ kind: 'signed-out' })
@@ -86,7 +92,7 @@
     status.textContent = text
   }
 
-  /** Does one thing at a time, and says what came of it. */
+  /** Runs one action at a time and shows its result. */
   async function attempt(work) {
     const buttons = document.querySelectorAll('button')
     const pressed = document.activeElement
@@ -98,7 +104,7 @@
       else status.textContent = error.status ? error.message : 'Cannot reach the Hub. Check the connection.'
     } finally {
       for (const button of buttons) button.disabled = false
-      // A button that is disabled loses the focus, and the keyboard its place.
+      // A disabled button loses the focus, and keyboard users their position.
       if (pressed?.localName === 'button') (byId('signed-in').hidden ? byId('sign-in') : pressed).focus()
     }
   }
@@ -123,7 +129,7 @@
       showSignedOut('You are signed out everywhere.')
     }),
   )
-  // The back button may show a page as it was left, to whoever sits there then.
+  // The back button may show the page in its former state to the next user of the browser.
   addEventListener('pagehide', () => {
     forget()
     status.textContent = 'Looking for your session …'

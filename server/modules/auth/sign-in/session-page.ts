@@ -4,8 +4,8 @@ import { html, PageScript } from '../../../http/page.ts'
 const script = new PageScript(readFileSync(new URL('./session-page-script.js', import.meta.url), 'utf8'))
 
 /**
- * The page `/session`, where signing in ends. It is the same for everyone: its script gets tokens with the cookie of
- * the session, which a page of the same site may send, and fills it in.
+ * Renders the page `/session`, where signing in ends. It is the same for everyone: its script gets tokens with the
+ * session cookie, which pages of the same site may send, and fills the page in.
  */
 export function sessionPage() {
   const body = html`<h1>Your session</h1>

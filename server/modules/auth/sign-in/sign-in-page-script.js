@@ -1,4 +1,4 @@
-// Runs on the page /sign-in. It stands in the page as it is written here; the page's policy names it by its hash.
+// Runs on the page /sign-in. The page embeds this text unchanged; the page's policy contains its hash.
 ;(() => {
   const byId = (id) => document.getElementById(id)
   const tenant = byId('tenant')
@@ -7,7 +7,7 @@
   const knownTenants = 'hub-tenants'
   const knownTenantsMax = 5
 
-  /** Names of the tenants last used in this browser, the latest first; none where it keeps nothing. */
+  /** Returns the names of the tenants last used in this browser, latest first; none if storage is disabled. */
   function readTenants() {
     try {
       const names = JSON.parse(localStorage.getItem(knownTenants))
@@ -23,7 +23,7 @@
     try {
       localStorage.setItem(knownTenants, JSON.stringify(names))
     } catch {
-      // Storage is switched off or full: it will have to be typed again.
+      // Storage is disabled or full: the name must be typed again.
     }
   }
 
@@ -37,7 +37,10 @@
     if (tenant.value === '' && names.length > 0) tenant.value = names[0]
   }
 
-  /** Safari keeps no Secure cookie over plain http, not even on the own machine; then no session would last. */
+  /**
+   * Returns whether the browser keeps Secure cookies. Safari keeps none over plain http, even on localhost, so no
+   * session would last.
+   */
   function keepsSecureCookies() {
     const probe = 'service_probe=1; Path=/sign-in; Secure; SameSite=Strict'
     // biome-ignore lint/suspicious/noDocumentCookie: that it is set is what is tried; the newer interface needs https
@@ -48,13 +51,13 @@
     return kept
   }
 
-  /** What the Hub says about a refused call: all that was wrong, or the one thing. */
+  /** Returns the message of a rejected call. */
   async function refusalOf(response) {
     const problem = await response.json().catch(() => ({}))
     return problem.detail ?? problem.title ?? `The Hub answered ${response.status}.`
   }
 
-  /** Runs `work` when the form is sent and its fields are filled in; shows what comes of it below the form. */
+  /** Runs `work` when the form is submitted with valid fields, and shows the result below the form. */
   function onSend(name, fields, work) {
     const form = byId(`${name}-form`)
     const result = byId(`${name}-result`)
@@ -82,7 +85,7 @@
   onSend('company', [], async () => {
     const query = new URLSearchParams({ tenant: tenant.value.trim(), return_to: returnTo })
     const login = `/api/v1/auth/login?${query}`
-    // Asked first without following, so that a refusal is shown here and not as a bare document.
+    // The first request does not follow redirects, so that a rejection is shown here and not as a bare document.
     const response = await fetch(login, { redirect: 'manual' })
     if (response.type !== 'opaqueredirect') return refusalOf(response)
     rememberTenant()

@@ -4,20 +4,20 @@ import { type Html, html, PageScript } from '../../../http/page.ts'
 
 const script = new PageScript(readFileSync(new URL('./sign-in-page-script.js', import.meta.url), 'utf8'))
 
-/** What the page is asked for with. */
+/** The parameters of the page. */
 interface Asked {
-  /** Of the address or of `?tenant=`; empty where neither names one. */
+  /** The tenant from the address or from `?tenant=`; empty if neither names one. */
   tenant: string
-  /** The host serves that tenant only. */
+  /** True if the host serves only that tenant. */
   tenantIsFixed: boolean
   mockLogin: boolean
-  /** Path to land at, of `?return_to=`. */
+  /** The path to land at, from `?return_to=`. */
   returnTo: string
-  /** Its address, which may be at another host. */
+  /** The address to land at, which may be at another host. */
   landing: string
 }
 
-/** The page `/sign-in`: through the company, by a mailed link, and outside production as anyone. */
+/** Renders the page `/sign-in`: by identity provider, by a mailed link, and outside production as anyone. */
 export function signInPage({ tenant, tenantIsFixed, mockLogin, returnTo, landing }: Asked) {
   const body = html`<h1>Sign in to the Org-Memory Hub</h1>
 <noscript><p class="notice">This page needs JavaScript.</p></noscript>
@@ -57,14 +57,20 @@ ${emailField('mock-email')}
 </form>`
 }
 
-/** As text: fields of the type email rewrite domains with other letters than ASCII, and refuse such names. */
+/**
+ * Renders an address field of type text: fields of type email rewrite domains with non-ASCII letters, and reject such
+ * names.
+ */
 function emailField(id: string): Html {
   return html`<label for="${id}">E-mail address</label>
 <input id="${id}" name="email" type="text" inputmode="email" required pattern="[^@\\s]+@[^@\\s]+" maxlength="254"
 title="An e-mail address" autocomplete="email" autocapitalize="none" spellcheck="false">`
 }
 
-/** The whole value has to match there, and a hyphen in a class is escaped: browsers read it with the flag v. */
+/**
+ * Returns a pattern for an input element. Browsers match the whole value and read it with the flag v, which requires an
+ * escaped hyphen in a class.
+ */
 function inputPattern(pattern: string): string {
   return pattern.replace(/^\^|\$$/g, '').replaceAll('-]', '\\-]')
 }

@@ -9,7 +9,7 @@ import { signInPage } from './sign-in-page.ts'
 
 const slugPattern = new RegExp(patterns.tenantSlug)
 
-/** The pages around signing in, which work without the web UI. */
+/** Adds the pages for signing in, which work without the web UI. */
 export function addSignInPages(
   app: FastifyInstance,
   deps: {
@@ -21,7 +21,9 @@ export function addSignInPages(
 ): void {
   const { directory, mockLogin, landing } = deps
 
-  /** Cookies are for the host of the API alone: at that of the web UI nobody could sign in. */
+  /**
+   * Redirects to the host of the API. Cookies are valid only there, so nobody could sign in at the host of the web UI.
+   */
   function toHostOfApi(request: FastifyRequest, reply: FastifyReply): FastifyReply | undefined {
     const [commonUrl, browserUrl] = [directory.commonUrl(), deps.browserUrl()]
     if (commonUrl === browserUrl || request.host !== new URL(browserUrl).host) return undefined

@@ -4,7 +4,7 @@ import type { OpenLink } from '../../links/links-types.ts'
 import { type LinkPage, signInForm } from './magic-link-pages.ts'
 import { readableTime } from './magic-link-times.ts'
 
-/** What a welcome link opens: the tenant, the button that signs its administrator in, and what to do first. */
+/** Renders the page of a welcome link: the tenant, the button that signs its administrator in, and the first steps. */
 export function welcomePage(tenant: Tenant, link: OpenLink): LinkPage {
   const create = [
     `npm run hub -- service-account create --tenant ${tenant.slug} --name my-app \\`,
@@ -39,7 +39,10 @@ ${demoPart(tenant)}`
   return { title: `Welcome to ${tenant.slug}`, body, hasForm: true }
 }
 
-/** The demo writes content, so it is for Mode A. Without `--tenant` it loads into the tenant `demo`. */
+/**
+ * Renders the part about demo data. The demo writes content, so it needs Mode A. Without `--tenant` it loads into the
+ * tenant `demo`.
+ */
 function demoPart({ slug, mode }: Tenant): Html {
   if (mode !== 'A') return html``
   return html`<h2>Load demo data</h2>

@@ -1,7 +1,9 @@
 import { isScope } from '../../../../contract/scopes.ts'
 import type { TokenClaims } from '../../../http/caller.ts'
 
-/** Clocks of several processes differ a little: a token may be a moment too new, but is never used beyond its end. */
+/**
+ * Tolerated difference between the clocks of processes in seconds: a token may be slightly too new, but never expired.
+ */
 const clockSkewSeconds = 5
 
 interface AccessClaims {
@@ -11,8 +13,8 @@ interface AccessClaims {
 }
 
 /**
- * The claims of an access token (RFC 9068, section 2.2) out of a payload whose signature is good; undefined when one is
- * missing or of another kind, or the token is not valid yet. Whether it has expired is for the caller to see.
+ * Reads the claims of an access token (RFC 9068, section 2.2) from a verified payload. Returns undefined if one is
+ * missing or has the wrong type, or the token is not valid yet. The caller checks the expiry.
  */
 export function readAccessClaims(payload: Uint8Array): AccessClaims | undefined {
   const body = parseObject(payload)
@@ -23,7 +25,7 @@ export function readAccessClaims(payload: Uint8Array): AccessClaims | undefined 
   if (!isText(tenant) || typeof scope !== 'string' || !isTime(exp) || !isTime(iat)) return undefined
   if (!isEpoch(epoch)) return undefined
   if (nbf !== undefined && !(isTime(nbf) && nbf <= Date.now() / 1000 + clockSkewSeconds)) return undefined
-  // A person's token belongs to a session, a service account's speaks for the account itself.
+  // A person's token belongs to a session; a service account's token has the account itself as its subject.
   const isPerson = sub.startsWith('usr_')
   if (isPerson ? !isText(sid) : sid !== undefined || sub !== clientId) return undefined
   if (allowedAddresses !== undefined && !isTexts(allowedAddresses)) return undefined
@@ -58,7 +60,7 @@ function isTexts(value: unknown): value is string[] {
   return Array.isArray(value) && value.every(isText)
 }
 
-/** Seconds since 1970 (RFC 7519, section 2, NumericDate). */
+/** Returns whether the value is a NumericDate: seconds since 1970 (RFC 7519, section 2). */
 function isTime(value: unknown): value is number {
   return typeof value === 'number' && Number.isFinite(value)
 }

@@ -2,7 +2,7 @@ import type { AccessRefusal, TokenClaims } from '../../../http/caller.ts'
 import type { RefusalLog } from '../../governance/governance-types.ts'
 import type { TenantDirectory } from '../../tenants/tenants-types.ts'
 
-/** Tells the tenant of a token, never the one that was asked for, of what the token was refused for. */
+/** Records a rejected access for the tenant of the token, never for the requested tenant. */
 export function createAccessRefusals(deps: { directory: TenantDirectory; refusals: RefusalLog }) {
   return ({ claims, reason, details, address, requestId }: AccessRefusal): void => {
     const tenant = deps.directory.find(claims.tenantSlug)
@@ -11,7 +11,10 @@ export function createAccessRefusals(deps: { directory: TenantDirectory; refusal
   }
 }
 
-/** A service account is its own subject; in the tokens of people the client is the web UI. */
+/**
+ * Returns the subject of the event. A service account is its own subject; in the tokens of people the client is the web
+ * UI.
+ */
 function subjectOf({ subject, clientId }: TokenClaims): string {
   return subject === clientId ? `service_account:${clientId}` : `user:${subject}`
 }

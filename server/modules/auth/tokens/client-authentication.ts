@@ -3,20 +3,20 @@ import { addressFilter } from '../service-accounts/allowed-addresses.ts'
 import type { ClientDirectory, KnownClient } from '../service-accounts/client-directory.ts'
 import { hashClientSecret, matchesAny } from '../service-accounts/client-secrets.ts'
 
-/** Why a known account gets no token. Only `address` is told to the caller. */
+/** The reason why a known account gets no token. The caller learns only of `address`. */
 export type ClientRefusal = 'wrong_secret' | 'disabled' | 'expired' | 'address'
 
 interface Verdict {
-  /** Of a known client id, whether or not the secret is its own. */
+  /** The account of a known client id, whether or not the secret matches. */
   client?: KnownClient
-  /** Absent when the account may have a token. */
+  /** Absent if the account may have a token. */
   refusal?: ClientRefusal
 }
 
 /**
- * Looks at a client id and a secret. What is remembered may let an account in, but none is refused before the database
- * was asked: a secret that another process has just made is good at once, and every refusal takes the same steps,
- * whether the account is in use, unknown or disabled, so that the time of the answer does not tell them apart.
+ * Checks a client id and a secret. Cached data may accept an account, but every rejection reads the database first: a
+ * secret that another process just created works at once, and a rejection takes the same steps whether the account is
+ * in use, unknown or disabled, so that its time does not tell them apart.
  */
 export async function authenticateClient(
   deps: { clients: ClientDirectory; revocations: Pick<Revocations, 'isRevoked'>; secretsKey: Buffer },
@@ -27,7 +27,7 @@ export async function authenticateClient(
   const given = hashClientSecret(secretsKey, request.clientId, request.clientSecret)
   const known = clients.remembered(request.clientId)
   if (refusalOf(known, given, address) === undefined && known) {
-    // The account has changed since: a token of its old epoch would be refused wherever it is used.
+    // The account has changed since: a token of its old epoch would be rejected everywhere.
     const isStale = await revocations.isRevoked(known.tenantSlug, `client:${known.clientId}`, known.epoch)
     if (!isStale) return { client: known }
   }
@@ -45,7 +45,7 @@ function refusalOf(client: KnownClient | undefined, given: Buffer, address: stri
   )
   if (!client || !isOwn) return 'wrong_secret'
   if (client.disabled) return 'disabled'
-  // A token is valid for whole seconds, and for one at least.
+  // A token is valid for whole seconds, at least one.
   if (client.expiresAt && Math.floor(Date.parse(client.expiresAt) / 1000) <= Math.floor(nowMs / 1000)) return 'expired'
   if (client.allowedAddresses && !addressFilter(client.allowedAddresses)(address)) return 'address'
   return undefined

@@ -5,12 +5,14 @@ import type { TokenKey, TokenSigningKey } from '../../keys/keys-types.ts'
 import { isLowS } from './es256.ts'
 import { createEs256Signer } from './es256-signer.ts'
 
-/** Three parts of base64url without padding or anything else that decoders tend to overlook (RFC 7515, section 7.1). */
+/**
+ * Three parts of base64url without padding or other characters that decoders tend to overlook (RFC 7515, section 7.1).
+ */
 const compactForm = /^[\w-]+\.[\w-]*\.[\w-]+$/
-/** Members of a header that bring a key, or say where one is: to be refused, not ignored, and never followed. */
+/** Header members that contain or locate a key. They are rejected, not ignored, and never followed. */
 const foreignKeyMembers = ['jku', 'jwk', 'x5u', 'x5c'] as const
 
-/** Message for a signature that verifies, but is the twin of the one that the Hub signs. */
+/** Message for a valid signature that is the twin of the one the Hub signs. */
 export const higherS = 'a signature with the higher s'
 
 export interface VerifiedJws {
@@ -19,11 +21,11 @@ export interface VerifiedJws {
 }
 
 /**
- * Verifies a JWS in compact serialisation by one of the service's own keys. Its algorithm is the one of the key; no
- * extension (`crit`) is understood. A signature is accepted in one form only: canonical base64url, and for ES256 the
- * lower s. So nobody can turn a token into a second text that is accepted.
+ * Verifies a JWS in compact serialisation by one of the service's own keys. The key determines the algorithm; no
+ * extension (`crit`) is understood. Only one form of a signature is accepted: canonical base64url, and for ES256 the
+ * lower s. So nobody can turn a token into a second accepted text.
  *
- * @param keyOf answers from memory; what it is asked for is whatever a stranger wrote
+ * @param keyOf returns a key from memory; its argument is untrusted
  * @throws Error whose message is for logs only
  */
 export async function verifyCompactJws(
@@ -50,7 +52,10 @@ export async function verifyCompactJws(
   return { header, payload }
 }
 
-/** Whether the text is what an encoder writes: the last character has bits that decoders ignore (RFC 4648, section 3.5). */
+/**
+ * Returns whether the text is canonical base64url. The last character has bits that decoders ignore (RFC 4648, section
+ * 3.5).
+ */
 export function isCanonicalBase64url(text: string): boolean {
   return Buffer.from(text, 'base64url').toString('base64url') === text
 }
@@ -70,12 +75,12 @@ export async function signCompactJws(key: TokenSigningKey, type: string, claims:
   return `${content}.${signature}`
 }
 
-/** RSASSA-PKCS1-v1_5 takes ten times as long as ECDSA: one by one on the thread pool. */
+/** Signs with RS256 on the thread pool, one by one: RSASSA-PKCS1-v1_5 takes ten times as long as ECDSA. */
 async function signRs256(content: string, key: KeyObject): Promise<string> {
   return (await signInBackground('sha256', Buffer.from(content), key)).toString('base64url')
 }
 
-/** Made once for each key and type. */
+/** Returns the encoded header, made once for each key and type. */
 function headerOf(key: TokenSigningKey, type: string): string {
   const made = headers.get(key) ?? new Map<string, string>()
   headers.set(key, made)

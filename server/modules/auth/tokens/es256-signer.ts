@@ -3,7 +3,10 @@ import { availableParallelism } from 'node:os'
 import { signEs256 } from './es256.ts'
 import { SigningThread } from './signing-thread.ts'
 
-/** Handed over at a time: fewer would not be worth the message, and with more one thread would wait for the other. */
+/**
+ * Signatures per task for the thread: fewer would not be worth the message; with more, one thread would wait for the
+ * other.
+ */
 const taskLength = 4
 
 interface Asked {
@@ -14,13 +17,14 @@ interface Asked {
 }
 
 /**
- * Signs by {@link signEs256}. What is asked for alone is signed here, at the end of this turn of the event loop. Where
- * one turn asks for many, another thread signs as many as it can and this one the rest, so that signatures take little
- * from the thread that answers requests, and none waits long.
+ * Creates a signer with {@link signEs256}. A single request is signed here, at the end of this turn of the event loop.
+ * If one turn requests many, another thread signs as many as it can and this one the rest, so that signing takes little
+ * from the thread that serves requests, and none waits long.
  *
- * The answers of a turn leave together, which wakes fewer receivers. Measured in turns on two cores that others used as
- * well: a token took 65 µs of CPU at the end of the turn, 95 on the thread pool; three rounds of four gave 22,000 to
- * 25,000 tokens/s with the thread and 14,000 to 17,000 without, the fourth 11,000 and 17,000, when the cores were taken.
+ * The responses of a turn leave together, which wakes fewer receivers. Measured in turns on two cores that others used
+ * as well: a token took 65 µs of CPU at the end of the turn, 95 on the thread pool; three rounds of four gave 22,000 to
+ * 25,000 tokens/s with the thread and 14,000 to 17,000 without, the fourth 11,000 and 17,000, when the cores were
+ * taken.
  */
 export function createEs256Signer(
   options: { entry?: URL; isAlone?: boolean } = {},
@@ -49,7 +53,7 @@ export function createEs256Signer(
 
   return (content, key) =>
     new Promise((resolve, reject) => {
-      // A task has one key. When that changes, what is left for the old one is signed first.
+      // A task has one key. When the key changes, the requests for the old one are signed first.
       if (asked.length > 0 && asked[0]?.key !== key) signHere(takeAsked())
       asked.push({ content, key, resolve, reject })
       if (asked.length === 1) setImmediate(() => signHere(takeAsked()))

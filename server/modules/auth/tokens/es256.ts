@@ -6,9 +6,9 @@ const numberBytes = 32
 const largestLowS = Buffer.from((order / 2n).toString(16).padStart(2 * numberBytes, '0'), 'hex')
 
 /**
- * Signs by ECDSA on P-256 with SHA-256 and returns base64url: the two numbers side by side, as JWS has them (RFC 7518,
- * section 3.4). Takes some 20 µs. For each (r, s) the pair (r, n − s) verifies as well. This returns the one with the
- * lower s, which is the only one that {@link isLowS} accepts.
+ * Signs by ECDSA on P-256 with SHA-256 and returns base64url of both numbers, as in JWS (RFC 7518, section 3.4). Takes
+ * about 20 µs. For each (r, s) the pair (r, n − s) verifies as well. Returns the one with the lower s, the only one
+ * that {@link isLowS} accepts.
  */
 export function signEs256(content: string, key: KeyObject): string {
   const signature = sign('sha256', Buffer.from(content), { key, dsaEncoding: 'ieee-p1363' })
@@ -19,7 +19,7 @@ export function signEs256(content: string, key: KeyObject): string {
   return signature.toString('base64url')
 }
 
-/** Whether s of an ES256 signature is at most half the order of the curve. */
+/** Returns whether s of an ES256 signature is at most half the order of the curve. */
 export function isLowS(signature: Buffer): boolean {
   return signature.compare(largestLowS, 0, numberBytes, numberBytes) <= 0
 }

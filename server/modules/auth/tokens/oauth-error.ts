@@ -1,7 +1,7 @@
 import { DomainError } from '../../../../contract/domain-error.ts'
 import type { OAuthErrorCode } from '../auth-types.ts'
 
-/** A problem of the token endpoint, with the members that OAuth clients read (RFC 6749, section 5.2). */
+/** Creates a problem of the token endpoint with the members that OAuth clients read (RFC 6749, section 5.2). */
 export function oauthError(
   code: OAuthErrorCode,
   detail: string,
@@ -18,12 +18,15 @@ export function oauthError(
   })
 }
 
-/** The client is unknown, disabled, expired or has another secret: one answer, so that nobody learns which. */
+/**
+ * Creates the same error for a client that is unknown, disabled, expired or has another secret, so that nobody learns
+ * which.
+ */
 export function invalidClient(detail = 'The client id or the client secret is wrong.'): DomainError {
   return oauthError('invalid_client', detail)
 }
 
-/** The X-Service-Tenant header names another tenant than the account's own. */
+/** Creates the error for an X-Service-Tenant header that names another tenant than the account's own. */
 export function wrongTenant(slug: string): DomainError {
   return oauthError('unauthorized_client', 'The tenant does not exist, or this account is not one of its own.', {
     slug: 'invalid-tenant',
@@ -32,7 +35,7 @@ export function wrongTenant(slug: string): DomainError {
   })
 }
 
-/** Said only to whoever has the right secret. */
+/** Creates the error for a wrong address. Only callers with the right secret receive it. */
 export function addressNotAllowed(): DomainError {
   return oauthError(
     'unauthorized_client',
@@ -41,7 +44,7 @@ export function addressNotAllowed(): DomainError {
   )
 }
 
-/** The characters that error_description may have (RFC 6749, section 5.2). */
+/** Replaces the characters that error_description may not contain (RFC 6749, section 5.2). */
 function asErrorDescription(text: string): string {
   return text.replaceAll('"', "'").replaceAll(/[^\x20-\x21\x23-\x5b\x5d-\x7e]/g, '?')
 }

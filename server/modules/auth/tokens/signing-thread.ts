@@ -1,43 +1,45 @@
 import type { KeyObject } from 'node:crypto'
 import { Worker } from 'node:worker_threads'
 
-/** What the thread is sent. It answers with the signatures, in order. */
+/** A task for the thread, which returns the signatures in order. */
 export interface SigningTask {
   key: KeyObject
   contents: string[]
 }
 
-/** One of the two is called for each task. */
+/** The callbacks of a task; exactly one of them is called. */
 interface Outcome {
   done(signatures: readonly string[]): void
-  /** The thread ended before it had done the task. */
+  /** Called if the thread ended before it finished the task. */
   lost(): void
 }
 
-/** Tasks that it is sent before the first is done. */
+/** Maximum number of tasks sent to the thread before the first one is done. */
 const pendingMax = 4
 
-/** A thread that signs, started when it is first wanted. One that ends is replaced when the next is wanted. */
+/** Runs a thread that signs. It starts on first use, and a thread that ended is replaced on the next use. */
 export class SigningThread {
   readonly #entry: URL
   readonly #pending: Outcome[] = []
   #worker: Worker | undefined
   #isReady = false
 
-  /** @param entry of the thread: says `ready`, and then answers each {@link SigningTask} with an array of signatures */
+  /**
+   * @param entry the thread's script: posts `ready`, then answers each {@link SigningTask} with an array of signatures
+   */
   constructor(entry: URL) {
     this.#entry = entry
   }
 
-  /** Whether it would begin soon. Starts it where it is not there. */
+  /** Whether the thread would begin soon. Starts the thread if it is not running. */
   get isFree(): boolean {
     this.#worker ??= this.#start()
     return this.#isReady && this.#pending.length < pendingMax
   }
 
-  /** To be called only while it is free. */
+  /** Sends a task. Call this only while the thread is free. */
   sign(task: SigningTask, outcome: Outcome): void {
-    // The process lives on as long as somebody waits for the thread.
+    // The process stays alive while a task is pending.
     if (this.#pending.push(outcome) === 1) this.#worker?.ref()
     this.#worker?.postMessage(task)
   }
@@ -53,7 +55,7 @@ export class SigningThread {
       this.#pending.shift()?.done(message)
       if (this.#pending.length === 0) worker.unref()
     })
-    // Why it ended makes no difference: its tasks are done elsewhere.
+    // The cause does not matter: the caller signs the lost tasks itself.
     worker.on('error', () => {})
     worker.on('exit', () => {
       this.#worker = undefined

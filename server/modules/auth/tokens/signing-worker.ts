@@ -1,4 +1,4 @@
-// The entry of the thread that signs.
+// The entry of the signing thread.
 import { parentPort } from 'node:worker_threads'
 import { signEs256 } from './es256.ts'
 import type { SigningTask } from './signing-thread.ts'

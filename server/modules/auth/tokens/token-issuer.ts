@@ -5,7 +5,7 @@ import type { TokenKeys } from '../../keys/keys-types.ts'
 import { signCompactJws } from './compact-jws.ts'
 
 export const accessTokenType = 'at+jwt'
-/** `client_id` of the tokens of people: all of them come by the Hub's own sign-in. */
+/** The `client_id` in the tokens of people, who all sign in through the Hub. */
 export const webClientId = 'hub-web'
 
 export interface AccessGrant {
@@ -16,14 +16,14 @@ export interface AccessGrant {
   scopes: readonly Scope[]
   /** See `TokenClaims.epoch`. */
   epoch: number
-  /** Of a person. */
+  /** The session of a person; absent for a service account. */
   sessionId?: string
-  /** Networks that the token may be used from; absent is anywhere. */
+  /** Networks that the token may be used from. Absent: anywhere. */
   allowedAddresses?: readonly string[]
   expiresInSeconds: number
 }
 
-/** An access token (RFC 9068), for the tenant's own address and nothing else. */
+/** Issues an access token (RFC 9068) whose only audience is the tenant's own address. */
 export async function mintAccessToken(keys: TokenKeys, grant: AccessGrant): Promise<string> {
   await keys.upToDate()
   const issuedAt = Math.floor(Date.now() / 1000)
@@ -38,7 +38,7 @@ export async function mintAccessToken(keys: TokenKeys, grant: AccessGrant): Prom
     tenant: grant.tenant.slug,
     scope: grant.scopes.join(' '),
     epoch: grant.epoch,
-    // Both are left out when absent.
+    // JSON leaves both out if undefined.
     sid: grant.sessionId,
     allowed_addresses: grant.allowedAddresses,
   })

@@ -11,7 +11,7 @@ const formFields = ['grant_type', 'client_id', 'client_secret', 'scope'] as cons
 const fieldLengthMax = 4096
 
 /**
- * Reads a token request (RFC 6749, sections 2.3.1, 3.2 and 4.4.2). Unknown fields are ignored, as section 3.2 asks,
+ * Reads a token request (RFC 6749, sections 2.3.1, 3.2 and 4.4.2). Unknown fields are ignored, as section 3.2 requires,
  * and a field without a value counts as absent.
  *
  * @throws DomainError with the members of an OAuth error
@@ -78,7 +78,7 @@ function readCredentials(
   return { clientId, clientSecret, basic: false }
 }
 
-/** Both halves are form-encoded before they are joined (RFC 6749, section 2.3.1). */
+/** Reads HTTP Basic credentials. Both halves are form-encoded before they are joined (RFC 6749, section 2.3.1). */
 function readBasic(authorization: string): Credentials {
   const encoded = /^basic +([A-Za-z0-9+/]+={0,2})$/i.exec(authorization)?.[1]
   const text = encoded === undefined ? '' : Buffer.from(encoded, 'base64').toString()

@@ -18,7 +18,7 @@ import { mintAccessToken } from './token-issuer.ts'
 
 const touchIntervalMs = 60_000
 
-/** OAuth 2.0 client credentials (RFC 6749, section 4.4). */
+/** Creates the service for OAuth 2.0 client credentials (RFC 6749, section 4.4). */
 export function createTokenService(deps: {
   database: Database
   keys: TokenKeys
@@ -30,7 +30,10 @@ export function createTokenService(deps: {
 }): TokenService {
   const { database, keys, directory, refusals } = deps
 
-  /** Tells the tenant once the answer has left: its time would show which client ids there are. */
+  /**
+   * Records a rejection for the tenant after the response has left; otherwise its time would reveal which client ids
+   * exist.
+   */
   function note(
     client: KnownClient,
     what: Pick<Refusal, 'kind' | 'reason' | 'details'>,
@@ -41,17 +44,17 @@ export function createTokenService(deps: {
     refusals.note(tenant, { ...what, subject, address, requestId })
   }
 
-  /** The account whose secret this is, where it may have a token here and now. Throws otherwise. */
+  /** Returns the account and tenant of the secret if it may have a token from this address now; throws otherwise. */
   async function authenticate(request: TokenRequest, origin: TokenRequestOrigin) {
     const { hostTenant, address } = origin
     const { client, refusal } = await authenticateClient(deps, request, address)
     if (client && refusal) note(client, { kind: 'auth.login_failed', reason: refusal }, origin)
     if (client === undefined || (refusal && refusal !== 'address')) throw invalidClient()
-    // Only from here on the secret is right: the time of a lookup would show which client ids there are.
+    // The secret is right from here on. An earlier lookup would reveal by its time which client ids exist.
     const tenant = await directory.find(client.tenantSlug)
     if (tenant ? !isServedAt(hostTenant, tenant) : hostTenant !== undefined) throw invalidClient()
     if (refusal) throw addressNotAllowed()
-    // Suspended by the operator: the secret is right, so it is said.
+    // The operator suspended the tenant. The secret is right, so the caller may learn it.
     if (tenant === undefined) throw wrongTenant(client.tenantSlug)
     if (request.tenantHeader !== undefined && request.tenantHeader !== tenant.slug) {
       const details = { tenant_slug: request.tenantHeader.slice(0, notedSlugLengthMax) }
@@ -64,7 +67,7 @@ export function createTokenService(deps: {
   async function noteUse(client: KnownClient): Promise<void> {
     const now = Date.now()
     if (client.lastUsedAt && now - Date.parse(client.lastUsedAt) < touchIntervalMs) return
-    // Kept with the account in memory as well, so that a burst of requests writes once.
+    // Also updates the cached account, so that a burst of requests writes once.
     client.lastUsedAt = formatTimestamp(now)
     await database.withTenant(client.tenantSlug, (tx) => touchAccount(tx, client.clientId, formatTimestamp(now)))
   }
@@ -78,7 +81,7 @@ export function createTokenService(deps: {
   return {
     async issue(request, charge, origin) {
       const { client, tenant } = await authenticate(request, origin).catch(async (error: unknown) => {
-        // Not the fault of the caller where the service itself cannot look.
+        // A failure of the service itself is not charged to the caller.
         if (error instanceof DomainError && error.status < 500) await charge.failed(request.clientId)
         throw error
       })
@@ -96,13 +99,13 @@ export function createTokenService(deps: {
   }
 }
 
-/** A token does not outlive its account. */
+/** Returns the lifetime of a token in seconds. A token does not outlive its account. */
 function lifetimeSeconds({ expiresAt }: KnownClient): number {
   if (expiresAt === null) return serviceTokenSeconds
   return Math.min(serviceTokenSeconds, Math.floor(Date.parse(expiresAt) / 1000) - Math.floor(Date.now() / 1000))
 }
 
-/** A subset of what is assigned, in the order asked for; without a wish all of it. */
+/** Returns the requested scopes in their order if all are assigned; without a request, all assigned scopes. */
 function grantedScopes(wanted: readonly string[] | undefined, assigned: readonly string[]): Scope[] {
   const beyond = (wanted ?? []).filter((scope) => !assigned.includes(scope))
   if (beyond.length > 0) {

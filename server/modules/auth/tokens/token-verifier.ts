@@ -12,24 +12,24 @@ import { accessTokenType } from './token-issuer.ts'
 
 const tokenLengthMax = 8192
 const cachedMax = 10_000
-/** Tokens of a session are of this epoch of it: revoking 1 ends them all. */
+/** The epoch of all tokens of a session: revoking 1 ends them all. */
 const sessionEpoch = 0
 
-/** A token whose signature and claims were verified, with what has to be asked anew for every request. */
+/** A token whose signature and claims were verified, with the values to check again on every request. */
 interface VerifiedToken {
   claims: TokenClaims
   issuer: string
-  /** The person or service account that it belongs to, revoked below its epoch. */
+  /** The person or service account that owns the token. Revoking a higher epoch ends it. */
   owner: Principal
   session: Principal | undefined
-  /** Absent: it may come from anywhere. */
+  /** Absent: the token may come from anywhere. */
   isAllowedFrom: ((address: string) => boolean) | undefined
   usableUntilMs: number
 }
 
 /**
- * Verifies access tokens. What a token says is verified once and remembered; whether it has expired or was revoked,
- * and where it comes from, is looked at every time, in memory.
+ * Verifies access tokens. Signature and claims are verified once and cached; expiry, revocation and the caller's
+ * address are checked on every request, in memory.
  */
 export function createTokenVerifier(deps: {
   keys: TokenKeys
@@ -52,7 +52,7 @@ export function createTokenVerifier(deps: {
       verified.set(cacheKey, known)
     }
     if (known.usableUntilMs <= Date.now()) throw expired()
-    // The tenant may have moved to another address, which ends the tokens of the one before.
+    // The tenant may have moved to another address, which ends the tokens of the former one.
     if ((await issuerOf(known.claims.tenantSlug, deps.directory)) !== known.issuer) throw invalidToken()
     if (await isRevoked(known)) throw revoked(known)
     if (known.isAllowedFrom && !known.isAllowedFrom(address)) throw wrongAddress(address)
@@ -69,13 +69,13 @@ async function verify(
   const { header, payload } = await verifyCompactJws(token, (keyId) => keys.verificationKey(keyId)).catch((error) => {
     throw invalidToken(error)
   })
-  // Other kinds of tokens have keys of their own. Should one ever be signed by these, it still is no access token.
+  // Other kinds of tokens have their own keys. If these keys ever signed one, it still would not be an access token.
   const read = header.typ === accessTokenType ? readAccessClaims(payload) : undefined
   if (!read) throw invalidToken()
   const { claims, issuer, audience } = read
   const usableUntilMs = claims.expiresAt * 1000
   if (usableUntilMs <= Date.now()) throw expired()
-  // Only a token that this service signed comes this far, so the look-up is not for strangers to cause.
+  // Only tokens signed by this service reach this lookup, so strangers cannot cause it.
   const expected = await issuerOf(claims.tenantSlug, directory)
   if (expected === undefined || issuer !== expected || audience !== expected) throw invalidToken()
   const { sessionId, allowedAddresses } = claims
@@ -89,7 +89,10 @@ async function verify(
   }
 }
 
-/** Of a suspended tenant too: that it is so is the answer of whoever looks the tenant up for the request. */
+/**
+ * Returns the issuer, also of a suspended tenant: the later lookup of the tenant for the request reports the
+ * suspension.
+ */
 async function issuerOf(slug: string, directory: TenantDirectory): Promise<string | undefined> {
   return (await directory.find(slug, { evenSuspended: true }))?.baseUrl
 }

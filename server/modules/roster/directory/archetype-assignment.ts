@@ -14,26 +14,26 @@ import {
 } from './user-archetypes-store.ts'
 
 /**
- * Who has which archetypes. All answer one `rbac.archetype_assigned` for each person whose archetypes changed, for the
- * caller to write. The directory must be locked.
+ * Decides which people have which archetypes. Every method returns one `rbac.archetype_assigned` for each person whose
+ * archetypes changed; the caller writes them. The directory must be locked.
  */
 export interface ArchetypeAssignment {
-  /** By the groups, of those whose archetypes are not set by hand. */
+  /** Assigns archetypes by groups, except to people whose archetypes are set manually. */
   byGroups(tx: TenantTx, userIds: readonly string[], actor: Actor): Promise<GovernanceEvent[]>
-  /** Groups no longer decide. */
+  /** Sets archetypes manually; groups no longer decide. */
   byHand(tx: TenantTx, userId: string, archetypeIds: readonly string[], actor: Actor): Promise<GovernanceEvent[]>
-  /** Groups decide again. */
+  /** Lets groups decide again. */
   reset(tx: TenantTx, userId: string, actor: Actor): Promise<GovernanceEvent[]>
-  /** Takes archetypes that are no more from whoever has them. */
+  /** Removes deleted archetypes from everyone who has them. */
   withdraw(
     tx: TenantTx,
     userIds: readonly string[],
     archetypeIds: readonly string[],
     actor: Actor,
   ): Promise<GovernanceEvent[]>
-  /** The archetypes of each group that the mapping names; of the bundle only. */
+  /** Returns the archetypes of each mapped group, limited to those in the bundle. */
   ofGroups(tx: TenantTx): Promise<Map<string, string[]>>
-  /** Of somebody whom the directory removed. */
+  /** Removes all archetypes of a person whom the directory removed. */
   clear(tx: TenantTx, userId: string, actor: Actor): Promise<GovernanceEvent[]>
 }
 
@@ -106,7 +106,7 @@ export function createArchetypeAssignment(deps: {
     return events
   }
 
-  /** An event of its own where the archetypes stay, and only who decides on them is another. */
+  /** Returns the event for a change of source alone, where the archetypes stay the same. */
   function sourceEvent(userId: string, [before, after]: [Source, Source], actor: Actor): GovernanceEvent {
     const details = { change: 'user_archetypes_source', before, after }
     return { kind: 'tenant.config_changed', subject: `user:${userId}`, details, actor }

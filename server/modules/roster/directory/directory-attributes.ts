@@ -1,24 +1,24 @@
 import { isActiveSql } from './directory-users-store.ts'
 
 /**
- * The attributes that filters and sorting reach (RFC 7643, sections 4 and 8.7.1), by the lower-case form of their
- * paths. What is kept in `attributes` has the canonical spelling, which is what jsonb is asked by. An attribute that is
- * not here has no value.
+ * The attributes that filters and sorting can use (RFC 7643, sections 4 and 8.7.1), by their lower-case paths.
+ * `attributes` is stored with the canonical spelling, so jsonb is queried by that. An attribute absent here has no
+ * value.
  */
 
 export type Attribute =
-  /** `exact`: upper and lower case differ. */
+  /** `exact`: the comparison is case-sensitive. */
   | { kind: 'text'; sql: string; exact?: boolean; key?: string }
   | { kind: 'boolean' | 'time'; sql: string }
   | { kind: 'complex'; sql: string }
   | { kind: 'many'; source: ManySource }
 
-/** The values of a multi-valued attribute: rows of `from … where …`, and what their sub-attributes are. */
+/** The values of a multi-valued attribute: the rows of `from … where …`, and their sub-attributes. */
 export interface ManySource {
   from: string
-  /** Of `value`, where only the attribute itself is named, and of others. */
+  /** The sub-attributes by name; `value` is used if only the attribute itself is named. */
   parts: ReadonlyMap<string, Attribute>
-  /** What a sort goes by: one text. */
+  /** SQL expression of the text to sort by. */
   sortSql: string
 }
 
@@ -26,7 +26,7 @@ export type AttributeTable = ReadonlyMap<string, Attribute>
 
 const enterprise = 'urn:ietf:params:scim:schemas:extension:enterprise:2.0:User'
 
-/** `key` is an SQL expression with what the value is compared by, as `nameKey` makes it: an index serves it. */
+/** `key` is an SQL expression in the form of `nameKey`, for comparisons that an index serves. */
 const text = (sql: string, options: { exact?: boolean; key?: string } = {}): Attribute => ({
   kind: 'text',
   sql,
@@ -65,7 +65,7 @@ const addressParts = ['formatted', 'streetAddress', 'locality', 'region', 'posta
 const enterpriseParts = ['employeeNumber', 'costCenter', 'organization', 'division', 'department']
 const enterpriseKey = enterprise.toLowerCase()
 
-/** Of `hub.directory_users d`; $1 is the tenant. */
+/** The attributes of `hub.directory_users d`; $1 is the tenant. */
 export const userAttributes: AttributeTable = new Map<string, Attribute>([
   ['id', text('d.user_id', { exact: true })],
   ['externalid', text('d.external_id', { exact: true })],
@@ -111,7 +111,7 @@ export const userAttributes: AttributeTable = new Map<string, Attribute>([
   ],
 ])
 
-/** Of `hub.directory_groups g`; $1 is the tenant. */
+/** The attributes of `hub.directory_groups g`; $1 is the tenant. */
 export const groupAttributes: AttributeTable = new Map<string, Attribute>([
   ['id', text('g.group_id', { exact: true })],
   ['externalid', text('g.external_id', { exact: true })],
@@ -134,7 +134,7 @@ export const groupAttributes: AttributeTable = new Map<string, Attribute>([
   ],
 ])
 
-/** What a path means; of a multi-valued attribute, with the sub-attribute that is meant. */
+/** Resolves a path to an attribute. For a multi-valued attribute, returns the sub-attribute and its source. */
 export function attributeAt(
   table: AttributeTable,
   path: readonly string[],

@@ -8,11 +8,11 @@ type Value = string | number | boolean | null
 const orders: Partial<Record<CompareOperator, string>> = { gt: '>', ge: '>=', lt: '<', le: '<=' }
 
 /**
- * A filter (RFC 7644, section 3.4.2.2) as an SQL condition that is true or false, never null. Values go into `values`
- * as parameters; what stands in the text comes from the attribute table alone. `ne` is whatever `eq` is not. A
- * comparison that makes no sense, such as a number with a text, is false.
+ * Returns a filter (RFC 7644, section 3.4.2.2) as an SQL condition that is true or false, never null. Values go into
+ * `values` as parameters; the text comes from the attribute table alone. `ne` is the negation of `eq`. A meaningless
+ * comparison, such as a number with a text, is false.
  *
- * @param values the parameters of the statement so far; it is added to
+ * @param values the parameters of the statement so far; the function appends to it
  */
 export function filterSql(table: AttributeTable, filter: DirectoryFilter, values: unknown[]): string {
   switch (filter.kind) {
@@ -45,7 +45,7 @@ function compareSql(
   values: unknown[],
 ): string {
   if (operator === 'ne') return `(not ${compareSql(table, { kind: 'compare', path, operator: 'eq', value }, values)})`
-  // Null is the value of what has none (RFC 7643, section 2.5).
+  // Null stands for an unassigned attribute (RFC 7643, section 2.5).
   if (value === null) return operator === 'eq' ? `(not ${presentSql(table, path)})` : 'false'
   const found = attributeAt(table, path)
   if (!found) return 'false'
@@ -78,7 +78,7 @@ function conditionSql(attribute: Attribute, operator: CompareOperator, value: Va
     case 'text':
       return typeof value === 'string' ? textSql(attribute, operator, value, values) : 'false'
     case 'boolean': {
-      // Directories write truth as a string, too.
+      // Some directories send booleans as strings.
       const wanted = typeof value === 'string' ? value.toLowerCase() : value
       if (operator !== 'eq' || !['true', 'false', true, false].includes(wanted as string | boolean)) return 'false'
       const isTrue = `coalesce(${attribute.sql}, false)`
@@ -100,12 +100,12 @@ function textSql(
   value: string,
   values: unknown[],
 ): string {
-  // PostgreSQL keeps no such text.
+  // PostgreSQL cannot store such text.
   if (value.includes('\0')) return 'false'
   const given = parameter(values, key === undefined ? value : nameKey(value))
   const mine = key ?? (exact ? sql : `lower(${sql})`)
   const theirs = key !== undefined || exact ? `${given}::text` : `lower(${given}::text)`
-  // Null is no value: it is asked for first, so that the condition is never null, and an index still serves it.
+  // The null check comes first, so that the condition is never null and an index still serves it.
   return `(${sql} is not null and ${conditionOf()})`
 
   function conditionOf(): string {
@@ -125,7 +125,10 @@ function textSql(
   }
 }
 
-/** What to order by (RFC 7644, section 3.4.2.3): what has no value comes last, or first in descending order. */
+/**
+ * Returns the sort expression (RFC 7644, section 3.4.2.3). Resources without a value come last, or first in descending
+ * order.
+ */
 export function sortSql(table: AttributeTable, sort: { path: DirectoryPath; descending: boolean }): string | undefined {
   const found = attributeAt(table, sort.path)
   if (!found) return undefined

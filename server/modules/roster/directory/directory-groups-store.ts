@@ -24,7 +24,7 @@ export async function groupsByIds(tx: TenantTx, groupIds: readonly string[]): Pr
   return rows
 }
 
-/** Those with one of the names (in lower case) or external ids. The oldest first. */
+/** Returns the groups with one of the names (in lower case) or external ids, oldest first. */
 export async function groupsKnownBy(
   tx: TenantTx,
   { nameKeys, externalIds }: { nameKeys: readonly string[]; externalIds: readonly string[] },
@@ -54,7 +54,7 @@ export async function insertGroups(tx: TenantTx, groups: readonly GroupWrite[], 
   )
 }
 
-/** Counts no change: see `touchGroups`. */
+/** Updates groups without counting a revision: see `touchGroups`. */
 export async function updateGroups(tx: TenantTx, groups: readonly GroupWrite[]): Promise<void> {
   if (groups.length === 0) return
   await tx.client.query(
@@ -78,7 +78,7 @@ function columnsOf(groups: readonly GroupWrite[]): unknown[] {
   ]
 }
 
-/** As `freeUserNames`. */
+/** Frees the display names of groups, as `freeUserNames` does for people. */
 export async function freeGroupNames(tx: TenantTx, groupIds: readonly string[]): Promise<void> {
   await tx.client.query(
     `update hub.directory_groups set display_name = group_id, display_name_key = group_id
@@ -87,7 +87,7 @@ export async function freeGroupNames(tx: TenantTx, groupIds: readonly string[]):
   )
 }
 
-/** With who is in them. */
+/** Deletes groups and their memberships. */
 export async function deleteGroups(tx: TenantTx, groupIds: readonly string[]): Promise<void> {
   await tx.client.query('delete from hub.directory_members where tenant_id = $1 and group_id = any($2::text[])', [
     tx.tenantId,

@@ -39,7 +39,7 @@ type MemberChange = NonNullable<Parameters<Directory['changeGroup']>[3]['members
 export function createDirectoryGroups(deps: {
   governance: GovernanceLog
   assignment: ArchetypeAssignment
-  /** Archetypes of everybody in the background, once the transaction commits. */
+  /** Reconciles everybody's archetypes in the background once the transaction commits. */
   settleLater: (tx: TenantTx) => Promise<void>
 }): GroupOperations {
   const { governance, assignment } = deps
@@ -50,14 +50,14 @@ export function createDirectoryGroups(deps: {
     return row
   }
 
-  /** Whether it decides on archetypes as it is now. */
+  /** Returns whether the current mapping names the group. */
   async function isMapped(tx: TenantTx, groupId: string): Promise<boolean> {
     return (await assignment.ofGroups(tx)).has(groupId)
   }
 
   /**
-   * In parts: the events of thousands, made at once, would keep everybody else waiting; and of very many not here, where
-   * the directory is locked meanwhile.
+   * Assigns archetypes in batches: creating the events of thousands at once would block everybody else. Very many
+   * people are left to the background, since the directory stays locked meanwhile.
    */
   async function assign(tx: TenantTx, tenant: Tenant, userIds: readonly string[], actor: Actor): Promise<void> {
     if (userIds.length > scimAssignedInPlaceMax) return deps.settleLater(tx)
@@ -104,7 +104,7 @@ export function createDirectoryGroups(deps: {
       const { added, removed } = await changeMembers(tx, groupId, change.members)
       if (attributes.length + added.length + removed.length === 0) return (await group(tx, groupId, true))!
       await touchGroups(tx, [groupId], now())
-      // Another name may mean other archetypes for everybody in it.
+      // A new name may map everybody in the group to other archetypes.
       const stayed = isRenamed ? await memberIdsOf(tx, groupId) : []
       const touched = new Set([...idsOf(added), ...idsOf(removed), ...stayed])
       const counts = { added: added.length, removed: removed.length }
@@ -150,7 +150,7 @@ async function requireFreeName(tx: TenantTx, displayName: string, except?: strin
   if (owners.some(({ group_id: id }) => id !== except)) throw nameTaken('/displayName')
 }
 
-/** Of members who are not there: a hundred thousand would make a long answer. */
+/** Maximum number of unknown members that an error lists: a hundred thousand would make a long response. */
 const unknownNamedMax = 100
 
 async function requireUsers(tx: TenantTx, userIds: readonly string[]): Promise<void> {
@@ -177,12 +177,12 @@ function idsOf(pairs: readonly Pair[]): string[] {
   return pairs.map((pair) => pair.user_id)
 }
 
-/** By which a mapping could name it. */
+/** Returns whether a name changed that a mapping could use. */
 export function isOtherName(before: DirectoryGroupRow, after: DirectoryGroupWrite): boolean {
   return before.display_name_key !== nameKey(after.displayName) || before.external_id !== after.externalId
 }
 
-/** Names, never values. */
+/** Returns the names of the changed attributes, never their values. */
 export function changedAttributes(before: DirectoryGroupRow, after: DirectoryGroupWrite): string[] {
   const names = new Set([...Object.keys(before.attributes), ...Object.keys(after.attributes)])
   return [
@@ -201,7 +201,7 @@ export function groupEvent(
   return { kind: 'tenant.config_changed', subject: `group:${groupId}`, details: { change, ...details }, actor }
 }
 
-/** In the order of the rows; without the members of groups that have too many for an answer. */
+/** Returns groups in the order of the rows; leaves out the members of groups that have too many for a response. */
 export async function groupAnswers(
   tx: TenantTx,
   rows: readonly DirectoryGroupRow[],

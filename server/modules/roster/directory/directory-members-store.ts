@@ -1,6 +1,6 @@
 import type { TenantTx } from '../../../db/database.ts'
 
-/** Who is in which group. */
+/** Memberships of people in groups. */
 
 export interface Membership {
   user_id: string
@@ -26,7 +26,9 @@ export interface Member {
   display_name: string | null
 }
 
-/** The name is the one that the Hub shows: attributes, which may be long, are not read for it. */
+/**
+ * Returns the members of groups. The name is the one the Hub shows, so the attributes, which may be long, are not read.
+ */
 export async function membersOf(tx: TenantTx, groupIds: readonly string[]): Promise<Member[]> {
   const { rows } = await tx.client.query<Member>(
     `select m.group_id, m.user_id, d.user_name, u.display_name
@@ -39,7 +41,7 @@ export async function membersOf(tx: TenantTx, groupIds: readonly string[]): Prom
   return rows
 }
 
-/** How many each of these groups has, counted no further than the limit. */
+/** Returns the number of members of each group, counted up to the limit. */
 export async function memberCounts(
   tx: TenantTx,
   groupIds: readonly string[],
@@ -56,7 +58,7 @@ export async function memberCounts(
   return new Map(rows.map((row) => [row.group_id, row.members]))
 }
 
-/** In how many each of these people is, counted no further than the limit. */
+/** Returns the number of groups of each person, counted up to the limit. */
 export async function groupCounts(
   tx: TenantTx,
   userIds: readonly string[],
@@ -86,7 +88,7 @@ export interface Pair {
   user_id: string
 }
 
-/** Answers those that were not there. */
+/** Inserts memberships and returns the new ones. */
 export async function insertMembers(tx: TenantTx, pairs: readonly Pair[]): Promise<Pair[]> {
   if (pairs.length === 0) return []
   const { rows } = await tx.client.query<Pair>(
@@ -99,7 +101,7 @@ export async function insertMembers(tx: TenantTx, pairs: readonly Pair[]): Promi
   return rows
 }
 
-/** Answers those that were there. */
+/** Deletes memberships and returns those that existed. */
 export async function deleteMembers(tx: TenantTx, groupId: string, userIds: readonly string[]): Promise<Pair[]> {
   if (userIds.length === 0) return []
   const { rows } = await tx.client.query<Pair>(
@@ -110,7 +112,7 @@ export async function deleteMembers(tx: TenantTx, groupId: string, userIds: read
   return rows
 }
 
-/** Of these groups, all that are not named. Answers them. */
+/** Deletes every membership of these groups that `pairs` does not list, and returns the deleted ones. */
 export async function deleteOtherMembers(
   tx: TenantTx,
   groupIds: readonly string[],
@@ -127,7 +129,7 @@ export async function deleteOtherMembers(
   return rows
 }
 
-/** Takes the person out of every group, each of which is another one then. */
+/** Removes the person from every group and counts a revision of each. */
 export async function leaveGroups(tx: TenantTx, userId: string, now: string): Promise<void> {
   const { rows } = await tx.client.query<{ group_id: string }>(
     'delete from hub.directory_members where tenant_id = $1 and user_id = $2 returning group_id',
@@ -140,7 +142,7 @@ export async function leaveGroups(tx: TenantTx, userId: string, now: string): Pr
   )
 }
 
-/** Counts a change of each. */
+/** Increments the revision of each group. */
 export async function touchGroups(tx: TenantTx, groupIds: readonly string[], now: string): Promise<void> {
   if (groupIds.length === 0) return
   await tx.client.query(

@@ -4,25 +4,28 @@ import { isJsonObject, type JsonValue } from '../../../../provenance/json.ts'
 import { randomText } from '../../../secrets/random-text.ts'
 import type { DirectoryUserWrite } from './directory-types.ts'
 
-/** `grp_` and 24 letters and digits. */
+/** Returns a new group id: `grp_` and 24 letters and digits. */
 export function makeGroupId(): string {
   return `grp_${randomText(24)}`
 }
 
-/** What user names and display names of groups are compared by: RFC 7643 has no difference of case in them. */
+/** Returns the comparison key of a user name or group display name. RFC 7643 defines both as case-insensitive. */
 export function nameKey(name: string): string {
   return name.normalize('NFC').toLowerCase().normalize('NFC')
 }
 
-/** What the Hub itself keeps of a person. */
+/** The details of a person that the Hub itself stores. */
 export interface PersonDetails {
-  /** Empty where the directory gives none. */
+  /** Empty if the directory provides none. */
   email: string
   emailKey: string
   displayName: string | null
 }
 
-/** The primary address, else the first, else the user name where it is an address. */
+/**
+ * Returns the details of a person. The address is the primary one, else the first, else the user name if it is an
+ * address.
+ */
 export function personOf({ userName, attributes }: Pick<DirectoryUserWrite, 'userName' | 'attributes'>): PersonDetails {
   const email = addressOf(attributes.emails) ?? (isEmail(userName) ? userName : '')
   return { email, emailKey: email === '' ? '' : emailKey(email), displayName: displayNameOf(attributes) }
@@ -37,7 +40,7 @@ function addressOf(emails: JsonValue | undefined): string | undefined {
     | undefined
 }
 
-/** In one line, as people are shown. */
+/** Returns the name on one line, as the Hub shows people. */
 function displayNameOf({ displayName, name }: DirectoryUserWrite['attributes']): string | null {
   const parts = isJsonObject(name ?? null) ? (name as Record<string, JsonValue>) : {}
   const whole = [parts.givenName, parts.familyName].filter((part) => typeof part === 'string').join(' ')

@@ -28,10 +28,10 @@ export function queryGroups(
   })
 }
 
-/** Fetched at a time: of these, each may be as long as a resource may be. */
+/** Number of rows per fetch: each may have the maximum length of a resource. */
 const fetchedAtOnce = 100
 
-/** Fewer than asked for, where they are long (RFC 7644, section 3.4.2.4). */
+/** Returns a page, with fewer resources than requested if they are long (RFC 7644, section 3.4.2.4). */
 async function page<Row extends { attributes: JsonObject }>(
   tx: TenantTx,
   { filter, sort, offset, count }: DirectoryQuery,

@@ -16,7 +16,7 @@ export function nameTaken(pointer: '/userName' | '/displayName'): DomainError {
   })
 }
 
-/** @param wanted of the caller's ETag; undefined takes any */
+/** @param wanted the revision in the caller's ETag; undefined accepts any */
 export function requireRevision(revision: number, wanted: number | undefined): void {
   if (wanted === undefined || wanted === revision) return
   throw new DomainError('concurrent-modification', 'The resource was changed meanwhile. Get it again, then repeat.')

@@ -54,8 +54,8 @@ export function createDirectory(deps: {
 }
 
 /**
- * What stays of an address whose owner the directory removed: enough to know that the same address comes again, which
- * must not make a person of somebody who was shut out; nothing that it could be read from.
+ * Returns a function that replaces the address of a removed person. The result recognises the same address when it
+ * comes again, since a new account would readmit somebody who was shut out; the address cannot be read from it.
  */
 export function createFormerAddressKey(key: Buffer): (tenantId: string, emailKey: string) => string {
   return (tenantId, emailKey) =>

@@ -36,7 +36,7 @@ type SyncOperations = Pick<
   'putUsers' | 'putGroups' | 'countUnseen' | 'deactivateUnseen' | 'assignArchetypes'
 >
 
-/** What a pull does: page by page, each in a few statements. */
+/** Applies the pages of a pull, each in a few statements. */
 export function createDirectorySync(deps: {
   governance: GovernanceLog
   users: DirectoryUsers
@@ -102,7 +102,7 @@ export function createDirectorySync(deps: {
     async deactivateUnseen(tx, tenant, syncId, actor, limit) {
       await lockDirectory(tx)
       const unable: string[] = []
-      // Whoever must stay would otherwise be met again and again.
+      // Without this list, people who must stay active would be found again and again.
       for (;;) {
         const rows = await unseenUsers(tx, syncId, limit, unable)
         if (rows.length === 0) break
@@ -147,8 +147,9 @@ function keysOf<W extends Named>(page: readonly W[], nameOf: (write: W) => strin
 }
 
 /**
- * Finds whom each entry is about: by external id, else by name, unless another entry of the page has that one's external
- * id, or the name is used again: who left does not come back as somebody with another external id. Of entries that are about the same, the last counts.
+ * Matches each entry to a stored row: by external id, else by name, unless another entry of the page has the row's
+ * external id, or the name was reused: a person who left does not come back under another external id. If several
+ * entries match one row, the last counts.
  */
 function match<W extends Named, R extends Known>(
   page: readonly W[],
@@ -180,7 +181,7 @@ function match<W extends Named, R extends Known>(
   return [...changes.values()]
 }
 
-/** Rows whose name an entry about somebody else has by now. */
+/** Returns the rows whose name now belongs to an entry about another row. */
 function namesInTheWay<W extends Named, R extends Known>(
   changes: readonly { before?: R; after: W }[],
   rows: readonly R[],
@@ -191,7 +192,7 @@ function namesInTheWay<W extends Named, R extends Known>(
   return rows.filter((row) => ownerOf.has(keyOf(row)) && ownerOf.get(keyOf(row)) !== row)
 }
 
-/** How many came and went, by group. */
+/** Replaces the members of groups, and returns the numbers added and removed by group. */
 async function replaceMembers(
   tx: TenantTx,
   changes: readonly { groupId: string; after: { memberExternalIds: readonly string[] } }[],
@@ -221,7 +222,10 @@ function asWrite({ groupId, after }: { groupId: string; after: DirectoryGroupWri
   return { groupId, displayName, externalId, attributes }
 }
 
-/** Nobody is taken for absent because of attributes that are too long: what the Hub itself needs is kept, if it fits. */
+/**
+ * Returns the user without attributes that are too long to store, so that nobody counts as absent because of them.
+ * Keeps those that the Hub itself needs, if they fit.
+ */
 function fitted(user: DirectoryUserWrite): DirectoryUserWrite {
   if (fits(user)) return user
   const { displayName, name, emails } = user.attributes
@@ -235,7 +239,9 @@ function withoutUndefined(parts: Record<string, JsonValue | undefined>): JsonObj
   )
 }
 
-/** A directory that is replaced by another one gives its people other external ids. */
+/**
+ * Returns whether the person is still active. When a company replaces its directory, its people get new external ids.
+ */
 function isStillThere(row: DirectoryUserRow): boolean {
   return row.active && row.is_active
 }

@@ -3,13 +3,13 @@ import type { TenantTx } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import type { Actor } from '../../governance/governance-types.ts'
 
-/** A SCIM filter (RFC 7644, section 3.4.2.2), parsed. Paths are lower case, without the URN of a core schema. */
+/** A parsed SCIM filter (RFC 7644, section 3.4.2.2). Paths are lower case, without the URN of a core schema. */
 export type DirectoryFilter =
   | { kind: 'compare'; path: DirectoryPath; operator: CompareOperator; value: string | number | boolean | null }
   | { kind: 'present'; path: DirectoryPath }
   | { kind: 'and' | 'or'; terms: readonly DirectoryFilter[] }
   | { kind: 'not'; term: DirectoryFilter }
-  /** `emails[type eq "work"]`: some value of a multi-valued attribute; paths inside are its sub-attributes. */
+  /** `emails[type eq "work"]`: matches any value of a multi-valued attribute; inner paths are its sub-attributes. */
   | { kind: 'some'; path: DirectoryPath; filter: DirectoryFilter }
 
 export type CompareOperator = 'eq' | 'ne' | 'co' | 'sw' | 'ew' | 'gt' | 'ge' | 'lt' | 'le'
@@ -20,31 +20,31 @@ export type DirectoryPath = readonly string[]
 export interface DirectoryQuery {
   filter?: DirectoryFilter | undefined
   sort?: { path: DirectoryPath; descending: boolean } | undefined
-  /** From 0. */
+  /** Number of resources to skip; the first has offset 0. */
   offset: number
-  /** 0 asks for the total alone. */
+  /** Maximum number of resources; 0 requests the total alone. */
   count: number
 }
 
-/** What a directory says of a person, without what the Hub adds. */
+/** The data that a directory provides about a person, without the Hub's additions. */
 export interface DirectoryUserWrite {
   userName: string
   externalId: string | null
   active: boolean
-  /** Every other attribute of the SCIM resource, checked and in its canonical spelling; no password, no groups. */
+  /** All other attributes of the SCIM resource, validated and in canonical spelling, without password and groups. */
   attributes: JsonObject
 }
 
 export interface DirectoryUser extends DirectoryUserWrite {
-  /** `usr_…`: of hub.users too, and the `id` of the SCIM resource. */
+  /** `usr_…`: the id in hub.users, and the `id` of the SCIM resource. */
   userId: string
-  /** Whether the person is active in the Hub, which an administrator may have decided. */
+  /** Whether the person is active in the Hub; an administrator may have overridden the directory. */
   active: boolean
-  /** What the directory said last. */
+  /** The last value from the directory. */
   wantedActive: boolean
-  /** None where they are too many for an answer. */
+  /** Empty if there are too many for a response. */
   groups: readonly { groupId: string; displayName: string }[]
-  /** Counts the changes: the ETag. */
+  /** Number of changes, used as the ETag. */
   revision: number
   createdAt: string
   updatedAt: string
@@ -59,21 +59,21 @@ export interface DirectoryGroupWrite {
 export interface DirectoryGroup extends DirectoryGroupWrite {
   /** `grp_…` */
   groupId: string
-  /** Left out where the query said so, and where they are too many for an answer. */
+  /** Absent if the query excluded members, or if there are too many for a response. */
   members?: readonly { userId: string; display: string }[]
   revision: number
   createdAt: string
   updatedAt: string
 }
 
-/** Who changes the directory, and which connection it came by. */
+/** The actor of a change, and the revision it expects. */
 export interface DirectoryCause {
   actor: Actor
-  /** Refuses with `concurrent-modification` when the resource has another revision by now. */
+  /** Expected revision. Any other throws `concurrent-modification`. */
   revision?: number | undefined
 }
 
-/** How a group comes to an archetype; several groups may name one, and one group several. */
+/** Maps a group to an archetype. Both may occur in several mappings. */
 export interface GroupMapping {
   group: string
   archetype_id: string
@@ -82,28 +82,31 @@ export interface GroupMapping {
 export interface BulkOutcome {
   added: number
   updated: number
-  /** Of those that were updated: people who were active before, and are not now. */
+  /** Number of updated people who became inactive. */
   deactivated?: number
-  /** User ids of people whom the directory has as inactive: the last administrators, left active. */
+  /** User ids of the last administrators, who stay active although the directory has them as inactive. */
   keptActive?: readonly string[]
 }
 
 /**
- * The people and groups that a company's directory keeps here, by SCIM or pulled. Everything works inside the caller's
- * transaction, writes its governance events in it (never with an address), and keeps hub.users in step: a person is
- * made, or the active one with the same address is taken up; deactivation ends sessions and tokens; archetypes follow
- * the groups by the mapping of the SCIM configuration, one `rbac.archetype_assigned` for each person whose archetypes
- * changed. Roles are never touched. Of people with a role above member, the address is not changed either, nor does the
- * directory reactivate whom a person deactivated.
+ * The people and groups of a company's directory, received by SCIM push or pull. Every method works inside the caller's
+ * transaction, writes its governance events there (never with an address), and keeps hub.users in step. A new person is
+ * created, or the active person with the same address is adopted. Deactivation ends sessions and tokens. Archetypes
+ * follow the groups by the mapping of the SCIM configuration, with one `rbac.archetype_assigned` for each person whose
+ * archetypes changed. Roles never change. The address of a person with a role above member does not change either, and
+ * the directory does not reactivate people whom a person deactivated.
  *
- * Throws DomainError: `concurrent-modification` with the pointer `/userName` or `/displayName` when the name is taken,
- * with none for a wrong revision; `not-found` for an id that is unknown; `validation-failed`.
+ * Throws DomainError: `concurrent-modification` with the pointer `/userName` or `/displayName` if the name is in use,
+ * without a pointer for a wrong revision; `not-found` for an unknown id; `validation-failed`.
  */
 export interface Directory {
-  /** Until the transaction ends nobody else changes the tenant's directory. All that changes it does this by itself. */
+  /** Locks the tenant's directory until the transaction ends. Every method that changes it does this itself. */
   lock(tx: TenantTx): Promise<void>
   createUser(tx: TenantTx, tenant: Tenant, user: DirectoryUserWrite, cause: DirectoryCause): Promise<DirectoryUser>
-  /** `active` is what the directory wants. Answers the resource as it is then; nothing changes, and the revision stays, where nothing differs. */
+  /**
+   * Replaces a person and returns the resource. `active` is the value from the directory. Without a difference nothing
+   * changes and the revision stays.
+   */
   replaceUser(
     tx: TenantTx,
     tenant: Tenant,
@@ -111,7 +114,7 @@ export interface Directory {
     user: DirectoryUserWrite,
     cause: DirectoryCause,
   ): Promise<DirectoryUser>
-  /** The person is deactivated, and known to the Hub by id only from then on. */
+  /** Deactivates the person and erases everything but the id. */
   removeUser(tx: TenantTx, tenant: Tenant, userId: string, cause: DirectoryCause): Promise<void>
   user(tx: TenantTx, userId: string): Promise<DirectoryUser | undefined>
   users(tx: TenantTx, query: DirectoryQuery): Promise<{ total: number; items: DirectoryUser[] }>
@@ -123,7 +126,10 @@ export interface Directory {
     memberIds: readonly string[],
     cause: DirectoryCause,
   ): Promise<DirectoryGroup>
-  /** `members` replaces all of them, or adds and removes some; ids that are no user of the directory are `validation-failed`. */
+  /**
+   * Changes a group. `members` replaces all of them, or adds and removes some. Throws `validation-failed` for an id
+   * that is no user of the directory.
+   */
   changeGroup(
     tx: TenantTx,
     tenant: Tenant,
@@ -141,7 +147,9 @@ export interface Directory {
     query: DirectoryQuery & { withMembers: boolean },
   ): Promise<{ total: number; items: DirectoryGroup[] }>
 
-  /** A page of a pull: people known by external id, else by user name. Marks them as seen by the sync. */
+  /**
+   * Stores a page of a pull and marks its people as seen by the sync. Matches people by external id, else by user name.
+   */
   putUsers(
     tx: TenantTx,
     tenant: Tenant,
@@ -149,7 +157,10 @@ export interface Directory {
     syncId: string,
     actor: Actor,
   ): Promise<BulkOutcome>
-  /** As {@link putUsers}; members are named by external ids of users (SCIM `value`), unknown ones are left out. */
+  /**
+   * Stores a page of groups as {@link putUsers} does. Members are external ids of users (SCIM `value`); unknown ones
+   * are ignored.
+   */
   putGroups(
     tx: TenantTx,
     tenant: Tenant,
@@ -157,11 +168,11 @@ export interface Directory {
     syncId: string,
     actor: Actor,
   ): Promise<BulkOutcome>
-  /** Active people whom the sync did not meet, and all active people of the directory. */
+  /** Counts active people whom the sync did not see, and all active people of the directory. */
   countUnseen(tx: TenantTx, syncId: string): Promise<{ unseen: number; active: number }>
   /**
-   * Deactivates up to `limit` of them, and answers how many; 0 when none is left, then with the last administrators who
-   * are absent and stay active. Groups that were not met go with the last.
+   * Deactivates up to `limit` unseen people and returns their number. Returns 0 when none is left, with the absent last
+   * administrators, who stay active. The last call also removes the unseen groups.
    */
   deactivateUnseen(
     tx: TenantTx,
@@ -172,8 +183,9 @@ export interface Directory {
   ): Promise<{ deactivated: number; keptActive: readonly string[] }>
 
   /**
-   * Brings the archetypes of up to `limit` people in line with groups and mapping, from the user id `after` on; answers
-   * where to go on, undefined at the end. For a changed mapping or bundle, and the end of a pull.
+   * Updates the archetypes of up to `limit` people to match groups and mapping, in the order of user ids from `after`
+   * on. Returns the next `after`, undefined at the end. Used after a change of the mapping or the bundle, and at the
+   * end of a pull.
    */
   assignArchetypes(
     tx: TenantTx,
@@ -185,9 +197,9 @@ export interface Directory {
 }
 
 export interface RosterCounts {
-  /** Active people of the directory, and others that have archetypes. */
+  /** Number of active people who are in the directory or have archetypes. */
   users: number
-  /** Of those of the directory that have no archetype. */
+  /** Number of those in the directory without an archetype. */
   unmatched: number
   groups: number
 }

@@ -10,9 +10,9 @@ export interface DirectoryUserRow {
   user_name: string
   user_name_key: string
   external_id: string | null
-  /** What the directory wants. */
+  /** The last value from the directory. */
   active: boolean
-  /** Whether the person is active in the Hub: an administrator may have decided otherwise. */
+  /** Whether the person is active in the Hub; an administrator may have overridden the directory. */
   is_active: boolean
   attributes: DirectoryUserWrite['attributes']
   revision: number
@@ -21,7 +21,7 @@ export interface DirectoryUserRow {
   seen_by: string | null
 }
 
-/** Of `hub.directory_users d`; $1 is the tenant. */
+/** SQL condition on `hub.directory_users d`; $1 is the tenant. */
 export const isActiveSql =
   'exists (select from hub.users u where u.tenant_id = $1 and u.user_id = d.user_id and u.deactivated_at is null)'
 
@@ -29,7 +29,7 @@ export const userColumns =
   `d.user_id, d.user_name, d.user_name_key, d.external_id, d.active, ${isActiveSql} as is_active, d.attributes, ` +
   'd.revision, d.created_at, d.updated_at, d.seen_by'
 
-/** Changes of one tenant's directory come one after the other: none is lost, and none waits for another in a circle. */
+/** Serialises changes of one tenant's directory, so that none is lost and no two deadlock. */
 export async function lockDirectory(tx: TenantTx): Promise<void> {
   await lockTenant(tx, directoryLockClass)
 }
@@ -42,7 +42,7 @@ export async function usersByIds(tx: TenantTx, userIds: readonly string[]): Prom
   return rows
 }
 
-/** Those with one of the names (in lower case) or external ids. The oldest first. */
+/** Returns the users with one of the names (in lower case) or external ids, oldest first. */
 export async function usersKnownBy(
   tx: TenantTx,
   { nameKeys, externalIds }: { nameKeys: readonly string[]; externalIds: readonly string[] },
@@ -83,7 +83,7 @@ export async function updateUsers(tx: TenantTx, users: readonly UserWrite[], now
   )
 }
 
-/** Another version: what the resource says has changed elsewhere. */
+/** Increments the revision of a user whose resource changed through another table. */
 export async function touchUser(tx: TenantTx, userId: string, now: string): Promise<void> {
   await tx.client.query(
     `update hub.directory_users set revision = revision + 1, updated_at = $3::timestamptz
@@ -103,7 +103,7 @@ function columnsOf(users: readonly UserWrite[]): unknown[] {
   ]
 }
 
-/** Takes names away from whoever has them now, so that others can be given them: their own comes with a later page. */
+/** Frees user names for other people. The current owners get theirs from a later page. */
 export async function freeUserNames(tx: TenantTx, userIds: readonly string[]): Promise<void> {
   await tx.client.query(
     `update hub.directory_users set user_name = user_id, user_name_key = user_id
@@ -148,7 +148,7 @@ export async function unseenUsers(
   return rows
 }
 
-/** Of several with one external id, the oldest. */
+/** Returns user ids by external id; the oldest user wins a duplicate. */
 export async function userIdsOfExternal(tx: TenantTx, externalIds: readonly string[]): Promise<Map<string, string>> {
   const { rows } = await tx.client.query<{ external_id: string; user_id: string }>(
     `select external_id, user_id from hub.directory_users
@@ -170,7 +170,7 @@ export type NameInDirectory = Pick<DirectoryUserRow, 'user_id' | 'user_name' | '
   emails: JsonValue | null
 }
 
-/** How the directory names these people; not those whom it does not keep. */
+/** Returns the names of these people in the directory; skips people it does not contain. */
 export async function namesInDirectory(
   tx: TenantTx,
   userIds: readonly string[],

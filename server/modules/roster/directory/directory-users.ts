@@ -31,18 +31,18 @@ export interface UserChange {
 }
 
 export interface StoredUsers {
-  /** In the order of the changes. */
+  /** User ids in the order of the changes. */
   userIds: string[]
   added: number
   updated: number
-  /** Of those updated: who was active before, and is not now. */
+  /** Number of updated people who became inactive. */
   deactivated: number
-  /** Administrators who would have been the last: still active. */
+  /** Last administrators, who stay active. */
   kept: string[]
 }
 
 export interface DirectoryUsers extends Pick<Directory, 'createUser' | 'replaceUser' | 'removeUser' | 'user'> {
-  /** Brings the directory and the people of the Hub in line, in a few statements. Names must be free by now. */
+  /** Applies changes to the directory and to the people of the Hub in a few statements. The new names must be free. */
   store(tx: TenantTx, tenant: Tenant, changes: readonly UserChange[], actor: Actor): Promise<StoredUsers>
 }
 
@@ -50,7 +50,7 @@ export function createDirectoryUsers(deps: {
   governance: GovernanceLog
   people: People
   assignment: ArchetypeAssignment
-  /** What stays in the place of an address that is forgotten. */
+  /** Returns the replacement for the address of a removed person. */
   formerAddressKey: (tenantId: string, emailKey: string) => string
 }): DirectoryUsers {
   const { governance, people, assignment } = deps
@@ -58,7 +58,7 @@ export function createDirectoryUsers(deps: {
   async function store(tx: TenantTx, tenant: Tenant, changes: readonly UserChange[], actor: Actor) {
     const events: GovernanceEvent[] = []
     const known = changes.filter(isOfKnown)
-    // Before the new: what they give up, such as an address, somebody new may have.
+    // Updates come first: they may free an address that a new person needs.
     const { updated, deactivated, kept } = await update(tx, known.filter(isChange), actor, events)
     const fresh = changes.filter(({ before }) => !before).map(({ after }) => after)
     const ids = await add(tx, fresh, actor, events)
@@ -112,7 +112,7 @@ export function createDirectoryUsers(deps: {
     if (users.length === 0) return { userIds: [], kept: [] }
     const wanted = users.map((user) => ({ ...personOf(user), active: user.active, externalId: user.externalId }))
     const userIds = await people.add(tx, wanted, actor, events)
-    // Of those who were taken up; who was just made so is not active.
+    // Affects adopted people only: a person created as inactive is inactive already.
     const leaving = userIds.filter((_, index) => !users[index]!.active)
     const kept = await people.deactivate(tx, leaving, actor, events)
     const rows = users.map((user, index) => {
@@ -166,7 +166,7 @@ export function createDirectoryUsers(deps: {
       requireRevision(row.revision, revision)
       const left: GovernanceEvent[] = []
       if ((await people.deactivate(tx, [userId], actor, left)).length > 0) throw lastAdministrator('')
-      // While it is known still who they were: others are told of it by name.
+      // Written before the names are erased, since the messages to others contain them.
       await governance.appendAll(tx, tenant, left)
       await leaveGroups(tx, userId, now())
       await deleteUser(tx, userId)
@@ -196,7 +196,7 @@ function isChange({ before, after }: KnownChange): boolean {
   )
 }
 
-/** Names, never values. Whether somebody is active has an event of its own. */
+/** Returns the names of the changed attributes, never their values. A change of `active` has its own event. */
 function changedAttributes({ before, after }: KnownChange): string[] {
   const [old, next]: JsonObject[] = [before.attributes, after.attributes]
   const names = new Set([...Object.keys(old!), ...Object.keys(next!)])
@@ -207,12 +207,12 @@ function changedAttributes({ before, after }: KnownChange): string[] {
   ]
 }
 
-/** What the Hub shows of a person, which the directory may name otherwise than it did. */
+/** Returns whether the display name in the Hub changes. */
 function hasNewName({ before, after }: { before: PersonDetails; after: PersonDetails }): boolean {
   return before.displayName !== after.displayName
 }
 
-/** By the names of members in answers. */
+/** Returns the erased members, named as in API responses. */
 function forgotten({ external_id }: DirectoryUserRow, { email, display_name }: PersonRow): string[] {
   return [
     ...(email === '' ? [] : ['email']),
@@ -221,7 +221,10 @@ function forgotten({ external_id }: DirectoryUserRow, { email, display_name }: P
   ]
 }
 
-/** People with their groups, in the order of the rows; without those of people who are in too many for an answer. */
+/**
+ * Returns people with their groups, in the order of the rows; without groups for people who are in too many for a
+ * response.
+ */
 export async function withGroups(tx: TenantTx, rows: readonly DirectoryUserRow[]): Promise<DirectoryUser[]> {
   if (rows.length === 0) return []
   const userIds = rows.map((row) => row.user_id)

@@ -9,7 +9,7 @@ export interface ListedGroup {
   updated_at: string
 }
 
-/** `created_at` and `group_id` of the last group of the page before. */
+/** `created_at` and `group_id` of the last group of the previous page. */
 export type GroupPosition = readonly [createdAt: string, groupId: string]
 
 export async function groupsAfter(

@@ -1,7 +1,7 @@
 import type { TenantTx } from '../../../db/database.ts'
 import type { GroupMapping } from './directory-types.ts'
 
-/** The mapping of the tenant's SCIM configuration; empty where there is none. */
+/** Returns the mapping of the tenant's SCIM configuration; empty without one. */
 export async function mappingOf(tx: TenantTx): Promise<readonly GroupMapping[]> {
   const { rows } = await tx.client.query<{ group_archetype_map: GroupMapping[] }>(
     'select group_archetype_map from hub.scim_configurations where tenant_id = $1',

@@ -4,7 +4,7 @@ import { changeUsers } from '../users/proven-users-store.ts'
 import type { UserRow } from '../users/users-store.ts'
 import type { PersonDetails } from './directory-names.ts'
 
-/** People of the directory in hub.users, many at a time. */
+/** The directory's people in hub.users, in bulk. */
 
 export type PersonRow = Pick<UserRow, 'user_id' | 'email' | 'email_key' | 'display_name' | 'role' | 'epoch'> & {
   deactivated_at: string | null
@@ -24,7 +24,7 @@ export type AddressOwner = Pick<PersonRow, 'user_id' | 'email_key' | 'display_na
   in_directory: boolean
 }
 
-/** The active people with these addresses, and whether the directory keeps them. */
+/** Returns the active people with these addresses, and whether the directory contains them. */
 export async function activeOwners(tx: TenantTx, emailKeys: readonly string[]): Promise<Map<string, AddressOwner>> {
   const { rows } = await tx.client.query<AddressOwner>(
     `select u.user_id, u.email_key, u.display_name, u.role, d.user_id is not null as in_directory
@@ -35,7 +35,7 @@ export async function activeOwners(tx: TenantTx, emailKeys: readonly string[]): 
   return new Map(rows.map((row) => [row.email_key, row]))
 }
 
-/** Those of these addresses whose last owner a person deactivated. */
+/** Returns the addresses whose last owner was deactivated by a person, not by the directory. */
 export async function keysDeactivatedByHand(tx: TenantTx, emailKeys: readonly string[]): Promise<Set<string>> {
   const { rows } = await tx.client.query<{ email_key: string; deactivated_by_hand: boolean }>(
     `select distinct on (email_key) email_key, deactivated_by_hand from hub.users
@@ -46,7 +46,7 @@ export async function keysDeactivatedByHand(tx: TenantTx, emailKeys: readonly st
   return new Set(rows.filter((row) => row.deactivated_by_hand).map((row) => row.email_key))
 }
 
-/** Answers the ids of those who were inserted: not whose address an active person has meanwhile. */
+/** Inserts people and returns the inserted ids. Skips a person whose address an active person has got meanwhile. */
 export async function insertPeople(
   tx: TenantTx,
   people: readonly (PersonDetails & { userId: string; active: boolean; byHand: boolean })[],
@@ -125,7 +125,7 @@ export async function setDisplayNames(
   )
 }
 
-/** So that somebody else can have them in the same transaction. */
+/** Removes addresses, so that other people can have them in the same transaction. */
 export async function releaseAddresses(tx: TenantTx, userIds: readonly string[]): Promise<void> {
   await changeUsers(tx, userIds, (sound) =>
     tx.client.query(
@@ -135,7 +135,7 @@ export async function releaseAddresses(tx: TenantTx, userIds: readonly string[])
   )
 }
 
-/** Raises the epochs as well: no token survives. Answers those who were active. */
+/** Deactivates people and returns those who were active. Raises their epochs, so no token survives. */
 export async function deactivatePeople(tx: TenantTx, userIds: readonly string[], now: string): Promise<PersonRow[]> {
   const { rows } = await changeUsers(tx, userIds, (sound) =>
     tx.client.query<PersonRow>(
@@ -148,7 +148,7 @@ export async function deactivatePeople(tx: TenantTx, userIds: readonly string[],
   return rows
 }
 
-/** Answers those who were not active, and were not deactivated by a person. */
+/** Reactivates people and returns those who were inactive. Skips people whom a person deactivated. */
 export async function reactivatePeople(tx: TenantTx, userIds: readonly string[], now: string): Promise<PersonRow[]> {
   const { rows } = await changeUsers(tx, userIds, (sound) =>
     tx.client.query<PersonRow>(
@@ -162,7 +162,7 @@ export async function reactivatePeople(tx: TenantTx, userIds: readonly string[],
   return rows
 }
 
-/** Leaves the id, and in the place of the address something that only the same address gives again. */
+/** Erases a person except the id. A key that only the same address yields replaces the address. */
 export async function erasePerson(tx: TenantTx, userId: string, formerKey: string): Promise<void> {
   await changeUsers(tx, [userId], (sound) =>
     tx.client.query(

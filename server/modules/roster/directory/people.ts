@@ -19,12 +19,12 @@ import {
   updatePeople,
 } from './people-store.ts'
 
-/** What the directory does to people of the Hub. Events are collected, to be written together. */
+/** Applies changes of the directory to people of the Hub. Collects events, so that the caller writes them together. */
 export interface People {
   /**
-   * Takes up the active person with the address whom no directory keeps, or makes a member. Answers the ids in the
-   * order of the people. An address that somebody has is left to them. Who comes with the address of somebody whom a
-   * person deactivated is deactivated just so.
+   * Adopts the active person with the address who is in no directory, or creates a member. Returns the ids in the order
+   * of the people. An address in use stays with its owner. A new person whose address belonged to somebody whom a
+   * person deactivated is created deactivated.
    */
   add(
     tx: TenantTx,
@@ -33,8 +33,8 @@ export interface People {
     events: GovernanceEvent[],
   ): Promise<string[]>
   /**
-   * Gives another address or name. An address of another active person is left to them. Whose role is above member
-   * keeps theirs: a link to it signs in with all that they may do.
+   * Changes addresses and names. An address of another active person stays with that person. The address of a person
+   * with a role above member does not change, since a link to it grants all rights of the role.
    */
   change(
     tx: TenantTx,
@@ -42,19 +42,25 @@ export interface People {
     actor: Actor,
     events: GovernanceEvent[],
   ): Promise<void>
-  /** Ends sessions and tokens too. Answers whom it left active: of the last administrators, the oldest. */
+  /**
+   * Deactivates people and ends their sessions and tokens. Returns those left active: the oldest of the last
+   * administrators.
+   */
   deactivate(tx: TenantTx, userIds: readonly string[], actor: Actor, events: GovernanceEvent[]): Promise<string[]>
-  /** Without their address, where another active person has it by now. Not those whom a person deactivated. */
+  /**
+   * Reactivates people except those whom a person deactivated. An address that another active person has by now is
+   * removed.
+   */
   reactivate(tx: TenantTx, userIds: readonly string[], actor: Actor, events: GovernanceEvent[]): Promise<void>
 }
 
 export function createPeople(deps: {
   revoker: TokenRevoker
   endSessions: (tx: TenantTx, userId: string) => Promise<void>
-  /** What is left of the address of somebody whom the directory removed. */
+  /** Returns the stored replacement for the address of a removed person. */
   formerAddressKey: (tenantId: string, emailKey: string) => string
 }): People {
-  /** Those whose address is that of somebody whom a person deactivated, and whom nobody has let in again since. */
+  /** Returns the addresses of people whom a person deactivated, unless somebody has readmitted them since. */
   async function barredKeys(tx: TenantTx, keys: readonly string[]): Promise<Set<string>> {
     const formerKeys = new Map(keys.map((key) => [key, deps.formerAddressKey(tx.tenantId, key)]))
     const byHand = await keysDeactivatedByHand(tx, [...formerKeys].flat())
@@ -72,7 +78,7 @@ export function createPeople(deps: {
       const ids = new Array<string>(people.length)
       const made: (PersonDetails & { userId: string; active: boolean; byHand: boolean })[] = []
       const named: { userId: string; displayName: string }[] = []
-      // Those who are active first: of two entries with one address, the other is of a former account.
+      // Active people come first: of two entries with one address, an inactive one is a former account.
       const order = people
         .map((_, index) => index)
         .sort((a, b) => Number(people[b]!.active) - Number(people[a]!.active))
@@ -98,7 +104,7 @@ export function createPeople(deps: {
       }
       const inserted = made.length === 0 ? new Set<string>() : await insertPeople(tx, made, now())
       if (named.length > 0) await setDisplayNames(tx, named, now())
-      // Somebody signed in with the address for the first time while this ran.
+      // A first sign-in with the address has committed while this ran.
       const late = made.filter(({ userId }) => !inserted.has(userId)).map((person) => ({ ...person, ...noAddress }))
       if (late.length > 0) await insertPeople(tx, late, now())
       for (const { userId, active, byHand } of made) {
@@ -207,12 +213,12 @@ async function rowsById(tx: TenantTx, changes: readonly { userId: string }[]): P
   return new Map(rows.map((row) => [row.user_id, row]))
 }
 
-/** Never with an address or a name: events cannot be changed to forget somebody. */
+/** Creates an event without address and name: events are immutable, so they could not be erased. */
 export function eventOf(userId: string, details: Record<string, JsonValue>, actor: Actor): GovernanceEvent {
   return { kind: 'tenant.config_changed', subject: `user:${userId}`, details, actor }
 }
 
-/** @param changed what else of the person, by the names of their members in answers */
+/** @param changed names of further changed members, as in API responses */
 function changeOf(
   change: string,
   { user_id, role, deactivated_at }: PersonRow,

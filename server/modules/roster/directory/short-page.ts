@@ -1,17 +1,17 @@
 import { scimPageMembersMax } from '../../../../contract/limits.ts'
 
-/** Counted no further: whatever has more is answered without what it has. */
+/** Counting stops here: a resource with more is returned without its entries. */
 export const countLimit = scimPageMembersMax + 1
 
 const countedAtOnce = 50
-/** Of what is left out of the answer, the counting. */
+/** Cost of counting entries that the response then leaves out. */
 const costOfTooMany = scimPageMembersMax / 20
 
 /**
- * The first rows, as far as what hangs on each (members of groups, groups of people) makes no answer that is too long; one
- * at least.
+ * Returns as many of the first rows as fit into a response together with their entries (members of groups, groups of
+ * people); at least one.
  *
- * @param countsOf how much hangs on these ids, counted as far as `countLimit`
+ * @param countsOf counts the entries of these ids, up to `countLimit`
  */
 export async function shortPage<Row>(
   rows: readonly Row[],

@@ -4,15 +4,15 @@ import type { JsonValue } from '../../../../provenance/json.ts'
 import type { DirectoryGroupWrite, DirectoryUserWrite } from './directory-types.ts'
 
 /**
- * Refuses what the database could not keep: texts with NUL or half of a surrogate pair, which JSON can carry, and names
- * that are too long for an index, or attributes that would make every list long. Throws `validation-failed`, without the contents.
+ * Rejects values the database cannot store: text with NUL or half of a surrogate pair, which JSON can contain; names
+ * too long for an index; attributes that would make every list long. Throws `validation-failed` without the values.
  */
 export function requireStorable(write: DirectoryUserWrite | DirectoryGroupWrite): void {
   const names = 'userName' in write ? { userName: write.userName } : { displayName: write.displayName }
   const errors: PointedError[] = []
   for (const [name, text] of Object.entries({ ...names, externalId: write.externalId ?? '' })) {
     if (!isText(text)) errors.push({ pointer: `/${name}`, detail: noText })
-    // In characters of UTF-16: at most three bytes each.
+    // Length in UTF-16 units, at most three bytes each.
     else if (text.length > scimNameLengthMax) {
       errors.push({ pointer: `/${name}`, detail: `must have at most ${scimNameLengthMax} characters` })
     }

@@ -35,7 +35,7 @@ export async function deleteArchetypesOf(tx: TenantTx, rows: readonly PersonArch
   )
 }
 
-/** Whoever has one of these. */
+/** Returns the people who have one of these archetypes. */
 export async function holdersOf(tx: TenantTx, archetypeIds: readonly string[]): Promise<string[]> {
   const { rows } = await tx.client.query<{ user_id: string }>(
     'select distinct user_id from hub.user_archetypes where tenant_id = $1 and archetype_id = any($2::text[])',
@@ -44,7 +44,7 @@ export async function holdersOf(tx: TenantTx, archetypeIds: readonly string[]): 
   return rows.map((row) => row.user_id)
 }
 
-/** Those of these people whose archetypes were set by hand. */
+/** Returns those of the people whose archetypes are set manually. */
 export async function setByHand(tx: TenantTx, userIds: readonly string[]): Promise<Set<string>> {
   const { rows } = await tx.client.query<{ user_id: string }>(
     'select user_id from hub.users where tenant_id = $1 and user_id = any($2::text[]) and archetypes_by_hand',
@@ -53,7 +53,7 @@ export async function setByHand(tx: TenantTx, userIds: readonly string[]): Promi
   return new Set(rows.map((row) => row.user_id))
 }
 
-/** Answers whether it was otherwise. */
+/** Sets whether archetypes are manual. Returns whether that changed. */
 export async function markByHand(tx: TenantTx, userId: string, byHand: boolean): Promise<boolean> {
   const { rows } = await tx.client.query(
     `update hub.users set archetypes_by_hand = $3
@@ -69,7 +69,7 @@ export interface MappedGroup {
   external_id: string | null
 }
 
-/** The groups that a mapping may mean: by display name (in lower case), external id or id. */
+/** Returns the groups that a mapping may name: by display name (in lower case), external id or id. */
 export async function groupsNamed(
   tx: TenantTx,
   names: readonly string[],
@@ -84,7 +84,7 @@ export async function groupsNamed(
   return rows
 }
 
-/** Which of these people are in which of these groups. */
+/** Returns the memberships of these people in these groups. */
 export async function membershipsIn(
   tx: TenantTx,
   userIds: readonly string[],

@@ -19,14 +19,14 @@ interface Found {
 export async function resolveUsers(tx: TenantTx, references: readonly string[]): Promise<Map<string, ResolvedUser>> {
   const names = new Map(references.map((reference) => [reference, nameIn(reference)]))
   const found = await usersNamed(tx, [...new Set(names.values())])
-  // Of several with one name of one kind the active is meant; the rows come in that order, and the first stays.
+  // Rows are sorted with active people first, so the first match wins among equal names of one kind.
   const byId = firstBy(found, (row) => row.user_id)
   const byEmail = firstBy(found, (row) => row.email_key)
   const byExternalId = firstBy(found.filter(mayGoByExternalId), (row) => row.external_id ?? '')
   const rows = new Map<string, Found>()
   for (const [reference, name] of names) {
     if (name === '') continue
-    // Whoever the better name means is meant, active or not: others can be given the same text as an external id.
+    // The stronger kind of name wins, active or not: other people can have the same text as an external id.
     const row = byId.get(name) ?? (isUserId(name) ? undefined : (byEmail.get(emailKey(name)) ?? byExternalId.get(name)))
     if (row) rows.set(reference, row)
   }
@@ -45,7 +45,10 @@ export async function resolveUsers(tx: TenantTx, references: readonly string[]):
   )
 }
 
-/** External ids can be given freely, and by some to themselves: one that is an address must be the person's user name too. */
+/**
+ * Returns whether the external id may identify the person. External ids can be chosen freely, and some people choose
+ * their own, so one that contains an @ must also be the person's user name.
+ */
 function mayGoByExternalId({ external_id: externalId, user_name_key: userNameKey }: Found): boolean {
   return externalId !== null && (!externalId.includes('@') || nameKey(externalId) === userNameKey)
 }

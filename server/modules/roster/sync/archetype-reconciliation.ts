@@ -6,9 +6,9 @@ import { beginTimeSlice } from './sync-time-slice.ts'
 import type { ArchetypeSettling } from './sync-types.ts'
 
 export interface ArchetypeReconciliationRuns extends ArchetypeSettling {
-  /** Everybody in the background, once the transaction commits. */
+  /** Reconciles everybody in the background once the transaction commits. */
   later(tx: TenantTx): Promise<void>
-  /** Goes through people whose id comes after one, for a turn, and sends for the next. */
+  /** Reconciles people with ids above `after` for one time slice, and schedules the next. */
   run(tenantId: string, after: string, signal: AbortSignal): Promise<void>
 }
 
@@ -16,7 +16,7 @@ export function createArchetypeReconciliation(deps: {
   database: Database
   directory: Pick<Directory, 'assignArchetypes'>
   tenants: Pick<TenantDirectory, 'find'>
-  /** Has the rest done, if the transaction commits. */
+  /** Schedules the rest if the transaction commits. */
   goOn(tx: TenantTx, after: string): Promise<void>
 }): ArchetypeReconciliationRuns {
   const { directory } = deps

@@ -6,8 +6,8 @@ import { noteSkipped } from './sync-state.ts'
 import type { SyncRow } from './syncs-store.ts'
 
 /**
- * Applies a part of a page in one transaction. Where it is refused for what is in it, its halves are tried, down to the
- * entry at fault, which is skipped. Answers the row as it is then.
+ * Applies a part of a page in one transaction. If the content is rejected, tries its halves, down to the faulty entry,
+ * which it skips. Returns the updated row.
  */
 export function applyBisecting(
   database: Database,
@@ -37,7 +37,7 @@ function skipOne(database: Database, attempt: SyncAttempt, resource: PreparedPar
   })
 }
 
-/** For what is in the entries, and not for the database. */
+/** Returns whether the error concerns the entries and not the database. */
 function isRefusal(error: unknown): boolean {
   return error instanceof DomainError && error.status >= 400 && error.status < 500
 }

@@ -14,32 +14,36 @@ import { TimeSliceEnded } from './sync-time-slice.ts'
 import type { SyncRow } from './syncs-store.ts'
 
 const passesMax = 3
-/** Entries of about so many bytes are applied in one transaction; in one go, everybody else would wait. */
+/** Approximate bytes of entries per transaction; one transaction for all would block everybody else. */
 const partBytes = 256 * 1024
 
-/** What one kind of entry needs besides paging. */
+/** Handles one kind of entry; paging is common to all. */
 export interface PulledKind {
   resource: 'Users' | 'Groups'
-  /** Reads entries of a page, the first ones at least, and fetches what is missing in them. */
+  /** Reads the first entries of a page, possibly all, and fetches missing parts. */
   prepare(attempt: SyncAttempt, resources: readonly unknown[], position: SyncPosition): Promise<PreparedPart>
-  /** What stands for the first page where the directory has no such list. Throws {@link SyncFailed}. */
+  /** Returns a substitute for the first page if the directory has no such list. Throws {@link SyncFailed}. */
   absent?(attempt: SyncAttempt): ScimPage
-  /** How many of this kind were met so far. */
+  /** Returns the number of entries of this kind seen so far. */
   metOf(position: SyncPosition): number
-  /** Called once every page is read; sets the next phase. */
+  /** Sets the next phase once every page is read. */
   finish(position: SyncPosition): void
 }
 
-/** Some entries of a page, from the first that was not applied on. */
+/** Entries of a page, starting at the first unapplied one. */
 export interface PreparedPart {
   resource: PulledKind['resource']
-  /** Entries, usable or not; one at least. */
+  /** Number of entries, usable or not; at least one. */
   length: number
-  /** Entries from..to of the part; changes counts of the row. Throws DomainError when one is refused. */
+  /**
+   * Applies the entries from..to of the part and updates the counts of the row. Throws DomainError if one is rejected.
+   */
   apply(tx: TenantTx, row: SyncRow, from: number, to: number): Promise<void>
 }
 
-/** Reads one page and applies it; answers the row as it is then. Throws {@link TimeSliceEnded} in the middle of long ones. */
+/**
+ * Reads one page, applies it and returns the updated row. Throws {@link TimeSliceEnded} in the middle of a long page.
+ */
 export async function pullPage(
   database: Database,
   kind: PulledKind,
@@ -84,7 +88,7 @@ function lengthOfPart({ resources, bytes }: ScimPage): number {
   return Math.max(1, Math.min(rosterPullPageSize, Math.floor((partBytes * resources.length) / bytes)))
 }
 
-/** Undefined when the answer is too large. */
+/** Returns undefined if the response is too large. */
 async function askForPage(
   kind: PulledKind,
   attempt: SyncAttempt,
@@ -101,7 +105,7 @@ async function askForPage(
   throw new SyncFailed(problem.detail)
 }
 
-/** An answer was too large. */
+/** Reduces the page size after a response that was too large. */
 function askForLess(kind: PulledKind, position: SyncPosition): void {
   if (position.count > 1) {
     position.count = Math.ceil(position.count / 4)
@@ -117,7 +121,7 @@ function askForLess(kind: PulledKind, position: SyncPosition): void {
   }
 }
 
-/** Goes to the next page, the next pass, or on. */
+/** Moves on to the next page, pass or phase. */
 function turnPage(kind: PulledKind, row: SyncRow, page: ScimPage): void {
   const { position } = row
   const total = page.totalResults

@@ -9,7 +9,7 @@ import { externalIdsOf } from './sync-entries-store.ts'
 import { noteSkipped, SyncFailed, type SyncPosition } from './sync-state.ts'
 import type { ResourceReader } from './sync-types.ts'
 
-/** The groups of a directory that is read, with their members. */
+/** Creates the handler for groups with their members. */
 export function pulledGroups(deps: { directory: Directory; reader: ResourceReader }): PulledKind {
   return {
     resource: 'Groups',
@@ -35,7 +35,7 @@ export function pulledGroups(deps: { directory: Directory; reader: ResourceReade
         const isWhole = entry?.memberIds !== undefined
         faults.push(entry ? gone : faultOf(each, 'displayName'))
         read.push(isWhole || !entry ? entry : await fetchMembers(attempt, entry, position))
-        // What was fetched is applied before the next is asked for: a directory that fails then is not asked again.
+        // Fetched members are applied before the next request, so a later failure does not fetch them again.
         if (entry && !isWhole) break
         await breathe()
       }
@@ -70,8 +70,8 @@ export function pulledGroups(deps: { directory: Directory; reader: ResourceReade
 }
 
 /**
- * A list that leaves members out, because it was asked to or by itself, is filled group by group. Undefined for a group
- * that has gone since.
+ * Fetches the members of one group, if the list excludes members, on request or by itself. Returns undefined for a
+ * group deleted since.
  */
 async function fetchMembers(
   attempt: SyncAttempt,

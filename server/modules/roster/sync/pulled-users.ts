@@ -7,7 +7,7 @@ import { faultOf, readUserEntry, rivalFault, type UserEntry } from './source-ent
 import { nameKept, noteSkipped } from './sync-state.ts'
 import type { ResourceReader } from './sync-types.ts'
 
-/** The people of a directory that is read. */
+/** Creates the handler for people. */
 export function pulledUsers(deps: { directory: Directory; reader: ResourceReader }): PulledKind {
   return {
     resource: 'Users',

@@ -2,15 +2,15 @@ import type { TenantTx } from '../../../db/database.ts'
 import { type EntryKind, externalIdsOf, insertEntries } from './sync-entries-store.ts'
 
 export interface ReadEntry {
-  /** Of the company's directory. */
+  /** Id in the company's directory. */
   sourceId: string
-  /** What the Hub is to know it by, unless another entry has it. */
+  /** External id in the Hub, unless another entry has it. */
   externalId: string
 }
 
 /**
- * Notes entries of a page. Answers how many were not met before, and for each the external id that is its alone: two
- * entries that claim one are not one person.
+ * Records the entries of a page. Returns the number of new ones, and the unique external id of each: two entries that
+ * claim one external id are not one person.
  */
 export async function recordSeenEntries(
   tx: TenantTx,

@@ -12,13 +12,14 @@ export interface UserEntry extends ReadEntry {
 
 export interface GroupEntry extends ReadEntry {
   write: DirectoryGroupWrite
-  /** Ids of the company's directory; undefined where the entry does not say. */
+  /** Member ids in the company's directory; undefined if the entry does not list members. */
   memberIds: readonly string[] | undefined
 }
 
 /**
- * A person, as the directory gives it. One whose attributes are odd is read by name, external id and `active` alone,
- * so that nobody is taken for absent because of a telephone number. Undefined for what is no person at all.
+ * Reads a person from a directory entry. An entry with malformed attributes is reduced to name, external id and
+ * `active`, so that nobody counts as absent because of a telephone number. Returns undefined for an entry that is no
+ * person.
  */
 export function readUserEntry(reader: ResourceReader, given: unknown): UserEntry | undefined {
   if (!isJsonObject(given)) return undefined
@@ -30,7 +31,10 @@ export function readUserEntry(reader: ResourceReader, given: unknown): UserEntry
   return write && { sourceId, externalId: write.externalId ?? sourceId, write }
 }
 
-/** As {@link readUserEntry}. A mapping that names the id of a group makes that what the Hub knows it by. */
+/**
+ * Reads a group as {@link readUserEntry} reads a person. If a mapping names the group's id, that becomes its external
+ * id.
+ */
 export async function readGroupEntry(
   reader: ResourceReader,
   given: unknown,
@@ -54,7 +58,7 @@ export async function readGroupEntry(
   }
 }
 
-/** Why an entry could not be read, without anything that is in it. */
+/** Returns the reason why an entry is unreadable, without its content. */
 export function faultOf(given: unknown, nameMember: 'userName' | 'displayName'): string {
   if (!isJsonObject(given)) return 'is no JSON object'
   const { id, externalId, [nameMember]: name } = given
@@ -67,7 +71,7 @@ export function faultOf(given: unknown, nameMember: 'userName' | 'displayName'):
 
 export const rivalFault = 'has the externalId of another entry, and its own id is the externalId of a third'
 
-/** Groups inside groups are left out; ids that are none, too. */
+/** Returns the ids of members; skips nested groups and invalid ids. */
 export async function readMembers(members: unknown, breathe: () => Promise<void>): Promise<string[] | undefined> {
   if (!Array.isArray(members)) return undefined
   const ids = new Set<string>()

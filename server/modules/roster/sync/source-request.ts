@@ -5,11 +5,11 @@ import { SyncFailed, type SyncPosition } from './sync-state.ts'
 import { TimeSliceEnded, timeSliceMs } from './sync-time-slice.ts'
 
 /**
- * Asks a directory once. Nobody waits for it in a place that others need: while its failure may pass, the turn of the
- * sync ends, and the next one begins after a growing pause, or after what the directory asks for.
+ * Sends one request to a directory. A transient failure ends the time slice of the sync instead of blocking a slot that
+ * others need; the next slice begins after a growing pause, or after the time the directory requests.
  *
- * Answers what it said, or what is wrong with it for good. Throws {@link TimeSliceEnded}, {@link SyncFailed} when it was asked
- * too often, or the reason of the signal.
+ * Returns the response or a permanent problem. Throws {@link TimeSliceEnded}, {@link SyncFailed} after too many
+ * requests, or the reason of the signal.
  */
 export async function requestSource<T>(
   attempt: SyncAttempt,

@@ -7,12 +7,12 @@ import { SyncEndedError } from './sync-state.ts'
 import type { SyncTimeSlice } from './sync-time-slice.ts'
 import { lockAttempt, type SyncRow, saveSync } from './syncs-store.ts'
 
-/** One process at work on a sync. Only the last attempt that began changes it, and only while it runs. */
+/** One process's work on a sync. Only the latest attempt may change the sync, and only while it runs. */
 export interface SyncAttempt {
   tenant: Tenant
   syncId: string
   attempt: number
-  /** Of pull. */
+  /** The source of a pull; undefined for push. */
   source: ScimSource | undefined
   mapping: readonly GroupMapping[]
   actor: Actor
@@ -21,8 +21,8 @@ export interface SyncAttempt {
 }
 
 /**
- * Takes the sync a step further: `work` changes the row that it is given, and what it does to the roster commits with
- * it. Throws {@link SyncEndedError} when the attempt no longer counts.
+ * Advances the sync in one transaction: `work` changes the given row, and its changes of the roster commit with it.
+ * Throws {@link SyncEndedError} if a later attempt or the end of the sync has superseded this one.
  */
 export function takeStep(
   database: Database,
@@ -33,7 +33,7 @@ export function takeStep(
     const row = await lockAttempt(tx, syncId, attempt)
     if (!row) throw new SyncEndedError('the sync is over, or in other hands')
     const before = row.position
-    // A process dies, or a directory fails, at the same place time and again only if there is no progress in between.
+    // Progress resets the counters: they count crashes and directory failures at the same place only.
     row.position = { ...before, tries: 0, asks: 0 }
     await work(tx, row)
     const { users, groups } = row.position

@@ -10,11 +10,11 @@ import { forgetEntries } from './sync-entries-store.ts'
 import { nameKept, type SyncPosition } from './sync-state.ts'
 import type { SyncRow } from './syncs-store.ts'
 
-/** What follows once every page is applied. */
+/** Completes a sync once every page is applied. */
 export interface SyncCompletion {
-  /** Deactivates some of those whom the directory no longer has, or asks first. */
+  /** Deactivates a batch of people absent from the directory, or requests confirmation first. */
   absent(attempt: SyncAttempt): Promise<SyncRow>
-  /** Brings the archetypes of some people in line; after the last, the sync is complete. */
+  /** Reconciles the archetypes of a batch of people. The last batch completes the sync. */
   archetypes(attempt: SyncAttempt): Promise<SyncRow>
 }
 
@@ -25,7 +25,7 @@ export function createSyncCompletion(deps: {
 }): SyncCompletion {
   const { database, directory, governance } = deps
 
-  /** Undefined when it is safe, or was confirmed. */
+  /** Returns the reason for a confirmation; undefined if deactivating is safe or confirmed. */
   async function askFirst(tx: TenantTx, row: SyncRow): Promise<{ people: number; reason: string } | undefined> {
     if (row.confirmed_at !== null) return undefined
     const { unseen, active } = await directory.countUnseen(tx, row.sync_id)
@@ -62,7 +62,7 @@ export function createSyncCompletion(deps: {
         const gone = await directory.deactivateUnseen(tx, tenant, syncId, actor, rosterPullPageSize)
         row.deactivated += gone.deactivated
         nameKept(row.position, gone.keptActive)
-        // The share of those who are left only falls: what was safe at first stays so.
+        // The remaining share only falls, so a check that passed once stays passed.
         if (gone.deactivated === 0) row.position.phase = 'archetypes'
       }),
     archetypes: (attempt) =>
@@ -76,7 +76,7 @@ export function createSyncCompletion(deps: {
   }
 }
 
-/** Why somebody should look before people are deactivated; undefined when nothing speaks for it. */
+/** Returns why a person must confirm before people are deactivated; undefined if no reason exists. */
 export function reasonToAsk(
   position: SyncPosition,
   { unseen, active, groups }: { unseen: number; active: number; groups: number },
@@ -95,7 +95,7 @@ export function reasonToAsk(
   return undefined
 }
 
-/** Of the events of a sync: counts, states and times, and nobody's name. */
+/** Returns the details for events of a sync: counts, states and times, but no names of people. */
 export function syncDetails(row: SyncRow): Record<string, JsonValue> {
   return {
     sync_id: row.sync_id,

@@ -7,7 +7,7 @@ export interface MetEntry {
   externalId: string
 }
 
-/** Notes those that are new by id and by external id; answers the ids of these. */
+/** Records entries that are new by id and by external id; returns their ids. */
 export async function insertEntries(
   tx: TenantTx,
   syncId: string,
@@ -25,7 +25,7 @@ export async function insertEntries(
   return new Set(rows.map((row) => row.source_id))
 }
 
-/** External ids of those that were met, by id. */
+/** Returns the external ids of seen entries by id. */
 export async function externalIdsOf(
   tx: TenantTx,
   syncId: string,

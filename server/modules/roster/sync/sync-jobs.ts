@@ -10,7 +10,7 @@ import type { SyncSchedule } from './syncs-service.ts'
 export const syncJobNames: Record<SyncLane, string> = { quick: 'roster-sync', slow: 'roster-sync-slow' }
 export const settlingJobName = 'settle-archetypes'
 
-/** More than there can be: the count of tries of the sync decides, not the queue's. */
+/** Never reached: the counter of the sync decides, not that of the queue. */
 const retryLimit = 1000
 
 export function syncJobs(deps: {

@@ -17,13 +17,13 @@ import { lastCompletedAt } from './syncs-store.ts'
 
 export interface SyncModule {
   upkeep: RosterUpkeep
-  /** Brings archetypes in line with groups in the background, once the transaction commits. */
+  /** Reconciles archetypes with groups in the background once the transaction commits. */
   settleLater(tx: TenantTx): Promise<void>
   lastSynced: RosterSyncs
   jobs: readonly JobDefinition[]
   chores: readonly TenantChore[]
   routes(app: FastifyInstance): void
-  /** Stops syncs; the next worker goes on with them, or this one after the next start. */
+  /** Stops syncs. Another worker continues them, or this one after its next start. */
   stop(): void
 }
 

@@ -1,7 +1,7 @@
 import type { SkippedEntry, SyncStatus } from './sync-state.ts'
 import type { SyncRow } from './syncs-store.ts'
 
-/** In the names of the answer. */
+/** A sync, with the member names of the response. */
 export interface SyncResponse {
   sync_id: string
   mode: 'push' | 'pull'

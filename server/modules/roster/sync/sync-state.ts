@@ -1,44 +1,46 @@
-/** An entry of the directory that was left out. Without anything that is in it: only its place and a reason in words. */
+/** A skipped entry of the directory: only its place and a reason, never its content. */
 export interface SkippedEntry {
   resource: 'Users' | 'Groups'
-  /** Its place in the list of the directory, from 1. */
+  /** Position in the list of the directory, from 1. */
   place: number
   reason: string
 }
 
-/** How far a sync has come: what it goes on from after its process has died. */
+/** Progress of a sync. A new process continues from here. */
 export interface SyncPosition {
   phase: 'users' | 'groups' | 'absent' | 'archetypes'
-  /** Of the next page, from 1. */
+  /** Index of the next page, from 1. */
   startIndex: number
-  /** Directories that change while they are read are read again. */
+  /** Number of the pass: a directory that changes while it is read is read again. */
   pass: number
-  /** Of the pass: the largest total that the directory said, new entries, and entries that could not be used. */
+  /**
+   * Values of the pass: the largest total that the directory reported, the number of new entries, and of unusable ones.
+   */
   totalMax: number
   fresh: number
   skipped: number
-  /** The first of them, of users and groups. */
+  /** The first skipped entries of users and groups. */
   skippedEntries: readonly SkippedEntry[]
-  /** Of all passes, each entry once. */
+  /** Entries of all passes, each counted once. */
   users: number
   groups: number
-  /** Entries of users that could not be used, once their pass has ended. */
+  /** Number of unusable user entries, once their pass has ended. */
   usersSkipped: number
-  /** Members of groups are asked for group by group: together they are too much for an answer. */
+  /** Members of groups are requested group by group, since together they are too large for a response. */
   membersApart: boolean
-  /** Entries that one page brings at most; less where pages are too large. */
+  /** Maximum number of entries per page; reduced if pages are too large. */
   count: number
-  /** Of the pass: there is reason to doubt that every entry was met. */
+  /** Whether this pass may have missed entries. */
   isDoubtful: boolean
-  /** As much of the users, once they are read. */
+  /** The same for users, once they are read. */
   usersDoubtful: boolean
-  /** User ids of last administrators whom the directory has as inactive, or no longer has. */
+  /** User ids of last administrators who are inactive or absent in the directory. */
   keptActive: readonly string[]
-  /** The person whose archetypes were settled last. */
+  /** The person whose archetypes were reconciled last. */
   after: string
-  /** Processes that took the sync up since it came further. */
+  /** Number of processes that took up the sync since its last progress. */
   tries: number
-  /** How often the directory was asked in vain for what is asked for next. */
+  /** Number of failed attempts at the next request to the directory. */
   asks: number
 }
 
@@ -64,29 +66,29 @@ export type SyncStatus = 'queued' | 'running' | 'awaiting_confirmation' | 'compl
 const keptNamedMax = 100
 const skippedNamedMax = 20
 
-/** Names last administrators whom the directory no longer has, or has as inactive. */
+/** Adds last administrators who are inactive or absent in the directory. */
 export function nameKept(position: SyncPosition, userIds: readonly string[] = []): void {
   position.keptActive = [...new Set([...position.keptActive, ...userIds])].slice(0, keptNamedMax)
 }
 
-/** Counts an entry that is left out, and names it while there are few. */
+/** Counts a skipped entry, and lists it while the list is short. */
 export function noteSkipped(position: SyncPosition, entry: SkippedEntry): void {
   position.skipped += 1
   if (position.skippedEntries.length < skippedNamedMax) position.skippedEntries = [...position.skippedEntries, entry]
 }
 
-/** Of a list that is read once more. */
+/** Resets the skipped entries of a list that is read again. */
 export function forgetSkipped(position: SyncPosition, resource: SkippedEntry['resource']): void {
   position.skipped = 0
   position.skippedEntries = position.skippedEntries.filter((entry) => entry.resource !== resource)
 }
 
-/** The sync was cancelled, or another process has taken it over. */
+/** Signals that the sync was cancelled, or that another process has taken it over. */
 export class SyncEndedError extends Error {
   override readonly name = 'SyncOver'
 }
 
-/** Why a sync cannot go on. The message is for people, without contents of the directory. */
+/** Signals that a sync cannot continue. The message is for people and has no content of the directory. */
 export class SyncFailed extends Error {
   override readonly name = 'SyncFailed'
 }

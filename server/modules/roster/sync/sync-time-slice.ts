@@ -1,9 +1,9 @@
 import { rosterSyncTurnSeconds } from '../../../../contract/limits.ts'
 
-/** Directories that take long to answer have places of their own, so that they keep nobody else waiting. */
+/** Lanes separate slow directories from quick ones, so that they do not block others. */
 export type SyncLane = 'quick' | 'slow'
 
-/** A sync works for some seconds at a time; then those that wait have their turn, and it goes on after them. */
+/** Limits a sync to some seconds of work; then waiting syncs run before it continues. */
 export interface SyncTimeSlice {
   lane: SyncLane
   isOver(): boolean
@@ -16,17 +16,17 @@ export function beginTimeSlice(lane: SyncLane): SyncTimeSlice {
   return { lane, isOver: () => performance.now() - beganMs >= timeSliceMs }
 }
 
-/** How a sync goes on. */
+/** Schedule of the next time slice. */
 export interface NextTimeSlice {
-  /** Where its directory has become a slow one. */
+  /** The new lane, if the directory has become slow. */
   lane?: SyncLane
-  /** Not before so long. */
+  /** Minimum pause in milliseconds. */
   pauseMs?: number
-  /** How often what it asks for now was asked for, in vain. */
+  /** Number of failed attempts at the current request. */
   asks?: number
 }
 
-/** Thrown where a sync is to go on later. Everything before is saved. */
+/** Signals that a sync must continue later. All earlier progress is saved. */
 export class TimeSliceEnded extends Error {
   override readonly name = 'TurnOver'
   readonly next: NextTimeSlice

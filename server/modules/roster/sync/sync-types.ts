@@ -3,48 +3,51 @@ import type { Tenant } from '../../../http/caller.ts'
 import type { Actor } from '../../governance/governance-types.ts'
 import type { DirectoryGroupWrite, DirectoryUserWrite, GroupMapping } from '../directory/directory-types.ts'
 
-/** How the directory of a tenant reaches the Hub. Kept by the identity module. */
+/** The connection of a tenant's directory to the Hub. The identity module stores it. */
 export interface ScimConfiguration {
   connectionId: string
   mode: 'push' | 'pull'
-  /** Of pull: without a trailing slash. */
+  /** Base address of a pull, without a trailing slash. */
   baseUrl?: string
   groupArchetypeMap: readonly GroupMapping[]
-  /** RFC 3339; of push, the last request of the directory that was noted. */
+  /** RFC 3339; in push mode, the directory's last recorded request. */
   lastRequestAt?: string
 }
 
 export interface ScimConnections {
   of(tx: TenantTx): Promise<ScimConfiguration | undefined>
-  /** Of pull, opened. */
+  /** Returns the decrypted token of a pull. */
   pullTokenOf(tx: TenantTx, tenant: Tenant): Promise<string | undefined>
-  /** Whether a token that a directory showed is the tenant's own. In constant time; cached for a few seconds. */
+  /**
+   * Returns the configuration if the directory's token belongs to the tenant. Compares in constant time; caches for a
+   * few seconds.
+   */
   admits(tenant: Tenant, token: string): Promise<ScimConfiguration | undefined>
-  /** Notes that the directory called: at most once in some seconds. */
+  /** Records a call of the directory, at most once within some seconds. */
   noteRequest(tenant: Tenant): void
 }
 
-/** For the health of a tenant. */
+/** Provides the sync state for the health of a tenant. */
 export interface RosterSyncs {
-  /** When the directory was in step last: a pull that completed, or in push mode also its last request. */
+  /** Returns when the directory was last in step: the last completed sync, or in push mode also its last request. */
   lastSyncedAt(tx: TenantTx): Promise<string | undefined>
 }
 
-/** Brings archetypes in line with groups after what decides on them has changed: the mapping, or the bundle. */
+/** Reconciles archetypes with groups after a change of the mapping or the bundle. */
 export interface ArchetypeSettling {
-  /** The first people inside the transaction; of many, the rest in the background once it commits. */
+  /** Reconciles the first people inside the transaction, and the rest in the background once it commits. */
   settle(tx: TenantTx, tenant: Tenant, actor: Actor): Promise<void>
 }
 
-/** What a change of the SCIM configuration brings with it, in its transaction. */
+/** Applies a change of the SCIM configuration, in its transaction. */
 export interface RosterUpkeep extends ArchetypeSettling {
-  /** Cancels what runs or waits: the directory that it reads is no longer that of the tenant. */
+  /** Cancels queued and running syncs: the tenant no longer uses the directory they read. */
   endSyncs(tx: TenantTx, tenant: Tenant, actor: Actor): Promise<void>
 }
 
-/** Reads SCIM resources of a directory that is not trusted. Throws for what cannot be read. */
+/** Reads SCIM resources of an untrusted directory. Throws for unreadable ones. */
 export interface ResourceReader {
   user(resource: unknown): DirectoryUserWrite
-  /** Without its members. */
+  /** Reads a group without its members. */
   group(resource: unknown): DirectoryGroupWrite
 }

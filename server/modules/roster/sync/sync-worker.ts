@@ -18,23 +18,23 @@ import { beginTimeSlice, type NextTimeSlice, type SyncLane, TimeSliceEnded } fro
 import type { ResourceReader, ScimConnections } from './sync-types.ts'
 import { beginAttempt, endedBefore, lockAttempt, type SyncRow, saveSync } from './syncs-store.ts'
 
-/** Works on syncs. */
+/** Runs syncs. */
 export interface SyncWorker {
-  /** One turn of a sync, from where it is; sends for the next. Throws what has to be tried again. */
+  /** Runs one time slice of a sync from its saved position, and schedules the next. Throws errors that need a retry. */
   run(tenantId: string, syncId: string, lane: SyncLane, signal: AbortSignal): Promise<void>
-  /** Tells the attempt in this process, if there is one, that nobody wants it any more. */
+  /** Stops the attempt in this process, if there is one. */
   stopAttempt(syncId: string): void
-  /** Stops all attempts; they go on later, here or elsewhere. */
+  /** Stops all attempts; they continue later, here or elsewhere. */
   stop(): void
 }
 
-/** A turn that is to come: among which, and not before when. */
+/** A scheduled time slice: its lane and its earliest start. */
 export interface ScheduledTimeSlice {
   lane: SyncLane
   startAfter?: Date
 }
 
-/** How often a sync of a tenant that is suspended looks whether it still is. */
+/** Interval in milliseconds at which the sync of a suspended tenant checks the suspension. */
 const suspendedMs = 5 * 60_000
 
 const actor = { service: 'roster-sync' }
@@ -47,7 +47,7 @@ export function createSyncWorker(deps: {
   sources: ScimSources
   reader: ResourceReader
   governance: GovernanceLog
-  /** Sends for the next turn of a sync, if the transaction commits. */
+  /** Schedules the next time slice of a sync if the transaction commits. */
   goOn(tx: TenantTx, syncId: string, turn: ScheduledTimeSlice): Promise<void>
   log: DatabaseLog
 }): SyncWorker {
@@ -101,14 +101,14 @@ export function createSyncWorker(deps: {
       row.finished_at = formatTimestamp(Date.now())
       row.error = { detail }
       await forgetEntries(tx, syncId)
-      // One that fails every half hour is told of once.
+      // Repeated failures, one every half hour, are reported once.
       if ((await endedBefore(tx, syncId))?.status === 'failed') return
       const kind = 'roster.scim_sync_failed'
       await deps.governance.append(tx, tenant, { kind, subject: `sync:${syncId}`, details: syncDetails(row), actor })
     })
   }
 
-  /** The worker stops through no fault of the sync. */
+  /** Takes back the try: the worker stops for a reason outside the sync. */
   async function giveUp({ tenant, syncId, attempt }: SyncAttempt): Promise<void> {
     await database.withTenant(tenant.slug, async (tx) => {
       const row = await lockAttempt(tx, syncId, attempt)
@@ -118,7 +118,7 @@ export function createSyncWorker(deps: {
     })
   }
 
-  /** Throws what is to be tried again. */
+  /** Handles the error of an attempt; throws one that needs a retry. */
   async function settle(attempt: SyncAttempt, thrown: unknown): Promise<void> {
     const { tenant, syncId } = attempt
     if (thrown instanceof SyncEndedError) return
@@ -166,7 +166,7 @@ export function createSyncWorker(deps: {
   }
 }
 
-/** Throws {@link SyncFailed} where going on is of no use. */
+/** Throws {@link SyncFailed} if continuing is pointless. */
 function requireHope({ row, ...state }: { row: SyncRow; isSame: boolean; isTokenGone: boolean }): void {
   const { isSame, isTokenGone } = state
   const { tries, phase } = row.position

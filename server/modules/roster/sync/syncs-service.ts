@@ -29,17 +29,17 @@ import {
   syncsBefore,
 } from './syncs-store.ts'
 
-/** Syncs of a tenant, as its administrators see them. Those about one throw `not-found`. */
+/** Manages the syncs of a tenant for its administrators. Methods about one sync throw `not-found`. */
 export interface Syncs {
-  /** Begins one, or answers the one that is under way. Throws `concurrent-modification` without SCIM. */
+  /** Starts a sync, or returns the open one. Throws `concurrent-modification` without SCIM. */
   start(caller: Caller): Promise<SyncResponse>
   latest(tenant: Tenant): Promise<SyncResponse>
   get(tenant: Tenant, syncId: string): Promise<SyncResponse>
-  /** The newest first. */
+  /** Returns a page of syncs, newest first. */
   list(tenant: Tenant, page: { limit: number; cursor?: string | undefined }): Promise<SyncPage>
-  /** Lets one that asked go on. Throws `concurrent-modification` for one that asks nothing. */
+  /** Continues a sync that awaits confirmation. Throws `concurrent-modification` in any other state. */
   confirm(caller: Caller, syncId: string): Promise<SyncResponse>
-  /** What was done stays done. Throws `concurrent-modification` for one that has ended otherwise. */
+  /** Cancels a sync; its changes so far stay. Throws `concurrent-modification` for a sync that ended otherwise. */
   cancel(caller: Caller, syncId: string): Promise<SyncResponse>
 }
 
@@ -48,13 +48,13 @@ export interface SyncPage {
   next_cursor: string | null
 }
 
-/** What goes on by itself. */
+/** Starts and ends syncs automatically. */
 export interface SyncSchedule {
-  /** Begins a sync where a directory that is read was not read for half an hour. */
+  /** Starts a pull if the last one began half an hour ago. */
   startIfDue(tenant: Tenant): Promise<void>
-  /** Cancels what runs or waits. */
+  /** Cancels the queued or running sync. */
   endOpen(tx: TenantTx, tenant: Tenant, actor: Actor): Promise<void>
-  /** Forgets some old ones, and answers whether there may be more. */
+  /** Deletes a batch of old syncs, and returns whether there may be more. */
   forgetOld(tx: TenantTx): Promise<boolean>
 }
 
@@ -66,9 +66,9 @@ export function createSyncs(deps: {
   cursorKey: Buffer
   governance: GovernanceLog
   connections: Pick<ScimConnections, 'of'>
-  /** Has the sync done, if the transaction commits. */
+  /** Schedules the sync if the transaction commits. */
   begin(tx: TenantTx, syncId: string): Promise<void>
-  /** Tells an attempt in this process to stop. */
+  /** Stops an attempt in this process. */
   stopAttempt(syncId: string): void
 }): Syncs & SyncSchedule {
   const { database, governance } = deps
@@ -166,7 +166,7 @@ export function createSyncs(deps: {
           open?.status === 'awaiting_confirmation' && open.created_at < at(-rosterConfirmationHours * hourMs)
         if (open && !hasLapsed) return
         const [last] = await syncsBefore(tx, undefined, 1)
-        // The job that asks looks every few minutes; a little early is better than a look too late.
+        // The job runs every few minutes; slightly early is better than one run late.
         if (last && last.created_at > at(-(rosterPullEveryMinutes - 1) * 60_000)) return
         if (open) await end(tx, tenant, open, { service: 'roster-sync' })
         await insert(tx, 'pull', 'service:hub')

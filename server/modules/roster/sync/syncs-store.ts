@@ -16,7 +16,7 @@ export interface SyncRow extends Counts, Omit<Table, 'tenant_id' | 'status' | 'p
 const columns = `sync_id, mode, status, created_at, created_by, started_at, finished_at, position, done, total, added,
   updated, deactivated, unmatched, skipped, attempt, to_deactivate, confirmation_reason, confirmed_at, confirmed_by, error`
 
-/** Syncs of a tenant begin and end one after the other. */
+/** Serialises the start and end of a tenant's syncs. */
 export async function lockSyncs(tx: TenantTx): Promise<void> {
   await lockTenant(tx, rosterSyncsLockClass)
 }
@@ -33,7 +33,7 @@ export async function insertSync(
   return rows[0]!
 }
 
-/** @param lock makes steps of the sync wait for this transaction, and this for the step that is being taken */
+/** @param lock makes steps of the sync wait for this transaction, and this transaction for the current step */
 export async function findSync(tx: TenantTx, syncId: string, lock?: 'for update'): Promise<SyncRow | undefined> {
   const { rows } = await tx.client.query<SyncRow>(
     `select ${columns} from hub.roster_syncs where tenant_id = $1 and sync_id = $2 ${lock ?? ''}`,
@@ -42,7 +42,7 @@ export async function findSync(tx: TenantTx, syncId: string, lock?: 'for update'
   return rows[0]
 }
 
-/** The newest; `created_at` and `sync_id` of the last of the page before. */
+/** `created_at` and `sync_id` of the last sync of the previous page. */
 export type SyncListPosition = readonly [createdAt: string, syncId: string]
 
 export async function syncsBefore(
@@ -59,7 +59,7 @@ export async function syncsBefore(
   return rows
 }
 
-/** The sync that waits or runs: there is one at most. */
+/** Returns the queued or running sync; a tenant has at most one. */
 export async function openSync(tx: TenantTx): Promise<SyncRow | undefined> {
   const { rows } = await tx.client.query<SyncRow>(
     `select ${columns} from hub.roster_syncs
@@ -70,7 +70,7 @@ export async function openSync(tx: TenantTx): Promise<SyncRow | undefined> {
   return rows[0]
 }
 
-/** The last one that ended well or badly, before one. */
+/** Returns the last other sync that completed or failed. */
 export async function endedBefore(tx: TenantTx, syncId: string): Promise<Pick<SyncRow, 'status'> | undefined> {
   const { rows } = await tx.client.query<Pick<SyncRow, 'status'>>(
     `select status from hub.roster_syncs
@@ -89,7 +89,7 @@ export async function lastCompletedAt(tx: TenantTx, mode: 'push' | 'pull'): Prom
   return rows[0]?.at ?? undefined
 }
 
-/** Another process takes it up, or the first; undefined when it has ended or waits for somebody. */
+/** Starts an attempt, the first or a takeover. Returns undefined if the sync has ended or awaits confirmation. */
 export async function beginAttempt(tx: TenantTx, syncId: string, now: string): Promise<SyncRow | undefined> {
   const { rows } = await tx.client.query<SyncRow>(
     `update hub.roster_syncs
@@ -102,7 +102,7 @@ export async function beginAttempt(tx: TenantTx, syncId: string, now: string): P
   return rows[0]
 }
 
-/** Held by the transaction that takes it a step further. Answers nothing when the attempt no longer counts. */
+/** Locks the sync for the step of an attempt. Returns undefined if the attempt is no longer current. */
 export async function lockAttempt(tx: TenantTx, syncId: string, attempt: number): Promise<SyncRow | undefined> {
   const { rows } = await tx.client.query<SyncRow>(
     `select ${columns} from hub.roster_syncs
@@ -141,7 +141,7 @@ export async function saveSync(tx: TenantTx, row: SyncRow): Promise<void> {
   )
 }
 
-/** Some that ended long ago; answers how many. */
+/** Deletes at most `count` syncs that ended before a time; returns their number. */
 export async function forgetSyncsBefore(tx: TenantTx, before: string, count: number): Promise<number> {
   const { rowCount } = await tx.client.query(
     `delete from hub.roster_syncs where tenant_id = $1 and sync_id in (

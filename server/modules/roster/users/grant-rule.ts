@@ -4,8 +4,8 @@ import { type Scope, scopeNames } from '../../../../contract/scopes.ts'
 import type { Caller } from '../../../http/caller.ts'
 
 /**
- * Nobody gives or takes what they do not hold: a service account that keeps the roster could otherwise make itself an
- * administrator, or lock all of them out. Throws `insufficient-scope`.
+ * Requires that the caller holds every scope it grants or revokes. Otherwise a service account for the roster could
+ * make itself an administrator, or lock all of them out. Throws `insufficient-scope`.
  */
 export function requireScopesOf(caller: Pick<Caller, 'scopes'>, ...changed: Role[]): void {
   const needed = new Set<Scope>(['roster:write', ...changed.flatMap((role) => roles[role])])

@@ -5,10 +5,10 @@ import type { Proven } from '../../../db/row-proofs.ts'
 type StoredUser = Proven<UserFields>
 
 /**
- * Changes fields that let people in, and proves the rows again. Rows are locked and verified first: a row that somebody
- * edited keeps its wrong proof, so no change of the Hub makes an edit good.
+ * Changes fields that control access, and proves the rows again. Locks and verifies the rows first: a row edited in the
+ * database keeps its wrong proof, so no change by the Hub legitimises an edit.
  *
- * @param change gets the ids of the rows whose proofs hold, and changes no others
+ * @param change receives the ids of rows with a valid proof, and must change no others
  */
 export async function changeUsers<Result>(
   tx: TenantTx,

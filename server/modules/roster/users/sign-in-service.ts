@@ -22,30 +22,30 @@ import {
 
 const actor = { service: 'sign-in' }
 
-/** Whose address is looked for, and what is known of them. */
+/** The address to look up, with what is known about its owner. */
 interface Wanted {
   email: string
   role?: Role | undefined
   displayName?: string | undefined
-  /** Of the identity that comes with the address. */
+  /** The connection of the identity that has the address. */
   connectionId?: string
 }
 
 export function createSignInUsers(deps: {
   changes: UserChanges
-  /** Whom the tenant was created for. */
+  /** Returns the address of the administrator the tenant was created for. */
   adminEmail: (tx: TenantTx) => Promise<string | undefined>
-  /** What is left of the address of somebody whom the directory removed. */
+  /** Returns the stored replacement for the address of a removed person. */
   formerAddressKey: (tenantId: string, emailKey: string) => string
 }): SignInUsers {
   const { changes } = deps
 
-  /** The active person with that address, else a new one. */
+  /** Returns the active person with that address, or creates one. */
   async function personAt(tx: TenantTx, tenant: Tenant, wanted: Wanted): Promise<UserRow & { isNew?: true }> {
     const key = emailKey(wanted.email)
     const known = await activeUserAt(tx, key)
     if (known) return known
-    // Signing in again must not undo a deactivation. Whoever has the address by now is added by an administrator.
+    // Signing in again must not undo a deactivation. An administrator must add the new owner of such an address.
     const formerKeys = [key, deps.formerAddressKey(tx.tenantId, key)]
     if (await hasFormerUserAt(tx, formerKeys, wanted.connectionId)) throw refused('deactivated')
     const role = wanted.role ?? 'member'
@@ -56,13 +56,13 @@ export function createSignInUsers(deps: {
       await changes.added(tx, tenant, inserted, causeOf(wanted.role, 'first_sign_in'))
       return { ...inserted, isNew: true }
     }
-    // Somebody else was faster, and has committed: the conflict waited for that.
+    // A concurrent sign-in was faster and has committed: the conflict waited for that.
     const other = await activeUserAt(tx, key)
     if (!other) throw refused('deactivated')
     return other
   }
 
-  /** Gives the role that is wanted, or the first administrator theirs. */
+  /** Applies the given role, or the role of the first administrator. */
   async function withRole(tx: TenantTx, tenant: Tenant, user: UserRow, given?: Role): Promise<UserRow> {
     const role = given ?? ((await awaitedAdministrator(tx, user.email)) === undefined ? user.role : 'admin')
     if (role === user.role) return user
@@ -79,7 +79,7 @@ export function createSignInUsers(deps: {
     return adminEmail !== undefined && emailKey(adminEmail) === emailKey(email) ? adminEmail : undefined
   }
 
-  /** The provider knows of a new address or name before the Hub does. */
+  /** Updates the name and the address from the identity provider. */
   async function withIdentity(tx: TenantTx, tenant: Tenant, user: UserRow, identity: ProvenIdentity): Promise<UserRow> {
     const displayName = user.display_name === null ? displayNameOf(identity) : null
     const cause = { actor, reason: 'identity_provider' }
@@ -97,14 +97,14 @@ export function createSignInUsers(deps: {
     return moved
   }
 
-  /** The person with the address of an identity that comes for the first time, linked to it for good. */
+  /** Returns the person with the address of a new identity, and links both permanently. */
   async function firstTime(tx: TenantTx, tenant: Tenant, identity: ProvenIdentity): Promise<UserRow> {
     const { isNew, ...user } = await personAt(tx, tenant, identity)
     if (!(await linkIdentity(tx, identity, user.user_id, now()))) {
-      // It may have been linked to this very user just now, by the same person in another window.
+      // The same person may just have linked it in another window.
       if ((await ownerOf(tx, identity)) !== user.user_id) throw refused('other_identity')
     } else if (!isNew) {
-      // From now on the provider says who comes in as somebody whom the tenant knew before.
+      // From now on the provider controls who signs in as a person the tenant knew before.
       const link = { change: 'user_identity_linked', connection_id: identity.connectionId, role: user.role }
       await changes.note(tx, tenant, user.user_id, link, { actor })
     }
@@ -139,12 +139,12 @@ export function createSignInUsers(deps: {
   }
 }
 
-/** A role is only ever given by the link that welcomes the administrator. */
+/** Returns the cause of a change. Only the welcome link of the administrator gives a role. */
 function causeOf(given: Role | undefined, otherwise: string): Cause {
   return { actor, reason: given === undefined ? otherwise : 'welcome_link' }
 }
 
-/** What a provider says, fit to be shown in one line. */
+/** Returns the provider's display name in a form that fits on one line. */
 function displayNameOf({ displayName }: { displayName?: string | undefined }): string | null {
   const text = (displayName ?? '').replaceAll(/\p{C}+/gu, ' ').trim()
   return text === '' ? null : [...text].slice(0, displayNameLengthMax).join('')

@@ -12,32 +12,32 @@ import { hasActiveAdmin, keepDeactivated, setDeactivated, setRole, type UserRow 
 export interface UserChangesDeps {
   governance: GovernanceLog
   revoker: TokenRevoker
-  /** Ends every session of a person who may no longer have one. */
+  /** Ends every session of a person who lost the right to it. */
   endSessions: (tx: TenantTx, userId: string) => Promise<void>
 }
 
-/** Who changes a user, and what for. */
+/** The actor of a change of a user, and the reason. */
 export interface Cause {
   actor: Actor
-  /** Of changes that nobody asked for in so many words, such as `welcome_link`. */
+  /** Reason of a change that nobody requested explicitly, such as `welcome_link`. */
   reason?: string
 }
 
 export interface UserChanges {
-  /** Writes the event of a user who was just added. */
+  /** Writes the event of a new user. */
   added(tx: TenantTx, tenant: Tenant, user: UserRow, cause: Cause): Promise<void>
   /**
-   * Gives another role; access tokens of the old one end with the transaction, sessions go on. Call `lockRoles` before
-   * the user is read. Throws `concurrent-modification` when it would take the last active administrator away.
+   * Changes the role. Access tokens of the old role end with the transaction; sessions continue. Call `lockRoles`
+   * before reading the user. Throws `concurrent-modification` if no active administrator would remain.
    */
   changeRole(tx: TenantTx, tenant: Tenant, user: UserRow, role: Role, cause: Cause): Promise<UserRow>
   /**
-   * Also ends the user's sessions and access tokens, and keeps the directory from bringing them back. As
-   * {@link changeRole} otherwise.
+   * Deactivates the user as {@link changeRole} changes a role. Also ends sessions and access tokens, and keeps the
+   * directory from reactivating the user.
    */
   deactivate(tx: TenantTx, tenant: Tenant, user: UserRow, cause: Cause): Promise<UserRow>
   reactivate(tx: TenantTx, tenant: Tenant, user: UserRow, cause: Cause): Promise<UserRow>
-  /** Writes an event about the user: never with an address, for events cannot be changed to forget somebody. */
+  /** Writes an event about the user, never with an address: events are immutable, so it could not be erased. */
   note(tx: TenantTx, tenant: Tenant, userId: string, details: Record<string, JsonValue>, cause: Cause): Promise<void>
 }
 
@@ -71,7 +71,7 @@ export function createUserChanges({ governance, revoker, endSessions }: UserChan
 
     async deactivate(tx, tenant, user, cause) {
       if (!isActive(user)) {
-        // By the directory, so far: from now on it cannot take it back.
+        // The directory deactivated this user. From now on it cannot reactivate them.
         if (await keepDeactivated(tx, user.user_id, now())) {
           await note(tx, tenant, user.user_id, { change: 'user_kept_deactivated' }, cause)
         }
@@ -121,7 +121,7 @@ export function addressTaken(pointer: string): DomainError {
   })
 }
 
-/** For an update that lost the address to somebody, which the unique index tells. */
+/** Translates the violation of the unique index on addresses; rethrows any other error. */
 export function refuseTakenAddress(error: unknown): never {
   const { code, constraint } = error as { code?: string; constraint?: string }
   throw code === '23505' && constraint === 'users_by_email' ? addressTaken('/path/user_id') : error

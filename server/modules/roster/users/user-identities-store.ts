@@ -6,7 +6,7 @@ export interface Identity {
   subject: string
 }
 
-/** The user behind an identity of a provider, where the Hub linked the two. */
+/** Returns the user linked to an identity of a provider. */
 export async function ownerOf(tx: TenantTx, { connectionId, subject }: Identity): Promise<string | undefined> {
   const row = await tx.db
     .selectFrom('hub.user_identities')
@@ -18,7 +18,7 @@ export async function ownerOf(tx: TenantTx, { connectionId, subject }: Identity)
   return tx.proofs.sound(identityRows, tx.tenantId, row)?.user_id
 }
 
-/** Answers false when the identity has an owner, or the user another identity of the connection. */
+/** Links an identity. Returns false if it has an owner, or the user has another identity of the connection. */
 export async function linkIdentity(tx: TenantTx, identity: Identity, userId: string, now: string): Promise<boolean> {
   const row = { connection_id: identity.connectionId, subject: identity.subject, user_id: userId }
   const proof = tx.proofs.of(identityRows, tx.tenantId, row)
@@ -32,8 +32,8 @@ export async function linkIdentity(tx: TenantTx, identity: Identity, userId: str
 }
 
 /**
- * Whether a deactivated user with that address, in any of the forms it is kept in, might be who comes: not one who is known to be somebody else, by an
- * identity of that connection.
+ * Returns whether the caller may be a deactivated user with that address, in any of its stored forms. Excludes users
+ * known to be somebody else by an identity of that connection.
  */
 export async function hasFormerUserAt(tx: TenantTx, emailKeys: readonly string[], connectionId = ''): Promise<boolean> {
   const { rows } = await tx.client.query(

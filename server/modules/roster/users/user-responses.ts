@@ -6,7 +6,7 @@ import type { UserAnswer } from '../roster-types.ts'
 import { isActive } from './user-changes.ts'
 import type { UserRow } from './users-store.ts'
 
-/** Users with what the directory says of them and their archetypes, in the order of the rows. */
+/** Returns users with their data from the directory and their archetypes, in the order of the rows. */
 export async function toUserResponses(tx: TenantTx, rows: readonly UserRow[]): Promise<UserAnswer[]> {
   if (rows.length === 0) return []
   const ids = rows.map((row) => row.user_id)
@@ -34,7 +34,7 @@ export async function toUserResponses(tx: TenantTx, rows: readonly UserRow[]): P
   })
 }
 
-/** What the directory names and the Hub does not take: see `People.change`. */
+/** Returns the directory's address if the Hub keeps another: see `People.change`. */
 function otherAddress(row: UserRow, name: NameInDirectory | undefined): { directory_email?: string } {
   if (!name) return {}
   const attributes = name.emails === null ? {} : { emails: name.emails }

@@ -22,7 +22,7 @@ import {
 export function createUsers(deps: { database: Database; changes: UserChanges; cursorKey: Buffer }): Users {
   const { database, changes, cursorKey } = deps
 
-  /** Changes one user, with nobody else changing roles meanwhile. */
+  /** Changes one user, with roles locked. */
   function change(caller: Caller, userId: string, work: (tx: TenantTx, user: UserRow) => Promise<UserRow>) {
     return database.withTenant(caller.tenant.slug, async (tx) => {
       await lockRoles(tx)
@@ -30,7 +30,7 @@ export function createUsers(deps: { database: Database; changes: UserChanges; cu
     })
   }
 
-  /** As {@link change}. What the directory is told of them is another version, too. */
+  /** Activates or deactivates a user as {@link change} does, and counts a revision of the SCIM resource. */
   function changeActive(caller: Caller, userId: string, to: 'deactivate' | 'reactivate') {
     return database.withTenant(caller.tenant.slug, async (tx) => {
       await lockDirectory(tx)

@@ -24,12 +24,12 @@ const columns = [
   'proof',
 ] as const
 
-/** Changes of who is an administrator come one after the other: each sees how many the others left. */
+/** Serialises changes of administrators, so that each sees how many the others left. */
 export async function lockRoles(tx: TenantTx): Promise<void> {
   await lockTenant(tx, rolesLockClass)
 }
 
-/** Undefined, too, for a row that the Hub did not write so. */
+/** Returns a user by id; undefined also for a row whose proof does not verify. */
 export async function userById(tx: TenantTx, userId: string): Promise<UserRow | undefined> {
   const row = await tx.db
     .selectFrom('hub.users')
@@ -40,7 +40,7 @@ export async function userById(tx: TenantTx, userId: string): Promise<UserRow | 
   return tx.proofs.sound(userRows, tx.tenantId, row)
 }
 
-/** As {@link userById}. */
+/** Returns the active user with an address; undefined also for a row whose proof does not verify. */
 export async function activeUserAt(tx: TenantTx, emailKey: string): Promise<UserRow | undefined> {
   const row = await tx.db
     .selectFrom('hub.users')
@@ -52,7 +52,7 @@ export async function activeUserAt(tx: TenantTx, emailKey: string): Promise<User
   return tx.proofs.sound(userRows, tx.tenantId, row)
 }
 
-/** The ids of those whose rows the Hub wrote so, the oldest first. */
+/** Returns the ids of active administrators with a valid proof, oldest first. */
 export async function activeAdministrators(tx: TenantTx): Promise<string[]> {
   const rows = await tx.db
     .selectFrom('hub.users')
@@ -70,7 +70,7 @@ export async function hasActiveAdmin(tx: TenantTx, except?: string): Promise<boo
   return (await activeAdministrators(tx)).some((userId) => userId !== except)
 }
 
-/** Answers undefined when an active user has the address already. */
+/** Inserts a user. Returns undefined if an active user has the address. */
 export function insertUser(
   tx: TenantTx,
   user: Pick<UserRow, 'user_id' | 'email' | 'email_key' | 'display_name' | 'role'>,
@@ -85,7 +85,7 @@ export function insertUser(
       conflict
         .columns(['tenant_id', 'email_key'])
         .where('deactivated_at', 'is', null)
-        // Written out: a parameter would not be known to be the condition of the index.
+        // Written out: PostgreSQL does not match a parameter with the condition of the index.
         .where(sql<boolean>`email_key <> ''`)
         .doNothing(),
     )
@@ -93,7 +93,7 @@ export function insertUser(
     .executeTakeFirst()
 }
 
-/** Raises the epoch as well: tokens of the old role are about. */
+/** Changes the role and raises the epoch, which ends live tokens of the old role. */
 export function setRole(tx: TenantTx, userId: string, role: Role, now: string): Promise<UserRow> {
   return changeUsers(tx, [userId], (ids) =>
     tx.db
@@ -107,8 +107,8 @@ export function setRole(tx: TenantTx, userId: string, role: Role, now: string): 
 }
 
 /**
- * What a person decides, so the directory does not take it back. Raises the epoch as well, so that no token survives a
- * deactivation that is taken back.
+ * Records the decision of a person, which the directory does not override. Raises the epoch, so that no token survives
+ * a deactivation that is reverted.
  */
 export function setDeactivated(tx: TenantTx, userId: string, at: string | null, now: string): Promise<UserRow> {
   return changeUsers(tx, [userId], (ids) =>
@@ -127,7 +127,7 @@ export function setDeactivated(tx: TenantTx, userId: string, at: string | null, 
   )
 }
 
-/** Of somebody who is not active already. Answers whether it was otherwise. */
+/** Marks an inactive user as deactivated by a person. Returns whether that changed. */
 export async function keepDeactivated(tx: TenantTx, userId: string, now: string): Promise<boolean> {
   const updated = await changeUsers(tx, [userId], (ids) =>
     tx.db
@@ -168,7 +168,7 @@ export async function setDisplayName(tx: TenantTx, userId: string, displayName: 
     .execute()
 }
 
-/** Of active users only; answers whether there was one. */
+/** Records the sign-in of an active user; returns false if the user is not active. */
 export async function setLastSignIn(tx: TenantTx, userId: string, now: string): Promise<boolean> {
   const updated = await tx.db
     .updateTable('hub.users')
@@ -181,21 +181,21 @@ export async function setLastSignIn(tx: TenantTx, userId: string, now: string): 
   return updated !== undefined
 }
 
-/** `created_at` and `user_id` of the last user of the page before. */
+/** `created_at` and `user_id` of the last user of the previous page. */
 export type UserPosition = readonly [createdAt: string, userId: string]
 
 export interface UserConditions {
   role?: Role
   active?: boolean
   emailKey?: string
-  /** A part of the address or the name. */
+  /** A part of the address or of the name. */
   search?: string
   groupId?: string
   archetypeId?: string
   matched?: boolean
 }
 
-/** The next users by age, in a transaction of `inIndexOrder`. */
+/** Returns the next users by age. The transaction must use `inIndexOrder`. */
 export function usersAfter(
   tx: TenantTx,
   filter: UserConditions,
@@ -216,7 +216,7 @@ export function usersAfter(
     .$if(emailKey !== undefined, (query) => query.where('email_key', '=', emailKey!))
     .$if(search !== undefined, (query) =>
       query.where(
-        // Without lower(), whose letters may be those of ASCII alone, at least what is written as in the name is found.
+        // lower() may change ASCII letters only. The second condition still finds text in the case of the name.
         sql<boolean>`(strpos(email_key, ${search!.toLowerCase()}) > 0 or strpos(display_name, ${search}) > 0
           or strpos(lower(display_name), ${search!.toLowerCase()}) > 0)`,
       ),
