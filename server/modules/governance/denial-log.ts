@@ -8,7 +8,7 @@ import type { GovernanceLog, Refusal, RefusalLog } from './governance-types.ts'
 const repeatMs = 60_000
 const actor = { service: 'access-control' } as const
 
-/** What was refused, and how often again since the last event about it. */
+/** A refusal and the number of its repetitions since its last event. */
 interface Entry {
   tenant: Tenant
   refusal: Refusal
@@ -24,17 +24,17 @@ export function createDenialLog(deps: {
   governance: GovernanceLog
   log: DatabaseLog
   /**
-   * Different refusals that are told apart at one time. What goes beyond is added up as `others`, once for each tenant
-   * and kind: with many addresses a stranger causes many, and neither memory nor a log is theirs to fill.
+   * Maximum number of distinct refusals tracked at one time. Further ones are counted as `others`, one entry per tenant
+   * and kind. A stranger with many addresses causes many refusals and must fill neither memory nor the log.
    */
   keysMax?: { perTenant: number; all: number }
 }): RefusalLog {
   const { database, governance, log, keysMax = { perTenant: 100, all: 10_000 } } = deps
   const entries = new Map<string, Entry>()
   const keysOfTenants = new Map<string, number>()
-  /** Those whose tenant is still looked up. */
+  /** Refusals whose tenant lookup is pending. */
   const arriving = new Set<Promise<void>>()
-  // One after the other: refusals take one connection, however many there are.
+  // One at a time, so that refusals use at most one connection.
   let written: Promise<void> = Promise.resolve()
 
   function open(key: string, tenant: Tenant, refusal: Refusal): Entry {
@@ -51,7 +51,7 @@ export function createDenialLog(deps: {
     Object.assign(entry, { repeats: entry.repeats + 1, lastAtMs: nowMs, lastRequestId: requestId })
   }
 
-  /** What came again is written and begins another minute; what did not is forgotten. */
+  /** Writes the repetitions and starts another minute; removes an entry without repetitions. */
   function end(key: string): void {
     const entry = entries.get(key)
     if (entry === undefined) return
@@ -72,7 +72,7 @@ export function createDenialLog(deps: {
     const { kind, subject, reason } = refusal
     const event = { kind, subject, details: { reason, ...refusal.details, ...details }, actor }
     written = written
-      // The answer goes first.
+      // Sends the response first.
       .then(() => turn())
       .then(() => database.withTenant(tenant.slug, (tx) => governance.append(tx, tenant, event)))
       .then(
@@ -119,7 +119,7 @@ export function createDenialLog(deps: {
     async settled() {
       await Promise.all(arriving)
       for (const key of [...entries.keys()]) {
-        // Twice: the first writes what came again, the second finds nothing more and forgets.
+        // The first call writes the repetitions, the second removes the entry.
         end(key)
         end(key)
       }

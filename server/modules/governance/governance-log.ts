@@ -3,14 +3,14 @@ import type { RecordDraft, RecordSealer, RecordWriter } from '../hub/hub-types.t
 import type { GovernanceNews } from '../webhooks/webhooks-types.ts'
 import type { Actor, ClientEvents, GovernanceEvent, GovernanceLog } from './governance-types.ts'
 
-/** `created_by` of every record that the service writes itself. */
+/** The `created_by` of every record that the service writes itself. */
 const serviceSubject = 'service:hub'
 
-/** Governance events are records like any other: sealed, co-signed and found by `event_kind`. */
+/** Creates the governance log. Governance events are ordinary records: sealed, co-signed and found by `event_kind`. */
 export function createGovernanceLog(deps: {
   sealer: RecordSealer
   writer: RecordWriter
-  /** Tells others of them. */
+  /** Puts written events into the webhook outbox. */
   news?: GovernanceNews
 }): GovernanceLog & ClientEvents {
   const { sealer, writer, news } = deps

@@ -4,7 +4,7 @@ import type { TenantTx } from '../../db/database.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
 import type { WrittenEvent } from '../webhooks/webhooks-types.ts'
 
-/** Who caused an event: a caller, whoever runs the Hub, or a part of the service that works by itself. */
+/** Identifies who caused an event: a caller, an operator of the Hub, or a background service. */
 export type Actor =
   | Pick<Caller, 'subject' | 'clientId' | 'address' | 'requestId'>
   | { operator: string; address?: string; requestId?: string }
@@ -13,7 +13,7 @@ export type Actor =
 export interface GovernanceEvent {
   /** A kind of interface section 6 or decisions section 10, such as `hub.record_purged`. */
   kind: GovernanceKind
-  /** What it concerns: `record:<id>`, `skill:<id>`, `tenant:<slug>`, … */
+  /** The object it concerns: `record:<id>`, `skill:<id>`, `tenant:<slug>`, … */
   subject: string
   /** Never secrets. `actor`, `address` and `request_id` are added from the actor. */
   details?: Record<string, JsonValue>
@@ -24,23 +24,23 @@ export interface GovernanceEvent {
 export interface GovernanceLog {
   /** Appends inside the transaction that causes the event, so that neither exists without the other. */
   append(tx: TenantTx, tenant: Tenant, event: GovernanceEvent): Promise<{ recordId: string }>
-  /** The same for many at once, in their order: they share seals and statements. */
+  /** Appends several events in the given order. They share seals and statements. */
   appendAll(tx: TenantTx, tenant: Tenant, events: readonly GovernanceEvent[]): Promise<{ recordId: string }[]>
 }
 
 export interface ClientEvents {
-  /** A client has just written an event of its own (`custom.*`): others are told of it like of the service's. */
+  /** Publishes an event that a client has just written (`custom.*`), like the service's own events. */
   written(tx: TenantTx, tenant: Tenant, event: WrittenEvent): Promise<void>
 }
 
-/** A sign-in or an access that was refused. */
+/** Describes a refused sign-in or access. */
 export interface Refusal {
   kind: 'auth.login_failed' | 'auth.access_refused'
   /** `service_account:<id>`, `user:<id>`, `tenant:<slug>`, … */
   subject: string
-  /** A word or two in snake case, such as `wrong_secret`, `email_domain`, `scope`. */
+  /** A short reason in snake case, such as `wrong_secret`, `email_domain`, `scope`. */
   reason: string
-  /** Of who was refused; empty where it is nobody's doing in particular. */
+  /** The client's address; empty if no single client caused the refusal. */
   address: string
   requestId: string
   /** Never secrets, never addresses of people. */
@@ -48,11 +48,12 @@ export interface Refusal {
 }
 
 /**
- * Writes refusals as governance events of the tenant: the first of its kind, subject, reason and address at once,
- * those that repeat it within a minute together, with their count. It never throws and nobody waits for it.
+ * Writes refusals as governance events of the tenant. The first of its kind, subject, reason and address is written at
+ * once; repetitions within a minute are written as one event with their count. Never throws, and callers do not wait
+ * for it.
  */
 export interface RefusalLog {
   note(tenant: Tenant | Promise<Tenant | undefined>, refusal: Refusal): void
-  /** Writes what is still held back. */
+  /** Writes pending refusals. Resolves when all are stored. */
   settled(): Promise<void>
 }

@@ -3,7 +3,7 @@ import type { Database } from '../../db/database.ts'
 import type { TenantDirectory } from '../tenants/tenants-types.ts'
 import type { Actor, GovernanceLog } from './governance-types.ts'
 
-/** What an operator does to the service as a whole concerns every tenant: each is told in its own log. */
+/** Records an operator's service-wide action in the log of every tenant, because it concerns each of them. */
 export interface ServiceEvents {
   /** Writes the event for every tenant, one transaction each. */
   tell(event: { subject: string; details: Record<string, JsonValue>; actor: Actor }): Promise<void>

@@ -18,10 +18,9 @@ import { passed, type VerificationTask } from './verification-task.ts'
 type Records = VerificationTask['records']
 
 /**
- * Verifies stored records: hash and cosignature of the canonical bytes, and that every copy of something in those
- * bytes (index columns, links, the leaf in the seal) still says the same. Each tree is built, and each signature
- * checked, once. Never throws for what is stored.
- *
+ * Verifies stored records: the hash and cosignature of the canonical bytes, and that every stored copy of their values
+ * (index columns, links, the leaf in the seal) agrees with them. Builds each tree and checks each signature once. Never
+ * throws because of stored data.
  * @returns for each record the sum of the checks that it passed
  */
 export function checkRecords(task: VerificationTask): Uint8Array {
@@ -33,7 +32,7 @@ export function checkRecords(task: VerificationTask): Uint8Array {
     const isCosigned = leaves !== undefined && isLeafOf(leaves, records, at, storedHash)
     const members = parseCanonical(canonical)
     const isHashed = equalBytes(recordHash(canonical, nodeCrypto.sha256), storedHash)
-    // What the service has hashed and signed was canonical: only then is it not worth writing anew to compare.
+    // Bytes that the service hashed and signed were canonical. Only other bytes need the costlier comparison.
     const isReadable = members !== undefined && ((isHashed && isCosigned) || isCanonical(canonical, members))
     const isIntact = isReadable && isHashed && columnsAgree(records, at, members) && linksAgree(records, at, members)
     return (
@@ -47,9 +46,9 @@ export function checkRecords(task: VerificationTask): Uint8Array {
 const bytesOf = (text: string): Buffer => Buffer.from(text, 'latin1')
 
 /**
- * The leaves of each seal whose signature is that of a known key over their root; undefined for any other. The
- * cosignature of a record is its leaf, the path up to that root and the signature, so it verifies if, and only if,
- * the record has its leaf there.
+ * Returns the leaves of each seal that a known key signed over their root; undefined for any other seal. A record's
+ * cosignature is its leaf, the path up to that root and the signature, so it verifies if, and only if, the seal
+ * contains the record's leaf.
  */
 function provenLeaves({ seals, keys }: VerificationTask): (readonly Uint8Array[] | undefined)[] {
   const keyRing = new Map(keys.map((key) => [key.keyId, { name: key.name, publicKey: bytesOf(key.publicKey) }]))
@@ -67,7 +66,7 @@ function provenLeaves({ seals, keys }: VerificationTask): (readonly Uint8Array[]
     if (key === undefined || seal === undefined) return undefined
     return unlessMalformed(() => {
       const tree = sealTree(seal, nodeCrypto.sha256)
-      // The cosignature that is answered is made of these.
+      // Responses build the cosignature from these nodes.
       if (upperNodes !== null && !equalBytes(bytesOf(upperNodes), tree.upperNodes)) return undefined
       const note = sealNoteText({ ...seal, logName: key.name, leafCount: tree.leaves.length, root: tree.root })
       const isSigned = nodeCrypto.verifyEd25519(key.publicKey, Buffer.from(note), seal.signature)
@@ -83,7 +82,7 @@ function isLeafOf(leaves: readonly Uint8Array[], records: Records, at: number, s
   return own !== undefined && equalBytes(leaf, own)
 }
 
-/** Else a reader of the answer, who parses it and writes it anew, would come to another hash. */
+/** Checks for the canonical form. A client that parses and re-serializes any other text computes another hash. */
 function isCanonical(text: string, members: JsonObject): boolean {
   return unlessMalformed(() => canonicalize(members)) === text
 }

@@ -1,8 +1,8 @@
 import { DomainError } from '../../../contract/domain-error.ts'
 
 /**
- * Whether an error is about what is stored: neither the database nor the service refused, but a value is none that its
- * column should have, or a page of the table is corrupt (class XX of PostgreSQL, appendix A).
+ * Returns whether stored data caused an error: a value of the wrong type for its column, or a corrupt page of the table
+ * (class XX of PostgreSQL, appendix A). Errors of the service and other errors of the database do not count.
  */
 export function isCorruptionError(error: unknown): boolean {
   if (!(error instanceof Error) || error instanceof DomainError) return false

@@ -13,9 +13,14 @@ import type { VerifiedEvents } from './verified-events.ts'
 
 const dayMs = 24 * 3_600_000
 
-/** When all content of a tenant may go at once: while nothing of it has to be kept. */
+/**
+ * Decides when all content of a tenant may be destroyed at once: when no hold and no retention rule protects any of it.
+ */
 export function createDestructionRules({ told }: { told: VerifiedEvents }): ContentDestruction {
-  /** One that has ended counts on unless a verified governance event tells of its end. */
+  /**
+   * Throws if a hold is in force. A released hold stays in force unless a verified governance event records its
+   * release.
+   */
   async function requireNoHold(tx: TenantTx): Promise<void> {
     const ended = await findEndedHolds(tx)
     const events = await told.find(

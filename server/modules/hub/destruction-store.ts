@@ -1,6 +1,6 @@
 import type { TenantTx } from '../../db/database.ts'
 
-/** Whether there is a record of the type, other than the service's own, with that id or a later one. */
+/** Returns whether a record of the type with that id or a later one exists. Ignores the service's own records. */
 export async function hasContentSince(tx: TenantTx, recordType: string, fromId: string): Promise<boolean> {
   const { rows } = await tx.client.query(
     `select 1 from hub.records

@@ -1,6 +1,6 @@
 import { DomainError, validationFailed } from '../../../contract/domain-error.ts'
 
-/** Strong entity tag of a record's state (RFC 9110, section 8.8.3): the record itself never changes. */
+/** Returns the strong entity tag of a record's state (RFC 9110, section 8.8.3). The record itself never changes. */
 export function entityTagOf(recordId: string, revision: number): string {
   return `"${recordId}-${revision}"`
 }

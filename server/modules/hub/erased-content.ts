@@ -8,7 +8,10 @@ import type { SealedRow } from './sealed-records-types.ts'
 import type { Finding } from './sweep/finding.ts'
 import type { VerifiedEvent, VerifiedEvents } from './verified-events.ts'
 
-/** Records whose texts are gone with their key, by id, and the verified events that tell of the destructions. */
+/**
+ * Holds the keys of records whose content was destroyed, by record id, and the verified events that record the
+ * destructions.
+ */
 export interface ErasedContents {
   keys: ReadonlyMap<string, DestroyedKey>
   events: ReadonlyMap<string, VerifiedEvent>
@@ -29,11 +32,11 @@ export async function findErasedContents(
 }
 
 /**
- * Whether a text that cannot be opened was the service's to destroy: a verified event tells that its key was destroyed,
- * and the salt and hash that are left are those that were sealed, and the salt that of a text under that key. So no event
- * of the service goes with a key, and nothing that was written under another one, whatever its columns say.
- *
- * @param leaf that of the record in its seal; undefined where the seal cannot be read
+ * Returns a finding for each unreadable text that the service did not destroy. It did if a verified event records the
+ * destruction of its key, the remaining salt and hash are the sealed ones, and the salt belongs to a text under that
+ * key. So destroying a key excuses neither the service's events nor records written under another key, regardless of
+ * their columns.
+ * @param leaf the leaf of the record in its seal; undefined if the seal cannot be read
  */
 export function checkErasedContent(
   tenantId: string,

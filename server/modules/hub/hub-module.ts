@@ -57,7 +57,7 @@ import type { StoredVerification } from './verification-types.ts'
 import type { VerifiedEvents } from './verified-events.ts'
 import { createRecordWriting } from './write-service.ts'
 
-/** Records and idempotency, which the modules that write records need before the Hub itself can be made. */
+/** Provides records and idempotency, which other modules need before the Hub is created. */
 export interface RecordStore {
   clock: RecordClock
   records: Records
@@ -70,30 +70,33 @@ export interface HubModule {
   sealedRecords: SealedRecords
   loggedRecords: LogEntryRecords
   verification: StoredVerification
-  /** What verified governance events tell. */
+  /** Verified governance events. */
   told: VerifiedEvents
-  /** When all content may be destroyed with its keys. */
+  /** Decides whether all content may be destroyed with its keys. */
   destruction: ContentDestruction
   erasure: Erasure
   holdsAfterRestore: HoldReplay
   sweeper: Sweeper
-  /** Reports that a log does not continue what was kept of it elsewhere. */
+  /** Reports a log that is inconsistent with a stored checkpoint. */
   logDisagreed(tenant: Tenant, found: Record<string, JsonValue>): void
-  /** Reports that a tenant's price list is not the one of its signed event. */
+  /** Reports a price list that differs from the one in its signed event. */
   pricesUnproven(tenantId: string, eventId: string | undefined): void
   jobs: readonly JobDefinition[]
-  /** Ends threads, and resolves when the work that goes on after answers has ended; called before the database is closed. */
+  /** Stops threads. Resolves when background work has ended. Must be called before the database is closed. */
   settled(): Promise<void>
-  /** A chore: forgets a part of what keeps reports of tampering to one a day, and answers whether there may be more. */
+  /** Deletes a part of the old claims that limit tamper reports to one a day. Returns whether there may be more. */
   forgetOldClaims(tx: TenantTx): Promise<boolean>
 }
 
-/** First of two steps: the governance log is made of the records, and the Hub's endpoints need the governance log. */
+/**
+ * Creates the record store, the first of two steps: the governance log needs the records, and the Hub's endpoints need
+ * the governance log.
+ */
 export function createRecordStore(deps: {
   database: Database
   keys: ProvenanceKeys
   clock?: RecordClock
-  /** Hears of tenants whose transactions have stored seals, after their commit. */
+  /** Receives the tenants whose transactions stored seals, after the commit. */
   sealed?: (tenantId: string) => void
 }): RecordStore {
   const { clock = createRecordClock(), sealed = () => {} } = deps
@@ -122,11 +125,11 @@ export function createHubModule(
     directory: TenantDirectory
     erasureList: ErasureJournal
     holdList: HoldJournal
-    /** With which the sweeper compares the logs, where any are kept. */
+    /** Checkpoints with which the sweeper compares the logs; absent without checkpoint sinks. */
     keptCheckpoints?: KeptCheckpoints
-    /** Whoever else has to forget what is erased; known once all modules are made. */
+    /** Other participants that delete copies of erased records; known after all modules are created. */
     erasureParticipants: () => readonly ErasureParticipant[]
-    /** What the sweeper counts again; known once all modules are made. */
+    /** Aggregates that the sweeper recomputes; known after all modules are created. */
     figures: () => SweptFigures
     log: DatabaseLog
   },
@@ -180,7 +183,7 @@ export function createHubModule(
         const finding = { subject: `prices:${tenantId}`, failedChecks: ['prices_proven'], service: 'prices' }
         if (tenant) tampering.report(tenant, [{ ...finding, found: { event: eventId ?? null } }])
       }
-      // The next reading of the list, or the sweeper, reports it.
+      // The next read of the list, or the sweeper, reports it again.
       report().catch((error: unknown) =>
         deps.log.error({ err: error, tenant: tenantId }, 'false prices were not reported'),
       )
@@ -194,7 +197,7 @@ export function createHubModule(
   }
 }
 
-/** Reports rows that would let somebody in and were refused. */
+/** Reports refused rows that would have granted access. */
 function reportRefusedRows(deps: {
   directory: TenantDirectory
   tampering: TamperReporter

@@ -37,7 +37,7 @@ interface HubServices {
   relations: RecordRelations
 }
 
-/** UUIDs are written in either case (RFC 9562, section 4). */
+/** Returns the id in lower case. Clients may send UUIDs in either case (RFC 9562, section 4). */
 function idOf(request: { params: { record_id: string } }): string {
   return request.params.record_id.toLowerCase()
 }
@@ -48,7 +48,7 @@ export function addHubRoutes(app: FastifyInstance, services: HubServices): void 
   addPurgeRoutes(app, services.purger)
 }
 
-// Records are sent as they are stored: a serialiser of the schema would refuse one that someone has edited.
+// Sends records as stored: a serializer by schema would reject a record that someone has edited.
 function addReadRoutes(app: FastifyInstance, { reading, relations }: HubServices): void {
   addRoute(
     app,

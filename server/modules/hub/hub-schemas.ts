@@ -86,7 +86,7 @@ export const recordsQuery = object({
   ),
 })
 
-/** The parameters of interface 4.2. */
+/** The query parameters of interface 4.2. */
 export type RecordQuery = Static<typeof recordsQuery>
 
 export const relatedQuery = object({

@@ -5,7 +5,7 @@ import type { IngestStep } from '../../db/ingest-script.ts'
 import type { ContentEncryptor } from '../../db/record-encryption.ts'
 import type { Tenant } from '../../http/caller.ts'
 
-/** Members that every canonical object has. */
+/** The members that every canonical object has. */
 export interface CommonMembers {
   created_at: string
   created_by: string
@@ -16,20 +16,23 @@ export interface CommonMembers {
   tenant_id: string
 }
 
-/** A record before the server fills in id, time, hash and seal. */
+/** A record before the server adds id, time, hash and seal. */
 export interface RecordDraft {
   recordType: RecordType
-  /** Subject of the token, or `service:hub`. */
+  /** The subject of the token, or `service:hub`. */
   createdBy: string
-  /** Type-specific fields, validated and normalised, exactly as the canonical object is to hold them. */
+  /** Type-specific fields, validated and normalized, exactly as in the canonical object. */
   fields: Record<string, JsonValue>
-  /** Ids the caller has checked to exist; none if absent. */
+  /** Ids that the caller has checked to exist; absent for none. */
   relatedRecords?: readonly string[] | undefined
-  /** `fields` and the common members as one object, in the order of their names: where that is known, none sorts them. */
+  /**
+   * Returns `fields` and the common members as one object, sorted by name. A draft that knows the order saves the
+   * sorting.
+   */
   arrange?(common: CommonMembers): JsonObject
 }
 
-/** A record that is hashed and sealed, ready to be stored. */
+/** A hashed and sealed record, ready to be stored. */
 export interface SealedRecord {
   recordId: string
   recordType: RecordType
@@ -60,12 +63,12 @@ export interface Seal {
   /** RFC 3339, UTC, six fractional digits. */
   sealedAt: string
   leaves: Uint8Array
-  /** Of its tree, see `upperNodesOf`. */
+  /** The upper nodes of its tree; see `upperNodesOf`. */
   upperNodes: Uint8Array
   signature: Uint8Array
   /** Its leaf in the tenant's log. */
   logLeaf: Uint8Array
-  /** Between which ids its records lie, both included. */
+  /** The lowest and the highest record id, both inclusive. */
   firstId: string
   lastId: string
 }
@@ -74,17 +77,16 @@ export interface SealedBatch {
   tenantId: string
   records: SealedRecord[]
   seals: Seal[]
-  /** The key that contents are to be stored under; absent where there are none, and in modes A and C. */
+  /** The key that encrypts the contents; absent without contents, and in modes A and C. */
   contentKeyId?: string
 }
 
 /**
- * Makes records of drafts: id and time, canonical bytes, hash, seals, cosignatures. No database work but the
- * first look-up of the tenant's key, for which a caller inside a transaction passes it. The records of one batch
- * must be stored in one transaction.
- *
- * In Mode B the salts tell which records are content, and of which key: for them the caller passes the sealer of
- * contents that they are going to be stored with. Events of the service are none.
+ * Creates records from drafts: id and time, canonical bytes, hash, seals, cosignatures. The only database work is the
+ * first look-up of the tenant's key, for which a caller inside a transaction passes it. The records of one batch must
+ * be stored in one transaction.
+ * In Mode B the salts identify which records are content, and under which key. For content, the caller passes the
+ * encryptor that will encrypt it. The service's events are not content.
  */
 export interface RecordSealer {
   seal(
@@ -97,33 +99,35 @@ export interface RecordSealer {
 
 /** Stores sealed records. */
 export interface RecordWriter {
-  /** Through the application role and its row-level policy: records, links and seals. */
+  /** Stores records, links and seals through the application role and its row-level policy. */
   insert(tx: TenantTx, batch: SealedBatch): Promise<void>
   /**
-   * The steps of an ingest transaction that store the records: COPY into the month's partition, the seals, and the
-   * links where there are any. At least one record.
-   *
-   * @param sealer of an encrypted batch
+   * Returns the steps of an ingest transaction that store the records: COPY into the month's partition, the seals, and
+   * any links. Requires at least one record.
+   * @param sealer the encryptor of an encrypted batch
    */
   copySteps(batch: SealedBatch, sealer?: ContentEncryptor): IngestStep[]
 }
 
-/** The record store as other modules see it. */
+/** Provides the record store to other modules. */
 export interface Records {
   sealer: RecordSealer
   writer: RecordWriter
   /**
-   * Reads the id, hash and cosignature of records that the caller knows to exist, in the order of the ids; used
-   * to answer a repeated request. Ids that are gone are left out.
+   * Reads the id, hash and cosignature of existing records in id order, to answer a repeated request. Skips deleted
+   * records.
    */
   receipts(tx: TenantTx, recordIds: readonly string[]): Promise<RecordReceipt[]>
-  /** Returns those of the ids that name no record of the tenant that can still be read. */
+  /** Returns the ids that name no readable record of the tenant. */
   missing(tx: TenantTx, recordIds: readonly string[]): Promise<Set<string>>
-  /** The smallest record id of a time: a record was created at or after it exactly if its id is not below. */
+  /**
+   * Returns the smallest record id of a time. A record was created at or after that time if, and only if, its id is not
+   * below.
+   */
   firstIdAt(epochMs: number, microsOfMs: number): string
 }
 
-/** What a write is answered with (interface 4.2 and 4.3), in the names of the answer. */
+/** The response to a write (interface 4.2 and 4.3), with the names of the API. */
 export interface RecordReceipt {
   record_id: string
   provenance_hash: string
@@ -131,18 +135,20 @@ export interface RecordReceipt {
 }
 
 /**
- * What the records of the ids say, by id: their canonical objects, and the hash as the API has it. Purged ones, and
- * those whose text cannot be read, are left out.
+ * Returns the canonical objects of records by id, with the hash in its API form. Skips purged and unreadable records.
  */
 export type ReadableRecords = (
   tx: TenantTx,
   recordIds: readonly string[],
 ) => Promise<Map<string, { members: JsonObject; provenanceHash: string }>>
 
-/** What stands against destroying all content of a tenant at once. */
+/** Decides whether all content of a tenant may be destroyed at once. */
 export interface ContentDestruction {
-  /** Keeps holds from being placed or released until the transaction ends; to be called first. */
+  /** Blocks placing and releasing holds until the transaction ends. Must be called first. */
   lock(tx: TenantTx): Promise<void>
-  /** Throws DomainError `legal-hold` and `retention`. */
+  /**
+   * Throws if content must be kept.
+   * @throws DomainError `legal-hold`, `retention`
+   */
   requireAllowed(tx: TenantTx): Promise<void>
 }

@@ -1,7 +1,7 @@
 import type { ErasureParticipant } from './erasure/erasure-types.ts'
 import type { Idempotency } from './idempotency-types.ts'
 
-/** An answer that is kept names its records. */
+/** Deletes stored responses, because they name their records. */
 export function idempotencyErasure(idempotency: Idempotency): ErasureParticipant {
   return {
     name: 'answers to repeated requests',

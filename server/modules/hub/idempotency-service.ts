@@ -21,13 +21,18 @@ import { timeOfRecordId } from './record-clock.ts'
 
 const keyPattern = new RegExp(patterns.idempotencyKey)
 
-/** Few enough for one statement to end well within its timeout. */
+/** Maximum number of keys that one statement deletes, so that it ends well within its timeout. */
 const forgottenAtOnce = 10_000
 
-/** A key can be taken, and expire or be rolled back, between two looks; more often than this is a fault. */
+/**
+ * Maximum attempts. Between two looks a key can be claimed, and expire or be rolled back; more often indicates a fault.
+ */
 const attemptsMax = 5
 
-/** A key is claimed when its record is made, by the same clock or that of another process. */
+/**
+ * Maximum difference in milliseconds between a key's claim and its record's time, which may come from another process's
+ * clock.
+ */
 const clockMsMax = 24 * 3_600_000
 
 // PostgreSQL, appendix A.
@@ -41,7 +46,7 @@ export function createIdempotency(deps: { database: Database; now?: () => number
   const { database, now = Date.now } = deps
   const expiredBefore = () => formatTimestamp(now() - idempotencyKeyHours * 3_600_000)
 
-  /** The first answer, or undefined when the key is free to be claimed. */
+  /** Returns the first response, or undefined if the key is free. */
   async function find(request: IdempotentRequest): Promise<JsonValue | undefined> {
     const stored = await database.withTenant(request.tenantId, async (tx) => findKey(tx, request, expiredBefore()), {
       readOnly: true,
@@ -58,7 +63,7 @@ export function createIdempotency(deps: { database: Database; now?: () => number
     return stored.answer
   }
 
-  /** What is being done in this process, so that a duplicate waits here and not in the database. */
+  /** Requests in progress in this process. A duplicate waits here and not in the database. */
   const inFlight = new Map<string, Promise<unknown>>()
 
   const claimOf = (request: IdempotentRequest): Claim => ({
@@ -69,7 +74,7 @@ export function createIdempotency(deps: { database: Database; now?: () => number
     taken: () => new KeyTaken(),
   })
 
-  /** The answer, or undefined when the key turned out to be taken: then it is told what to do about that. */
+  /** Returns the response, or undefined if another request held the key. The caller then retries. */
   async function attempt<Result>(
     request: IdempotentRequest,
     write: (claim: Claim) => Promise<Result>,
@@ -81,9 +86,9 @@ export function createIdempotency(deps: { database: Database; now?: () => number
     try {
       return await work
     } catch (error) {
-      // Looking the key up would be further work for a service that has too much of it.
+      // A key look-up would add load to an overloaded service.
       if (isUnavailable(error)) throw error
-      // Whatever else the work failed for may not have been so when it was done the first time.
+      // The first attempt may have succeeded despite any other error.
       const answer = await find(request)
       if (answer !== undefined) return replay(answer)
       if (!(error instanceof KeyTaken)) throw error

@@ -11,8 +11,8 @@ export interface StoredAnswer {
 const insertColumns = '(tenant_id, key_digest, request_digest, answer, created_at) values ($1, $2, $3, $4, $5)'
 
 /**
- * Takes the key for this transaction, or answers false when it is taken. While another transaction that took it is
- * open, the primary key makes this wait for its end.
+ * Claims the key for this transaction. Returns false if it is already claimed. While another transaction that claimed
+ * it is open, the primary key makes this call wait for its end.
  */
 export async function insertKey(
   tx: TenantTx,
@@ -29,12 +29,14 @@ export async function insertKey(
 
 const claim = { name: 'hub_claim_key', text: `insert into hub.idempotency_keys ${insertColumns}` }
 
-/** The same for the insert-only role; a key that is taken ends the transaction (unique_violation). */
+/** Claims the key with the insert-only role. A claimed key ends the transaction (unique_violation). */
 export function claimStep(request: IdempotentRequest, answer: JsonValue, createdAt: string): IngestStep {
   return { statement: claim, values: rowOf(request, answer, createdAt) }
 }
 
-/** Steps between which a lock that is not had soon ends the transaction (lock_not_available). */
+/**
+ * Sets a lock timeout of 50 ms, until `defaultLockTimeout`. A longer wait ends the transaction (lock_not_available).
+ */
 export const shortLockTimeout: IngestStep = {
   statement: { name: 'hub_be_impatient', text: "select set_config('lock_timeout', '50ms', true)" },
   values: [],
@@ -53,7 +55,7 @@ function bytesOf(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
 
-/** What a key was used for, unless that was before `expiredBefore`. */
+/** Returns the stored use of a key, unless it is older than `expiredBefore`. */
 export async function findKey(
   tx: TenantTx,
   request: IdempotentRequest,
@@ -69,7 +71,7 @@ export async function findKey(
   return row && { requestDigest: row.request_digest, answer: row.answer as JsonValue }
 }
 
-/** Forgets a key that has expired, so that it can be used again. */
+/** Deletes an expired key, so that it can be used again. */
 export async function deleteExpiredKey(tx: TenantTx, request: IdempotentRequest, expiredBefore: string): Promise<void> {
   await tx.db
     .deleteFrom('hub.idempotency_keys')
@@ -79,7 +81,7 @@ export async function deleteExpiredKey(tx: TenantTx, request: IdempotentRequest,
     .execute()
 }
 
-/** Forgets up to `count` keys of the tenant that have expired, and answers how many those were. */
+/** Deletes up to `count` expired keys of the tenant. Returns their number. */
 export async function deleteExpiredKeys(tx: TenantTx, expiredBefore: string, count: number): Promise<number> {
   const deleted = await tx.db
     .deleteFrom('hub.idempotency_keys')
@@ -97,8 +99,8 @@ export async function deleteExpiredKeys(tx: TenantTx, expiredBefore: string, cou
 }
 
 /**
- * Deletes keys that were claimed between two times and whose answers name any of the records: one by `record_id`, or
- * those of a batch by `record_ids`.
+ * Deletes keys that were claimed between two times and whose response names any of the records, by `record_id` or, for
+ * a batch, by `record_ids`.
  */
 export async function deleteKeysNaming(
   tx: TenantTx,

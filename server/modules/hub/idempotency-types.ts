@@ -2,23 +2,23 @@ import type { JsonValue } from '../../../provenance/json.ts'
 import type { TenantTx } from '../../db/database.ts'
 import type { IngestStep } from '../../db/ingest-script.ts'
 
-/** One use of an `Idempotency-Key`: digests only, so that neither key nor payload is kept. */
+/** One use of an `Idempotency-Key`. Holds only digests, so that neither key nor payload is stored. */
 export interface IdempotentRequest {
   tenantId: string
   keyDigest: Uint8Array
-  /** Of path and canonical body: what must be the same for the first answer to be given again. */
+  /** The digest of path and canonical body, which must be equal for a replay of the first response. */
   requestDigest: Uint8Array
 }
 
-/** The key of a request that is being done, to be claimed in the transaction that does the work. */
+/** The key of a request in progress. The transaction that does the work claims it. */
 export interface Claim {
   /**
-   * Claims it in a transaction of the application role, before anything is stored; waits for a duplicate in flight, and
-   * throws when that one commits.
+   * Claims the key in a transaction of the application role, before anything is stored. Waits for a duplicate in
+   * flight, and throws if that one commits.
    */
   within(tx: TenantTx, answer: JsonValue): Promise<void>
   readonly request: IdempotentRequest
-  /** What the work must throw when an ingest transaction was refused because the key is taken. */
+  /** Returns the error that the work must throw if an ingest transaction was refused because of a claimed key. */
   taken(): Error
 }
 
@@ -26,20 +26,21 @@ export interface Claim {
 export interface ClaimSteps {
   steps: IngestStep[]
   /**
-   * Which of the claims PostgreSQL refused, given the step it refused and why: its key is taken, or another transaction
-   * that has not ended holds it. Undefined when it was something else.
+   * Returns the claim that PostgreSQL refused, given the refused step and its error code: its key is claimed, or an
+   * open transaction holds it. Undefined for any other cause.
    */
   refused(step: number, code: string | undefined): { index: number; inFlight: boolean } | undefined
 }
 
 /**
- * Answers a repeated request with its first answer (interface 4.3, rule 3; decisions section 2). What is kept is
- * what `answer` says: ids and the like, never content; the caller rebuilds the body from it.
+ * Answers a repeated request with its first response (interface 4.3, rule 3; decisions section 2). Stores only the
+ * content of `answer`: ids and the like, never content of records. The caller rebuilds the body from it.
  */
 export interface Idempotency {
   /**
-   * The request that a key stands for, or undefined without a key. `body` is the body as it was sent, before
-   * anything is normalised; it has passed its bounds and cheap checks, for the digest costs more. Throws `validation-failed` when the key is not 1..255 visible ASCII characters.
+   * Returns the request that a key identifies, or undefined without a key. `body` is the body as sent, before
+   * normalization. It must have passed its bounds and cheap checks, because the digest costs more. Throws
+   * `validation-failed` unless the key is 1..255 visible ASCII characters.
    */
   requestOf(
     tenantId: string,
@@ -49,11 +50,10 @@ export interface Idempotency {
   ): Promise<IdempotentRequest | undefined>
 
   /**
-   * Does the work once. `write` runs the transaction and must claim the key in it. `replay` makes the answer again from
-   * what was claimed with. Without a request there is no claim, and the work is simply done.
-   *
-   * A first request costs nothing but its claim: only when that is refused, or the work fails for any reason, is the
-   * key looked up. Throws `idempotency-conflict` when it was used for another request within 24 hours.
+   * Does the work once. `write` runs the transaction and must claim the key in it. `replay` rebuilds the response from
+   * the claimed answer. Without a request there is no claim, and the work runs directly.
+   * A first request costs only its claim: the key is looked up only if the claim is refused or the work fails. Throws
+   * `idempotency-conflict` if the key was used for another request within 24 hours.
    */
   once<Result>(
     request: IdempotentRequest | undefined,
@@ -62,17 +62,17 @@ export interface Idempotency {
   ): Promise<Result>
 
   /**
-   * The claims of one ingest transaction, in the order of their keys, so that no two transactions wait for each other.
-   * A claim that meets a transaction in flight is refused soon unless it is `patient`.
+   * Returns the claims of one ingest transaction in key order, so that no two transactions wait for each other. A claim
+   * that meets a transaction in flight is refused soon unless it is `patient`.
    */
   claimSteps(claims: readonly { request: IdempotentRequest; answer: JsonValue }[], patient: boolean): ClaimSteps
 
   /**
-   * Deletes some of the tenant's keys that have expired, and answers whether there may be more. They count for nothing
-   * already; this keeps the table small.
+   * Deletes some of the tenant's expired keys. Returns whether there may be more. Expired keys have no effect; this
+   * keeps the table small.
    */
   forgetExpired(tx: TenantTx): Promise<boolean>
 
-  /** Deletes the keys whose answers name any of the records, which are being erased. */
+  /** Deletes the keys whose responses name any of the records, which are being erased. */
   forgetRecords(tx: TenantTx, recordIds: readonly string[]): Promise<void>
 }

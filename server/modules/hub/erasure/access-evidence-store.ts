@@ -1,14 +1,14 @@
 import type { TenantTx } from '../../../db/database.ts'
 
-/** An event by which the sweeper checks a row that lets somebody in. */
+/** An event by which the sweeper verifies a row that grants access. */
 export interface AccessEvidence {
   event_id: string
   subject: string
-  /** Matches the text of a later event about the same subject that takes the place of this one. */
+  /** A pattern that matches the text of a later event about the same subject that supersedes this one. */
   successor: string
 }
 
-/** Returns the events that no later one takes the place of. Few events are released and purged, so each is looked up. */
+/** Returns the events that no later event supersedes. Few events are released and purged, so each is looked up. */
 export async function findReliedByAccess(tx: TenantTx, events: readonly AccessEvidence[]): Promise<Set<string>> {
   if (events.length === 0) return new Set()
   const { rows } = await tx.client.query<{ event_id: string }>(

@@ -7,7 +7,7 @@ const markOf = (table: string) => `"${table.replace('.', '[.]')}":("|null)`
 const userSuccessor = '"change":"user_(role|deactivated|reactivated)"'
 const accountSuccessor = `"scopes":\\[|"change":"service_account_disabled"|${markOf(accountRows.table)}`
 
-/** Returns the evidence that a record is; none for any other record. */
+/** Returns the evidence that a record provides; an empty list for any other record. */
 export function accessEvidenceOf(record: {
   record_id: string
   event_kind: string | null
@@ -26,7 +26,7 @@ export function accessEvidenceOf(record: {
     /^user_(role|deactivated|reactivated)$/.test(String(change)) ||
     (change === 'user_created' && state.role !== 'member')
   if (isOfUser) return [{ event_id, subject, successor: userSuccessor }]
-  // An earlier version wrote these without a digest.
+  // An earlier version wrote these events without a digest.
   const isOfAccount = change === 'service_account_disabled' || Array.isArray(state.scopes)
   return isOfAccount ? [{ event_id, subject, successor: accountSuccessor }] : []
 }

@@ -15,9 +15,8 @@ import { eventsStay } from './purge-verifier.ts'
 
 export interface DeletionCertificates {
   /**
-   * The proof that a record existed and was erased, as JSON; see provenance/deletion-certificate.ts. The id is in lower
-   * case.
-   *
+   * Returns the proof that a record existed and was erased, as JSON; see provenance/deletion-certificate.ts. The id
+   * must be in lower case.
    * @throws DomainError `not-found`, or `concurrent-modification` while the record is not erased
    */
   get(caller: Caller, recordId: string): Promise<string>
@@ -78,8 +77,9 @@ export function createDeletionCertificates(deps: { database: Database; logs: Ten
 }
 
 /**
- * As the API answers them, in JSON. That of the purge has the address and the request of whoever purged: it is for those
- * who may see governance events, or purge. That of the erasure, which names it, is enough to verify the certificate.
+ * Returns the events in their API form, as JSON. The purge event contains the address and request id of its actor, so
+ * only callers who may read governance events, or purge, receive it. The erasure event names the purge event and is
+ * enough to verify the certificate.
  */
 async function eventsOf(tx: TenantTx, { tenant, scopes }: Caller, stone: Tombstone) {
   const isSeen = canSee(scopes, 'governance_event') || scopes.has('hub:purge')
@@ -128,7 +128,7 @@ function notErased(recordId: string): DomainError {
   )
 }
 
-/** Somebody has deleted in the database what the service never deletes. */
+/** Returns the error for data that the service never deletes and that is missing from the database. */
 function lost(what: string): Error {
   return new Error(`${what}, which a deletion certificate rests on, is not stored any more`)
 }

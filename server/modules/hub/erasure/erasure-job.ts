@@ -3,15 +3,15 @@ import type { JobDefinition } from '../../../jobs/queue.ts'
 import type { TenantDirectory } from '../../tenants/tenants-types.ts'
 import type { Erasure } from './erasure-types.ts'
 
-/** As often as it runs: what is left then, the next run goes on with. */
+/** Maximum run time in seconds, equal to the interval between runs. The next run continues with the rest. */
 const secondsMax = 3600
 
 /**
- * Hourly, and soon after a start: purges what is too old, then erases what was purged long enough ago. The tenants take
- * turns, a part at a time, and another one begins each time: neither one with very many records nor one that fails keeps
- * the others waiting. The job fails afterwards, so that it is tried again.
- *
- * @param deps.firstOf of so many tenants, which one begins
+ * Purges records beyond their maximum retention, then erases records whose recovery period is over. Runs hourly and
+ * soon after a start. Tenants take turns, one part at a time, and each run starts with another tenant, so neither a
+ * very large tenant nor a failing one delays the others. The job fails at the end if a tenant failed, so that it is
+ * retried.
+ * @param deps.firstOf chooses the index of the first tenant from the given count
  */
 export function hardDeleteJob(deps: {
   erasure: Erasure

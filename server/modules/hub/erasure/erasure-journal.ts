@@ -4,8 +4,8 @@ import type { Storage } from '../../../storage/storage.ts'
 import type { ErasureJournal, KeptErasure } from './erasure-types.ts'
 
 /**
- * Beside the exports, in the storage: a restored database does not bring back what was erased. Every part of a run is
- * an object of its own, one erasure a line in JSON, and none is ever written again.
+ * Stores the erasure journal in object storage beside the exports, so that a restored database does not bring back
+ * erased records. Every part of a run is one object with one JSON erasure per line. No object is ever rewritten.
  */
 export function createErasureJournal(storage: Storage): ErasureJournal {
   async function* linesOf(key: string): AsyncIterable<string> {
@@ -31,7 +31,7 @@ export function createErasureJournal(storage: Storage): ErasureJournal {
   }
 }
 
-/** In the order of time, for whoever looks at the folder. */
+/** Returns a key that sorts by time, for operators who list the folder. */
 function keyOf(tenant: string, erasedAt: string): string {
   return `erasures/${tenant}/${erasedAt.replaceAll(/[-:.]/g, '')}-${randomUUID()}.jsonl`
 }

@@ -31,29 +31,29 @@ import type { ErasedRecord, ErasureJournal, ErasureParticipant, KeptErasure } fr
 /** A record that may be erased. */
 export interface ErasureOrder {
   recordId: string
-  /** As its purge was proven; it must be the same still, and its buffer over by `until`. */
+  /** The proven purge. It must be unchanged, and its recovery period over by `until`. */
   purge?: { purged_at: string; event_id: string | null; until: string; asOf?: string | undefined }
-  /** Instead: it was erased before, and is there again. */
+  /** The earlier erasure of a record that exists again; replaces `purge`. */
   kept?: KeptErasure
 }
 
-/** When and why a record was purged. */
+/** The time, the author and the reason of a purge. */
 type Purge = Pick<PurgedState, 'purged_at' | 'purged_by' | 'purge_reason' | 'event_id'> & {
-  /** Not known of what was erased before. */
+  /** Unknown for records that were erased before. */
   hard_delete_after?: string | null
 }
 
 interface Erasable {
   record: ErasableRecord
   purge: Purge
-  /** When it was erased before it was there again. */
+  /** The time of the earlier erasure, if the record exists again. */
   erasedBefore?: string
-  /** Whoever ran it had it done as if it were that time. */
+  /** The point in time that the operator had the run assume. */
   asOf?: string | undefined
 }
 
 export interface ErasurePart {
-  /** Erases, within the transaction, those that nothing keeps. Answers how many. */
+  /** Erases, within the transaction, the records that nothing protects. Returns their number. */
   erase(tx: TenantTx, tenant: Tenant, orders: readonly ErasureOrder[]): Promise<number>
 }
 
@@ -67,7 +67,7 @@ export function createErasurePart(deps: {
 }): ErasurePart {
   const { clock, governance, holds, erasureList, log } = deps
 
-  /** What may go, of what is stored and, but for what was erased before, still purged as it was. */
+  /** Returns the stored records that may be erased. Except for those erased before, their purge must be unchanged. */
   async function erasable(tx: TenantTx, orders: readonly ErasureOrder[]): Promise<Erasable[]> {
     const ids = orders.map((order) => order.recordId)
     const states = new Map((await lockPurged(tx, ids)).map((state) => [state.record_id, state]))
@@ -108,8 +108,8 @@ export function createErasurePart(deps: {
   }
 
   /**
-   * Else nothing could prove later that it existed, or the figures would keep what somebody wrote into it: somebody has
-   * changed what was stored, and that must be seen.
+   * Checks that the seal contains the record and that the text is the sealed one. An altered record must stay visible:
+   * its existence could not be proven after the erasure, and aggregates would keep the altered values.
    */
   function isInItsSeal(tx: TenantTx, record: ErasableRecord): boolean {
     const { salt, provenance_hash, leaf, canonical } = record
@@ -167,7 +167,7 @@ export function createErasurePart(deps: {
       for (const participant of deps.erasureParticipants()) await participant.forget(tx, erased)
       const ids = erased.map((record) => record.record_id)
       if ((await eraseRecords(tx, ids)) !== ids.length) throw new Error('a locked record was deleted meanwhile')
-      // Last, and before the commit: whatever is in the list twice is erased once.
+      // Last, and before the commit: an entry that the journal lists twice is erased once.
       await erasureList.keep(going.flatMap((one) => (one.erasedBefore ? [] : [keptOf(tenant, one, erasedAt)])))
       return ids.length
     },
@@ -175,8 +175,8 @@ export function createErasurePart(deps: {
 }
 
 /**
- * None was in force when the record was erased before. So one from before then, which a restored backup has, was
- * released by then; but a later one counts, for that erasure may not have been committed.
+ * Returns whether a hold is newer than the earlier erasure. No hold was in force then, so an older hold from a restored
+ * backup had been released. A newer hold counts, because that erasure may not have been committed.
  */
 function isLater({ hold_id }: HoldName, erasedBefore: string): boolean {
   return timeOfRecordId(hold_id) > erasedBefore
@@ -191,13 +191,15 @@ function isStill(state: PurgedState, purge: NonNullable<ErasureOrder['purge']>):
   )
 }
 
-/** The event of the purge is known where the restored database has it. */
+/** Returns the earlier purge, with its event if the restored database contains it. */
 function purgeOfKept({ purged_at, purged_by, purge_reason }: KeptErasure, state: PurgedState | undefined): Purge {
   const event_id = state?.purged_at === purged_at ? state.event_id : null
   return { purged_at, purged_by, purge_reason, event_id }
 }
 
-/** Where a record is an event that tells of another one's purge or erasure, which may rest on it. */
+/**
+ * Returns a reference if the record is an event about the purge or erasure of another record, which may depend on it.
+ */
 function evidenceOf({ record }: Erasable): { event_id: string; record_id: string }[] {
   const { record_id, event_kind, canonical } = record
   if (event_kind === null || !/^hub\.record_(purged|restored|hard_deleted)$/.test(event_kind)) return []
@@ -206,7 +208,7 @@ function evidenceOf({ record }: Erasable): { event_id: string; record_id: string
   return about === undefined ? [] : [{ event_id: record_id, record_id: about }]
 }
 
-/** Where a record is an event that tells of a hold, a release or retention rules, which may rest on it. */
+/** Returns a reference if the record is an event about a hold, a release or retention rules, which may depend on it. */
 function holdEvidenceOf({ record }: Erasable): { event_id: string; about_id: string | null }[] {
   const { record_id, event_kind, canonical } = record
   if (event_kind !== appliedKind && event_kind !== releasedKind && event_kind !== rulesKind) return []
@@ -215,7 +217,10 @@ function holdEvidenceOf({ record }: Erasable): { event_id: string; about_id: str
   return [{ event_id: record_id, about_id: about ?? null }]
 }
 
-/** With the event of the purge and the end of its buffer, so that this event tells the rest by itself. */
+/**
+ * Returns the details of the erasure event. They include the purge event and the end of the recovery period, so that
+ * this event is complete by itself.
+ */
 function detailsOf({ record, purge, erasedBefore, asOf }: Erasable, erasedAt: string) {
   return {
     record_type: record.record_type,
@@ -233,7 +238,7 @@ function detailsOf({ record, purge, erasedBefore, asOf }: Erasable, erasedAt: st
   }
 }
 
-/** One that was there again may have been copied until now. */
+/** Returns the form for erasure participants. A record that existed again may have been copied until now. */
 function erasedRecordOf({ record, purge, erasedBefore }: Erasable, erasedAt: string, event_id: string): ErasedRecord {
   const { record_id, record_type, user_id, canonical } = record
   const purged_at = erasedBefore ? erasedAt : purge.purged_at

@@ -13,14 +13,14 @@ import type { Erased, Erasure, ErasureJournal, ErasureParticipant, KeptErasure }
 import { createPurgeVerifier } from './purge-verifier.ts'
 import { createRetentionPurge } from './retention-purge-service.ts'
 
-/** What one transaction erases at most, so that it soon ends. */
+/** Limits one transaction, so that it ends soon. */
 const recordsMax = 500
 const bytesMax = 16 * 1024 * 1024
 
-/** Records that a line of the process's log names. */
+/** Maximum number of records that a log line names. */
 const loggedMax = 10
 
-/** A part that meets what others are changing just then is tried again. */
+/** Maximum attempts for a part that conflicts with concurrent changes. */
 const attemptsMax = 20
 const pauseMsMax = 1000
 
@@ -44,7 +44,7 @@ export function createErasure(deps: {
     return again(() => database.withTenant(tenant.slug, (tx) => part.erase(tx, tenant, orders)))
   }
 
-  /** Each erases what one transaction holds. */
+  /** Yields after each transaction of erasures. */
   async function* parts(
     tenant: Tenant,
     { signal, asOf }: { signal?: AbortSignal; asOf?: string },
@@ -120,7 +120,7 @@ export function createErasure(deps: {
   }
 }
 
-/** The first of them whose texts fit one transaction, and one at least. */
+/** Returns the first records whose texts fit one transaction, at least one. */
 function fitting(due: readonly DueRecord[]): DueRecord[] {
   let bytes = 0
   return due.filter((record, at) => {
@@ -141,7 +141,7 @@ async function* partsOf(erasures: AsyncIterable<KeptErasure>, count: number): As
   if (part.length > 0) yield part
 }
 
-/** Work that is refused as `concurrent-modification` is done again, a little later each time. */
+/** Repeats work that fails with `concurrent-modification`, with a growing delay. */
 async function again<Result>(work: () => Promise<Result>): Promise<Result> {
   for (let attempt = 1; ; attempt += 1) {
     try {

@@ -5,18 +5,18 @@ import type { TenantTables } from '../../../db/schema.ts'
 import { lockTenant } from '../../../db/tenant-lock.ts'
 import type { RecordState } from '../record-state-store.ts'
 
-/** A purged record whose buffer is over, as it is found before anything is locked. */
+/** A purged record whose recovery period is over, as found before any locking. */
 export interface DueRecord {
   record_id: string
   hard_delete_after: string
   purged_at: string
-  /** The governance event of its purge; null where there is none. */
+  /** The governance event of its purge; null if absent. */
   event_id: string | null
-  /** Bytes of its canonical text. */
+  /** The length of its canonical text in bytes. */
   bytes: number
 }
 
-/** A record that may be erased, with all that is told of it to others. */
+/** A record that may be erased, with everything that its erasure event and its tombstone need. */
 export interface ErasableRecord {
   record_id: string
   record_type: string
@@ -30,7 +30,7 @@ export interface ErasableRecord {
   leaf_index: number
   salt: Buffer
   provenance_hash: Buffer
-  /** Of its seal at that index; null where the seal has none or is gone. */
+  /** The leaf of its seal at that index; null if the seal lacks it or is gone. */
   leaf: Buffer | null
 }
 
@@ -44,12 +44,12 @@ export type PurgedState = Pick<RecordState, 'hard_delete_after' | 'event_id'> & 
 
 export type Tombstone = Omit<TenantTables['hub.tombstones'], 'tenant_id'>
 
-/** One transaction of a tenant erases at a time; held until it ends. */
+/** Limits a tenant to one erasing transaction at a time, until the transaction ends. */
 export async function lockErasure(tx: TenantTx): Promise<void> {
   await lockTenant(tx, erasureLockClass)
 }
 
-/** The next purged records whose buffer was over by then, in a transaction of `inIndexOrder`. */
+/** Returns the next purged records whose recovery period ended by `until`. Requires a transaction of `inIndexOrder`. */
 export async function findDue(
   tx: TenantTx,
   until: string,
@@ -75,7 +75,7 @@ export async function findDue(
 
 const nil = '00000000-0000-0000-0000-000000000000'
 
-/** Those of the records that are purged, locked until the transaction ends, in the order of their ids. */
+/** Returns the purged ones of the records in id order, and locks them until the transaction ends. */
 export async function lockPurged(tx: TenantTx, recordIds: readonly string[]): Promise<PurgedState[]> {
   const { rows } = await tx.client.query<PurgedState>(
     `select record_id, purged_at, coalesce(purged_by, '') as purged_by, coalesce(purge_reason, '') as purge_reason,
@@ -88,7 +88,7 @@ export async function lockPurged(tx: TenantTx, recordIds: readonly string[]): Pr
   return rows
 }
 
-/** Those of the records that are stored, in the order of their ids. */
+/** Returns the stored ones of the records in id order. */
 export async function findErasable(tx: TenantTx, recordIds: readonly string[]): Promise<ErasableRecord[]> {
   const { rows } = await tx.client.query<ErasableRecord>(
     `select r.record_id, r.record_type, r.created_by, r.skill_id, r.archetype_id, r.user_id, r.event_kind, r.canonical,
@@ -106,7 +106,7 @@ export async function findErasable(tx: TenantTx, recordIds: readonly string[]): 
   return rows
 }
 
-/** Which of the ids are of records that are stored. */
+/** Returns the ids of stored records. */
 export async function findStored(tx: TenantTx, recordIds: readonly string[]): Promise<Set<string>> {
   const { rows } = await tx.client.query<{ record_id: string }>(
     'select record_id from hub.records where tenant_id = $1 and record_id = any($2::uuid[])',
@@ -123,7 +123,7 @@ export async function insertTombstones(tx: TenantTx, tombstones: readonly Tombst
     .execute()
 }
 
-/** Deletes records that have their tombstones, their links and their states. Answers how many there were. */
+/** Deletes records that have tombstones, with their links and states. Returns the number of deleted records. */
 export async function eraseRecords(tx: TenantTx, recordIds: readonly string[]): Promise<number> {
   const { rows } = await tx.client.query<{ erased: number }>('select hub.erase_records($1, $2::uuid[]) as erased', [
     tx.tenantId,
@@ -142,7 +142,7 @@ export async function findTombstone(tx: TenantTx, recordId: string): Promise<Tom
     .executeTakeFirst()
 }
 
-/** Events among the ids that a tombstone, or the state of a record that is still there, rests on. */
+/** Returns the given events that a tombstone or the state of a stored record depends on. */
 export async function findReferencedEvents(
   tx: TenantTx,
   events: readonly { event_id: string; record_id: string }[],
@@ -162,10 +162,9 @@ export async function findReferencedEvents(
 }
 
 /**
- * Events among the ids that a hold, a release, the retention rules or the price list rest on. The newest event about
- * prices proves the list.
- *
- * @param events `about_id` is the hold or the record that the event is about; null where it is the tenant
+ * Returns the given events that a hold, a release, the retention rules or the price list depend on. The newest event
+ * about prices proves the list.
+ * @param events `about_id` is the hold or the record that the event is about; null for the tenant
  */
 export async function findReliedByHolds(
   tx: TenantTx,
@@ -193,7 +192,7 @@ export async function findReliedByHolds(
   return new Set(rows.map((row) => row.event_id))
 }
 
-/** The type of a record that is stored, whatever its state. */
+/** Returns the type of a stored record, regardless of its state. */
 export async function findType(tx: TenantTx, recordId: string): Promise<string | undefined> {
   const row = await tx.db
     .selectFrom('hub.records')

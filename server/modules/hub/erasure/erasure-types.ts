@@ -1,11 +1,11 @@
 import type { TenantTx } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
 
-/** A record that is being erased, as it still was. */
+/** A record that is being erased, in its last state. */
 export interface ErasedRecord {
   record_id: string
   record_type: string
-  /** Of its canonical text; undefined where that cannot be read. */
+  /** The creation time in its canonical text; undefined if that cannot be read. */
   created_at: string | undefined
   purged_at: string
   user_id: string | null
@@ -15,16 +15,16 @@ export interface ErasedRecord {
 }
 
 /**
- * What holds copies, or sums, of records: told in the transaction that erases them, before their rows go. It must leave
- * nothing behind by which a record, or the person in it, could be known.
+ * Deletes copies and aggregates of records, in the transaction that erases them and before their rows are deleted. No
+ * trace by which a record, or the person in it, could be identified may remain.
  */
 export interface ErasureParticipant {
-  /** In words, for messages and the log. */
+  /** The name for messages and the log. */
   readonly name: string
   forget(tx: TenantTx, records: readonly ErasedRecord[]): Promise<void>
 }
 
-/** One erasure, as it is kept outside of the database, so that it can be done again after a backup was restored. */
+/** An erasure in the journal outside of the database, repeated after a backup is restored. */
 export interface KeptErasure {
   tenant: string
   record_id: string
@@ -34,34 +34,38 @@ export interface KeptErasure {
   erased_at: string
 }
 
-/** Keeps the list of erasures apart from the database. */
+/** Stores the erasure journal outside of the database. */
 export interface ErasureJournal {
-  /** Returns once they are kept; called before the erasing transaction commits, so that the list never lacks one. */
+  /**
+   * Returns once the erasures are stored. Must be called before the erasing transaction commits, so that the journal is
+   * complete.
+   */
   keep(erasures: readonly KeptErasure[]): Promise<void>
-  /** All of a tenant, each at least once, in any order. */
+  /** Lists all erasures of a tenant, each at least once, in any order. */
   read(tenant: string): AsyncIterable<KeptErasure>
 }
 
-/** What a run did. */
+/** The result of a run. */
 export interface Erased {
   erased: number
-  /** Whose buffer is over, but which a hold, or a lack of release, keeps. */
+  /** The number of records whose recovery period is over, but which a hold or a missing release keeps. */
   held: number
 }
 
-/** The end of records. */
+/** Purges and erases records. */
 export interface Erasure {
-  /** Erases the purged records of a tenant whose buffer is over, in parts; the signal ends it between two parts. */
-  run(tenant: Tenant, options?: { signal?: AbortSignal; asOf?: string }): Promise<Erased>
-  /** Purges what is older than the `max_days` of its retention rule, in parts. Answers how many. */
-  purgeOverdue(tenant: Tenant, options?: { signal?: AbortSignal; asOf?: string }): Promise<number>
   /**
-   * Both, in parts, each done when the next one is asked for, so that whoever does it for many tenants can take turns.
+   * Erases, in parts, the purged records of a tenant whose recovery period is over. The signal stops it between two
+   * parts.
    */
+  run(tenant: Tenant, options?: { signal?: AbortSignal; asOf?: string }): Promise<Erased>
+  /** Purges, in parts, the records older than the `max_days` of their retention rule. Returns their number. */
+  purgeOverdue(tenant: Tenant, options?: { signal?: AbortSignal; asOf?: string }): Promise<number>
+  /** Purges and erases in parts, each on request, so that callers can alternate between tenants. */
   parts(tenant: Tenant, options?: { signal?: AbortSignal }): AsyncIterable<unknown>
   /**
-   * Erases again what the kept list names and the database has again, such as after a restore, without asking for the
-   * buffer: it was over then. Answers how many.
+   * Erases again the records of the journal that the database contains again, such as after a restore. Ignores the
+   * recovery period, which was over then. Returns their number.
    */
   reapply(tenant: Tenant, erasures: AsyncIterable<KeptErasure>): Promise<number>
 }

@@ -2,12 +2,12 @@ import type { FilteredRecord } from '../../../../contract/record-filter.ts'
 import type { TenantTx } from '../../../db/database.ts'
 import type { RecordState } from '../record-state-store.ts'
 
-/** What a record looks like to holds, and how often its state has changed. */
+/** The fields of a record that holds match, and the revision of its state. */
 export interface OverdueRecord extends FilteredRecord {
   revision: number
 }
 
-/** The records as holds look at them, in the order of their ids. */
+/** Returns the fields of the records that holds match, in id order. */
 export async function findHeld(tx: TenantTx, recordIds: readonly string[]): Promise<FilteredRecord[]> {
   const { rows } = await tx.client.query<FilteredRecord>(
     `select record_id, record_type, created_by, skill_id, archetype_id, user_id, event_kind
@@ -17,10 +17,10 @@ export async function findHeld(tx: TenantTx, recordIds: readonly string[]): Prom
   return rows
 }
 
-/** Those of the records that are not purged, with their states locked until the transaction ends. */
+/** Returns the records that are not purged, and locks their states until the transaction ends. */
 export async function lockActive(tx: TenantTx, recordIds: readonly string[]): Promise<OverdueRecord[]> {
   if (recordIds.length === 0) return []
-  // In the order of the ids, as everyone who locks several.
+  // In id order, like all code that locks several records.
   await tx.client.query(
     `insert into hub.record_states (tenant_id, record_id, revision)
      select $1, id, 0 from unnest($2::uuid[]) as wanted (id) order by id on conflict (tenant_id, record_id) do nothing`,
@@ -42,8 +42,7 @@ export async function lockActive(tx: TenantTx, recordIds: readonly string[]): Pr
 }
 
 /**
- * Only under the locks of {@link lockActive}.
- *
+ * Stores purges. Requires the locks of {@link lockActive}.
  * @param eventOf the governance event of each purged record
  */
 export async function savePurges(

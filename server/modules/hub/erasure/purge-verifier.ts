@@ -8,16 +8,16 @@ import { findRecords } from '../record-store.ts'
 import type { StoredVerification } from '../verification-types.ts'
 import type { DueRecord } from './erasure-store.ts'
 
-/** Tells purges that the service made from those that somebody wrote into the database. */
+/** Distinguishes purges by the service from purges that somebody wrote into the database. */
 export interface PurgeVerifier {
   /**
-   * Those whose governance event is there, tells of this purge and its buffer, and verifies: nobody has a record erased
-   * by editing its state. Not to be called inside a transaction.
+   * Returns the records whose purge has a verified governance event that records the same purge and recovery period. So
+   * nobody can have a record erased by editing its state. Must not be called inside a transaction.
    */
   proven(tenant: Tenant, due: readonly DueRecord[]): Promise<DueRecord[]>
 }
 
-/** Events beyond their own buffer count, too: they stay for as long as something rests on them. */
+/** Includes events whose recovery period is over: they remain for as long as something depends on them. */
 export const eventsStay = '0001-01-01T00:00:00.000000Z'
 
 export function createPurgeVerifier(deps: { database: Database; verification: StoredVerification }): PurgeVerifier {
@@ -42,7 +42,7 @@ export function createPurgeVerifier(deps: { database: Database; verification: St
   }
 }
 
-/** Nobody shortens the buffer by editing its end either. */
+/** Returns whether the event records this purge. The recovery period must not end before the recorded end. */
 function tellsOf(event: StoredRecord | undefined, { record_id, purged_at, hard_delete_after }: DueRecord): boolean {
   const { event_kind, subject, details, created_by } = parseCanonical(event?.canonical ?? '') ?? {}
   if (!isJsonObject(details)) return false

@@ -14,18 +14,18 @@ import { findOverdue, wereReplaced } from '../retention/retention-store.ts'
 import type { VerifiedEvents } from '../verified-events.ts'
 import { findHeld, lockActive, savePurges } from './overdue-store.ts'
 
-/** What one transaction purges at most. */
+/** Limits the purges in one transaction. */
 const recordsMax = 500
 const dayMicros = 86_400_000_000
 
 export interface RetentionPurge {
-  /** As {@link Erasure.purgeOverdue}. */
+  /** Same as {@link Erasure.purgeOverdue}. */
   purge(tenant: Tenant, options?: { signal?: AbortSignal; asOf?: string }): Promise<number>
-  /** The same in parts, each done when it is asked for: how many it has purged. */
+  /** Purges in parts, each on request. Yields the number of records that each part purged. */
   parts(tenant: Tenant, options?: { signal?: AbortSignal; asOf?: string }): AsyncIterable<number>
 }
 
-/** Purges what is too old by the retention rules of its tenant; the ordinary recovery buffer follows. */
+/** Purges records beyond the maximum retention of their tenant. The usual recovery period follows. */
 export function createRetentionPurge(deps: {
   database: Database
   clock: RecordClock
@@ -35,16 +35,16 @@ export function createRetentionPurge(deps: {
 }): RetentionPurge {
   const { database, clock, governance, holds, told } = deps
 
-  /** Those that count: of what is stored, what a verified event tells that no later one replaces. */
+  /** Returns the rules in force: stored rules that a verified event records and no later event replaces. */
   async function findRules(tx: TenantTx): Promise<ProvenRetention> {
     const retention = await findProvenRetention(tx, told)
     return (await wereReplaced(tx)) ? { ...retention, rules: [] } : retention
   }
 
   /**
-   * The rules may have changed since the records were found. Holds cannot change any more; what is held is not locked,
-   * for it is found again every hour. With four eyes, so is what the author of the rules has released: somebody else is to
-   * purge it.
+   * Returns the records that are still overdue: the rules may have changed since they were found. Holds cannot change
+   * any more. Held records are not locked, because the next hourly run finds them again. With four eyes, records that
+   * the author of the rules released are kept, because somebody else must purge them.
    */
   async function stillOverdue(tx: TenantTx, now: string, recordIds: readonly string[]) {
     const retention = await findRules(tx)

@@ -26,18 +26,19 @@ interface ReleasePage {
   next_cursor: string | null
 }
 
-/** What lets governance events be purged. Record ids are in lower case, as they are stored. */
+/** Creates and lists releases that permit purging governance events. Record ids are in lower case, as stored. */
 export interface EventReleases {
   /**
-   * @throws DomainError `validation-failed` for a record of another type, and for an end that has passed; `not-found` for
-   *   a record of another type that the caller can neither see nor purge
+   * Creates a release.
+   * @throws DomainError `validation-failed` for a record of another type, and for an end in the past; `not-found` for a
+   *   record of another type that the caller can neither see nor purge
    */
   create(
     caller: Caller,
     recordId: string,
     request: { reason: string; expires_at?: string | undefined },
   ): Promise<ReleaseAnswer>
-  /** All of the record, ended ones too, the oldest first. */
+  /** Lists all releases of the record, oldest first, including ended ones. */
   list(caller: Caller, recordId: string, page: { limit: number; cursor?: string | undefined }): Promise<ReleasePage>
 }
 
@@ -50,7 +51,10 @@ export function createEventReleases(deps: {
 }): EventReleases {
   const { database, clock, governance, told, cursorKey } = deps
 
-  /** Nobody learns what there is, or of which type, but by a scope that lets them know. */
+  /**
+   * Throws unless the record is a governance event. The error reveals existence and type only to callers whose scopes
+   * permit it.
+   */
   async function requireEvent(tx: TenantTx, { scopes }: Caller, recordId: string, now: string): Promise<void> {
     const record = await findRecord(tx, recordId, now)
     if (record === undefined) throw recordNotFound(recordId)

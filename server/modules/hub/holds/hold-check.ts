@@ -9,7 +9,10 @@ import { filteredReleasedBy, type HoldEnd, namedReleasedBy } from './hold-releas
 import { holdsNaming, holdsWithFilter, shareHoldsLock } from './holds-store.ts'
 import type { HeldRecord, HoldCheck, HoldName } from './holds-types.ts'
 
-/** Goes by the rows as far as they keep records, and as far as they let them go by what verified governance events tell. */
+/**
+ * Creates the hold check. A row in force counts by itself; a released row counts as released only with a verified
+ * governance event.
+ */
 export function createHoldCheck({ told, ends }: { told: VerifiedEvents; ends: HoldReleaseVerifier }): HoldCheck {
   return {
     lock: shareHoldsLock,
@@ -19,7 +22,7 @@ export function createHoldCheck({ told, ends }: { told: VerifiedEvents; ends: Ho
       const ids = idsOf(records)
       const unended = await ends.unproven(tx, ids)
       const isOther = ({ hold_id }: HoldName) => hold_id !== except
-      // One more than are named, so that whoever names them knows that there are more.
+      // One more than errors name, so that the caller knows of further holds.
       const naming = (await holdsNaming(tx, ids, unended, holdsNamedMax + 1)).filter(isOther)
       const filtering = (await holdsWithFilter(tx, unended)).filter(isOther)
       return holdsOver(records, naming, filtering)
@@ -54,7 +57,7 @@ export function createHoldCheck({ told, ends }: { told: VerifiedEvents; ends: Ho
   }
 }
 
-/** @param counts whether a hold with a filter that the record matches is over it */
+/** @param counts whether a filter hold that matches the record applies to it */
 function holdsOver<Filtering extends HoldName & { filter: RecordFilter }>(
   records: readonly HeldRecord[],
   naming: readonly (HoldName & { record_id: string })[],
@@ -74,7 +77,10 @@ function idsOf(records: readonly HeldRecord[]): string[] {
   return records.map((record) => record.record_id)
 }
 
-/** A stored record as holds look at it. Its time comes from its id, which carries it: its text may be unreadable. */
+/**
+ * Returns the fields of a stored record that holds match. The time comes from the id, because the text may be
+ * unreadable.
+ */
 export function heldRecordOf(row: FilteredRecord): HeldRecord {
   const { record_id, record_type, created_by, skill_id, archetype_id, user_id, event_kind } = row
   const created_at = timeOfRecordId(record_id)

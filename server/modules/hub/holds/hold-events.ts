@@ -7,27 +7,29 @@ import type { VerifiedEvent } from '../verified-events.ts'
 import type { HoldRow } from './holds-store.ts'
 
 /**
- * What governance events tell of holds and releases, and whether a row is what its event tells: who writes rows by hand
- * has no event for them.
+ * Builds the details of governance events about holds and releases, and matches rows with their events. A row that
+ * somebody wrote by hand has no matching event.
  */
 
 export const appliedKind = 'hub.legal_hold_applied'
-/** Of a hold, or, with the subject of a record, of a release that lets a governance event be purged. */
+/**
+ * The kind of a hold's release, or, with a record as its subject, of a release that permits purging a governance event.
+ */
 export const releasedKind = 'hub.legal_hold_released'
 
-/** What a hold says of itself when it is placed. */
+/** The members of a hold that its placement sets. */
 type Placed = Pick<HoldRow, 'name' | 'reason' | 'filter' | 'record_count' | 'created_at' | 'created_by'>
 type Ended = Placed & Pick<HoldRow, 'hold_id' | 'released_at' | 'released_by' | 'release_reason'>
 
 /**
- * SHA-256, in hexadecimal digits, over the ids of the records that a hold names: in their order, in lower case, with a line
- * feed between.
+ * Returns the SHA-256, in hexadecimal digits, of the record ids that a hold names: sorted, in lower case, joined by
+ * line feeds.
  */
 export function digestOfRecordIds(recordIds: readonly string[]): string {
   return hash('sha256', [...recordIds].sort().join('\n'))
 }
 
-/** @param recordIds those that the hold names; none with a filter */
+/** @param recordIds the records that the hold names; empty with a filter */
 export function appliedDetails(hold: Placed, recordIds: readonly string[]): JsonObject {
   return {
     ...scopeDetails(hold),
@@ -54,9 +56,8 @@ export function releaseDetails({ release_id, reason, created_at, expires_at }: R
 }
 
 /**
- * Whether the event tells of the beginning of exactly this hold.
- *
- * @param digest of the ids of its records as they are stored; undefined with a filter
+ * Returns whether the event records the placement of exactly this hold.
+ * @param digest the digest of its stored record ids; undefined with a filter
  */
 export function matchesHold(
   told: VerifiedEvent | undefined,
@@ -79,7 +80,7 @@ export function matchesHold(
   )
 }
 
-/** Whether the event tells of the end of this hold, as its row does. */
+/** Returns whether the event records the same release of this hold as its row. */
 export function matchesHoldRelease(
   told: VerifiedEvent | undefined,
   hold: Pick<HoldRow, 'hold_id' | 'released_at'> & Partial<Pick<HoldRow, 'released_by' | 'release_reason'>>,
@@ -93,7 +94,7 @@ export function matchesHoldRelease(
   )
 }
 
-/** Whether the event tells of exactly this release of a governance event. */
+/** Returns whether the event records exactly this release of a governance event. */
 export function matchesPurgeRelease(told: VerifiedEvent | undefined, release: Release): boolean {
   if (told?.kind !== releasedKind || told.subject !== `record:${release.record_id}`) return false
   const { release_id, reason, created_at, expires_at, actor } = told.details
@@ -101,14 +102,17 @@ export function matchesPurgeRelease(told: VerifiedEvent | undefined, release: Re
     release_id === release.release_id &&
     reason === release.reason &&
     actor === release.created_by &&
-    // Events of an earlier version do not tell it; the id carries it.
+    // Events of an earlier version lack it; the id contains it.
     (created_at === undefined || created_at === release.created_at) &&
     timeOfRecordId(release.release_id) === release.created_at &&
     (expires_at ?? null) === release.expires_at
   )
 }
 
-/** Whether four eyes were required when it was released: who did it may not purge, whatever the setting is now. */
+/**
+ * Returns whether four eyes were required at the release. If so, its author may not purge, regardless of the present
+ * setting.
+ */
 export function requiredFourEyes(told: VerifiedEvent | undefined): boolean {
   return told?.details.four_eyes === true
 }

@@ -5,7 +5,7 @@ import { createHoldCheck } from './hold-check.ts'
 import { createHoldReleaseVerifier, type HoldReleaseVerifier } from './hold-release-verifier.ts'
 import type { HoldCheck } from './holds-types.ts'
 
-/** What decides about holds, over one memory of the events that it goes by. */
+/** Creates the services that decide about holds. They share one cache of verified events. */
 export function createHoldEvidence(deps: { keys: ProvenanceKeys; pool: VerificationPool }): {
   told: VerifiedEvents
   ends: HoldReleaseVerifier

@@ -2,18 +2,17 @@ import type { RecordFilter } from '../../../../contract/record-filter.ts'
 import type { TenantTx } from '../../../db/database.ts'
 import { filterOf } from './stored-filter.ts'
 
-/** When a hold was in force: from `created_at` on, and before `released_at`. */
+/** The period in which a hold was in force: from `created_at` until just before `released_at`. */
 export interface HoldPeriod {
   created_at: string
   released_at: string | null
-  /** Null where it names its records. */
+  /** Null if the hold names its records. */
   filter: RecordFilter | null
 }
 
 /**
- * Of each record, a hold that names it and was in force when it was purged: one will do.
- *
- * @param unended holds that are in force whatever their rows say
+ * Returns for each record one hold that names it and was in force at its purge, if any.
+ * @param unended holds that are in force regardless of their rows
  */
 export async function findNamedPeriods(
   tx: TenantTx,
@@ -35,17 +34,17 @@ export async function findNamedPeriods(
 }
 
 /**
- * Holds with a filter that were in force at one of the times at least. There may be any number of others between them.
- *
- * @param times in their order
- * @param unended holds that are in force whatever their rows say
+ * Returns the filter holds that were in force at one or more of the times. Any number of other holds may lie between
+ * them.
+ * @param times in ascending order
+ * @param unended holds that are in force regardless of their rows
  */
 export async function findFilterPeriods(
   tx: TenantTx,
   times: readonly string[],
   unended: readonly string[] = [],
 ): Promise<HoldPeriod[]> {
-  // Some time lies within the hold if fewer of them were before it began than were before it was released.
+  // A time lies within the hold if fewer times precede its beginning than its release.
   const { rows } = await tx.client.query<HoldPeriod>(
     `select created_at, released_at, filter from (
        select created_at, case when hold_id = any($4::uuid[]) then null else released_at end as released_at, filter

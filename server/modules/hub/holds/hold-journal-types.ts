@@ -2,20 +2,20 @@ import type { RecordFilter } from '../../../../contract/record-filter.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import type { Actor } from '../../governance/governance-types.ts'
 
-/** A legal hold as it was placed. */
+/** A legal hold as placed. */
 export interface JournaledHold {
   tenant: string
   hold_id: string
   name: string
   reason: string
-  /** Null where it names records. */
+  /** Null if the hold names records. */
   filter: RecordFilter | null
   record_ids: readonly string[]
   created_at: string
   created_by: string
 }
 
-/** How one ended. */
+/** The release of a hold. */
 export interface JournaledHoldRelease {
   tenant: string
   hold_id: string
@@ -25,22 +25,26 @@ export interface JournaledHoldRelease {
 }
 
 /**
- * Keeps holds apart from the database: one that is restored must not let go of what was held since. What it has too much
- * holds too much, and can be released; so holds are kept before they are stored, and ends after.
+ * Stores holds outside of the database, so that a restored database does not release records that were held since. A
+ * surplus hold in the journal holds too much and can be released. So holds are stored here before the commit, and
+ * releases after it.
  */
 export interface HoldJournal {
-  /** Returns once it is kept; called before the transaction commits that stores it, so that the list never lacks one. */
+  /**
+   * Returns once the hold is stored. Must be called before the transaction that stores the hold commits, so that the
+   * journal is complete.
+   */
   keep(hold: JournaledHold): Promise<void>
-  /** Returns once it is kept; called after the commit, and again when the release is repeated. */
+  /** Returns once the release is stored. Called after the commit, and again if the release is repeated. */
   keepEnd(end: JournaledHoldRelease): Promise<void>
-  /** All of a tenant, in any order. */
+  /** Lists all holds of a tenant, in any order. */
   read(tenant: string): AsyncIterable<{ hold: JournaledHold; end: JournaledHoldRelease | undefined }>
 }
 
 export interface HoldReplay {
   /**
-   * Places again the holds in force that the list has and the database has not, and releases those that had ended, each
-   * with a governance event of its own. To be called before anything is purged or erased.
+   * Places the journal's active holds that the database lacks, and releases those that had ended, each with its own
+   * governance event. Must be called before anything is purged or erased.
    */
   reapply(tenant: Tenant, list: HoldJournal, actor: Actor): Promise<{ placed: number; released: number }>
 }

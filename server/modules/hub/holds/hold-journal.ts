@@ -4,7 +4,9 @@ import type { HoldJournal, JournaledHold, JournaledHoldRelease } from './hold-jo
 
 const endSuffix = '.ended.json'
 
-/** In the storage, beside the list of erasures: an object for each hold, and one for its end. */
+/**
+ * Creates a hold journal in object storage, beside the erasure journal: one object per hold, and one for its release.
+ */
 export function createHoldJournal(storage: Storage): HoldJournal {
   const write = (key: string, value: object) => storage.write(key, Buffer.from(`${JSON.stringify(value)}\n`))
 

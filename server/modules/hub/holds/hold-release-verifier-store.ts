@@ -4,15 +4,15 @@ import type { HoldRow, NamedHold } from './holds-store.ts'
 import type { HoldName } from './holds-types.ts'
 import { filterOf } from './stored-filter.ts'
 
-/** The end of a hold, as its row has it. */
+/** The release of a hold, by its row. */
 export type HoldEnd = Pick<HoldRow, 'hold_id' | 'release_event_id'> & { released_at: string }
 
-/** A hold that somebody has released. */
+/** A released hold. */
 export type ReleasedHold = HoldEnd & { name: string }
 
 const nil = '00000000-0000-0000-0000-000000000000'
 
-/** What the ends of all holds with a filter come to: it changes when any of them does. Null where none has ended. */
+/** Returns a digest of the releases of all filter holds. It changes with any of them. Null if none is released. */
 export async function digestOfFilterEnds(tx: TenantTx): Promise<string | null> {
   const { rows } = await tx.client.query<{ digest: string | null }>(
     `select encode(sha256(convert_to(string_agg(
@@ -23,7 +23,7 @@ export async function digestOfFilterEnds(tx: TenantTx): Promise<string | null> {
   return rows[0]!.digest
 }
 
-/** The next holds with a filter that have ended, by id. */
+/** Returns the next released filter holds, in id order. */
 export async function filterEndsAfter(tx: TenantTx, after: string | undefined, count: number): Promise<HoldEnd[]> {
   const { rows } = await tx.client.query<HoldEnd>(
     `select hold_id, released_at, release_event_id from hub.legal_holds
@@ -33,7 +33,7 @@ export async function filterEndsAfter(tx: TenantTx, after: string | undefined, c
   return rows
 }
 
-/** Holds that have ended and name any of the records. */
+/** Returns the released holds that name any of the records. */
 export async function endsNaming(tx: TenantTx, recordIds: readonly string[]): Promise<HoldEnd[]> {
   const { rows } = await tx.client.query<HoldEnd>(
     `select distinct h.hold_id, h.released_at, h.release_event_id
@@ -44,7 +44,7 @@ export async function endsNaming(tx: TenantTx, recordIds: readonly string[]): Pr
   return rows
 }
 
-/** Holds that name any of the records and that the subject has released. */
+/** Returns the holds that name any of the records and that the subject released. */
 export async function namedReleasedBy(
   tx: TenantTx,
   subject: string,
@@ -60,7 +60,7 @@ export async function namedReleasedBy(
   return rows
 }
 
-/** Holds with a filter that the subject has released since then. */
+/** Returns the filter holds that the subject released after `since`. */
 export async function filteredReleasedBy(
   tx: TenantTx,
   subject: string,
@@ -75,7 +75,7 @@ export async function filteredReleasedBy(
   return rows.map((row) => ({ ...row, filter: filterOf(row.filter) }))
 }
 
-/** Every hold that has ended. */
+/** Returns all released holds. */
 export async function findEndedHolds(tx: TenantTx): Promise<ReleasedHold[]> {
   const { rows } = await tx.client.query<ReleasedHold>(
     `select hold_id, name, released_at, release_event_id from hub.legal_holds
@@ -85,7 +85,7 @@ export async function findEndedHolds(tx: TenantTx): Promise<ReleasedHold[]> {
   return rows
 }
 
-/** Holds in force by their rows, whatever they are over. */
+/** Returns the holds in force by their rows, regardless of their scope. */
 export async function findHoldsInForce(tx: TenantTx, count: number): Promise<HoldName[]> {
   const { rows } = await tx.client.query<HoldName>(
     `select hold_id, name from hub.legal_holds

@@ -4,11 +4,11 @@ import type { VerifiedEvents } from '../verified-events.ts'
 import { matchesHoldRelease } from './hold-events.ts'
 import { digestOfFilterEnds, endsNaming, filterEndsAfter, type HoldEnd } from './hold-release-verifier-store.ts'
 
-/** Tells ends of holds that the service wrote from those that somebody wrote into the database. */
+/** Distinguishes releases of holds by the service from those that somebody wrote into the database. */
 export interface HoldReleaseVerifier {
   /**
-   * Ids of the holds that have a filter, or name any of the records, and have ended by their rows, though no verified
-   * governance event tells of that end: they are in force still.
+   * Returns the ids of released holds that have a filter, or name any of the records, and lack a verified governance
+   * event of the release. They are still in force.
    */
   unproven(tx: TenantTx, recordIds: readonly string[]): Promise<string[]>
 }
@@ -17,7 +17,10 @@ const partSize = 1_000
 const tenantsRememberedMax = 10_000
 
 export function createHoldReleaseVerifier(told: VerifiedEvents): HoldReleaseVerifier {
-  /** Of tenants whose ends were all proven: what these came to, so that they are not gone through at each purge. */
+  /**
+   * Digests of the releases, for tenants whose releases were all proven. They save checking every release at each
+   * purge.
+   */
   const proven = new LRUCache<string, string>({ max: tenantsRememberedMax })
 
   async function unprovenOf(tx: TenantTx, ends: readonly HoldEnd[]): Promise<string[]> {

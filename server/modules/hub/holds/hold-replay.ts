@@ -12,7 +12,7 @@ import { findHold, type HoldRow, insertHold, markReleased, takeHoldsLock } from 
 import type { HoldCheck } from './holds-types.ts'
 import { pauseRecoveryPeriods, resumeRecoveryPeriods } from './recovery-periods.ts'
 
-/** Does again, in a database of an earlier time, what was decided about holds since. */
+/** Creates the replay of the hold journal into a restored database. */
 export function createHoldReplay(deps: {
   database: Database
   clock: RecordClock
@@ -24,7 +24,7 @@ export function createHoldReplay(deps: {
 
   async function place(tx: TenantTx, tenant: Tenant, kept: JournaledHold, actor: Actor): Promise<void> {
     const { hold_id, name, reason, filter, record_ids, created_at, created_by } = kept
-    // As of then: a buffer that would be over by now had not ended when the hold stopped it.
+    // Uses the original time: a recovery period that would be over by now had not ended when the hold stopped it.
     const latestPurge = await pauseRecoveryPeriods(tx, filter ? { filter } : { recordIds: record_ids }, created_at)
     const isLater = latestPurge !== undefined && latestPurge >= created_at
     const hold: HoldRow = {

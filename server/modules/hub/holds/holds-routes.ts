@@ -13,7 +13,7 @@ import {
 } from './holds-schemas.ts'
 import type { Holds } from './holds-service.ts'
 
-/** UUIDs are written in either case (RFC 9562, section 4). */
+/** Returns the id in lower case. Clients may send UUIDs in either case (RFC 9562, section 4). */
 function idOf(request: { params: { hold_id: string } }): string {
   return request.params.hold_id.toLowerCase()
 }
@@ -72,7 +72,7 @@ export function addHoldRoutes(app: FastifyInstance, holds: Holds): void {
         'record must not release it (`legal-hold`).',
       params: HoldParams,
       body: ReleaseHoldBody,
-      // Without one, what is missing is its reason.
+      // A missing body then fails with the missing reason.
       bodyOptional: true,
       response: { 200: HoldSchema },
       problems: ['legal-hold'],

@@ -22,7 +22,7 @@ const reason = (example: string) => Type.String({ minLength: 1, maxLength: 500, 
 
 const { tenant_id: _tenantId, ...storedFilterMembers } = recordFilterMembers
 
-// Opaque to callers: whatever no hold has is not found.
+// Opaque to callers: an id of any other form is not found.
 export const HoldParams = Type.Object(
   { hold_id: Type.String({ description: 'Id of the hold', examples: [exampleId] }) },
   { additionalProperties: false },

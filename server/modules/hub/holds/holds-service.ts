@@ -45,12 +45,11 @@ export interface HoldAnswer {
   release_reason?: string
 }
 
-/** Legal holds. Ids are in lower case, as they are stored. */
+/** Places, lists and releases legal holds. Ids are in lower case, as stored. */
 export interface Holds {
   /**
-   * Places a hold, and freezes the recovery buffers of what it is over.
-   *
-   * @throws DomainError `validation-failed` for records that are not there and a filter without conditions, `invalid-tenant` for a
+   * Places a hold, and pauses the recovery periods of the records in its scope.
+   * @throws DomainError `validation-failed` for unknown records and a filter without conditions, `invalid-tenant` for a
    *   filter of another tenant
    */
   place(caller: Caller, body: PlaceHoldBody): Promise<HoldAnswer>
@@ -60,7 +59,7 @@ export interface Holds {
     page: { limit: number; cursor?: string | undefined },
   ): Promise<{ items: HoldAnswer[]; next_cursor: string | null }>
   get(tenant: Tenant, holdId: string): Promise<HoldAnswer & { record_ids?: string[] }>
-  /** Repeated, it answers the same and changes nothing. */
+  /** Releases a hold. Repeating it returns the same response and changes nothing. */
   release(caller: Caller, holdId: string, reason: string): Promise<HoldAnswer>
 }
 
@@ -75,7 +74,10 @@ export function createHolds(deps: {
 }): Holds {
   const { database, clock, governance, holds, told, holdList, cursorKey } = deps
 
-  /** One that somebody has ended in the database is in force still, and can be released. */
+  /**
+   * Returns whether the service released the hold. A hold that somebody ended in the database is still in force and can
+   * be released.
+   */
   async function hasEnded(tx: TenantTx, hold: HoldRow): Promise<boolean> {
     if (hold.released_at === null) return false
     const events = await told.find(tx, [hold.release_event_id])
@@ -170,7 +172,7 @@ export function createHolds(deps: {
   }
 }
 
-/** A hold over every record has a filter without conditions. */
+/** Returns the scope of a request. A hold over every record has a filter without conditions. */
 function scopeOf({ slug }: Tenant, { record_ids, filter, all }: PlaceHoldBody): HoldScope {
   const scopes = Object.entries({ record_ids, filter, all }).filter(([, value]) => value !== undefined)
   const [first, ...others] = scopes.map(([name]) => name)
@@ -198,7 +200,7 @@ function isOverAll(filter: RecordFilter): boolean {
 
 const lowerCase = (id: string) => id.toLowerCase()
 
-/** @param recordIds as they were sent, which is what the errors point at */
+/** @param recordIds the ids as sent, which the errors point at */
 async function requireRecords(tx: TenantTx, recordIds: readonly string[], now: string): Promise<void> {
   const known = await findRecordIds(tx, recordIds, now)
   const errors = recordIds.flatMap((id, at): PointedError[] =>
@@ -208,7 +210,7 @@ async function requireRecords(tx: TenantTx, recordIds: readonly string[], now: s
   throw validationFailed(errors, `${errors.length} of the record_ids name no record of this tenant; see errors.`)
 }
 
-/** Each purge asks all holds with a filter. */
+/** Limits the filter holds of a tenant, because each purge checks all of them. */
 async function requireRoom(tx: TenantTx): Promise<void> {
   if ((await countFilterHolds(tx)) < filterHoldsMax) return
   const detail =
@@ -219,7 +221,7 @@ async function requireRoom(tx: TenantTx): Promise<void> {
 
 const isUuid = new RegExp(patterns.uuid)
 
-/** What the hold keeps from being erased was purged by the one, and is let go by another. */
+/** Throws if the caller purged records that the hold protects. Another person must release it. */
 async function requireOtherEyes(
   tx: TenantTx,
   scope: HoldScope,
@@ -240,7 +242,7 @@ async function existing(tx: TenantTx, holdId: string): Promise<HoldRow> {
   return hold
 }
 
-/** What a stored hold is over. */
+/** Returns the scope of a stored hold. */
 export async function storedScope(tx: TenantTx, { hold_id, filter, record_count }: HoldRow): Promise<HoldScope> {
   if (filter !== null) return { filter: filterOf(filter) }
   return { recordIds: await recordIdsOf(tx, hold_id, undefined, record_count ?? 0) }

@@ -8,21 +8,21 @@ import { filterOf } from './stored-filter.ts'
 
 export type HoldRow = Omit<TenantTables['hub.legal_holds'], 'tenant_id' | 'filter'> & { filter: RecordFilter | null }
 
-/** A hold over one record that it names. */
+/** A hold that names the record. */
 export type NamedHold = HoldName & { record_id: string }
 
-/** A hold over all records that match. */
+/** A hold over all matching records. */
 export type FilterHold = HoldName & { filter: RecordFilter }
 
 const columns = `hold_id, name, reason, filter, record_count, created_at, created_by, released_at, released_by,
   release_reason, event_id, release_event_id`
 
-/** Until the transaction ends, holds stay as they are; others may share the lock. */
+/** Keeps holds unchanged until the transaction ends. Other transactions may share the lock. */
 export async function shareHoldsLock(tx: TenantTx): Promise<void> {
   await lockTenantShared(tx, holdsLockClass)
 }
 
-/** Waits for all who share the lock, and keeps them waiting until the transaction ends. */
+/** Waits for all transactions that share the lock, and blocks further ones until the transaction ends. */
 export async function takeHoldsLock(tx: TenantTx): Promise<void> {
   await lockTenant(tx, holdsLockClass)
 }
@@ -62,7 +62,7 @@ export async function markReleased(
     .execute()
 }
 
-/** The next holds by age, in a transaction of `inIndexOrder`. */
+/** Returns the next holds by age. Requires a transaction of `inIndexOrder`. */
 export async function holdsAfter(
   tx: TenantTx,
   active: boolean | undefined,
@@ -78,7 +78,7 @@ export async function holdsAfter(
   return rows
 }
 
-/** Records that the hold names, in the order of their ids. */
+/** Returns the records that the hold names, in id order. */
 export async function recordIdsOf(
   tx: TenantTx,
   holdId: string,
@@ -94,9 +94,8 @@ export async function recordIdsOf(
 }
 
 /**
- * Holds in force that name any of the records: of each record the newest `countMax`. The oldest come first.
- *
- * @param unended holds that are in force whatever their rows say
+ * Returns the holds in force that name any of the records, at most the newest `countMax` of each record, oldest first.
+ * @param unended holds that are in force regardless of their rows
  */
 export async function holdsNaming(
   tx: TenantTx,
@@ -119,7 +118,7 @@ export async function holdsNaming(
   return rows
 }
 
-/** How many holds in force have a filter; under the lock of {@link takeHoldsLock}. */
+/** Returns the number of filter holds in force. Requires the lock of {@link takeHoldsLock}. */
 export async function countFilterHolds(tx: TenantTx): Promise<number> {
   const { rows } = await tx.client.query<{ count: number }>(
     `select count(*)::integer as count from hub.legal_holds
@@ -130,9 +129,8 @@ export async function countFilterHolds(tx: TenantTx): Promise<number> {
 }
 
 /**
- * Holds in force that have a filter.
- *
- * @param unended holds that are in force whatever their rows say
+ * Returns the filter holds in force.
+ * @param unended holds that are in force regardless of their rows
  */
 export async function holdsWithFilter(tx: TenantTx, unended: readonly string[]): Promise<FilterHold[]> {
   const { rows } = await tx.client.query<FilterHold>(
@@ -147,7 +145,7 @@ export async function holdsWithFilter(tx: TenantTx, unended: readonly string[]):
   return rows.map((row) => ({ ...row, filter: filterOf(row.filter) }))
 }
 
-/** When a hold of the tenant was last released. */
+/** Returns the time of the tenant's latest hold release. */
 export async function lastRelease(tx: TenantTx): Promise<string | null> {
   const { rows } = await tx.client.query<{ last: string | null }>(
     `select max(released_at) as last from hub.legal_holds where tenant_id = $1 and released_at is not null`,

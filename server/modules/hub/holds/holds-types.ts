@@ -2,45 +2,44 @@ import type { FilteredRecord } from '../../../../contract/record-filter.ts'
 import type { TenantTx } from '../../../db/database.ts'
 import type { Release } from '../record-state-store.ts'
 
-/** A record as holds look at it. */
+/** The fields of a record that holds match. */
 export interface HeldRecord extends FilteredRecord {
-  /** RFC 3339, UTC, six fractional digits; the same in the canonical text and in the id. */
+  /** RFC 3339, UTC, six fractional digits; identical in the canonical text and the id. */
   created_at: string
 }
 
-/** A release of a governance event. */
+/** A release of a governance event that a verified event records. */
 export type ProvenRelease = Release & {
   /** Whether four eyes were required when it was created. */
   fourEyes: boolean
 }
 
-/** What a hold is called in errors. */
+/** The identity of a hold in errors. */
 export interface HoldName {
   hold_id: string
   name: string
 }
 
-/** Legal holds, as what deletes records sees them. */
+/** Checks legal holds for code that deletes records. */
 export interface HoldCheck {
   /**
-   * Keeps holds from being placed or released until the transaction ends; others that only check may do so at the
-   * same time. To be called before what it protects.
+   * Blocks placing and releasing holds until the transaction ends; other checks may run concurrently. Must be called
+   * before the work that it protects.
    */
   lock(tx: TenantTx): Promise<void>
   /**
-   * The holds over each of the records now, in the order of the records; none is an empty list. One that has ended counts
-   * on unless a verified governance event tells of its end. Of those that name a record, the newest 101.
-   *
-   * @param options.except a hold that is being released in this transaction
+   * Returns the holds over each record now, in the order of the records; an empty list for none. A released hold counts
+   * unless a verified governance event records its release. Of the holds that name a record, only the newest 101 are
+   * returned.
+   * @param options.except a hold that this transaction releases
    */
   activeOver(tx: TenantTx, records: readonly HeldRecord[], options?: { except?: string }): Promise<HoldName[][]>
   /**
-   * The holds over each of the records that the subject has released since it was written and so, where four eyes are
-   * required, may not purge.
-   *
-   * @param fourEyes whether they are required now; if not, only those count that were released while they were
+   * Returns, for each record, the holds that the subject released since the record was written. With four eyes, the
+   * subject may not purge such a record.
+   * @param fourEyes whether four eyes are required now; if not, only releases under four eyes count
    */
   releasedBy(tx: TenantTx, subject: string, records: readonly HeldRecord[], fourEyes: boolean): Promise<HoldName[][]>
-  /** The releases of governance events of which a verified event tells, ended ones too; no others count. */
+  /** Returns the releases of governance events that a verified event records, including ended ones. */
   releasesOf(tx: TenantTx, recordIds: readonly string[]): Promise<ProvenRelease[]>
 }

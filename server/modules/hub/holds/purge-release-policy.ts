@@ -2,7 +2,10 @@ import type { TenantTx } from '../../../db/database.ts'
 import type { Release } from '../record-state-store.ts'
 import type { HoldCheck } from './holds-types.ts'
 
-/** Whether a release permits purging at a time; both in the one text form of timestamps, which sorts as time does. */
+/**
+ * Returns whether a release permits purging at a time. Both times use the one text form of timestamps, which sorts by
+ * time.
+ */
 export function isReleaseActive(release: Pick<Release, 'created_at' | 'expires_at'>, at: string): boolean {
   return release.created_at <= at && (release.expires_at === null || at < release.expires_at)
 }
@@ -14,10 +17,9 @@ interface PurgedRecord {
 }
 
 /**
- * Whether a record was purged without what its type needs: a governance event needs a release that was active then,
- * and stays purged when that ends later.
- *
- * @param releases proven ones, of the record at least
+ * Returns whether a purged record lacks the release that its type requires. A governance event requires a release that
+ * was active at its purge; it stays purged when that release ends.
+ * @param releases proven releases, at least all of the record
  */
 export function lacksRelease(
   { record_id, record_type, purged_at }: PurgedRecord,
@@ -27,7 +29,7 @@ export function lacksRelease(
   return !releases.some((release) => release.record_id === record_id && isReleaseActive(release, purged_at))
 }
 
-/** Ids of those purged records that lack their release: they must not be erased. */
+/** Returns the ids of purged records that lack a release. They must not be erased. */
 export async function idsWithoutRelease(
   tx: TenantTx,
   holds: Pick<HoldCheck, 'releasesOf'>,

@@ -20,9 +20,9 @@ export interface RecordStateAnswer {
   truncated: boolean
 }
 
-/** What keeps a record, and when it goes. Record ids are in lower case, as they are stored. */
+/** Reports the holds over a record and the end of its recovery period. Record ids are in lower case, as stored. */
 export interface RecordStates {
-  /** Throws `not-found` also for a record that the caller can neither see nor purge. */
+  /** Returns the state of a record. Throws `not-found` also for a record that the caller can neither see nor purge. */
   get(caller: Caller, recordId: string): Promise<RecordStateAnswer>
 }
 
@@ -51,7 +51,7 @@ export function createRecordStates(deps: { database: Database; clock: RecordCloc
   }
 }
 
-/** Nothing says when a buffer will end whose clock stands still. */
+/** Returns the purge of a state. Omits the end of a paused recovery period. */
 function purgeOf(state: Awaited<ReturnType<typeof findStates>>[number]): Partial<RecordStateAnswer> {
   const { purged_at, purged_by, purge_reason, hard_delete_after, is_frozen } = state
   return {

@@ -5,13 +5,13 @@ import { recordIdFloor } from '../record-clock.ts'
 import { heldRecordOf } from './hold-check.ts'
 import type { HeldRecord } from './holds-types.ts'
 
-/** As late as a timestamp can be: the buffer does not end. */
+/** The latest possible timestamp: the recovery period does not end. */
 export const never = '9999-12-31T23:59:59.999999Z'
 
-/** What a hold is over: the records of those ids, or those that match the filter. */
+/** The scope of a hold: the named records, or those that match the filter. */
 export type HoldScope = { recordIds: readonly string[] } | { filter: RecordFilter }
 
-// OFFSET keeps a look-up a look-up.
+// OFFSET makes PostgreSQL keep the per-row look-up.
 const lookUpRecord = `
   cross join lateral (
     select record_type, created_by, skill_id, archetype_id, user_id, event_kind
@@ -20,7 +20,7 @@ const lookUpRecord = `
 
 const isNamed = 's.record_id = any($4::uuid[])'
 
-/** As `matchesFilter`, but for times that cannot be read: these bound nothing. */
+/** The same conditions as `matchesFilter`, except that unreadable times bound nothing. */
 const isMatching = `
   ($4::text[] is null or r.record_type = any($4)) and ($5::uuid is null or s.record_id = $5)
   and ($6::text is null or r.skill_id = $6) and ($7::text is null or r.archetype_id = $7)
@@ -45,14 +45,13 @@ function firstIdAt(text: string | undefined): string | null {
 }
 
 /**
- * Stops the clock of the buffers of all purged records that the scope is over, where it still runs.
- *
- * @returns when the latest of these records was purged, whether or not its clock stood still already
+ * Pauses the running recovery periods of all purged records in the scope.
+ * @returns when the latest of these records was purged, including those already paused
  */
 export async function freezeBuffers(tx: TenantTx, scope: HoldScope, now: string): Promise<string | undefined> {
   const { condition, values } = conditionOf(scope)
   const { rows } = await tx.client.query<{ latest: string | null }>(
-    // As an array, for a join may be planned to go through all of them for each.
+    // An array, because the planner may execute a join by scanning all matches for each row.
     `with matching as materialized (
        select s.record_id, s.purged_at from hub.record_states s ${lookUpRecord}
        where s.tenant_id = $1 and s.purged_at is not null and s.hard_delete_after > $2::timestamptz and ${condition}
@@ -68,7 +67,7 @@ export async function freezeBuffers(tx: TenantTx, scope: HoldScope, now: string)
   return rows[0]!.latest ?? undefined
 }
 
-/** The next purged records that the scope is over and whose clock stands still, in the order of their ids. */
+/** Returns the next purged records in the scope whose recovery period is paused, in id order. */
 export async function frozenAfter(
   tx: TenantTx,
   scope: HoldScope,
@@ -86,7 +85,7 @@ export async function frozenAfter(
   return rows.map(heldRecordOf)
 }
 
-/** Whether one of the subjects purged a record that the scope is over and whose clock stands still. */
+/** Returns whether one of the subjects purged a record in the scope whose recovery period is paused. */
 export async function hasFrozenOf(tx: TenantTx, scope: HoldScope, subjects: readonly string[]): Promise<boolean> {
   const { condition, values } = conditionOf(scope)
   const { rows } = await tx.client.query(
@@ -98,7 +97,7 @@ export async function hasFrozenOf(tx: TenantTx, scope: HoldScope, subjects: read
   return rows.length > 0
 }
 
-/** Lets the clock of the buffers that are frozen run on. */
+/** Resumes paused recovery periods. */
 export async function resumeBuffers(tx: TenantTx, recordIds: readonly string[], now: string): Promise<void> {
   await tx.client.query(
     `update hub.record_states set hard_delete_after = $3::timestamptz + buffer_left_micros * interval '1 microsecond',

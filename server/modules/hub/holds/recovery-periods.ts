@@ -4,17 +4,17 @@ import type { HoldCheck } from './holds-types.ts'
 import { freezeBuffers, frozenAfter, type HoldScope, resumeBuffers } from './recovery-periods-store.ts'
 
 /**
- * Holds and the recovery buffers of records that are purged already. All under the exclusive lock of holds, so that
- * purging waits meanwhile: a second or so for 50,000 records.
+ * Pauses and resumes the recovery periods of purged records under holds. All functions require the exclusive lock of
+ * holds, so purging waits meanwhile: about one second for 50,000 records.
  */
 
 export type { HoldScope } from './recovery-periods-store.ts'
-/** Stops the clock of the buffers of all that a new hold is over; answers when the latest of them was purged. */
+/** Pauses the recovery periods in the scope of a new hold. Returns the time of the latest purge among them. */
 export const pauseRecoveryPeriods = freezeBuffers
 
 const partSize = 5_000
 
-/** Lets the buffers run on that a hold has frozen, now that it is released, where no other hold is over the record. */
+/** Resumes the recovery periods that a released hold paused, unless another hold applies to the record. */
 export async function resumeRecoveryPeriods(
   tx: TenantTx,
   { hold_id: except, ...scope }: HoldScope & { hold_id: string },

@@ -15,7 +15,7 @@ export function addReleaseRoutes(app: FastifyInstance, releases: EventReleases):
         'A governance event can be purged only while a release of it is active. A release may end at a time.',
       params: recordIdParams,
       body: ReleaseBody,
-      // Without a body, what is missing is its reason.
+      // A missing body then fails with the missing reason.
       bodyOptional: true,
       response: { 201: ReleaseSchema },
     },

@@ -3,7 +3,9 @@ import { type RecordFilter, RecordFilterBody } from '../../../../contract/record
 
 const form = Compile(RecordFilterBody)
 
-/** The filter of a stored hold. One that somebody has made unreadable is over everything: it must not let anything go. */
+/**
+ * Returns the filter of a stored hold. An unreadable filter matches every record, so that tampering releases nothing.
+ */
 export function filterOf(stored: unknown): RecordFilter {
   return form.Check(stored) ? stored : {}
 }
