@@ -5,7 +5,10 @@ import type { LogEntry } from '../log/log-types.ts'
 import type { LogEntryPlace } from './log-entry-records-types.ts'
 import { lookUpState } from './record-sql-store.ts'
 
-/** The ids of a seal's records are neighbours, so each seal is one short range of the primary key. */
+/**
+ * Selects the records of seals. Record ids of one seal are adjacent, so each seal is one short range of the primary
+ * key.
+ */
 const placesOfSeals = `
   select e.place, p.record_id, p.leaf_index, p.erased, p.bytes
   from unnest($2::uuid[], $3::uuid[], $4::uuid[]) with ordinality as e (seal_id, first_id, last_id, place)
@@ -24,7 +27,7 @@ const placesOfSeals = `
   where p.leaf_index between 0 and ${sealSizeMax - 1}
   order by e.place, p.leaf_index, p.record_id`
 
-/** @param recordTypes all if undefined */
+/** @param recordTypes the types to return; all if undefined */
 export async function findPlacesOfEntries(
   tx: TenantTx,
   entries: readonly LogEntry[],
@@ -62,7 +65,10 @@ export async function findPlacesOfEntries(
   })
 }
 
-/** Where a record was sealed; one that is erased leaves that behind. @param recordTypes all if undefined */
+/**
+ * Returns the seal and the leaf of a record, also after its erasure.
+ * @param recordTypes the types to return; all if undefined
+ */
 export async function findSealPlace(
   tx: TenantTx,
   recordId: string,

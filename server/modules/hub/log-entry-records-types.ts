@@ -2,26 +2,26 @@ import type { Scope } from '../../../contract/scopes.ts'
 import type { TenantTx } from '../../db/database.ts'
 import type { LogEntry } from '../log/log-types.ts'
 
-/** Who looks, and when: records beyond their recovery buffer are gone by then. */
+/** The scopes of a caller and the time of the read. Records whose recovery period is over by then are gone. */
 export interface Viewer {
   scopes: ReadonlySet<Scope>
   /** RFC 3339. */
   now: string
 }
 
-/** A place in the log that a record has, or had. */
+/** The place of a record in the log, also after its erasure. */
 export interface LogEntryPlace {
   logIndex: number
   leafIndex: number
   sealId: string
   recordId: string
-  /** What remains of the record is that it was there. */
+  /** Whether the record is erased, so that only its place remains. */
   erased: boolean
-  /** Of the canonical text; 0 where it is erased. */
+  /** The length of the canonical text in bytes; 0 if erased. */
   bytes: number
 }
 
-/** Where a record that can be read stands, and what places it there. */
+/** The place of a readable record, with its hash and cosignature. */
 export interface RecordPlace {
   sealId: string
   leafIndex: number
@@ -31,21 +31,27 @@ export interface RecordPlace {
   provenanceCosign: string
 }
 
-/** Records as the tenant's log shows them to a caller: those of types that the scopes hide are not there. */
+/** Reads the records of the tenant's log for a caller. Omits records of types that the caller's scopes hide. */
 export interface LogEntryRecords {
-  /** The places under the entries, in the order of the log. */
+  /** Returns the places of the entries' records, in log order. */
   places(tx: TenantTx, entries: readonly LogEntry[], viewer: Viewer): Promise<LogEntryPlace[]>
   /**
-   * The records of places that are not erased, as the API answers them, in JSON, by id. One whose content is gone with
-   * its key is missing.
+   * Returns the records of places that are not erased as JSON in their API form, by id. Skips records whose content was
+   * destroyed with its key.
    */
   answers(tx: TenantTx, places: readonly LogEntryPlace[], viewer: Viewer): Promise<Map<string, string>>
-  /** Where a record was sealed, one that is erased too; undefined for one that the viewer cannot see in the log. */
+  /**
+   * Returns the seal and the leaf of a record, also after its erasure; undefined if the viewer cannot see it in the
+   * log.
+   */
   sealPlaceOf(
     tx: TenantTx,
     recordId: string,
     viewer: Viewer,
   ): Promise<Pick<RecordPlace, 'sealId' | 'leafIndex'> | undefined>
-  /** Throws DomainError `not-found` for a record that the viewer cannot read. */
+  /**
+   * Returns the place of a record.
+   * @throws DomainError `not-found` for a record that the viewer cannot read
+   */
   placeOf(tx: TenantTx, recordId: string, viewer: Viewer): Promise<RecordPlace>
 }

@@ -3,18 +3,20 @@ import { type RecordType, recordTypes } from '../../../contract/literals.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../provenance/json.ts'
 import { errorAt } from '../../http/json-violations.ts'
 
-/** All that a Mode C tenant writes: whatever is not named here may be content, which stays in its own cloud. */
+/**
+ * The members that a Mode C tenant may write. Any other member may be content, which stays in the tenant's own cloud.
+ */
 const envelopes: Partial<Record<RecordType, ReadonlySet<string>>> = {
   skill_definition: new Set(['record_type', 'skill_id', 'skill_version', 'name', 'owner', 'related_records']),
   governance_event: new Set(['record_type', 'event_kind', 'subject', 'related_records']),
 }
 
-/** Enough to mend a request by, however many of its members are refused. */
+/** Maximum number of errors in a response. More do not help to fix the request. */
 const namedMax = 100
 
 /**
- * Throws `content-not-allowed` for a body that a Mode C tenant may not send. Comes before the schema of the body, so
- * that content is refused as content whatever else is wrong; what has no known `record_type` is left to the schema.
+ * Throws `content-not-allowed` for a body that a Mode C tenant may not send. Runs before schema validation, so that
+ * content is refused as content regardless of other errors. A body without a known `record_type` is left to the schema.
  */
 export function rejectContent(body: JsonValue | undefined): void {
   if (!isJsonObject(body)) return

@@ -8,15 +8,15 @@ export interface TimePoint {
 }
 
 /**
- * The moment, or else the microsecond after the latest of the times. Clocks of processes differ by a little: what
- * follows under a lock must be later in time too, for verification replays it by its times.
+ * Returns the given time, or the microsecond after the latest of `times` if that is later. Clocks of processes differ
+ * slightly, but changes under a lock must have ascending times, because verification replays them by time.
  */
 export function nextTimePoint(micros: number, times: readonly (string | null | undefined)[]): TimePoint {
   const latest = times.reduce((max, time) => Math.max(max, time ? microsOf(time) + 1 : 0), micros)
   return { text: timeOfMicros(latest), micros: latest }
 }
 
-/** @param text in the one form of timestamps */
+/** @param text a timestamp in the one text form */
 export function microsOf(text: string): number {
   const parsed = parseTimestamp(text)
   if (parsed === undefined) throw new Error(`not a timestamp: ${text}`)

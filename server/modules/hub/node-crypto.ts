@@ -4,7 +4,7 @@ import type { SyncCrypto } from '../../../provenance/index.ts'
 /** DER of a SubjectPublicKeyInfo for Ed25519 up to the 32 bytes of the key (RFC 8410, section 4). */
 const spkiPrefix = Buffer.from('302a300506032b6570032100', 'hex')
 
-/** Keyed by the key's own bytes object: key rings are cached, so each key is parsed once. */
+/** Parsed keys by the key's own bytes object. Key rings are cached, so each key is parsed once. */
 const keyObjects = new WeakMap<Uint8Array, KeyObject | null>()
 
 function keyObjectOf(publicKey: Uint8Array): KeyObject | null {
@@ -24,8 +24,8 @@ function parse(publicKey: Uint8Array): KeyObject | null {
 }
 
 /**
- * Node's synchronous crypto for the provenance core: awaited WebCrypto digests are 40 times slower here. A digest comes
- * as text of one byte per character, because a Buffer that the hash makes itself costs seven times the hash.
+ * Provides Node's synchronous crypto for the provenance core: awaited WebCrypto digests are 40 times slower here.
+ * `hash` returns text of one byte per character, because a Buffer that it creates itself costs seven times the hash.
  */
 export const nodeCrypto: SyncCrypto = {
   sha256: (bytes) => Buffer.from(hash('sha256', bytes, 'latin1'), 'latin1'),

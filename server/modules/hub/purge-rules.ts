@@ -12,11 +12,10 @@ import { keptUntil } from './retention/retention-rules.ts'
 import type { VerifiedEvents } from './verified-events.ts'
 
 /**
- * Decides whether the subject may purge the record now, under the lock of holds.
- *
- * @param micros of the clock, read under the lock
- * @returns when it is purged: not before the releases that let it go
- * @throws DomainError `legal-hold`, with the holds, if there are any, as the member `holds`, or else `retention`
+ * Decides whether the subject may purge the record now. Requires the lock of holds.
+ * @param micros the clock, read under the lock
+ * @returns the time of the purge, later than the releases that permit it
+ * @throws DomainError `legal-hold`, with any holds as the member `holds`, or else `retention`
  */
 export async function requirePurgeable(
   tx: TenantTx,
@@ -53,7 +52,10 @@ export async function requirePurgeable(
   return moment
 }
 
-/** With four eyes, now or when it did: what the subject has released of the record, which somebody else is to purge. */
+/**
+ * Returns the holds and releases of the record that the subject released under four eyes, now or at that time. Somebody
+ * else must purge the record.
+ */
 function ownDoingOf(
   subject: string,
   holds: HoldName[],
@@ -84,7 +86,7 @@ function namesOf(holds: readonly HoldName[]): string {
   return `the legal hold${holds.length > 1 ? 's' : ''} ${named.join(', ')}${more}`
 }
 
-/** Of very many not all are looked for. */
+/** Returns the number of further holds. Beyond the limit, the query does not count them all. */
 function moreThan(count: number): string {
   return count > holdsNamedMax ? `at least ${count - namedMax}` : String(count - namedMax)
 }

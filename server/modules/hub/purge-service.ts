@@ -26,15 +26,18 @@ interface RestoreAnswer {
   is_purged: false
 }
 
-/** An answer and the entity tag of the state it left the record in. */
+/** A response, and the entity tag of the state after the change. */
 interface Tagged<Answer> {
   answer: Answer
   etag: string
 }
 
-/** Record ids are in lower case, as they are stored. */
+/** Purges and restores records. Record ids are in lower case, as stored. */
 export interface RecordPurger {
-  /** @throws DomainError as `requirePurgeable` does */
+  /**
+   * Purges a record.
+   * @throws DomainError the errors of `requirePurgeable`
+   */
   purge(
     caller: Caller,
     recordId: string,
@@ -46,15 +49,15 @@ export interface RecordPurger {
 interface LockedRecord {
   record: StoredRecord
   state: RecordState
-  /** Microseconds, read under the lock, so that the times of a record's changes are in their order. */
+  /** Microseconds, read under the lock, so that the changes of a record have ascending times. */
   micros: number
 }
 
 export const recoveryBufferMicros = recoveryBufferDays * 86_400_000_000
 
 /**
- * Soft deletion (interface 3.1). The row lock of `lockState` puts concurrent changes of one record in a row; the lock
- * of holds keeps one from being placed, or released, in the midst of a purge.
+ * Creates the service for soft deletion (interface 3.1). The row lock of `lockState` serializes changes of one record.
+ * The lock of holds prevents placing or releasing a hold during a purge.
  */
 export function createRecordPurger(deps: {
   database: Database
@@ -65,7 +68,7 @@ export function createRecordPurger(deps: {
 }): RecordPurger {
   const { database, clock, governance, holds, told } = deps
 
-  /** The record and its state, locked; the check of `If-Match` comes before anything the state decides. */
+  /** Returns the record and its state, locked. Checks `If-Match` before any decision about the state. */
   async function lockRecord(tx: TenantTx, recordId: string, ifMatch: string | undefined): Promise<LockedRecord> {
     await holds.lock(tx)
     const record = await findRecord(tx, recordId, clock.next().createdAt)
@@ -131,7 +134,7 @@ export function createRecordPurger(deps: {
   }
 }
 
-/** What the event of a purge says of the state, which verification compares. */
+/** Returns the details of a purge event, which verification compares with the state. */
 export function purgeDetails(recordType: string, state: RecordState) {
   return {
     record_type: recordType,
@@ -143,12 +146,12 @@ export function purgeDetails(recordType: string, state: RecordState) {
 }
 
 /**
- * While a hold freezes the buffer, nothing says when it will end: then the answer is the one that the purge had, so that
- * repeating it changes nothing.
+ * Returns the response to a purge. While a hold pauses the recovery period, its end is unknown. The response then
+ * contains the original end, so that repeating the purge changes nothing.
  */
 function purged(recordId: string, state: RecordState): Tagged<PurgeAnswer> {
   const { purged_at, hard_delete_after, buffer_left_micros: left } = state
-  // The time may have been edited into one that is none.
+  // The time may have been edited into an invalid one.
   const purgedAt = left === null || purged_at === null ? undefined : parseTimestamp(purged_at)
   const firstEnd = purgedAt && purgedAt.epochMs * 1000 + purgedAt.microsOfMs + recoveryBufferMicros
   return {

@@ -21,10 +21,13 @@ import { summaryOf } from './record-verification.ts'
 import { withUnavailable } from './unavailable-content.ts'
 import type { StoredVerification, Verification, VerificationSummary } from './verification-types.ts'
 
-/** Record ids are in lower case, as they are stored. Answers are JSON texts, made of the stored ones. */
+/** Reads records. Record ids are in lower case, as stored. Responses are JSON texts, built from the stored ones. */
 export interface RecordReading {
   query(caller: Caller, query: RecordQuery): Promise<string>
-  /** `verified` is the result of the verification, where one is asked for. Without content, the tag says too little. */
+  /**
+   * Returns a record. `verified` is present if verification was requested. If the content is gone, the entity tag does
+   * not reflect that.
+   */
   get(
     caller: Caller,
     recordId: string,
@@ -53,7 +56,7 @@ export function createRecordReading(deps: {
         const check = verify ? await verification.prepare(tx, caller.tenant, [row]) : undefined
         return { row: answered, isContentGone, check }
       },
-      // What a record is compared with must not change, nor the record be erased, between two statements.
+      // A snapshot keeps the compared data unchanged between statements, and prevents erasure of the record.
       { readOnly: true, snapshot: verify },
     )
     return { row, isContentGone, verification: check && (await check())[0] }
@@ -83,7 +86,7 @@ export function createRecordReading(deps: {
     )
     const [verifications, answers] = await Promise.all([
       check(),
-      // While other threads verify: they have their task by then.
+      // Runs while other threads verify.
       setImmediate().then(() => textsOf(tenant, answered)),
     ])
     const texts = answers.map((answer, at) => withVerification(answer, verifications[at]!))
@@ -165,7 +168,7 @@ function criteriaOf(query: RecordQuery, caller: Caller): RecordCriteria {
   return criteria
 }
 
-/** The page's size is not bound: a reader may change it on the way. */
+/** Returns the binding of a cursor. The page size is not bound, so clients may change it between pages. */
 function bindingOf(tenant: Tenant, query: RecordQuery): CursorBinding {
   const { cursor: _cursor, limit: _limit, ...parameters } = query
   const { sort = 'created_at', verify = false, include_purged = false } = query

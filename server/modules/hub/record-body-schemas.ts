@@ -4,7 +4,7 @@ import { relatedRecordsMax, skillVersionLengthMax } from '../../../contract/limi
 import { patterns } from '../../../contract/literals.ts'
 import { costUsdMax } from '../../../contract/money.ts'
 
-/** What clients write: the fields of each record type (interface 2.2; decisions section 2). */
+/** Schemas of client-written records: the fields of each record type (interface 2.2; decisions section 2). */
 
 const text = (maxLength: number, description: string, example: string) =>
   Type.String({ minLength: 1, maxLength, description, examples: [example] })
@@ -134,7 +134,7 @@ const variants = [OutputBody, ArtifactBody, DecisionBody, GovernanceEventBody, S
 
 export type RecordBody = Static<(typeof variants)[number]>
 
-/** A union by `record_type`, so that an error is about the fields of the type that was meant. */
+/** A union by `record_type`, so that errors refer to the fields of the intended type. */
 export const RecordBody = Type.Unsafe<RecordBody>({
   type: 'object',
   title: 'New record',

@@ -1,6 +1,6 @@
 /** One reading of the clock, as an id and as a time. */
 export interface RecordMoment {
-  /** UUIDv7 (RFC 9562, section 5.7) that carries the microseconds too. */
+  /** A UUIDv7 (RFC 9562, section 5.7) that also contains the microseconds. */
   recordId: string
   /** RFC 3339, UTC, six fractional digits. */
   createdAt: string
@@ -8,12 +8,12 @@ export interface RecordMoment {
   micros: number
 }
 
-/** Gives every record its own microsecond, so that in one process id order is time order. */
+/** Assigns each record its own microsecond, so that within one process id order is time order. */
 export interface RecordClock {
   next(): RecordMoment
 }
 
-/** Where the time comes from; both in milliseconds. */
+/** Provides the time; both in milliseconds. */
 export interface TimeSource {
   /** Time since the epoch; may step. */
   wallMs(): number

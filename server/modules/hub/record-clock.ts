@@ -4,17 +4,17 @@ import type { RecordClock, TimeSource } from './record-clock-types.ts'
 
 const systemTime: TimeSource = { wallMs: () => Date.now(), monotonicMs: () => performance.now() }
 
-/** How far the fine clock may drift from the wall clock before it is set anew. */
+/** Maximum drift of the fine clock from the wall clock in milliseconds, before it is set again. */
 const driftMsMax = 2
 
 /**
- * A clock that never repeats a microsecond and never goes back, whatever the wall clock does: when that is set back,
- * the ids go on one microsecond apart until it has caught up.
+ * Creates a clock that never repeats a microsecond and never goes back. If the wall clock is set back, ids continue one
+ * microsecond apart until it has caught up.
  */
 export function createRecordClock(time: TimeSource = systemTime): RecordClock {
   const random = randomSource()
   let lastMicros = 0
-  // The wall clock ticks in milliseconds; the monotonic one supplies the digits below.
+  // The wall clock has a resolution of one millisecond; the monotonic clock supplies the lower digits.
   let originMs = time.wallMs() - time.monotonicMs()
 
   function readMicros(): number {
@@ -40,8 +40,8 @@ export function createRecordClock(time: TimeSource = systemTime): RecordClock {
 }
 
 /**
- * The smallest record id of a time: a record was created at or after the time exactly if its id is not below.
- * Times before the epoch give the smallest id of all.
+ * Returns the smallest record id of a time. A record was created at or after the time if, and only if, its id is not
+ * below. Times before the epoch return the smallest id of all.
  */
 export function recordIdFloor(epochMs: number, microsOfMs: number): string {
   if (epochMs < 0) return `${timePart(0, 0)}-8000-000000000000`
@@ -49,26 +49,28 @@ export function recordIdFloor(epochMs: number, microsOfMs: number): string {
 }
 
 /**
- * The time that an id carries, which is `created_at` of its record: RFC 3339, UTC, six fractional digits. For an id
- * that is no UUIDv7 it is some time, for somebody may have edited it.
+ * Returns the time in an id, which is `created_at` of its record: RFC 3339, UTC, six fractional digits. For an id that
+ * is not a UUIDv7 the result is an arbitrary time, because somebody may have edited the id.
  */
 export function timeOfRecordId(recordId: string): string {
   const epochMs = Number.parseInt(recordId.slice(0, 8) + recordId.slice(9, 13), 16)
   const fraction = Number.parseInt(recordId.slice(15, 18), 16)
-  // Rounding down to the fraction loses nothing: it has 4,096 values for 1,000 microseconds.
+  // Rounding down to the fraction is lossless: it has 4,096 values for 1,000 microseconds.
   return formatTimestamp(Math.min(epochMs, lastEpochMs), Math.min(Math.ceil((fraction * 1000) / 4096), 999))
 }
 
 const lastEpochMs = Date.parse('9999-12-31T23:59:59.999Z')
 
-/** unix_ts_ms, version and rand_a; rand_a is the fraction of the millisecond (RFC 9562, section 6.2, method 3). */
+/**
+ * Returns unix_ts_ms, version and rand_a. rand_a is the fraction of the millisecond (RFC 9562, section 6.2, method 3).
+ */
 function timePart(epochMs: number, microsOfMs: number): string {
   const ms = epochMs.toString(16).padStart(12, '0')
   const fraction = Math.floor((microsOfMs * 4096) / 1000)
   return `${ms.slice(0, 8)}-${ms.slice(8)}-7${fraction.toString(16).padStart(3, '0')}`
 }
 
-/** Variant and rand_b, `vxxx-xxxxxxxxxxxx`, from a pool: one call for random bytes per 512 ids. */
+/** Returns variant and rand_b, `vxxx-xxxxxxxxxxxx`, from a pool: one call for random bytes per 512 ids. */
 function randomSource(): () => string {
   const pool = Buffer.alloc(4096)
   let offset = pool.length

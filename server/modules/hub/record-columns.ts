@@ -1,7 +1,7 @@
 import { microsOfUsd } from '../../../contract/money.ts'
 import { isJsonObject, type JsonValue } from '../../../provenance/json.ts'
 
-/** The copies of canonical members that records are searched by. */
+/** The copies of canonical members that queries search by. */
 export interface IndexColumns {
   skillId: string | null
   archetypeId: string | null
@@ -13,9 +13,9 @@ export interface IndexColumns {
 const none: IndexColumns = { skillId: null, archetypeId: null, userId: null, eventKind: null, costMicros: null }
 
 /**
- * What the index columns of a record must hold, given its canonical members. Writing and verification share it, so
- * a column cannot be forgotten in one of them. A skill_definition names a skill too, but the interface lets
- * `skill_id` find outputs and telemetry only.
+ * Returns the index columns of a record for its canonical members. Writing and verification share it, so that neither
+ * can omit a column. A skill_definition names a skill too, but the interface lets `skill_id` find outputs and telemetry
+ * only.
  */
 export function indexColumnsOf(recordType: string, members: JsonValue): IndexColumns {
   if (!isJsonObject(members)) return none
@@ -45,7 +45,7 @@ function microsOf(value: JsonValue | undefined): number | null {
   try {
     return microsOfUsd(value)
   } catch {
-    // Only a tampered record holds such an amount; its columns then disagree.
+    // Only a tampered record contains such an amount; its columns then disagree.
     return null
   }
 }

@@ -1,21 +1,21 @@
 import type { SealedRecord } from './hub-types.ts'
 
-/** Columns of hub.records in the order that {@link encodeRows} writes them. */
+/** The columns of hub.records in the order in which {@link encodeRows} writes them. */
 export const copyColumns =
   'tenant_id, record_id, record_type, created_by, skill_id, archetype_id, user_id, event_kind, cost_micros, ' +
   'seal_id, leaf_index, salt, provenance_hash, canonical'
 
 const columnCount = 14
-/** Signature, flags and the length of an extension that is not there. */
+/** The signature, the flags and the length of the absent extension. */
 const header = Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1')
 const trailer = Buffer.from([0xff, 0xff])
 
-/** Of a row: the field count, a length before each field, and the fields whose size is fixed. */
+/** The largest size of a row's field count, the length before each field, and the fields of fixed size. */
 const fixedBytesMax = 2 + 4 * columnCount + 16 + 8 + 16 + 2 + 16 + 32
 
 /**
- * The rows in the binary format of COPY (PostgreSQL, reference page of COPY), which neither side has to escape,
- * print or parse: bytes and ids are half as long as in text.
+ * Encodes the rows in the binary format of COPY (PostgreSQL, reference page of COPY). Neither side escapes, prints or
+ * parses it, and bytes and ids take half the space of text.
  */
 export function encodeRows(tenantId: string, records: readonly SealedRecord[]): Buffer {
   const writer = new RowWriter(records.reduce((sum, record) => sum + sizeBytesMax(tenantId, record), 0))
@@ -25,7 +25,10 @@ export function encodeRows(tenantId: string, records: readonly SealedRecord[]): 
   return writer.written()
 }
 
-/** Three bytes for each UTF-16 unit is the most that UTF-8 takes; only the canonical text is worth measuring. */
+/**
+ * Returns an upper bound of a row's size. UTF-8 takes at most three bytes per UTF-16 unit; only the canonical text is
+ * worth measuring.
+ */
 function sizeBytesMax(tenantId: string, record: SealedRecord): number {
   const { recordType, createdBy, skillId, archetypeId, userId, eventKind, canonical } = record
   const units =
@@ -86,7 +89,7 @@ class RowWriter {
     this.int16(value)
   }
 
-  /** A safe integer, as int8. */
+  /** Writes a safe integer as int8. */
   bigint(value: number | null): void {
     if (value === null) {
       this.length(-1)
@@ -132,7 +135,7 @@ class RowWriter {
 
 const dash = 0x2d
 
-/** Of a lowercase digit. */
+/** Returns the value of a lowercase hexadecimal digit. */
 function hexValue(code: number): number {
   return code < 0x40 ? code - 0x30 : code - 0x57
 }

@@ -4,13 +4,13 @@ import { leavesPerUpperNode, lowerPath } from '../../../provenance/upper-nodes.t
 import { nodeCrypto } from './node-crypto.ts'
 import type { StoredPlace, StoredSeal } from './record-query-types.ts'
 
-/** Stands in for a cosignature that cannot be rebuilt, because its seal was edited or is gone. Never verifies. */
+/** Replaces a cosignature that cannot be rebuilt, because its seal was edited or is gone. Never verifies. */
 export const unknownCosign = 'omhc1.'
 
 const saltBytes = 16
 const signatureBytes = 64
 
-/** The `provenance_cosign` of a record, rebuilt from what is stored. */
+/** Returns the `provenance_cosign` of a record, rebuilt from stored values. */
 export function cosignOf(place: StoredPlace): string {
   const { key_id, sealed_at, leaves_bytes, cosign_parts } = place
   if (key_id === null || sealed_at === null || leaves_bytes === null || cosign_parts === null) return unknownCosign
@@ -39,7 +39,7 @@ function pathOf(parts: Uint8Array, leafIndex: number, leafCount: number): Uint8A
   return path
 }
 
-/** The seal as the provenance core takes it, or undefined when the stored values can be none. */
+/** Returns the seal in the form of the provenance core, or undefined for impossible stored values. */
 export function sealOf(stored: StoredSeal): Seal | undefined {
   const timeMicros = microsOf(stored.sealed_at)
   if (timeMicros === undefined) return undefined
@@ -47,7 +47,7 @@ export function sealOf(stored: StoredSeal): Seal | undefined {
   return { sealId, keyId, timeMicros, leaves, signature }
 }
 
-/** Of a time as PostgreSQL writes it; undefined for what is no time of ours, such as `infinity`. */
+/** Parses a time in PostgreSQL's output form. Returns undefined for any other value, such as `infinity`. */
 function microsOf(text: string): number | undefined {
   const time = parseTimestamp(text.replace(' ', 'T').replace(/\+00$/, 'Z'))
   return time && time.epochMs * 1000 + time.microsOfMs

@@ -1,6 +1,6 @@
 import { DomainError } from '../../../contract/domain-error.ts'
 
-/** The same for a record of another tenant, one the scopes hide, and one that is gone. */
+/** Returns the same error for a record of another tenant, one that the scopes hide, and one that is gone. */
 export function recordNotFound(recordId: string): DomainError {
   return new DomainError(
     'not-found',

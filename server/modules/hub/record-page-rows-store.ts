@@ -1,22 +1,22 @@
 import type { PageRequest, RecordCriteria } from './record-query-types.ts'
 
-/** Which rows a page is of, and in which order, as parts of its statement. */
+/** The rows of a page and their order, as parts of its statement. */
 interface PageRows {
   conditions: string[]
   order: string
-  /** Only one index can give the order, so that values have no say in the plan. */
+  /** Whether only one index can provide the order, so that values do not influence the plan. */
   isSteered: boolean
   values: unknown[]
-  /** Adds a value, and gives its place. */
+  /** Adds a value and returns its placeholder. */
   parameter: (value: unknown) => string
 }
 
 type Column = 'record_id' | 'record_type' | 'skill_id' | 'archetype_id' | 'user_id' | 'created_by' | 'event_kind'
 
 /**
- * The rows of a page, in the order of an index that begins where the page does. A page by time with one filter is
- * steered to the index of that filter, by asking for the order of just that index: the planner cannot know how rare
- * a value is in one tenant, and would at times rather look through all records in the order of their ids.
+ * Returns the rows of a page, in the order of an index that begins where the page does. A page by time with one filter
+ * is steered to the index of that filter by requesting exactly that index's order. The planner does not know how rare a
+ * value is in one tenant, and would sometimes scan all records in id order instead.
  */
 export function rowsOf(tenantId: string, criteria: RecordCriteria, page: PageRequest): PageRows {
   const values: unknown[] = [tenantId]
@@ -66,14 +66,19 @@ function filtersOf({ recordTypes, ...criteria }: RecordCriteria): Filter[] {
   return wanted.flatMap(([column, value]) => (value === undefined ? [] : [{ column, value }]))
 }
 
-/** The only filter, or the only one beside the type, which says least. With an id there is one row anyway. */
+/**
+ * Returns the only filter, or the only one besides the type, which is the least selective. With an id at most one row
+ * matches, so no steering is needed.
+ */
 function steeringFilter(filters: readonly Filter[]): Filter | undefined {
   if (filters.some(({ column }) => column === 'record_id')) return undefined
   const telling = filters.length > 1 ? filters.filter(({ column }) => column !== 'record_type') : filters
   return telling.length === 1 ? telling[0] : undefined
 }
 
-/** Parameters that the ids of the page lie between; the position of the page before is the narrower of two. */
+/**
+ * The parameters that bound the ids of the page. Of two bounds, the position of the page before is the narrower one.
+ */
 interface IdBounds {
   above?: { operator: '>' | '>='; id: string }
   below?: { operator: '<'; id: string }
@@ -95,19 +100,19 @@ function boundsOf(
   return bounds
 }
 
-/** They leave out partitions too. */
+/** Returns the id conditions, which also exclude partitions. */
 function idConditions({ above, below }: IdBounds): string[] {
   return [above, below].flatMap((bound) => (bound ? [`r.record_id ${bound.operator} ${bound.id}`] : []))
 }
 
 /**
- * That the column has the value, said so that the planner does not see it is constant, and so that the index is
- * entered at the first row of the page: comparing column and id together is what a search of the index does.
+ * Returns conditions that the column has the value, in a form that hides the constant from the planner and enters the
+ * index at the first row of the page. Comparing column and id as a pair matches a search of the index.
  */
 function steeringConditions(column: Column, value: string, { above, below }: IdBounds): string[] {
   const pair = `(r.${column}, r.record_id)`
   return [
-    // Comparing pairs does not show the planner that an index of rows that have a value holds all of them.
+    // From a comparison of pairs alone, the planner does not infer that a partial index on non-null values suffices.
     `r.${column} is not null`,
     above ? `${pair} ${above.operator} (${value}, ${above.id})` : `r.${column} >= ${value}`,
     below ? `${pair} ${below.operator} (${value}, ${below.id})` : `r.${column} <= ${value}`,

@@ -11,19 +11,19 @@ interface Page<Row> {
   hasMore: boolean
 }
 
-/** Of the transaction of a page: every order and every single filter has an index that gives its rows in order. */
+/** Transaction options of a page: every order and every single filter has an index that returns its rows in order. */
 export const pageMode = { readOnly: true, inIndexOrder: true } as const
 
 /**
- * A page of records behind a position, in a transaction of {@link pageMode}. It costs the same at any depth. It ends
- * early where its records would be more than one answer holds: PostgreSQL knows the length of a long text without
- * reading it, and only what fits is sent.
+ * Returns a page of records behind a position, in a transaction of {@link pageMode}. The cost is the same at any depth.
+ * The page ends early if its records exceed the size of one response: PostgreSQL knows the length of a long text
+ * without reading it, and sends only what fits.
  */
 export function findPage(tx: TenantTx, criteria: RecordCriteria, page: PageRequest): Promise<Page<AnsweredRecord>> {
   return readPage<AnsweredRecord>(tx, criteria, page, recordColumns.answered)
 }
 
-/** {@link findPage} with all that is stored of the records. */
+/** Returns the same page as {@link findPage} with all stored columns of the records. */
 export function findWholePage(tx: TenantTx, criteria: RecordCriteria, page: PageRequest): Promise<Page<StoredRecord>> {
   return readPage<StoredRecord>(tx, criteria, page, recordColumns.stored)
 }
@@ -35,7 +35,7 @@ async function readPage<Row extends { record_id: string; canonical: string }>(
   columns: (canonical: string) => string,
 ): Promise<Page<Row>> {
   const { text, values, isSteered } = pageStatement(tx.tenantId, criteria, page, columns)
-  // The plan of a prepared statement is for any values. Where the planner has a choice, it must see them.
+  // A prepared statement's plan must suit any values. If the planner has a choice, it must see the values.
   const name = isSteered ? nameOfStatement(text) : undefined
   const { rows } = await tx.client.query<Row | (Omit<Row, 'canonical'> & { canonical: null })>({
     text,
@@ -57,7 +57,7 @@ function pageStatement(
   const { conditions, order, isSteered, values, parameter } = rowsOf(tenantId, criteria, page)
   const bytesBefore = `sum(octet_length(r.canonical)) over (order by ${order} rows unbounded preceding)
         - octet_length(r.canonical)`
-  // One more than asked for tells whether there is a next page.
+  // One more row than requested shows whether there is a next page.
   const text = `
     select ${columns(`case when ${bytesBefore} < ${recordsAnswerBytesMax} then r.canonical end`)}
     from (

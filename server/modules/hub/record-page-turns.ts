@@ -2,16 +2,19 @@ import { DomainError } from '../../../contract/domain-error.ts'
 import { FairQueue } from '../../db/fair-queue.ts'
 import type { Tenant } from '../../http/caller.ts'
 
-/** Smaller pages cost little. A page of 1,000 records keeps the process busy for tens of milliseconds. */
+/**
+ * Maximum size of a page that does not queue. A page of 1,000 records keeps the process busy for tens of milliseconds.
+ */
 const smallPageMax = 200
 const pagesAtOnce = { all: 4, ofTenant: 2 } as const
 const waitMs = 30_000
 
-/** Shares the process between tenants that read large pages, so that many of one do not hold up the others. */
+/**
+ * Shares the process between tenants that read large pages, so that one tenant's many pages do not delay the others.
+ */
 export interface PageTurns {
   /**
-   * Reads a page, a large one when it is the tenant's turn.
-   *
+   * Reads a page. A large page first waits for a slot of the tenant.
    * @throws DomainError `hub-unavailable` after too long a wait
    */
   take<Page>(tenant: Tenant, limit: number, read: () => Promise<Page>): Promise<Page>

@@ -2,9 +2,9 @@ import type { RecordType } from '../../../contract/literals.ts'
 import type { TenantTables } from '../../db/schema.ts'
 
 /**
- * Where a record stands in its seal, and what its cosignature is made of. Nothing is assumed of the values, here and
- * below: someone may have edited them, and reading must say so, not fail. So what JavaScript cannot hold for every
- * value of the column is text.
+ * The place of a record in its seal, and the parts of its cosignature. Somebody may have edited the values, here and
+ * below, and reads must report that instead of failing. So a column is text if JavaScript cannot represent all of its
+ * values.
  */
 export interface StoredPlace {
   record_id: string
@@ -12,32 +12,35 @@ export interface StoredPlace {
   provenance_hash: string
   seal_id: string
   leaf_index: number
-  /** Of the seal, as are the members below: all null where it is gone. */
+  /** The key of the seal. This and the members below are null if the seal is gone. */
   key_id: string | null
-  /** As PostgreSQL writes it, such as `2026-01-31 08:00:00.123456+00` or `infinity`. */
+  /** A time in PostgreSQL's output form, such as `2026-01-31 08:00:00.123456+00` or `infinity`. */
   sealed_at: string | null
   leaves_bytes: number | null
   /**
    * The record's salt, the seal's signature, the leaves that share the record's upper node, and the upper nodes on its
-   * path, one after the other. Null also where salt or signature do not have their lengths.
+   * path, concatenated. Also null if salt or signature have a wrong length.
    */
   cosign_parts: Buffer | null
-  /** Only of a seal without upper nodes: `cosign_parts` then ends with the signature. */
+  /** The leaves of a seal without upper nodes; `cosign_parts` then ends with the signature. */
   leaves: Buffer | null
 }
 
-/** What an answer tells of a record: its text, what may change about it, and its place. */
+/** The parts of a response about a record: its text, its changeable state, and its place. */
 export interface AnsweredRecord extends StoredPlace {
   record_type: string
   canonical: string
-  /** Null in a record that was never purged, or was restored. */
+  /** Null for a record that was never purged, or was restored. */
   purged_at: string | null
   cost_micros: string | null
 }
 
-/** A whole record, with the columns that it is searched by, which verification compares. */
+/** A whole record, with the search columns that verification compares. */
 export interface StoredRecord extends AnsweredRecord {
-  /** How often its state has changed; null for never. Read with the state: an entity tag names what it came with. */
+  /**
+   * The number of changes of its state; null for none. Read together with the state, because an entity tag identifies
+   * both.
+   */
   revision: number | null
   tenant_id: string
   created_by: string
@@ -53,22 +56,22 @@ export type StoredSeal = Pick<
   TenantTables['hub.seals'],
   'seal_id' | 'key_id' | 'leaves' | 'upper_nodes' | 'signature'
 > & {
-  /** As in {@link StoredPlace}. */
+  /** The same form as in {@link StoredPlace}. */
   sealed_at: string
 }
 
 export type RecordSort = 'created_at' | '-created_at' | 'cost_usd_estimate' | '-cost_usd_estimate'
 
-/** The last record of a page: the next one begins behind it. */
+/** The last record of a page. The next page begins behind it. */
 export interface PagePosition {
   recordId: string
   /** Only when sorting by cost. */
   costMicros?: string
 }
 
-/** Which records a query finds. Absent members do not restrict. */
+/** The records that a query finds. Absent members do not restrict. */
 export interface RecordCriteria {
-  /** The types that parameters and scopes leave; all if absent. */
+  /** The types that parameters and scopes permit; all if absent. */
   recordTypes?: readonly RecordType[] | undefined
   recordId?: string | undefined
   skillId?: string | undefined
@@ -76,9 +79,9 @@ export interface RecordCriteria {
   userId?: string | undefined
   createdBy?: string | undefined
   eventKind?: string | undefined
-  /** Smallest record id of the lower bound of created_at. */
+  /** The smallest record id of the lower bound of created_at. */
   fromId?: string | undefined
-  /** Smallest record id of the upper bound of created_at; excluded. */
+  /** The smallest record id of the upper bound of created_at; exclusive. */
   beforeId?: string | undefined
   includePurged: boolean
 }
@@ -87,6 +90,9 @@ export interface PageRequest {
   sort: RecordSort
   limit: number
   after?: PagePosition | undefined
-  /** Purged records whose recovery buffer ended by then are gone, whether or not they have been removed yet. */
+  /**
+   * The time of the read. Purged records whose recovery period ended by then are gone, whether or not they are already
+   * erased.
+   */
   now: string
 }

@@ -4,7 +4,7 @@ import { cosignOf } from './record-cosign.ts'
 import { provenanceHashOf } from './record-response.ts'
 import { findPlaces } from './record-store.ts'
 
-/** Rebuilds what writes were answered with, from what is stored. */
+/** Rebuilds the responses to writes from stored values. */
 export const readReceipts: Records['receipts'] = async (tx, recordIds) => {
   const places = await findPlaces(tx, recordIds, formatTimestamp(Date.now()))
   const receipts = new Map(

@@ -5,7 +5,7 @@ import type { Verification } from './verification-types.ts'
 
 const closingBrace = 0x7d
 
-/** Members that the answer adds to the canonical ones: a stored text that has any of them was edited. */
+/** The members that a response adds to the canonical ones. A stored text that contains any of them was edited. */
 const addedMembers = ['is_purged', 'provenance_hash', 'provenance_cosign', 'verification']
 
 export function provenanceHashOf({ provenance_hash }: Pick<StoredPlace, 'provenance_hash'>): string {
@@ -13,15 +13,15 @@ export function provenanceHashOf({ provenance_hash }: Pick<StoredPlace, 'provena
 }
 
 /**
- * The record as the API answers it, in JSON: its stored canonical text, and behind its members those that are not
- * part of it. The text is parsed, not written anew: only so is it certain that the answer stays one JSON object,
- * whatever someone made of the text.
+ * Returns the record as JSON in its API form: its stored canonical text with the additional members appended. Parses
+ * the text but does not re-serialize it. This guarantees that the response is one JSON object, regardless of edits to
+ * the text.
  */
 export function responseText(tenantId: string, record: AnsweredRecord): string {
   return responseTextWith(tenantId, record, cosignOf(record))
 }
 
-/** {@link responseText}, given the cosignature. */
+/** Returns {@link responseText} with the given cosignature. */
 export function responseTextWith(tenantId: string, record: RecordText, cosign: string): string {
   const { canonical } = record
   const members = parseCanonical(canonical)
@@ -32,16 +32,15 @@ export function responseTextWith(tenantId: string, record: RecordText, cosign: s
 }
 
 /**
- * Returns whether a text names the type of its row. Readers see some types only, by the column: somebody who edits it
- * must not make the Hub open the content of another type for them.
- *
- * @param members of {@link parseCanonical}
+ * Returns whether a text names the type of its row. Scopes restrict types by the column, so editing the column must not
+ * reveal content of another type.
+ * @param members the result of {@link parseCanonical}
  */
 export function isOfItsType({ record_type }: { record_type: string }, members: JsonObject | undefined): boolean {
   return members === undefined || members.record_type === record_type
 }
 
-/** Members of records of every type. */
+/** The members of records of every type. */
 const commonMembers = ['record_id', 'tenant_id', 'created_at', 'created_by', 'schema_version', 'related_records']
 
 function withoutContent({ record_type }: { record_type: string }, members: JsonObject | undefined): JsonObject {
@@ -49,14 +48,13 @@ function withoutContent({ record_type }: { record_type: string }, members: JsonO
   return { ...Object.fromEntries(common), record_type, content: 'unavailable' }
 }
 
-/** What of a stored record its answer is made of, besides the cosignature. */
+/** The parts of a stored record that its response needs, besides the cosignature. */
 type RecordText = Pick<AnsweredRecord, 'record_id' | 'record_type' | 'canonical' | 'purged_at' | 'provenance_hash'>
 
 /**
- * Whether members may be added to the text behind its own, of which it needs one, so that a comma may follow, and
+ * Returns whether members may be appended to the text. It needs a member of its own, so that a comma may follow, and
  * nothing behind the brace.
- *
- * @param members of {@link parseCanonical}
+ * @param members the result of {@link parseCanonical}
  */
 export function isAnswerable(canonical: string, members: JsonObject | undefined): members is JsonObject {
   return (
@@ -67,12 +65,12 @@ export function isAnswerable(canonical: string, members: JsonObject | undefined)
   )
 }
 
-/** An answer with its verification as one more member. */
+/** Returns the response with its verification as an additional member. */
 export function withVerification(answer: string, verification: Verification): string {
   return `${answer.slice(0, -1)},"verification":${JSON.stringify(verification)}}`
 }
 
-/** The canonical object, or undefined when the stored text is none. */
+/** Returns the canonical object, or undefined if the stored text is not one. */
 export function parseCanonical(canonical: string): JsonObject | undefined {
   try {
     const value: unknown = JSON.parse(canonical)
@@ -83,14 +81,14 @@ export function parseCanonical(canonical: string): JsonObject | undefined {
 }
 
 function addedText(record: RecordText, cosign: string): string {
-  // Digits, letters, `-`, `_`, `:` and `.` are all that hash and cosignature have.
+  // Hash and cosignature contain only digits, letters, `-`, `_`, `:` and `.`.
   return (
     `"is_purged":${record.purged_at !== null},"provenance_hash":"${provenanceHashOf(record)}",` +
     `"provenance_cosign":"${cosign}"`
   )
 }
 
-/** An edited text. One that was destroyed answers what the columns still say. */
+/** Re-serializes an edited text. For an unparsable text, returns the values of the columns. */
 function rewritten(
   tenantId: string,
   { record_id, record_type }: RecordText,

@@ -19,17 +19,17 @@ import type { RecordClock } from './record-clock-types.ts'
 import { indexColumnsOf } from './record-columns.ts'
 
 const saltBytes = 16
-/** Ordinary ones take a fraction of a millisecond. */
+/** Records per time slice. A usual record takes a fraction of a millisecond. */
 const recordsPerTurn = 8
-/** Of the records that the service writes itself, which tell what was done and have no content. */
+/** The author of records that the service writes itself. They record actions and have no content. */
 const serviceSubject = 'service:hub'
 
-/** A record that waits for its place in a seal. */
+/** A record without its place in a seal. */
 type HashedRecord = { -readonly [Member in keyof SealedRecord]: SealedRecord[Member] }
 
 /**
- * All crypto is synchronous: 1,000 telemetry events take about 14 ms of one core when it has nothing else to do,
- * of which the 16 signatures are under 1 ms.
+ * Creates the sealer. All crypto is synchronous: 1,000 telemetry events take about 14 ms of one idle core, of which the
+ * 16 signatures are under 1 ms.
  */
 export function createRecordSealer(deps: { keys: ProvenanceKeys; clock: RecordClock }): RecordSealer {
   const { keys, clock } = deps
@@ -97,7 +97,7 @@ function hashRecord(tenant: Tenant, draft: RecordDraft, clock: RecordClock, salt
   }
 }
 
-/** Gives the records of the group their places in a new seal. */
+/** Assigns the records of the group their places in a new seal. */
 function sealGroup(signer: ProvenanceSigner, group: readonly HashedRecord[], clock: RecordClock): Seal {
   const moment = clock.next()
   const { seal, cosigns, upperNodes, root } = sealRecords(

@@ -1,7 +1,7 @@
 /**
- * The parts that statements about records are made of. `r` is hub.records, `s` the state of the record, `c` its place
- * in the seal; $1 is the tenant. OFFSET keeps a look-up a look-up, one per record that is read: as a plain join it may
- * be planned as a scan of the states, or the seals, of all records.
+ * Parts of statements about records. `r` is hub.records, `s` the state of the record, `c` its place in the seal; $1 is
+ * the tenant. OFFSET keeps one look-up per record: the planner may execute a plain join as a scan of the states, or the
+ * seals, of all records.
  */
 
 export const lookUpState = `
@@ -18,20 +18,20 @@ const columnsBesideText = `${columnsOfPlace}, r.record_type, r.cost_micros::text
 const columnsToCompare = `r.tenant_id, r.created_by, r.skill_id, r.archetype_id, r.user_id, r.event_kind,
       encode(r.salt, 'hex') as salt`
 
-/** Columns of the types of record-query-types.ts. */
+/** The columns of the types of record-query-types.ts. */
 export const recordColumns = {
   place: columnsOfPlace,
   all: `${columnsBesideText}, ${columnsToCompare}, r.canonical, s.purged_at, s.revision`,
-  /** Where the state comes with the record, and an expression decides on the text. */
+  /** For queries that join the state, with an expression for the text. */
   answered: (canonical: string) => `${columnsBesideText}, r.purged_at, ${canonical} as canonical`,
   stored: (canonical: string) =>
     `${columnsBesideText}, ${columnsToCompare}, r.purged_at, r.revision, ${canonical} as canonical`,
 }
 
-/** Levels of the tree whose nodes a seal keeps (`upperNodesOf`): a full one of 64 leaves has its root at level 6. */
+/** Levels of the tree whose nodes a seal stores (`upperNodesOf`). A full tree of 64 leaves has its root at level 6. */
 const upperLevels = [2, 3, 4, 5]
 
-/** Of the record, at a level; it is on the path where the level has it. */
+/** Returns the index of the record's sibling at a level. It is on the path if the level contains it. */
 const siblingAt = (level: number) => `((r.leaf_index::integer >> ${level}) # 1)`
 
 const nodesAt = (level: number) => `((t.leaf_count + ${2 ** level - 1}) >> ${level})`
@@ -42,7 +42,7 @@ function upperNodeAt(level: number): string {
   return `case when ${siblingAt(level)} < ${nodesAt(level)} then substr(t.upper_nodes, 32 * (${place}) + 1, 32) else '' end`
 }
 
-/** Of each seal no more is sent than the record needs: a third of a kilobyte and not three. */
+/** Selects from each seal only the parts that the record needs: a third of a kilobyte instead of three. */
 export const lookUpPlace = `
   left join lateral (
     select t.key_id, t.sealed_at::text as sealed_at, t.leaves_bytes,

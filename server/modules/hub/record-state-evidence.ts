@@ -7,26 +7,26 @@ import { findStates, type Release, type StateOfRecord } from './record-state-sto
 import { findRecords } from './record-store.ts'
 import type { SealedRow } from './sealed-records-types.ts'
 
-/** What verification compares the states of records with: those that have changed, and all that bears on them. */
+/** The data that verification compares with the changed states of records. */
 export interface StateEvidence {
   states: ReadonlyMap<string, StateOfRecord>
-  /** The governance events that the states name, by id; they are verified with the records. */
+  /** The governance events that the states name, by id. They are verified with the records. */
   events: ReadonlyMap<string, StoredRecord>
-  /** Of the purged governance events among the records; each has its verified event. */
+  /** The releases of the purged governance events among the records, each with a verified event. */
   releases: readonly Release[]
-  /** Holds that name purged ones among the records, and were in force when they were purged. */
+  /** Holds that name purged records and were in force at their purge, by record id. */
   naming: ReadonlyMap<string, readonly HoldPeriod[]>
-  /** Holds with a filter that were in force at one of the purges at least. */
+  /** Filter holds that were in force at one or more of the purges. */
   filtering: readonly HoldPeriod[]
 }
 
-/** What tells ends of holds, and releases, that the service wrote from those that somebody else did. */
+/** Distinguishes hold releases and purge releases by the service from those that somebody else wrote. */
 export interface HoldEvidence {
   ends: HoldReleaseVerifier
   holds: Pick<HoldCheck, 'releasesOf'>
 }
 
-/** Of records that nobody ever purged. */
+/** The evidence for records that were never purged. */
 const nothing: StateEvidence = {
   states: new Map(),
   events: new Map(),
@@ -35,10 +35,10 @@ const nothing: StateEvidence = {
   filtering: [],
 }
 
-/** Events beyond their own buffer too: they stay for as long as a state rests on them. */
+/** Includes events whose recovery period is over: they remain for as long as a state depends on them. */
 const beforeAll = '0001-01-01T00:00:00.000000Z'
 
-/** Asks the database only where a record has changed its state. */
+/** Loads the evidence. Queries the database only for records whose state has changed. */
 export async function loadStateEvidence(
   tx: TenantTx,
   rows: readonly SealedRow[],

@@ -4,7 +4,10 @@ import type { TenantTables } from '../../db/schema.ts'
 
 export type RecordState = Omit<TenantTables['hub.record_states'], 'tenant_id' | 'record_id'>
 
-/** As verification looks at it: whether something is left of a buffer, not how much, which may be beyond a number. */
+/**
+ * The state as verification compares it: whether a recovery period is paused, but not its rest, which may exceed a
+ * number.
+ */
 export type StateOfRecord = Omit<RecordState, 'buffer_left_micros'> & { record_id: string; is_frozen: boolean }
 
 const comparedColumns = ['revision', 'purged_at', 'purged_by', 'purge_reason', 'hard_delete_after', 'event_id'] as const
@@ -23,8 +26,9 @@ const neverPurged: RecordState = {
 }
 
 /**
- * The state of a record, locked until the transaction ends: whoever comes second sees what changed. Whether the record is
- * still there is to be asked under the lock, for it may have been erased meanwhile; undefined where that is known.
+ * Returns the state of a record, locked until the transaction ends, so that concurrent callers see each other's
+ * changes. Callers must check under the lock that the record still exists, because it may have been erased meanwhile.
+ * Returns undefined if the erasure is already known.
  */
 export async function lockState(tx: TenantTx, recordId: string): Promise<RecordState | undefined> {
   await tx.db
@@ -41,7 +45,7 @@ export async function lockState(tx: TenantTx, recordId: string): Promise<RecordS
     .executeTakeFirst()
 }
 
-/** The stored states of those of the records that ever had one. */
+/** Returns the stored states of the records that have one. */
 export async function findStates(tx: TenantTx, recordIds: readonly string[]): Promise<StateOfRecord[]> {
   return tx.db
     .selectFrom('hub.record_states')
@@ -51,7 +55,7 @@ export async function findStates(tx: TenantTx, recordIds: readonly string[]): Pr
     .execute()
 }
 
-/** Only under the lock of {@link lockState}. */
+/** Stores a state. Requires the lock of {@link lockState}. */
 export async function saveState(tx: TenantTx, recordId: string, state: RecordState): Promise<void> {
   await tx.db
     .updateTable('hub.record_states')
@@ -68,7 +72,7 @@ export async function insertRelease(tx: TenantTx, release: Release): Promise<voi
     .execute()
 }
 
-/** All releases of the records, ended ones too. */
+/** Returns all releases of the records, including ended ones. */
 export async function findReleases(tx: TenantTx, recordIds: readonly string[]): Promise<Release[]> {
   if (recordIds.length === 0) return []
   return tx.db
@@ -79,7 +83,7 @@ export async function findReleases(tx: TenantTx, recordIds: readonly string[]): 
     .execute()
 }
 
-/** The next releases of a record by age, in a transaction of `inIndexOrder`. */
+/** Returns the next releases of a record by age. Requires a transaction of `inIndexOrder`. */
 export async function releasesAfter(
   tx: TenantTx,
   recordId: string,

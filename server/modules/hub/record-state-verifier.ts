@@ -10,10 +10,9 @@ import type { StateEvidence } from './record-state-evidence.ts'
 import type { SealedRow } from './sealed-records-types.ts'
 
 /**
- * Whether the stored state of a record is what its last governance event says. Who changes the state by hand has no
- * event for it.
- *
- * @param isSound of an event, whether it verifies
+ * Returns whether the stored state of a record agrees with its last governance event. A state that somebody changed by
+ * hand has no such event.
+ * @param isSound returns whether an event verifies
  */
 export function stateAgrees(
   { record_id }: SealedRow,
@@ -21,7 +20,7 @@ export function stateAgrees(
   isSound: (event: StoredRecord) => boolean,
 ): boolean {
   const state = states.get(record_id)
-  // Never changed.
+  // No state: never changed.
   if (state === undefined) return true
   const event = events.get(state.event_id ?? '')
   if (event === undefined || !isSound(event)) return false
@@ -39,17 +38,19 @@ export function stateAgrees(
   )
 }
 
-/** Events of an earlier version of the service say less. */
+/** Compares a value with the event's. Events of an earlier version of the service lack some values. */
 function isAbsentOr(stored: unknown, told: unknown): boolean {
   return told === undefined || told === stored
 }
 
-/** Holds may put the end of the buffer off. */
+/** Compares the ends of the recovery period. Holds may postpone the end. */
 function endsNotBefore(end: string | null, told: unknown): boolean {
   return end !== null && (typeof told !== 'string' || end >= told)
 }
 
-/** Whether a record was purged although a hold was in force then, or, of a governance event, no release active. */
+/**
+ * Returns whether a record was purged while a hold was in force or, for a governance event, without an active release.
+ */
 export function wasPurgedUnderHold(row: SealedRow, evidence: StateEvidence): boolean {
   const purged_at = evidence.states.get(row.record_id)?.purged_at ?? row.purged_at
   if (purged_at === null) return false

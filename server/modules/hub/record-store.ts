@@ -4,7 +4,9 @@ import { decryptRows } from '../../db/record-encryption.ts'
 import type { StoredPlace, StoredRecord, StoredSeal } from './record-query-types.ts'
 import { lookUpPlace, lookUpState, recordColumns } from './record-sql-store.ts'
 
-/** The whole seals, for verification. A seal has up to 64 records, and a page up to 1,000: each is read once. */
+/**
+ * Returns whole seals for verification. A seal has up to 64 records, and a page up to 1,000, so each seal is read once.
+ */
 export async function findSeals(tx: TenantTx, sealIds: readonly string[]): Promise<StoredSeal[]> {
   if (sealIds.length === 0) return []
   return tx.db
@@ -15,15 +17,15 @@ export async function findSeals(tx: TenantTx, sealIds: readonly string[]): Promi
     .execute()
 }
 
-/** A record that can still be read: one beyond its recovery buffer is not. */
+/** Returns a record unless its recovery period is over. */
 export async function findRecord(tx: TenantTx, recordId: string, now: string): Promise<StoredRecord | undefined> {
   const [record] = await findRecords(tx, [recordId], now)
   return record
 }
 
 /**
- * The records among the ids that can still be read, purged ones too, in the order of their ids. One whose content is
- * gone with its key is among them: see `isErased`.
+ * Returns the readable records among the ids, including purged ones, in id order. Includes records whose content was
+ * destroyed with its key; see `isErased`.
  */
 export async function findRecords(tx: TenantTx, recordIds: readonly string[], now: string): Promise<StoredRecord[]> {
   if (recordIds.length === 0) return []
@@ -32,7 +34,7 @@ export async function findRecords(tx: TenantTx, recordIds: readonly string[], no
   return rows
 }
 
-/** Where the records among the ids stand that can still be read, without their texts. */
+/** Returns the places of the readable records among the ids, without their texts. */
 export async function findPlaces(tx: TenantTx, recordIds: readonly string[], now: string): Promise<StoredPlace[]> {
   if (recordIds.length === 0) return []
   const { rows } = await tx.client.query<StoredPlace>(recordsByIds(recordColumns.place), [tx.tenantId, recordIds, now])
@@ -48,7 +50,7 @@ function recordsByIds(columns: string): string {
     order by r.record_id`
 }
 
-/** Bytes of the canonical text of each record, without reading it. */
+/** Returns the length in bytes of each record's canonical text, without reading it. */
 export async function findSizes(tx: TenantTx, recordIds: readonly string[]): Promise<Map<string, number>> {
   const rows = await tx.db
     .selectFrom('hub.records')
@@ -59,7 +61,7 @@ export async function findSizes(tx: TenantTx, recordIds: readonly string[]): Pro
   return new Map(rows.map((row) => [row.record_id, row.bytes]))
 }
 
-/** Which of the ids name a record that can still be read. */
+/** Returns the ids that name a readable record. */
 export async function findRecordIds(tx: TenantTx, recordIds: readonly string[], now: string): Promise<Set<string>> {
   if (recordIds.length === 0) return new Set()
   const { rows } = await tx.client.query<{ record_id: string }>(
@@ -71,7 +73,7 @@ export async function findRecordIds(tx: TenantTx, recordIds: readonly string[], 
   return new Set(rows.map((row) => row.record_id))
 }
 
-/** The ids that each of the records names in related_records, as they are stored as links. */
+/** Returns for each record the ids in its related_records, from the stored links. */
 export async function findLinks(tx: TenantTx, recordIds: readonly string[]): Promise<Map<string, string[]>> {
   if (recordIds.length === 0) return new Map()
   const links = await tx.db
@@ -89,7 +91,7 @@ export async function findLinks(tx: TenantTx, recordIds: readonly string[]): Pro
   return targets
 }
 
-/** One array parameter, so that the statement is the same for any number of values. */
+/** Passes values as one array parameter, so that the statement is the same for any number of values. */
 export function anyOf<Value extends string>(values: readonly Value[]) {
   return sql<Value>`any(${[...values]})`
 }

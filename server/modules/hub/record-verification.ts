@@ -7,15 +7,15 @@ import type { VerificationPool } from './verification-pool.ts'
 import { passed, type TaskEvidence, taskOf } from './verification-task.ts'
 import type { Verification, VerificationSummary } from './verification-types.ts'
 
-/** What is stored about records apart from their own rows, as far as verification compares it. */
+/** The stored data, besides the records' own rows, that verification compares. */
 export interface Evidence extends TaskEvidence {
-  /** `seals` and `links` are also those of the events in it. */
+  /** The states of the records. `seals` and `links` include those of the events in it. */
   states: StateEvidence
-  /** Records whose texts are gone with their key. */
+  /** Records whose content was destroyed with its key. */
   erased: ErasedContents
 }
 
-/** Verifies stored records (see `checkRecords`). Throws `hub-unavailable` when there is too much to verify already. */
+/** Verifies stored records (see `checkRecords`). Throws `hub-unavailable` if too much verification is pending. */
 export async function verifyStored(
   tenantId: string,
   records: readonly SealedRow[],
@@ -32,7 +32,7 @@ export async function verifyStored(
     const result = results[at]!
     const isStateSound = stateAgrees(record, states, (event) => soundEvents.has(event))
     const isCosigned = (result & passed.cosign) !== 0
-    // Without the text, the stored hash is compared with the sealed leaf, which the cosignature check has done.
+    // Without the text, the stored hash is compared with the sealed leaf; the cosignature check has done that.
     const isGone = erased.keys.has(record.record_id)
     const isGoneProven = isGone && isCosigned && checkErasedContent(tenantId, record, erased, undefined).length === 0
     const checks = {
@@ -48,7 +48,10 @@ export async function verifyStored(
 
 const passedAll = passed.hash | passed.cosign | passed.schemaVersion
 
-/** A record can be both tampered with and badly cosigned; an unsupported schema version alone is neither. */
+/**
+ * Counts the results. A record can be both tampered with and badly cosigned; an unsupported schema version alone is
+ * neither.
+ */
 export function summaryOf(verifications: readonly Verification[]): VerificationSummary {
   const count = (test: (verification: Verification) => boolean) => verifications.filter(test).length
   return {
@@ -59,7 +62,7 @@ export function summaryOf(verifications: readonly Verification[]): VerificationS
   }
 }
 
-/** Names of the checks that failed. */
+/** Returns the names of the failed checks. */
 export function failedChecks(verification: Verification): string[] {
   return Object.entries(verification.checks).flatMap(([check, passed]) => (passed ? [] : [check]))
 }

@@ -11,7 +11,7 @@ import type { VerificationPool } from './verification-pool.ts'
 import type { Verification } from './verification-types.ts'
 import type { VerifiedEvents } from './verified-events.ts'
 
-/** As {@link StoredVerification.prepare}, without a report of what fails. */
+/** Same as {@link StoredVerification.prepare}, without reporting failures. */
 export type RecordVerifier = (
   tx: TenantTx,
   tenant: Tenant,
@@ -30,7 +30,7 @@ export function createRecordVerifier(deps: {
   }
 }
 
-/** What verification compares besides the records' own rows. */
+/** Loads the data, besides the records' own rows, that verification compares. */
 async function gather(
   tx: TenantTx,
   rows: readonly SealedRow[],

@@ -8,7 +8,7 @@ import { copyColumns, encodeRows } from './record-copy.ts'
 /** Rows per INSERT: a statement takes at most 65,535 parameters. */
 const rowsPerInsert = 1000
 
-/** @param sealed hears of the tenant after a commit of {@link RecordWriter.insert} */
+/** @param sealed receives the tenant after a commit of {@link RecordWriter.insert} */
 export function createRecordWriter(sealed: (tenantId: string) => void = () => {}): RecordWriter {
   return {
     async insert(tx, batch) {
@@ -39,11 +39,11 @@ export function createRecordWriter(sealed: (tenantId: string) => void = () => {}
   }
 }
 
-/** Of the records that the service writes itself, which tell what was done and have no content. */
+/** The author of records that the service writes itself. They record actions and have no content. */
 const serviceSubject = 'service:hub'
 
 function encrypted({ records, contentKeyId }: SealedBatch, sealer: ContentEncryptor): SealedRecord[] {
-  // Their salts would tell of another key than the one that their texts go with.
+  // Otherwise the salts would name another key than the one that encrypts the texts.
   if (sealer.keyId !== contentKeyId) throw new Error('the records are sealed for another content key')
   return records.map((record) =>
     record.createdBy === serviceSubject
@@ -52,10 +52,12 @@ function encrypted({ records, contentKeyId }: SealedBatch, sealer: ContentEncryp
   )
 }
 
-/** Straight into the partition: the parent has a row-level policy, and PostgreSQL refuses COPY into such a table. */
+/**
+ * Copies directly into the partition: the parent has a row-level policy, and PostgreSQL refuses COPY into such a table.
+ */
 function copies({ tenantId, records }: SealedBatch): IngestStep[] {
   const first = recordPartitionOf(records[0]!.recordId)
-  // Ids are in order, so all are of one month unless the last is not.
+  // Ids are in order, so all belong to one month unless the last differs.
   const byPartition =
     recordPartitionOf(records.at(-1)!.recordId) === first
       ? [[first, records] as const]
@@ -66,7 +68,10 @@ function copies({ tenantId, records }: SealedBatch): IngestStep[] {
   }))
 }
 
-/** VALUES and not INSERT … SELECT: hub.seals has a policy, and a distributed database would make a COPY of that. */
+/**
+ * Uses VALUES and not INSERT … SELECT: hub.seals has a policy, and a distributed database would convert the latter into
+ * a COPY.
+ */
 const insertSeal = {
   name: 'hub_insert_seal',
   text: `insert into hub.seals (tenant_id, seal_id, key_id, sealed_at, leaves, upper_nodes, signature)
@@ -78,7 +83,7 @@ function sealStep(tenantId: string, seal: Seal): IngestStep {
   return { statement: insertSeal, values: [tenantId, seal_id, key_id, sealed_at, leaves, upper_nodes, signature] }
 }
 
-/** What tells the tenant's log of the seals of a transaction. */
+/** Announces the seals of a transaction to log integration. */
 const insertArrival = {
   name: 'hub_insert_arrival',
   text: `insert into hub.seal_arrivals (tenant_id, arrival_id, seal_ids, first_ids, last_ids, log_leaves)
@@ -86,7 +91,7 @@ const insertArrival = {
 }
 
 function arrivalValues({ tenantId, seals }: SealedBatch): (string | Buffer)[] {
-  // As literals of arrays: the steps of an ingest transaction are sent as they are.
+  // Array literals, because the steps of an ingest transaction are sent without conversion.
   const ids = (of: (seal: Seal) => string) => `{${seals.map(of).join(',')}}`
   return [
     tenantId,
@@ -98,7 +103,9 @@ function arrivalValues({ tenantId, seals }: SealedBatch): (string | Buffer)[] {
   ]
 }
 
-/** ON CONFLICT: without it a distributed database would make a COPY of the statement, as of that of a seal. */
+/**
+ * Uses ON CONFLICT, because a distributed database would otherwise convert the statement into a COPY, as with seals.
+ */
 const insertLinks = {
   name: 'hub_insert_links',
   text: `insert into hub.record_links (tenant_id, from_id, to_id)
@@ -151,7 +158,7 @@ function linkRows(batch: SealedBatch) {
   )
 }
 
-/** `pg` sends any other Uint8Array as a copy; a view costs nothing. */
+/** Returns a view as a Buffer, which costs nothing; `pg` would send any other Uint8Array as a copy. */
 function bytesOf(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
@@ -160,7 +167,7 @@ function* chunksOf<Row>(rows: readonly Row[]): Generator<readonly Row[]> {
   for (let start = 0; start < rows.length; start += rowsPerInsert) yield rows.slice(start, start + rowsPerInsert)
 }
 
-/** A batch of one tenant in a transaction of another is a bug that row security would report less clearly. */
+/** Throws if batch and transaction belong to different tenants. Row security would report that bug less clearly. */
 function requireTenant(tx: TenantTx, batch: SealedBatch): void {
   if (tx.tenantId !== batch.tenantId) throw new Error('the batch belongs to another tenant than the transaction')
 }

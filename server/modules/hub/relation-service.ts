@@ -11,11 +11,14 @@ import { type Direction, findEdges, findNeighbours } from './relation-store.ts'
 import { withUnavailable } from './unavailable-content.ts'
 
 export interface RecordRelations {
-  /** The answer in JSON. The root, an id in lower case, is answered even when it is purged, as GET answers it. Throws `not-found` when GET would. */
+  /**
+   * Returns the related records as JSON. The root, an id in lower case, is included even if it is purged, like in GET.
+   * Throws `not-found` if GET would.
+   */
   related(caller: Caller, root: string, walk: { depth: number; direction: Direction }): Promise<string>
 }
 
-/** Walks related_records breadth first, one query for each hop and direction. */
+/** Creates the service that walks related_records breadth first, with one query per hop and direction. */
 export function createRecordRelations(deps: { database: Database; clock: RecordClock }): RecordRelations {
   const { database, clock } = deps
 
@@ -51,7 +54,7 @@ async function walk(tx: TenantTx, root: string, depth: number, direction: Direct
   let frontier = [root]
   for (let hop = 0; hop < depth && frontier.length > 0; hop++) {
     const room = relatedAnswerMax - ids.length
-    // One more than there is room for tells whether something was cut.
+    // One more than fits shows whether the result is truncated.
     const found = await findNeighbours(tx, {
       frontier,
       visited: ids,
@@ -66,7 +69,7 @@ async function walk(tx: TenantTx, root: string, depth: number, direction: Direct
   return { ids, truncated: false }
 }
 
-/** The first of the ids whose records one answer holds; the root always. */
+/** Returns the first ids whose records fit one response, always including the root. */
 async function fitting(tx: TenantTx, ids: readonly string[]): Promise<string[]> {
   const sizes = await findSizes(tx, ids)
   let bytes = 0

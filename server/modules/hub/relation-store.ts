@@ -15,15 +15,15 @@ interface Step {
   /** All records reached so far. */
   visited: readonly string[]
   direction: Direction
-  /** Types the caller may see; all if absent. */
+  /** The types that the caller may see; all if undefined. */
   recordTypes: readonly RecordType[] | undefined
   limit: number
 }
 
 /**
- * Ids one hop away from the frontier, in the order of their ids, at most `limit`. Purged records are left out, and so
- * not walked through either. The limit holds for each record of the frontier too, so that one with a million links costs
- * no more than its share.
+ * Returns ids one hop away from the frontier, in id order, at most `limit`. Skips purged records, so the walk does not
+ * pass through them either. The limit also applies to each record of the frontier, so that one with a million links
+ * costs no more than its share.
  */
 export async function findNeighbours(tx: TenantTx, step: Step): Promise<string[]> {
   const directions = step.direction === 'both' ? (['out', 'in'] as const) : [step.direction]
@@ -38,7 +38,7 @@ export async function findNeighbours(tx: TenantTx, step: Step): Promise<string[]
 
 const neighboursSql = { out: neighboursOver('from_id', 'to_id'), in: neighboursOver('to_id', 'from_id') }
 
-/** OFFSET makes look-ups of both joins, whatever the planner knows of the tenant. */
+/** OFFSET makes both joins look-ups, regardless of the planner's statistics about the tenant. */
 function neighboursOver(near: 'from_id' | 'to_id', far: 'from_id' | 'to_id'): string {
   return `
     select distinct n.record_id
@@ -63,7 +63,7 @@ function neighboursOver(near: 'from_id' | 'to_id', far: 'from_id' | 'to_id'): st
     limit $5`
 }
 
-/** The links among the records. */
+/** Returns the links among the records. */
 export async function findEdges(tx: TenantTx, recordIds: readonly string[]): Promise<Edge[]> {
   const { rows } = await tx.client.query<Edge>(
     `select from_id as "from", to_id as "to" from hub.record_links

@@ -8,20 +8,20 @@ import type { RecordVerifier } from './record-verifier.ts'
 import { findingKey, type NamedFinding } from './tamper-finding.ts'
 import { findReportEvent, type ReportPlace } from './tamper-report-store.ts'
 
-/** What a claim rests on. */
+/** The evidence of a claim. */
 export interface ReportProof {
-  /** As the claim names it: null for none, undefined where there is no claim. */
+  /** The event that the claim names: null for none, undefined without a claim. */
   eventId: string | null | undefined
   /** Whether the event exists, is the report of that finding and day, and verifies. */
   isProven: boolean
 }
 
-/** Events beyond their own buffer count, too. */
+/** Includes events whose recovery period is over. */
 const beforeAll = '0001-01-01T00:00:00.000000Z'
 
 /**
- * A claim alone tells nothing: whoever has the database in their hands can write one, for any day to come, so that no
- * report is made.
+ * Creates the check of claims. A claim alone proves nothing: anyone who controls the database can write one, for any
+ * future day, to prevent a report.
  */
 export function createReportProof(deps: { database: Database; check: RecordVerifier }) {
   const { database, check } = deps

@@ -5,7 +5,10 @@ import { lookUpState } from './record-sql-store.ts'
 import { findSeals } from './record-store.ts'
 import type { RecordsOfEntries, SealedRow } from './sealed-records-types.ts'
 
-/** The ids of a seal's records are neighbours, so each seal is one short range of the primary key. */
+/**
+ * Selects the records of seals. Record ids of one seal are adjacent, so each seal is one short range of the primary
+ * key.
+ */
 const recordsOfSeals = `
   select r.record_id, encode(r.provenance_hash, 'hex') as provenance_hash, r.seal_id, r.leaf_index, r.record_type,
     r.cost_micros::text as cost_micros, r.tenant_id, r.created_by, r.skill_id, r.archetype_id, r.user_id, r.event_kind,

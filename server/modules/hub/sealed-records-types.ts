@@ -8,35 +8,35 @@ import type { StoredRecord, StoredSeal } from './record-query-types.ts'
 export type SealedRow = Omit<StoredRecord, 'key_id' | 'sealed_at' | 'leaves_bytes' | 'cosign_parts' | 'leaves'>
 
 export interface RecordsOfEntries {
-  /** Of all the entries, in the order of the log: by entry, then by place in the seal. Erased ones are missing. */
+  /** The records of all entries, in log order: by entry, then by leaf index. Erased ones are absent. */
   records: SealedRow[]
-  /** By id. One that is missing was deleted by somebody. */
+  /** The seals by id. Somebody deleted an absent one. */
   seals: Map<string, StoredSeal>
 }
 
-/** Which records are taken. Purged ones never are. */
+/** Selects records. Purged ones are never selected. */
 export interface RecordSelection {
   filter: RecordFilter
-  /** No others, whatever the filter says. */
+  /** The only types to select, regardless of the filter. */
   recordTypes: readonly string[]
 }
 
-/** Part of the log: from the first index to the one behind the last. */
+/** A range of the log: from the first index, inclusive, to the last, exclusive. */
 export interface LogSpan {
   from: number
   to: number
 }
 
-/** A log entry with the records that a selection takes of it, as they come from the store. */
+/** A log entry with its selected records, unprocessed. */
 export interface SelectedEntry {
   logIndex: number
-  /** Undefined where somebody deleted it. */
+  /** Undefined if somebody deleted it. */
   seal: StoredSeal | undefined
-  /** Undefined where the records have to be read row by row: they are large, or something about them was edited. */
+  /** Undefined if the records must be read row by row, because they are large or were edited. */
   texts: SelectedTexts | undefined
 }
 
-/** Records of one seal in the order of their leaves. */
+/** Records of one seal in leaf order. */
 export interface SelectedTexts {
   leafIndexes: number[]
   canonical: string[]
@@ -46,7 +46,7 @@ export interface SelectedTexts {
   hashes: string
 }
 
-/** Where reading row by row goes on: behind this record. */
+/** The record behind which reading row by row continues. */
 export interface RowPosition {
   logIndex: number
   leafIndex: number
@@ -56,58 +56,60 @@ export interface RowPosition {
 export interface SelectedRows {
   rows: (SealedRow & { log_index: number })[]
   seals: Map<string, StoredSeal>
-  /** Of the entries that are in the log: by index, the id of the seal. */
+  /** The seal ids of the entries in the log, by index. */
   sealIds: Map<number, string>
-  /** Behind what was read, unless that was all. */
+  /** The position for the rest; undefined if all was read. */
   next: RowPosition | undefined
 }
 
-/** A record with what proves it. */
+/** A record with its proof. */
 export interface ProvenRecord {
   leafIndex: number
   /** The stored text. */
   canonical: string
-  /** What the text says; or what the API answers where somebody made of it what is no record. */
+  /** The members of the text, or the API form if somebody turned the text into something that is not a record. */
   members: JsonObject
-  /** As the API has it. */
+  /** The hash in its API form. */
   provenanceHash: string
   provenanceCosign: string
-  /** The JSON that the API answers; absent where it is the text with the members that are added to it. */
+  /** The JSON of the API; absent if it is the text with the added members. */
   answer?: string
 }
 
-/** Stored records by where they stand in the tenant's log. */
+/** Reads stored records by their place in the tenant's log. */
 export interface SealedRecords {
-  /** The records under those entries that are stored, purged ones too, and their seals. At most 500 entries at once. */
+  /**
+   * Returns the stored records of the entries, including purged ones, and their seals. At most 500 entries per call.
+   */
   ofEntries(tx: TenantTx, entries: readonly LogEntry[]): Promise<RecordsOfEntries>
-  /** Each record as the API answers it, in JSON, in the order of the records. */
+  /** Returns the records as JSON in their API form, in the given order. */
   answers(tenantId: string, found: RecordsOfEntries): string[]
 
-  /** The part of a log of that size that can hold records of the filter, by the times of its seals. */
+  /** Returns the range of a log of that size that can contain records of the filter, by the times of its seals. */
   spanOf(tx: TenantTx, filter: RecordFilter, treeSize: number): Promise<LogSpan>
-  /** How many records were sealed under a part of the log, as far as its seals are there. */
+  /** Returns the number of records that were sealed in a range of the log. Missing seals do not count. */
   countLeaves(tx: TenantTx, span: LogSpan): Promise<number>
   /**
-   * The selected records of a part of the log by the fastest way, in the order of the log. It ends early, but not before
-   * its first entry, where the texts are more than a page should hold. Entries that are missing from it before its last
-   * are missing in the log.
+   * Returns the selected records of a range of the log in log order, by the fastest method. Ends early, but not before
+   * the first entry, if the texts exceed the size of a page. Entries that are absent before the last returned one are
+   * absent in the log.
    */
   selectedEntries(tx: TenantTx, span: LogSpan, selection: RecordSelection): Promise<SelectedEntry[]>
-  /** The records of such an entry, with its seal as it is stored; undefined where they have to be read row by row. */
+  /** Returns the records of such an entry, with its stored seal; undefined if they must be read row by row. */
   provenRecords(
     entry: SelectedEntry,
     withCosign: boolean,
     recordTypes: RecordSelection['recordTypes'],
   ): ProvenRecord[] | undefined
-  /** The same row by row, with all that verification takes. It ends early where a page is full. */
+  /** Returns the selected records row by row, with everything that verification needs. Ends early if a page is full. */
   selectedRows(
     tx: TenantTx,
     span: LogSpan,
     selection: RecordSelection,
     after: RowPosition | undefined,
   ): Promise<SelectedRows>
-  /** The signed note of a seal, which the log has as a leaf; undefined where somebody made of the seal what is none. */
+  /** Returns the signed note of a seal, which is its leaf in the log; undefined if somebody made the seal invalid. */
   noteOf(seal: StoredSeal, logName: string): string | undefined
-  /** In the order of the rows. */
+  /** Returns the proven records in the order of the rows. */
   provenRows(tenantId: string, found: Pick<SelectedRows, 'rows' | 'seals'>): ProvenRecord[]
 }

@@ -10,7 +10,7 @@ import type { ProvenRecord, SealedRecords, SealedRow, SelectedEntry } from './se
 import { countLeaves, findSelectedEntries, findSelectedRows, findSpan } from './selected-records-store.ts'
 
 const saltBytes = 16
-/** In hexadecimal digits. */
+/** The length of a hash in hexadecimal digits. */
 const hashLength = 64
 
 export const sealedRecords: SealedRecords = {
@@ -76,7 +76,7 @@ function bytesOf(salt: string): Uint8Array {
   return Buffer.from(salt, 'hex')
 }
 
-/** What is answered for a record that is not purged, see {@link responseTextWith}. */
+/** Returns the API form of a record that is not purged; see {@link responseTextWith}. */
 function answerOf({ canonical, provenanceHash, provenanceCosign, answer }: ProvenRecord): string {
   return (
     answer ??
@@ -86,7 +86,7 @@ function answerOf({ canonical, provenanceHash, provenanceCosign, answer }: Prove
 
 type Cosigner = (leafIndex: number, salt: Uint8Array) => string
 
-/** Its tree is computed once for all of its records. */
+/** Returns the function that cosigns the records of a seal. Computes its tree once for all of them. */
 function cosigner(stored: StoredSeal | undefined): Cosigner {
   const seal = stored && sealOf(stored)
   const cosign = seal && unlessMalformed(() => cosignerOfSeal(seal, nodeCrypto.sha256))
@@ -104,7 +104,7 @@ function noteOf(stored: StoredSeal, logName: string): string | undefined {
   })
 }
 
-/** Undefined for what somebody edited. */
+/** Returns the result, or undefined for edited data. */
 function unlessMalformed<Result>(compute: () => Result): Result | undefined {
   try {
     return compute()

@@ -16,11 +16,11 @@ import type {
 } from './sealed-records-types.ts'
 import { nameOfStatement } from './statement-names.ts'
 
-/** Bytes of canonical text in one page; the record that begins within them is sent whole. */
+/** Bytes of canonical text in one page. The record at the limit is sent whole. */
 const pageBytesMax = 4 * 1024 * 1024
 const separator = '\n'
 const saltBytes = 16
-/** In hexadecimal digits. */
+/** The length of a hash in hexadecimal digits. */
 const hashLength = 64
 
 interface EntryRow {
@@ -31,7 +31,7 @@ interface EntryRow {
   leaves: Buffer | null
   upper_nodes: Buffer | null
   signature: Buffer | null
-  /** Null where no record of the entry is selected. */
+  /** Null if no record of the entry is selected. */
   records: number | null
   sent: number | null
   sound: boolean | null
@@ -42,9 +42,9 @@ interface EntryRow {
 }
 
 /**
- * One row for each entry, with the texts of its records joined by a newline, which a canonical text never has: rows
- * of their own cost the service more than reading them costs the database. What was edited so that it could not be told
- * apart again is not `sound`.
+ * Returns one row per entry, with the texts of its records joined by newlines, which canonical texts never contain.
+ * Separate rows cost the service more than reading them costs the database. An entry whose edited texts cannot be split
+ * again is not `sound`.
  */
 export async function findSelectedEntries(
   tx: TenantTx,
@@ -77,7 +77,7 @@ export async function findSelectedEntries(
   return (cut < 0 ? rows : rows.slice(0, Math.max(1, cut))).map((row) => withoutErased(tx, selectedEntry(row)))
 }
 
-/** Opens what is sealed, and leaves out what is gone with its key. */
+/** Decrypts the texts, and omits those whose key was destroyed. */
 function withoutErased(tx: TenantTx, entry: SelectedEntry): SelectedEntry {
   const { texts } = entry
   if (!texts?.canonical.some(isCiphertext)) return entry
@@ -107,7 +107,7 @@ function selectedEntry(row: EntryRow): SelectedEntry {
   return { logIndex: row.log_index, seal, texts: { leafIndexes: placesOf(row.places), canonical, salts, hashes } }
 }
 
-// Mostly all the records of a full seal.
+// Cached, because usually an entry contains all records of a full seal.
 let lastPlaces = ''
 let lastIndexes: number[] = []
 
@@ -171,8 +171,9 @@ async function findSealIds(tx: TenantTx, { from, to }: LogSpan): Promise<Map<num
 }
 
 /**
- * $1 is the tenant, $2 and $3 the part of the log. PostgreSQL knows the length of a long text without reading it. The ids
- * of a seal's records are neighbours, so each seal is one short range of the primary key.
+ * Selects records of log entries. $1 is the tenant, $2 and $3 the range of the log. PostgreSQL knows the length of a
+ * long text without reading it. Record ids of one seal are adjacent, so each seal is one short range of the primary
+ * key.
  */
 function selectedRecords(conditions: readonly string[], columns: string): string {
   const order = 'order by x.log_index, r.leaf_index, r.record_id'
@@ -197,13 +198,13 @@ function conditionsOf(tenantId: string, span: LogSpan, { filter, recordTypes }: 
   for (const [column, value] of Object.entries(exact)) if (value !== undefined) add(`${column} =`, value)
   const wanted = types === undefined ? recordTypes : recordTypes.filter((type) => types.some((one) => one === type))
   conditions.push(`record_type = any($${values.push(wanted)}::text[])`)
-  // An id carries the time of its record.
+  // An id contains the time of its record.
   if (from !== undefined) add('record_id >=', idFloorOf(from))
   if (before !== undefined) add('record_id <', idFloorOf(before))
   return { conditions, values }
 }
 
-/** Names of columns are the ones that a filter can have, so there are few texts. */
+/** Names a statement. Its text depends only on the columns of filters, so there are few texts. */
 function named(text: string): { name?: string } {
   const name = nameOfStatement(text)
   return name === undefined ? {} : { name }
@@ -215,7 +216,10 @@ function idFloorOf(time: string): string {
   return recordIdFloor(parsed.epochMs, parsed.microsOfMs)
 }
 
-/** From the first entry whose seal is not older to the last that can hold a record from before the end. */
+/**
+ * Returns the range from the first entry whose seal is not older to the last that can contain a record from before the
+ * end.
+ */
 export async function findSpan(
   tx: TenantTx,
   { created_at__gte: after, created_at__lt: before }: RecordFilter,
@@ -233,7 +237,7 @@ export async function findSpan(
       where tenant_id = $1 and log_index < $2 and ($3::uuid is null or first_id < $3::uuid) order by log_index desc limit 1`,
     values: [tx.tenantId, treeSize, before === undefined ? null : idFloorOf(before)],
   })
-  // Without bounds it is the whole log, whatever is left of its rows.
+  // Without bounds, the range is the whole log, even if rows are missing.
   const from = after === undefined ? 0 : (first.rows[0]?.log_index ?? treeSize)
   const to = before === undefined ? treeSize : (last.rows[0]?.log_index ?? -1) + 1
   return { from: Math.min(from, treeSize), to: Math.max(from, to) }

@@ -1,18 +1,17 @@
-/** Statements that a connection keeps prepared at most: each takes memory of its server process, for its plan. */
+/** Maximum number of prepared statements per connection. Each plan takes memory of the server process. */
 const namedMax = 64
-/** A statement that was asked for so often is worth keeping. */
+/** Number of uses after which a statement is worth preparing. */
 const usesMin = 3
-/** Statements that are counted at most. */
+/** Maximum number of statements that are counted. */
 const countedMax = 1000
 
 const uses = new Map<string, number>()
 const names = new Map<string, string>()
 
 /**
- * The name under which connections keep a statement prepared, so that it is parsed and planned once: planning a page
- * takes PostgreSQL longer than reading it. Undefined for one that is rare, or one too many.
- *
- * @param text without values of requests: texts are kept
+ * Returns the name under which connections keep a statement prepared, so that it is parsed and planned once: planning a
+ * page takes PostgreSQL longer than reading it. Returns undefined for a rare statement, or beyond the limit.
+ * @param text the statement without values of requests, because texts are retained
  */
 export function nameOfStatement(text: string): string | undefined {
   const known = names.get(text)

@@ -12,7 +12,7 @@ export function createStoredVerification(deps: {
       const check = await deps.check(tx, tenant, records)
       return async () => {
         const verifications = await check()
-        // After the answer.
+        // Reports after the response.
         deps.tampering.report(
           tenant,
           verifications.flatMap((verification, at) =>

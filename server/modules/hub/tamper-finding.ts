@@ -1,6 +1,6 @@
 import type { JsonValue } from '../../../provenance/json.ts'
 
-/** A failed verification of a record, or, with a subject, anything else that disagrees with the rest of what is stored. */
+/** A failed verification of a record, or, with a subject, another inconsistency of stored data. */
 export type TamperFinding =
   | { recordId: string; failedChecks: readonly string[] }
   | (NamedFinding & { found: Record<string, JsonValue> })
@@ -15,7 +15,7 @@ export interface NamedFinding {
   service: string
 }
 
-/** Stands beside the failed checks of a report that somebody tried to prevent. */
+/** An additional failed check of a report that somebody tried to prevent. */
 export const reportCheck = 'report_proven'
 
 export function named(finding: TamperFinding): NamedFinding {

@@ -6,12 +6,12 @@ import { timeOfRecordId } from './record-clock.ts'
 import type { AnsweredRecord, StoredRecord } from './record-query-types.ts'
 import { findLinks, findRecords } from './record-store.ts'
 
-/** The caller has read the rows: nobody else's buffer matters here. */
+/** Includes all records: the caller has read the rows, so recovery periods do not matter here. */
 const beforeAll = '0001-01-01T00:00:00.000000Z'
 
 /**
- * Answers the rows with a text of what is left in clear in the place of each text whose key was destroyed. Such a text is
- * for answers alone: verification takes the rows as they were read.
+ * Returns the rows with the remaining clear data as text, for each text whose key was destroyed. Such rows are for
+ * responses only; verification requires the unchanged rows.
  */
 export async function withUnavailable<Row extends AnsweredRecord>(
   tx: TenantTx,
@@ -29,7 +29,7 @@ export async function withUnavailable<Row extends AnsweredRecord>(
   })
 }
 
-/** Columns and links, under the names of the members that they were copied from. */
+/** Returns columns and links under the names of the members that they were copied from. */
 function leftOf(row: StoredRecord, keyId: string, links: readonly string[]): Record<string, unknown> {
   const { record_id, record_type, tenant_id, created_by, skill_id, archetype_id, user_id, event_kind } = row
   const columns = { skill_id, archetype_id, user_id, event_kind }

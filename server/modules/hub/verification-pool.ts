@@ -6,29 +6,28 @@ import { sizeOf, type VerificationTask } from './verification-task.ts'
 
 export interface VerificationPool {
   /**
-   * For each record the sum of the checks that it passed (see `checkRecords`).
-   *
-   * @throws DomainError `hub-unavailable` when as much as it takes is being verified, or waits to be
+   * Returns for each record the sum of the checks that it passed (see `checkRecords`).
+   * @throws DomainError `hub-unavailable` if too much verification is running or waiting
    */
   check(task: VerificationTask): Promise<Uint8Array>
-  /** Ends the threads once what they do is done. */
+  /** Stops the threads after their current work. */
   close(): Promise<void>
 }
 
-/** What is checked at once, without another thread: measured, 20 records of 4 seals take 0.6 ms, one record 0.1. */
+/** Maximum work without another thread. Measured: 20 records of 4 seals take 0.6 ms, one record 0.1 ms. */
 const inlineRecordsMax = 20
 const inlineSealsMax = 4
 const inlineSizeMax = 64 * 1024
 
-/** Texts that are being verified or wait for it, in UTF-16 units: four pages of the largest records. */
+/** Maximum size of running and waiting texts in UTF-16 units: four pages of the largest records. */
 const pendingSizeMax = 64 * 1024 * 1024
 const pendingTasksMax = 64
-/** A thread that has nothing to do is not kept. */
+/** Milliseconds after which an idle thread ends. */
 const idleMs = 60_000
 
 /**
- * Threads that verify records, so that the thread of the requests goes on meanwhile: the signatures of 1,000 seals
- * take some 60 ms. They are started when first needed. One that dies is replaced, and what it did is done again once.
+ * Creates the pool of threads that verify records, so that the request thread is not blocked: the signatures of 1,000
+ * seals take some 60 ms. Threads start on demand. A thread that dies is replaced, and its work is repeated once.
  */
 export function createVerificationPool(
   options: { entry?: URL; threads?: number; pendingSize?: number } = {},
@@ -48,7 +47,7 @@ export function createVerificationPool(
       minThreads: 0,
       maxThreads: threads,
       idleTimeout: idleMs,
-      // The profile, and what else the process was started with, are its own.
+      // Threads do not inherit the options of the process, such as profiling.
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: 256 },
     })
@@ -69,7 +68,7 @@ export function createVerificationPool(
       const isSmall =
         records.recordId.length <= inlineRecordsMax && seals.sealId.length <= inlineSealsMax && size <= inlineSizeMax
       if (isSmall) return checkRecords(task)
-      // One alone is always taken, however large.
+      // A single task is always accepted, regardless of its size.
       if (pendingTasks >= pendingTasksMax || (pendingTasks > 0 && pendingTexts + size > pendingSize)) throw overloaded()
       pendingTasks += 1
       pendingTexts += size

@@ -2,17 +2,17 @@ import type { StoredSeal } from './record-query-types.ts'
 import type { SealedRow } from './sealed-records-types.ts'
 
 /**
- * What a page's verification needs, in a form that is cheap to hand to another thread: few arrays of texts. Bytes are
- * texts too (`latin1`), because a view of bytes is copied with all of the memory it looks into.
+ * The input of a page's verification, in a form that is cheap to pass to another thread: few arrays of texts. Bytes are
+ * texts too (`latin1`), because a view is copied with its whole underlying buffer.
  */
 export interface VerificationTask {
   records: {
     canonical: string[]
-    /** In hexadecimal digits, as is the salt. */
+    /** In hexadecimal digits, like the salt. */
     provenanceHash: string[]
     salt: string[]
     leafIndex: number[]
-    /** Place of the record's seal in `seals`, or -1. */
+    /** The index of the record's seal in `seals`, or -1. */
     seal: number[]
     recordId: string[]
     recordType: string[]
@@ -37,10 +37,10 @@ export interface VerificationTask {
   keys: { keyId: string; name: string; publicKey: string }[]
 }
 
-/** Of a record: which of its checks passed. */
+/** The flags of a record's passed checks. */
 export const passed = { hash: 1, cosign: 2, schemaVersion: 4 } as const
 
-/** What is stored about records apart from their own rows, as far as another thread compares it. */
+/** The stored data, besides the records' own rows, that another thread compares. */
 export interface TaskEvidence {
   seals: readonly StoredSeal[]
   /** Stored targets of each record's links. */
@@ -91,7 +91,7 @@ export function taskOf(
   }
 }
 
-/** UTF-16 units of all texts in it: a measure of what it costs to keep. */
+/** Returns the UTF-16 units of the longest texts in a task, a measure of its memory. */
 export function sizeOf({ records, seals }: VerificationTask): number {
   const lengthOf = (texts: readonly string[]) => texts.reduce((sum, text) => sum + text.length, 0)
   return lengthOf(records.canonical) + lengthOf(seals.leaves)

@@ -2,7 +2,7 @@ import type { TenantTx } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
 import type { SealedRow } from './sealed-records-types.ts'
 
-/** Interface 2.4. */
+/** The result of a verification (interface 2.4). */
 export interface Verification {
   verified: boolean
   checks: {
@@ -11,11 +11,13 @@ export interface Verification {
     schema_version_supported: boolean
     no_active_legal_hold_violation: boolean
   }
-  /** Where the content is gone with its key: then hash and cosignature are checked against the seal alone. */
+  /**
+   * Present if the content was destroyed with its key. Hash and cosignature are then checked against the seal alone.
+   */
   content?: 'unavailable'
 }
 
-/** Interface 2.5. */
+/** The counts of a verified page (interface 2.5). */
 export interface VerificationSummary {
   checked: number
   verified: number
@@ -23,13 +25,12 @@ export interface VerificationSummary {
   cosign_invalid: number
 }
 
-/** Verification of stored records, as other modules see it. */
+/** Provides verification of stored records to other modules. */
 export interface StoredVerification {
   /**
-   * Reads, in the transaction, what the records are compared with, and answers what verifies them once the transaction
-   * is over: in the order of the records, with everything that a verifying read checks. What fails is reported.
-   *
-   * The check throws `hub-unavailable` when there is too much to verify already.
+   * Reads, in the transaction, the data that records are compared with. Returns a function that verifies them after the
+   * transaction, in the order of the records, with all checks of a verifying read. Failures are reported.
+   * The function throws `hub-unavailable` if too much verification is pending.
    */
   prepare(tx: TenantTx, tenant: Tenant, records: readonly SealedRow[]): Promise<() => Promise<Verification[]>>
 }

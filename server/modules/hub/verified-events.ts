@@ -8,7 +8,7 @@ import { findLinks, findRecords, findSeals } from './record-store.ts'
 import type { VerificationPool } from './verification-pool.ts'
 import { passed, taskOf } from './verification-task.ts'
 
-/** A governance event of the service, out of a text that was verified. */
+/** A governance event of the service, parsed from a verified text. */
 export interface VerifiedEvent {
   eventId: string
   kind: string
@@ -16,22 +16,23 @@ export interface VerifiedEvent {
   details: JsonObject
 }
 
-/** What the service's own governance events tell, which nobody can write who has only the database. */
+/**
+ * Finds the service's own governance events that verify. Access to the database alone does not suffice to forge them.
+ */
 export interface VerifiedEvents {
   /**
-   * Those among the ids that are there and verify. Once verified they are remembered: what they tell does not change.
-   *
-   * @throws DomainError `hub-unavailable` when there is too much to verify already
+   * Returns the events among the ids that exist and verify. Caches verified events, because they never change.
+   * @throws DomainError `hub-unavailable` if too much verification is pending
    */
   find(tx: TenantTx, eventIds: readonly (string | null)[]): Promise<ReadonlyMap<string, VerifiedEvent>>
 }
 
-/** Texts of remembered events, in UTF-16 units. */
+/** Maximum size of cached events in UTF-16 units. */
 const rememberedMax = 16 * 1024 * 1024
-/** What is read and verified at once. */
+/** Maximum number of events that are read and verified at once. */
 const partSize = 500
 
-/** Events beyond their own buffer count, too: they stay for as long as something rests on them. */
+/** Includes events whose recovery period is over: they remain for as long as something depends on them. */
 const beforeAll = '0001-01-01T00:00:00.000000Z'
 const passedAll = passed.hash | passed.cosign | passed.schemaVersion
 
@@ -80,7 +81,7 @@ export function createVerifiedEvents(deps: {
   }
 }
 
-/** Undefined for any other record. */
+/** Parses an event. Returns undefined for any other record. */
 function toldBy({ record_id, canonical }: StoredRecord): VerifiedEvent | undefined {
   const { record_type, event_kind, created_by, subject, details } = parseCanonical(canonical) ?? {}
   if (record_type !== 'governance_event' || created_by !== 'service:hub') return undefined

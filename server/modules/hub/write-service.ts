@@ -14,7 +14,7 @@ import type { RecordBody } from './record-body-schemas.ts'
 import { recordNotFound } from './record-errors.ts'
 
 interface WriteRequest {
-  /** As it was sent. */
+  /** The body as sent. */
   body: RecordBody
   path: string
   idempotencyKey: string | undefined
@@ -22,7 +22,7 @@ interface WriteRequest {
 
 interface WriteResult {
   receipt: RecordReceipt
-  /** It is the answer to an earlier call with the same key. */
+  /** Whether this is the response to an earlier call with the same key. */
   replayed: boolean
 }
 
@@ -64,7 +64,7 @@ export function createRecordWriting(deps: {
         async (claim) => {
           const sealed = tenant.mode === 'B' ? undefined : await records.sealer.seal(tenant, [draft])
           const record = await database.withTenant(tenant.slug, async (tx) => {
-            // Before anything else is found wrong: without a key the tenant takes no content.
+            // Checks the content key before anything else: without a key the tenant must not write content.
             const batch = sealed ?? (await records.sealer.seal(tenant, [draft], tx, await contentEncryptor(tx)))
             const record = batch.records[0]!
             await claim?.within(tx, { record_id: record.recordId })

@@ -14,9 +14,9 @@ export interface KeysModule {
 }
 
 /**
- * The key ring: keys of access tokens and of cosignatures. Makes the first token key on an empty database.
- *
- * @throws StartupError when the stored keys were sealed under another master key
+ * Opens the key ring, with the keys of access tokens and of cosignatures. Creates the first token key on an empty
+ * database.
+ * @throws StartupError if the stored keys were encrypted under another master key
  */
 export async function createKeysModule(deps: {
   database: Database

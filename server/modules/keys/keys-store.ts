@@ -6,7 +6,7 @@ export type TokenKeyRow = RegistryTables['hub.token_keys']
 export type PublishedKeyRow = RegistryTables['hub.published_keys']
 export type ProvenanceKeyRow = TenantTables['hub.provenance_keys']
 
-/** Of several processes that start at once on an empty database, one makes the first token key. */
+/** Serializes processes that start at once on an empty database, so that only one creates the first token key. */
 export async function lockTokenKeys(tx: RegistryTx): Promise<void> {
   await tx.client.query('select pg_advisory_xact_lock($1::bigint)', [tokenKeysLock])
 }
@@ -22,7 +22,7 @@ export async function insertTokenKey(tx: RegistryTx, row: TokenKeyRow): Promise<
     .execute()
 }
 
-/** A time to come, too: until then it signs. */
+/** Retires token keys. `retiredAt` may be in the future; until then they sign. */
 export async function retireTokenKeys(tx: RegistryTx, keyIds: readonly string[], retiredAt: string): Promise<void> {
   await tx.db.updateTable('hub.token_keys').set({ retired_at: retiredAt }).where('key_id', 'in', keyIds).execute()
 }
@@ -39,7 +39,7 @@ export function publishedKeys(tx: RegistryTx): Promise<PublishedKeyRow[]> {
   return tx.db.selectFrom('hub.published_keys').selectAll().orderBy('created_at').orderBy('key_id').execute()
 }
 
-/** All that were ever published for a log, oldest first. */
+/** Returns all keys ever published for a log, oldest first. */
 export function publishedKeysOf(tx: RegistryTx, logName: string): Promise<PublishedKeyRow[]> {
   return tx.db
     .selectFrom('hub.published_keys')
@@ -50,7 +50,7 @@ export function publishedKeysOf(tx: RegistryTx, logName: string): Promise<Publis
     .execute()
 }
 
-/** Published keys of a log that are not retired, other than one. */
+/** Retires the published keys of a log, except one. */
 export async function retirePublishedKeys(
   tx: RegistryTx,
   keys: { logName: string; keep: string; retiredAt: string },
@@ -73,7 +73,9 @@ export async function retirePublishedKey(tx: RegistryTx, keyId: string, retiredA
     .execute()
 }
 
-/** Keys are added and retired, never removed: two counts tell whether the document has changed. */
+/**
+ * Returns a version of the key document. Keys are added and retired, never removed, so two counts detect every change.
+ */
 export async function publishedKeysVersion(tx: RegistryTx): Promise<string> {
   const counts = await tx.db
     .selectFrom('hub.published_keys')
@@ -82,7 +84,7 @@ export async function publishedKeysVersion(tx: RegistryTx): Promise<string> {
   return `${counts.made}-${counts.retired}`
 }
 
-/** Oldest first. */
+/** Returns the tenant's keys, oldest first. */
 export function provenanceKeys(tx: TenantTx): Promise<ProvenanceKeyRow[]> {
   return tx.db
     .selectFrom('hub.provenance_keys')
@@ -100,7 +102,7 @@ export async function insertProvenanceKey(tx: TenantTx, row: Omit<ProvenanceKeyR
     .execute()
 }
 
-/** Retires a key that signs; false when it does not any more. Whoever comes second waits for the first. */
+/** Retires a signing key. Returns false if it is already retired. A concurrent caller waits for the first one. */
 export async function retireProvenanceKey(tx: TenantTx, keyId: string, retiredAt: string): Promise<boolean> {
   const retired = await tx.db
     .updateTable('hub.provenance_keys')

@@ -3,7 +3,7 @@ import type { RegistryTx, TenantTx } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
 import type { Actor } from '../governance/governance-types.ts'
 
-/** A tenant's current signing key. `sign` is Ed25519 over the bytes of a note. */
+/** The tenant's current signing key. `sign` is Ed25519 over the bytes of a note. */
 export interface ProvenanceSigner {
   keyId: string
   keyIdBytes: Uint8Array
@@ -11,23 +11,26 @@ export interface ProvenanceSigner {
   sign(message: Uint8Array): Uint8Array
 }
 
-/** The provenance keys of tenants. Private halves are sealed under the master key and opened in memory only. */
+/**
+ * Provides the provenance keys of tenants. Private keys are encrypted under the master key and decrypted in memory
+ * only.
+ */
 export interface ProvenanceKeys {
   /**
-   * The tenant's current signer, cached. A caller that is inside a transaction of the tenant passes it, because
-   * another must not be opened in there. Throws DomainError `internal` when the tenant has no key.
+   * Returns the tenant's current signer, cached. A caller inside a transaction of the tenant must pass it, because no
+   * other may be opened meanwhile. Throws DomainError `internal` if the tenant has no key.
    */
   signerOf(tenantId: string, tx?: TenantTx): Promise<ProvenanceSigner>
   /**
-   * All keys the tenant ever signed with, retired ones too, cached: rows whose private half does not open under the master
-   * key are not among them, for whoever writes to the database could put them in. The cache is loaded anew when one of the `needed`
-   * key ids is not in it; those that are unknown even then are left out. Inside a transaction that goes
-   * along: another must not be opened meanwhile.
+   * Returns all keys that the tenant ever signed with, including retired ones, cached. Skips rows whose private key
+   * does not decrypt under the master key, because anyone who writes to the database could add them. Reloads the cache
+   * if it lacks one of the `needed` key ids, and skips ids that are still unknown. A caller inside a transaction must
+   * pass it, because no other may be opened meanwhile.
    */
   publicKeysOf(tenantId: string, needed?: readonly string[], tx?: TenantTx): Promise<readonly PublishedKey[]>
 }
 
-/** A public half, as verification needs it and as `/.well-known/provenance-keys.json` shows it. */
+/** A public key, as verification needs it and as `/.well-known/provenance-keys.json` publishes it. */
 export interface PublishedKey {
   keyId: string
   name: string
@@ -35,61 +38,63 @@ export interface PublishedKey {
   /** RFC 3339, UTC. */
   createdAt: string
   retiredAt?: string
-  /** The note by which the key before introduces it; none in the first. */
+  /** The note by which the previous key introduces it; absent in the first. */
   succession?: string
 }
 
-/** Something that is stored about a key and should not be, or is not as it should be. */
+/** A stored key that is unexpected or altered. */
 export interface KeyProblem {
-  /** None where it is about all keys of the log. */
+  /** The key; absent if the problem concerns all keys of the log. */
   keyId?: string
-  /** What should be so: made by the service, introduced by the key before, published as it is. */
+  /** The failed check: created by the service, introduced by the previous key, published unaltered. */
   check: 'keys_genuine' | 'keys_introduced' | 'keys_published'
-  /** In words. */
+  /** A description in prose. */
   problem: string
 }
 
-/** Finds what was done to the stored keys of a log, and to those that are published for it. */
+/** Finds tampering with the stored keys of a log and with the keys published for it. */
 export interface ProvenanceKeyAudit {
-  /** Reads all anew. `keys` are those that the service made: their private halves open under the master key. */
+  /** Reads all keys again. `keys` are those of the service: their private keys decrypt under the master key. */
   auditKeys(
     tenant: Pick<Tenant, 'slug' | 'logName'>,
   ): Promise<{ keys: readonly PublishedKey[]; problems: KeyProblem[] }>
 }
 
-/** Makes the first key of a new tenant. Both steps may be repeated: a key that is there stays. */
+/** Creates the first key of a new tenant. Both steps may be repeated: an existing key remains. */
 export interface ProvenanceKeyMaker {
-  /** The tenant's key, made in this transaction where it has none. Its name is the name of the tenant's log. */
+  /**
+   * Returns the tenant's key; creates it in this transaction if it is absent. Its name is the name of the tenant's log.
+   */
   ensureKey(tx: TenantTx): Promise<PublishedKey>
-  /** Adds the public half to the published ones. */
+  /** Adds the public key to the published ones. */
   publish(tx: RegistryTx, key: PublishedKey): Promise<void>
 }
 
-/** A new key of a tenant, which is not stored yet, and the one that has signed its introduction. */
+/** A new key of a tenant that is not stored yet, and the key that signed its introduction. */
 export interface SuccessorKey {
   key: PublishedKey
   predecessorId: string
-  /** Sealed under the master key. */
+  /** Encrypted under the master key. */
   privateKeySealed: Buffer
 }
 
-/** The steps in which a key takes the place of another. */
+/** Replaces a tenant's key, step by step. */
 export interface ProvenanceKeySuccession {
-  /** Makes a key, introduced by the tenant's current one. Stores nothing. */
+  /** Creates a key that the tenant's current one introduces. Stores nothing. */
   prepareSuccessor(tenantId: string): Promise<SuccessorKey>
   /**
-   * Stores it and retires its predecessor: from the commit on this process signs with it, others within five seconds.
-   *
-   * @throws DomainError `concurrent-modification` when another key has taken that place meanwhile
+   * Stores the key and retires its predecessor. This process signs with it after the commit, other processes within
+   * five seconds.
+   * @throws DomainError `concurrent-modification` if another key has replaced the predecessor meanwhile
    */
   succeed(tx: TenantTx, successor: SuccessorKey): Promise<void>
-  /** Shows as retired, among the published keys, those of the log but the one that `keep` tells of. */
+  /** Marks all published keys of the log, except `keep`, as retired. */
   retirePublished(tx: RegistryTx, logName: string, keep: string): Promise<void>
-  /** {@link retirePublished} of one that never signed anything. */
+  /** Marks a published key that never signed anything as retired; compare {@link retirePublished}. */
   withdraw(tx: RegistryTx, keyId: string): Promise<void>
 }
 
-/** What a rotation did, in the names of the command's answer. */
+/** The result of a rotation, with the names of the command's output. */
 export interface ProvenanceKeyRotation {
   tenant: string
   key_id: string
@@ -98,9 +103,8 @@ export interface ProvenanceKeyRotation {
 
 export interface ProvenanceKeyRotator {
   /**
-   * Gives the tenant a new key, introduced by the one before, and signs the head of its log with it.
-   *
-   * @throws DomainError `concurrent-modification` when somebody else rotates it at the same time
+   * Gives the tenant a new key that the previous one introduces, and signs the checkpoint of its log with it.
+   * @throws DomainError `concurrent-modification` if somebody else rotates it at the same time
    */
   rotate(tenant: Tenant, actor: Actor): Promise<ProvenanceKeyRotation>
 }
@@ -118,34 +122,34 @@ export interface TokenSigningKey extends TokenKey {
   privateKey: KeyObject
 }
 
-/** The keys of access tokens. Always answered from memory: a token's header never causes I/O. */
+/** Provides the keys of access tokens from memory: a token's header never causes I/O. */
 export interface TokenKeys {
   /**
-   * Before a token is signed or verified: nothing to wait for, unless this process, having slept perhaps, may have missed
-   * a rotation. Throws `hub-unavailable` when the database does not answer then.
+   * Must be awaited before a token is signed or verified. Returns undefined unless this process may have missed a
+   * rotation, for instance after a suspend. Throws `hub-unavailable` if the database does not respond then.
    */
   upToDate(): Promise<void> | undefined
   signingKey(): TokenSigningKey
-  /** The key of that id, if it may still verify tokens. */
+  /** Returns the key of that id if it may still verify tokens. */
   verificationKey(keyId: string): TokenKey | undefined
 }
 
-/** What a rotation did, in the names of the command's answer. */
+/** The result of a rotation, with the names of the command's output. */
 export interface TokenKeyRotation {
   key_id: string
   algorithm: TokenAlgorithm
-  /** RFC 3339, UTC. Until then it is only published, so that everyone has it before it signs. */
+  /** RFC 3339, UTC. Before that time the key is only published, so that every process has it before it signs. */
   signs_from: string
-  /** The keys that stop signing then, and verify until the last token that they signed has expired. */
+  /** The keys that stop signing at that time. They verify until the last token that they signed has expired. */
   retired: { key_id: string; algorithm: string; signs_until: string; verifies_until: string }[]
 }
 
 export interface TokenKeyRotator {
-  /** Makes a new key that takes the place of the others. Without an algorithm it has the one of the key before. */
+  /** Creates a new key that replaces the others. The algorithm defaults to that of the previous key. */
   rotate(algorithm?: TokenAlgorithm): Promise<TokenKeyRotation>
 }
 
-/** A public half as `/.well-known/jwks.json` shows it (RFC 7517). Members beyond these belong to the key type. */
+/** A public key in the form of `/.well-known/jwks.json` (RFC 7517). Further members depend on the key type. */
 export interface PublicTokenKey {
   kty: string
   kid: string

@@ -5,19 +5,19 @@ import type { VerifiedEvent, VerifiedEvents } from '../verified-events.ts'
 import { findRetention, findRetentionEvent, inOrder } from './retention-store.ts'
 import type { RetentionRule, RetentionRules } from './retention-types.ts'
 
-/** The kind of the events that tell of rules; other settings of a tenant have it, too. */
+/** The kind of events about rules; other settings of a tenant share it. */
 export const rulesKind = 'tenant.config_changed'
 export const rulesChange = 'retention_rules'
 
-/** Rules to go by. */
+/** The rules in force. */
 export interface ProvenRetention extends RetentionRules {
-  /** Who set them; undefined where no verified event tells. */
+  /** The author of the rules; undefined without a verified event. */
   author: string | undefined
 }
 
 /**
- * The rules, of what is stored and what the verified event says that it names: what keeps records counts in either, what
- * has them purged by the service only where both say so.
+ * Returns the rules in force, combined from the stored rules and the verified event that they name. A rule that keeps
+ * records applies if either contains it; a rule that has the service purge records applies only if both do.
  */
 export async function findProvenRetention(tx: TenantTx, told: VerifiedEvents): Promise<ProvenRetention> {
   const stored = await findRetention(tx)
@@ -48,7 +48,7 @@ function keepingLonger(some: readonly RetentionRule[], others: readonly Retentio
   })
 }
 
-/** The rules that an event tells of; undefined for an event of anything else. */
+/** Returns the rules that an event records; undefined for an event about anything else. */
 export function rulesToldBy(event: VerifiedEvent | undefined): RetentionRules | undefined {
   if (event?.kind !== rulesKind || event.details.change !== rulesChange) return undefined
   const { after } = event.details
@@ -69,7 +69,7 @@ function ruleOf(value: JsonValue): RetentionRule[] {
   ]
 }
 
-/** Equal for equal rules in whatever order their members were sent. */
+/** Returns the same text for equal rules, regardless of the member order in the request. */
 export function textOfRules({ rules, four_eyes }: RetentionRules): string {
   return JSON.stringify([
     four_eyes,
@@ -77,7 +77,10 @@ export function textOfRules({ rules, four_eyes }: RetentionRules): string {
   ])
 }
 
-/** What the event of a release says beside the rest: who releases while four eyes are required may never purge. */
+/**
+ * Returns the additional details of a release event: whoever releases while four eyes are required may never purge the
+ * record.
+ */
 export async function fourEyesDetails(tx: TenantTx, told: VerifiedEvents): Promise<JsonObject> {
   const { four_eyes } = await findProvenRetention(tx, told)
   return four_eyes ? { four_eyes } : {}

@@ -3,12 +3,15 @@ import { recordIdFloor } from '../record-clock.ts'
 import type { OverdueCriteria } from './retention-store.ts'
 import type { RetentionRules } from './retention-types.ts'
 
-/** Who purges what retention rules find too old. */
+/** The author of purges by retention rules. */
 export const retentionSubject = 'service:retention'
 
 const dayMicros = 86_400_000_000
 
-/** Until when a record must stay, or undefined where no rule says so. Times in the one form of timestamps. */
+/**
+ * Returns the time until which a record must be kept, or undefined without a rule. Times use the one text form of
+ * timestamps.
+ */
 export function keptUntil(
   { rules }: RetentionRules,
   record: { record_type: string; created_at: string },
@@ -18,7 +21,10 @@ export function keptUntil(
   return timeOfMicros(microsOf(record.created_at) + days * dayMicros)
 }
 
-/** What the rules find too old at a time. Governance events are never purged by the service. */
+/**
+ * Returns the criteria for records beyond their maximum retention at a time. The service never purges governance
+ * events.
+ */
 export function overdueCriteria({ rules }: RetentionRules, now: string): OverdueCriteria[] {
   return rules.flatMap(({ record_type, max_days }) =>
     max_days === undefined || record_type === 'governance_event'

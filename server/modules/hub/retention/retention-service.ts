@@ -15,7 +15,7 @@ export function createRetention(deps: {
 }): Retention {
   const { database, governance, told } = deps
 
-  /** That there are no rules, nobody needs to have told. */
+  /** Returns whether a verified event records the rules. The absence of rules needs no event. */
   async function isTold(tx: TenantTx, rules: RetentionRules): Promise<boolean> {
     const eventId = await findRetentionEvent(tx)
     const toldRules = rulesToldBy((await told.find(tx, [eventId])).get(eventId ?? ''))
@@ -30,13 +30,13 @@ export function createRetention(deps: {
       const { tenant } = caller
       const rules = inOrder(body.rules)
       return database.withTenant(tenant.slug, async (tx) => {
-        // Purges share it: each goes by the rules from before, or by those from now on.
+        // Purges share the lock, so each uses either the old rules or the new ones.
         await takeHoldsLock(tx)
         const before = await findRetention(tx)
         const after = { rules, four_eyes: body.four_eyes ?? before.four_eyes }
-        // Rules that were put in by hand, and that somebody now confirms, are a change, too.
+        // Confirming rules that somebody put in by hand is a change, too.
         if (textOfRules(before) === textOfRules(after) && (await isTold(tx, after))) return before
-        // The order of events, which their ids cannot tell exactly.
+        // Records the order of events, which their ids do not state exactly.
         const replaces = await findRetentionEvent(tx)
         const replaced = replaces === null ? {} : { replaces }
         const event = await governance.append(tx, tenant, {

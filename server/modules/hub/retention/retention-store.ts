@@ -26,7 +26,7 @@ export async function findRetention(tx: TenantTx): Promise<RetentionRules> {
   return { rules: inOrder(rules), four_eyes: settings?.four_eyes ?? false }
 }
 
-/** The governance event that tells of the rules as they are stored; null where there is none. */
+/** Returns the id of the governance event that records the stored rules; null if absent. */
 export async function findRetentionEvent(tx: TenantTx): Promise<string | null> {
   const settings = await tx.db
     .selectFrom('hub.retention_settings')
@@ -37,8 +37,8 @@ export async function findRetentionEvent(tx: TenantTx): Promise<string | null> {
 }
 
 /**
- * Whether events tell of other rules that replaced those of the event that the stored rules name: then somebody has set
- * these back. Events of other processes, whose clocks differ, may have lesser ids.
+ * Returns whether later events replaced the rules of the event that the stored rules name, so that somebody has set
+ * them back. Events of other processes, whose clocks differ, may have smaller ids.
  */
 export async function wereReplaced(tx: TenantTx): Promise<boolean> {
   const eventId = await findRetentionEvent(tx)
@@ -51,15 +51,14 @@ export async function wereReplaced(tx: TenantTx): Promise<boolean> {
   return rows.length > 0
 }
 
-/** The smallest id of an hour before. */
+/** Returns the smallest id of the time one hour earlier. */
 function idLongBefore(recordId: string): string {
   return recordIdFloor(Math.max(0, Math.floor(microsOf(timeOfRecordId(recordId)) / 1000) - 3_600_000), 0)
 }
 
 /**
- * Under the lock of holds.
- *
- * @param event_id the governance event that tells of them
+ * Stores the rules. Requires the lock of holds.
+ * @param event_id the governance event that records them
  */
 export async function saveRetention(
   tx: TenantTx,
@@ -90,16 +89,16 @@ export function inOrder(rules: readonly RetentionRule[]): RetentionRule[] {
   return [...rules].sort((a, b) => recordTypes.indexOf(a.record_type) - recordTypes.indexOf(b.record_type))
 }
 
-/** Which records a rule finds too old. */
+/** The records that a rule finds beyond their maximum retention. */
 export interface OverdueCriteria {
   recordType: RecordType
-  /** Smallest record id of the time up to which they must have been created; excluded. */
+  /** The smallest record id of the limit, before which they were created; exclusive. */
   beforeId: string
 }
 
 /**
- * The next records that are too old and not purged, by age, in a transaction of `inIndexOrder`. They may be held.
- *
+ * Returns the next unpurged records beyond their maximum retention, by age. Holds may protect them. Requires a
+ * transaction of `inIndexOrder`.
  * @param after the last id of the part before
  */
 export async function findOverdue(

@@ -1,27 +1,26 @@
 import type { RecordType } from '../../../../contract/literals.ts'
 import type { Caller, Tenant } from '../../../http/caller.ts'
 
-/** How long records of a type stay, in days of their age. */
+/** The retention of a record type, in days of age. */
 export interface RetentionRule {
   record_type: RecordType
-  /** Younger ones cannot be purged. */
+  /** The minimum retention. Younger records cannot be purged. */
   min_days?: number
-  /** Older ones are purged by the service. */
+  /** The maximum retention. The service purges older records. */
   max_days?: number
 }
 
 export interface RetentionRules {
-  /** At most one for each type, in the order of the types. */
+  /** At most one per type, in the order of the types. */
   rules: RetentionRule[]
-  /** Whoever releases may not purge. */
+  /** Whether a person who releases may not purge. */
   four_eyes: boolean
 }
 
 export interface Retention {
   get(tenant: Tenant): Promise<RetentionRules>
   /**
-   * Replaces all rules; without `four_eyes` that stays as it is.
-   *
+   * Replaces all rules. Without `four_eyes`, that setting is unchanged.
    * @throws DomainError `validation-failed` for rules that contradict themselves or each other
    */
   replace(
