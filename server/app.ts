@@ -53,7 +53,7 @@ import { createDiskSpace, type DiskSettings, type DiskSpace, type FreeBytes } fr
 import { openStorage } from './storage/open-storage.ts'
 import type { Storage } from './storage/storage.ts'
 
-/** Every module of the service, wired to the others. */
+/** Holds every module of the service, wired to the others. */
 export interface Modules {
   keys: KeysModule
   governance: GovernanceLog
@@ -83,9 +83,9 @@ export interface Modules {
   webhooks: WebhooksModule
   views: ViewsModule
   refusals: RefusalLog
-  /** To be connected to the queue of the process, where there is one. */
+  /** The sender that `Background` connects to the job queue; a command never connects it. */
   jobSender: JobSender
-  /** Waits for work that goes on after answers, and stops timers. Call it before the database closes. */
+  /** Waits for work that continues after responses, and stops timers. Call it before the database closes. */
   close(): Promise<void>
 }
 
@@ -108,20 +108,20 @@ export interface ModulesOptions {
     ExportSettings
   database: Database
   masterKey: Buffer
-  /** The common address, without a trailing slash; only known once the service listens. */
+  /** Returns the common address without a trailing slash; it is known only once the service listens. */
   baseUrl: () => string
   log: DatabaseLog
-  /** Asks for the free space of disks; another one in tests. */
+  /** Reads the free space of disks. Tests replace it. */
   freeBytes?: FreeBytes
-  /** Of new token keys, see the key ring; shorter in tests. */
+  /** Milliseconds before a new token key signs (see the key ring). Tests shorten it. */
   signingDelayMs?: number
-  /** Of records, holds, buffers and exports; in tests it may be set forward. */
+  /** The clock of records, holds, recovery periods and exports. Tests may advance it. */
   time?: TimeSource
 }
 
 /**
- * The only place that knows all modules: makes each, and hands it the interfaces of the others. Serves the HTTP
- * server and the command line alike.
+ * Creates every module and passes it the interfaces of the others. This is the only place that knows all modules; the
+ * HTTP server and the command line both use it.
  */
 export async function createModules(options: ModulesOptions): Promise<Modules> {
   const { config, database, masterKey, baseUrl, log } = options
@@ -155,7 +155,7 @@ export async function createModules(options: ModulesOptions): Promise<Modules> {
     httpsOnly: environment !== 'development',
   })
 
-  // The two cycles, closed here: skills and archetypes tell telemetry of changes, and telemetry reads both; a
+  // These closures close the two cycles. Skills and archetypes notify telemetry of changes, and telemetry reads both. A
   // deactivation ends sessions, and a session belongs to a user.
   const catalogueChanged = (tenantId: string) => telemetry.catalogueChanged(tenantId)
   const roster = createRosterModule({
@@ -358,15 +358,15 @@ export interface AppOptions {
   baseUrl: () => string
   logger: FastifyBaseLogger
   limiter?: RateLimiter
-  /** Counts answers and decisions, where somebody looks. */
+  /** Counts responses and decisions, if metrics are shown. */
   metrics?: Metrics | undefined
-  /** Why the web UI could not be built, and where it is if not in `web/dist`. */
+  /** Why the web UI could not be built, and its folder if that is not `web/dist`. */
   webUi?: { problem?: string | undefined; dist?: string } | undefined
-  /** Compares every answer with its schema: for tests. */
+  /** Compares every response with its schema. Tests set it. */
   checkAnswers?: boolean
 }
 
-/** The HTTP server with every route. It does not listen yet. */
+/** Builds the HTTP server with every route. It does not listen yet. */
 export async function createApp(modules: Modules, options: AppOptions): Promise<FastifyInstance> {
   const { tenants, auth, observability } = modules
   const { metrics, limiter = new MemoryRateLimiter() } = options
@@ -393,7 +393,7 @@ export async function createApp(modules: Modules, options: AppOptions): Promise<
   return app
 }
 
-/** Where the web UI is: at the common address, which is settled late, unless it was given another one. */
+/** Returns the address of the web UI: its own if configured, else the common address, which is known only later. */
 function browserUrlOf(config: Pick<Config, 'browserUrl' | 'baseUrl'>, baseUrl: () => string): () => string {
   return () => (config.browserUrl === config.baseUrl ? baseUrl() : config.browserUrl)
 }

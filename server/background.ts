@@ -7,18 +7,18 @@ import { housekeepingJob } from './jobs/housekeeping.ts'
 import { createJobQueue, type JobQueue } from './jobs/queue.ts'
 import type { Metrics } from './metrics/metrics.ts'
 
-/** What goes on beside requests. */
+/** Starts and stops the background services of a process. */
 export interface Background {
   queue: JobQueue
-  /** Begins and returns at once. */
+  /** Starts in the background and returns at once. */
   start(): void
-  /** Lets running work finish, for as long as the drain time allows. */
+  /** Waits for running work, at most for the drain time. */
   stop(): Promise<void>
 }
 
 /**
- * The background work of a process. With the role `api`, which the workers of a cluster have too, it only sends jobs;
- * one process of another role has to be there and do them.
+ * Creates the background work of a process. A process of the role `api`, such as a worker of a cluster, only sends
+ * jobs, so one process of another role must run.
  */
 export function createBackground(parts: {
   database: Database
@@ -26,7 +26,7 @@ export function createBackground(parts: {
   modules: Modules
   config: Pick<Config, 'role' | 'drainSeconds'>
   log: DatabaseLog
-  /** Where somebody looks. */
+  /** Absent if no metrics are shown. */
   metrics?: Metrics | undefined
 }): Background {
   const { database, modules, config, log, metrics } = parts
@@ -55,7 +55,7 @@ export function createBackground(parts: {
       metrics?.showDatabaseWaits(() => database.waits())
       const { disk } = modules
       metrics?.showDisk(async () => ({ free: await disk.free(), floorBytes: disk.floorBytes }))
-      // One process of a machine reads every tenant.
+      // One process per machine measures the exports of all tenants.
       metrics?.showExports(() => inBackground(() => modules.exports.figures({ bytes: config.role !== 'api' })))
       inBackground(() => {
         queue.start()
@@ -69,7 +69,7 @@ export function createBackground(parts: {
       })
     },
     stop: async () => {
-      // Before the queue waits for it.
+      // Stop these before the queue waits for their jobs.
       exports.stop()
       modules.roster.sync.stop()
       await Promise.all([
@@ -80,7 +80,7 @@ export function createBackground(parts: {
         modules.log.stop(),
         hub.sweeper.stop(),
       ])
-      // Once nothing is signed any more.
+      // The keeper stops last, when nothing is signed any more.
       await modules.checkpoints.keeper.stop()
     },
   }

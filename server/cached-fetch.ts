@@ -1,8 +1,8 @@
 import type { LRUCache } from 'lru-cache'
 
 /**
- * What a cache holds, or what its `fetchMethod` brings. `fetch` alone makes promises even for what is there, which
- * every request would pay for several times.
+ * Returns the cached value, or the promise of the cache's `fetchMethod`. `LRUCache.fetch` returns a promise even for a
+ * cached value, and every request would pay for several.
  */
 export function getOrFetch<Key extends {}, Value extends {}>(
   cache: LRUCache<Key, Value>,

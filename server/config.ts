@@ -16,70 +16,73 @@ const environments = ['development', 'staging', 'production'] as const
 const roles = ['all', 'api', 'worker'] as const
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
 
-/** Everything the service is told from outside. Made once, frozen, handed down. */
+/** Holds every setting of the service. It is created once, frozen and passed down. */
 export interface Config {
-  /** Of package.json. */
+  /** The version in package.json. */
   readonly version: string
   readonly environment: (typeof environments)[number]
-  /** What this process does: answer requests, run background jobs, or both. */
+  /** The work of this process: requests, background jobs, or both. */
   readonly role: (typeof roles)[number]
-  /** Processes that answer requests; with 1 it is the only process of the service. */
+  /** Number of processes that answer requests; 1 means one process for everything. */
   readonly workers: number
   readonly host: string
-  /** 0 lets the system choose; see `withListeningPort`. */
+  /** The port; 0 lets the system choose (see `withListeningPort`). */
   readonly port: number
-  /** The address clients use, without a trailing slash. */
+  /** The address that clients use, without a trailing slash. */
   readonly baseUrl: string
-  /** Whether `baseUrl` was set, rather than made from host and port. */
+  /** Whether `baseUrl` was set instead of derived from host and port. */
   readonly baseUrlConfigured: boolean
   readonly browserUrl: string
-  /** Absolute. */
+  /** The absolute path. */
   readonly dataDir: string
-  /** An explicitly named directory is used as it is: its parents are the operator's. */
+  /** Whether the directory was named explicitly. Its parents then belong to the operator and are left unchanged. */
   readonly dataDirConfigured: boolean
-  /** The owner of an external database; undefined means the embedded server. */
+  /** The URL of an external database as its owner; undefined means the embedded server. */
   readonly databaseUrl: string | undefined
-  /** Connections of the application role, of all workers together; the insert-only role has half as many. */
+  /** Connections of the application role for all workers together. The insert-only role has half as many. */
   readonly databasePoolSize: number
-  /** 32 bytes; undefined means the key file of the data directory. */
+  /** The key, 32 bytes; undefined means the key file of the data directory. */
   readonly masterKey: Buffer | undefined
   readonly trustedProxies: readonly string[]
   readonly outboundAllow: readonly string[]
   readonly valkeyUrl: string | undefined
   readonly storageUrl: string | undefined
-  /** For a storage in a bucket, where its URL does not say them. */
+  /** Settings for a storage in a bucket that its URL does not contain. */
   readonly aws: AwsSettings
-  /** Absolute: where the local keyring keeps the keys of Mode B tenants; undefined means a folder of the data directory. */
+  /**
+   * The absolute path of the local keyring with the keys of Mode B tenants; undefined means a folder of the data
+   * directory.
+   */
   readonly keyringDir: string | undefined
-  /** Whose transit engine has keys of Mode B tenants; undefined means that none do. */
+  /** The Vault whose transit engine holds keys of Mode B tenants; undefined means that none does. */
   readonly vault: VaultSettings | undefined
-  /** Which keys tenants may name. */
+  /** Rules for the keys that tenants may name. */
   readonly keyNames: KeyNameRules
-  /** Where signed states of the logs are kept apart from the database; a folder of the data directory by default. */
+  /** The checkpoint sinks, apart from the database. Default: a folder of the data directory. */
   readonly checkpointSinks: readonly CheckpointSinkSettings[]
   readonly smtpUrl: string | undefined
   readonly operatorToken: string | undefined
-  /** Multiplies every rate limit. */
+  /** The factor for every rate limit. */
   readonly limitFactor: number
   readonly drainSeconds: number
-  /** The time for the body of a request, beside what its size adds. */
+  /** Seconds for the body of a request, in addition to those for its size. */
   readonly bodySeconds: number
-  /** Open connections of one address; trusted proxies may have any number. */
+  /** Maximum number of open connections of one address; trusted proxies have no limit. */
   readonly connectionsPerAddress: number
-  /** Exports and backups are refused while a disk has less free space than this, in MiB. */
+  /** Free space of a disk, in MiB, below which exports and backups are refused. */
   readonly diskFreeMinMb: number
-  /** Exports that a tenant may order within 24 hours. */
+  /** Maximum number of exports that a tenant may request within 24 hours. */
   readonly exportsPerDay: number
-  /** What the files of a tenant's exports may have together, in MiB. */
+  /** Maximum size of all export files of a tenant, in MiB. */
   readonly exportMbKept: number
-  /** Where `hub serve` shows metrics, on this machine only; 0 lets the system choose, undefined means nowhere. */
+  /** The local port on which `hub serve` shows metrics; 0 lets the system choose, undefined means none. */
   readonly metricsPort: number | undefined
-  /** Whether `metricsPort` was set: then the start fails where it is taken. */
+  /** Whether `metricsPort` was set. The start then fails if the port is already in use. */
   readonly metricsPortConfigured: boolean
   readonly logLevel: (typeof logLevels)[number]
 }
 
-/** What the command line may say instead of the environment. */
+/** The settings that flags of the command line override. */
 export interface ConfigOverrides {
   readonly port?: string | number | undefined
   readonly host?: string | undefined
@@ -91,7 +94,7 @@ export interface ConfigOverrides {
 const checkout = dirname(dirname(fileURLToPath(import.meta.url)))
 
 /**
- * Reads the configuration. The only place that looks at the process environment.
+ * Reads the configuration. No other code reads the process environment.
  *
  * @throws ConfigError with every problem found, not only the first.
  */
@@ -160,7 +163,10 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env, overrides: Conf
   return Object.freeze(config)
 }
 
-/** The configuration once the port is known: `HUB_PORT=0` leaves it, and the default base URL, open until then. */
+/**
+ * Returns the configuration with the port that `HUB_PORT=0` left open, and with the default base URL that depends on
+ * it.
+ */
 export function withListeningPort(config: Config, port: number): Config {
   const baseUrl = config.baseUrlConfigured ? config.baseUrl : localUrl(config.host, port)
   const browserUrl = config.browserUrl === config.baseUrl ? baseUrl : config.browserUrl
@@ -219,7 +225,10 @@ function readBrowserUrl(
   return browserUrl
 }
 
-/** SameSite by scheme and last two labels: lax where a public suffix has two labels, but enough to catch a mistake. */
+/**
+ * Compares scheme and last two labels, as SameSite does. A public suffix of two labels passes too, but the check
+ * suffices to catch a mistake.
+ */
 function isSameSite(a: URL, b: URL): boolean {
   if (a.protocol !== b.protocol) return false
   if (a.hostname === b.hostname) return true

@@ -6,17 +6,17 @@ import { StartupError } from './startup-error.ts'
 
 type Address = Pick<Config, 'host' | 'port'>
 
-/** Sockets that listen at one address for the processes of a cluster. */
+/** The sockets that listen at one address for the processes of a cluster. */
 export interface Listener {
   readonly port: number
   close(): void
 }
 
 /**
- * Listens where the configuration says, and hands on each connection before anything of it is read. As Fastify does,
- * `localhost` is all that the name stands for.
+ * Listens at the configured address and passes on each connection before reading from it. `localhost` means all its
+ * addresses, as in Fastify.
  *
- * @throws StartupError when the port is taken or not allowed
+ * @throws StartupError if the port is taken or not allowed
  */
 export async function listenForConnections(address: Address, give: (socket: Socket) => void): Promise<Listener> {
   const { host } = address
@@ -39,7 +39,11 @@ export async function listenForConnections(address: Address, give: (socket: Sock
   }
 }
 
-/** @throws StartupError when `listen` fails because the port is taken or not allowed */
+/**
+ * Runs `listen` and explains its failure.
+ *
+ * @throws StartupError if `listen` fails because the port is taken or not allowed
+ */
 export async function explainingFailure<T>({ host, port }: Address, listen: () => Promise<T>): Promise<T> {
   try {
     return await listen()

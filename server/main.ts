@@ -18,9 +18,9 @@ import { checkStorageAtStart } from './storage/storage-at-start.ts'
 import { beginWebUiBuild, type WebUiBuild } from './web-ui-build.ts'
 
 /**
- * Starts, in this process, everything that the role asks for: database, migrations, API, background jobs.
+ * Starts, in this process, everything that the role requires: database, migrations, API, background jobs.
  *
- * @throws StartupError with what to do, for everything an operator can mend
+ * @throws StartupError that states the fix, for every problem that an operator can solve
  */
 export async function startHub(
   config: Config,
@@ -79,7 +79,7 @@ async function startOn(
 }
 
 interface Parts {
-  /** Of the HTTP server, where there is one. */
+  /** Drains the HTTP server; undefined without one. */
   drain: (() => Promise<void>) | undefined
   background: Background
   closeLimiter: (() => Promise<void>) | undefined
@@ -97,7 +97,7 @@ async function stopAll({ drain, background, closeLimiter, modules, database }: P
   }
 }
 
-/** `hub serve`: starts the Hub, says where it is, and stops it on SIGINT or SIGTERM. */
+/** Runs `hub serve`: starts the Hub, prints its address, and stops it on SIGINT or SIGTERM. */
 export async function serve(config: Config): Promise<void> {
   const log = createLogger(config)
   const isCluster = config.workers > 1 && config.role !== 'worker'
@@ -113,7 +113,7 @@ export async function serve(config: Config): Promise<void> {
   let stoppingSince = 0
   const stop = async (signal: NodeJS.Signals) => {
     if (stoppingSince > 0) {
-      // One Ctrl-C arrives twice under npm: from the terminal, and passed on by npm.
+      // Under npm one Ctrl-C arrives twice: from the terminal and from npm.
       if (performance.now() - stoppingSince > repeatedSignalMs) process.exit(1)
       return
     }
@@ -130,7 +130,7 @@ export async function serve(config: Config): Promise<void> {
   process.on('SIGTERM', stop)
 }
 
-/** Before anything else is started, so that a port that is taken is told at once. */
+/** Opens the metrics page before anything else starts, so that a port in use is reported at once. */
 function openMetrics({ metricsPort: port = 0, metricsPortConfigured: isChosen }: Config, log: Logger) {
   return openMetricsPage({ port, isChosen, log })
 }
@@ -138,7 +138,7 @@ function openMetrics({ metricsPort: port = 0, metricsPortConfigured: isChosen }:
 const repeatedSignalMs = 500
 const demoTenant = 'demo'
 
-/** In development the first start makes a tenant to try things with. */
+/** Prints the address. In development the first start also creates a demo tenant. */
 async function greet({ config, modules }: RunningHub): Promise<void> {
   if (config.role === 'worker') return
   const lines = [`Hub: ${config.baseUrl}`]
@@ -156,7 +156,7 @@ async function welcomeToDemo({ tenants }: Modules): Promise<string | undefined> 
     { operator: 'first start' },
   )
   if (made) return made.welcome.url
-  // The first link was shown once and is stored as a hash; while developing, each start shows a fresh one.
+  // The first link was shown once and is stored as a hash. In development each start shows a new one.
   return (
     (await directory.find(demoTenant, { evenSuspended: true })) &&
     (await administration.welcomeLink(demoTenant, { operator: 'start' })).welcome.url

@@ -2,13 +2,13 @@ import type { Modules } from './app.ts'
 import type { Config } from './config.ts'
 import type { MetricsSnapshot } from './metrics/metrics.ts'
 
-/** A Hub that serves. */
+/** A Hub that serves requests. */
 export interface RunningHub {
-  /** With the port that was chosen. */
+  /** The configuration with the chosen port. */
   config: Config
   modules: Modules
-  /** What the other processes that answer requests have counted, where there are any. */
+  /** Returns the metrics of the workers; absent without workers. */
   workerMetrics?(): Promise<MetricsSnapshot[]>
-  /** Takes no new connection, lets requests and jobs finish for up to `drainSeconds`, then stops everything. */
+  /** Accepts no new connection, lets requests and jobs finish for up to `drainSeconds`, then stops everything. */
   stop(): Promise<void>
 }

@@ -1,4 +1,4 @@
-/** Why the Hub cannot start, told to an operator: no stack, and always what to do about it. */
+/** States why the Hub cannot start, for an operator: without a stack, and always with a fix. */
 export class StartupError extends Error {
   override readonly name: string = 'StartupError'
   readonly fix: string
@@ -9,7 +9,7 @@ export class StartupError extends Error {
   }
 }
 
-/** Why a file that somebody named cannot be read: what an error of the operating system says, without its path. */
+/** Describes why a named file cannot be read, from the error of the operating system, without its path. */
 export function fileProblem(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException
   if (code === 'ENOENT') return 'there is no such file'
@@ -18,14 +18,14 @@ export function fileProblem(error: unknown): string {
   return message
 }
 
-/** One thing wrong with the configuration. `variable` is an environment variable or a command-line flag. */
+/** One problem of the configuration. `variable` is an environment variable or a command-line flag. */
 export interface ConfigProblem {
   readonly variable: string
   readonly problem: string
   readonly fix: string
 }
 
-/** Every problem of a configuration at once, so that an operator corrects them in one go. */
+/** Reports every problem of a configuration at once, so that an operator corrects them together. */
 export class ConfigError extends StartupError {
   override readonly name = 'ConfigError'
   readonly problems: readonly ConfigProblem[]

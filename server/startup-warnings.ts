@@ -1,8 +1,8 @@
 import type { Config } from './config.ts'
 
-/** What runs, but hardly as it was meant: told once, when the Hub starts to serve. */
+/** Lists settings that work but are probably unintended. They are logged once, when the Hub starts to serve. */
 export function startupWarnings(config: Pick<Config, 'environment' | 'role' | 'trustedProxies'>): string[] {
-  // In development it listens on this machine only; a worker answers nobody.
+  // In development the Hub listens on this machine only; a worker answers nobody.
   if (config.environment === 'development' || config.role === 'worker' || config.trustedProxies.length > 0) return []
   return [
     'HUB_TRUSTED_PROXIES is not set: all callers behind a proxy count as one, with one address for limits, ' +

@@ -7,17 +7,17 @@ import type { Config } from './config.ts'
 const buildScript = fileURLToPath(new URL('../web/build.ts', import.meta.url))
 const outputBytesMax = 1024 * 1024
 
-/** A build of the web UI that goes on beside what else starts. */
+/** A build of the web UI that runs beside the rest of the start. */
 export interface WebUiBuild {
-  /** Why it failed, or undefined. Never rejects. */
+  /** Resolves to the reason of its failure, or undefined. Never rejects. */
   problem: Promise<string | undefined>
-  /** Ends it early, when the start has failed elsewhere. */
+  /** Ends the build early, if the start failed elsewhere. */
   stop(): void
 }
 
 /**
- * Sees to it that the built web UI is that of the sources, in a process of its own. Mostly it is: it is built when the
- * Hub is installed. A failure is logged and does not keep the Hub from starting.
+ * Rebuilds the web UI if it is older than its sources, in a process of its own. Usually it is current, because the
+ * installation of the Hub builds it. A failure is logged and does not stop the start.
  */
 export function beginWebUiBuild(
   { role }: Pick<Config, 'role'>,

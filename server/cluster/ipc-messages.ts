@@ -3,22 +3,25 @@ import type { ConnectionTarget } from '../db/connection-settings.ts'
 import type { MetricsSnapshot } from '../metrics/metrics.ts'
 import type { LimiterRequest, LimiterResponse } from './ipc-rate-limiter.ts'
 
-/** Everything a worker needs, over the channel that only primary and worker have: it holds secrets. */
+/**
+ * Carries everything a worker needs. It contains secrets, so it travels only over the channel between primary and
+ * worker.
+ */
 export interface WorkerStart {
   kind: 'start'
-  /** 1 to the number of workers; a replacement has that of the worker it replaces. */
+  /** From 1 to the number of workers. A replacement takes the number of the worker it replaces. */
   worker: number
-  /** With the port and the address that were chosen; the master key is apart. */
+  /** Contains the chosen port and address, but not the master key. */
   config: Omit<Config, 'masterKey'>
-  /** Base64. */
+  /** The key in base64. */
   masterKey: string
-  /** Owner of the embedded database; absent where the configuration names a database. */
+  /** The owner of the embedded database; absent if the configuration names a database. */
   embeddedOwner?: ConnectionTarget
   /** Why the web UI could not be built. */
   webUiProblem?: string
 }
 
-/** From the primary to a worker. `connection` comes with the socket. */
+/** Lists the messages from the primary to a worker. The socket accompanies `connection`. */
 export type ToWorker =
   | WorkerStart
   | { kind: 'connection'; connection: number }
@@ -27,25 +30,25 @@ export type ToWorker =
   | MetricsRequest
   | StorageFull
 
-/** From a worker to the primary. */
+/** Lists the messages from a worker to the primary. */
 export type FromWorker =
   | { kind: 'ready' }
-  /** It has this connection, of which nothing has been read before. */
+  /** The worker has this connection; nothing was read from it before. */
   | { kind: 'taken'; connection: number }
-  /** The connection is closed, or was lost on the way. */
+  /** The connection was closed, or lost in transit. */
   | { kind: 'closed'; connection: number }
-  /** It could not start. `fix` is there when an operator can mend it. */
+  /** The worker could not start. `fix` is set if an operator can solve it. */
   | { kind: 'failed'; message: string; fix?: string }
   | LimiterRequest
   | MetricsResponse
   | StorageFull
 
-/** The database reported a full disk to one process. The health check of every process says so. */
+/** Reports that one process met a full disk of the database. The health check of every process then shows it. */
 export interface StorageFull {
   kind: 'storage-full'
 }
 
-/** The primary shows the numbers of all. */
+/** Requests the metrics of a worker; the primary shows those of all. */
 export interface MetricsRequest {
   kind: 'metrics-request'
   request: number

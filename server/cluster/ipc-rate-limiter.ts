@@ -3,7 +3,7 @@ import type { Charge, RateDecision, RateLimiter } from '../http/rate-limiter.ts'
 import { type DecisionNumbers, decisionOfNumbers, numbersOfDecision } from '../limits/decision-numbers.ts'
 import { FallbackLimiter } from '../limits/fallback-limiter.ts'
 
-/** What a worker asks of the one limiter: everything of one turn of its event loop. */
+/** Carries everything that a worker requests of the shared limiter in one turn of its event loop. */
 export interface LimiterRequest {
   kind: 'limiter-request'
   batch: number
@@ -11,18 +11,21 @@ export interface LimiterRequest {
   refunds: [charges: readonly Charge[], takenAtMs: number][]
 }
 
-/** Decisions in the order of the takes. */
+/** The decisions in the order of `takes`. */
 export interface LimiterResponse {
   kind: 'limiter-answer'
   batch: number
   decisions: DecisionNumbers[]
-  /** Machines that share the limits; what the workers need to know when the primary does not answer. */
+  /** Machines that share the limits. Workers need the number while the primary does not answer. */
   sharers: number
 }
 
-/** Counts in the primary what the workers ask for: so the limits of a machine are exact, whoever serves. */
+/**
+ * Counts the requests of a worker in the primary, so the limits of a machine are exact regardless of the worker that
+ * serves.
+ */
 export async function respondToWorker(limiter: RateLimiter, request: LimiterRequest): Promise<LimiterResponse> {
-  // Begun in this order, they are done in this order.
+  // Calls complete in the order in which they start.
   const refunds = request.refunds.map(([charges, takenAtMs]) => limiter.refund(charges, takenAtMs))
   const decisions = await Promise.all(
     request.takes.map(async (charges) => numbersOfDecision(await limiter.take(charges))),
@@ -38,31 +41,31 @@ interface Waiting {
 
 interface WorkerLimiterOptions {
   send(request: LimiterRequest): void
-  /** Among how many the limits are shared while the primary does not answer. */
+  /** Workers that share the limits while the primary does not answer. */
   workers: number
   log: Pick<DatabaseLog, 'warn' | 'info'>
-  /** Told when this worker begins and ceases to count alone. */
+  /** Called when this worker starts and stops counting alone. */
   onFallback?: (isAlone: boolean) => void
-  /** How long an answer may take. */
+  /** Milliseconds to wait for a response. */
   patienceMs?: number
 }
 
 /**
- * The limiter of a worker: asks the primary, and decides alone, within its share of each limit, while the primary does
- * not answer in time. Then the workers together let through at most one more quota than the limit.
+ * Limits requests in a worker: asks the primary, and falls back to the worker's share of each limit while the primary
+ * does not answer in time. In a fallback the workers together admit at most one more quota than the limit.
  */
 export class WorkerLimiter implements RateLimiter {
   private readonly options: Required<WorkerLimiterOptions>
   private readonly share: FallbackLimiter
   private machines = 1
-  /** Charges that were counted here: their refund belongs here too. */
+  /** Charges that were counted here; their refund must be counted here too. */
   private readonly countedHere = new WeakSet<readonly Charge[]>()
   private readonly sent = new Map<number, { waiting: Waiting[]; timer: NodeJS.Timeout }>()
   private takes: Waiting[] = []
   private refunds: LimiterRequest['refunds'] = []
   private scheduled = false
   private batch = 0
-  /** The batch that the primary owes an answer for; meanwhile nobody else waits for it in vain. */
+  /** The batch whose response from the primary is late. Until it arrives, nobody else waits for the primary. */
   private overdue: number | undefined
 
   constructor(options: WorkerLimiterOptions) {
@@ -84,7 +87,7 @@ export class WorkerLimiter implements RateLimiter {
     this.schedule()
   }
 
-  /** To be called with each answer of the primary. One that comes late decides nothing any more. */
+  /** Handles a response of the primary. A late one decides nothing. */
   answer({ batch, decisions, sharers }: LimiterResponse): void {
     this.machines = sharers
     const sent = this.sent.get(batch)
@@ -112,7 +115,7 @@ export class WorkerLimiter implements RateLimiter {
     this.refunds = []
     this.scheduled = false
     if (takes.length > 0) {
-      // After a turn in which this worker itself was busy, the answer may be there unread: it is read before.
+      // If this worker was busy for a whole turn, the response may have arrived unread. `setImmediate` reads it first.
       const timer = setTimeout(() => setImmediate(() => this.giveUp(batch)), this.options.patienceMs).unref()
       this.sent.set(batch, { waiting: takes, timer })
     }

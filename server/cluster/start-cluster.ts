@@ -15,10 +15,10 @@ import { poolSizeOf, serverConnections } from './pool-sizes.ts'
 import { WorkerPool } from './worker-pool.ts'
 
 /**
- * Starts a Hub of several processes (ADR 0017). This one, the primary, has the database, the migrations, the background
- * work, the listening socket and the rate limits; the workers answer requests.
+ * Starts a Hub of several processes (ADR 0017). The calling process, the primary, owns the database, the migrations,
+ * the background work, the listening socket and the rate limits. The workers answer requests.
  *
- * @throws StartupError with what to do, for everything an operator can mend
+ * @throws StartupError that states the fix, for every problem that an operator can solve
  */
 export async function startCluster(
   config: Config,
@@ -117,7 +117,7 @@ interface Parts {
   database: OpenedDatabase
 }
 
-/** First the listener, so that no connection is taken that no worker will have. */
+/** Closes the listener first: a connection accepted later would find no worker. */
 async function stopAll({ listener, pool, background, closeLimiter, modules, database }: Parts): Promise<void> {
   listener.close()
   try {

@@ -1,15 +1,15 @@
 import type { MetricsSnapshot } from '../metrics/metrics.ts'
 import type { MetricsRequest, MetricsResponse } from './ipc-messages.ts'
 
-/** A worker that is busy for longer is left out of a page; it is there again in the next. */
+/** The page omits a worker that is busy for longer; the next page contains it again. */
 const patienceMs = 1000
 
-/** Asks the workers for their numbers. */
+/** Collects the metrics of the workers. */
 export class WorkerMetrics {
   private readonly waiting = new Map<number, (answer: MetricsSnapshot) => void>()
   private requests = 0
 
-  /** The numbers of every worker that answers in time. */
+  /** Returns the metrics of every worker that answers in time. */
   async ask(workers: readonly ((message: MetricsRequest) => void)[]): Promise<MetricsSnapshot[]> {
     const asked = workers.map((tell) => this.askOne(tell))
     return (await Promise.all(asked)).filter((each) => each !== undefined)

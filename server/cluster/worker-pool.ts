@@ -9,14 +9,14 @@ import type { FromWorker, ToWorker, WorkerStart } from './ipc-messages.ts'
 import { respondToWorker } from './ipc-rate-limiter.ts'
 import { WorkerMetrics } from './worker-metrics.ts'
 
-/** A worker that lived this long and ended has nothing to do with its start. */
+/** A worker that lived this long did not fail because of its start. */
 const steadyMs = 30_000
 const restartDelayMsMax = 10_000
-/** From so many short lives in a row on, it is said that something is wrong in general. */
+/** After this many consecutive short lives the log reports a general problem. */
 const crashLoopMin = 5
-/** Connections that wait for a worker, when there is none. */
+/** Maximum number of connections that wait while no worker is ready. */
 const waitingMax = 1000
-/** Beyond the drain time, for a worker to close its connections to the database. */
+/** Milliseconds beyond the drain time in which a worker closes its database connections. */
 const lastWordsMs = 5000
 
 interface Place {
@@ -26,13 +26,13 @@ interface Place {
   startedAtMs: number
   shortLives: number
   restart?: NodeJS.Timeout
-  /** Connections that the worker does not have yet, and whether they are on their way. */
+  /** Connections that the worker has not confirmed yet, and whether they were sent. */
   inHand: Map<number, Given & { isSent: boolean }>
-  /** Connections that the worker has, by what is called when they are closed. */
+  /** Connections of the worker, by id, with the callback for their end. */
   open: Map<number, () => void>
 }
 
-/** A connection, and what is called when it is closed. */
+/** A connection, and the callback for its end. */
 interface Given {
   socket: Socket
   closed: () => void
@@ -42,19 +42,19 @@ export interface WorkerPoolOptions {
   count: number
   startOf(worker: number): WorkerStart
   drainSeconds: number
-  /** Counts for all workers. */
+  /** Counts the requests of all workers. */
   limiter: RateLimiter
   /** Called when a worker met a full disk of the database. */
   onStorageFull(): void
   log: DatabaseLog
 }
 
-/** Keeps so many workers, gives each connection to one of them, and counts requests for all of them. */
+/** Keeps the configured number of workers, hands each connection to one of them, and counts requests for all. */
 export class WorkerPool {
   readonly #options: WorkerPoolOptions
   readonly #places: Place[]
   readonly #metrics = new WorkerMetrics()
-  /** Settle when the first worker of each place has started. */
+  /** Each settles when the first worker of its place has started. */
   readonly #starts: PromiseWithResolvers<void>[]
   #waiting: Given[] = []
   #turn = 0
@@ -75,7 +75,7 @@ export class WorkerPool {
   }
 
   /**
-   * Resolves when every worker can take connections.
+   * Resolves when every worker accepts connections.
    *
    * @throws StartupError or Error, with the reason of a worker that could not start
    */
@@ -85,26 +85,26 @@ export class WorkerPool {
     await Promise.all(this.#starts.map((start) => start.promise))
   }
 
-  /** Process ids of the workers that run. */
+  /** Returns the process ids of the running workers. */
   get pids(): number[] {
     return this.#places.flatMap(({ worker }) => worker?.process.pid ?? [])
   }
 
-  /** What each worker has counted. */
+  /** Returns the metrics of each worker that answers in time. */
   metrics(): Promise<MetricsSnapshot[]> {
     const running = this.#places.flatMap(({ worker, ready }) => (worker && ready ? [worker] : []))
     return this.#metrics.ask(running.map((worker) => (message) => this.#tell(worker, message)))
   }
 
-  /** Tells every worker that a process met a full disk of the database. */
+  /** Notifies every worker that a process met a full disk of the database. */
   tellStorageFull(): void {
     for (const { worker } of this.#places) if (worker) this.#tell(worker, { kind: 'storage-full' })
   }
 
   /**
-   * Hands a connection to a worker, to each in turn. It must be paused: what has been read of it here would be lost.
+   * Hands a connection to the workers in turn. The socket must be paused, because data read here would be lost.
    *
-   * @param closed is called once, when the connection is closed, in whichever process
+   * @param closed called once, when the connection closes in any process
    */
   give(socket: Socket, closed: () => void): void {
     const place = this.#nextReady()
@@ -117,15 +117,16 @@ export class WorkerPool {
     const given = { socket, closed, isSent: false }
     place.inHand.set(connection, given)
     const message: ToWorker = { kind: 'connection', connection }
-    // Kept open here until the worker has it: Node would forget it, open for ever, when the worker dies before.
+    // Keeps the socket open here until the worker confirms it. Otherwise Node would leave it open for ever if the
+    // worker died before.
     place.worker.process.send(message, socket, { keepOpen: true }, (error) => {
       given.isSent = error === null
     })
   }
 
   /**
-   * Lets every worker finish what it has, for up to the drain time, and resolves when all have ended. Whatever was
-   * given before is still answered, because a worker learns of both in this order.
+   * Lets every worker finish its work for up to the drain time, and resolves when all have ended. Connections given
+   * before are still answered, because a worker receives both messages in this order.
    */
   async drain(): Promise<void> {
     this.#draining = true
@@ -211,7 +212,7 @@ export class WorkerPool {
     place.restart = setTimeout(() => this.#fork(place), restartMs)
   }
 
-  /** Of a connection that was sent, the worker may have read something: nobody else can answer it. */
+  /** A worker may already have read from a connection that was sent, so no other worker can answer it. */
   #takeBack({ inHand, open }: Place): void {
     const all = [...inHand.values()]
     inHand.clear()
@@ -235,7 +236,7 @@ export class WorkerPool {
     return this.#starts[place.number - 1] as PromiseWithResolvers<void>
   }
 
-  /** To a worker that is gone, nothing is said; its exit is dealt with. */
+  /** Skips a worker that has disconnected; its exit is handled elsewhere. */
   #tell(worker: Worker, message: ToWorker): void {
     if (worker.isConnected()) worker.process.send(message, () => {})
   }

@@ -9,9 +9,9 @@ import { StartupError } from '../startup-error.ts'
 import type { FromWorker, MetricsRequest, ToWorker, WorkerStart } from './ipc-messages.ts'
 import { WorkerLimiter } from './ipc-rate-limiter.ts'
 
-/*
- * A process that answers requests, started by the primary of a cluster. It gets its connections from the primary, and
- * ends with it: cluster ends a worker whose channel to the primary closes, however the primary went.
+/**
+ * Answers requests in a process that the primary of a cluster starts. The primary passes it connections. It ends with
+ * the primary: `cluster` ends a worker whose channel closes, for any reason.
  */
 
 interface Serving {
@@ -22,14 +22,14 @@ interface Serving {
   drain(): Promise<void>
 }
 
-/** Errors of a closed channel are dropped: this process is ending then. */
+/** Sends a message. Errors of a closed channel are dropped, because this process then ends. */
 function tell(message: FromWorker): void {
   process.send?.(message, undefined, undefined, () => {})
 }
 
 async function startServing({ worker, config: sent, ...start }: WorkerStart): Promise<Serving> {
   const masterKey = Buffer.from(start.masterKey, 'base64')
-  // What a worker does beside requests is what a process of the role `api` does: the primary does the rest.
+  // Beside requests, a worker does only the work of the role `api`; the primary does the rest.
   const config = { ...sent, masterKey, role: 'api' as const }
   const log = createLogger(config).child({ worker })
   const database = joinDatabase(config, { ...start, masterKey, log })
@@ -47,7 +47,7 @@ async function startServing({ worker, config: sent, ...start }: WorkerStart): Pr
   const app = await createApp(modules, { config, baseUrl, logger: log, limiter, metrics, webUi })
   const drain = drainable(app, { drainSeconds: config.drainSeconds, log })
   const background = createBackground({ database, app: database.connection.app, modules, config, log, metrics })
-  // Its timers for slow requests start when a server listens, which this one does through the primary.
+  // Fastify starts its timers for slow requests on `listening`. This server listens only through the primary.
   app.server.emit('listening')
   background.start()
   return {
@@ -57,7 +57,7 @@ async function startServing({ worker, config: sent, ...start }: WorkerStart): Pr
     },
     noteFull: () => database.noteFull(),
     take: (socket) => {
-      // Lost on the way between processes; a client may end its half and still wait for the answer.
+      // The option is lost between processes. A client may end its half and still wait for the response.
       socket.allowHalfOpen = true
       app.server.emit('connection', socket)
     },
@@ -70,7 +70,7 @@ async function startServing({ worker, config: sent, ...start }: WorkerStart): Pr
 }
 
 function end(code: number): void {
-  // The primary, told by the channel's end, could otherwise start a replacement too early.
+  // The primary would start a replacement too early if the channel closed before the process.
   process.exit(code)
 }
 
@@ -121,6 +121,6 @@ process.on('message', (message: ToWorker, socket: Socket | undefined) => {
   else take(message.connection, socket)
 })
 
-// Signals are the primary's to act on: a terminal and a service manager send them to every process of the service.
+// Only the primary acts on signals. A terminal and a service manager send them to every process of the service.
 process.on('SIGINT', () => {})
 process.on('SIGTERM', () => {})

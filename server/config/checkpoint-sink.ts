@@ -1,15 +1,15 @@
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** Where signed states of the logs are kept apart from the database. */
+/** Describes a checkpoint sink: a place for signed states of the logs, apart from the database. */
 export type CheckpointSinkSettings =
   | { readonly kind: 'file' /** Absolute. */; readonly directory: string }
   | { readonly kind: 'webhook'; readonly url: string }
 
 /**
- * `file:///var/lib/hub-checkpoints`, a web address, several of both with commas between them, or `off`.
+ * Reads `file:///var/lib/hub-checkpoints`, a web address, several of both separated by commas, or `off`.
  *
- * @throws Error whose message completes "HUB_CHECKPOINT_SINK …" and repeats no web address: it may carry a secret
+ * @throws Error whose message completes "HUB_CHECKPOINT_SINK …" and repeats no web address: it may contain a secret
  */
 export function readCheckpointSinks(text: string, options: { httpsOnly: boolean }): readonly CheckpointSinkSettings[] {
   if (text.trim() === 'off') return Object.freeze([])

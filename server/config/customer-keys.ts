@@ -1,15 +1,15 @@
 import { isAbsolute } from 'node:path'
 import type { SettingReader } from './setting-reader.ts'
 
-/** Of HashiCorp Vault, or what speaks its API. */
+/** Settings of HashiCorp Vault, or of a service with the same API. */
 export interface VaultSettings {
-  /** Without a slash at its end. */
+  /** The address, without a trailing slash. */
   readonly address: string
   readonly token: string
   readonly namespace?: string
 }
 
-/** HUB_KEYRING_DIR. */
+/** Reads HUB_KEYRING_DIR. */
 export function readKeyringDirectory(reader: SettingReader): string | undefined {
   const directory = reader.text('HUB_KEYRING_DIR')
   if (directory === undefined || isAbsolute(directory)) return directory
@@ -17,7 +17,7 @@ export function readKeyringDirectory(reader: SettingReader): string | undefined 
   return undefined
 }
 
-/** HUB_VAULT_ADDR, HUB_VAULT_TOKEN and HUB_VAULT_NAMESPACE. */
+/** Reads HUB_VAULT_ADDR, HUB_VAULT_TOKEN and HUB_VAULT_NAMESPACE. */
 export function readVault(reader: SettingReader, environment: string): VaultSettings | undefined {
   const address = reader.origin('HUB_VAULT_ADDR', { httpsOnly: environment !== 'development' })
   const token = reader.text('HUB_VAULT_TOKEN')

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 
-/** Root's default data and binaries live here, where the database's unprivileged user can reach them. */
+/** The parent of root's default data and binaries. The database's unprivileged user can enter it. */
 export const rootStateDirectory = '/var/lib/org-memory-hub'
 
 /**
- * The data directory of a checkout where none was named: `.hub-data` in it. For root a directory of its own
- * outside, because PostgreSQL refuses to run as root and its user need not be able to enter the checkout.
+ * Returns the default data directory of a checkout: `.hub-data` in it. Root gets a directory outside the checkout,
+ * because PostgreSQL refuses to run as root and its user may not be able to enter the checkout.
  */
 export function defaultDataDirectory(checkout: string, isRoot: boolean): string {
   if (!isRoot) return join(checkout, '.hub-data')

@@ -1,14 +1,14 @@
 import type { SettingReader } from './setting-reader.ts'
 
-/** Names of keys that tenants may use: of one tenant, or of each by its slug. */
+/** Allows key names of one tenant, or of each tenant by its slug. */
 export interface KeyNameRule {
-  /** The slug of the only tenant that it is for. */
+  /** The slug of the only tenant that may use the rule. */
   readonly tenant?: string
-  /** `{tenant}` stands for the slug, `*` for anything but `/` and `:`. */
+  /** The pattern: `{tenant}` stands for the slug, `*` for any characters except `/` and `:`. */
   readonly pattern: string
 }
 
-/** By provider. Those of the local keyring are the tenant's own in any case. */
+/** The rules by provider. Keys of the local keyring always belong to the tenant. */
 export interface KeyNameRules {
   readonly vault: readonly KeyNameRule[]
   readonly 'aws-kms': readonly KeyNameRule[]
@@ -19,7 +19,7 @@ const defaults = {
   'aws-kms': 'alias/hub/{tenant},alias/hub/{tenant}/*',
 }
 
-/** HUB_VAULT_KEYS and HUB_KMS_KEYS. */
+/** Reads HUB_VAULT_KEYS and HUB_KMS_KEYS. */
 export function readKeyNameRules(reader: SettingReader): KeyNameRules {
   return Object.freeze({
     vault: readRules(reader, 'HUB_VAULT_KEYS', defaults.vault, (pattern) =>

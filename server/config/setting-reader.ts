@@ -1,13 +1,13 @@
 import { isIP } from 'node:net'
 import type { ConfigProblem } from '../startup-error.ts'
 
-/** Where a setting's text came from, as the operator knows it. */
+/** The text of a setting and its source, under the name that the operator knows. */
 interface Source {
   readonly variable: string
   readonly text: string
 }
 
-/** Reads settings out of an environment and collects what is wrong with them instead of throwing at the first. */
+/** Reads settings from an environment and collects all problems instead of throwing at the first. */
 export class SettingReader {
   readonly problems: ConfigProblem[] = []
   readonly #env: NodeJS.ProcessEnv
@@ -16,12 +16,12 @@ export class SettingReader {
     this.#env = env
   }
 
-  /** The text of a variable; an empty one counts as unset, as in most shells' defaults. */
+  /** Returns the text of a variable. An empty variable counts as unset, as in most shells' defaults. */
   text(variable: string): string | undefined {
     return this.#env[variable] || undefined
   }
 
-  /** A flag of the command line beats the variable, and is then the one to name in a problem. */
+  /** Returns the flag of the command line, or else the variable. Problems name the one that was used. */
   source(variable: string, flag?: { name: string; value: string | number | undefined }): Source | undefined {
     if (flag?.value !== undefined) return { variable: flag.name, text: String(flag.value) }
     const text = this.text(variable)
@@ -47,7 +47,7 @@ export class SettingReader {
     return fallback
   }
 
-  /** A positive decimal number. */
+  /** Reads a positive decimal number. */
   factor(source: Source | undefined, fallback: number): number {
     if (!source) return fallback
     const value = /^\d{1,9}(\.\d{1,9})?$/.test(source.text) ? Number(source.text) : 0
@@ -56,7 +56,7 @@ export class SettingReader {
     return fallback
   }
 
-  /** A URL of one of the given schemes. The text itself is never repeated: it may carry a password. */
+  /** Reads a URL of one of the given schemes. Problems never repeat the text, because it may contain a password. */
   url(variable: string, schemes: readonly string[], example: string): string | undefined {
     const text = this.text(variable)
     if (text === undefined) return undefined
@@ -70,7 +70,7 @@ export class SettingReader {
     return undefined
   }
 
-  /** The address of a web service: scheme, host and port, and nothing after them. Without a trailing slash. */
+  /** Reads the address of a web service: only scheme, host and port, without a trailing slash. */
   origin(variable: string, options: { httpsOnly: boolean }): string | undefined {
     const text = this.text(variable)
     if (text === undefined) return undefined
@@ -91,7 +91,7 @@ export class SettingReader {
     return url.origin
   }
 
-  /** Comma-separated addresses and CIDR ranges, and host names where `hosts` is set. */
+  /** Reads comma-separated addresses and CIDR ranges, and host names if `hosts` is set. */
   networks(variable: string, options: { hosts: boolean }): readonly string[] {
     const entries = (this.text(variable) ?? '')
       .split(',')

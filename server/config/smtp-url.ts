@@ -1,22 +1,28 @@
 import { isEmail } from '../../contract/email-address.ts'
 
-/** What HUB_SMTP_URL says. */
+/** The settings in HUB_SMTP_URL. */
 export interface SmtpSettings {
   readonly host: string
   readonly port: number
-  /** TLS from the first byte (RFC 8314, section 3.3); otherwise STARTTLS where the server offers it. */
+  /**
+   * Whether TLS starts with the first byte (RFC 8314, section 3.3). Otherwise STARTTLS is used if the server offers it.
+   */
   readonly secure: boolean
-  /** Nothing is sent in clear: neither a password, nor anything at all with `?starttls=required`. */
+  /** Whether mail requires TLS. It is set for `?starttls=required`, or a password that leaves this machine. */
   readonly requireTls: boolean
   readonly auth: { readonly user: string; readonly pass: string } | undefined
-  /** Who mail is from, by `?from=hub@example.com` or `?from=Name <hub@example.com>`. */
+  /** The sender, set by `?from=hub@example.com` or `?from=Name <hub@example.com>`. */
   readonly from: { readonly name: string; readonly address: string } | undefined
 }
 
 const defaultPorts: Record<string, number> = { 'smtp:': 587, 'smtps:': 465 }
 const parameters = ['from', 'starttls']
 
-/** @throws Error whose message completes "HUB_SMTP_URL …" and does not repeat the URL: it may carry a password */
+/**
+ * Reads HUB_SMTP_URL.
+ *
+ * @throws Error whose message completes "HUB_SMTP_URL …" and does not repeat the URL: it may contain a password
+ */
 export function readSmtpUrl(text: string): SmtpSettings {
   const url = URL.parse(text)
   const defaultPort = defaultPorts[url?.protocol ?? '']

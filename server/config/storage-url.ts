@@ -1,22 +1,22 @@
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-/** What HUB_STORAGE_URL says. */
+/** The settings in HUB_STORAGE_URL. */
 export type StorageSettings = FileStorageSettings | S3StorageSettings
 
 export interface FileStorageSettings {
   readonly kind: 'file'
-  /** Absolute. */
+  /** The absolute path. */
   readonly directory: string
 }
 
 export interface S3StorageSettings {
   readonly kind: 's3'
   readonly bucket: string
-  /** Without slashes at its ends; empty for the whole bucket. */
+  /** The prefix without slashes at its ends; empty for the whole bucket. */
   readonly prefix: string
   readonly region: string | undefined
-  /** Of a service other than Amazon's; its buckets are addressed by path. */
+  /** The endpoint of a service other than Amazon's; its buckets are addressed by path. */
   readonly endpoint: string | undefined
   readonly credentials: S3Credentials | undefined
 }
@@ -27,11 +27,11 @@ export interface S3Credentials {
   readonly sessionToken?: string
 }
 
-/** What the standard variables of Amazon's tools say; the address goes before them. */
+/** The standard variables of Amazon's tools. HUB_STORAGE_URL overrides them. */
 export interface AwsSettings {
   readonly region?: string
   readonly endpoint?: string
-  /** The same of its key service. */
+  /** The endpoint of the key service. */
   readonly kmsEndpoint?: string
   readonly credentials?: S3Credentials
 }
@@ -39,9 +39,10 @@ export interface AwsSettings {
 const parameters = ['endpoint', 'region', 'access_key_id', 'secret_access_key', 'session_token']
 
 /**
- * `file:///var/lib/hub/storage`, or `s3://bucket/prefix?endpoint=https://…&region=…&access_key_id=…&secret_access_key=…`.
+ * Reads `file:///var/lib/hub/storage`, or
+ * `s3://bucket/prefix?endpoint=https://…&region=…&access_key_id=…&secret_access_key=…`.
  *
- * @throws Error whose message completes "HUB_STORAGE_URL …" and does not repeat the URL: it may carry a secret
+ * @throws Error whose message completes "HUB_STORAGE_URL …" and does not repeat the URL: it may contain a secret
  */
 export function readStorageUrl(text: string, aws: AwsSettings = {}): StorageSettings {
   const url = URL.parse(text)
@@ -70,7 +71,11 @@ export function readStorageUrl(text: string, aws: AwsSettings = {}): StorageSett
   }
 }
 
-/** @param variable reads a variable of the environment */
+/**
+ * Reads the standard variables of Amazon's tools.
+ *
+ * @param variable reads a variable of the environment
+ */
 export function readAwsSettings(variable: (name: string) => string | undefined): AwsSettings {
   const region = variable('AWS_REGION') ?? variable('AWS_DEFAULT_REGION')
   const endpoint = variable('AWS_ENDPOINT_URL_S3') ?? variable('AWS_ENDPOINT_URL')

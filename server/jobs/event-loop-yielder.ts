@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 
 const readingMsMax = 5
 
-/** To be awaited in the middle of long reading: lets the rest of the process have its turn where it has waited. */
+/** Returns a function that yields to the event loop if its caller has run for too long. Await it inside long loops. */
 export function createEventLoopYielder(): () => Promise<void> {
   let beganMs = performance.now()
   return async () => {

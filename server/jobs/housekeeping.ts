@@ -2,16 +2,16 @@ import type { Database, TenantTx } from '../db/database.ts'
 import { ensureRecordPartitions } from '../db/record-partitions.ts'
 import type { JobDefinition } from './queue.ts'
 
-/** Hourly work within one tenant, in transactions of its own. */
+/** Hourly work within one tenant, each run in a transaction of its own. */
 export interface TenantChore {
   readonly name: string
-  /** Does a part that ends soon, and answers whether there may be more to do. */
+  /** Does a short part of the work, and returns whether more may remain. */
   run(tx: TenantTx): Promise<boolean>
 }
 
 /**
- * Hourly, and soon after a start: makes the coming months' partitions, then does each chore for each tenant. One
- * tenant's failure does not keep the others waiting; the job fails afterwards, so that it is tried again.
+ * Returns the hourly job, which also runs soon after a start. It creates the partitions of the coming months, then runs
+ * each chore for each tenant. A tenant's failure does not stop the others; the job fails afterwards, so it is retried.
  */
 export function housekeepingJob(
   database: Database,

@@ -2,8 +2,8 @@ import { DomainError } from '../../contract/domain-error.ts'
 import type { JobQueue } from './queue.ts'
 
 /**
- * Sends jobs to the queue of the process. Modules are made before it, because it works on their jobs; a command has
- * none.
+ * Sends jobs to the queue of the process. Modules are created before the queue, because it runs their jobs; a command
+ * has no queue.
  */
 export class JobSender {
   #queue: Pick<JobQueue, 'send'> | undefined

@@ -8,53 +8,56 @@ import { asServiceError } from '../db/database-errors.ts'
 import { jobSchema } from '../db/job-schema.ts'
 
 const connectionsMax = 4
-/** How often jobs of processes that died are looked for. The second is less, so that every look of the first is one. */
+/**
+ * Seconds between searches for jobs of dead processes. The monitor interval is shorter, so that every supervision also
+ * monitors.
+ */
 const superviseIntervalSeconds = 15
 const monitorIntervalSeconds = 10
-/** A process that has not said for so long that it works on a long job has died; it says so three times as often. */
+/** A process whose heartbeat for a long job is this old counts as dead. It sends three heartbeats in that time. */
 const heartbeatSeconds = 15
-/** Pauses between further tries of a long job grow no longer. */
+/** Maximum backoff between retries of a long job, in seconds. */
 const retrySecondsMax = 60
 const startRetryMsMax = 10_000
-/** How long whoever sends a job waits for the queue to start. */
+/** Milliseconds that a sender of a job waits for the queue to start. */
 const sendMsMax = 5000
 
 /** A kind of background work. A handler may run more than once for one job, so it must be idempotent. */
 export interface JobDefinition {
-  /** Letters, digits, `-`, `_` and `.`. */
+  /** The name: letters, digits, `-`, `_` and `.`. */
   readonly name: string
-  /** When to run by itself, in UTC, once among all workers: five cron fields. */
+  /** The schedule in UTC, as five cron fields. All workers together run it once. */
   readonly cron?: string
-  /** Run once soon after the workers have started, too. */
+  /** Whether it also runs once soon after the workers have started. */
   readonly atStart?: boolean
-  /** How often a failed job is tried again, with growing pauses. Default 3. */
+  /** Maximum number of retries of a failed job, with growing backoff. Default 3. */
   readonly retryLimit?: number
-  /** The pause before the first further try. Default 5. */
+  /** Seconds before the first retry. Default 5. */
   readonly retryDelaySeconds?: number
-  /** Seconds between looks for new jobs of this kind. Default 2. */
+  /** Seconds between polls for new jobs of this kind. Default 2. */
   readonly pollingIntervalSeconds?: number
   /**
-   * How many a process takes at one look and does side by side, looking again at once while there are as many. Default
-   * 1: one at each look, so what strangers may cause should have more. Each still fails or succeeds by itself.
+   * Maximum number of jobs that a process fetches in one poll and runs concurrently; it polls again at once after a
+   * full batch. Default 1. Jobs that outsiders may cause should have more. Each job fails or succeeds alone.
    */
   readonly atOnce?: number
   /**
-   * For long jobs: how many a process does side by side, in all and of one group (see {@link SendOptions}); the others
-   * wait without keeping those of other groups waiting. A job whose process has died is tried again within a minute.
+   * For long jobs: maximum number of concurrent jobs of a process, in all and of one group (see {@link SendOptions}). A
+   * full group does not delay other groups. A job whose process died is retried within a minute.
    */
   readonly sideBySide?: { readonly all: number; readonly ofGroup: number }
-  /** The signal fires after so long. Default 15 minutes, and at most a day. */
+  /** Seconds after which the signal fires. Default 15 minutes, at most one day. */
   readonly secondsMax?: number
-  /** `signal` fires when the job has run for too long or the worker stops. */
+  /** Runs a job. `signal` fires when the job has run for too long or the worker stops. */
   handler(job: { data: object; signal: AbortSignal }): Promise<void>
 }
 
 export interface SendOptions {
   /** A second job with the same key is dropped while the first waits. */
   readonly singletonKey?: string
-  /** Whom it is for, where that is not to keep others waiting. */
+  /** The group that shares `sideBySide.ofGroup`, so that one group does not delay others. */
   readonly group?: string
-  /** Not before; at once by default. */
+  /** The earliest start. Default: at once. */
   readonly startAfter?: Date
   /** Queues it exactly if this transaction commits. */
   readonly tx?: Pick<TenantTx, 'client'>
@@ -63,16 +66,16 @@ export interface SendOptions {
 export interface JobQueue {
   /** Declares a job. Call it before `start`. */
   registerJob(job: JobDefinition): void
-  /** Begins in the background and returns at once; retries for as long as the database is away. */
+  /** Starts in the background and returns at once. Retries while the database is away. */
   start(): void
   /** Queues a job. Throws `hub-unavailable` while the database is away. */
   send(name: string, data: object, options?: SendOptions): Promise<void>
-  /** Lets running jobs finish, for as long as the drain time allows; what is cut off is tried again later. */
+  /** Waits for running jobs, at most for the drain time. Jobs that are cut off are retried later. */
   stop(): Promise<void>
 }
 
 /**
- * The job queue: pg-boss on tables that the owner migrated. Processes of the roles `all` and `worker` work on jobs;
+ * Creates the job queue: pg-boss on tables that the owner migrated. Processes of the roles `all` and `worker` run jobs;
  * `api` only sends them.
  *
  * @param target the application role
@@ -131,7 +134,7 @@ function openBoss(target: ConnectionTarget, works: boolean, log: DatabaseLog): P
     ...(database === undefined ? {} : { database }),
     schema: jobSchema,
     max: connectionsMax,
-    // The owner migrates, see db/job-schema.ts; this role could not.
+    // The owner migrates (see db/job-schema.ts); this role could not.
     migrate: false,
     createSchema: false,
     reindex: false,
@@ -140,7 +143,7 @@ function openBoss(target: ConnectionTarget, works: boolean, log: DatabaseLog): P
     monitorIntervalSeconds,
     schedule: works,
   })
-  // Without a listener a lost connection would end the process; pg-boss goes on by itself.
+  // Without this listener a lost connection would end the process; pg-boss reconnects by itself.
   boss.on('error', (emitted: QueueError) => {
     log.warn({ err: asError(emitted), ...(emitted.queue && { queue: emitted.queue }) }, 'job queue')
   })
@@ -167,7 +170,7 @@ async function startWithRetries(
     try {
       await boss.start()
       for (const job of jobs) {
-        // Whoever sends needs it too, and may be there first.
+        // A sender needs the declaration too, and may come first.
         await declareJob(boss, job)
         if (works) await startJob(boss, job, log)
       }
@@ -180,7 +183,7 @@ async function startWithRetries(
   }
 }
 
-/** Throws `hub-unavailable` when it takes longer. */
+/** Awaits the work; throws `hub-unavailable` if it takes longer. */
 async function withinMs(ms: number, work: Promise<void>): Promise<void> {
   const waiting = new AbortController()
   const late = delay(ms, undefined, { signal: waiting.signal }).then(() => {
@@ -232,6 +235,6 @@ async function startJob(boss: PgBoss, job: JobDefinition, log: DatabaseLog): Pro
     ),
   )
   if (job.cron) await boss.schedule(job.name, job.cron, {}, { tz: 'UTC' })
-  // Of several workers that start together, one runs it.
+  // Only one of several workers that start together runs it.
   if (job.atStart) await boss.send(job.name, {}, { singletonKey: 'start', singletonSeconds: 60 })
 }

@@ -2,7 +2,7 @@ import { isUnavailable } from '../../contract/domain-error.ts'
 import type { DatabaseLog, Listener } from '../db/database.ts'
 import { inBackground } from '../db/work-classes.ts'
 
-/** Between looks for new tenants; more where listing them takes long. */
+/** Milliseconds between sweeps for new tenants; longer if listing them takes long. */
 const sweepMsDefault = 5_000
 const sweepRestFactor = 20
 const tickMs = 50
@@ -10,26 +10,26 @@ const retryMsMin = 500
 const retryMsMax = 15_000
 
 export interface TenantPoller {
-  /** There is something to do for the tenant, at once or in so many milliseconds. */
+  /** Schedules work for a tenant, at once or after `inMs` milliseconds. */
   wake(tenantId: string, inMs?: number): void
   start(): void
-  /** Waits for the looks that go on. */
+  /** Stops, and waits for running looks. */
   stop(): Promise<void>
 }
 
 export interface TenantPollerDeps {
   /**
-   * Does what is due for a tenant, one look at a time for each, and answers in how many milliseconds to look again;
-   * undefined for a tenant that is no more. One that throws is repeated after pauses that grow.
+   * Does the due work of a tenant and returns the milliseconds until the next look, or undefined if the tenant no
+   * longer exists. Looks of one tenant never overlap. A look that throws is retried with growing backoff.
    */
   look: (tenantId: string) => Promise<number | undefined>
   listTenants: () => Promise<readonly string[]>
-  /** Hears of what other processes have to do, where they tell. */
+  /** Listens for work that other processes announce, if they do. */
   hear?: (heard: (tenantId: string) => void) => Listener
   log: Pick<DatabaseLog, 'warn' | 'error'>
-  /** For the log: while the database is away, after another failure, and when tenants cannot be listed. */
+  /** Log messages: while the database is away, after another failure, and if tenants cannot be listed. */
   words: { away: string; failed: string; unlisted: string }
-  /** Tenants that are looked at at once; the others wait. */
+  /** Maximum number of tenants that are looked at concurrently. */
   looksAtOnce: number
   sweepMs?: number | undefined
   nowMs?: (() => number) | undefined
@@ -39,13 +39,13 @@ interface TenantState {
   lookAtMs: number
   failures: number
   looking?: Promise<void>
-  /** When somebody wants it looked at again, whatever the look that goes on finds. */
+  /** The requested time of the next look; it applies even if the running look returns a later one. */
   wantedAtMs: number
 }
 
 /**
- * Looks at every tenant again and again, and at once at those that are woken: a loop within the process, because a job
- * queue polls more slowly. Several processes may run one; that they do not get into each other's way is for `look`.
+ * Polls every tenant repeatedly, and woken tenants at once. It is a loop within the process, because a job queue polls
+ * more slowly. Several processes may run one; `look` must prevent conflicts between them.
  */
 export function createTenantPoller(deps: TenantPollerDeps): TenantPoller {
   const { look, listTenants, hear, log, words, looksAtOnce, sweepMs = sweepMsDefault } = deps
@@ -64,7 +64,7 @@ export function createTenantPoller(deps: TenantPollerDeps): TenantPoller {
     const state = stateOf(tenantId)
     const atMs = nowMs() + inMs
     state.wantedAtMs = Math.min(state.wantedAtMs, atMs)
-    // One that failed is looked at in its time.
+    // A tenant whose look failed waits for its backoff.
     if (!state.looking && state.failures === 0) state.lookAtMs = Math.min(state.lookAtMs, atMs)
     if (inMs <= 0) soon ??= setImmediate(lookAtDue)
   }
@@ -86,7 +86,7 @@ export function createTenantPoller(deps: TenantPollerDeps): TenantPoller {
     for (const [tenantId, state] of due.slice(0, looksAtOnce - looks)) {
       looks += 1
       state.wantedAtMs = Number.POSITIVE_INFINITY
-      // A request may have woken it.
+      // A request may have woken the tenant during the look.
       state.looking = inBackground(() => lookAt(tenantId, state)).finally(() => {
         looks -= 1
         delete state.looking
@@ -138,7 +138,7 @@ export function createTenantPoller(deps: TenantPollerDeps): TenantPoller {
     start() {
       if (!stopped) return
       stopped = false
-      // Without a name when listening begins: what was missed until then is found by the sweep.
+      // The name is empty when listening starts. The sweep finds work that was announced before.
       listener = hear?.((tenantId) => tenantId !== '' && wake(tenantId))
       tick()
       sweepIn(0)

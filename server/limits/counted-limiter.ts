@@ -1,7 +1,7 @@
 import type { Charge, RateDecision, RateLimiter } from '../http/rate-limiter.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 
-/** Counts the decisions of a limiter, by class, which is the first word of what is counted. */
+/** Counts the decisions of a limiter by class, which is the first word of the counter's name. */
 export function countDecisions(limiter: RateLimiter, metrics: Pick<Metrics, 'rateLimitDecided'>): RateLimiter {
   return {
     async take(charges: readonly Charge[]): Promise<RateDecision> {

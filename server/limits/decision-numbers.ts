@@ -1,9 +1,9 @@
 import type { Charge, RateDecision } from '../http/rate-limiter.ts'
 
 /**
- * A decision on its way between processes: whether allowed (1 or 0), seconds to wait, when taken (ms); then for each
- * charge what remains and the seconds until more does. Bare numbers, since there is one for every request of the
- * service; the scripts of Valkey answer so too.
+ * A decision in transit between processes: whether it is allowed (1 or 0), seconds to wait, its time (ms); then for
+ * each charge the remaining quota and the seconds until more is free. It consists of bare numbers, because every
+ * request causes one; the scripts of Valkey return the same form.
  */
 export type DecisionNumbers = readonly number[]
 
@@ -16,7 +16,11 @@ export function numbersOfDecision({ allowed, retryAfterSeconds, takenAtMs, polic
   ]
 }
 
-/** @param charges what was asked for */
+/**
+ * Converts the numbers to a decision.
+ *
+ * @param charges the requested charges
+ */
 export function decisionOfNumbers(
   [allowed, retryAfterSeconds = 1, takenAtMs = 0, ...rest]: DecisionNumbers,
   charges: readonly Charge[],

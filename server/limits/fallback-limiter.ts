@@ -1,8 +1,8 @@
 import { type Charge, MemoryRateLimiter, type RateDecision, type RateLimiter } from '../http/rate-limiter.ts'
 
 /**
- * Lets this process have its share of each limit, while the counter that all of them ask does not answer. Together they
- * let through no more than one further quota, rounded up for each process.
+ * Applies this process' share of each limit while the shared counter does not answer. All processes together admit at
+ * most one further quota, rounded up for each process.
  */
 export class FallbackLimiter implements RateLimiter {
   private readonly counters = new MemoryRateLimiter()
@@ -16,7 +16,7 @@ export class FallbackLimiter implements RateLimiter {
   async take(charges: readonly Charge[]): Promise<RateDecision> {
     const sharers = this.sharersNow()
     const decision = await this.counters.take(
-      // A share of a limit above 0 stays above 0.
+      // A share of a limit above 0 remains above 0.
       charges.map((charge) => ({ ...charge, quota: Math.ceil(charge.quota / sharers) })),
     )
     return { ...decision, takenAtMs: -decision.takenAtMs }
@@ -26,7 +26,7 @@ export class FallbackLimiter implements RateLimiter {
     return this.counters.refund(charges, -takenAtMs)
   }
 
-  /** Whether a request was counted here: only then the time at which it was is below 0. */
+  /** Returns whether a request was counted here: such a request has a negative time. */
   static hasCounted(takenAtMs: number): boolean {
     return takenAtMs < 0
   }

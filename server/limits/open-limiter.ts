@@ -11,10 +11,10 @@ export interface OpenedLimiter {
 }
 
 /**
- * The limiter that the configuration asks for: through Valkey where there is one, else in the memory of this process.
- * A Valkey that is away does not hold up the start for more than a second or two, and is used once it is there.
+ * Opens the configured limiter: through Valkey if its URL is set, else in the memory of this process. An unavailable
+ * Valkey delays the start by at most two seconds, and is used once it answers.
  *
- * @param onFallback told whenever limits begin or cease to be counted by this process alone although Valkey is set
+ * @param onFallback called whenever this process starts or stops counting alone although Valkey is set
  */
 export async function openLimiter(options: {
   config: Pick<Config, 'valkeyUrl'>
@@ -24,7 +24,7 @@ export async function openLimiter(options: {
 }): Promise<OpenedLimiter> {
   const { config, masterKey, log, onFallback } = options
   if (config.valkeyUrl === undefined) return { limiter: new MemoryRateLimiter(), close: async () => {} }
-  // The processes of one Hub have one master key. All keys have one hash tag: a script may use any of them together.
+  // All processes of one Hub share a master key. All keys share one hash tag, so a script may use any of them together.
   const hub = deriveKey(masterKey, 'name of the Hub in Valkey').toString('hex').slice(0, 12)
   const valkey = new ValkeyConnection({
     url: config.valkeyUrl,

@@ -5,7 +5,7 @@ import { Redis, type Result } from 'ioredis'
 const scriptNames = ['take', 'refund', 'announce'] as const
 export type ScriptName = (typeof scriptNames)[number]
 
-/** A script is called with the number of its keys, its keys and its arguments. */
+/** The arguments of a script: the number of its keys, its keys and its other arguments. */
 type KeysAndArgs = [keys: number, ...keysAndArgs: (string | number)[]]
 
 declare module 'ioredis' {
@@ -20,16 +20,15 @@ export type LimiterClient = Redis
 
 const connectMsMax = 1000
 const reconnectMs = 500
-/** A connection on which something is owed for so long is given up. */
+/** Milliseconds without a response after which a connection is given up. */
 const silenceMsMax = 1000
 
 const read = (name: string) => readFileSync(join(import.meta.dirname, `${name}.lua`), 'utf8')
 
 /**
- * A client that connects at once and for ever again, and never keeps a command for later: what it cannot send now, and
- * what was under way on a connection that is lost, rejects.
- *
- * Scripts are sent whole on first use of a connection, by their digest afterwards, and whole again after NOSCRIPT.
+ * Creates a client that reconnects at once and for ever, and never queues a command: a command that it cannot send, or
+ * whose connection is lost, rejects.
+ * It sends a script in full on first use of a connection, by its digest afterwards, and in full again after NOSCRIPT.
  */
 export function createClient(url: string): LimiterClient {
   const client = new Redis(url.replace(/^valkey/, 'redis'), {

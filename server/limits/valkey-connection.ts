@@ -4,21 +4,21 @@ import { createClient, type LimiterClient, type ScriptName } from './valkey-clie
 
 export interface ValkeyConnectionOptions {
   url: string
-  /** Of every key, so that several Hubs may use one server. */
+  /** The prefix of every key. It lets several Hubs share one server. */
   prefix: string
   log: Pick<DatabaseLog, 'info' | 'warn'>
-  /** Told at the start and at each change. */
+  /** Called at the start and at each change. */
   onChange?: (isUp: boolean) => void
-  /** How long an answer may take. */
+  /** Milliseconds to wait for a response. */
   patienceMs?: number
 }
 
-/** How long the start waits for the server. */
+/** Milliseconds that the start waits for the server. */
 const startMsMax = 1500
 const heartbeatMs = 2000
-/** A process that did not say for so long that it is there, is not. */
+/** A process whose heartbeat is older than this does not count. */
 const processLifeMs = 10_000
-/** After the loss of a connection processes come back one by one: the highest number of the last minute holds. */
+/** After a lost connection, processes return one by one. The highest number of the last minute therefore applies. */
 const countHoldMs = 60_000
 
 interface Call {
@@ -30,9 +30,9 @@ interface Call {
 }
 
 /**
- * Runs scripts in Valkey while it is well, and knows when it is not. One failure of whatever kind (no connection, no
- * answer in time, an error) opens the circuit: all that waits fails at once, nothing more is asked, and a new connection
- * is made until a trial on it goes well.
+ * Runs scripts in Valkey while it is available, with a circuit breaker. Any failure (no connection, no response in
+ * time, an error) opens the circuit: all waiting calls fail at once, no further call is sent, and the client reconnects
+ * until a test on the new connection succeeds.
  */
 export class ValkeyConnection {
   private readonly options: Required<ValkeyConnectionOptions>
@@ -42,7 +42,7 @@ export class ValkeyConnection {
   private queue: Call[] = []
   private state: 'starting' | 'up' | 'away' | 'closed' = 'starting'
   private readonly started = Promise.withResolvers<void>()
-  /** Whether the connection there is has failed, and is being closed. */
+  /** Whether the current connection has failed and is being closed. */
   private isGivenUp = false
   private heartbeat: NodeJS.Timeout | undefined
   private known = { processes: 1, untilMs: 0 }
@@ -61,7 +61,7 @@ export class ValkeyConnection {
     })
   }
 
-  /** Resolves when the server is there, or has not been for as long as a start may take. */
+  /** Resolves when the server is available, or when the time for a start has passed. */
   async start(): Promise<void> {
     const timer = setTimeout(() => this.leave(this.lastError), startMsMax)
     await this.started.promise
@@ -72,12 +72,12 @@ export class ValkeyConnection {
     return this.state === 'up'
   }
 
-  /** Processes that are connected, this one included, as last known; at least 1. */
+  /** Returns the last known number of connected processes, this one included; at least 1. */
   get processes(): number {
     return this.known.processes
   }
 
-  /** One script call; those of one turn of the event loop travel together. Rejects when the server is not well. */
+  /** Runs one script. Calls of one turn of the event loop travel together. Rejects if the server is not available. */
   call(script: ScriptName, keys: readonly string[], args: readonly (string | number)[]): Promise<number[]> {
     return new Promise((resolve, reject) => {
       const call = { script, keys: keys.map((key) => this.options.prefix + key), args, resolve, reject }
@@ -99,7 +99,7 @@ export class ValkeyConnection {
     const calls = this.queue
     this.queue = []
     if (calls.length === 0) return
-    // After a turn in which this process itself was busy, the answer may be there unread: it is read before.
+    // If this process was busy for a whole turn, the response may have arrived unread. `setImmediate` reads it first.
     const late = () => setImmediate(() => this.asked.has(calls[0] as Call) && this.fail('it does not answer in time'))
     const timer = setTimeout(late, this.options.patienceMs).unref()
     const answers = await this.send(calls)
@@ -124,7 +124,7 @@ export class ValkeyConnection {
     }
   }
 
-  /** On a new connection, and now and then: whether it can write, and how many processes there are. */
+  /** Tests, on a new connection and periodically, whether it can write, and counts the processes. */
   private async tryOut(): Promise<void> {
     try {
       const [processes] = await Promise.all([
@@ -161,7 +161,7 @@ export class ValkeyConnection {
     if (this.state === 'up') this.leave(reason)
     else this.lastError = reason
     this.rejectAll(new Error(reason))
-    // What is owed on this connection would come before the answers to later questions.
+    // Late responses on this connection would be mistaken for responses to later calls.
     if (this.client.status !== 'ready' || this.isGivenUp) return
     this.isGivenUp = true
     this.client.disconnect(true)

@@ -4,8 +4,8 @@ import { FallbackLimiter } from './fallback-limiter.ts'
 import type { ValkeyConnection } from './valkey-connection.ts'
 
 /**
- * The limiter of all processes that use one Valkey or Redis: one script call decides all charges of a request, by the
- * server's clock, as `MemoryRateLimiter` would (ADR 0005). While Valkey is away, each process allows its share.
+ * Limits all processes that use one Valkey or Redis. One script call decides all charges of a request, by the server's
+ * clock, with the result of `MemoryRateLimiter` (ADR 0005). While Valkey is away, each process applies its share.
  */
 export class ValkeyLimiter implements RateLimiter {
   private readonly valkey: Pick<ValkeyConnection, 'isUp' | 'call' | 'processes'>
@@ -30,7 +30,7 @@ export class ValkeyLimiter implements RateLimiter {
     }
   }
 
-  /** What cannot be given back, because Valkey went away meanwhile, leaves the window after a minute. */
+  /** Returns charges. Charges that cannot be returned because Valkey is away leave the window after a minute. */
   async refund(charges: readonly Charge[], takenAtMs: number): Promise<void> {
     if (FallbackLimiter.hasCounted(takenAtMs)) return this.share.refund(charges, takenAtMs)
     if (this.valkey.isUp) await this.valkey.call('refund', keysOf(charges), [takenAtMs]).catch(() => {})

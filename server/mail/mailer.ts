@@ -4,22 +4,22 @@ import type { Config } from '../config.ts'
 import type { DatabaseLog } from '../db/database.ts'
 import { MailDeliveryError } from './mail-delivery-error.ts'
 
-/** One message, in plain text and in HTML with the same content. */
+/** A message in plain text and in HTML with the same content. */
 export interface Mail {
   to: string
   subject: string
   text: string
   html: string
-  /** What the console shows of it in development: one line. */
+  /** The line that the console shows in development. */
   consoleLine: string
 }
 
 export interface Mailer {
-  /** Whether mail can reach anybody: by SMTP, or in development on the console. */
+  /** Whether mail can be delivered: by SMTP, or in development on the console. */
   readonly available: boolean
-  /** Whether every message is listed on the console of this Hub: in development. */
+  /** Whether every message is listed on the console of this Hub, as in development. */
   readonly listed: boolean
-  /** Throws {@link MailDeliveryError} when the server does not take the message. */
+  /** Throws {@link MailDeliveryError} if the server does not accept the message. */
   send(mail: Mail): Promise<void>
   close(): void
 }
@@ -30,8 +30,8 @@ const senderName = 'Org-Memory Hub'
 const timeouts = { dnsTimeout: 10_000, connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 30_000 }
 
 /**
- * Sends mail by SMTP where it is configured. In development every message is also listed on the console, and without
- * SMTP only there.
+ * Creates the mailer. It sends by SMTP if that is configured. In development it also lists every message on the
+ * console, and without SMTP only there.
  *
  * @param print writes a line on the console
  */
@@ -64,7 +64,7 @@ function smtpSender(settings: SmtpSettings, config: Pick<Config, 'baseUrl'>) {
     requireTLS: requireTls,
     ...(auth && { auth: { user: auth.user, pass: auth.pass } }),
     ...timeouts,
-    // Messages are text of our own; nothing in one may make the mailer read a file or an address.
+    // Messages are text of the Hub; nothing in one may make the mailer read a file or an address.
     disableFileAccess: true,
     disableUrlAccess: true,
   })
@@ -78,7 +78,7 @@ function smtpSender(settings: SmtpSettings, config: Pick<Config, 'baseUrl'>) {
           subject,
           text,
           html,
-          // RFC 3834, section 5: no out-of-office answers to it. The second is what Exchange looks at.
+          // RFC 3834, section 5: no out-of-office replies. Exchange reads the second header.
           headers: { 'Auto-Submitted': 'auto-generated', 'X-Auto-Response-Suppress': 'All' },
         })
       } catch (error) {
@@ -89,7 +89,7 @@ function smtpSender(settings: SmtpSettings, config: Pick<Config, 'baseUrl'>) {
   }
 }
 
-/** An address at the host of the service; of an IP address as a literal (RFC 5321, section 4.1.3). */
+/** Returns an address at the host of the service; an IP address becomes a literal (RFC 5321, section 4.1.3). */
 function defaultSender(baseUrl: string): string {
   const { hostname } = new URL(baseUrl)
   if (hostname.startsWith('[')) return `no-reply@[IPv6:${hostname.slice(1, -1)}]`

@@ -1,12 +1,12 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
 
-/** What has waited for a database connection since the start, by class of transactions. */
+/** Waits for a database connection since the start, by class of transactions. */
 export type DatabaseWaits = Readonly<
   Record<string, { waiting: number; waited: number; refused: number; seconds: number }>
 >
 
 /**
- * Adds the metrics of waits for database connections. They are read when somebody looks, so counting costs a
+ * Adds the metrics of waits for database connections. They are read when a page is requested, so counting costs a
  * transaction nothing.
  *
  * @param read returns undefined until the database is open

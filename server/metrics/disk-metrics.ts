@@ -1,14 +1,14 @@
 import { Gauge, type Registry } from 'prom-client'
 
 export interface DiskFigures {
-  /** By what is kept there. */
+  /** Free bytes by the kind of data on the disk. */
   free: Readonly<Record<string, number>>
   floorBytes: number
 }
 
 /**
- * Adds the metrics of free disk space, which are read when somebody looks. The alarm is 1 where exports and backups are
- * refused.
+ * Adds the metrics of free disk space, which are read when a page is requested. The alarm is 1 if exports and backups
+ * are refused.
  *
  * @param read returns undefined until the service runs
  */

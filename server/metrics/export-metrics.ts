@@ -8,7 +8,7 @@ export interface ExportFigures {
 }
 
 /**
- * Adds the metrics of exports, which are read when somebody looks.
+ * Adds the metrics of exports, which are read when a page is requested.
  *
  * @param read returns undefined until the service runs
  */

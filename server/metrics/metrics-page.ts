@@ -6,25 +6,24 @@ import { StartupError } from '../startup-error.ts'
 import { metricsContentType } from './metrics.ts'
 
 const loopback = '127.0.0.1'
-/** Pages of the web that have a name lead here do not read it. */
+/** The hosts that the page accepts. A web page whose domain resolves to this machine cannot read it. */
 const ownHost = /^(127(\.\d{1,3}){3}|localhost|\[::1\])(:\d+)?$/
 
 export interface MetricsPage {
   readonly port: number
-  /** From now on shows this. */
+  /** Shows this page from now on. */
   show(page: () => Promise<string>): void
   close(): void
 }
 
 /**
- * Serves `GET /metrics` to programs of this machine, on a port of its own, so that it is not reached by who reaches the
- * API.
+ * Serves `GET /metrics` to programs of this machine, on a port of its own, so that clients of the API cannot reach it.
  *
- * @returns undefined when the port is taken and nobody asked for this one in particular
- * @throws StartupError when the port is taken or not allowed
+ * @returns undefined if the port is in use and was not chosen explicitly
+ * @throws StartupError if the chosen port is in use or not allowed
  */
 export async function openMetricsPage(options: {
-  /** 0 lets the system choose. */
+  /** The port; 0 lets the system choose. */
   port: number
   /** Whether an operator chose the port. */
   isChosen: boolean

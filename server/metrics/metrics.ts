@@ -3,15 +3,15 @@ import { type DatabaseWaits, databaseWaitMetrics } from './database-wait-metrics
 import { type DiskFigures, diskMetrics } from './disk-metrics.ts'
 import { type ExportFigures, exportMetrics } from './export-metrics.ts'
 
-/** Seconds. From a cached read to an export or a full batch on a busy disk. */
+/** Bucket limits in seconds, from a cached read to an export or a full batch on a busy disk. */
 const durationBuckets = [0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 
-/** The numbers of a process, as they travel to the process that shows them. */
+/** The metrics of a process, in transit to the process that shows them. */
 export type MetricsSnapshot = Awaited<ReturnType<Registry['getMetricsAsJSON']>>
 
 /**
- * What a process counts, under the names that Prometheus reads. Labels are operations, classes and outcomes, of which
- * there are few: never a tenant, a caller or an address. Counting a request takes 0.4 µs.
+ * Counts the work of a process under the names that Prometheus reads. Labels are operations, classes and outcomes,
+ * which are few: never a tenant, a caller or an address. Counting a request takes 0.4 µs.
  */
 export class Metrics {
   private readonly registry = new Registry()
@@ -27,7 +27,7 @@ export class Metrics {
   private readDisk: (() => Promise<DiskFigures>) | undefined
   private readExports: (() => Promise<ExportFigures>) | undefined
 
-  /** @param worker tells the processes of a cluster apart: `primary` or a worker's number */
+  /** @param worker identifies the process in a cluster: `primary` or a worker's number */
   constructor(worker?: string) {
     const registers = [this.registry]
     if (worker !== undefined) this.registry.setDefaultLabels({ worker })
@@ -116,22 +116,22 @@ export class Metrics {
     this.deliveries.inc({ outcome }, count)
   }
 
-  /** @param read in seconds, whenever somebody looks */
+  /** @param read returns seconds; called for each page */
   showWebhookWaits(read: () => Record<'queued' | 'due', number>): void {
     this.readWebhookWaits = read
   }
 
-  /** @param read asked whenever somebody looks */
+  /** @param read called for each page */
   showDatabaseWaits(read: () => DatabaseWaits): void {
     this.readDatabaseWaits = read
   }
 
-  /** @param read asked whenever somebody looks */
+  /** @param read called for each page */
   showDisk(read: () => Promise<DiskFigures>): void {
     this.readDisk = read
   }
 
-  /** @param read asked whenever somebody looks */
+  /** @param read called for each page */
   showExports(read: () => Promise<ExportFigures>): void {
     this.readExports = read
   }
@@ -141,17 +141,16 @@ export class Metrics {
   }
 
   /**
-   * The page in Prometheus' text format, of this process and, where it has workers, of those.
-   *
-   * Series of different processes carry different labels, so that a worker's end never makes a sum go back.
+   * Returns the page in Prometheus' text format, for this process and its workers.
+   * Series of different processes carry different labels, so that a worker's end never makes a sum decrease.
    */
   async page(workers: readonly MetricsSnapshot[] = []): Promise<string> {
     if (workers.length === 0) return this.registry.metrics()
     const all = [await this.snapshot(), ...workers]
     for (const metric of all.flat()) {
-      // Every series is kept as it is; by default some would be averaged or left out.
+      // Keeps every series unchanged; by default some would be averaged or left out.
       metric.aggregator = 'first'
-      // What is not a number is null after its way between processes.
+      // A value that is not a number is null after its way between processes.
       metric.values = metric.values.filter(({ value }) => Number.isFinite(value))
     }
     return AggregatorRegistry.aggregate(all).metrics()
