@@ -4,13 +4,13 @@ import { StartupError } from '../startup-error.ts'
 import { valueParsers } from './value-parsers.ts'
 import { workLimits } from './work-classes.ts'
 
-/** Where a database is and who connects to it. */
+/** Locates a database and names the role that connects. */
 export type ConnectionTarget = Pick<pg.ClientConfig, 'host' | 'port' | 'database' | 'ssl' | 'options'> & {
   readonly user: string
   readonly password: string
 }
 
-/** The owner that `HUB_DATABASE_URL` names. */
+/** Reads the database and owner from `HUB_DATABASE_URL`. */
 export function parseDatabaseUrl(url: string): ConnectionTarget {
   try {
     const { host, port, database, user, password, ssl, options } = parseIntoClientConfig(url)
@@ -27,12 +27,12 @@ export function parseDatabaseUrl(url: string): ConnectionTarget {
   }
 }
 
-/** The same database for another role. */
+/** Returns the same database with another role. */
 export function asRole(target: ConnectionTarget, role: { user: string; password: string }): ConnectionTarget {
   return { ...target, user: role.user, password: role.password }
 }
 
-/** A URL for other programs; sockets go into the query, as libpq has it. */
+/** Returns a URL for other programs; sockets go into the query, as in libpq. */
 export function connectionUrl(target: ConnectionTarget): string {
   const credentials = `${encodeURIComponent(target.user)}:${encodeURIComponent(target.password)}`
   const database = encodeURIComponent(target.database ?? '')
@@ -43,13 +43,13 @@ export function connectionUrl(target: ConnectionTarget): string {
   return `postgresql://${credentials}@${host.includes(':') ? `[${host}]` : host}:${target.port ?? 5432}/${database}`
 }
 
-/** How long the service's own sessions may take; migrations and other owner's work set none. */
+/** Timeouts of the service's own sessions; migrations and other work of the owner set none. */
 export const serviceTimeouts = {
   statement_timeout: workLimits.write.statementMs,
   idle_in_transaction_session_timeout: 60_000,
 }
 
-/** Everything a client needs: the target, and sessions in UTC so that timestamps read alike everywhere. */
+/** Returns the settings of a client: the target, and sessions in UTC so that timestamps have one form. */
 export function clientConfig(target: ConnectionTarget, applicationName: string): pg.ClientConfig {
   const session = '-c timezone=UTC -c datestyle=ISO,YMD -c client_min_messages=warning'
   return {

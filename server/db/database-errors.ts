@@ -1,9 +1,9 @@
 import { DomainError, storageFull } from '../../contract/domain-error.ts'
 import { tookTooLong, type WorkClass } from './work-classes.ts'
 
-/** Conditions that pass without anyone changing the request (PostgreSQL, appendix A). */
+/** States that pass without a change of the request (PostgreSQL, appendix A). */
 const unavailableStates = /^(08...|57P0.|53...|25P03)$/
-/** The statement ran into `statement_timeout`, or an administrator cancelled it; its connection is as good as before. */
+/** The statement exceeded `statement_timeout`, or an administrator cancelled it. Its connection is still usable. */
 const cancelledState = '57014'
 const diskFullState = '53100'
 const unavailableCodes = new Set([
@@ -17,7 +17,7 @@ const unavailableCodes = new Set([
   'ENOTFOUND',
   'EAI_AGAIN',
 ])
-// The driver gives these no code.
+// The driver gives these errors no code.
 const unavailableMessages =
   /^(Connection terminated|timeout exceeded when trying to connect|timeout expired|Client has encountered a connection error|Client was closed|Cannot use a pool after)/
 
@@ -27,7 +27,7 @@ interface CodedError extends Error {
   code?: string
 }
 
-/** Whether the database is away, starting, stopping or full, as opposed to having refused this statement. */
+/** Returns whether the database is away, starting, stopping or full, as opposed to rejecting this statement. */
 export function isUnavailable(error: unknown): boolean {
   if (!(error instanceof Error) || error instanceof DomainError) return false
   const { code } = error as CodedError
@@ -36,12 +36,15 @@ export function isUnavailable(error: unknown): boolean {
   return unavailableStates.test(code) || unavailableCodes.has(code)
 }
 
-/** Whether the same transaction may succeed when it runs again: a deadlock or a serialization failure. */
+/** Returns whether the same transaction may succeed when it runs again: a deadlock or a serialization failure. */
 export function isRetryable(error: unknown): boolean {
   return error instanceof Error && retryableStates.has((error as CodedError).code ?? '')
 }
 
-/** The error a service sees: `hub-unavailable` if the database is, is full or took too long; else the error itself. */
+/**
+ * Returns the error that a service sees: `hub-unavailable` if the database is unavailable, is full or took too long;
+ * else the error unchanged.
+ */
 export function asServiceError(error: unknown, workClass: WorkClass = 'write'): unknown {
   if (error instanceof Error && (error as CodedError).code === cancelledState) return tookTooLong(workClass, error)
   if (error instanceof Error && (error as CodedError).code === diskFullState) {

@@ -1,8 +1,9 @@
 import type { TenantTx } from './database.ts'
 
 /**
- * When the transaction began, and times so many seconds later, by the clock of the database: those of processes differ
- * from it. For parameters, because a distributed database takes no functions of time in updates.
+ * Returns the start of the transaction, and the times this many seconds later, by the clock of the database, since
+ * clocks of processes differ. Use them as parameters, because a distributed database accepts no time functions in
+ * updates.
  */
 export async function databaseTimes(tx: TenantTx, ...seconds: number[]): Promise<[now: string, ...later: string[]]> {
   const { rows } = await tx.client.query<{ at: string }>(

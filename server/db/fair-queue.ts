@@ -1,30 +1,30 @@
-/** How many transactions of one class may run, and how long one may wait. */
+/** Limits how many transactions of one class run, and how long one waits. */
 export interface ClassRules {
-  /** Of all tenants together. */
+  /** Maximum for all tenants together. */
   readonly all: number
   readonly ofTenant: number
   readonly waitMs: number
-  /** Makes the error of one that has waited for so long. */
+  /** Creates the error for a transaction that waited too long. */
   readonly refusal: () => Error
 }
 
 export interface FairQueueRules<Class extends string> {
-  /** Transactions at a time. */
+  /** Maximum number of concurrent transactions. */
   readonly slots: number
-  /** Transactions of one tenant at a time. */
+  /** Maximum number of concurrent transactions of one tenant. */
   readonly ofTenant: number
   readonly classes: Readonly<Record<Class, ClassRules>>
 }
 
-/** What has waited, since the start. */
+/** Counts waits since the start. */
 export interface WaitCounts {
   /** Transactions that wait now. */
   waiting: number
-  /** Transactions that waited, and then ran. */
+  /** Transactions that waited and then ran. */
   waited: number
-  /** Transactions that waited too long, and were refused. */
+  /** Transactions that waited too long and were refused. */
   refused: number
-  /** Seconds that all of both waited. */
+  /** Seconds that transactions of both kinds waited. */
   seconds: number
 }
 
@@ -38,23 +38,23 @@ interface Waiter {
 interface Lane<Class extends string> {
   running: number
   readonly runningOf: Partial<Record<Class, number>>
-  /** First in, first out, within each class. */
+  /** Waiters by class, each class first in, first out. */
   readonly waiting: Map<Class, Set<Waiter>>
 }
 
 /**
- * Shares slots between tenants. A tenant has a number of slots at most, and so has a class of work, of all tenants and of
- * one. Tenants that wait take turns: a free slot goes to the one that was served the longest ago, however many
- * transactions another has waiting. Within a tenant the oldest goes first, of those whose class has a slot.
- *
- * Nothing waits for longer than the rules of its class allow. Nobody may enter twice without leaving: see
- * `requireNoTransaction`.
+ * Shares slots between tenants. Each tenant has a maximum number of slots, and so has each class of work, for all
+ * tenants and for one. Waiting tenants take turns: a free slot goes to the tenant that was served the longest ago,
+ * regardless of the number of transactions that another has waiting. Within a tenant, the oldest transaction whose
+ * class has a slot runs first.
+ * No transaction waits for longer than its class allows. Nobody may enter twice without leaving (see
+ * `requireNoTransaction`).
  */
 export class FairQueue<Class extends string> {
   readonly counts: Record<Class, WaitCounts>
   readonly #rules: FairQueueRules<Class>
   readonly #lanes = new Map<string, Lane<Class>>()
-  /** Tenants that wait, in the order of their turns. */
+  /** Waiting tenants in the order of their turns. */
   readonly #turns = new Set<string>()
   readonly #runningOf: Record<Class, number>
   #running = 0
@@ -69,10 +69,10 @@ export class FairQueue<Class extends string> {
   }
 
   /**
-   * Takes a slot, which `leave` gives back.
+   * Takes a slot; `leave` returns it.
    *
-   * @returns undefined when the slot is taken at once
-   * @throws the refusal of the class, by the promise, after its waiting time
+   * @returns undefined if the slot is taken at once
+   * @throws the refusal of the class, through the promise, after its waiting time
    */
   enter(tenant: string, workClass: Class): Promise<void> | undefined {
     const lane = this.#laneOf(tenant)
@@ -155,9 +155,9 @@ export class FairQueue<Class extends string> {
     return promise
   }
 
-  /** Grants what is free. A tenant that is served goes to the end of the turns. */
+  /** Grants free slots. A served tenant moves to the end of the turns. */
   #grantAll(): void {
-    // A tenant that is put back at the end is visited again, until nobody gets anything.
+    // A tenant that moved to the end is visited again, until nobody gets a slot.
     for (const tenant of this.#turns) {
       if (this.#running >= this.#rules.slots) return
       const lane = this.#laneOf(tenant)
@@ -169,7 +169,7 @@ export class FairQueue<Class extends string> {
     }
   }
 
-  /** The oldest of a lane that may run. */
+  /** Returns the oldest transaction of a tenant that may run. */
   #nextOf(lane: Lane<Class>): Waiter | undefined {
     let oldest: Waiter | undefined
     for (const [workClass, waiters] of lane.waiting) {

@@ -1,9 +1,9 @@
 /**
- * Thrown inside a transaction for what has to be fetched from elsewhere first. The transaction is rolled back, so that
- * no connection waits; then it is fetched, and the transaction runs again.
+ * Signals missing external data inside a transaction. The caller rolls back, fetches and retries, so no connection
+ * waits on the network.
  */
 export class FetchRequiredError extends Error {
-  /** Names it among all that the transaction may need. */
+  /** Identifies the data among everything that the transaction may need. */
   readonly what: string
   readonly fetch: () => Promise<void>
 
@@ -16,14 +16,14 @@ export class FetchRequiredError extends Error {
 }
 
 /**
- * What one transaction has had fetched. It runs again as long as it gets further: once for everything that it has not
- * asked for before, and a few times for what has gone again meanwhile.
+ * Records the fetches of one transaction. The transaction runs again while it progresses: once for each item it did not
+ * request before, and a few times for items that have been evicted meanwhile.
  */
 export class TransactionFetches {
   readonly #asked = new Set<string>()
   #repeats = 0
 
-  /** Whether the transaction is to run again, and then after fetching it. */
+  /** Returns whether to fetch this and run the transaction again. */
   allows({ what }: FetchRequiredError): boolean {
     if (this.#asked.has(what)) this.#repeats += 1
     this.#asked.add(what)

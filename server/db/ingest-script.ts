@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream'
 import type pg from 'pg'
 
-/** A statement that is prepared once per connection. Its values are bound, a Buffer in binary. */
+/** A statement that is prepared once per connection. Its values are bound; a Buffer is sent in binary. */
 export interface PreparedStatement {
   readonly name: string
   readonly text: string
@@ -10,14 +10,14 @@ export interface PreparedStatement {
 /** One step of an ingest transaction. */
 export type IngestStep =
   | { readonly statement: PreparedStatement; readonly values: readonly (string | Buffer | null)[] }
-  /** `COPY … FROM STDIN`, and everything it reads. */
+  /** `COPY … FROM STDIN`, and all its data. */
   | { readonly copy: string; readonly data: Buffer }
 
-/** PostgreSQL refused a step, so the transaction was rolled back. */
+/** Signals that PostgreSQL refused a step; the transaction was rolled back. */
 export class IngestStepRefused extends Error {
-  /** Place of the step. */
+  /** The index of the step. */
   readonly step: number
-  /** SQLSTATE. */
+  /** The SQLSTATE. */
   readonly code: string | undefined
 
   constructor(step: number, cause: Error) {
@@ -29,10 +29,10 @@ export class IngestStepRefused extends Error {
 
 const setTenant: PreparedStatement = { name: 'hub_set_tenant', text: 'select hub.set_tenant($1)' }
 
-/** Steps before the caller's own. */
+/** Number of steps before those of the caller. */
 const openingSteps = 1
 
-/** What `pg` gives a query to write its messages with. */
+/** The interface that `pg` gives a query to write its messages with. */
 interface MessageWriter {
   readonly stream: Duplex
   parse(message: { name: string; text: string; types: number[] }): void
@@ -41,16 +41,16 @@ interface MessageWriter {
   sync(): void
 }
 
-/** The statements that a connection has prepared. */
+/** Holds the names of the statements that a connection has prepared. */
 const preparedBy = new WeakMap<pg.ClientBase, Set<string>>()
 
 /**
- * Runs the steps in one transaction and one round trip: all messages, with the data of every COPY among them, are
- * written at once. Up to the Sync at their end they are one implicit transaction, which commits there, or is rolled
- * back by the first error, after which PostgreSQL skips the rest (documentation of the protocol, "Pipelining" and
- * "COPY Operations").
+ * Runs the steps in one transaction and one round trip: all messages, with the data of every COPY, are written at once.
+ * Up to the final Sync they form one implicit transaction. It commits there, or the first error rolls it back and
+ * PostgreSQL skips the rest (documentation of the protocol, "Pipelining" and "COPY Operations").
  *
- * @throws IngestStepRefused, or the driver's error where the connection broke: then it may have been committed
+ * @throws IngestStepRefused, or the driver's error if the connection broke: the transaction may then have been
+ * committed
  */
 export async function runScript(client: pg.ClientBase, tenantId: string, steps: readonly IngestStep[]): Promise<void> {
   const script: IngestStep[] = [{ statement: setTenant, values: [tenantId] }, ...steps]
@@ -72,7 +72,10 @@ export async function runScript(client: pg.ClientBase, tenantId: string, steps: 
 
 const textOf = (step: IngestStep) => ('copy' in step ? step.copy : step.statement.text)
 
-/** Apart from the script, because a name that is prepared twice is an error, and a script may fail half-way. */
+/**
+ * Prepares statements outside of the script, because preparing a name twice is an error, and a script may fail
+ * half-way.
+ */
 async function prepare(client: pg.ClientBase, script: readonly IngestStep[]): Promise<void> {
   const prepared = preparedBy.get(client) ?? new Set()
   preparedBy.set(client, prepared)
@@ -116,18 +119,24 @@ function submit(client: pg.ClientBase, exchange: Exchange): Promise<void> {
   })
 }
 
-/** An SQLSTATE, and not a code of the system such as EPIPE. The severity would tell, but in the server's language. */
+/**
+ * Matches an SQLSTATE, but no code of the system such as EPIPE. The severity would identify it, but in the server's
+ * language.
+ */
 const refusals = /^(\d[0-9A-Z]|HV|P0)[0-9A-Z]{3}$/
-/** States of connections, resources, operators and the system (PostgreSQL, appendix A): how it ended is not known. */
+/**
+ * States of connections, resources, operators and the system (PostgreSQL, appendix A). After them the outcome is
+ * unknown.
+ */
 const connectionEnds = /^(08|53|57P|58)/
 
-/** What `pg` hands a connection over to: it writes all messages, then listens to the answers until the end. */
+/** Takes over a connection of `pg`: writes all messages, then reads the responses to the end. */
 class Exchange {
-  /** What it runs, for those who watch statements; the implicit transaction as if it were an explicit one. */
+  /** The texts that it runs, for observers of statements; the implicit transaction appears as an explicit one. */
   texts: readonly string[] = []
-  /** Steps that PostgreSQL has completed. */
+  /** Number of steps that PostgreSQL has completed. */
   completed = 0
-  /** PostgreSQL has answered with an error, and not just gone. */
+  /** Whether PostgreSQL answered with an error, as opposed to a lost connection. */
   isRefused = false
   settle: (error: Error | null) => void = () => {}
   private readonly expected: number
@@ -139,7 +148,7 @@ class Exchange {
   }
 
   submit(connection: MessageWriter): void {
-    // One write to the socket for all messages.
+    // Writes all messages to the socket at once.
     connection.stream.cork()
     this.send(connection)
     connection.sync()

@@ -3,14 +3,14 @@ import { getConstructionPlans, getMigrationPlans } from 'pg-boss'
 import manifest from 'pg-boss/package.json' with { type: 'json' }
 import { StartupError } from '../startup-error.ts'
 
-/** Where the job queue keeps its tables. They are local to the coordinator on a distributed database. */
+/** The schema of the job queue. Its tables are local to the coordinator on a distributed database. */
 export const jobSchema = 'hub_jobs'
 
 const wantedVersion = manifest.pgboss.schema
 
 /**
- * Brings the tables of the job queue to the version its library expects. Run by the owner, because the role that
- * runs jobs may not change tables. Call it under the migration lock.
+ * Migrates the tables of the job queue to the version that its library expects. The owner runs it, because the role
+ * that runs jobs may not change tables. Call it under the migration lock.
  */
 export async function migrateJobSchema(owner: pg.Client): Promise<void> {
   const version = await installedVersion(owner)

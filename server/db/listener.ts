@@ -6,7 +6,7 @@ import type { DatabaseLog, Listener } from './database.ts'
 const pauseMsMin = 100
 const pauseMsMax = 10_000
 
-/** `Database.listen`: a connection that is made anew, after growing pauses, and does not keep the process alive. */
+/** Implements `Database.listen`. The connection reconnects with growing backoff and does not keep the process alive. */
 export function openListener(
   target: ConnectionTarget,
   channel: string,
@@ -20,7 +20,7 @@ export function openListener(
 
   function connectLater(error: unknown): void {
     if (closed) return
-    // Once for each time that it is away: whoever listens does without it meanwhile.
+    // Logs once for each outage. Listeners work without notifications meanwhile.
     if (pauseMs === pauseMsMin) log?.warn({ err: error, channel }, 'notifications of the database are not heard')
     timer = setTimeout(() => void connect(), pauseMs).unref()
     pauseMs = Math.min(2 * pauseMs, pauseMsMax)
@@ -55,7 +55,7 @@ export function openListener(
     close() {
       closed = true
       clearTimeout(timer)
-      // PostgreSQL takes the end of an idle connection for a farewell; nothing has to be waited for.
+      // PostgreSQL treats the end of an idle connection as a farewell, so there is nothing to wait for.
       socket?.destroy()
     },
   }

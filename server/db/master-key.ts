@@ -5,11 +5,11 @@ import type { Config } from '../config.ts'
 import { StartupError } from '../startup-error.ts'
 
 /**
- * The key that everything secret at rest hangs on: `HUB_MASTER_KEY`, else the file `master.key` of the data
- * directory, made on first use (production never comes that far: its configuration requires the variable).
+ * Returns the key from which all keys for secrets at rest derive: `HUB_MASTER_KEY`, else the file `master.key` of the
+ * data directory, created on first use. Production never creates it, because its configuration requires the variable.
  *
  * @returns 32 bytes
- * @throws StartupError when the file cannot be made or is no key
+ * @throws StartupError if the file cannot be created or is no key
  */
 export async function loadMasterKey(config: Config): Promise<Buffer> {
   if (config.masterKey) return config.masterKey
@@ -27,9 +27,9 @@ export async function loadMasterKey(config: Config): Promise<Buffer> {
 }
 
 /**
- * As {@link loadMasterKey}, where it is there already; undefined otherwise.
+ * Returns the key of {@link loadMasterKey} if it exists, else undefined.
  *
- * @throws StartupError when the file is no key
+ * @throws StartupError if the file is no key
  */
 export async function findMasterKey(config: Config): Promise<Buffer | undefined> {
   return config.masterKey ?? (await readKey(join(config.dataDir, 'master.key')))
@@ -49,7 +49,9 @@ async function readKey(file: string): Promise<Buffer | undefined> {
   )
 }
 
-/** Written aside and linked into place: a crash leaves no half key, and of two first starts one key wins. */
+/**
+ * Writes the key to a draft and links it into place: a crash leaves no half key, and of two first starts one key wins.
+ */
 async function createKey(file: string): Promise<Buffer> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 })
   const draft = `${file}.${randomBytes(6).toString('hex')}`

@@ -18,13 +18,14 @@ interface AppliedRow {
 }
 
 /**
- * Brings the schema up to this program's version and makes the partitions of the coming months. Of several processes
- * at once, one works and the others wait for it.
+ * Migrates the schema to this program's version and creates the partitions of the coming months. If several processes
+ * call it at once, one works and the others wait.
  *
  * @param owner a connection of the database's owner, not in a transaction
- * @param options.proofs proves the rows of a database from before there were proofs
- * @returns the names of the migrations that were applied now, and how many rows of each table were taken on trust
- * @throws StartupError when the database is newer than the program, or was migrated with other files
+ * @param options.proofs proves the rows of a database that is older than the proofs
+ * @returns the names of the migrations that were applied now, and the number of rows of each table that were proven
+ * without a check
+ * @throws StartupError if the database is newer than the program, or was migrated with other files
  */
 export async function migrate(
   owner: pg.Client,
@@ -44,14 +45,14 @@ export async function migrate(
   } catch (error) {
     throw explain(error)
   } finally {
-    // Fails only when the connection is gone, and the lock with it.
+    // This fails only if the connection is gone, and the lock with it.
     await owner.query('select pg_advisory_unlock($1)', [migrationLock]).catch(() => {})
   }
 }
 
 /**
- * Makes the schema in an empty database as the first migrations leave it, in the transaction of the caller: for data that
- * is as old. The next {@link migrate} applies the rest.
+ * Creates the schema of the first migrations in an empty database, in the transaction of the caller, for data of the
+ * same age. The next {@link migrate} applies the rest.
  */
 export async function migrateWithin(owner: pg.Client, count: number): Promise<void> {
   const migrations = await readMigrations(migrationsDirectory)
@@ -60,9 +61,9 @@ export async function migrateWithin(owner: pg.Client, count: number): Promise<vo
 }
 
 /**
- * Whether what a backup has applied are the first migrations of this program, in their order.
+ * Requires that the migrations of a backup are the first migrations of this program, in order.
  *
- * @throws StartupError where they go beyond it, or are others
+ * @throws StartupError if they go beyond this program's, or differ
  */
 export async function requireKnown(done: readonly Pick<AppliedRow, 'name' | 'checksum'>[]): Promise<void> {
   checkHistory(
@@ -103,7 +104,7 @@ function checkHistory(done: AppliedRow[], migrations: Migration[], of: 'database
   for (const [index, row] of done.entries()) {
     const migration = migrations[index]
     if (migration?.version === row.version && migration.checksum === row.checksum) continue
-    // To developers: a migration never changes once applied, a further change is a new file.
+    // For developers: an applied migration never changes; a further change needs a new file.
     throw new StartupError(
       `The ${of} was migrated by another version of this program: its migration ${fileName(row)} is not the one that this version has.`,
       fix,
@@ -111,7 +112,10 @@ function checkHistory(done: AppliedRow[], migrations: Migration[], of: 'database
   }
 }
 
-/** After these migrations, rows that exist are proven once; a crash leaves neither the columns nor half of the proofs. */
+/**
+ * These migrations add the proofs of existing rows, once. After a crash neither the columns nor a part of the proofs
+ * remain.
+ */
 const provingMigrations: Record<string, (owner: pg.ClientBase, proofs: RowProofs) => Promise<Record<string, number>>> =
   {
     'row-proofs': proveExistingRows,
@@ -147,7 +151,7 @@ async function applyWithin(owner: pg.Client, migration: Migration): Promise<void
   ])
 }
 
-/** The one failure an operator can mend is a missing privilege; others are shown as they are. */
+/** Explains a missing privilege, the one failure that an operator can solve; returns other errors unchanged. */
 function explain(error: unknown): unknown {
   if (!(error instanceof Error) || (error as pg.DatabaseError).code !== '42501') return error
   return new StartupError(

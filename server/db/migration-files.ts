@@ -6,14 +6,14 @@ export interface Migration {
   readonly version: number
   readonly name: string
   readonly sql: string
-  /** Hex SHA-256 of the file, by which a later change of it is noticed. */
+  /** SHA-256 of the file in hexadecimal; it reveals a later change. */
   readonly checksum: string
 }
 
 /**
- * The migrations of a directory, `NNNN-name.sql`, in order.
+ * Reads the migrations of a directory, `NNNN-name.sql`, in order.
  *
- * @throws Error when a number is missing or used twice
+ * @throws Error if a number is missing or used twice
  */
 export async function readMigrations(directory: string): Promise<Migration[]> {
   const files = (await readdir(directory)).filter((file) => file.endsWith('.sql')).sort()

@@ -23,19 +23,19 @@ export interface OpenOptions {
   readonly log?: DatabaseLog | undefined
   /** Further settings of the embedded server. */
   readonly postgresSettings?: Readonly<Record<string, string>> | undefined
-  /** Sees the text of every statement of the service's roles before it is sent. */
+  /** Receives the text of every statement of the service's roles before it is sent. */
   readonly onQuery?: ((text: string) => void) | undefined
 }
 
-/** A database as the modules need it: what `openDatabase` gives to the process that opened it, and more. */
+/** The database as modules need it. The opener gets more from `openDatabase`. */
 export interface JoinedDatabase extends Database {
-  /** Every other key derives from it (`deriveKey`). */
+  /** The key from which every other key derives (`deriveKey`). */
   readonly masterKey: Buffer
   readonly connection: { readonly app: ConnectionTarget }
 }
 
 export interface OpenedDatabase extends JoinedDatabase {
-  /** Names of the migrations that this start applied. */
+  /** The names of the migrations that this start applied. */
   readonly migrationsApplied: readonly string[]
   readonly connection: {
     readonly embedded: boolean
@@ -43,17 +43,16 @@ export interface OpenedDatabase extends JoinedDatabase {
     readonly app: ConnectionTarget
     readonly ingest: ConnectionTarget
   }
-  /** Notes the address in the data directory, for commands beside the service and the message of a second start. */
+  /** Stores the address in the data directory, for commands beside the service and the error of a second start. */
   announce(url: string): Promise<void>
   /** Closes every connection, then stops the embedded server if this process started it. */
   stop(): Promise<void>
 }
 
 /**
- * Everything between the configuration and a database that is ready: the master key, the embedded server or the
- * external one, roles, migrations, pools.
+ * Opens the configured database: master key, embedded or external server, roles, migrations, pools.
  *
- * @throws StartupError with what to do, for everything an operator can mend
+ * @throws StartupError that states the fix, for every problem that an operator can solve
  */
 export async function openDatabase(config: Config, options: OpenOptions): Promise<OpenedDatabase> {
   const layout = config.databaseUrl === undefined ? await prepareLayout(config.dataDir) : undefined
@@ -98,8 +97,8 @@ async function openOn(
 }
 
 /**
- * Connects to a database that another process has opened and keeps open: one that this configuration names, or the
- * embedded one of this owner. Nothing is checked; connections are made when first needed.
+ * Connects to a database that another process opened and keeps open: the configured one, or the embedded one of this
+ * owner. Nothing is checked; connections open when first needed.
  */
 export function joinDatabase(
   config: Pick<Config, 'databaseUrl' | 'databasePoolSize'>,
@@ -123,7 +122,7 @@ function connect(
   }
 }
 
-/** Roles and schema, by the owner, on a connection that is closed again. */
+/** Creates roles and schema as the owner, on a connection that it closes again. */
 async function prepare(
   target: ConnectionTarget,
   masterKey: Buffer,
@@ -166,7 +165,7 @@ async function checkServer(owner: pg.Client): Promise<void> {
   }
 }
 
-/** What an operator can do about a connection that failed. Never names the URL: it holds a password. */
+/** Explains a failed connection to an operator. It never names the URL, which contains a password. */
 export function explainConnection(cause: unknown, target: ConnectionTarget): unknown {
   if (cause instanceof StartupError) return cause
   const { code, message } = cause as pg.DatabaseError

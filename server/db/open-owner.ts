@@ -9,10 +9,10 @@ import { explainConnection } from './open-database.ts'
 import { ensureRoles, serviceLogins } from './roles.ts'
 
 /**
- * Runs `work` with a connection of the database's owner, whatever is in the database, and while no Hub works on it: for
- * what replaces all of it. The roles are there, the schema is as it was.
+ * Runs `work` with a connection of the database's owner while no Hub uses the database, regardless of its contents: for
+ * work that replaces all of it. Roles exist; the schema is unchanged.
  *
- * @throws StartupError where a Hub is connected, and for everything else that an operator can mend
+ * @throws StartupError if a Hub is connected, and for every other problem that an operator can solve
  */
 export async function withOwnerAlone<T>(
   config: Config,
@@ -21,7 +21,7 @@ export async function withOwnerAlone<T>(
   work: (owner: pg.Client) => Promise<T>,
 ): Promise<T> {
   const layout = config.databaseUrl === undefined ? await prepareLayout(config.dataDir) : undefined
-  // As who serves, it has the data directory to itself.
+  // The purpose `serve` takes the data directory exclusively.
   const server = layout && (await startEmbedded({ layout, masterKey, purpose: 'serve', log }))
   const target = server?.owner ?? parseDatabaseUrl(config.databaseUrl ?? '')
   const owner = new pg.Client(clientConfig(target, 'hub-owner'))

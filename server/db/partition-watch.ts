@@ -4,10 +4,10 @@ import { hasNextPartition } from './record-partitions.ts'
 const intervalMs = 3_600_000
 
 /**
- * Looks, hourly, whether next month's partition is there: an early warning for a service whose housekeeping fails or
- * that has no process to do it. Without the partition nothing could be written from the first of the month on.
+ * Checks hourly whether next month's partition exists. It warns early if housekeeping fails or no process runs it:
+ * without the partition nothing can be written from the first of the month on.
  *
- * @returns stops it
+ * @returns a function that stops it
  */
 export function watchPartitions(
   database: Pick<Database, 'withRegistry'>,
@@ -15,7 +15,7 @@ export function watchPartitions(
   everyMs = intervalMs,
 ): () => void {
   const look = async () => {
-    // A database that is away is not what this is about; the next look comes.
+    // An unavailable database is reported elsewhere; the next check follows.
     const isThere = await database.withRegistry(hasNextPartition).catch(() => true)
     if (isThere) return
     log.error(

@@ -14,24 +14,24 @@ import { shareRules, type WorkClass, workClassOf, workLimits } from './work-clas
 export interface PoolOptions {
   readonly app: ConnectionTarget
   readonly ingest: ConnectionTarget
-  /** Connections of the application role at most; the insert-only role gets half as many. */
+  /** Maximum number of connections of the application role; the insert-only role gets half as many. */
   readonly size: number
   readonly log?: DatabaseLog | undefined
-  /** Sees the text of every statement before it is sent. */
+  /** Receives the text of every statement before it is sent. */
   readonly onQuery?: ((text: string) => void) | undefined
 }
 
-/** The one that reads tables of no tenant waits for its turn as a tenant does. No slug is empty. */
+/** The name under which transactions without a tenant wait for their turn. No slug is empty. */
 const registry = ''
 
-/** A disk that was full counts as full for so long: reads alone do not tell whether somebody made room. */
+/** Milliseconds for which a disk that was full counts as full: successful reads do not prove that it has room again. */
 const fullMs = 60_000
 const tellFullMs = 1_000
 
-/** Takes no turn: for the connection that only tells whether the database answers. */
+/** Takes no turn, for the connection that only checks whether the database answers. */
 const ownTurn: Turn = { workClass: 'write', enter: () => undefined, leave: () => {} }
 
-/** Opens the pools. Connections are made when first needed. */
+/** Opens the pools. Connections open when first needed. */
 export function openPools(options: PoolOptions): Database {
   const ingestSize = Math.ceil(options.size / 2)
   const app = openPool(options, options.app, 'hub-app', options.size)
@@ -44,7 +44,7 @@ export function openPools(options: PoolOptions): Database {
   let fullAt = Number.NEGATIVE_INFINITY
   let tellFull = () => {}
   let toldFullAt = Number.NEGATIVE_INFINITY
-  /** Remembers that a transaction met a full disk. */
+  /** Records that a transaction met a full disk. */
   const watched = <Result>(work: Promise<Result>): Promise<Result> =>
     work.catch((error: unknown) => {
       if (isStorageFull(error) && error.extensions.full === 'database') {
@@ -78,7 +78,7 @@ export function openPools(options: PoolOptions): Database {
     useProofs: (proofs) => {
       used.proofs = proofs
     },
-    // `openDatabase` spreads this object, so a getter would be read once and for all.
+    // `openDatabase` spreads this object, so a getter would be read only once.
     contents: contentsOf(used),
     ping: () =>
       runTransaction(health, ownTurn, 'begin', async ({ client }) => {
@@ -115,7 +115,8 @@ function openPool(options: PoolOptions, target: ConnectionTarget, name: string, 
     max: size,
     idleTimeoutMillis: 60_000,
   })
-  // Without listeners, a connection that the server closes would end the process. The next statement reports it.
+  // Without a listener, a connection that the server closes would end the process. The next statement reports the
+  // error.
   pool.on('error', (error) => options.log?.warn({ err: error, pool: name }, 'idle database connection lost'))
   pool.on('connect', (client) => {
     client.on('error', () => {})
@@ -128,7 +129,10 @@ function beginOf({ readOnly = false, snapshot = false }: TransactionMode): strin
   return `begin${snapshot ? ' isolation level repeatable read' : ''}${readOnly ? ' read only' : ''}`
 }
 
-/** The check matters twice: the slug stands in the SQL, because BEGIN and a parameter do not fit one round trip. */
+/**
+ * Returns the SQL that opens a transaction. The check of the slug is essential: the slug is part of the SQL, because
+ * BEGIN and a parameter do not fit into one round trip.
+ */
 function openingFor(tenantId: string, mode: TransactionMode, workClass: WorkClass): string {
   if (!/^[a-z][a-z0-9-]{1,62}$/.test(tenantId)) throw new Error('not a tenant slug')
   const order = mode.inIndexOrder ? '; set local enable_sort = off; set local enable_seqscan = off' : ''
@@ -150,7 +154,7 @@ function tenantTx(
     contents,
     proofs,
     afterCommit: scope.afterCommit,
-    // Made when first asked for: ingest never does.
+    // Created on first use: ingest never uses it.
     get db() {
       db ??= kyselyOn<TenantTables>(scope.client)
       return db
@@ -173,7 +177,7 @@ function watchQueries(client: pg.ClientBase, onQuery: (text: string) => void): v
   client.query = watched as typeof client.query
 }
 
-/** Whatever is used at the time of each call. */
+/** Delegates each call to the contents that are current then. */
 function contentsOf(used: { readonly contents: RecordContents }): RecordContents {
   return {
     open: (...given) => used.contents.open(...given),

@@ -9,9 +9,7 @@ interface NamedRow {
   key: string
 }
 
-/**
- * {@link proveEveryRow} by the owner of the tables, who is bound by row-level security otherwise.
- */
+/** Runs {@link proveEveryRow} as the owner of the tables, to whom forced row-level security would apply. */
 export async function proveExistingRows(owner: pg.ClientBase, proofs: RowProofs): Promise<Record<string, number>> {
   const ofTenants = allProvenRows.filter(({ tenantColumn }) => tenantColumn === undefined)
   const tables = ['hub.service_account_secrets', ...ofTenants.map(({ table }) => table)]
@@ -22,10 +20,10 @@ export async function proveExistingRows(owner: pg.ClientBase, proofs: RowProofs)
 }
 
 /**
- * Proves every row of every tenant as it stands, in the transaction of the caller: whoever calls this trusts what the
- * database has. The migration that adds the proofs does so, once.
+ * Proves every stored row of every tenant, in the transaction of the caller. The caller thereby trusts the contents of
+ * the database. The migration that adds the proofs does so, once.
  *
- * @returns how many rows of each table were proven, for those that had any
+ * @returns the number of rows proven per table, for tables that had any
  */
 export async function proveEveryRow(owner: pg.ClientBase, proofs: RowProofs): Promise<Record<string, number>> {
   const counts: Record<string, number> = {}

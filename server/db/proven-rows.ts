@@ -1,19 +1,19 @@
 import { hash } from 'node:crypto'
 
-/** A table whose rows carry a proof: which of their fields let somebody in. */
+/** Describes a table whose rows carry a proof, with the fields that grant access. */
 export interface ProvenRows<Row> {
   table: string
   /**
-   * SQL of the fields and of what names a row, for a `select` from the table as `t`.
+   * Returns the SQL of the fields and of the row's name, for a `select` from the table as `t`.
    *
-   * @param tenant SQL of the tenant, for other tables in it; the first parameter of the statement if absent
+   * @param tenant SQL of the tenant, for other tables in it; default: the first parameter of the statement
    */
   columns(tenant?: string): string
-  /** Column of the tenant's slug; `tenant_id` if absent. */
+  /** The column of the tenant's slug. Default: `tenant_id`. */
   tenantColumn?: string
-  /** SQL of the text that names a row within its tenant, and orders rows. */
+  /** SQL of the text that identifies a row within its tenant, and orders rows. */
   key: string
-  /** SQL that leaves out rows that let nobody in. */
+  /** SQL that excludes rows that grant nothing. */
   where?: string
   fields(row: Row): (string | number | boolean | null | readonly string[])[]
   /** Names the row in reports, without a secret or an address. */
@@ -46,7 +46,7 @@ export const userRows: ProvenRows<UserFields> = {
   subject: (row) => `user:${row.user_id}`,
 }
 
-/** A secret of a service account: its keyed hash in hexadecimal digits, and its end in milliseconds since 1970. */
+/** A secret of a service account: its keyed hash in hexadecimal, and its end in milliseconds since 1970. */
 export interface SecretFields {
   hash: string
   until: number | null
@@ -62,7 +62,7 @@ export interface AccountFields {
   secrets: SecretFields[]
 }
 
-/** The secrets of an account are bound with it: one that was revoked does not come back by its own row. */
+/** Binds the secrets to the account, so that restoring the row of a revoked secret does not restore the secret. */
 export const secretsOfAccount = (tenant = '$1') => `coalesce((
   select json_agg(json_build_object('hash', encode(s.secret_hash, 'hex'),
     'until', floor(extract(epoch from s.expires_at) * 1000)::bigint))
@@ -95,7 +95,7 @@ export interface LinkFields {
   consumed_at: string | null
 }
 
-/** A link that was used has no proof any more. */
+/** A used link has no proof any more. */
 export const linkRows: ProvenRows<LinkFields> = {
   table: 'hub.magic_links',
   columns: () => 't.token_hash, t.email, t.purpose, t.expires_at, t.consumed_at',
@@ -127,7 +127,7 @@ export interface SsoFields {
   allowed_email_domains: string[]
 }
 
-/** A connection that was replaced lets nobody in, and has no proof any more. */
+/** A replaced connection grants nothing and has no proof any more. */
 export const ssoRows: ProvenRows<SsoFields> = {
   table: 'hub.sso_connections',
   columns: () => 't.connection_id, t.issuer, t.client_id, t.client_secret_sealed, t.allowed_email_domains',
@@ -174,7 +174,7 @@ export interface SettingsFields {
   admin_email: string
 }
 
-/** The address that becomes the first administrator. */
+/** The settings with the address that becomes the first administrator. */
 export const settingsRows: ProvenRows<SettingsFields> = {
   table: 'hub.tenant_settings',
   columns: () => 't.admin_email',
@@ -190,7 +190,7 @@ export interface TenantFields {
   log_name: string
 }
 
-/** The entry of a tenant: where its links lead, and what of its content is stored and under which key. */
+/** The entry of a tenant: the target of its links, and which of its content is stored and under which key. */
 export const tenantRows: ProvenRows<TenantFields> = {
   table: 'hub.tenants',
   columns: () => 't.slug, t.mode, t.base_url, t.log_name',
@@ -200,7 +200,7 @@ export const tenantRows: ProvenRows<TenantFields> = {
   subject: (row) => `tenant:${row.slug}`,
 }
 
-// Each is of another row type, which only its own functions see.
+// Each has another row type, which only its own functions see.
 export const allProvenRows = [
   userRows,
   accountRows,

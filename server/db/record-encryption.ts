@@ -2,85 +2,93 @@ import { DomainError } from '../../contract/domain-error.ts'
 import type { TenantTx } from './database.ts'
 
 /**
- * Content at rest under a tenant's own key: a text that stands in the place of the one that it was made of, as
- * `omhe1.<key id>.<record id>.<base64url of nonce, ciphertext and tag>`. No JSON begins like it.
+ * The prefix of content encrypted at rest under a tenant's own key. The text has the form `omhe1.<key id>.<record
+ * id>.<base64url of nonce, ciphertext and tag>`. No JSON begins like it.
  */
 export const ciphertextPrefix = 'omhe1.'
 const firstCode = ciphertextPrefix.charCodeAt(0)
 
-/** Seals the contents of one tenant under its newest key. Good until the transaction, or the call, ends. */
+/** Encrypts the contents of one tenant under its newest key. Valid until the transaction, or the call, ends. */
 export interface ContentEncryptor {
   readonly keyId: string
-  /** @param recordId the record that the text belongs to: nowhere else does it open */
+  /**
+   * Encrypts a text.
+   *
+   * @param recordId the record of the text; the result decrypts for no other record
+   */
   seal(recordId: string, text: string): string
 }
 
-/** That a key was destroyed, and the governance event that tells of it. */
+/** Identifies a destroyed key, and the governance event that records its destruction. */
 export interface DestroyedKey {
   keyId: string
   eventId: string | null
 }
 
 /**
- * Opens and seals contents with the keys that are at hand in this process. What it says of keys is at most five
- * seconds old. All but {@link RecordContents.outside} are for the inside of a transaction: they throw `NotAtHand`
- * where something has to be fetched first, and the transaction runs again.
+ * Decrypts and encrypts contents with the keys cached in this process. Its knowledge of keys is at most five seconds
+ * old. All methods but {@link RecordContents.outside} belong inside a transaction: if something must be fetched first,
+ * they throw `FetchRequiredError`, and the transaction runs again.
  */
 export interface RecordContents {
   /**
-   * The text that was sealed. What does not open is answered as it is stored: its key was destroyed, or somebody
-   * edited it, and then it is not what its hash says.
+   * Returns the decrypted text, or the stored text if it does not decrypt: its key was destroyed, or it was edited, and
+   * then it does not match its hash.
    */
   open(tenantId: string, recordId: string, stored: string): string
-  /** The same by the id that stands in the text, where nothing else tells; whoever reads on compares it. */
+  /** Decrypts by the record id in the text itself, if no other source names it. The reader must compare the id. */
   openJoined(tenantId: string, stored: string): string
-  /** The destroyed key that a stored text is sealed under, if it is. */
+  /** Returns the destroyed key under which a stored text is encrypted, if any. */
   destroyedKeyOf(tenantId: string, stored: string): DestroyedKey | undefined
-  /** Beginnings of the texts that are gone with their keys, as far as it is known without asking. */
+  /** Returns the prefixes of texts whose keys were destroyed, as far as they are cached. */
   erasedBeginnings(tenantId: string): readonly string[]
   /**
-   * How many keys of the tenant were destroyed, with nobody destroying one until the transaction ends. From then on
-   * this process opens nothing with one that is counted.
+   * Returns the number of destroyed keys of the tenant, and prevents further destruction until the transaction ends.
+   * From then on this process decrypts nothing with a counted key.
    */
   destructions(tx: TenantTx): Promise<number>
   /**
-   * Seals under the tenant's active key, which stays so until the transaction ends. Undefined for a tenant without one.
+   * Returns an encryptor for the tenant's active key, which stays active until the transaction ends; undefined for a
+   * tenant without a key.
    */
   sealer(tx: TenantTx): Promise<ContentEncryptor | undefined>
   /**
-   * The same outside of a transaction, for the steps of `Database.ingest`: the first of them has to be
-   * {@link requireContentKey}. Throws DomainError `hub-not-provisioned` for a tenant without a key.
+   * Returns an encryptor outside of a transaction, for the steps of `Database.ingest`. Their first step must be {@link
+   * requireContentKey}. Throws DomainError `hub-not-provisioned` for a tenant without a key.
    *
-   * @param fresh reads which key it is anew
+   * @param fresh reads the active key again
    */
   outside(tenantId: string, fresh?: boolean): Promise<ContentEncryptor>
 }
 
-/** Of an ingest transaction: refuses, with SQLSTATE {@link contentKeyChanged}, when another key has become the active one. */
+/**
+ * Returns the step of an ingest transaction that refuses, with SQLSTATE {@link contentKeyChanged}, if another key has
+ * become active.
+ */
 export function requireContentKey(tenantId: string, { keyId }: ContentEncryptor) {
   return { statement: requireKeyStatement, values: [tenantId, keyId] }
 }
 
 const requireKeyStatement = { name: 'hub_require_content_key', text: 'select hub.require_content_key($1, $2)' }
-/** Of a class that the standard leaves to implementations (SQL, "SQLSTATE": it begins with a digit from 5 on). */
+/** An SQLSTATE of a class that the standard leaves to implementations (its first digit is 5 or more). */
 export const contentKeyChanged = '9K001'
 
-/** Cheap, and false for every text of a tenant in mode A or C. */
+/** Returns whether a text is encrypted. It is cheap, and false for every text of a tenant in mode A or C. */
 export function isCiphertext(stored: string): boolean {
   return stored.charCodeAt(0) === firstCode
 }
 
-/** The text of a row, see {@link RecordContents.open}. */
+/** Decrypts the text of a row (see {@link RecordContents.open}). */
 export function decryptContent(tx: TenantTx, recordId: string, stored: string): string {
   return isCiphertext(stored) ? tx.contents.open(tx.tenantId, recordId, stored) : stored
 }
 
-/** The text of one of several rows that were joined, see {@link RecordContents.openJoined}. */
+/** Decrypts the text of one of several joined rows (see {@link RecordContents.openJoined}). */
 export function decryptJoined(tx: TenantTx, stored: string): string {
   return isCiphertext(stored) ? tx.contents.openJoined(tx.tenantId, stored) : stored
 }
 
-/** {@link decryptContent} for rows that have their id and text under these names; changes the rows. */
+/** Applies {@link decryptContent} in place to rows with these names for id and text. */
 export function decryptRows<Row extends { record_id: string; canonical: string | null }>(
   tx: TenantTx,
   rows: readonly Row[],
@@ -92,12 +100,12 @@ export function decryptRows<Row extends { record_id: string; canonical: string |
   }
 }
 
-/** Whether a text, opened or as it is stored, is gone with the key that it was sealed under. */
+/** Returns whether a text, decrypted or stored, is lost with its destroyed key. */
 export function isErased(tx: TenantTx, text: string | null): boolean {
   return text !== null && isCiphertext(text) && tx.contents.destroyedKeyOf(tx.tenantId, text) !== undefined
 }
 
-/** The active key of a tenant in Mode B. Throws DomainError `hub-not-provisioned` for a tenant without one. */
+/** Returns the encryptor of a tenant in Mode B. Throws DomainError `hub-not-provisioned` for a tenant without a key. */
 export async function contentEncryptor(tx: TenantTx): Promise<ContentEncryptor> {
   const sealer = await tx.contents.sealer(tx)
   if (sealer === undefined) throw withoutContentKey()
@@ -111,7 +119,7 @@ export function withoutContentKey(): DomainError {
   )
 }
 
-/** Of a process, or a test, that knows no keys. */
+/** The contents of a process, or a test, without keys. */
 export const noContents: RecordContents = {
   open: (_tenantId, _recordId, stored) => stored,
   openJoined: (_tenantId, stored) => stored,

@@ -1,11 +1,11 @@
 import type { RegistryTx } from './database.ts'
 
-/** Months of partitions kept ready: a service that is not restarted for as long still has where to write. */
+/** Months of partitions kept ready: a service can run this long without a restart and still write. */
 export const partitionMonthsAhead = 3
 
 /**
- * Name of the partition, without schema, that holds a record: the UTC month of its id's time (RFC 9562, section
- * 5.7: the first 48 bits are milliseconds since the epoch). The insert-only role copies straight into it.
+ * Returns the name of the partition, without schema, that holds a record: the UTC month of its id's time (RFC 9562,
+ * section 5.7: the first 48 bits are milliseconds since the epoch). The insert-only role copies straight into it.
  *
  * @param recordId a UUIDv7 in its text form
  */
@@ -16,12 +16,12 @@ export function recordPartitionOf(recordId: string): string {
   return `records_y${month.slice(0, 4)}m${month.slice(5, 7)}`
 }
 
-/** Makes the partitions from last month to some months ahead, where they are missing. Safe to run at any time. */
+/** Creates the missing partitions from last month to some months ahead. Safe to run at any time. */
 export async function ensureRecordPartitions(tx: RegistryTx): Promise<void> {
   await tx.client.query('select hub.ensure_record_partitions($1)', [partitionMonthsAhead])
 }
 
-/** Whether the partition of the month after this one is there. */
+/** Returns whether the partition of next month exists. */
 export async function hasNextPartition(tx: RegistryTx): Promise<boolean> {
   const { rows } = await tx.client.query<{ found: boolean }>(
     `select to_regclass('hub.records_' || to_char((now() at time zone 'UTC') + interval '1 month', '"y"YYYY"m"MM'))

@@ -17,8 +17,8 @@ export interface ServiceLogins {
 }
 
 /**
- * The two logins of this hub. Roles belong to the whole cluster, so names and passwords come from the master key:
- * two hubs on one cluster do not fight over a role, and nothing needs to be stored.
+ * Returns the two logins of this Hub. Roles belong to the whole cluster, so names and passwords derive from the master
+ * key: two Hubs on one cluster do not conflict, and nothing is stored.
  */
 export function serviceLogins(masterKey: Buffer): ServiceLogins {
   const suffix = deriveKey(masterKey, 'database role name').toString('hex').slice(0, 8)
@@ -37,10 +37,10 @@ interface RoleRow {
 }
 
 /**
- * Makes the group roles that migrations grant to, and the logins in them, where they are missing. Nothing is changed
- * on a start that finds all in place.
+ * Creates the missing group roles that migrations grant to, and the logins in them. A start that finds all in place
+ * changes nothing.
  *
- * @throws StartupError with the SQL for an administrator, when the owner may not make them
+ * @throws StartupError with the SQL for an administrator, if the owner may not create them
  */
 export async function ensureRoles(owner: pg.Client, target: ConnectionTarget, logins: ServiceLogins): Promise<void> {
   const both = [logins.app, logins.ingest]
@@ -82,7 +82,9 @@ function missingRoles(existing: RoleRow[], logins: ServiceLogin[]): string[] {
 }
 
 /**
- * @throws StartupError with these statements from the first one on that the owner may not run
+ * Runs statements in order.
+ *
+ * @throws StartupError with the statements from the first one on that the owner may not run
  */
 export async function runOrReport(owner: pg.Client, target: ConnectionTarget, statements: string[]): Promise<void> {
   for (const [index, statement] of statements.entries()) {
@@ -90,7 +92,7 @@ export async function runOrReport(owner: pg.Client, target: ConnectionTarget, st
       await owner.query(statement)
     } catch (cause) {
       const { code } = cause as pg.DatabaseError
-      // Another process made it at the same moment: duplicate object, unique violation, concurrent update.
+      // Another process created it at the same moment: duplicate object, unique violation, concurrent update.
       if (code === '42710' || code === '23505' || code === 'XX000') continue
       if (code !== '42501') throw cause
       throw new StartupError(
@@ -105,7 +107,7 @@ export async function runOrReport(owner: pg.Client, target: ConnectionTarget, st
   }
 }
 
-/** A login is tried before it is touched: ALTER ROLE at every start would contend with other hubs' starts. */
+/** Tries a login before changing it: ALTER ROLE at every start would contend with the starts of other Hubs. */
 async function ensurePassword(owner: pg.Client, target: ConnectionTarget, login: ServiceLogin): Promise<void> {
   const first = await tryLogin(target, login)
   if (first === undefined) return

@@ -9,12 +9,12 @@ export type ProofRules<Row> = Pick<ProvenRows<Row>, 'table' | 'fields' | 'subjec
 /** A row of a table whose rows carry a proof. */
 export type Proven<Row> = Row & { proof: Buffer | null }
 
-/** Hears of a row that was refused. It must not throw. */
+/** Receives a refused row. It must not throw. */
 export type RefusalReport = (tenantId: string, subject: string, table: string) => void
 
 /**
- * Binds the fields that let somebody in to a key that the database does not have. Whoever writes to the database alone
- * can neither insert such a row nor edit one.
+ * Binds the fields that grant access to a key outside the database. An attacker who can only write to the database can
+ * neither insert such a row nor edit one.
  */
 export interface RowProofs {
   /** Returns the proof of a row, for storage beside its fields. */
@@ -35,7 +35,7 @@ export interface RowProofs {
 export function createRowProofs(masterKey: Buffer, report: RefusalReport = () => {}): RowProofs {
   const key = deriveKey(masterKey, 'row proofs')
   const hashKey = deriveKey(masterKey, 'row hashes').toString('hex')
-  // Outside of the transaction that meets the row, so that a report may open another.
+  // Leaves the transaction that meets the row, so that a report may open another.
   const refused = AsyncResource.bind(report)
 
   function of<Row>({ table, fields }: ProofRules<Row>, tenantId: string, row: Row): Buffer {
@@ -62,7 +62,7 @@ export function createRowProofs(masterKey: Buffer, report: RefusalReport = () =>
   }
 }
 
-/** Until the process has its keys: code that reads such rows without them is wrong. */
+/** The proofs of a process that has no keys yet. Reading such rows without keys is an error. */
 export const noRowProofs: RowProofs = {
   of: unavailable,
   keyedHash: unavailable,

@@ -11,11 +11,10 @@ interface Usage {
 
 /**
  * Opens the schemas of this database to the logins of this Hub, and to no other. Tables are granted to the groups
- * `hub_app` and `hub_ingest`, which all Hubs of a server share; without the schema such a grant is worth nothing, and
- * so a login of another Hub, which is in the same group, gets no further than the door. Nothing is changed on a start
- * that finds all in place.
+ * `hub_app` and `hub_ingest`, which all Hubs of a server share. Without access to the schema such a grant is worthless,
+ * so a login of another Hub in the same group can read nothing. A start that finds all in place changes nothing.
  *
- * @throws StartupError with the SQL for an administrator, when the owner may not do it
+ * @throws StartupError with the SQL for an administrator, if the owner may not do it
  */
 export async function ensureSchemaAccess(
   owner: pg.Client,
@@ -32,7 +31,7 @@ export async function ensureSchemaAccess(
   const has = ({ schema, role }: Usage) => found.some((each) => each.schema === schema && each.role === role)
   const missing = wanted.filter((usage) => !has(usage))
   const shared = found.filter(({ role }) => role === app.group || role === ingest.group)
-  // First in, then out: processes that are at work meanwhile never stand before a closed door.
+  // Grants before it revokes, so that running processes never lose access.
   await runOrReport(owner, target, [
     ...missing.map(({ schema, role }) => `grant usage on schema ${schema} to ${role}`),
     ...shared.map(({ schema, role }) => `revoke usage on schema ${schema} from ${role}`),
@@ -45,7 +44,7 @@ export async function ensureSchemaAccess(
   )
 }
 
-/** Who may use the schemas of a Hub, besides their owner. */
+/** Reads which roles, besides the owner, may use the schemas of a Hub. */
 async function readUsages(owner: pg.Client): Promise<Usage[]> {
   const { rows } = await owner.query<Usage>(
     `select n.nspname::text as schema, r.rolname::text as role

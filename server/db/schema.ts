@@ -7,7 +7,7 @@ import type { Timestamp } from './tables/timestamp.ts'
 import type { ViewTables } from './tables/view-tables.ts'
 import type { WebhookTables } from './tables/webhook-tables.ts'
 
-/** Column types of the database, as `pg` hands them over: one interface per table of `migrations/`. */
+/** Column types as `pg` returns them: one interface per table of `migrations/`. */
 
 export interface RegistryTables {
   'hub.tenants': {
@@ -27,7 +27,7 @@ export interface RegistryTables {
     public_key: Buffer
     created_at: Timestamp
     retired_at: Timestamp | null
-    /** A note by which the key before introduces it; null for the first of a log. */
+    /** The note by which the preceding key introduces it; null for the first key of a log. */
     succession: string | null
   }
   'hub.token_keys': {

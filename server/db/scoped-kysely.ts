@@ -2,8 +2,8 @@ import { Kysely, PostgresDialect } from 'kysely'
 import type pg from 'pg'
 
 /**
- * A query builder whose every statement runs on this one client, so inside the transaction the client is in.
- * Kysely's own transactions are not used: they know nothing of tenants.
+ * Returns a query builder whose every statement runs on this client, and so inside its transaction. Kysely's own
+ * transactions are not used, because they do not set the tenant.
  */
 export function kyselyOn<Tables>(client: pg.ClientBase): Kysely<Tables> {
   const borrowed = {

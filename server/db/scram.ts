@@ -3,8 +3,8 @@ import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto'
 const iterations = 4096
 
 /**
- * What PostgreSQL stores for a password (RFC 5803). Sent in place of the password itself, so that no server log
- * and no printed instruction ever holds one.
+ * Returns the verifier that PostgreSQL stores for a password (RFC 5803). It is sent instead of the password, so that no
+ * server log and no printed instruction contains one.
  *
  * @param password ASCII, so that SASLprep changes nothing
  */

@@ -2,50 +2,53 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Database, DatabaseLog, RegistryTx } from './database.ts'
 import { unavailable } from './database-errors.ts'
 
-/** How long a request waits for the look that it needs. */
+/** Milliseconds that a request waits for the read that it needs. */
 const waitMsMax = 2_000
-/** A look that takes longer may never end: another one is begun. */
+/** Milliseconds after which a read counts as stuck, and another one starts. */
 const lookMsMax = 10_000
-/** However often it is woken. */
+/** Minimum milliseconds between reads, regardless of the number of wake-ups. */
 const looksApartMs = 50
 
-/** Keeps what a process has in memory true to the database. */
+/** Polls the database and refreshes the in-memory snapshot. */
 export interface SnapshotPoller {
-  /** Whether the last look is recent enough to answer from. It is asked for every request. */
+  /** Returns whether the last read is recent enough to answer from. Every request calls it. */
   isFresh(): boolean
-  /** Looks first, unless it is fresh. Throws `hub-unavailable` when the database does not answer within two seconds. */
+  /**
+   * Reads first, unless the snapshot is fresh. Throws `hub-unavailable` if the database does not answer within two
+   * seconds.
+   */
   fresh(): Promise<void>
-  /** Looks now, and sees whatever was committed before. */
+  /** Reads now, and sees everything that was committed before. */
   look(): Promise<void>
-  /** Looks soon, because something may have changed. */
+  /** Reads soon, because something may have changed. */
   wake(): void
-  /** Looks regularly from now on, which does not keep the process alive. */
+  /** Reads regularly from now on, without keeping the process alive. */
   start(): void
-  /** Ends it, and waits for a look that is under way. */
+  /** Stops polling, and waits for a running read. */
   close(): Promise<void>
 }
 
 export interface SnapshotPollerOptions<Found> {
   database: Pick<Database, 'withRegistry'>
   log: DatabaseLog
-  /** What is looked at, for the log. */
+  /** The name of the snapshot, for the log. */
   subject: string
   everyMs: number
   freshMs: number
-  /** Reads what there is to know. */
+  /** Reads the current state. */
   read(tx: RegistryTx): Promise<Found>
-  /** Takes it over: each time something newer than before. */
+  /** Applies a state; each is newer than the one before. */
   take(found: Found): void
-  /** A clock in milliseconds, instead of the two of the machine. */
+  /** A clock in milliseconds that replaces both clocks of the machine. */
   now?: (() => number) | undefined
 }
 
 export function createSnapshotPoller<Found>(options: SnapshotPollerOptions<Found>): SnapshotPoller {
   const { database, log, subject, everyMs, freshMs, read, take } = options
-  // One of them stands still while the machine sleeps, the other one may be set.
+  // The steady clock stops while the machine sleeps; the wall clock may be set.
   const steadyNow = options.now ?? (() => performance.now())
   const wallNow = options.now ?? Date.now
-  /** When the last look that succeeded asked the database. */
+  /** The time at which the last successful read started. */
   let askedAt = { steady: Number.NEGATIVE_INFINITY, wall: Number.NEGATIVE_INFINITY }
   let current: { begunAt: number; done: Promise<void> } | undefined
   let lookTimer: NodeJS.Timeout | undefined
@@ -60,13 +63,13 @@ export function createSnapshotPoller<Found>(options: SnapshotPollerOptions<Found
       at = { steady: steadyNow(), wall: wallNow() }
       return read(tx)
     })
-    // Of two looks, one may have been overtaken by the other.
+    // A later read may have overtaken this one.
     if (at.steady < askedAt.steady) return
     take(found)
     askedAt = at
   }
 
-  /** One at a time, shared by all who wait. */
+  /** Reads once at a time; all callers share the result. */
   function look(): Promise<void> {
     if (current && performance.now() - current.begunAt < lookMsMax) return current.done
     const begun = { begunAt: performance.now(), done: lookOnce() }
@@ -85,7 +88,7 @@ export function createSnapshotPoller<Found>(options: SnapshotPollerOptions<Found
   return {
     isFresh,
     async look() {
-      // One that is under way may have asked before what the caller wants to see.
+      // A running read may have started before the state that the caller needs.
       await current?.done.catch(() => {})
       await look()
     },
@@ -96,7 +99,7 @@ export function createSnapshotPoller<Found>(options: SnapshotPollerOptions<Found
       })
       tooLate.catch(() => {})
       try {
-        // More than once where one was under way, which may have asked long ago.
+        // Repeats, because a running read may have started too long ago.
         while (!isFresh()) await Promise.race([look(), tooLate])
       } finally {
         giveUp.abort()
@@ -105,7 +108,7 @@ export function createSnapshotPoller<Found>(options: SnapshotPollerOptions<Found
     wake() {
       if (closed || wakeTimer) return
       wakeTimer = setTimeout(async () => {
-        // What woke it may be newer than what that one read.
+        // The change that woke the poller may be newer than the running read.
         await current?.done.catch(() => {})
         wakeTimer = undefined
         if (!closed) lookBeside()

@@ -1,22 +1,22 @@
 import type { TenantTx } from './database.ts'
 
 /**
- * Waits for a lock on the tenant of the transaction, and holds it until its end.
+ * Waits for a lock on the tenant of the transaction, and holds it until the transaction ends.
  *
- * @param lockClass what it is about: one of `advisory-locks.ts`
+ * @param lockClass the subject of the lock: a class of `advisory-locks.ts`
  */
 export async function lockTenant(tx: TenantTx, lockClass: number): Promise<void> {
   await tx.client.query('select pg_advisory_xact_lock($1, hashtext($2))', [lockClass, tx.tenantId])
 }
 
-/** As {@link lockTenant}, beside others that share it: only those of `lockTenant` wait, and are waited for. */
+/** Waits for the same lock as {@link lockTenant} in shared mode: it conflicts only with `lockTenant`. */
 export async function lockTenantShared(tx: TenantTx, lockClass: number): Promise<void> {
   await tx.client.query('select pg_advisory_xact_lock_shared($1, hashtext($2))', [lockClass, tx.tenantId])
 }
 
 /**
- * Whether the transaction has the lock of {@link lockTenant} now; it never waits. In a snapshot, what the one before
- * committed may be missing: PostgreSQL refuses changes that follow from that, but not what is only read.
+ * Returns whether the transaction has the lock of {@link lockTenant} now; never waits. In a snapshot, changes that the
+ * previous holder committed may be missing: PostgreSQL rejects writes that depend on them, but not reads.
  */
 export async function tryLockTenant(tx: TenantTx, lockClass: number): Promise<boolean> {
   const { rows } = await tx.client.query<{ locked: boolean }>(

@@ -12,15 +12,15 @@ const rollbackMsMax = 5_000
 // PostgreSQL, appendix A.
 const undefinedTable = '42P01'
 
-/** The transaction that the running code is inside of, if any. */
+/** The transaction that encloses the running code, if any. */
 const current = new AsyncLocalStorage<{ open: boolean }>()
 
-/** The place of one transaction among those that share the connections of a pool. */
+/** The turn of one transaction among those that share the connections of a pool. */
 export interface Turn {
   readonly workClass: WorkClass
-  /** Waits for a slot where none is free, and throws when that takes too long. */
+  /** Waits for a free slot; throws if that takes too long. */
   enter(): Promise<void> | undefined
-  /** Gives the slot back. */
+  /** Returns the slot. */
   leave(): void
 }
 
@@ -29,7 +29,7 @@ export interface TransactionScope {
   afterCommit(work: () => void): void
 }
 
-/** Throws when the running code is inside a transaction: another one would hold two connections. */
+/** Throws if the running code is inside a transaction: another one would hold two connections. */
 function requireNoTransaction(): void {
   if (current.getStore()?.open) {
     throw new Error('a transaction was opened inside another one: pass the outer one on, or use afterCommit')
@@ -39,8 +39,8 @@ function requireNoTransaction(): void {
 /**
  * Runs the steps of an ingest transaction on a connection of the pool, in one round trip.
  *
- * @throws DomainError `hub-unavailable` when the database is away: then it may have been committed all the same;
- *   IngestStepRefused
+ * @throws DomainError `hub-unavailable` if the database is away: the transaction may still have been committed;
+ * IngestStepRefused
  */
 export async function runIngest(
   pool: pg.Pool,
@@ -54,11 +54,12 @@ export async function runIngest(
       return await runScriptOnce(pool, turn, tenantId, steps)
     } catch (error) {
       if (error instanceof DomainError) throw error
-      // Without PostgreSQL's word the transaction may have been committed: nothing to try again with other ids.
+      // Without a response of PostgreSQL the transaction may have been committed, so a retry with other ids could
+      // duplicate it.
       if (!(error instanceof IngestStepRefused)) throw unavailable(error)
       const known = asServiceError(error.cause, turn.workClass)
       if (known !== error.cause) throw known
-      // The month's partition is not there: no event is to blame, and the next hour may have it.
+      // The month's partition is missing. No event caused that, and the next hour may create it.
       if (error.code === undefinedTable) throw unavailable(error)
       if (!isRetryable(error.cause) || attempt === attemptsMax) throw error
       await delay(attempt * 10 + Math.random() * 20)
@@ -74,7 +75,7 @@ async function runScriptOnce(pool: pg.Pool, turn: Turn, tenantId: string, steps:
       await runScript(client, tenantId, steps)
       client.release()
     } catch (error) {
-      // A refused step leaves the connection as it was: the implicit transaction has ended.
+      // A refused step leaves the connection usable: the implicit transaction has ended.
       client.release(!(error instanceof IngestStepRefused))
       throw error
     }
@@ -86,9 +87,9 @@ async function runScriptOnce(pool: pg.Pool, turn: Turn, tenantId: string, steps:
 /**
  * Runs `work` in a transaction on a connection of the pool.
  *
- * @param opening the SQL that begins it, in one round trip with whatever must come first in it
- * @throws DomainError `hub-unavailable` when the database is away; what `work` throws; an Error when `work` runs
- *   inside another transaction already
+ * @param opening the SQL that begins it, in one round trip with every setting that must come first
+ * @throws DomainError `hub-unavailable` if the database is away; any error of `work`; an Error if `work` runs inside
+ * another transaction
  */
 export async function runTransaction<T>(
   pool: pg.Pool,
@@ -108,7 +109,7 @@ export async function runTransaction<T>(
         continue
       }
       if (!isRetryable(error) || attempt === attemptsMax) throw asServiceError(error, turn.workClass)
-      // Out of step with the one it collided with.
+      // The random delay avoids another collision with the same transaction.
       await delay(attempt * 10 + Math.random() * 20)
     }
   }
@@ -148,7 +149,10 @@ async function runOnce<T>(pool: pg.Pool, opening: string, work: (scope: Transact
   return result
 }
 
-/** A connection that died while idle shows only now; a second one is fresh, because the pool drops dead ones. */
+/**
+ * Begins a transaction. A connection that died while idle shows only now; a second one is fresh, because the pool drops
+ * dead ones.
+ */
 async function begin(pool: pg.Pool, opening: string): Promise<pg.PoolClient> {
   for (let attempt = 1; ; attempt += 1) {
     const client = await pool.connect()
@@ -162,7 +166,7 @@ async function begin(pool: pg.Pool, opening: string): Promise<pg.PoolClient> {
   }
 }
 
-/** Rolls back, or closes the connection where that cannot be done: a half-open transaction must not be reused. */
+/** Rolls back, or closes the connection if that fails: a half-open transaction must not be reused. */
 async function abandon(client: pg.PoolClient, reason: unknown): Promise<void> {
   if (isUnavailable(reason)) return client.release(true)
   const timeout = new AbortController()

@@ -1,7 +1,7 @@
 import type { TenantTx } from './database.ts'
 
 /**
- * Users of whom no record is stored but those that are being erased: what else holds their names forgets them, too.
+ * Returns the users whose only stored records are those being erased. Their names must then be erased elsewhere too.
  *
  * @param userIds `user:…`
  */

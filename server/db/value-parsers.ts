@@ -3,11 +3,10 @@ import pg from 'pg'
 const { builtins } = pg.types
 
 /**
- * A timestamptz as RFC 3339 in UTC with six fractional digits. A JavaScript Date would cut the microseconds, and
- * with them the order of records. Relies on the session's `timezone=UTC` and `datestyle=ISO`.
- *
- * A time outside of the years 1 to 9999, such as `infinity`, is answered as the nearest that has this form. The service
- * stores none: somebody has edited it, and reading must neither fail for that nor answer what is no timestamp.
+ * Parses a timestamptz to RFC 3339 in UTC with six fractional digits. A JavaScript Date would cut the microseconds, and
+ * with them the order of records. It relies on the session's `timezone=UTC` and `datestyle=ISO`.
+ * A time outside of the years 1 to 9999, such as `infinity`, becomes the nearest time of this form. The service stores
+ * none, so somebody has edited it. A read must then neither fail nor return an invalid timestamp.
  */
 function parseTimestamp(text: string): string {
   const found = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?\+00$/.exec(text)
@@ -15,7 +14,7 @@ function parseTimestamp(text: string): string {
   return text.startsWith('-') || text.endsWith(' BC') ? '0001-01-01T00:00:00.000000Z' : '9999-12-31T23:59:59.999999Z'
 }
 
-/** A bigint as a number; it throws rather than round. */
+/** Parses a bigint to a number; throws rather than round. */
 function parseSafeInteger(text: string): number {
   const value = Number(text)
   if (!Number.isSafeInteger(value)) throw new Error(`bigint beyond 2^53-1: ${text}`)
@@ -31,7 +30,7 @@ const parsers = new Map<number, (text: string) => unknown>([
   [builtins.DATE, asText],
 ])
 
-/** How column values become JavaScript values, given to every connection. */
+/** Parses column values to JavaScript values, on every connection. */
 export const valueParsers: pg.CustomTypesConfig = {
   getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
     (format !== 'binary' && parsers.get(oid)) ||

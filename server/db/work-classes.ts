@@ -2,22 +2,22 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { DomainError } from '../../contract/domain-error.ts'
 import type { ClassRules } from './fair-queue.ts'
 
-/** Classes of transactions, which share connections and have limits of their own. */
+/** The class of a transaction. Classes share connections and have limits of their own. */
 export type WorkClass = 'read' | 'write' | 'summary' | 'background' | 'ingest'
 
 /** Limits of one class. */
 interface WorkLimits {
-  /** The time limit of one statement. */
+  /** Milliseconds that one statement may take. */
   readonly statementMs: number
-  /** The longest wait for a connection. */
+  /** Milliseconds that a transaction may wait for a connection. */
   readonly waitMs: number
-  /** What a caller may do about a statement that took too long. */
+  /** Advice for a caller whose statement took too long. */
   readonly remedy: string
 }
 
 const tryAgain = 'Try again shortly.'
 
-/** A session has `statementMs` of `write`; transactions of other classes set their own. */
+/** The limits of each class. A session has `statementMs` of `write`; transactions of other classes set their own. */
 export const workLimits: Readonly<Record<WorkClass, WorkLimits>> = {
   read: {
     statementMs: 15_000,
@@ -36,16 +36,16 @@ export const workLimits: Readonly<Record<WorkClass, WorkLimits>> = {
   ingest: { statementMs: 15_000, waitMs: 5_000, remedy: 'Send fewer events in one batch, or try again shortly.' },
 }
 
-/** Seconds after which a refused caller may try again. */
+/** Seconds after which a refused caller may retry. */
 const retryAfterSeconds = 5
 
-/** The answer to a statement that ran into the time limit of its class, or that an administrator cancelled. */
+/** Returns the error for a statement that exceeded the time limit of its class, or that an administrator cancelled. */
 export function tookTooLong(workClass: WorkClass, cause: unknown): DomainError {
   const detail = `The database took too long for this. ${workLimits[workClass].remedy}`
   return new DomainError('hub-unavailable', detail, { retryAfterSeconds, cause })
 }
 
-/** The answer to a transaction that waited too long for a connection. The metrics count it, so the log does not. */
+/** Returns the error for a transaction that waited too long for a connection. Metrics count it, so the log does not. */
 export function waitedTooLong(workClass: WorkClass): DomainError {
   const seconds = workLimits[workClass].waitMs / 1000
   const advice =
@@ -57,8 +57,8 @@ export function waitedTooLong(workClass: WorkClass): DomainError {
 }
 
 /**
- * How many transactions may use a pool of so many connections. A tenant leaves a quarter of the pool to the others.
- * Summaries and background work, whose statements are long, leave connections to short ones.
+ * Returns the number of transactions that may use a pool of this size. A tenant leaves a quarter of the pool to the
+ * others. Summaries and background work have long statements, so they leave connections to short ones.
  */
 export function shareRules(connections: number): {
   slots: number
@@ -68,7 +68,7 @@ export function shareRules(connections: number): {
   const share = (part: number) => Math.max(1, Math.floor(connections * part))
   const ofTenant = Math.max(1, connections - Math.ceil(connections / 4))
   const summaries = share(1 / 4)
-  // Two of a tenant where there is room, because a page of the web UI asks for several.
+  // Allows two per tenant if possible, because a page of the web UI requests several.
   const summariesOfTenant = Math.max(share(1 / 10), Math.min(2, summaries))
   const rulesOf = (workClass: WorkClass, all: number, tenantMax: number): ClassRules => {
     const { waitMs } = workLimits[workClass]
@@ -89,12 +89,12 @@ export function shareRules(connections: number): {
 
 const ambient = new AsyncLocalStorage<'background'>()
 
-/** Runs work whose transactions are of the class `background`, and so is whatever it starts. */
+/** Runs work whose transactions, and those of all work it starts, have the class `background`. */
 export function inBackground<T>(work: () => T): T {
   return ambient.run('background', work)
 }
 
-/** The class of a transaction that is opened here. */
+/** Returns the class of a transaction opened here. */
 export function workClassOf(mode: { readonly readOnly?: boolean; readonly summary?: boolean }): WorkClass {
   return ambient.getStore() ?? (mode.summary ? 'summary' : mode.readOnly ? 'read' : 'write')
 }

@@ -8,23 +8,23 @@ import { findPostmaster, type Postmaster } from './postmaster-file.ts'
 
 const commandMsMax = 20_000
 const transitionMsMax = 120_000
-/** A starter takes its lease within this time of its server's first breath. */
+/** Milliseconds after its server's start within which a starter takes its lease. */
 const leaseMsMax = 2_000
 
 export interface AttachOptions {
   readonly dataDir: string
   readonly cluster: string
   readonly purpose: 'serve' | 'command'
-  /** The superuser of a server that listens on this socket. */
+  /** Returns the superuser of a server that listens on this socket. */
   readonly superuserAt: (server: Postmaster) => ConnectionTarget
 }
 
 /**
- * Decides what to do about a server that may already run on this cluster. Resolves with it where this process may
- * work beside it, and with undefined where none runs and this process should start one. Waits for a server that is
- * starting or stopping, and stops one whose starter is gone.
+ * Decides what to do about a server that may already run on this cluster. Resolves to the server if this process may
+ * work beside it, or to undefined if this process should start one. Waits for a server that is starting or stopping,
+ * and stops one whose starter is gone.
  *
- * @throws StartupError when another `hub serve` has this data directory
+ * @throws StartupError if another `hub serve` uses this data directory
  */
 export async function attachToServer(options: AttachOptions): Promise<Postmaster | undefined> {
   const began = Date.now()
@@ -58,7 +58,7 @@ async function holderOf(options: AttachOptions, server: Postmaster): Promise<Hol
   }
 }
 
-/** The passwords come from the master key, so a refusal means another key. */
+/** Returns the error for a refused password. Passwords derive from the master key, so a refusal means another key. */
 export function wrongKey(dataDir: string, cause: unknown): StartupError {
   return new StartupError(
     `The database in ${dataDir} was made with another master key than the one given now.`,
@@ -71,7 +71,7 @@ function stopOrphan(server: Postmaster): void {
   try {
     process.kill(server.pid, 'SIGINT')
   } catch {
-    // It went by itself.
+    // The server has already ended.
   }
 }
 

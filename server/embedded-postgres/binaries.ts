@@ -19,17 +19,17 @@ import { StartupError } from '../startup-error.ts'
 import type { ServerUser } from './operating-system-user.ts'
 
 export interface PostgresBinaries {
-  /** Major version of PostgreSQL. */
+  /** The major version of PostgreSQL. */
   readonly major: number
   readonly postgres: string
   readonly initdb: string
 }
 
 /**
- * The PostgreSQL that came with the npm packages. For root it is copied once to where the unprivileged user can run
- * it, because the checkout may lie under a directory that only root can enter.
+ * Returns the PostgreSQL of the npm packages. For root it is copied once to a place where the unprivileged user can run
+ * it, because the checkout may be in a directory that only root can enter.
  *
- * @throws StartupError when there is none for this platform
+ * @throws StartupError if this platform has none
  */
 export async function findBinaries(user: ServerUser | undefined): Promise<PostgresBinaries> {
   const { native, version } = await findPackage()
@@ -69,7 +69,7 @@ async function copyForUser(native: string, version: string): Promise<string> {
     await rename(draft, target)
   } catch (cause) {
     await rm(draft, { recursive: true, force: true })
-    // Another start was quicker: what it copied is the same.
+    // Another start was faster and made the same copy.
     if (await exists(target)) return target
     throw new StartupError(
       `PostgreSQL cannot be copied to ${rootStateDirectory}: ${(cause as Error).message}.`,
@@ -80,7 +80,7 @@ async function copyForUser(native: string, version: string): Promise<string> {
   return target
 }
 
-/** Readable by all, whatever the umask was when npm unpacked it. Headers and static libraries are left behind. */
+/** Copies a tree, readable by all, regardless of npm's umask. Headers and static libraries are omitted. */
 async function copyTree(from: string, to: string): Promise<void> {
   await mkdir(to)
   await chmod(to, 0o755)

@@ -7,7 +7,7 @@ import { deriveKey } from '../secrets/encryption.ts'
 const ownerName = 'hub_owner'
 const databaseName = 'hub'
 
-/** The two accounts of an embedded server. Their passwords come from the master key, so none is stored. */
+/** Returns the two accounts of an embedded server. Their passwords derive from the master key, so none is stored. */
 export function embeddedAccounts(masterKey: Buffer) {
   const password = (purpose: string) =>
     deriveKey(masterKey, `embedded database password ${purpose}`).toString('base64url')
@@ -17,7 +17,7 @@ export function embeddedAccounts(masterKey: Buffer) {
   }
 }
 
-/** The targets of an embedded server that listens on a socket in this directory. */
+/** Returns the targets of an embedded server that listens on a socket in this directory. */
 export function embeddedTargets(masterKey: Buffer, socket: { directory: string; port: number }) {
   const { superuser, owner } = embeddedAccounts(masterKey)
   const at = (database: string, account: { user: string; password: string }): ConnectionTarget =>
@@ -26,7 +26,7 @@ export function embeddedTargets(masterKey: Buffer, socket: { directory: string; 
 }
 
 /**
- * Makes the owner and its database where they are missing. From then on an embedded server is used exactly as an
+ * Creates the owner and its database if they are missing. From then on an embedded server is used exactly like an
  * external one: through its owner, who is no superuser.
  */
 export async function bootstrapOwner(targets: { superuser: ConnectionTarget; owner: ConnectionTarget }): Promise<void> {
@@ -34,7 +34,7 @@ export async function bootstrapOwner(targets: { superuser: ConnectionTarget; own
   client.on('error', () => {})
   await client.connect()
   try {
-    // A command beside a server that is just starting waits here until all is made.
+    // A command beside a server that is starting waits here until all is created.
     await client.query('select pg_advisory_lock($1::bigint)', [bootstrapLock])
     const { rows } = await client.query<{ role: boolean; database: boolean }>(
       `select exists (select from pg_roles where rolname = $1) as role,

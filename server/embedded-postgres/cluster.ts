@@ -9,14 +9,15 @@ import type { Layout } from './layout.ts'
 
 const run = promisify(execFile)
 
-/** A draft that nothing has touched for so long belongs to a start that was killed. */
+/** Milliseconds without a change after which a draft belongs to a start that was killed. */
 const abandonedDraftMs = 10 * 60_000
 
 /**
- * Makes the database cluster where there is none yet. It is made aside and renamed into place, so that a start
- * killed in the middle leaves no half cluster.
+ * Creates the database cluster if it does not exist. It is created aside and renamed into place, so that a killed start
+ * leaves no half cluster.
  *
- * @throws StartupError when the cluster there is of another major version, or cannot be made; it is left as it is
+ * @throws StartupError if the existing cluster has another major version, or none can be created; an existing cluster
+ * stays unchanged
  */
 export async function ensureCluster(layout: Layout, binaries: PostgresBinaries, password: string): Promise<void> {
   const version = await clusterVersion(layout)
@@ -58,7 +59,8 @@ async function createCluster(layout: Layout, binaries: PostgresBinaries, passwor
     await writeFile(passwordFile, `${password}\n`, { mode: 0o600, flag: 'wx' })
     if (layout.user) {
       await chown(passwordFile, layout.user.uid, layout.user.gid)
-      // Only its owner makes directories in the data directory, so it gets an empty one to fill.
+      // Only the owner of the data directory can create directories in it, so the server's user gets an empty one to
+      // fill.
       await mkdir(draft, { mode: 0o700 })
       await chown(draft, layout.user.uid, layout.user.gid)
     }
@@ -66,7 +68,7 @@ async function createCluster(layout: Layout, binaries: PostgresBinaries, passwor
     await rename(draft, layout.cluster)
   } catch (cause) {
     await rm(draft, { recursive: true, force: true })
-    // Another start made it meanwhile.
+    // Another start created it meanwhile.
     if ((await clusterVersion(layout).catch(() => undefined)) !== undefined) return
     const { stderr, message } = cause as { stderr?: string; message: string }
     throw new StartupError(

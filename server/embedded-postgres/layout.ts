@@ -5,11 +5,11 @@ import { rootStateDirectory } from '../config/data-directory.ts'
 import { StartupError } from '../startup-error.ts'
 import { findBarredDirectory, findServerUser, type ServerUser } from './operating-system-user.ts'
 
-/** The kernel's limit on a socket's path is 108 bytes, on macOS 104. */
+/** The kernel limits a socket's path to 108 bytes, macOS to 104. */
 const socketPathBytesMax = 100
 const socketName = '.s.PGSQL.5432'
 
-/** Where the embedded server keeps its things inside the data directory. */
+/** Lists the paths of the embedded server inside the data directory. */
 export interface Layout {
   readonly dataDir: string
   readonly cluster: string
@@ -18,10 +18,10 @@ export interface Layout {
 }
 
 /**
- * Makes the data directory and sees to it that the server's user can reach it. Directories made here are opened for
- * passing through; an operator's own parents are never changed, only named.
+ * Creates the data directory and ensures that the server's user can reach it. Directories created here may be passed
+ * through. Existing parents belong to the operator: they are never changed, only named.
  *
- * @throws StartupError naming the directory that cannot be made, written or entered
+ * @throws StartupError with the directory that cannot be created, written or entered
  */
 export async function prepareLayout(dataDir: string): Promise<Layout> {
   const user = await findServerUser()
@@ -56,19 +56,21 @@ async function openForPassing(dataDir: string, firstMade: string | undefined, us
   )
 }
 
-/** `from`, a directory in it, and so on down to `to`. */
+/** Returns `from`, a directory in it, and so on down to `to`. */
 function stepsBetween(from: string, to: string): string[] {
   const steps = relative(from, to).split(sep).filter(Boolean)
   return [from, ...steps.map((_, index) => join(from, ...steps.slice(0, index + 1)))]
 }
 
-/** The directory of the server's socket: in the data directory, or in the temporary one where the path is too long. */
+/**
+ * Returns the directory of the server's socket: in the data directory, or in a temporary one if the path is too long.
+ */
 export async function makeSocketDirectory(layout: Layout): Promise<{ directory: string; temporary: boolean }> {
   const inside = join(layout.dataDir, 'run')
   const temporary = Buffer.byteLength(join(inside, socketName)) > socketPathBytesMax
   let directory = inside
   if (temporary) {
-    // The system's own, where the process's is itself too long or closed to the server's user.
+    // Uses the system's temporary directory if that of the process is too long or closed to the server's user.
     const fits = !layout.user && Buffer.byteLength(tmpdir()) < socketPathBytesMax - 40
     directory = await mkdtemp(join(fits ? tmpdir() : '/tmp', 'org-memory-hub-'))
   } else {

@@ -5,15 +5,15 @@ import { type ConnectionTarget, clientConfig } from '../db/connection-settings.t
 const probeName = 'hub-probe'
 const leaseName = (purpose: string) => `hub-${purpose} ${process.pid}`
 
-/** What holds a running embedded server: a `hub serve`, or a command that started it for a moment. */
+/** Identifies the process that holds a running embedded server: a `hub serve`, or a command that started it briefly. */
 export interface Holder {
   readonly kind: 'serve' | 'command'
   readonly pid: number
 }
 
 /**
- * Says, for as long as this process lives, that it started the embedded server, by session-level locks on a
- * connection of their own: they end with the process, however it ends, which no file would.
+ * Marks this process as the starter of the embedded server, with session-level locks on a connection of their own. The
+ * locks end with the process, however it ends; a file would remain.
  *
  * @param superuser the server's own superuser in the database `postgres`
  */
@@ -26,7 +26,7 @@ export async function takeLease(superuser: ConnectionTarget, purpose: 'serve' | 
   return client
 }
 
-/** Makes this process count as a client between its statements too, so that whoever started the server waits for it. */
+/** Makes this process count as a client between its statements too, so that the starter of the server waits for it. */
 export async function joinAsClient(superuser: ConnectionTarget): Promise<pg.Client> {
   const client = new pg.Client(clientConfig(superuser, `hub-visitor ${process.pid}`))
   client.on('error', () => {})
@@ -34,7 +34,7 @@ export async function joinAsClient(superuser: ConnectionTarget): Promise<pg.Clie
   return client
 }
 
-/** Who holds the running server; undefined where its starter is gone. */
+/** Returns the process that holds the running server; undefined if its starter is gone. */
 export async function findHolder(superuser: ConnectionTarget): Promise<Holder | undefined> {
   return withProbe(superuser, async (client) => {
     const { rows } = await client.query<{ lock: string; name: string }>(
@@ -49,7 +49,7 @@ export async function findHolder(superuser: ConnectionTarget): Promise<Holder | 
   })
 }
 
-/** How many others are connected, besides those that only look. */
+/** Counts the other connected clients, without probes. */
 export async function countClients(superuser: ConnectionTarget): Promise<number> {
   return withProbe(superuser, async (client) => {
     const { rows } = await client.query<{ clients: number }>(

@@ -6,7 +6,7 @@ import { StartupError } from '../startup-error.ts'
 
 const run = promisify(execFile)
 
-/** The unprivileged user that the embedded server runs as when the Hub runs as root. */
+/** The unprivileged user that runs the embedded server when the Hub runs as root. */
 export interface ServerUser {
   readonly name: string
   readonly uid: number
@@ -14,8 +14,8 @@ export interface ServerUser {
 }
 
 /**
- * PostgreSQL refuses to run as root, so root lends it another user: `postgres` where the system has one, else
- * `nobody`. Undefined when this process is not root and the server simply runs as the same user.
+ * Finds the user for the server. PostgreSQL refuses to run as root, so root uses another user: `postgres` if the system
+ * has one, else `nobody`. Returns undefined if this process is not root; the server then runs as the same user.
  */
 export async function findServerUser(): Promise<ServerUser | undefined> {
   if (process.getuid?.() !== 0) return undefined
@@ -32,8 +32,8 @@ export async function findServerUser(): Promise<ServerUser | undefined> {
 }
 
 /**
- * The outermost of a directory's ancestors, and itself, that the user may not enter; undefined when all are open.
- * Asked of the system rather than read from mode bits, because access lists decide too.
+ * Returns the outermost directory among this one and its ancestors that the user may not enter; undefined if all are
+ * open. It asks the system instead of reading mode bits, because access lists decide too.
  */
 export async function findBarredDirectory(user: ServerUser, directory: string): Promise<string | undefined> {
   const chain = [directory]

@@ -1,7 +1,7 @@
 import { readdir, readFile, readlink, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** What a running server says of itself in `postmaster.pid`. */
+/** The contents of `postmaster.pid` of a running server. */
 export interface Postmaster {
   readonly pid: number
   readonly socketDirectory: string
@@ -12,7 +12,7 @@ export interface Postmaster {
 /** Lines of postmaster.pid (PostgreSQL: src/include/utils/pidfile.h). */
 const line = { pid: 0, port: 3, socketDirectory: 4, status: 7 }
 
-/** The server that runs on a cluster, or undefined where none does, whatever a stale file says. */
+/** Returns the server that runs on a cluster, or undefined if none does, regardless of a stale file. */
 export async function findPostmaster(cluster: string): Promise<Postmaster | undefined> {
   const text = await readPostmasterFile(cluster)
   if (text === undefined) return undefined
@@ -29,8 +29,8 @@ export async function findPostmaster(cluster: string): Promise<Postmaster | unde
 }
 
 /**
- * Whether `postmaster.pid` names a living process that is no PostgreSQL of this cluster: the number was given out
- * again after a crash. PostgreSQL would refuse to start then, so the file must go.
+ * Returns whether `postmaster.pid` names a living process that is no PostgreSQL of this cluster: the system reused the
+ * number after a crash. PostgreSQL would then refuse to start, so the file must be deleted.
  */
 export async function isPostmasterFileMisleading(cluster: string): Promise<boolean> {
   const text = await readPostmasterFile(cluster)
@@ -55,7 +55,10 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** A server's working directory is its cluster. Without /proc, a living process is taken at its word. */
+/**
+ * Returns whether a process is the server: its working directory is its cluster. Without /proc, every living process
+ * counts.
+ */
 async function isServerOf(cluster: string, pid: number): Promise<boolean> {
   if (!isAlive(pid)) return false
   if (process.platform !== 'linux') return true
@@ -65,7 +68,10 @@ async function isServerOf(cluster: string, pid: number): Promise<boolean> {
   return directory === undefined || directory === (await realpath(cluster))
 }
 
-/** Backends outlive a killed postmaster for a moment; a second server beside them would ruin the data. */
+/**
+ * Returns whether a process still works in the cluster. Backends outlive a killed postmaster briefly; a second server
+ * beside them would ruin the data.
+ */
 async function hasProcessIn(cluster: string): Promise<boolean> {
   const directory = await realpath(cluster)
   const pids = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name))

@@ -9,8 +9,8 @@ const logBytesMax = 10 * 1024 * 1024
 const stopMsMax = 60_000
 
 /**
- * Runs the server and prints its process id. Its standard input is a pipe from the Hub: when the Hub dies, however
- * it dies, the pipe ends, and the server is told to shut down. So there is never an orphan.
+ * Runs the server and prints its process id. Its standard input is a pipe from the Hub. When the Hub ends for any
+ * reason, the pipe ends, and the script shuts the server down. So there is never an orphan.
  */
 const watchdog = `
 exec 3<&0
@@ -26,21 +26,21 @@ kill $watcher 2>/dev/null
 exit $status`
 
 const baseSettings: Readonly<Record<string, string>> = {
-  // No TCP port at all: only who can open the socket can try a password.
+  // No TCP port: only a user who can open the socket can try a password.
   listen_addresses: '',
   unix_socket_permissions: '0700',
   password_encryption: 'scram-sha-256',
   max_connections: '200',
   shared_buffers: '256MB',
   max_wal_size: '2GB',
-  // Compiling a query costs more than any of ours takes.
+  // Compiling a query costs more than any query of the Hub takes.
   jit: 'off',
   timezone: 'UTC',
   log_timezone: 'UTC',
   logging_collector: 'off',
   log_checkpoints: 'off',
   log_min_messages: 'warning',
-  // Statements carry tenants' data, which has no place in a log.
+  // Statements contain tenants' data, which must not be logged.
   log_min_error_statement: 'panic',
   log_parameter_max_length: '0',
 }
@@ -50,7 +50,7 @@ export interface ServerProcess {
   readonly pid: number
   /** Resolves when the server has ended. */
   readonly exited: Promise<void>
-  /** Tells the server to shut down at once, without waiting for its clients, and waits until it has. */
+  /** Shuts the server down at once, without waiting for its clients, and waits until it has ended. */
   stop(): Promise<void>
 }
 
@@ -62,10 +62,9 @@ export interface LaunchOptions {
 }
 
 /**
- * Starts the server and waits until it takes connections. After a crash it first recovers, which takes as long as
- * it takes.
+ * Starts the server and waits until it accepts connections. After a crash it recovers first, without a time limit.
  *
- * @throws Error with the end of the server's log, when it ends instead
+ * @throws Error with the end of the server's log, if it ends instead
  */
 export async function launchServer(options: LaunchOptions): Promise<ServerProcess> {
   const { layout } = options
@@ -94,7 +93,8 @@ async function spawnWatchdog({ layout, binaries, socketDirectory, settings }: La
   const log = await open(layout.log, 'a', 0o600)
   try {
     return spawn('/bin/sh', ['-c', watchdog, 'hub-postgres', binaries.postgres, '-D', layout.cluster, ...flags], {
-      // A session of its own: Ctrl-C in the terminal reaches the Hub alone, which stops the server in order.
+      // The server has a session of its own: Ctrl-C in the terminal reaches only the Hub, which stops the server in
+      // order.
       detached: true,
       stdio: ['pipe', 'pipe', log.fd],
       cwd: '/',

@@ -12,28 +12,28 @@ import type { Postmaster } from './postmaster-file.ts'
 import { Supervisor } from './supervisor.ts'
 
 export interface EmbeddedOptions {
-  /** Of `prepareLayout`. */
+  /** The layout of `prepareLayout`. */
   readonly layout: Layout
   readonly masterKey: Buffer
-  /** `serve` wants the data directory for itself; a command works beside a running service. */
+  /** `serve` takes the data directory for itself; a command works beside a running service. */
   readonly purpose: 'serve' | 'command'
   readonly log?: DatabaseLog | undefined
-  /** Beyond the built-in ones, such as `fsync=off` for a throwaway cluster. */
+  /** Settings beyond the built-in ones, such as `fsync=off` for a throwaway cluster. */
   readonly settings?: Readonly<Record<string, string>> | undefined
 }
 
 export interface EmbeddedServer {
   readonly superuser: ConnectionTarget
   readonly owner: ConnectionTarget
-  /** Stops the server if this process started it. Close your connections first. */
+  /** Stops the server if this process started it. Close all connections first. */
   stop(): Promise<void>
 }
 
 /**
- * The embedded PostgreSQL of a data directory: starts it, or joins the one that runs. While this process lives it
- * restarts the server when that dies; when this process dies, however it does, the server shuts down by itself.
+ * Starts the embedded PostgreSQL of a data directory, or joins the one that runs. While this process lives it restarts
+ * the server if that dies. When this process ends for any reason, the server shuts down by itself.
  *
- * @throws StartupError with what to do, for everything an operator can mend
+ * @throws StartupError that states the fix, for every problem that an operator can solve
  */
 export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedServer> {
   if (process.platform === 'win32') {
@@ -61,7 +61,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedS
   }
 }
 
-/** Undefined when the server went away under us, so that this process should look again. */
+/** Joins the server; returns undefined if it ended meanwhile, so that the caller checks again. */
 async function join(targets: {
   superuser: ConnectionTarget
   owner: ConnectionTarget

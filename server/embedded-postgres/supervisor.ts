@@ -27,7 +27,7 @@ export interface SupervisorOptions {
   readonly settings?: Readonly<Record<string, string>> | undefined
 }
 
-/** A server that this process started and keeps running until it is told to stop. */
+/** Keeps a server that this process started running until `stop`. */
 export class Supervisor {
   readonly superuser: ConnectionTarget
   readonly owner: ConnectionTarget
@@ -39,9 +39,9 @@ export class Supervisor {
   #stopping = false
 
   /**
-   * Starts a server; undefined when another process's server took the cluster in the meantime.
+   * Starts a server; returns undefined if another process' server took the cluster meanwhile.
    *
-   * @throws StartupError with the server's own words when it does not start
+   * @throws StartupError with the message of the server if it does not start
    */
   static async start(options: SupervisorOptions): Promise<Supervisor | undefined> {
     const socket = await makeSocketDirectory(options.layout)
@@ -68,7 +68,7 @@ export class Supervisor {
     this.owner = targets.owner
   }
 
-  /** Stops the server. A command first gives those who work beside it a moment to finish. */
+  /** Stops the server. A command first gives its other clients a moment to finish. */
   async stop(): Promise<void> {
     this.#stopping = true
     if (this.#lease && this.#options.purpose === 'command') await this.#waitForOthers()
@@ -91,7 +91,7 @@ export class Supervisor {
       } catch (cause) {
         if (await findPostmaster(layout.cluster)) return false
         const { message } = cause as Error
-        // Backends of a killed server are still on their way out.
+        // Backends of a killed server have not ended yet.
         if (!/shared memory block/.test(message) || Date.now() > deadline) {
           throw new StartupError(`PostgreSQL does not start:\n${message}`, `Its log is ${layout.log}.`, { cause })
         }
@@ -105,12 +105,12 @@ export class Supervisor {
     await rm(join(this.#socket.directory, '.s.PGSQL.5432.lock'), { force: true })
   }
 
-  /** One revival for each server that ended, one after the other. */
+  /** Revives the server once for each exit, one revival after the other. */
   #onExit(): void {
     if (!this.#stopping) this.#reviving = this.#reviving.then(() => this.#revive())
   }
 
-  /** The pools find the new server by themselves: it listens on the same socket. */
+  /** Restarts the server. The pools find it by themselves, because it listens on the same socket. */
   async #revive(): Promise<void> {
     const { log } = this.#options
     log?.error({}, 'PostgreSQL ended; starting it again')
@@ -133,7 +133,7 @@ export class Supervisor {
     lease.once('end', () => void this.#renewLease())
   }
 
-  /** Its connection ends with a crash of the server, or by an administrator's hand. */
+  /** Takes the lease again. Its connection ends with a crash of the server, or when an administrator ends it. */
   async #renewLease(): Promise<void> {
     while (!this.#stopping) {
       await delay(leaseRetryMs, undefined, { ref: false })

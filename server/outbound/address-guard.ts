@@ -8,13 +8,16 @@ const urlLengthMax = 2048
 const httpHint = 'http:// is for hosts that the operator of the Hub allows (HUB_OUTBOUND_ALLOW)'
 const operatorHint = 'the Hub connects to public addresses, and to those that its operator allows (HUB_OUTBOUND_ALLOW)'
 
-/** Decides what the Hub may connect to. Every answer is what is wrong, to follow a name or an address; or undefined. */
+/**
+ * Decides which addresses the Hub may connect to. Each method returns the problem, worded to follow a name or an
+ * address, or undefined.
+ */
 export interface AddressGuard {
-  /** Of a URL as it is written: form, scheme, userinfo, port, address literals. */
+  /** Checks the text of a URL: form, scheme, userinfo, port, address literals. */
   problemOfUrl(text: string): string | undefined
-  /** Of a host that is an address literal; undefined for names. */
+  /** Checks a host that is an address literal; returns undefined for names. */
   problemOfLiteral(host: string): string | undefined
-  /** Of what a name resolves to: one address that is not public is one too many. */
+  /** Checks the resolved addresses of a name. A single address that is not public is a problem. */
   problemOfAddresses(host: string, addresses: readonly LookupAddress[]): string | undefined
 }
 
@@ -54,20 +57,20 @@ export function createAddressGuard(allow: AllowList, options: { httpsOnly: boole
   }
 }
 
-/** The host of a URL as the guard compares it: lower case, no brackets, no dot at the end. */
+/** Returns the host of a URL in the guard's form: lower case, no brackets, no dot at the end. */
 export function hostOf(url: URL): string {
   return url.hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '')
 }
 
-/** As OutboundError, when there is a problem. */
+/** Returns a problem as OutboundError, if there is one. */
 export function refusal(problem: string | undefined): OutboundError | undefined {
   return problem === undefined ? undefined : new OutboundError('blocked', problem)
 }
 
 /**
- * The URL, or what is wrong with its text, which no allow-list lifts. The URL parser (WHATWG) brings every notation of an
- * address into the usual one. It also drops blanks, turns backslashes and adds slashes, so that two readers could see two
- * hosts: no such text is taken.
+ * Returns the URL, or the problem of its text, which no allow-list lifts. The URL parser (WHATWG) normalises every
+ * notation of an address. It also drops blanks, turns backslashes and adds slashes, so two readers could see two hosts;
+ * such a text is rejected.
  */
 function readUrl(text: string, { httpsOnly }: { httpsOnly: boolean }): URL | string {
   if (text.length > urlLengthMax) return `must have at most ${urlLengthMax} characters`
@@ -80,7 +83,7 @@ function readUrl(text: string, { httpsOnly }: { httpsOnly: boolean }): URL | str
   }
   const authority = /^https?:\/\/([^/?#]+)/i.exec(text)?.[1]
   if (authority === undefined) return wanted
-  // Also an empty one, of which the parser leaves nothing.
+  // Catches an empty userinfo too, which the parser drops.
   if (authority.includes('@')) return 'must not carry a user name or a password'
   if (hostOf(url).split('.').includes('')) return 'must name a host without empty parts between its dots'
   return url

@@ -1,16 +1,20 @@
 import ipaddr from 'ipaddr.js'
 import { type Address, reachedAddress, readAddress } from './public-address.ts'
 
-/** What the operator lets the Hub connect to although it is not public (HUB_OUTBOUND_ALLOW). */
+/** The addresses that the operator allows although they are not public (HUB_OUTBOUND_ALLOW). */
 export interface AllowList {
-  /** By name, on every port. */
+  /** Returns whether the host is allowed by name, on every port. */
   hasHost(host: string): boolean
   hasAddress(address: Address): boolean
-  /** Whether there are entries that are addresses or networks. */
+  /** Whether entries are addresses or networks. */
   readonly hasNetworks: boolean
 }
 
-/** @param entries host names, addresses and networks in CIDR notation, in lower case */
+/**
+ * Parses the allow-list.
+ *
+ * @param entries host names, addresses and networks in CIDR notation, in lower case
+ */
 export function readAllowList(entries: readonly string[]): AllowList {
   const hosts = new Set<string>()
   const networks: [Address, number][] = []

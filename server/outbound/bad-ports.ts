@@ -1,4 +1,4 @@
-/** No HTTP server listens on these: "bad ports" of the Fetch standard (section 2.9), which `fetch` refuses, and 0. */
+/** Ports without HTTP servers: "bad ports" of the Fetch standard (section 2.9), which `fetch` refuses, and 0. */
 const badPorts: ReadonlySet<number> = new Set([
   0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104, 109, 110,
   111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514, 515, 526, 530, 531, 532,
@@ -8,7 +8,7 @@ const badPorts: ReadonlySet<number> = new Set([
 
 export const badPortWords = 'has a port that is not for HTTP, as the Fetch standard lists them'
 
-/** Whether what listens there could take a request for one of its own protocol. */
+/** Returns whether a server on this port could mistake a request for one of its own protocol. */
 export function hasBadPort({ port }: Pick<URL, 'port'>): boolean {
   return port !== '' && badPorts.has(Number(port))
 }

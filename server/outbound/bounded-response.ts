@@ -2,10 +2,13 @@ import type { Response as UndiciResponse } from 'undici'
 import { OutboundError } from './outbound-error.ts'
 
 const redirects = new Set([301, 302, 303, 307, 308])
-/** They have no body (Fetch standard, "null body status"), and `Response` takes none. */
+/** Statuses without a body (Fetch standard, "null body status"); `Response` accepts none for them. */
 const withoutBody = new Set([204, 205, 304])
 
-/** The answer with its whole body in memory. Throws OutboundError for a redirect, and for more than `bytesMax`. */
+/**
+ * Returns the response with its whole body in memory. Throws OutboundError for a redirect, and for more than
+ * `bytesMax`.
+ */
 export async function readBoundedResponse(answer: UndiciResponse, bytesMax: number): Promise<Response> {
   if (redirects.has(answer.status)) {
     await answer.body?.cancel()
@@ -20,7 +23,7 @@ export async function readBoundedResponse(answer: UndiciResponse, bytesMax: numb
     chunks.push(chunk)
   }
   const headers = new Headers([...answer.headers])
-  // The body is inflated by now.
+  // The body is already inflated.
   headers.delete('content-encoding')
   headers.delete('content-length')
   const body = withoutBody.has(answer.status) ? null : Buffer.concat(chunks)

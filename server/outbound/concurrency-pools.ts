@@ -1,38 +1,42 @@
 /**
- * Calls wait for their receivers, so many go on at once. `quick` is for those that are expected to end soon, `slow` for
- * those that took longer, or failed, last.
+ * The pool of a call; it limits concurrent calls, because each waits for its receiver. `quick` is for receivers that
+ * should answer soon, `slow` for those whose last call took long or failed.
  */
 export type ConcurrencyPool = 'quick' | 'slow'
 
-/** In this process. */
+/** The limits of this process. */
 export interface PoolSizes {
-  /** Places of each lane that every tenant has for itself. */
+  /** Slots of each pool that every tenant has for itself. */
   ownPlaces: number
-  /** Places of each lane that all share beyond those. */
+  /** Slots of each pool that all tenants share beyond those. */
   sharedPlaces: number
-  /** Of what is on its way to the receivers of one tenant, in each lane. */
+  /** Maximum bytes in transit to the receivers of one tenant, in each pool. */
   tenantBytesMax: number
 }
 
-/** What one call holds. */
+/** The slot that one call holds. */
 export interface PoolSlot {
   readonly lane: ConcurrencyPool
-  /** Goes over to the slow lane; answers false where that has no room, and then stays. */
+  /** Moves to the slow pool, and returns true; stays and returns false if the slow pool has no room. */
   slowDown(): boolean
   free(): void
 }
 
 export interface ConcurrencyPools {
-  /** How many more calls a tenant may begin. @param bytes what each of them keeps in memory */
+  /**
+   * Returns how many more calls a tenant may start.
+   *
+   * @param bytes memory that each of them needs
+   */
   room(lane: ConcurrencyPool, tenantId: string, bytes: number): number
-  /** Whether there is room or not. */
+  /** Takes a slot, even without room. */
   take(lane: ConcurrencyPool, tenantId: string, bytes: number): PoolSlot
 }
 
 /**
- * Who gets the places. The tenant's own are there whatever others do: however many receivers of theirs are slow, its
- * own are called. Of the shared ones a tenant holds a quarter of what it leaves free at most, as switches share out
- * their buffers (dynamic thresholds; Choudhury and Hahne 1998): one alone has many, and many share fairly.
+ * Assigns slots. A tenant's own slots are free regardless of other tenants and their slow receivers. A tenant holds at
+ * most a quarter of the shared slots that it leaves free, as switches share their buffers (dynamic thresholds;
+ * Choudhury and Hahne 1998): one tenant alone has many, and many share fairly.
  */
 export function createConcurrencyPools({ ownPlaces, sharedPlaces, tenantBytesMax }: PoolSizes): ConcurrencyPools {
   const shared: Record<ConcurrencyPool, number> = { quick: 0, slow: 0 }
@@ -51,7 +55,7 @@ export function createConcurrencyPools({ ownPlaces, sharedPlaces, tenantBytesMax
   function room(lane: ConcurrencyPool, tenantId: string, bytes: number): number {
     const mine = heldBy(lane, tenantId)
     const free = sharedPlaces - shared[lane]
-    // As many more as leave it with a quarter of what is free then.
+    // The most that still leaves it with a quarter of the then free slots.
     const more = Math.max(0, Math.floor((free - 4 * sharedOf(mine)) / 5))
     const inMemory = Math.max(1, Math.floor(tenantBytesMax / Math.max(1, bytes)))
     return Math.max(0, Math.min(Math.max(0, ownPlaces - mine) + more, inMemory - mine))

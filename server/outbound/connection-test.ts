@@ -1,9 +1,9 @@
 import { hostOf } from './address-guard.ts'
 import type { Outbound } from './outbound.ts'
 
-/** What trying a connection found. */
+/** The result of a connection test. */
 export interface ConnectionTestResult {
-  /** Every step went well. */
+  /** Whether every step succeeded. */
   ok: boolean
   steps: TestStep[]
 }
@@ -11,19 +11,19 @@ export interface ConnectionTestResult {
 export interface TestStep {
   name: string
   ok: boolean
-  /** In words: what was found, or what is wrong and what to do. No secret, nothing of the networks behind the Hub. */
+  /** The finding, or the problem and its fix. It contains no secret and nothing about the networks behind the Hub. */
   detail: string
 }
 
-/** A step that found what is wrong; the message says it. */
+/** A step found a problem; the message describes it. */
 export class TestStepError extends Error {
   override readonly name = 'StepFailed'
 }
 
-/** Does one thing, and answers what it found. Throws {@link TestStepError}. */
+/** Does one thing and returns its finding. Throws {@link TestStepError}. */
 export type Step = readonly [name: string, run: () => Promise<string> | string]
 
-/** Does steps one after the other, up to the first that fails: those after it rest on it. */
+/** Runs steps in order, up to the first that fails, because later steps depend on it. */
 export async function runConnectionTest(steps: readonly Step[]): Promise<ConnectionTestResult> {
   const done: TestStep[] = []
   let failed: string | undefined
@@ -43,7 +43,11 @@ export async function runConnectionTest(steps: readonly Step[]): Promise<Connect
   return { ok: failed === undefined, steps: done }
 }
 
-/** Whether the Hub may call an address. @param what names it at the beginning of a sentence */
+/**
+ * Returns the step that checks whether the Hub may call an address.
+ *
+ * @param what names the address at the beginning of a sentence
+ */
 export function addressStep(outbound: Pick<Outbound, 'resolvedProblemOf'>, url: string, what: string): Step {
   return [
     'address',

@@ -2,13 +2,13 @@ import type { LookupAddress } from 'node:dns'
 import { Resolver } from 'node:dns/promises'
 
 export interface DnsOptions {
-  /** Addresses of DNS servers, with ports if need be; those of the system (resolv.conf) when left out. */
+  /** Addresses of DNS servers, with optional ports. Default: those of the system (resolv.conf). */
   servers?: readonly string[]
-  /** Until a server is asked again, or the next one. */
+  /** Milliseconds until a server is asked again, or the next one. Default 1,000. */
   tryMs?: number
-  /** For a whole look-up. */
+  /** Milliseconds for a whole look-up. Default 5,000. */
   timeoutMs?: number
-  /** How long the second family is waited for once there are addresses of the first. */
+  /** Milliseconds to wait for the second family once the first has addresses. Default 1,000. */
   otherFamilyMs?: number
 }
 
@@ -16,30 +16,30 @@ export type DnsFinding =
   | { addresses: LookupAddress[] }
   | {
       addresses?: undefined
-      /** With a code of `dns.lookup`. */
+      /** An error with a code of `dns.lookup`. */
       error: NodeJS.ErrnoException
-      /** DNS does not know the name, or there is no DNS here: another source may have it. */
+      /** Whether another source may know the name: DNS does not know it, or DNS is unavailable here. */
       mayBeInside: boolean
     }
 
-/** What DNS says when there is no such name, or none that could be. */
+/** DNS codes for a name that does not exist or is not valid. */
 const unknownCodes = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME', 'ENONAME'])
-/** When a server says that it cannot say: c-ares takes that for an answer, and asks no further server by itself. */
+/** DNS codes for a server that cannot answer. c-ares takes them for an answer, and asks no further server by itself. */
 const failureCodes = new Set(['ESERVFAIL', 'EREFUSED', 'ENOTIMP'])
 const tries = 3
 
 /**
- * Asks DNS alone for the addresses of a name (RFC 1035, RFC 3596): A and AAAA side by side, the name as it stands, without
- * hosts file and search list. It uses no thread, and ends in time whatever the servers do.
- *
- * IPv4 comes first: which families this machine has a way for is not known here, and without one a connection goes to the
- * other family at once. Where a way only seems to be there `net.connect` tries the other family a moment later.
+ * Asks only DNS for the addresses of a name (RFC 1035, RFC 3596): A and AAAA concurrently, the unchanged name, without
+ * hosts file and search list. It uses no thread, and ends in time regardless of the servers.
+ * IPv4 comes first. The families that this machine can route are unknown here; without a route a connection goes to the
+ * other family at once. If a route only seems to exist, `net.connect` tries the other family a moment later.
  */
 export function resolveByDns(options: DnsOptions = {}): (name: string) => Promise<DnsFinding> {
   const { servers, tryMs = 1_000, timeoutMs = 5_000, otherFamilyMs = 1_000 } = options
 
   return async (name) => {
-    // One for each look-up: resolv.conf is read anew, and names that hang do not count against servers for other names.
+    // Each look-up has its own resolver: it reads resolv.conf again, and hanging names do not count against servers for
+    // other names.
     const resolver = new Resolver({ timeout: tryMs, tries })
     if (servers) resolver.setServers(servers)
     const timer = setTimeout(() => resolver.cancel(), timeoutMs)
@@ -57,7 +57,7 @@ export function resolveByDns(options: DnsOptions = {}): (name: string) => Promis
   }
 }
 
-/** Addresses, IPv4 first, and the codes of what failed. */
+/** Returns addresses, IPv4 first, and the codes of failures. */
 async function askBoth(resolver: Resolver, name: string, otherFamilyMs: number) {
   const codes: string[] = []
   let timer: NodeJS.Timeout | undefined
@@ -78,7 +78,7 @@ async function askBoth(resolver: Resolver, name: string, otherFamilyMs: number) 
 
 function failureOf(name: string, codes: readonly string[]): DnsFinding {
   const isUnknown = codes.every((code) => unknownCodes.has(code))
-  // This is the DNS server of the machine that refuses, and says nothing of the name.
+  // The DNS server of this machine refuses connections, which says nothing about the name.
   const isWithoutDns = codes.every((code) => code === 'ECONNREFUSED')
   const code = isUnknown ? 'ENOTFOUND' : 'EAI_AGAIN'
   const error = Object.assign(new Error(`DNS has no address of ${name} (${codes.join(', ')})`), { code })

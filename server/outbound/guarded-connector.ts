@@ -4,8 +4,8 @@ import { type AddressGuard, refusal } from './address-guard.ts'
 import type { Resolve } from './name-resolver.ts'
 
 /**
- * Opens connections to addresses that the guard lets through. The check sits between resolving and connecting, so the
- * address that was checked is the one that is connected to, whatever the name resolves to a moment later.
+ * Opens connections to addresses that the guard allows. The check runs between resolving and connecting, so the checked
+ * address is the one that is connected to, even if the name resolves to another a moment later.
  */
 export function guardedConnector(guard: AddressGuard, resolve: Resolve, timeoutMs: number): buildConnector.connector {
   const lookup: LookupFunction = (hostname, options, callback) => {
@@ -26,7 +26,7 @@ export function guardedConnector(guard: AddressGuard, resolve: Resolve, timeoutM
   }
   const connect = buildConnector({ lookup, timeout: timeoutMs, allowH2: false })
   return (options, callback) => {
-    // Node asks no resolver for a literal, so it never gets to the lookup.
+    // Node does not resolve a literal, so the lookup never sees it.
     const refused = refusal(guard.problemOfLiteral(options.hostname))
     if (refused) callback(refused, null)
     else connect(options, callback)

@@ -3,7 +3,7 @@ import type { AddressGuard } from './address-guard.ts'
 import { describeNetworkError } from './network-errors.ts'
 import { OutboundError, outboundErrorIn } from './outbound-error.ts'
 
-/** Of the body of an answer, how much is read at all, for how long, and how much of it is kept. */
+/** Limits for the body of a response: bytes and milliseconds that are read, and bytes that are kept. */
 const bodyBytesMax = 64 * 1024
 const bodyMsMax = 1_000
 const bodyBytesKept = 4 * 1024
@@ -14,29 +14,30 @@ export interface PostOptions {
   signal?: AbortSignal
 }
 
-/** By names in lower case. Of whatever came more than once, `retry-after` too, there is a list: unlike those of `node:http`. */
+/**
+ * Headers by name in lower case. A header that came more than once is a list, `retry-after` too, unlike in `node:http`.
+ */
 export type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>
 
-/** The value of a header, the first where it came more than once. */
+/** Returns the value of a header; the first if it came more than once. */
 export function headerValue(headers: AnswerHeaders, name: string): string | undefined {
   const value = headers[name]
   return Array.isArray(value) ? value[0] : value
 }
 
-/** Any answer that has a head: a redirect too, which is not followed. */
+/** Any response with a head. A redirect is one too, and is not followed. */
 export interface PostAnswer {
   status: number
   headers: AnswerHeaders
-  /** The first 4 KiB of the body, as they were sent; less where it broke off, or took too long. */
+  /** The first 4 KiB of the body as sent; less if it broke off or took too long. */
   beginning: Buffer
-  /** From the call to the head, in milliseconds. */
+  /** Milliseconds from the call to the head. */
   headMs: number
 }
 
 /**
- * Sends one message and waits for the head of the answer, below `fetch`, which takes three times as long. A connection
- * is kept for the next call when the answer ends soon; else it is cut off.
- *
+ * Sends one message and waits for the head of the response. It works below `fetch`, which takes three times as long.
+ * The connection is kept for the next call if the response ends soon; otherwise it is closed.
  * Throws {@link OutboundError} without a head within `timeoutMs`, or the reason of the signal.
  */
 export type Post = (url: string, options: PostOptions) => Promise<PostAnswer>
@@ -54,7 +55,7 @@ export function createPost(parts: { agent: Agent; guard: AddressGuard; timeoutMs
       signal?.addEventListener('abort', leave, { once: true })
       call.ended = () => signal?.removeEventListener('abort', leave)
       const path = url.pathname + url.search
-      // Undici's own limits count from when the request is written, and are coarse.
+      // Undici's own limits are coarse and start when the request is written.
       agent.dispatch(
         { origin: url.origin, path, method: 'POST', headers, body, headersTimeout: 0, bodyTimeout: 0 },
         call,
@@ -68,7 +69,7 @@ interface Settle {
   reject(error: unknown): void
 }
 
-/** Hears of one request. */
+/** Handles the events of one request. */
 class Call implements Dispatcher.DispatchHandler {
   ended: () => void = () => {}
   readonly #beganMs = performance.now()
@@ -88,12 +89,12 @@ class Call implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller
-    // It was waiting for a connection meanwhile.
+    // The call settled while it waited for a connection.
     if (this.#isSettled) this.#cutOff()
   }
 
   onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: AnswerHeaders): void {
-    // Of interim answers there may be any number.
+    // A server may send any number of interim responses.
     if (status < 200 || this.#isSettled) return
     clearTimeout(this.#timer)
     this.#head = { status, headers, headMs: performance.now() - this.#beganMs }
@@ -112,7 +113,7 @@ class Call implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: unknown, error: Error): void {
-    // With a head it has been taken, or not: how its body ends says nothing of that.
+    // Once the head has come, the message was accepted or not. The end of the body does not change that.
     if (this.#head) this.#answer({ cutOff: false })
     else
       this.fail(
@@ -133,7 +134,7 @@ class Call implements Dispatcher.DispatchHandler {
     if (cutOff) this.#cutOff()
   }
 
-  /** Answers false when it had ended before. */
+  /** Ends the call; returns false if it had ended before. */
   #end(): boolean {
     if (this.#isSettled) return false
     this.#isSettled = true

@@ -5,8 +5,8 @@ import { type DnsOptions, resolveByDns } from './dns-resolver.ts'
 import { limitToOne, resolveBySystem } from './system-resolver.ts'
 
 /**
- * Every address of a name, at least one. Rejects with the code of `dns.lookup`: ENOTFOUND where the name has none,
- * EAI_AGAIN where nobody could say.
+ * Resolves a name to all its addresses, at least one. Rejects with a code of `dns.lookup`: ENOTFOUND if the name has
+ * none, EAI_AGAIN if no server could answer.
  */
 export type Resolve = (host: string) => Promise<LookupAddress[]>
 
@@ -14,20 +14,21 @@ export interface NameResolverOptions {
   dns?: DnsOptions
   /** The resolver of the operating system. */
   system?: Resolve
-  /** For a look-up by the system of a name that is not on the allow-list, waiting for its turn included. */
+  /**
+   * Milliseconds for a look-up by the system of a name that is not on the allow-list, including the wait for its turn.
+   * Default 5,000.
+   */
   systemMs?: number
 }
 
 /**
- * Resolves the names that tenants set. Those that the operator's allow-list names are the system's: it knows the hosts
- * file and the search list. All others are asked of DNS, since the system's resolver holds one of the process's few
- * threads as long as a name's servers like, and of these libuv gives it two: whoever owns two names could keep every
- * other from being resolved.
- *
- * An operator who allows networks may have names for their addresses in the hosts file alone. So what DNS does not know
- * is asked of the system too then, one name at a time.
- *
- * Look-ups of one name at the same moment are one look-up; nothing is remembered after it.
+ * Resolves the names that tenants set. The system resolves names on the operator's allow-list, because it knows the
+ * hosts file and the search list. DNS resolves all others: the system's resolver holds one of the process's few threads
+ * as long as a name's servers like, and libuv gives it two. An owner of two slow names could keep every other name from
+ * being resolved.
+ * An operator who allows networks may list names for their addresses only in the hosts file. So the system is then also
+ * asked for names that DNS does not know, one name at a time.
+ * Concurrent look-ups of one name share one look-up; nothing is cached after it.
  */
 export function createNameResolver(allow: AllowList, options: NameResolverOptions = {}): Resolve {
   const { system = resolveBySystem, systemMs = 5_000 } = options
@@ -40,7 +41,7 @@ export function createNameResolver(allow: AllowList, options: NameResolverOption
     if (allow.hasHost(name)) return system(name)
     const found = await byDns(name)
     if (found.addresses) return found.addresses
-    // Not after a failure that whoever owns the name can cause: the system would wait for the same servers.
+    // Excludes failures that the owner of a name can cause: the system would wait for the same servers.
     if (allow.hasNetworks && found.mayBeInside) return bySystemInTurn(name)
     throw found.error
   }

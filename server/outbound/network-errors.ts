@@ -13,7 +13,7 @@ const systemWords: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: 'answered with headers that are too large',
 }
 
-/** What went wrong below HTTP, to follow an address: the words of its innermost known code. */
+/** Describes a failure below HTTP, worded to follow an address, by its innermost known code. */
 export function describeNetworkError(error: unknown): string {
   let code: string | undefined
   for (let inner = error, depth = 0; depth < 8 && inner instanceof Error; inner = inner.cause, depth += 1) {

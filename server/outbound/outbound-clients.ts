@@ -9,11 +9,14 @@ import { readAllowList } from './allow-list.ts'
 import { createNameResolver } from './name-resolver.ts'
 import { createOutbound, type Outbound } from './outbound.ts'
 
-/** One guard and one resolver of names for all, and for each what its receivers have: time, and the size of an answer. */
+/**
+ * Clients that share one guard and one name resolver. Each has the timeout and the response size that its receivers
+ * need.
+ */
 export interface OutboundClients {
-  /** To whatever answers soon and shortly. */
+  /** For receivers with short responses and little delay. */
   common: Outbound
-  /** A page of a company's directory takes longer, and is larger, than what else is fetched. */
+  /** For a company's directory: its pages take longer, and are larger, than other responses. */
   directory: Outbound
   publishing: Outbound
   webhooks: Outbound

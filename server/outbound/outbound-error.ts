@@ -1,15 +1,15 @@
 export type OutboundFailure =
-  /** The guard does not let it out: scheme, userinfo, or an address that is not public. */
+  /** The guard blocks it: scheme, userinfo, or an address that is not public. */
   | 'blocked'
   | 'redirect'
   | 'too-large'
   | 'timeout'
-  /** No connection, or one that broke: name, network, TLS. */
+  /** No connection, or a broken one: name, network, TLS. */
   | 'unreachable'
 
 /**
- * Why a call to an address of a tenant has no answer. The message completes a sentence that begins with the address,
- * and says nothing of the networks behind the Hub.
+ * States why a call to an address of a tenant has no response. The message completes a sentence that begins with the
+ * address, and says nothing about the networks behind the Hub.
  */
 export class OutboundError extends Error {
   override readonly name = 'OutboundError'
@@ -21,7 +21,7 @@ export class OutboundError extends Error {
   }
 }
 
-/** The OutboundError that an error is, or was caused by: clients wrap what their `fetch` throws. */
+/** Returns the OutboundError that an error is, or was caused by: clients wrap the errors of their `fetch`. */
 export function outboundErrorIn(error: unknown): OutboundError | undefined {
   let inner = error
   for (let depth = 0; depth < 8 && inner instanceof Error; depth += 1) {

@@ -9,32 +9,32 @@ import { createNameResolver, type Resolve } from './name-resolver.ts'
 import { describeNetworkError } from './network-errors.ts'
 import { OutboundError, outboundErrorIn } from './outbound-error.ts'
 
-/** The way out for every address that a tenant sets: one place (decisions section 7). */
+/** Calls every address that a tenant sets, in one place (decisions section 7). */
 export interface Outbound {
   /**
-   * What is wrong with a URL before anything connects: scheme, userinfo, an address literal that is not public.
-   * Completes a sentence that begins with the URL. Undefined when nothing is.
+   * Returns the problem of a URL before anything connects: scheme, userinfo, an address literal that is not public. The
+   * text completes a sentence that begins with the URL. Undefined without a problem.
    */
   problemOf(url: string): string | undefined
-  /** {@link problemOf}, and what is wrong with the addresses that its host resolves to now. */
+  /** Returns {@link problemOf}, or the problem of the addresses that its host resolves to now. */
   resolvedProblemOf(url: string): Promise<string | undefined>
   /**
-   * `fetch` that connects to public or allowed addresses only, takes a redirect for a failure, and answers with the
-   * whole body or not at all: within 10 seconds and 1 MiB. Takes no Request object. Throws {@link OutboundError}, or
-   * the reason of the signal that was passed.
+   * A `fetch` that connects only to public or allowed addresses, treats a redirect as a failure, and returns the whole
+   * body or throws. Limits: 10 seconds and 1 MiB. It accepts no Request object. Throws {@link OutboundError}, or the
+   * reason of the passed signal.
    */
   fetch: typeof globalThis.fetch
-  /** For many small messages; connects to the same addresses, and has the same time for the head of the answer. */
+  /** Sends many small messages; connects to the same addresses, with the same timeout for the head of the response. */
   post: Post
   close(): Promise<void>
 }
 
 export interface OutboundOptions {
-  /** Of all names; those of {@link createNameResolver} when left out. */
+  /** Resolves all names. Default: {@link createNameResolver}. */
   resolve?: Resolve
-  /** For all of a call: name, connection, answer and body. */
+  /** Milliseconds for a whole call: name, connection, response and body. */
   timeoutMs?: number
-  /** Of a body, after inflation. */
+  /** Maximum bytes of a body, after inflation. */
   answerBytesMax?: number
 }
 

@@ -1,6 +1,6 @@
 /**
- * How long a receiver asks to be left alone, in seconds: the header's seconds or date (RFC 9110, section 10.2.3), at
- * least 1 and at most `secondsMax`. Undefined where it says nothing that can be read.
+ * Returns the seconds that a receiver requests in its header, given as seconds or date (RFC 9110, section 10.2.3): at
+ * least 1 and at most `secondsMax`. Undefined if the header is missing or unreadable.
  */
 export function retryAfterSeconds(header: string | null | undefined, secondsMax: number): number | undefined {
   const value = header?.trim()

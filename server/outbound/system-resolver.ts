@@ -1,15 +1,18 @@
 import { lookup } from 'node:dns'
 import type { Resolve } from './name-resolver.ts'
 
-/** getaddrinfo: hosts file, search list, DNS. Runs on a thread of the process's pool, and cannot be called off. */
+/**
+ * Resolves by getaddrinfo: hosts file, search list, DNS. It runs on a thread of the process's pool, and cannot be
+ * cancelled.
+ */
 export const resolveBySystem: Resolve = (host) =>
   new Promise((resolve, reject) =>
     lookup(host, { all: true }, (error, addresses) => (error ? reject(error) : resolve(addresses))),
   )
 
 /**
- * One name after the other, so that those who ask for many, or for slow ones, hold one thread at most. Who has no answer
- * in time leaves the queue with EAI_AGAIN; the next one's turn comes when the look-up itself ends.
+ * Resolves one name at a time, so that many or slow look-ups hold at most one thread. A caller without an answer in
+ * time leaves the queue with EAI_AGAIN; the next one starts when the look-up itself ends.
  */
 export function limitToOne(resolve: Resolve, timeoutMs: number): Resolve {
   const waiting = new Set<() => void>()

@@ -5,8 +5,8 @@ const nonceBytes = 12
 const tagBytes = 16
 
 /**
- * A 32-byte key for one purpose, from the master key by HKDF-SHA256 (RFC 5869). Keys of different purposes tell
- * nothing about each other.
+ * Derives a 32-byte key for one purpose from the master key, by HKDF-SHA256 (RFC 5869). Keys of different purposes
+ * reveal nothing about each other.
  */
 export function deriveKey(masterKey: Buffer, purpose: string): Buffer {
   return Buffer.from(hkdfSync('sha256', masterKey, 'org-memory-hub', purpose, 32))
@@ -16,8 +16,8 @@ export function deriveKey(masterKey: Buffer, purpose: string): Buffer {
  * Encrypts a secret for storage: version byte, nonce, AES-256-GCM ciphertext, tag (NIST SP 800-38D).
  *
  * @param key a key of `deriveKey`, of this purpose only
- * @param context names what the secret belongs to (such as its tenant and key id); unsealing needs the same, so
- *   that a sealed value moved to another row does not open there
+ * @param context names the owner of the secret (such as its tenant and key id). Decryption needs the same context, so a
+ * value moved to another row does not decrypt there
  */
 export function encryptSecret(key: Buffer, plaintext: Buffer, context: string): Buffer {
   const nonce = randomBytes(nonceBytes)
@@ -27,9 +27,9 @@ export function encryptSecret(key: Buffer, plaintext: Buffer, context: string): 
 }
 
 /**
- * Opens what `seal` made.
+ * Decrypts a result of {@link encryptSecret}.
  *
- * @throws Error when the key or the context is not the one it was sealed with, or a byte was changed
+ * @throws Error if the key or the context differs from that of the encryption, or a byte was changed
  */
 export function decryptSecret(key: Buffer, sealed: Buffer, context: string): Buffer {
   if (sealed[0] !== version || sealed.length < 1 + nonceBytes + tagBytes) {

@@ -1,14 +1,14 @@
 import { createHmac } from 'node:crypto'
 import { deriveKey } from './encryption.ts'
 
-/** What a governance event says of an address, under the names of its members. */
+/** The form of an address in a governance event, under the names of its members. */
 export type RedactedUrl = { url: string; url_digest?: string }
 
 /**
- * Addresses as events tell of them. Many receivers have their secret in the path or the query, and events stay for ever.
+ * Redacts addresses for events. Many receivers have a secret in the path or the query, and events are permanent.
  *
- * @returns the origin, and where something follows it a digest of the whole, of 16 hex digits: the same for the same
- * address of the tenant, so that a change is seen. Who has no key cannot try out what it may be of.
+ * @returns the origin and, if a path or query follows, a digest of the whole in 16 hexadecimal digits. Equal addresses
+ * of a tenant have equal digests, so that a change is visible. Without the key nobody can test guesses against it.
  */
 export function createUrlRedactor(masterKey: Buffer): (tenantId: string, url: string) => RedactedUrl {
   const key = deriveKey(masterKey, 'addresses in governance events')

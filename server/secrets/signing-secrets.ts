@@ -2,24 +2,24 @@ import { secretOverlapHours } from '../../contract/limits.ts'
 import { formatTimestamp } from '../../contract/timestamp.ts'
 import { randomText } from './random-text.ts'
 
-/** What messages are signed with, as it is stored: the newest, and the one before it for a while. */
+/** The stored signing secrets of messages: the newest, and the former one for a while. */
 export interface SealedSigningSecrets {
   secret_sealed: Buffer
   former_secret_sealed: Buffer | null
   former_secret_until: string | null
 }
 
-/** `whsec_` and 44 characters, which are 262 bits. The whole of it is the key of the HMAC. */
+/** Returns `whsec_` and 44 characters with 262 bits. The whole text is the key of the HMAC. */
 export function makeSigningSecret(): string {
   return `whsec_${randomText(44)}`
 }
 
-/** Until when a secret that another takes the place of now is good. */
+/** Returns until when a secret that is replaced now stays valid. */
 export function formerSecretUntil(): string {
   return formatTimestamp(Date.now() + secretOverlapHours * 3_600_000)
 }
 
-/** Whether there is a former secret that is still good, by the clock of this process. */
+/** Returns whether a former secret is still valid, by the clock of this process. */
 export function isFormerGood({
   former_secret_until: until,
 }: Pick<SealedSigningSecrets, 'former_secret_until'>): boolean {
@@ -27,9 +27,9 @@ export function isFormerGood({
 }
 
 /**
- * Both secrets, the former while it is good.
+ * Decrypts both secrets; the former only while it is valid.
  *
- * @param open unseals one; answers undefined once its key is destroyed
+ * @param open decrypts one; returns undefined once its key is destroyed
  */
 export async function openSigningSecrets(
   row: SealedSigningSecrets,

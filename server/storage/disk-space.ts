@@ -7,13 +7,13 @@ import type { Config } from '../config.ts'
 const retryAfterSeconds = 300
 const mebibyte = 1024 * 1024
 
-/** Answers the bytes that the service's user may still write to the disk of a path. */
+/** Returns the bytes that the service's user may still write to the disk of a path. */
 export type FreeBytes = (path: string) => Promise<number>
 
 export interface DiskSpace {
-  /** Free bytes of each disk that the service itself keeps something on. */
+  /** Returns the free bytes of each disk on which the service itself stores data. */
   free(): Promise<Partial<Record<FullPlace, number>>>
-  /** Throws `hub-unavailable` that names what is full, while a disk has less free space than the floor. */
+  /** Throws `hub-unavailable` with the name of the full disk, while a disk has less free space than the floor. */
   requireRoom(): Promise<void>
   readonly floorBytes: number
 }
@@ -21,7 +21,10 @@ export interface DiskSpace {
 export type DiskSettings = Pick<Config, 'storageUrl' | 'databaseUrl' | 'dataDir' | 'diskFreeMinMb'> &
   Partial<Pick<Config, 'aws'>>
 
-/** Watches the disks of the embedded database and of a storage in a directory. Others are their operator's to watch. */
+/**
+ * Watches the disks of the embedded database and of a storage in a directory. Other disks are watched by their
+ * operators.
+ */
 export function createDiskSpace(config: DiskSettings, freeBytes: FreeBytes = freeBytesOf): DiskSpace {
   const { storageUrl, databaseUrl, dataDir } = config
   const settings = storageUrl === undefined ? undefined : readStorageUrl(storageUrl, config.aws)
@@ -54,7 +57,7 @@ function watch(places: Partial<Record<FullPlace, string>>, floorBytes: number, f
   }
 }
 
-/** Of the nearest folder that exists: the service makes its folders with their first use. */
+/** Returns the free bytes of the nearest folder that exists: the service creates its folders on first use. */
 async function freeBytesOf(path: string): Promise<number> {
   try {
     const { bavail, bsize } = await statfs(path)

@@ -4,25 +4,25 @@ import { buffer } from 'node:stream/consumers'
 import type { Storage } from './storage.ts'
 
 const magic = Buffer.from('omhfile1')
-/** Every encrypted file begins with so many bytes: magic, length of the sealed key, sealed key, zeros. */
+/** Size of the header of every encrypted file: magic, length of the sealed key, sealed key, zeros. */
 export const headerBytes = 256
 export const blockBytes = 64 * 1024
 const nonceBytes = 12
 const tagBytes = 16
 const sealedBlockBytes = nonceBytes + blockBytes + tagBytes
 
-/** The key that encrypts files, and its form that only a holder of the tenant's key opens. */
+/** The key that encrypts files, and its form encrypted under the tenant's key. */
 export interface FileKey {
-  /** 32 bytes. */
+  /** The key, 32 bytes. */
   key: Buffer
-  /** Stands in clear at the beginning of each file. */
+  /** The encrypted form, in the header of each file. */
   sealed: Buffer
 }
 
 /**
- * Encrypts what is written and decrypts what is read; sizes and ranges are those of the plaintext. A file consists of a
+ * Encrypts files on write and decrypts them on read; sizes and ranges are those of the plaintext. A file consists of a
  * header and blocks of 64 KiB, each under AES-256-GCM with a random nonce (NIST SP 800-38D). Name, position and the end
- * of the file are authenticated with each block, so a block opens nowhere else, and a file that was cut fails.
+ * of the file are authenticated with each block. So a block decrypts nowhere else, and a truncated file fails.
  */
 export function encryptedStorage(storage: Storage, { key, sealed }: FileKey): Storage {
   const sizeOf = async (name: string) => {
@@ -117,10 +117,10 @@ function encryptor(key: Buffer, name: string, header: Buffer): Transform {
 }
 
 interface Part {
-  /** Index of the block that the stream begins with, and the number of blocks of the file. */
+  /** Index of the first block of the stream, and the number of blocks of the file. */
   first: number
   blocks: number
-  /** Plain bytes that are left out at the beginning, and those that are wanted behind them. */
+  /** Plain bytes to skip at the beginning, and the number of bytes wanted after them. */
   skip: number
   length: number
 }

@@ -7,13 +7,13 @@ import type { Storage } from './storage.ts'
 import { contentOf, failureOf } from './storage-content.ts'
 import { checkKey, storageFailed } from './storage-errors.ts'
 
-/** Attempts to make a folder and a file in it, while others may be removing the folder because it is empty. */
+/** Maximum number of attempts to create a folder and a file in it, while others may be removing the empty folder. */
 const openAttemptsMax = 5
 const unfinishedSuffix = '.unfinished'
 
 /**
- * Files in a directory that only the service's user can enter. What is being written has a hidden name beside its
- * place, and gets its own when all of it is on the disk; the drive of flydrive lists and deletes.
+ * Stores files in a directory that only the service's user can enter. An unfinished file has a hidden name in the same
+ * folder, and gets its own name when all of it is on the disk. The drive of flydrive lists and deletes.
  */
 export class FileStorage implements Storage {
   readonly place: string
@@ -48,7 +48,7 @@ export class FileStorage implements Storage {
     checkKey(key)
     try {
       const file = await open(this.#pathOf(key))
-      // The file stays open, and whole, for this reader even when it is deleted or replaced.
+      // The open file stays complete for this reader even if it is deleted or replaced.
       return file.createReadStream(range)
     } catch (error) {
       if (isMissing(error)) return undefined
@@ -72,7 +72,7 @@ export class FileStorage implements Storage {
     const folder = dirname(this.#pathOf(key))
     try {
       await (await this.#drive()).delete(key)
-      // What writers that were killed have left of it, and what any that still write have so far: those fail.
+      // Removes leftovers of killed writers. Writers that are still active then fail.
       for (const name of await readdir(folder).catch(noneIfMissing)) {
         if (name.startsWith(`.${basename(key)}.`) && name.endsWith(unfinishedSuffix)) await rm(join(folder, name))
       }
@@ -101,7 +101,7 @@ export class FileStorage implements Storage {
     return join(this.place, key)
   }
 
-  /** Loaded with its first use, for a start should not wait for it. */
+  /** Loads the drive on first use, so that a start does not wait for it. */
   #drive(): Promise<Disk> {
     this.#disk ??= Promise.all([import('flydrive'), import('flydrive/drivers/fs')]).then(
       ([{ Disk }, { FSDriver }]) => new Disk(new FSDriver({ location: this.place, visibility: 'private' })),
@@ -131,7 +131,7 @@ async function openNew(path: string): Promise<FileHandle> {
   }
 }
 
-/** A new name is only certain to outlast a power cut when its folder is on the disk, too. */
+/** Syncs a directory. A new name outlasts a power cut only when its folder is on the disk too. */
 async function syncDirectory(path: string): Promise<void> {
   const directory = await open(path, 'r')
   try {

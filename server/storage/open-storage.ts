@@ -9,10 +9,10 @@ import { S3Storage } from './s3-storage.ts'
 import type { Storage } from './storage.ts'
 
 /**
- * The storage of `HUB_STORAGE_URL`; the folder `storage` of the data directory without it. Nothing is made or asked
- * before its first use.
+ * Opens the storage of `HUB_STORAGE_URL`; without it, the folder `storage` of the data directory. Nothing is created or
+ * called before its first use.
  *
- * @throws Error for an address that the configuration would not have taken
+ * @throws Error for an address that the configuration would have rejected
  */
 export function openStorage(config: Pick<Config, 'storageUrl' | 'dataDir'> & Partial<Pick<Config, 'aws'>>): Storage {
   if (config.storageUrl === undefined) return new FileStorage(join(config.dataDir, 'storage'))
@@ -23,7 +23,7 @@ export function openStorage(config: Pick<Config, 'storageUrl' | 'dataDir'> & Par
 /**
  * Writes, reads and deletes a small file.
  *
- * @throws DomainError `hub-unavailable` that says what cannot be done, its cause the storage's own error
+ * @throws DomainError `hub-unavailable` that names the failed step, with the storage's own error as its cause
  */
 export async function checkStorage(storage: Storage): Promise<void> {
   const key = `checks/${randomUUID()}`

@@ -16,7 +16,7 @@ interface Parts {
   disk: Disk
 }
 
-/** Files in a bucket of Amazon S3, or of a service that speaks its protocol. */
+/** Stores files in a bucket of Amazon S3, or of a service with the same protocol. */
 export class S3Storage implements Storage {
   readonly place: string
   readonly #settings: S3StorageSettings
@@ -91,7 +91,7 @@ export class S3Storage implements Storage {
         throw storageFailed(error)
       }
       for (const object of page.objects) {
-        // flydrive takes the slash off the end of a prefix, which then finds the neighbours too.
+        // flydrive removes the slash at the end of a prefix, which then also matches the neighbours.
         if (object.isFile && object.key.startsWith(whole)) yield object.key.slice(whole.length - prefix.length)
       }
       paginationToken = page.paginationToken
@@ -104,7 +104,7 @@ export class S3Storage implements Storage {
     return { Bucket: bucket, Key: prefix === '' ? key : `${prefix}/${key}` }
   }
 
-  /** Loaded with its first use: the client is large, and most services have no bucket. */
+  /** Loads the client on first use: it is large, and most services have no bucket. */
   #open(): Promise<Parts> {
     this.#parts ??= openParts(this.#settings)
     return this.#parts
@@ -120,7 +120,7 @@ async function openParts({ bucket, region, endpoint, credentials }: S3StorageSet
   const client = new sdk.S3Client({
     region: region ?? 'us-east-1',
     ...(credentials && { credentials }),
-    // Services other than Amazon's seldom have a name for each bucket, or know Amazon's newer checksums.
+    // Services other than Amazon's seldom have a host name for each bucket, or know Amazon's newer checksums.
     ...(endpoint !== undefined && {
       endpoint,
       forcePathStyle: true,
@@ -133,7 +133,7 @@ async function openParts({ bucket, region, endpoint, credentials }: S3StorageSet
   return { sdk, client, disk }
 }
 
-/** What writers that were killed have left, and what any that still write have so far: those fail. */
+/** Aborts uploads left by killed writers. Writers that are still active then fail. */
 async function abortUnfinished(
   sdk: Parts['sdk'],
   client: S3Client,
@@ -141,7 +141,7 @@ async function abortUnfinished(
 ): Promise<void> {
   const { Uploads = [] } = await client
     .send(new sdk.ListMultipartUploadsCommand({ Bucket, Prefix: Key }))
-    // Not every service can tell, and not every key may ask.
+    // Not every service lists uploads, and not every key may list them.
     .catch(() => ({ Uploads: [] }))
   for (const upload of Uploads) {
     if (upload.Key === Key || upload.Key?.startsWith(`${Key}.`)) {

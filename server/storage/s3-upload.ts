@@ -2,7 +2,7 @@ import type { CompletedPart, S3Client } from '@aws-sdk/client-s3'
 
 type Sdk = typeof import('@aws-sdk/client-s3')
 
-/** Every part but the last has to have at least 5 MiB, and there may be 10,000: 160 GB in one file. */
+/** Bytes of a part. Every part but the last must have at least 5 MiB, and 10,000 are allowed: 160 GB in one file. */
 const partBytes = 16 * 1024 * 1024
 
 interface Target {
@@ -10,7 +10,7 @@ interface Target {
   Key: string
 }
 
-/** Puts content into a bucket, in memory of one part; there is nothing until all of it is there. */
+/** Uploads content to a bucket, with one part in memory. The object appears only when it is complete. */
 export async function uploadToS3(
   sdk: Sdk,
   client: S3Client,

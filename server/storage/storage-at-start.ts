@@ -5,8 +5,8 @@ import { checkStorage } from './open-storage.ts'
 import type { Storage } from './storage.ts'
 
 /**
- * Tells at the start whether files can be kept, rather than when the first export fails. A bucket is only asked in the
- * background: it may be away for now, and nothing but exports and erasures waits for it.
+ * Checks at the start whether files can be stored, instead of failing with the first export. A bucket is only checked
+ * in the background: it may be away for now, and only exports and erasures wait for it.
  *
  * @throws StartupError for a directory that cannot be used
  */

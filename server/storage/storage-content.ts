@@ -1,12 +1,12 @@
 import type { Readable } from 'node:stream'
 import { storageFailed } from './storage-errors.ts'
 
-/** Tells what went wrong in the content from what went wrong where it was written to. */
+/** Distinguishes errors of the content from errors of its destination. */
 class ContentError extends Error {}
 
-/** What is to be written, in pieces. What a stream ends with comes out of it as it is, see {@link failureOf}. */
+/** Yields the content in pieces. An error of a stream keeps its identity (see {@link failureOf}). */
 export function contentOf(content: Readable | Uint8Array): AsyncGenerator<Uint8Array, void, undefined> {
-  // It may break off before anybody reads of it.
+  // The stream may fail before anybody reads it.
   if (!(content instanceof Uint8Array)) content.on('error', () => {})
   return pieces(content)
 }
@@ -25,7 +25,10 @@ async function* pieces(content: Readable | Uint8Array): AsyncGenerator<Uint8Arra
   }
 }
 
-/** What a write throws: the error of the content, which is the caller's own, or that the storage has failed. */
+/**
+ * Returns the error of a failed write: the error of the content, which is the caller's own, or that the storage has
+ * failed.
+ */
 export function failureOf(error: unknown): unknown {
   return error instanceof ContentError ? error.cause : storageFailed(error)
 }

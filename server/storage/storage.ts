@@ -1,23 +1,23 @@
 import type { Readable } from 'node:stream'
 
 /**
- * Files that are no rows: exports, and what is kept apart from the database. Keys are paths of letters, digits, `-`,
- * `_`, `.` and `/`. Errors of the storage become DomainError `hub-unavailable`.
+ * Stores files that are no rows: exports, and data kept apart from the database. Keys are paths of letters, digits,
+ * `-`, `_`, `.` and `/`. Errors of the storage become DomainError `hub-unavailable`.
  */
 export interface Storage {
-  /** Replaces what is there; nothing is there until all of it has been written. */
+  /** Writes or replaces a file. The new content appears only when all of it has been written. */
   write(key: string, content: Readable | Uint8Array): Promise<void>
-  /** From `start` to `end`, both included; undefined where there is no such file. */
+  /** Reads from `start` to `end`, both included; returns undefined for a missing file. */
   read(key: string, range?: { start: number; end: number }): Promise<Readable | undefined>
-  /** In bytes; undefined where there is no such file. */
+  /** Returns the size in bytes; undefined for a missing file. */
   size(key: string): Promise<number | undefined>
   /**
-   * Nothing happens where there is no such file. Goes, too: what is being written, or was left behind by a process that
-   * died while it wrote, of this key and of those that go on from it after a `.`; whoever still writes it fails.
+   * Deletes a file, if it exists. Also deletes unfinished writes, active or abandoned, of this key and of keys that
+   * continue it after a `.`; active writers then fail.
    */
   delete(key: string): Promise<void>
-  /** Keys that begin with the prefix, a folder that ends in `/`, in any order. */
+  /** Lists keys that begin with the prefix, a folder that ends in `/`, in any order. */
   list(prefix: string): AsyncIterable<string>
-  /** In words, for messages: a directory or a bucket. */
+  /** The directory or bucket, worded for messages. */
   readonly place: string
 }

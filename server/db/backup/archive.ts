@@ -7,26 +7,26 @@ import { extract, pack } from 'tar-stream'
 import { fileProblem, StartupError } from '../../startup-error.ts'
 
 export interface ArchiveWriter {
-  /** Returns once there is room for more. */
+  /** Adds an entry. Resolves once the stream has room for more. */
   add(name: string, content: Buffer): Promise<void>
-  /** Returns once all is in the file. */
+  /** Completes the archive. Resolves once everything is in the file. */
   end(): Promise<void>
-  /** Ends without waiting; the file is of no use then. */
+  /** Stops without waiting; the file is then useless. */
   abandon(): Promise<void>
 }
 
-/** A gzip-compressed tar archive, written as it comes. */
+/** Writes a gzip-compressed tar archive as a stream. */
 export function writeArchive(file: Writable): ArchiveWriter {
   const archive = pack()
   const entries = async function* () {
     yield* archive
   }
-  // Fast rather than small: the rows are hexadecimal for a good part, and any level halves that.
+  // Speed matters more than size: much of the content is hexadecimal, which any level halves.
   const written = pipeline(entries, createGzip({ level: 3 }), file)
   let failure: unknown
   written.catch((error: Error) => {
     failure = error
-    // An entry that waits for room hears of it.
+    // Passes the error to an entry that waits for room.
     archive.destroy(error)
   })
   return {
@@ -56,10 +56,10 @@ export interface ArchiveEntry {
 }
 
 /**
- * The entries of an archive, one after the other.
+ * Yields the entries of an archive in order.
  *
- * @param entryBytesMax a larger entry is none of ours
- * @throws StartupError where the file cannot be read, or is damaged
+ * @param entryBytesMax maximum size of an entry; a larger one is not from the Hub
+ * @throws StartupError if the file cannot be read, or is damaged
  */
 export async function* readArchive(file: string, entryBytesMax: number): AsyncGenerator<ArchiveEntry> {
   const archive = extract()

@@ -2,56 +2,56 @@ import { createHmac, hash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { deriveKey } from '../../secrets/encryption.ts'
 
 /**
- * A backup is a gzip-compressed tar archive: `backup.json` first, then the rows of each table in parts, in the text form
- * of COPY, and `manifest.json` last, without which it is not whole.
+ * The version of the format. A backup is a gzip-compressed tar archive: `backup.json` first, then the rows of each
+ * table in parts, in the text form of COPY, and `manifest.json` last. Without the manifest a backup is incomplete.
  */
 export const formatVersion = 1
 export const headName = 'backup.json'
 export const manifestName = 'manifest.json'
-/** Of rows in one part. */
+/** Maximum size of the rows in one part. */
 export const partBytesMax = 4 * 1024 * 1024
 
-/** What has to be known before anything is restored. */
+/** Facts that a restore needs first. */
 export interface BackupHead {
   format: number
-  /** Of the Hub that made it. */
+  /** The version of the Hub that made it. */
   hub_version: string
-  /** RFC 3339, UTC: when its snapshot was taken. */
+  /** The time of its snapshot, RFC 3339 in UTC. */
   created_at: string
-  /** By which another master key is told. It tells nothing about the key. */
+  /** Detects another master key. It reveals nothing about the key. */
   master_key_check: { salt: string; mac: string }
   migrations: { name: string; checksum: string }[]
-  /** Names of the monthly partitions of records. */
+  /** The names of the monthly partitions of records. */
   record_partitions: string[]
-  /** Columns of each table, in the order of its rows' values. */
+  /** The columns of each table, in the order of its rows' values. */
   tables: { name: string; columns: string[]; per_tenant: boolean }[]
 }
 
 export interface BackupPart {
   name: string
   bytes: number
-  /** Hexadecimal. */
+  /** The digest in hexadecimal. */
   sha256: string
 }
 
-/** What shows that a backup is whole, and as it was made. */
+/** Proves that a backup is complete and unaltered. */
 export interface BackupManifest {
-  /** In the order of the archive, `backup.json` included. */
+  /** The parts in the order of the archive, `backup.json` included. */
   parts: BackupPart[]
   tenants: string[]
-  /** By name of the table. */
+  /** The number of rows by name of the table. */
   rows: Record<string, number>
-  /** HMAC-SHA256 over the rest, under a key of the master key. */
+  /** HMAC-SHA256 over the rest, under a key derived from the master key. */
   mac: string
 }
 
-/** `tenants/<slug>/<table>/<number>`, or `registry/<table>/<number>` for what belongs to none. */
+/** Returns `tenants/<slug>/<table>/<number>`, or `registry/<table>/<number>` for a table without a tenant. */
 export function partName(table: string, tenant: string | undefined, number: number): string {
   const place = tenant === undefined ? 'registry' : `tenants/${tenant}`
   return `${place}/${table}/${String(number).padStart(6, '0')}`
 }
 
-/** Undefined for what {@link partName} does not write. */
+/** Parses a name of {@link partName}; returns undefined for any other. */
 export function readPartName(name: string): { table: string; tenant: string | undefined } | undefined {
   const [, tenant, table] = /^(?:registry|tenants\/([a-z][a-z0-9-]{1,62}))\/([a-z_]+)\/\d{6,}$/.exec(name) ?? []
   return table === undefined ? undefined : { table, tenant }

@@ -1,23 +1,22 @@
 import type pg from 'pg'
 
 export interface BackupTable {
-  /** Without its schema, which is `hub`. */
+  /** The name without its schema, which is `hub`. */
   name: string
   columns: string[]
-  /** Under row-level security, by tenant. */
+  /** Whether row-level security separates its tenants. */
   per_tenant: boolean
 }
 
 /**
- * What no backup has. Migrations are made anew. The rest lets people in: what was ended or used up since a backup would
- * be valid again, so everybody signs in once more, and links are made anew.
- *
- * Messages that wait for their receivers are in it: lost, nobody would ever hear of what they tell; restored, most are sent
- * a second time, with the same id, as "at least once" allows. Leases on endpoints have run out by then.
+ * Lists the tables that no backup contains. Migrations are applied again. The others hold credentials: one that has
+ * ended or was used since the backup would be valid again. So everybody signs in again, and links are created again.
+ * A backup contains waiting messages. Without them their receivers would never learn of the events. After a restore
+ * most are sent a second time, with the same id, as "at least once" allows. By then leases on endpoints have expired.
  */
 const leftOut = ['schema_migrations', 'sessions', 'refresh_families', 'spent_logins', 'magic_links']
 
-/** Every table of the Hub with its columns, in an order of no meaning: no table refers to another. */
+/** Reads every table of the Hub with its columns. The order has no meaning, because no table refers to another. */
 export async function findTables(owner: pg.ClientBase): Promise<BackupTable[]> {
   const { rows } = await owner.query<BackupTable>(
     `select c.relname::text as name, c.relrowsecurity as per_tenant,
@@ -31,7 +30,7 @@ export async function findTables(owner: pg.ClientBase): Promise<BackupTable[]> {
   return rows
 }
 
-/** Names of the monthly partitions of records. */
+/** Reads the names of the monthly partitions of records. */
 export async function findRecordPartitions(owner: pg.ClientBase): Promise<string[]> {
   const { rows } = await owner.query<{ name: string }>(
     `select c.relname::text as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
@@ -40,7 +39,7 @@ export async function findRecordPartitions(owner: pg.ClientBase): Promise<string
   return rows.map((row) => row.name)
 }
 
-/** Makes those that are missing, as `hub.ensure_record_partitions` makes those of its months. */
+/** Creates the missing partitions, as `hub.ensure_record_partitions` does for its months. */
 export async function makeRecordPartitions(owner: pg.ClientBase, names: readonly string[]): Promise<void> {
   await owner.query('select hub.ensure_record_partitions(0)')
   const [model, ...others] = await findRecordPartitions(owner)
@@ -65,7 +64,7 @@ export async function makeRecordPartitions(owner: pg.ClientBase, names: readonly
   }
 }
 
-/** Of whose values ANALYZE keeps none, so that none outlives its row. */
+/** Reads the columns for which ANALYZE keeps no statistics, so that no value outlives its row. */
 async function columnsWithoutStatistics(owner: pg.ClientBase, table: string): Promise<string[]> {
   const { rows } = await owner.query<{ name: string }>(
     `select attname::text as name from pg_attribute

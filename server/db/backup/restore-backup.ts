@@ -21,7 +21,7 @@ import {
 } from './backup-format.ts'
 import { columnList, findTables, makeRecordPartitions } from './backup-tables.ts'
 
-/** Head and manifest are larger than a part where there are very many. */
+/** Head and manifest are larger than a part if there are very many parts. */
 const entryBytesMax = Math.max(partBytesMax, 256 * 1024 * 1024)
 
 export interface RestoredBackup {
@@ -30,14 +30,14 @@ export interface RestoredBackup {
   tenants: string[]
   rows: number
   records: number
-  /** Records that were erased before the backup was made. */
+  /** The number of records that were erased before the backup was made. */
   tombstones: number
 }
 
 /**
- * What a backup says about itself.
+ * Reads the head of a backup.
  *
- * @throws StartupError when it is none, is of a later form, or was made under another master key
+ * @throws StartupError if the file is no backup, has a later format, or was made under another master key
  */
 export async function readBackupHead(file: string, masterKey: Buffer): Promise<BackupHead> {
   for await (const { name, content } of readArchive(file, entryBytesMax)) {
@@ -61,11 +61,11 @@ export async function readBackupHead(file: string, masterKey: Buffer): Promise<B
 }
 
 /**
- * Loads a backup into a database without tenants, all of it or, where anything is wrong with it, nothing: in one
- * transaction, which makes the schema as it was then, too. Later migrations are for the next start.
+ * Loads a backup into a database without tenants, in one transaction: all of it, or nothing if a part of it is wrong.
+ * The transaction also creates the schema of the backup's version; the next start applies later migrations.
  *
  * @param owner a connection of the database's owner, not in a transaction
- * @param beforeCommit may still refuse by throwing
+ * @param beforeCommit may still reject the restore by throwing
  * @throws StartupError
  */
 export async function restoreBackup(
@@ -95,7 +95,11 @@ export async function restoreBackup(
   }
 }
 
-/** @throws StartupError where a Hub lives in the database already */
+/**
+ * Requires a database without tenants.
+ *
+ * @throws StartupError if a Hub already uses the database
+ */
 export async function requireNoTenants(owner: pg.Client): Promise<void> {
   const there = await owner.query<{ found: boolean }>(`select to_regclass('hub.tenants') is not null as found`)
   if (!there.rows[0]?.found) return
@@ -108,12 +112,13 @@ export async function requireNoTenants(owner: pg.Client): Promise<void> {
 }
 
 async function loadAll(owner: pg.Client, file: string, head: BackupHead, masterKey: Buffer): Promise<RestoredBackup> {
-  // Without tenants there is nothing in it but keys of tokens, in whose place those of the backup come.
+  // Without tenants the schema contains only token keys, which those of the backup replace.
   await owner.query('drop schema if exists hub cascade')
   await migrateWithin(owner, head.migrations.length)
   await makeRecordPartitions(owner, head.record_partitions)
   const tables = head.tables.filter((table) => table.per_tenant).map((table) => table.name)
-  // PostgreSQL refuses COPY into a table while row-level security binds the one who copies: the owner, where it is forced.
+  // PostgreSQL refuses COPY into a table while row-level security applies to the user, as it does to the owner if
+  // forced.
   await requireSameTables(owner, head, file)
   for (const table of tables) await owner.query(`alter table hub.${table} no force row level security`)
   const manifest = await loadParts(owner, file, head, masterKey)
@@ -128,7 +133,7 @@ async function loadAll(owner: pg.Client, file: string, head: BackupHead, masterK
   }
 }
 
-/** The names go into statements. */
+/** Validates the names, because they become part of statements. */
 async function requireSameTables(owner: pg.Client, head: BackupHead, file: string): Promise<void> {
   const here = new Map((await findTables(owner)).map((table) => [table.name, table]))
   for (const { name, columns, per_tenant } of head.tables) {
@@ -168,7 +173,7 @@ async function loadParts(owner: pg.Client, file: string, head: BackupHead, maste
       if (copy?.table !== place.table || copy.tenant !== place.tenant) {
         await endCopy()
         const stream = owner.query(copyFrom(`copy hub.${place.table} (${columnList(columns)}) from stdin`))
-        // Heard where it is written to and where it ends.
+        // `write` and the end of the copy report the error.
         stream.on('error', () => {})
         copy = { ...place, stream }
       }
@@ -183,7 +188,7 @@ async function loadParts(owner: pg.Client, file: string, head: BackupHead, maste
   return manifest!
 }
 
-/** Ends the statement, so that the connection takes others. */
+/** Ends the statement, so that the connection accepts others. */
 async function abandon(stream: Writable): Promise<void> {
   if (stream.destroyed) return
   stream.destroy()
@@ -211,7 +216,7 @@ function requireWhole(
   }
 }
 
-/** Returns once there is room for more; throws what the statement failed with. */
+/** Resolves once there is room for more; throws the error of the statement. */
 async function write(stream: Writable, content: Buffer): Promise<void> {
   await new Promise<void>((done, fail) => {
     stream.once('error', fail)

@@ -26,17 +26,17 @@ export interface WrittenBackup {
   bytes: number
   created_at: string
   tenants: number
-  /** All tables together. */
+  /** The rows of all tables. */
   rows: number
   records: number
 }
 
 /**
- * Saves every table of the Hub, all as they are at one moment, while the service goes on. It reads each tenant's rows
- * under row-level security, one tenant after the other: nothing about the database is changed for it.
+ * Saves every table of the Hub as of one moment, while the service runs. It reads each tenant's rows under row-level
+ * security, one tenant after the other, so nothing about the database is changed for it.
  *
- * @param destination a file that is not there yet, or a directory, in which one is named after the time
- * @throws StartupError where the file cannot be made
+ * @param destination a new file, or a directory, in which a file is named after the time
+ * @throws StartupError if the file cannot be created
  */
 export async function writeBackup(options: {
   owner: ConnectionTarget
@@ -54,7 +54,7 @@ export async function writeBackup(options: {
     const draft = `${file}.${randomBytes(6).toString('hex')}.partial`
     try {
       const counts = await writeInto(draft, owner, head, options.masterKey)
-      // Unlike a rename it replaces nothing.
+      // Unlike a rename, a link replaces nothing.
       await link(draft, file)
       await syncDirectory(dirname(file))
       return { file, bytes: (await stat(file)).size, created_at: head.created_at, ...counts }
@@ -69,7 +69,7 @@ export async function writeBackup(options: {
 }
 
 async function writeInto(draft: string, owner: pg.Client, head: BackupHead, masterKey: Buffer) {
-  // Flushed to the disk before it is closed.
+  // The file is flushed to the disk before it is closed.
   const archive = writeArchive(createWriteStream(draft, { flags: 'wx', mode: 0o600, flush: true }))
   try {
     const counts = await writeParts(archive, owner, head, masterKey)
@@ -105,7 +105,7 @@ async function writeParts(archive: ArchiveWriter, owner: pg.Client, head: Backup
   return { tenants: tenants.length, rows: all, records: rows.records ?? 0 }
 }
 
-/** The rows that the owner sees: of one tenant, where row-level security is on. Answers how many. */
+/** Saves the rows that the owner sees, of one tenant if row-level security applies, and returns their number. */
 async function saveRows(
   owner: pg.Client,
   table: BackupTable,
@@ -126,7 +126,7 @@ async function saveRows(
     await add(partName(table.name, tenant, number++), content)
   }
   for await (const chunk of copy as AsyncIterable<Buffer>) {
-    // One row may be larger than a part: it goes on in the next.
+    // A row larger than a part continues in the next part.
     for (let at = 0; at < chunk.length; ) {
       const piece = chunk.subarray(at, at + partBytesMax - bytes)
       waiting.push(piece)
@@ -143,7 +143,7 @@ async function readHead(
   owner: pg.Client,
   { masterKey, hubVersion }: { masterKey: Buffer; hubVersion: string },
 ): Promise<BackupHead> {
-  // The first statement of the transaction: its snapshot is of this moment.
+  // The first statement of the transaction takes its snapshot at this moment.
   const now = await owner.query<{ now: string }>('select clock_timestamp() as now')
   const migrations = await owner.query<{ name: string; checksum: string }>(
     'select name, checksum from hub.schema_migrations order by version',

@@ -2,7 +2,7 @@ import type { Generated } from 'kysely'
 import type { Role } from '../../../contract/roles.ts'
 import type { Timestamp } from './timestamp.ts'
 
-/** The tenant, its service accounts, and the people who sign in. */
+/** Tables of the tenant, its service accounts, and the people who sign in. */
 export interface AccountTables {
   'hub.tenant_settings': {
     tenant_id: string
@@ -29,7 +29,7 @@ export interface AccountTables {
     last_used_at: Timestamp | null
     epoch: Generated<number>
     expires_at: Timestamp | null
-    /** Networks in CIDR notation; null is anywhere. */
+    /** Networks in CIDR notation; null allows any. */
     allowed_addresses: string[] | null
     updated_at: Timestamp | null
     proof: Buffer | null
@@ -54,7 +54,7 @@ export interface AccountTables {
   'hub.users': {
     tenant_id: string
     user_id: string
-    /** Empty where the directory gives none. */
+    /** Empty if the directory has no address. */
     email: string
     email_key: string
     display_name: string | null
@@ -64,9 +64,9 @@ export interface AccountTables {
     updated_at: Timestamp
     deactivated_at: Timestamp | null
     last_sign_in_at: Timestamp | null
-    /** Then groups do not decide. */
+    /** If true, groups do not decide. */
     archetypes_by_hand: Generated<boolean>
-    /** By a person: the directory does not reactivate them. */
+    /** If true, a person deactivated them, and the directory does not reactivate them. */
     deactivated_by_hand: Generated<boolean>
     proof: Buffer | null
   }

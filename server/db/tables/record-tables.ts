@@ -1,6 +1,6 @@
 import type { Timestamp } from './timestamp.ts'
 
-/** Records, their seals and log, what keeps and erases them, and exports. */
+/** Tables of records, their seals and log, retention and erasure, and exports. */
 export interface RecordTables {
   'hub.provenance_keys': {
     tenant_id: string
@@ -17,7 +17,7 @@ export interface RecordTables {
     key_id: string
     provider: string
     key_ref: string
-    /** Null once it was destroyed. */
+    /** Null once the key was destroyed. */
     wrapped: Buffer | null
     state: 'active' | 'retired' | 'destroyed'
     created_at: Timestamp
@@ -35,7 +35,7 @@ export interface RecordTables {
     archetype_id: string | null
     user_id: string | null
     event_kind: string | null
-    /** Micro-dollars. */
+    /** The cost in micro-dollars. */
     cost_micros: number | null
     seal_id: string
     leaf_index: number
@@ -49,7 +49,7 @@ export interface RecordTables {
     key_id: string
     sealed_at: Timestamp
     leaves: Buffer
-    /** Null in seals older than the column. */
+    /** Null in seals that are older than the column. */
     upper_nodes: Buffer | null
     signature: Buffer
   }
@@ -61,7 +61,7 @@ export interface RecordTables {
     purged_at: Timestamp | null
     purged_by: string | null
     purge_reason: string | null
-    /** The end of the year 9999 while a hold freezes the buffer. */
+    /** The end of the year 9999 while a hold freezes the recovery period. */
     hard_delete_after: Timestamp | null
     event_id: string | null
     buffer_left_micros: number | null
@@ -80,7 +80,7 @@ export interface RecordTables {
     tenant_id: string
     record_id: string
     reported_on: string
-    /** The report; there is none that has none. */
+    /** The event that reports the finding; every row has one. */
     event_id: string | null
   }
   'hub.idempotency_keys': {
@@ -108,14 +108,14 @@ export interface RecordTables {
     reason: string
     /** A `RecordFilter`, normalised. */
     filter: unknown
-    /** Null with a filter. */
+    /** Null for a filter. */
     record_count: number | null
     created_at: Timestamp
     created_by: string
     released_at: Timestamp | null
     released_by: string | null
     release_reason: string | null
-    /** Of its beginning. */
+    /** The event of its placement. */
     event_id: string | null
     release_event_id: string | null
   }

@@ -1,7 +1,7 @@
 import type { Generated } from 'kysely'
 import type { Timestamp } from './timestamp.ts'
 
-/** The company's directory, and the archetypes of its people. */
+/** Tables of the company's directory, and the archetypes of its people. */
 export interface RosterTables {
   'hub.archetypes': { tenant_id: string; archetype_id: string; name: string | null }
   'hub.scim_configurations': {
@@ -57,7 +57,7 @@ export interface RosterTables {
     created_by: string
     started_at: Timestamp | null
     finished_at: Timestamp | null
-    /** Where it goes on after it broke off. */
+    /** The position at which an interrupted sync continues. */
     position: unknown
     done: Generated<number>
     total: number | null
@@ -66,7 +66,7 @@ export interface RosterTables {
     deactivated: Generated<number>
     unmatched: Generated<number>
     skipped: Generated<number>
-    /** Only the last process that took it up changes it. */
+    /** The number of the attempt. Only the latest attempt changes the row. */
     attempt: Generated<number>
     to_deactivate: number | null
     confirmation_reason: string | null
@@ -78,7 +78,7 @@ export interface RosterTables {
     tenant_id: string
     sync_id: string
     kind: 'user' | 'group'
-    /** Of the company's directory. */
+    /** The id in the company's directory. */
     source_id: string
     external_id: string
   }

@@ -1,6 +1,6 @@
 import type { Timestamp } from './timestamp.ts'
 
-/** Skills, packs and grants, and how they reach the platforms. */
+/** Tables of skills, packs and grants, and of their distribution to the platforms. */
 export interface SkillTables {
   'hub.skills': {
     tenant_id: string
@@ -23,14 +23,14 @@ export interface SkillTables {
     tenant_id: string
     cowork_id: string
     name: string
-    /** As PUT gives them. */
+    /** The skills in the form of PUT. */
     skills: unknown
     archetype_ids: string[]
     created_at: Timestamp
     updated_at: Timestamp
     applied_at: Timestamp | null
     applied_by: string | null
-    /** The answer of the last application. */
+    /** The response of the last application. */
     application: unknown
   }
   'hub.skill_grants': {
@@ -59,14 +59,14 @@ export interface SkillTables {
     claimed_until: Timestamp | null
     claimed_by: string | null
     due_at: Timestamp
-    /** The receiver has asked not to be called before. */
+    /** The earliest time for a call, as requested by the receiver. */
     not_before: Timestamp | null
     attempted_at: Timestamp | null
     published_at: Timestamp | null
     etag: string | null
     failures: number
     error: unknown
-    /** Of the adapter. */
+    /** The state of the adapter. */
     state: unknown
   }
   'hub.republishes': {
@@ -79,7 +79,7 @@ export interface SkillTables {
     finished_at: Timestamp | null
     done: number
     total: number
-    /** By connector. */
+    /** The results by connector. */
     results: unknown
     error: unknown
   }

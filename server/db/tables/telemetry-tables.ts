@@ -1,6 +1,6 @@
 import type { Timestamp } from './timestamp.ts'
 
-/** Rollups and prices of telemetry. */
+/** Tables of telemetry rollups and prices. */
 export interface TelemetryTables {
   'hub.telemetry_deltas': { tenant_id: string; delta_id: string; entries: string }
   'hub.telemetry_rollups': {
@@ -17,7 +17,7 @@ export interface TelemetryTables {
     llm_model: string | null
     invocations: number
     failures: number
-    /** A numeric, so text. */
+    /** A numeric, so its type is text. */
     tokens_in: string
     tokens_out: string
     cost_estimate_micros: string
@@ -58,7 +58,7 @@ export interface TelemetryTables {
     checked: number
     changed: number
     unreadable: number
-    /** A numeric, so text. */
+    /** A numeric, so its type is text. */
     cost_before_micros: string
     cost_after_micros: string
     finished_at: Timestamp | null

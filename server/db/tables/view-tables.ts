@@ -1,7 +1,7 @@
 import type { ViewPage } from '../../../contract/saved-views.ts'
 import type { Timestamp } from './timestamp.ts'
 
-/** What people have saved of the web UI. */
+/** Tables of saved views of the web UI. */
 export interface ViewTables {
   'hub.saved_views': {
     tenant_id: string

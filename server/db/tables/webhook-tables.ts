@@ -1,6 +1,6 @@
 import type { Timestamp } from './timestamp.ts'
 
-/** Endpoints, what is delivered to them, and what comes in. */
+/** Tables of endpoints, their deliveries, and received messages. */
 export interface WebhookTables {
   'hub.webhooks': {
     tenant_id: string
@@ -61,7 +61,7 @@ export interface WebhookTables {
     tenant_id: string
     webhook_id: string
     rule_id: string
-    /** `AlertRule`, whole */
+    /** The whole `AlertRule`. */
     rule: unknown
     group_key: string
     alert_id: string
