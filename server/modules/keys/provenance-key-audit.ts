@@ -6,12 +6,12 @@ import type { KeyProblem, ProvenanceKeyAudit } from './keys-types.ts'
 import { publishedKeyOf } from './provenance-key-row.ts'
 import type { VerifiedKeys } from './verified-keys.ts'
 
-/** Compares what is stored about the keys of a log with what the master key opens. */
+/** Compares the stored keys of a log with those that decrypt under the master key. */
 export function createProvenanceKeyAudit(deps: { database: Database; genuine: VerifiedKeys }): ProvenanceKeyAudit {
   const { database, genuine } = deps
   return {
     async auditKeys({ slug, logName }) {
-      // In the order in which a rotation writes them backwards: a key that is stored is published already.
+      // The reverse of a rotation's write order: a stored key is always published already.
       const stored = await database.withTenant(slug, provenanceKeys, { readOnly: true })
       const published = await database.withRegistry((tx) => publishedKeysOf(tx, logName))
       const made = stored.filter((row) => row.name === logName && genuine.open(row) !== undefined)
@@ -33,7 +33,7 @@ function putIn({ key_id }: ProvenanceKeyRow): KeyProblem {
   }
 }
 
-/** The first key is introduced by none, and each other one by a key before it. */
+/** Checks that no key introduces the first one, and that an earlier key introduces each other one. */
 function successionProblems(made: readonly ProvenanceKeyRow[]): KeyProblem[] {
   const check = 'keys_introduced'
   const first = made.find((row) => row.succession === null)
@@ -49,8 +49,8 @@ function successionProblems(made: readonly ProvenanceKeyRow[]): KeyProblem[] {
 }
 
 /**
- * Each key is published as it is stored. Besides, there may be one that never signed, for a rotation publishes first and
- * may fail then: it has the introduction of a genuine key, which nobody else can have written.
+ * Checks that each key is published as stored. One further key that never signed is permitted, because a rotation
+ * publishes first and may then fail. It needs the introduction of a genuine key, which nobody else can write.
  */
 function publicationProblems(made: readonly ProvenanceKeyRow[], published: readonly PublishedKeyRow[]): KeyProblem[] {
   const problems: KeyProblem[] = []

@@ -5,8 +5,8 @@ import type { TenantLogs } from '../log/log-types.ts'
 import type { ProvenanceKeyMaker, ProvenanceKeyRotator, ProvenanceKeySuccession } from './keys-types.ts'
 
 /**
- * Rotates the keys of tenants. The new key is published before it can sign anything. What a crash leaves behind is a
- * published key that never signs, and that the next rotation shows as retired.
+ * Rotates the keys of tenants. Publishes the new key before it can sign anything. A crash leaves at most a published
+ * key that never signs, and that the next rotation marks as retired.
  */
 export function createProvenanceKeyRotation(deps: {
   database: Database
@@ -31,7 +31,7 @@ export function createProvenanceKeyRotation(deps: {
           })
         })
       } catch (error) {
-        // Of any other failure it is not certain whether the transaction was committed.
+        // After any other failure, the transaction may have been committed.
         if (!(error instanceof DomainError && error.slug === 'concurrent-modification')) throw error
         await database.withRegistry((tx) => keys.withdraw(tx, key.keyId))
         throw error

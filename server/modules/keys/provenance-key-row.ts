@@ -7,7 +7,7 @@ import { decryptSecret, encryptSecret } from '../../secrets/encryption.ts'
 import type { ProvenanceKeyRow } from './keys-store.ts'
 import type { ProvenanceSigner, PublishedKey } from './keys-types.ts'
 
-/** A new key of a log as it is stored, with its private half sealed; introduced by the one before, if there is one. */
+/** Creates the row of a new key, with its private key encrypted. The previous key, if any, introduces it. */
 export function makeProvenanceKeyRow(
   sealingKey: Buffer,
   log: { tenantId: string; name: string },
@@ -35,11 +35,14 @@ function introduction(from: ProvenanceSigner, publicKey: Uint8Array, nowMs: numb
   return successionNote(statement, { sha256, sign: (message) => from.sign(message) })
 }
 
-/** @throws Error when the key was sealed under another master key or for another tenant, or its parts differ */
+/**
+ * Returns the signer of a row.
+ * @throws Error if the key was encrypted under another master key or for another tenant, or its parts disagree
+ */
 export function signerFrom(row: ProvenanceKeyRow, sealingKey: Buffer): ProvenanceSigner {
   const pkcs8 = decryptSecret(sealingKey, row.private_key_sealed, contextOf(row.tenant_id, row.key_id))
   const privateKey = createPrivateKey({ key: pkcs8, format: 'der', type: 'pkcs8' })
-  // A signature that the published half does not verify would condemn honest records.
+  // A signature that the published key does not verify would condemn genuine records.
   if (!rawPublicKey(createPublicKey(privateKey)).equals(row.public_key)) {
     throw new Error(`provenance key ${row.key_id}: its private half does not belong to its public half`)
   }

@@ -26,9 +26,9 @@ import { createProvenanceKeyAudit } from './provenance-key-audit.ts'
 import { makeProvenanceKeyRow, publishedKeyOf } from './provenance-key-row.ts'
 import { createVerifiedKeys, type VerifiedKeys } from './verified-keys.ts'
 
-/** From then on a tenant's keys are read anew beside the answer, and from `staleMs` on before it. */
+/** Milliseconds after which a tenant's keys are read again in the background; after `staleMs`, callers wait for it. */
 const refreshMs = 2_500
-/** A key that was retired by another process signs on for this long at most; its signatures stay valid all the same. */
+/** Maximum time in milliseconds that a key retired by another process still signs. Its signatures remain valid. */
 const staleMs = 5_000
 const tenantsCachedMax = 10_000
 
@@ -37,7 +37,7 @@ interface TenantKeys {
   publicKeys: readonly PublishedKey[]
 }
 
-/** The provenance keys of all tenants: the current ones for signing, all of them for verification. */
+/** Provides the provenance keys of all tenants: the current ones for signing, all of them for verification. */
 export function createProvenanceKeys(deps: {
   database: Database
   masterKey: Buffer
@@ -47,11 +47,11 @@ export function createProvenanceKeys(deps: {
   const cache = new LRUCache<string, TenantKeys>({
     max: tenantsCachedMax,
     ttl: refreshMs,
-    // Answers from memory while it looks anew.
+    // Returns cached keys during a refresh.
     allowStale: true,
     noDeleteOnStaleGet: true,
     noDeleteOnFetchRejection: true,
-    // Who waits for a look gets what it finds, though a transaction has stored something newer meanwhile.
+    // A caller that waits for a fetch gets its result, even if a transaction has stored something newer meanwhile.
     ignoreFetchAbort: true,
     fetchMethod: (tenantId) =>
       deps.database.withTenant(tenantId, async (tx) => openKeys(await provenanceKeys(tx), genuine), {
@@ -62,7 +62,10 @@ export function createProvenanceKeys(deps: {
   const isFresh = (tenantId: string) => cache.getRemainingTTL(tenantId) > refreshMs - staleMs
   const fetchKeys = (tenantId: string) => cache.fetch(tenantId, { allowStale: isFresh(tenantId) })
 
-  /** Another transaction must not be opened inside `tx`, and what is only in it must not be remembered if it fails. */
+  /**
+   * Returns the keys inside `tx`, because no other transaction may be opened meanwhile. Caches them only after the
+   * commit, because `tx` may fail.
+   */
   async function keysWithin(tx: TenantTx): Promise<TenantKeys> {
     const known = cache.get(tx.tenantId)
     if (known?.signer && isFresh(tx.tenantId)) return known
@@ -119,7 +122,7 @@ export function createProvenanceKeys(deps: {
       })
     },
     async prepareSuccessor(tenantId) {
-      // Not from the cache: whoever rotates twice wants two keys.
+      // Not from the cache: two rotations must create two keys.
       const read = deps.database.withTenant(tenantId, provenanceKeys, { readOnly: true })
       const predecessor = requireSigner(tenantId, openKeys(await read, genuine))
       const row = makeProvenanceKeyRow(sealingKey, { tenantId, name: predecessor.logName }, predecessor)
@@ -157,7 +160,7 @@ async function makeFirstKey(tx: TenantTx, sealingKey: Buffer): Promise<Provenanc
   return { ...row, tenant_id: tx.tenantId }
 }
 
-/** Of what is stored, the keys that the service made; a row that somebody else put in neither signs nor verifies. */
+/** Returns the stored keys that the service created. A row that somebody else added neither signs nor verifies. */
 function openKeys(rows: readonly ProvenanceKeyRow[], genuine: VerifiedKeys): TenantKeys {
   const made = rows.filter((row) => genuine.open(row) !== undefined)
   const current = made.findLast((row) => row.retired_at === null)

@@ -4,11 +4,11 @@ import type { Database } from '../../db/database.ts'
 import { type PublishedKeyRow, publishedKeys, publishedKeysVersion } from './keys-store.ts'
 
 export interface PublishedKeys {
-  /** The document of `/.well-known/provenance-keys.json`, as text, and a strong entity tag for it. */
+  /** Returns the document of `/.well-known/provenance-keys.json` as text, with a strong entity tag. */
   document(): Promise<{ json: string; etag: string }>
 }
 
-/** The public halves of all tenants' provenance keys, under opaque names. */
+/** Publishes the public keys of all tenants' provenance keys, under opaque names. */
 export function createPublishedKeys(deps: { database: Database }): PublishedKeys {
   let cached: { version: string; json: string; etag: string } | undefined
   return {

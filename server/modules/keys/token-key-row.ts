@@ -6,7 +6,7 @@ import type { TokenKeyRow } from './keys-store.ts'
 import type { PublicTokenKey, TokenAlgorithm, TokenSigningKey } from './keys-types.ts'
 import { generateTokenKey, tokenKeyOf } from './token-key-shape.ts'
 
-/** A new key as it is stored: private half sealed, id by RFC 7638. */
+/** Creates the row of a new key: private key encrypted, id by RFC 7638. */
 export async function makeTokenKeyRow(
   sealingKey: Buffer,
   algorithm: TokenAlgorithm,
@@ -26,10 +26,13 @@ export async function makeTokenKeyRow(
   }
 }
 
-/** @throws StartupError when the key was sealed under another master key, or is of a kind that this version lacks */
+/**
+ * Decrypts a token key.
+ * @throws StartupError if the key was encrypted under another master key, or this version does not support its kind
+ */
 export function openTokenKey(row: TokenKeyRow, sealingKey: Buffer): TokenSigningKey & { publicJwk: PublicTokenKey } {
   const privateKey = openPrivateKey(row, sealingKey)
-  // Of the private half, so that a changed row cannot publish a key of somebody else.
+  // Derived from the private key, so that a changed row cannot publish somebody else's key.
   const jwk = publicJwk(privateKey, row)
   return { ...checked(jwk), privateKey, publicJwk: jwk }
 }
@@ -40,7 +43,7 @@ function publicJwk(privateKey: KeyObject, row: Pick<TokenKeyRow, 'key_id' | 'alg
   return { kty, kid: row.key_id, alg: row.algorithm, use: 'sig', ...Object.fromEntries(members) }
 }
 
-/** What verifies here is what everyone else verifies with: the key that is published. */
+/** Returns the verification key, derived from the published form that every other verifier uses. */
 function checked(jwk: PublicTokenKey) {
   try {
     return tokenKeyOf(jwk)

@@ -3,8 +3,9 @@ import { promisify } from 'node:util'
 import type { TokenAlgorithm, TokenKey } from './keys-types.ts'
 
 /**
- * RSA keys have the least that RFC 7518, section 3.3 allows, which NIST SP 800-57 finds enough until 2030: 3072 bits
- * would take almost three times as long to sign, for tokens that live an hour and keys that are changed by a command.
+ * The size of RSA keys: the minimum of RFC 7518, section 3.3, which NIST SP 800-57 considers sufficient until 2030.
+ * With 3072 bits, signing would take almost three times as long, for tokens that live an hour and keys that a command
+ * rotates.
  */
 const rsaBits = 2048
 const rsaExponent = 65537
@@ -20,10 +21,9 @@ export async function generateTokenKey(algorithm: TokenAlgorithm): Promise<KeyOb
 }
 
 /**
- * The public key of a JWK (RFC 7517), as tokens are verified with it. It must be one that {@link generateTokenKey} could
- * have made, and may have no other purpose.
- *
- * @throws Error that says what it is not
+ * Returns the verification key of a JWK (RFC 7517). It must match what {@link generateTokenKey} creates, and must have
+ * no other purpose.
+ * @throws Error that names the mismatch
  */
 export function tokenKeyOf(jwk: webcrypto.JsonWebKey & { kid?: string }): TokenKey {
   const { alg, kid, use = 'sig', key_ops: operations = ['verify'] } = jwk

@@ -7,7 +7,10 @@ import { insertTokenKey, lockTokenKeys, retireTokenKeys, type TokenKeyRow, token
 import type { PublicTokenKey, TokenKeyRotator, TokenKeys, TokenSigningKey } from './keys-types.ts'
 import { makeTokenKeyRow, openTokenKey } from './token-key-row.ts'
 
-/** Before a new key signs, every process and everyone who keeps the public keys for a minute has it. */
+/**
+ * Default delay before a new key signs. By then every process, and every client that caches the public keys for a
+ * minute, has it.
+ */
 const signingDelayMsDefault = 60_000
 const refreshMsMax = 5_000
 
@@ -18,9 +21,9 @@ interface RingKey extends TokenSigningKey {
 }
 
 export interface TokenKeyRing extends TokenKeys, TokenKeyRotator {
-  /** A JSON Web Key Set (RFC 7517, section 5) of every key that may verify. */
+  /** Returns the JSON Web Key Set (RFC 7517, section 5) of every key that may verify. */
   publicKeySet(): { keys: PublicTokenKey[] }
-  /** Reads the keys anew. It runs by itself every five seconds. */
+  /** Reads the keys again. Also runs by itself every five seconds. */
   refresh(): Promise<void>
   close(): Promise<void>
 }
@@ -30,21 +33,24 @@ export interface TokenKeyRingOptions {
   masterKey: Buffer
   log: DatabaseLog
   now?: () => number
-  /** How long a new key is published before it signs; all processes must agree. Shorter for tests. */
+  /**
+   * Milliseconds for which a new key is published before it signs; must be equal in all processes. Shorter for tests.
+   */
   signingDelayMs?: number | undefined
 }
 
 /**
- * Loads the keys of access tokens, and makes the first one where there is none.
- *
- * @throws StartupError when the keys do not open under this master key
+ * Loads the keys of access tokens, and creates the first one on an empty database.
+ * @throws StartupError if the keys do not decrypt under this master key
  */
 export async function openTokenKeyRing(options: TokenKeyRingOptions): Promise<TokenKeyRing> {
   const { database, log, now = Date.now, signingDelayMs = signingDelayMsDefault } = options
   const sealingKey = deriveKey(options.masterKey, 'token keys')
-  /** Of a retired key: until its last token has expired, by the clock of any process. */
+  /**
+   * Returns the time until which a retired key verifies: its last token has then expired, by the clock of any process.
+   */
   const verifiesUntilMs = (signsUntilMs: number) => signsUntilMs + serviceTokenSeconds * 1000 + signingDelayMs
-  /** Oldest first. */
+  /** The keys, oldest first. */
   let keys = new Map<string, RingKey>()
 
   function take(rows: readonly TokenKeyRow[]): void {
@@ -69,13 +75,13 @@ export async function openTokenKeyRing(options: TokenKeyRingOptions): Promise<To
   function signingKey(): RingKey {
     const active = [...keys.values()].filter((key) => now() < key.signsUntilMs)
     const settled = active.findLast((each) => each.signsFromMs <= now())
-    // The very first key signs at once, for nobody has kept any other: it is the one that others take the place of.
+    // The first key signs at once, because no client has cached another. It is the one that later keys replace.
     const key = settled ?? active.find((each) => active.every(({ signsUntilMs }) => each.signsUntilMs <= signsUntilMs))
     if (!key) throw new Error('every token key is retired')
     return key
   }
 
-  /** The one that signs now, or will. */
+  /** Returns the key that signs now, or will sign next. */
   function newestKey(): RingKey {
     return [...keys.values()].findLast((key) => key.signsUntilMs === Number.POSITIVE_INFINITY) ?? signingKey()
   }
@@ -88,7 +94,7 @@ export async function openTokenKeyRing(options: TokenKeyRingOptions): Promise<To
     log,
     subject: 'token keys',
     everyMs: Math.min(refreshMsMax, signingDelayMs / 4),
-    // A key that was made since signs later than that.
+    // A key created since the last read signs later than that.
     freshMs: signingDelayMs / 2,
     read: tokenKeys,
     take,

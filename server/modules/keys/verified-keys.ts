@@ -4,19 +4,22 @@ import type { ProvenanceKeyRow } from './keys-store.ts'
 import type { ProvenanceSigner } from './keys-types.ts'
 import { signerFrom } from './provenance-key-row.ts'
 
-/** What an opened key takes is some kibibytes. */
+/** Maximum number of cached keys. Each takes a few kibibytes. */
 const openedMax = 20_000
 
 /**
- * Tells the keys that the service made from rows that somebody has put into the database: only what was sealed under the
- * master key, for that tenant and that key, opens. A public half alone would let whoever writes to the database be believed.
+ * Distinguishes keys that the service created from rows that somebody added to the database: a private key decrypts
+ * only if it was encrypted under the master key for that tenant and key id. A check of the public key alone would trust
+ * anyone who writes to the database.
  */
 export interface VerifiedKeys {
-  /** The signer of a row; undefined where the service did not make it as it stands. */
+  /** Returns the signer of a row; undefined unless the service created the row with these values. */
   open(row: ProvenanceKeyRow): ProvenanceSigner | undefined
 }
 
-/** Opens each row once, as long as no byte of it changes: retired keys cost next to nothing. */
+/**
+ * Creates the cache of opened keys. Opens each row once while it is unchanged, so retired keys cost next to nothing.
+ */
 export function createVerifiedKeys(sealingKey: Buffer): VerifiedKeys {
   const opened = new LRUCache<string, ProvenanceSigner>({ max: openedMax })
   return {
@@ -39,7 +42,7 @@ function tryToOpen(row: ProvenanceKeyRow, sealingKey: Buffer): ProvenanceSigner 
   }
 }
 
-/** Of all that opening looks at; every part is delimited. */
+/** Returns a fingerprint of every value that opening uses, with unambiguous delimiters. */
 function fingerprintOf({ tenant_id, key_id, name, public_key, private_key_sealed }: ProvenanceKeyRow): string {
   const parts = [tenant_id, key_id, name, public_key.toString('base64'), private_key_sealed.toString('base64')]
   return hash('sha256', JSON.stringify(parts), 'base64')

@@ -2,20 +2,23 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { Database, Listener } from '../../db/database.ts'
 import { arrivalsChannel, notifyArrivals } from './log-store.ts'
 
-/** Between two notifications of one process: each is a commit. */
+/** Milliseconds between two notifications of one process. Each is a commit. */
 const gatherMs = 100
 
-/** Tells the processes that take seals into the logs of what this one has stored. */
+/** Notifies the processes that integrate seals into the logs of seals stored by this process. */
 export interface ArrivalNotifier {
-  /** Soon, and at once where nothing was told just now. Not inside a transaction. */
+  /**
+   * Queues a notification. Sends it at once unless another was sent just before. Must not be called inside a
+   * transaction.
+   */
   tell(tenantId: string): void
-  /** What waits is told. */
+  /** Sends the queued notifications. */
   close(): Promise<void>
 }
 
 /**
- * Through notifications of the database, in transactions of their own: inside those that store seals, all of which
- * would commit one after the other. A hint and no more: what is not told of is found a few seconds later.
+ * Creates the notifier. Sends notifications of the database in transactions of their own, because notifications would
+ * serialize the commits of transactions that store seals. Best effort: polling finds missed arrivals within seconds.
  */
 export function createArrivalNotifier(database: Pick<Database, 'withRegistry'>): ArrivalNotifier {
   const waiting = new Set<string>()
@@ -45,7 +48,7 @@ export function createArrivalNotifier(database: Pick<Database, 'withRegistry'>):
 }
 
 export function listenForArrivals(database: Pick<Database, 'listen'>, heard: (tenantId: string) => void): Listener {
-  // Without a word when listening begins: what was missed until then is looked for anyway.
+  // No initial event when listening begins: polling finds earlier arrivals.
   return database.listen(arrivalsChannel, (payload = '') => {
     for (const tenantId of payload.split(' ')) if (tenantId !== '') heard(tenantId)
   })

@@ -1,6 +1,6 @@
 /**
- * Runs works of the same name one after the other. Who asks while one is running gets the result of the one behind it,
- * which begins after they asked, and is the same for all who wait: however many ask, two are under way.
+ * Coalesces calls of the same name made during a run into one following run. It begins after those calls, and all of
+ * them get its result. So at most one run per name is active and one waits, regardless of the number of calls.
  */
 export function coalesceRuns<Result>(): (name: string, work: () => Promise<Result>) => Promise<Result> {
   interface Line {
@@ -12,7 +12,7 @@ export function coalesceRuns<Result>(): (name: string, work: () => Promise<Resul
   function begin(name: string, work: () => Promise<Result>): Promise<Result> {
     const line: Line = {
       running: work().finally(() => {
-        // With one waiting, the line is the next one's from the moment that it begins.
+        // The following run replaces this line when it begins.
         if (line.waiting === undefined) lines.delete(name)
       }),
     }

@@ -3,48 +3,54 @@ import type { DatabaseLog, Listener } from '../../db/database.ts'
 import { inBackground } from '../../db/work-classes.ts'
 import type { Tenant } from '../../http/caller.ts'
 
-/** What comes in so long after the first is taken in with it. */
+/** Milliseconds for which arrivals are gathered after the first one, to integrate them together. */
 const gatherMs = 150
 const tickMs = 50
-/** Tenants at once: one with a backlog does not keep the others waiting. */
+/** Tenants that are integrated at once, so that one with a backlog does not delay the others. */
 const tenantsAtOnce = 4
-/** Between looks at every tenant, for what another process or a crash has left; more where that takes long. */
+/**
+ * Milliseconds between scans of all tenants for arrivals that another process or a crash has left; longer if a scan is
+ * slow.
+ */
 const sweepMs = 5_000
 const sweepRestFactor = 20
-/** A tenant in which such a look found something is looked at so often, for so long: nobody seems to tell of it. */
+/**
+ * Milliseconds between, and duration of, frequent checks of a tenant after a scan found arrivals, because notifications
+ * seem to be missing.
+ */
 const watchEveryMs = 400
 const watchMs = 60_000
 const retryMsMin = 500
 const retryMsMax = 60_000
 
-/** Takes seals into the logs in the background. */
+/** Integrates seals into the logs in the background. */
 export interface Integrator {
-  /** To be called after a commit that stored seals. */
+  /** Must be called after a commit that stored seals. */
   sealed(tenantId: string): void
   start(): void
-  /** Waits for the transactions that are running. */
+  /** Stops, and waits for running transactions. */
   stop(): Promise<void>
 }
 
 interface TenantState {
-  /** Infinity when there is nothing to do. */
+  /** The time of the next integration; Infinity if none is due. */
   dueAtMs: number
   watchedUntilMs: number
-  /** When it was last looked at. */
+  /** The size of the log at the last check. */
   treeSize?: number
   failures: number
   running?: Promise<void>
 }
 
 /**
- * A loop within the process, because a job queue polls more slowly than the log is to follow. Several processes may run
- * one: at a tenant, each waits for the other, and finds nothing left.
+ * Creates the integrator, a loop within the process, because a job queue polls too slowly for the log. Several
+ * processes may run one: they serialize per tenant, and the later one finds nothing left.
  */
 export function createIntegrator(deps: {
   logs: { integrate(tenant: Tenant): Promise<{ treeSize: number }>; hasArrivals(tenantId: string): Promise<boolean> }
   findTenant: (slug: string) => Promise<Tenant | undefined>
   listTenants: () => Promise<readonly string[]>
-  /** Hears of what other processes have stored. */
+  /** Subscribes to arrivals that other processes stored. */
   hear: (heard: (tenantId: string) => void) => Listener
   log: Pick<DatabaseLog, 'warn' | 'error'>
   nowMs?: () => number
@@ -61,7 +67,7 @@ export function createIntegrator(deps: {
     if (stopped) return undefined
     const state = states.get(tenantId) ?? { dueAtMs: Number.POSITIVE_INFINITY, watchedUntilMs: 0, failures: 0 }
     states.set(tenantId, state)
-    // One that failed is tried again in its time.
+    // A failed tenant is retried at its own time.
     if (state.failures === 0) state.dueAtMs = Math.min(state.dueAtMs, nowMs() + gatherMs)
     schedule()
     return state
@@ -79,11 +85,11 @@ export function createIntegrator(deps: {
     due.sort(([, a], [, b]) => a.dueAtMs - b.dueAtMs)
     const free = tenantsAtOnce - [...states.values()].filter((state) => state.running).length
     for (const [tenantId, state] of due.slice(0, free)) {
-      // A request may have caused it.
+      // A request may have triggered this, so it runs outside of the request's context.
       state.running = inBackground(() => tend(tenantId, state)).finally(() => {
         delete state.running
         if (state.dueAtMs === Number.POSITIVE_INFINITY) states.delete(tenantId)
-        // Others may wait for the place.
+        // Other tenants may wait for the slot.
         if (!stopped && states.size > 0) schedule()
       })
     }

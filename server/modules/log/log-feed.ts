@@ -10,14 +10,14 @@ import type { RecordClock } from '../hub/record-clock-types.ts'
 import type { EntriesQuery } from './log-schemas.ts'
 import type { TenantLogs } from './log-types.ts'
 
-/** What one call looks at, visible or not: each entry has up to 64 records. */
+/** Maximum number of entries that one call reads, visible or not. Each entry has up to 64 records. */
 const entriesPerCallMax = 1000
-/** Entries that are looked at together: few at first, for they may have many records. */
+/** Number of entries that are read together. It starts low, because they may have many records. */
 const entriesAtOnce = { first: 8, most: 256 }
 
-/** The records in the order of the log. */
+/** Lists the records in log order. */
 export interface LogFeed {
-  /** The answer of `listLogEntries`, in JSON. Throws DomainError `validation-failed` and `invalid-cursor`. */
+  /** Returns the response of `listLogEntries` as JSON. Throws DomainError `validation-failed` and `invalid-cursor`. */
   follow(caller: Caller, query: EntriesQuery): Promise<string>
 }
 
@@ -35,7 +35,7 @@ export function createLogFeed(deps: {
       const binding = { tenant: tenant.slug, operation: 'listLogEntries', query: {} }
       const begin = beginningOf(query, cursorKey, binding)
       await logs.integrate(tenant)
-      // As one moment shows them: a record that is erased meanwhile is neither lost nor there twice.
+      // A snapshot, so that a record erased meanwhile is neither lost nor listed twice.
       return database.withTenant(
         tenant.slug,
         async (tx) => {
@@ -64,7 +64,7 @@ export function createLogFeed(deps: {
     return positionAt({ logIndex: entry.logIndex, leafIndex: place.leafIndex })
   }
 
-  /** The places behind a position that fit the page, and up to which position everything has been looked at. */
+  /** Returns the places behind a position that fit the page, and the position up to which all entries were read. */
   async function look(
     tx: TenantTx,
     viewer: Viewer,
@@ -88,7 +88,7 @@ export function createLogFeed(deps: {
         places.push(place)
       }
       looked += entries.length
-      // Entries that somebody deleted are passed over, and not waited for.
+      // Skips deleted entries instead of waiting for them.
       const last = entries.at(-1)
       at = last === undefined ? page.end : (last.logIndex + 1) * sealSizeMax
     }
@@ -96,12 +96,15 @@ export function createLogFeed(deps: {
   }
 }
 
-/** From 1 on, so that 0 is before everything. */
+/** Returns the position of a place, from 1 on, so that 0 precedes all. */
 function positionAt({ logIndex, leafIndex }: Pick<LogEntryPlace, 'logIndex' | 'leafIndex'>): number {
   return logIndex * sealSizeMax + leafIndex + 1
 }
 
-/** The position behind which to begin, or the record. A cursor goes before `after`: a query may be kept, and a cursor added. */
+/**
+ * Returns the position or the record behind which to begin. A cursor takes precedence over `after`, so that a client
+ * may keep its query and add a cursor.
+ */
 function beginningOf(
   { after, cursor }: EntriesQuery,
   key: Buffer,
@@ -120,7 +123,9 @@ function beginningOf(
   }
 }
 
-/** To wait until the log has grown so far would be to lose what comes until then. */
+/**
+ * Returns the error for a position beyond the log. Waiting until the log reaches it would skip the entries until then.
+ */
 function beyondTheLog({ cursor }: EntriesQuery, end: number) {
   const detail =
     `is beyond the end of the log, ${end}. Where the service answered with it, the log was rolled back: ` +

@@ -35,7 +35,7 @@ import { edgeTiles, LogCorruptionError, Tiles, TreeEdge } from './tree-tiles.ts'
 const { sha256 } = logCrypto
 const hashBytes = 32
 
-/** None of the keys that are known signed the head: there may be a newer one. */
+/** Signals that none of the known keys signed the head. There may be a newer key. */
 export class UnknownSigner extends Error {}
 
 interface Leaf {
@@ -44,16 +44,16 @@ interface Leaf {
 }
 
 /**
- * Gives the seals of the oldest arrivals the next places in the tenant's log, and signs the state with them. `more` where
- * there may be further arrivals. Nothing is signed that does not continue what was signed before: with the tiles, the
- * entries or the head edited it throws {@link LogCorruptionError}.
+ * Appends the seals of the oldest arrivals to the tenant's log, and signs the new state. `more` states that there may
+ * be further arrivals. Signs only a continuation of the previous state: throws {@link LogCorruptionError} if the tiles,
+ * the entries or the head were edited.
  */
 export async function integrateArrivals(
   tx: TenantTx,
   parts: {
     tenant: Tenant
     signer: ProvenanceSigner
-    /** Of the tenant, retired ones too. */
+    /** The keys of the tenant, including retired ones. */
     knownKeys: readonly PublishedKey[]
     clock: RecordClock
     arrivalsMax: number
@@ -100,7 +100,9 @@ export async function integrateArrivals(
   return { head, signed: true, more }
 }
 
-/** Whether the signature of the checkpoint is by that key, as far as its beginning tells. Throws {@link LogCorruptionError}. */
+/**
+ * Returns whether that key signed the checkpoint, by the key hash of the signature. Throws {@link LogCorruptionError}.
+ */
 export function isSignedBy(head: LogHead, signer: ProvenanceSigner): boolean {
   return readNote(head).signatures.some(({ keyHash }) => keyHash.every((byte, i) => byte === signer.keyIdBytes[i]))
 }
@@ -126,7 +128,7 @@ function readable<Value>(read: () => Value): Value {
   }
 }
 
-/** In the order of the arrivals; a seal that has its place is left out. */
+/** Returns the leaves in the order of the arrivals. Skips seals that are already in the log. */
 async function leavesOf(tx: TenantTx, tenant: Tenant, arrivals: readonly Arrival[]): Promise<Leaf[]> {
   if (arrivals.length === 0) return []
   const sealIds = arrivals.flatMap((arrival) => arrival.seal_ids)
@@ -157,8 +159,8 @@ function hasLeaves({ log_leaves, seal_ids }: Arrival): boolean {
 }
 
 /**
- * The leaf of a seal from before there was a log. One that is gone, or that nobody can read any more, has a leaf that
- * says so, and that no seal has: the sweeper reports it.
+ * Returns the leaf of a seal that was stored before the log existed. A missing or unreadable seal gets a leaf that
+ * states this and that no seal has, so that the sweeper reports it.
  */
 function leafOfStored(logName: string, sealId: string, stored: SealParts | undefined): Uint8Array {
   const lost = `orghub/lost-seal/v1\nlog ${logName}\nseal ${sealId}\n`

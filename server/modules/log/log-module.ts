@@ -17,14 +17,14 @@ import { createTenantLogs } from './tenant-logs.ts'
 
 export interface LogModule {
   logs: TenantLogs
-  /** Takes in what has arrived, and answers how many seals that were, in the names of the command's answer. */
+  /** Integrates arrivals. Returns the number of seals, with the names of the command's output. */
   takeIn(tenant: Tenant): Promise<{ added: number; tree_size: number }>
-  /** To be called after a commit that stored seals: they are taken in within a second. */
+  /** Must be called after a commit that stored seals. They are integrated within a second. */
   sealed(tenantId: string): void
   routes(app: FastifyInstance): void
-  /** Takes seals in, in the background. */
+  /** Integrates seals in the background. */
   start(): void
-  /** Instead of {@link start}: tells the processes that do. */
+  /** Notifies the processes that integrate, instead of {@link start}. */
   tellOthers(): void
   stop(): Promise<void>
 }
@@ -35,9 +35,9 @@ export function createLogModule(deps: {
   keys: ProvenanceKeys
   directory: TenantDirectory
   clock: RecordClock
-  /** Known once the Hub is made. */
+  /** Known after the Hub is created. */
   records: () => LogEntryRecords
-  /** Hears of each new head after its commit; it must not throw. */
+  /** Receives each new head after its commit; must not throw. */
   headSigned: (tenant: Tenant, head: LogHead) => void
   log: DatabaseLog
 }): LogModule {

@@ -17,7 +17,7 @@ import type { TenantLogs } from './log-types.ts'
 import { explained } from './tenant-logs.ts'
 import { readConsistency } from './tree-reading.ts'
 
-/** What is signed of the log, and what proves it. All cover what was committed before the call. */
+/** Provides the signed checkpoint of the log and its proofs. All cover what was committed before the call. */
 export type LogProofs = ReturnType<typeof createLogProofs>
 
 export function createLogProofs(deps: {
@@ -40,7 +40,10 @@ export function createLogProofs(deps: {
       }
     },
 
-    /** Throws DomainError `validation-failed` for sizes that the log has not, or not in that order. */
+    /**
+     * Returns a consistency proof. Throws DomainError `validation-failed` for sizes beyond the log or in descending
+     * order.
+     */
     async consistency(tenant: Tenant, { from, to: asked }: { from: number; to?: number | undefined }) {
       const { treeSize } = await logs.integrate(tenant)
       const to = asked ?? treeSize
@@ -55,7 +58,10 @@ export function createLogProofs(deps: {
       return { from, to, from_root: toBase64(fromRoot), to_root: toBase64(toRoot), path: path.map(toBase64) }
     },
 
-    /** Throws DomainError `not-found` for a record that the caller cannot read, and for one that is not in the log. */
+    /**
+     * Returns an inclusion proof. Throws DomainError `not-found` for a record that the caller cannot read, and for one
+     * that is not in the log.
+     */
     async inclusion({ tenant, scopes }: Caller, recordId: string) {
       const place = await database.withTenant(
         tenant.slug,
@@ -91,7 +97,7 @@ export function createLogProofs(deps: {
   }
 }
 
-/** Undefined where somebody edited the seal so that it leads to none. */
+/** Returns the note of the record's seal; undefined if the seal was edited so that it has none. */
 function noteOf({ logName }: Tenant, { provenanceHash, provenanceCosign }: RecordPlace): string | undefined {
   try {
     const hash = parseRecordHash(provenanceHash)

@@ -46,11 +46,11 @@ export function addLogRoutes(app: FastifyInstance, { proofs, feed }: { proofs: L
       params: ProofParams,
       response: { 200: ProofSchema },
     },
-    // UUIDs are written in either case (RFC 9562, section 4).
+    // Clients may send UUIDs in either case (RFC 9562, section 4).
     async (request) => proofs.inclusion(request.caller, request.params.record_id.toLowerCase()),
   )
 
-  // Records are sent as they are stored: a serialiser of the schema would refuse one that someone has edited.
+  // Sends records as stored: a serializer by schema would reject a record that someone has edited.
   addRoute(
     app,
     'listLogEntries',

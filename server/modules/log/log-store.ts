@@ -4,7 +4,7 @@ import { lockTenant } from '../../db/tenant-lock.ts'
 import type { LogEntry, LogHead } from './log-types.ts'
 import type { Tile, TileKey } from './tree-tiles.ts'
 
-/** Waits until this transaction alone may change the tenant's log. What it reads from then on is what others left. */
+/** Waits until this transaction alone may change the tenant's log. Later reads see all earlier changes. */
 export async function lockLog(tx: TenantTx): Promise<void> {
   await lockTenant(tx, logLockClass)
 }
@@ -28,7 +28,7 @@ export async function hasHeadAndKey(tx: TenantTx): Promise<boolean> {
   return rows[0]!.both
 }
 
-/** The head, and whether seals wait, as one moment shows them. */
+/** Returns the head, and whether arrivals are pending, from one snapshot. */
 export async function findHeadAndWaiting(tx: TenantTx): Promise<{ head: LogHead | undefined; waiting: boolean }> {
   const { rows } = await tx.client.query<{
     waiting: boolean
@@ -58,7 +58,7 @@ export async function saveHead(tx: TenantTx, head: LogHead, signedAt: string): P
   })
 }
 
-/** Seals that wait for their place in the log. Nothing is assumed of the values: somebody may have edited them. */
+/** Seals that wait for integration. Somebody may have edited the values. */
 export interface Arrival {
   arrival_id: string
   seal_ids: string[]
@@ -85,13 +85,13 @@ export async function deleteArrivals(tx: TenantTx, arrivalIds: readonly string[]
   })
 }
 
-/** Wakes the processes that take seals in. */
+/** The channel that wakes the processes that integrate seals. */
 export const arrivalsChannel = 'hub_arrivals'
 
-/** A notification has 8,000 bytes at most, and a slug 63. */
+/** Maximum number of tenants in a notification: it holds at most 8,000 bytes, and a slug 63. */
 const tenantsPerNotification = 100
 
-/** Names the tenants to whoever listens, once this transaction commits. */
+/** Sends the tenants to all listeners once this transaction commits. */
 export async function notifyArrivals(tx: RegistryTx, tenantIds: readonly string[]): Promise<void> {
   for (let at = 0; at < tenantIds.length; at += tenantsPerNotification) {
     const some = tenantIds.slice(at, at + tenantsPerNotification).join(' ')
@@ -99,11 +99,11 @@ export async function notifyArrivals(tx: RegistryTx, tenantIds: readonly string[
   }
 }
 
-/** What the note of a stored seal is made of. */
+/** The parts of a stored seal's note. */
 export interface SealParts {
   seal_id: string
   key_id: string
-  /** Null for a time that is none of ours, such as `infinity`. */
+  /** Microseconds since the epoch; null for a time outside 1970 to 2200, such as `infinity`. */
   time_micros: number | null
   leaves: Buffer
   signature: Buffer
@@ -121,7 +121,7 @@ export async function findSealParts(tx: TenantTx, sealIds: readonly string[]): P
   return rows
 }
 
-/** Those of the seals that have their place in the log. */
+/** Returns the seals that are in the log. */
 export async function findEntered(tx: TenantTx, sealIds: readonly string[]): Promise<Set<string>> {
   const { rows } = await tx.client.query<{ seal_id: string }>({
     name: 'hub_log_entered',
@@ -131,7 +131,7 @@ export async function findEntered(tx: TenantTx, sealIds: readonly string[]): Pro
   return new Set(rows.map((row) => row.seal_id))
 }
 
-/** What is beyond a number somebody has written: it comes as the last number, where no log has an entry. */
+/** Caps a column that somebody may have edited at the largest safe integer, where no log has an entry. */
 const asNumber = (column: string) => `least(${column}, ${Number.MAX_SAFE_INTEGER})`
 
 const entryColumns = `${asNumber('log_index')} as "logIndex", seal_id as "sealId", first_id as "firstId", last_id as "lastId"`
@@ -155,11 +155,12 @@ export async function findEntryOf(tx: TenantTx, sealId: string): Promise<LogEntr
   return rows[0]
 }
 
-/** The entries, whose indexes follow each other. */
+/** Inserts entries with consecutive indexes. */
 export async function insertEntries(tx: TenantTx, entries: readonly LogEntry[]): Promise<void> {
   await tx.client.query({
     name: 'hub_insert_log_entries',
-    // RETURNING keeps a distributed database from making a COPY of it, which row-level security refuses.
+    // RETURNING prevents a distributed database from converting the statement into a COPY, which row-level security
+    // refuses.
     text: `insert into hub.log_entries (tenant_id, log_index, seal_id, first_id, last_id)
       select $1, $2::bigint + place - 1, seal_id, first_id, last_id
       from unnest($3::uuid[], $4::uuid[], $5::uuid[]) with ordinality as e (seal_id, first_id, last_id, place)
@@ -204,7 +205,7 @@ export async function saveTiles(tx: TenantTx, tiles: readonly Tile[]): Promise<v
   })
 }
 
-/** `pg` sends any other Uint8Array as a copy; a view costs nothing. */
+/** Returns a view as a Buffer, which costs nothing; `pg` would send any other Uint8Array as a copy. */
 function bytesOf(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }

@@ -1,7 +1,7 @@
 import type { TenantTx } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
 
-/** A leaf of a tenant's log: a seal, and between which ids its records lie, both included. */
+/** A leaf of a tenant's log: a seal, with the lowest and the highest id of its records, both inclusive. */
 export interface LogEntry {
   logIndex: number
   sealId: string
@@ -18,45 +18,45 @@ export interface LogHead {
 }
 
 /**
- * The hashes that, with the leaves from `from` to `to` (excluded), lead to the root of a log of a size: the roots of
- * the complete subtrees before and behind them, from left to right.
+ * The hashes that, with the leaves from `from` to `to` (exclusive), lead to the root of a log of a size: the roots of
+ * the complete subtrees before and behind the range, from left to right.
  */
 export interface RangeProof {
   left: Uint8Array[]
   right: Uint8Array[]
 }
 
-/** The logs of tenants, as other modules see them: an RFC 6962 tree over the signed notes of seals. */
+/** Provides the logs of tenants to other modules: an RFC 6962 tree over the signed notes of seals. */
 export interface TenantLogs {
   /**
-   * Takes in the seals that have arrived, in transactions of its own, and answers the head that covers them; signs one
-   * for an empty log, too. Not to be called inside a transaction.
+   * Integrates pending arrivals, in transactions of its own, and returns the head that covers them. Also signs a head
+   * for an empty log. Must not be called inside a transaction.
    */
   integrate(tenant: Tenant): Promise<LogHead>
-  /** The head as it is stored, without taking anything in; undefined before the first. */
+  /** Returns the stored head without integrating anything; undefined before the first one. */
   head(tx: TenantTx): Promise<LogHead | undefined>
-  /** Entries from an index on, in order, at most `limit`. */
+  /** Returns the entries from an index on, in order, at most `limit`. */
   entries(tx: TenantTx, from: number, limit: number): Promise<LogEntry[]>
-  /** Of a seal; undefined while it has not been taken in. */
+  /** Returns the entry of a seal; undefined before its integration. */
   entryOf(tx: TenantTx, sealId: string): Promise<LogEntry | undefined>
-  /** PATH of RFC 6962 §2.1.1 in the log of that size, which the log has reached. */
+  /** Returns PATH of RFC 6962 §2.1.1 in the log of that size. The log must have reached it. */
   inclusionPath(tx: TenantTx, logIndex: number, treeSize: number): Promise<Uint8Array[]>
-  /** The leaf hashes from an index on, as the tree has them. */
+  /** Returns the leaf hashes of the tree from `from` to `to` (exclusive). */
   leaves(tx: TenantTx, from: number, to: number): Promise<Uint8Array[]>
   rangeProof(tx: TenantTx, from: number, to: number, treeSize: number): Promise<RangeProof>
 }
 
-/** Checkpoints that are kept outside of the database. */
+/** Reads checkpoints that are stored outside of the database. */
 export interface KeptCheckpoints {
-  /** The one of the largest tree that was kept of a log; undefined where none was, or none can be read back. */
+  /** Returns the stored checkpoint of a log's largest tree; undefined if none exists or none is readable. */
   newest(logName: string): Promise<{ treeSize: number; checkpoint: string } | undefined>
-  /** Some that were kept before, at most so many of each place, not always the same. */
+  /** Returns up to `count` earlier checkpoints from each sink, not always the same ones. */
   some(logName: string, count: number): Promise<{ treeSize: number; checkpoint: string }[]>
-  /** Returns the logs that were kept and are gone: their tenants, the rows of these, or the files of the logs. */
+  /** Returns the known logs that are lost: their tenants, the rows of these, or the files of the logs. */
   lostLogs(): Promise<LostLog[]>
 }
 
-/** How a log that is known has gone missing. `no_rows`: the tenant has an entry, and no head or no key. */
+/** A known log that is missing. `no_rows`: the tenant has an entry, but no head or no key. */
 export interface LostLog {
   log_name: string
   problem: 'no_tenant' | 'no_rows' | 'no_file'

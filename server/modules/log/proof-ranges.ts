@@ -1,10 +1,10 @@
-/** The leaves from `begin` to `end` (excluded), whose tree has one hash in a proof. */
+/** The leaves from `begin` to `end` (exclusive), whose tree has one hash in a proof. */
 export interface LeafRange {
   begin: number
   end: number
 }
 
-/** The hashes of PATH(m, D[n]) of RFC 6962 §2.1.1, in its order. The index is below the size. */
+/** Returns the hashes of PATH(m, D[n]) of RFC 6962 §2.1.1, in its order. The index must be below the size. */
 export function inclusionRanges(logIndex: number, treeSize: number): LeafRange[] {
   const ranges: LeafRange[] = []
   for (let width = 1, index = logIndex; width < treeSize; width *= 2, index = Math.floor(index / 2)) {
@@ -15,8 +15,8 @@ export function inclusionRanges(logIndex: number, treeSize: number): LeafRange[]
 }
 
 /**
- * The hashes of PROOF(m, D[n]) of RFC 6962 §2.1.2, in its order. The first size is at most the second; none are needed
- * where it is 0.
+ * Returns the hashes of PROOF(m, D[n]) of RFC 6962 §2.1.2, in its order. The first size must not exceed the second;
+ * size 0 needs none.
  */
 export function consistencyRanges(firstSize: number, secondSize: number): LeafRange[] {
   if (firstSize === 0) return []
@@ -34,7 +34,7 @@ export function consistencyRanges(firstSize: number, secondSize: number): LeafRa
       begin = split
     }
   }
-  // The whole first tree is known to who verifies it.
+  // A verifier knows the whole first tree.
   if (begin > 0) ranges.push({ begin, end })
   return ranges.reverse()
 }

@@ -10,10 +10,10 @@ import type { LogHead, TenantLogs } from './log-types.ts'
 import { readInclusionPath, readLeaves, readRangeProof } from './tree-reading.ts'
 import { LogCorruptionError } from './tree-tiles.ts'
 
-/** Arrivals of one transaction: of 1,000 telemetry events each, they take some hundred milliseconds. */
+/** Maximum arrivals per transaction. With 1,000 telemetry events each, they take some hundred milliseconds. */
 const arrivalsMax = 500
 
-/** @param deps.headSigned hears of each new head after its commit; it must not throw */
+/** @param deps.headSigned receives each new head after its commit; must not throw */
 export function createTenantLogs(deps: {
   database: Database
   keys: ProvenanceKeys
@@ -48,7 +48,7 @@ export function createTenantLogs(deps: {
       if (!(error instanceof UnknownSigner)) throw error
     }
     try {
-      // A key that nobody has: all are read anew, for another process may have made one.
+      // A key id that cannot exist forces a reload, because another process may have created a key.
       return await some([''])
     } catch (error) {
       if (error instanceof UnknownSigner) throw new LogCorruptionError('none of its keys signed its head')
@@ -74,7 +74,9 @@ export function createTenantLogs(deps: {
   }
 }
 
-/** Somebody edited the log itself. What the service signed stays true, so it signs nothing that contradicts it. */
+/**
+ * Converts log corruption into an `internal` error. The service signs nothing that contradicts its earlier signatures.
+ */
 export async function explained<Result>(work: Promise<Result>): Promise<Result> {
   try {
     return await work

@@ -9,17 +9,17 @@ import { leavesIn, Tiles, tilesOfLeaves, tilesUnder } from './tree-tiles.ts'
 const { sha256 } = logCrypto
 
 /*
- * Each reads its tiles in one statement, of which there are three or so for each level however large the tree is. Every
- * size that the log has reached stays provable, because complete subtrees never change. They throw `LogDamage` where the
- * tiles have not got what they are to have.
+ * Each function reads its tiles in one statement: about three tiles per level, regardless of the tree's size. Every size
+ * that the log has reached stays provable, because complete subtrees never change. The functions throw
+ * `LogCorruptionError` if tiles lack hashes.
  */
 
-/** PATH(m, D[n]) of RFC 6962 §2.1.1. */
+/** Reads PATH(m, D[n]) of RFC 6962 §2.1.1. */
 export function readInclusionPath(tx: TenantTx, logIndex: number, treeSize: number): Promise<Uint8Array[]> {
   return readRoots(tx, inclusionRanges(logIndex, treeSize))
 }
 
-/** PROOF(m, D[n]) of RFC 6962 §2.1.2, and the two roots. */
+/** Reads PROOF(m, D[n]) of RFC 6962 §2.1.2, and both roots. */
 export async function readConsistency(
   tx: TenantTx,
   from: number,
@@ -30,7 +30,7 @@ export async function readConsistency(
   return { path, fromRoot: fromRoot!, toRoot: toRoot! }
 }
 
-/** The leaves from `from` to `to`, excluded. */
+/** Reads the leaves from `from` to `to` (exclusive). */
 export async function readLeaves(tx: TenantTx, from: number, to: number): Promise<Uint8Array[]> {
   if (from >= to) return []
   return leavesIn(new Tiles(await findTiles(tx, tilesOfLeaves(from, to)), sha256), from, to)
@@ -45,7 +45,7 @@ export async function readRangeProof(tx: TenantTx, from: number, to: number, tre
   }
 }
 
-/** The hash of the tree over each range. */
+/** Reads the hash of the tree over each range. */
 async function readRoots(tx: TenantTx, ranges: readonly LeafRange[]): Promise<Uint8Array[]> {
   const parts = ranges.map(({ begin, end }) => subtreesOf(begin, end))
   const tiles = await readTilesUnder(tx, parts.flat())

@@ -1,6 +1,9 @@
 import { merkleRoot, type Sha256, type Subtree, subtreesOf, TreeBuilder } from '../../../provenance/index.ts'
 
-/** How the tree is stored (C2SP tlog-tiles): tile n of level l has the roots of complete subtrees of height 8 l. */
+/**
+ * Height of a tile. In the storage format C2SP tlog-tiles, tile n of level l contains the roots of complete subtrees of
+ * height 8 l.
+ */
 
 const tileHeight = 8
 const tileWidth = 2 ** tileHeight
@@ -12,16 +15,16 @@ export interface TileKey {
 }
 
 export interface Tile extends TileKey {
-  /** Up to 256 hashes of 32 bytes, one after the other. */
+  /** Up to 256 hashes of 32 bytes, concatenated. */
   hashes: Uint8Array
 }
 
-/** What is stored of the tree is not what was stored there. */
+/** Signals that the stored tree was altered. */
 export class LogCorruptionError extends Error {
   override readonly name = 'LogDamage'
 }
 
-/** Some tiles of a tree, and the roots of subtrees that follow from them. */
+/** Holds some tiles of a tree, and computes the roots of subtrees from them. */
 export class Tiles {
   readonly #tiles: ReadonlyMap<string, Uint8Array>
   readonly #sha256: Sha256
@@ -31,7 +34,9 @@ export class Tiles {
     this.#sha256 = sha256
   }
 
-  /** Hashes of a level from one on, all of one tile. Throws {@link LogCorruptionError} where the tile has not got them. */
+  /**
+   * Returns consecutive hashes of a level, all in one tile. Throws {@link LogCorruptionError} if the tile lacks them.
+   */
   hashes(level: number, first: number, count: number): Uint8Array[] {
     const key = { level, tileIndex: Math.floor(first / tileWidth) }
     const hashes = this.#tiles.get(nameOf(key))
@@ -50,7 +55,7 @@ export class Tiles {
   }
 }
 
-/** The tiles from which the roots of the subtrees follow, each once. */
+/** Returns the tiles from which the roots of the subtrees can be computed, without duplicates. */
 export function tilesUnder(subtrees: readonly Subtree[]): TileKey[] {
   const keys = new Map<string, TileKey>()
   for (const subtree of subtrees) {
@@ -61,7 +66,7 @@ export function tilesUnder(subtrees: readonly Subtree[]): TileKey[] {
   return [...keys.values()]
 }
 
-/** The tiles that have the leaves from `from` to `to` (excluded). */
+/** Returns the tiles that contain the leaves from `from` to `to` (exclusive). */
 export function tilesOfLeaves(from: number, to: number): TileKey[] {
   const keys: TileKey[] = []
   for (let tileIndex = Math.floor(from / tileWidth); tileIndex * tileWidth < to; tileIndex++) {
@@ -70,7 +75,7 @@ export function tilesOfLeaves(from: number, to: number): TileKey[] {
   return keys
 }
 
-/** The leaves from `from` to `to` (excluded). */
+/** Returns the leaves from `from` to `to` (exclusive). */
 export function leavesIn(tiles: Tiles, from: number, to: number): Uint8Array[] {
   return tilesOfLeaves(from, to).flatMap(({ tileIndex }) => {
     const first = Math.max(from, tileIndex * tileWidth)
@@ -78,13 +83,13 @@ export function leavesIn(tiles: Tiles, from: number, to: number): Uint8Array[] {
   })
 }
 
-/** The growing edge of a tree, as it is reckoned from the last tile of each level. */
+/** Computes the growing edge of a tree from the last tile of each level. */
 export class TreeEdge {
   readonly #size: number
   readonly #tiles: Tiles
   readonly #sha256: Sha256
 
-  /** @param tiles those of {@link edgeTiles} */
+  /** @param tiles the tiles of {@link edgeTiles} */
   constructor(size: number, tiles: Tiles, sha256: Sha256) {
     this.#size = size
     this.#tiles = tiles
@@ -95,7 +100,7 @@ export class TreeEdge {
     return this.#builder().root()
   }
 
-  /** The tiles that change when leaves are added, and the root of the tree with them. */
+  /** Returns the tiles that change when the leaves are added, and the resulting root of the tree. */
   extended(leaves: readonly Uint8Array[]): { tiles: Tile[]; root: Uint8Array } {
     const builder = this.#builder()
     for (const leaf of leaves) builder.append(leaf)
@@ -128,12 +133,15 @@ export class TreeEdge {
   }
 }
 
-/** The last tile of each level of a tree, where it is not full: all that its root, and its growth, follow from. */
+/** Returns the last tile of each level that is not full. They determine the root of the tree and its growth. */
 export function edgeTiles(size: number): TileKey[] {
   return tilesUnder(subtreesOf(0, size))
 }
 
-/** Which hashes of which level the root of a subtree is made of: a power of two below 256, so all of one tile. */
+/**
+ * Returns the hashes that determine the root of a subtree. Their number is a power of two below 256, so all are in one
+ * tile.
+ */
 function placeOf({ height, index }: Subtree): { level: number; first: number; count: number } {
   const level = Math.floor(height / tileHeight)
   const count = 2 ** (height - level * tileHeight)

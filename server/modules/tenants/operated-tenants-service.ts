@@ -30,7 +30,7 @@ import {
 } from './tenants-store.ts'
 import type { OperatedTenant, OperatedTenants, TenantChanges } from './tenants-types.ts'
 
-/** A list of the operator belongs to no tenant. */
+/** The operator's list belongs to no tenant. */
 const listBinding = { tenant: '', operation: 'listTenants', query: {} }
 
 export function createOperatedTenants(
@@ -38,7 +38,7 @@ export function createOperatedTenants(
     database: Database
     governance: GovernanceLog
     links: Pick<SignInLinks, 'endOpen'>
-    /** Told after a commit that changed a tenant. */
+    /** Called after a commit that changed a tenant. */
     changed: (slug: string) => void
     cursorKey: Buffer
   },
@@ -51,7 +51,7 @@ export function createOperatedTenants(
     return operatedTenant(entry, kept, own, baseUrl())
   }
 
-  /** The changes that can be read from the request alone, with the address in its one spelling. */
+  /** Validates the changes as far as the request alone permits. Returns them with the normalized address. */
   function checked(row: TenantRow, changes: TenantChanges): TenantChanges {
     const errors: PointedError[] = []
     const { admin_email: adminEmail, base_url: address } = changes
@@ -147,7 +147,10 @@ export function createOperatedTenants(
   }
 }
 
-/** What differs, without addresses of people: those could not be erased. Undefined when nothing does. */
+/**
+ * Returns the differences without addresses of people, which could not be erased. Returns undefined without a
+ * difference.
+ */
 function eventDetails(
   before: OperatedTenant,
   after: OperatedTenant,

@@ -8,14 +8,14 @@ import type { CmekState, ContentKeyring, KeyChoice } from '../cmek/cmek-types.ts
 import type { GovernanceLog } from '../governance/governance-types.ts'
 import { lockSettings, type SettingsRow, setProvision, settings } from './tenants-store.ts'
 
-/** How the Hub of a tenant is provisioned, in the names of the answer. */
+/** The provision of a tenant's Hub, with the names of the API. */
 export interface Provision {
   tenant: string
   mode: TenantMode
   provisioned: boolean
   provisioned_at?: string
   retention_days?: number
-  /** In Mode B. */
+  /** The state of the customer key; Mode B only. */
   cmek?: CmekState
 }
 
@@ -25,12 +25,12 @@ export interface ProvisionRequest {
 }
 
 export interface ProvisionService {
-  /** What is wrong with a request before any key is asked for. */
+  /** Returns the problems of a request that are detectable without the key's provider. */
   problemsIn(tenant: Tenant, request: ValidParts<ProvisionRequest>): PointedError[]
   /**
-   * Provisions the Hub, or changes how it is provisioned; what is not given stays. Repeating it changes nothing.
-   * Throws `validation-failed` for `cmek` in another mode than B, and in Mode B without it, or for a key that cannot be
-   * used; `hub-unavailable` while the provider of the key cannot be reached.
+   * Provisions the Hub, or changes its provision; absent members are unchanged. Repeating it changes nothing. Throws
+   * `validation-failed` for `cmek` in another mode than B, for its absence in Mode B, and for an unusable key;
+   * `hub-unavailable` while the provider of the key cannot be reached.
    */
   provision(caller: Caller, request: ProvisionRequest): Promise<Provision>
   get(caller: Caller): Promise<Provision>
@@ -41,7 +41,7 @@ const attemptsMax = 3
 export function createProvisionService(deps: {
   database: Database
   governance: GovernanceLog
-  /** Known once all modules are made. */
+  /** Known after all modules are created. */
   keyring: () => ContentKeyring
 }): ProvisionService {
   async function provisionOnce(caller: Caller, request: ProvisionRequest): Promise<Provision> {
@@ -122,7 +122,7 @@ async function store(tx: TenantTx, before: SettingsRow | undefined, wantedDays: 
   return { provisionedAt, retentionDays }
 }
 
-/** @param cmek undefined in another mode than B, and where its keys were destroyed: then nothing can be written */
+/** @param cmek undefined in another mode than B, and after its keys were destroyed: then nothing can be written */
 function answer(
   tenant: Tenant,
   provisionedAt: string | null,

@@ -28,7 +28,7 @@ interface Deps {
   governance: GovernanceLog
   links: SignInLinks
   baseUrl: () => string
-  /** Outside development every address is https. */
+  /** Whether every address must be https; true outside development. */
   httpsOnly: boolean
 }
 
@@ -60,7 +60,7 @@ export function createTenantAdministration(deps: Deps): TenantAdministration {
     }
     const tenant = asTenant(row, deps.baseUrl())
     const welcome = await announce(tenant, wanted.adminEmail, actor)
-    // Last, because it makes the tenant visible: whoever sees it sees all of it.
+    // Last, because it makes the tenant visible, and all of it must exist by then.
     await database.withRegistry(async (tx) => {
       await deps.keys.publish(tx, key)
       if (!(await insertTenant(tx, { ...row, created_at: now }))) throw slugTaken(wanted.slug)
@@ -68,7 +68,9 @@ export function createTenantAdministration(deps: Deps): TenantAdministration {
     return { tenant, adminEmail: wanted.adminEmail, welcome }
   }
 
-  /** The event and the first link are made together, so the link tells whether a crashed attempt came this far. */
+  /**
+   * Writes the event and the first link in one transaction, so the link shows whether a crashed attempt came this far.
+   */
   function announce(tenant: Tenant, adminEmail: string, actor: Actor): Promise<IssuedLink> {
     return database.withTenant(tenant.slug, async (tx) => {
       await lockSettings(tx)
@@ -94,7 +96,7 @@ export function createTenantAdministration(deps: Deps): TenantAdministration {
     async createFirst(wanted, actor) {
       if (await database.withRegistry(hasTenants)) return undefined
       return create(wanted, actor).catch((error: unknown) => {
-        // Another process starting at the same time was faster.
+        // Another process that starts at the same time was faster.
         if (error instanceof DomainError && error.slug === 'concurrent-modification') return undefined
         throw error
       })
@@ -108,7 +110,7 @@ export function createTenantAdministration(deps: Deps): TenantAdministration {
           throw new DomainError('concurrent-modification', detail)
         }
         const welcome = await links.issue(tx, tenant, adminEmail, 'welcome')
-        // Whoever has it signs in as the administrator.
+        // Recorded, because the bearer of the link signs in as the administrator.
         await governance.append(tx, tenant, {
           kind: 'tenant.config_changed',
           subject: `tenant:${slug}`,
@@ -133,13 +135,13 @@ function problemsOf(wanted: ValidParts<NewTenant>, rule: TenantHostPolicy): Poin
   if (adminEmail !== undefined && !isEmail(adminEmail)) {
     errors.push({ pointer: '/admin_email', detail: 'must be an e-mail address' })
   }
-  // Without a mode that is one, the address may still be none.
+  // Validates the form of the address even without a valid mode.
   const read = baseUrl === undefined ? undefined : readTenantHost(baseUrl, mode ?? 'C', rule)
   if (read && 'problem' in read) errors.push({ pointer: '/base_url', detail: read.problem })
   return errors
 }
 
-/** In its one spelling, if the tenant has one. */
+/** Returns the tenant's own address, normalized; undefined if it has none. */
 function ownAddress({ baseUrl, mode }: NewTenant, rule: TenantHostPolicy): string | undefined {
   const read = baseUrl === undefined ? undefined : readTenantHost(baseUrl, mode, rule)
   return read && 'address' in read ? read.address : undefined

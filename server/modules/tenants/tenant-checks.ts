@@ -10,7 +10,7 @@ type ExportQuotaChange = NonNullable<TenantChanges['export_quota']>
 export const limitMax = 1_000_000_000
 const slugPattern = new RegExp(patterns.tenantSlug)
 
-/** Throws `not-found` when there is no such tenant. */
+/** Returns the entry of a tenant. Throws `not-found` if it does not exist. */
 export async function existingTenant(database: Pick<Database, 'withRegistry'>, slug: string): Promise<TenantRow> {
   const row = slugPattern.test(slug) ? await database.withRegistry((tx) => tenantBySlug(tx, slug)) : undefined
   if (row) return row
@@ -20,7 +20,10 @@ export async function existingTenant(database: Pick<Database, 'withRegistry'>, s
   )
 }
 
-/** Returns the same if the Hub wrote the entry so: nothing is issued or changed on the word of another. */
+/**
+ * Returns the entry of a tenant if its proof holds. Otherwise throws, so that nothing is issued or changed by a forged
+ * entry.
+ */
 export async function provenTenant(database: Pick<Database, 'withRegistry'>, slug: string): Promise<TenantRow> {
   const row = await existingTenant(database, slug)
   const proven = await database.withRegistry(async (tx) => provenEntry(tx, row))
@@ -29,7 +32,7 @@ export async function provenTenant(database: Pick<Database, 'withRegistry'>, slu
   throw new DomainError('concurrent-modification', detail)
 }
 
-/** @param pointer of the limit, in the body that gave it */
+/** @param pointer the pointer to the limit in the request body */
 export function checkLimit(limit: RateLimit, pointer: string): void {
   const errors = [
     { pointer: `${pointer}/per_token`, value: limit.perToken },
@@ -54,7 +57,7 @@ export function checkExportQuota({ exports_per_day: perDay, mb_kept: mbKept }: E
   if (errors.length > 0) throw validationFailed(errors)
 }
 
-/** In the names of answers and events. */
+/** Returns a limit with the names of responses and events. */
 export function limitDetails(limit: RateLimit) {
   return { per_token: limit.perToken, per_tenant: limit.perTenant }
 }

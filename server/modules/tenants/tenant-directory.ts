@@ -10,24 +10,27 @@ import { allLogNames, allSlugs, limits, readEntry, type TenantRow, tenantsWithAd
 import type { TenantDirectory } from './tenants-types.ts'
 
 const foundMs = 2_000
-/** Shorter, so that a tenant made on the command line is there at once. */
+/** Milliseconds; short, so that a tenant created on the command line is available at once. */
 const missingMs = 500
 const entriesMax = 10_000
 const slugPattern = new RegExp(patterns.tenantSlug)
 
-/** One whose proof does not hold is handled as one that is suspended. */
+/** A cached entry. An entry whose proof fails is treated as suspended. */
 type Entry = Awaited<ReturnType<typeof readEntry>>
 
-/** The directory, for who changes tenants in this process. */
+/** The directory, with invalidation for code that changes tenants in this process. */
 export interface KnownTenants extends TenantDirectory {
-  /** Looks the tenant up anew when it is asked for next. */
+  /** Removes the tenant from the cache, so that the next request reads it again. */
   forget(slug: string): void
 }
 
-/** Tenants by slug and host, each kept for two seconds: also the longest that a change takes to be seen. */
+/**
+ * Creates the directory of tenants by slug and host. It caches each for two seconds, so a change takes effect within
+ * that time.
+ */
 export function createTenantDirectory(deps: {
   database: Database
-  /** The common address; only known once the service listens. */
+  /** Returns the common address, which is known once the service listens. */
   baseUrl: () => string
 }): KnownTenants {
   const { database, baseUrl } = deps
@@ -81,7 +84,7 @@ export function createTenantDirectory(deps: {
   }
 }
 
-/** Asked by every request, and the same for all but the first. */
+/** Returns the host of the common address. Caches it, because every request needs it. */
 const commonHost = (() => {
   let known = { url: '', host: '' }
   return (url: string) => {
@@ -92,7 +95,7 @@ const commonHost = (() => {
 
 export function asTenant(row: Pick<TenantRow, 'slug' | 'mode' | 'base_url' | 'log_name'>, commonUrl: string): Tenant {
   const { slug, mode, base_url: ownUrl, log_name: logName } = row
-  // The common address may have become that of the tenant after the tenant was created.
+  // The common address may have been set to the tenant's own address after the tenant was created.
   const hasOwnAddress = ownUrl !== null && new URL(ownUrl).host !== commonHost(commonUrl)
   return { slug, mode, baseUrl: ownUrl ?? commonUrl, hasOwnAddress, logName }
 }

@@ -1,13 +1,13 @@
 import type { TenantMode } from '../../../contract/literals.ts'
 
 export interface TenantHostPolicy {
-  /** The common address. */
+  /** Returns the common address. */
   baseUrl: () => string
-  /** Outside development every address is https. */
+  /** Whether every address must be https; true outside development. */
   httpsOnly: boolean
 }
 
-/** The own address of a Mode C tenant in its one spelling, or what is wrong with it. */
+/** Returns the normalized address of a Mode C tenant, or its problem. */
 export function readTenantHost(
   text: string,
   mode: TenantMode,

@@ -1,17 +1,16 @@
 import type { Tenant } from '../../http/caller.ts'
 
 const foundMs = 2_000
-/** Shorter, so that an address given on the command line is there at once. */
+/** Milliseconds; short, so that an address set on the command line is available at once. */
 const missingMs = 100
 const retryMs = 500
 const patienceMs = 250
 
 /**
- * The tenants with an address of their own, by what a Host header says for it. All of them are read at once, so that
- * strangers who make up hosts cause at most ten queries a second. Requests about the service's health ask too: so what
- * was known before is answered when a reading fails or does not come to an end.
- *
- * @param read these tenants
+ * Finds tenants with an address of their own by the Host header. Reads all of them at once, so that strangers who
+ * invent hosts cause at most ten queries a second. Health requests also use it, so a failed or slow read falls back to
+ * the previous result.
+ * @param read returns these tenants
  */
 export function createTenantHosts(
   read: () => Promise<readonly Tenant[]>,
@@ -54,7 +53,7 @@ async function atMost(work: Promise<void>, milliseconds: number): Promise<void> 
   clearTimeout(timer)
 }
 
-/** The host of an address, also with the port where that is the scheme's own. */
+/** Returns the host of an address, also with the port if that is the scheme's default. */
 function hostsOf(baseUrl: string): string[] {
   const { host, port, protocol } = new URL(baseUrl)
   return port === '' ? [host, `${host}:${protocol === 'https:' ? 443 : 80}`] : [host]

@@ -54,7 +54,7 @@ function suspension(row: TenantRow): { suspended: boolean; suspended_at?: string
   return row.suspended_at === null ? { suspended: false } : { suspended: true, suspended_at: row.suspended_at }
 }
 
-/** Without classes of an earlier version that are no more. */
+/** Returns the tenant's limits without obsolete classes of an earlier version. */
 function ownLimits(limits: Record<string, RateLimit>): OwnLimits {
   const known = Object.entries(limits).filter(([name]) => (rateClasses as string[]).includes(name))
   return Object.fromEntries(known.map(([name, limit]) => [name as RateClass, limitDetails(limit)]))

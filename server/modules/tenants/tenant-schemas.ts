@@ -28,7 +28,7 @@ const BaseUrl = Type.String({
   description: 'The address of the tenant: its own (Mode C), or the common one',
   examples: ['https://hub.example.com'],
 })
-/** Its form is checked with the mode of the tenant. */
+/** Its form is validated together with the tenant's mode. */
 const OwnAddress = Type.String({
   maxLength: 2048,
   description: 'Own address of a Mode C tenant: scheme, host and port',
@@ -71,7 +71,7 @@ const details = {
 }
 export const TenantDetailsAnswer = Type.Object(details, closed)
 
-/** What GET answers can be sent back: members that are not the caller's to change must be as they are. */
+/** Accepts the response of GET unchanged: members that the caller may not change must equal the stored ones. */
 export const TenantDetailsBody = Type.Partial(
   Type.Object({
     ...details,
@@ -88,7 +88,7 @@ export const SlugParams = Type.Object(
   closed,
 )
 
-// Formats are told all together by the service, with the rules that one schema cannot hold.
+// The service validates formats, so that one response lists all errors, including those that one schema cannot express.
 export const NewTenantBody = Type.Object(
   {
     slug: Slug,

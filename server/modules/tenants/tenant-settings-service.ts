@@ -11,7 +11,7 @@ import type { DetailsSent, TenantDetails, TenantSettings } from './tenants-types
 export function createTenantSettings(deps: {
   database: Database
   governance: GovernanceLog
-  /** The common address. */
+  /** Returns the common address. */
   baseUrl: () => string
 }): TenantSettings {
   const { database, governance } = deps
@@ -68,7 +68,7 @@ function problemsIn({ contact_email: contact }: ValidParts<DetailsSent>): Pointe
   return [{ pointer: '/contact_email', detail: 'must be an e-mail address' }]
 }
 
-/** Throws `validation-failed` where a member that others change is not as it is. */
+/** Throws `validation-failed` if a member that the caller may not change differs. */
 function requireKept(sent: DetailsSent, kept: TenantDetails): void {
   const { display_name: _, contact_email: __, ...others } = sent
   const problems = Object.entries(others).flatMap(([name, value]): PointedError[] => {
@@ -91,7 +91,7 @@ function isSame(before: SettingsRow, after: SettingsRow): boolean {
   )
 }
 
-/** Addresses of people could not be erased from events. */
+/** Returns the details for events without addresses of people, which could not be erased from events. */
 function eventDetails(row: SettingsRow) {
   return {
     display_name: row.display_name,

@@ -28,9 +28,9 @@ export interface TenantsModule {
   directory: TenantDirectory
   administration: TenantAdministration
   operated: OperatedTenants
-  /** Whom the tenant was created for. */
+  /** Returns the address of the administrator for whom the tenant was created. */
   adminEmail(tx: TenantTx): Promise<string | undefined>
-  /** What the tenant has come to. */
+  /** Returns the milestones that the tenant has reached. */
   milestones(tx: TenantTx): Promise<Milestones>
   /** Reads the tenant's own quotas of exports, without a cache. */
   exportQuota(tx: TenantTx): Promise<OwnExportQuota>
@@ -43,11 +43,11 @@ export function createTenantsModule(deps: {
   keys: ProvenanceKeys & ProvenanceKeyMaker
   governance: GovernanceLog
   links: SignInLinks
-  /** Known once all modules are made. */
+  /** Known after all modules are created. */
   keyring: () => ContentKeyring
-  /** The common address, without a trailing slash; only known once the service listens. */
+  /** Returns the common address, without a trailing slash; known once the service listens. */
   baseUrl: () => string
-  /** Whether tenants' own addresses must be https: everywhere but in development. */
+  /** Whether tenants' own addresses must be https; true outside development. */
   httpsOnly: boolean
 }): TenantsModule {
   const directory = createTenantDirectory(deps)

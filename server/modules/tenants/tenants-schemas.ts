@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { patterns, tenantModes } from '../../../contract/literals.ts'
 
-/** A hundred years. */
+/** Maximum in days: a hundred years. */
 const retentionDaysMax = 36_525
 
 const RetentionDays = Type.Integer({

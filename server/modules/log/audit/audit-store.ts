@@ -2,7 +2,7 @@ import type { TenantTx } from '../../../db/database.ts'
 import { decryptRows } from '../../../db/record-encryption.ts'
 import type { LogEntry } from '../log-types.ts'
 
-/** Of a stored record, without its text. Nothing is assumed of the values. */
+/** The fields of a stored record without its text. Somebody may have edited the values. */
 export interface RecordHead {
   record_id: string
   record_type: string
@@ -13,7 +13,7 @@ export interface RecordHead {
   text_bytes: number
 }
 
-/** The records that lie where the entries say and name their seals. */
+/** Returns the records in the id ranges of the entries that name their seals. */
 export async function findRecordHeads(tx: TenantTx, entries: readonly LogEntry[]): Promise<RecordHead[]> {
   const { rows } = await tx.client.query<RecordHead>({
     name: 'hub_audit_records',
@@ -36,7 +36,7 @@ export async function findRecordHeads(tx: TenantTx, entries: readonly LogEntry[]
   return rows
 }
 
-/** By id; those that are not there are missing. */
+/** Returns the existing texts by record id. */
 export async function findTexts(tx: TenantTx, recordIds: readonly string[]): Promise<Map<string, string>> {
   const { rows } = await tx.client.query<{ record_id: string; canonical: string }>({
     name: 'hub_audit_texts',
@@ -64,7 +64,7 @@ export async function findTombstones(tx: TenantTx, sealIds: readonly string[]): 
   return rows
 }
 
-/** Which of the records were erased themselves. */
+/** Returns those of the records that were erased. */
 export async function findErased(tx: TenantTx, recordIds: readonly string[]): Promise<Set<string>> {
   const { rows } = await tx.client.query<{ record_id: string }>({
     name: 'hub_audit_erased',
@@ -81,8 +81,8 @@ export interface RecordPage {
 }
 
 /**
- * A page of all records behind an id, and which of them lie where no entry of the log, and nothing that waits for its
- * place in it, has them.
+ * Returns a page of all records behind an id, and those of them that neither an entry of the log nor a pending arrival
+ * covers.
  */
 export async function findUnexplained(tx: TenantTx, after: string | null, limit: number): Promise<RecordPage> {
   const { rows } = await tx.client.query<RecordPage>({
@@ -109,7 +109,7 @@ export async function findUnexplained(tx: TenantTx, after: string | null, limit:
   return rows[0]!
 }
 
-/** The last tile of each level. */
+/** Returns the last tile of each level. */
 export async function lastTiles(
   tx: TenantTx,
 ): Promise<{ level: number; tiles: number; last_index: number; last_hashes: number }[]> {

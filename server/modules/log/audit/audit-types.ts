@@ -1,43 +1,42 @@
 import type { Tenant } from '../../../http/caller.ts'
 import type { CheckpointSource } from './checkpoint-source.ts'
 
-/** Something that is not as the log, or a checkpoint, says. */
+/** A disagreement with the log or a checkpoint. */
 export interface AuditFailure {
   /** `head`, `key:<id>`, `entry:<index>`, `tile:<level>/<index>`, `seal:<id>`, `record:<id>`, `<file>:<line>`. */
   at: string
   reason: string
 }
 
-/** What an audit of one log found, in the names of the command's answer. */
+/** The result of a log's audit, with the names of the command's output. */
 export interface LogAuditResult {
   tenant: string
   log_name: string
   verified: boolean
-  /** Of the state that was audited: the one stored when it began. */
+  /** The size of the audited state, which was stored when the audit began. */
   tree_size: number
   /** In base64. */
   root_hash: string
   signed_at?: string
-  /** Leaves of the log whose seal was found and is what the log says. */
+  /** The number of log leaves whose seal exists and agrees with the log. */
   seals: number
-  /** Whose text, hash and leaf agree. */
+  /** The number of records whose text, hash and leaf agree. */
   records: number
-  /** Leaves of records that were erased, with the evidence for it. */
+  /** The number of leaves of erased records with evidence of the erasure. */
   erased: number
-  /** That were compared, and that agree with the log unless a failure says otherwise. */
+  /** The number of compared checkpoints. They agree with the log unless a failure states otherwise. */
   checkpoints: number
-  /** All of them; `failures` has the first ones. */
+  /** The number of all failures; `failures` lists only the first ones. */
   failed: number
   failures: AuditFailure[]
 }
 
 export interface LogAudit {
   /**
-   * Re-reckons the tenant's log from its entries, seals and records up, and compares the result with the tiles, with the
-   * signed head and with checkpoints that were kept elsewhere. Takes in first what waits. Memory is bounded: a page of
+   * Recomputes the tenant's log from its entries, seals and records up. Compares the result with the tiles, the signed
+   * head and checkpoints stored elsewhere. Integrates pending arrivals first. Memory is bounded: it reads one page of
    * entries at a time, each in a transaction of its own.
-   *
-   * @param against one after the other; checkpoints of other logs in them are passed over
+   * @param against the sources in sequence; checkpoints of other logs are skipped
    */
   audit(tenant: Tenant, against: readonly CheckpointSource[]): Promise<LogAuditResult>
 }

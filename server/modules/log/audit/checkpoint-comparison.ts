@@ -4,8 +4,8 @@ import type { CheckpointSource, FoundCheckpoint } from './checkpoint-source.ts'
 import type { Findings } from './findings.ts'
 
 /**
- * Compares the checkpoints of one file with a tree that is being built. They mostly come in the order of the tree's
- * growth, so that each is compared when the tree has its size; the few that come late wait for the end.
+ * Compares the checkpoints of one file with a tree that is being built. Most are in the order of the tree's growth, so
+ * each is compared when the tree reaches its size. The few late ones are recomputed.
  */
 export class CheckpointComparison {
   readonly #source: CheckpointSource
@@ -24,22 +24,21 @@ export class CheckpointComparison {
     this.#found = source.read()
   }
 
-  /** @param keys those of the log that are to be trusted */
+  /** @param keys the trusted keys of the log */
   static async begin(source: CheckpointSource, logName: string, keys: KeyRing, findings: Findings) {
     const comparison = new CheckpointComparison(source, logName, keys, findings)
     await comparison.#advance()
     return comparison
   }
 
-  /** Compared so far. */
+  /** The number of checkpoints compared so far. */
   get count(): number {
     return this.#count
   }
 
   /**
-   * To be called with each size of the tree, from 0 on.
-   *
-   * @param rootAt reckons the root of a tree that is smaller
+   * Compares the next checkpoints. Must be called with each size of the tree, from 0 on.
+   * @param rootAt computes the root of a smaller tree
    */
   async reached(size: number, root: () => Uint8Array, rootAt: (size: number) => Promise<Uint8Array>): Promise<void> {
     while (this.#next && this.#next.treeSize <= size) {
@@ -49,7 +48,7 @@ export class CheckpointComparison {
     }
   }
 
-  /** What is left is of a larger tree than there is, or stands behind such. */
+  /** Compares the rest: checkpoints of a larger tree than the log's, and those behind them in the file. */
   async end(size: number, rootAt: (size: number) => Promise<Uint8Array>): Promise<void> {
     for (; this.#next; await this.#advance()) {
       const expected = this.#next.treeSize <= size ? await rootAt(this.#next.treeSize) : undefined

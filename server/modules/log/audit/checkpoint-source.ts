@@ -10,9 +10,9 @@ import {
 } from '../../../../provenance/index.ts'
 import { fileProblem, StartupError } from '../../../startup-error.ts'
 
-/** A checkpoint as it was kept, not verified yet. */
+/** A stored checkpoint that is not verified yet. */
 export interface FoundCheckpoint extends Checkpoint {
-  /** Of the file, from 1 on. */
+  /** The line of the file, from 1 on. */
   line: number
   /** The signed note. */
   note: string
@@ -21,20 +21,19 @@ export interface FoundCheckpoint extends Checkpoint {
 /** A file with checkpoints, which may be read more than once. */
 export interface CheckpointSource {
   readonly file: string
-  /** In the order of the file. Lines that are none, such as one that a crash has cut off, are counted and passed over. */
+  /** Reads the checkpoints in file order. Counts and skips unreadable lines, such as one that a crash has cut off. */
   read(unreadable?: (line: number) => void): AsyncGenerator<FoundCheckpoint>
 }
 
 const checkpointFileFix =
   'Name a file of HUB_CHECKPOINT_SINK, a signed note, or a saved answer of GET /api/v1/hub/log/checkpoint.'
-/** Of a file with one checkpoint in it. */
+/** Maximum size in bytes of a file with one checkpoint. */
 const singleBytesMax = 1_000_000
 
 /**
- * A file in one of three forms: lines of JSON as the file sink writes them, one signed note, or the JSON that
- * `GET /api/v1/hub/log/checkpoint` answers.
- *
- * @throws StartupError when it cannot be read, or has no checkpoint in it
+ * Opens a file in one of three forms: lines of JSON as the file sink writes them, one signed note, or the JSON response
+ * of `GET /api/v1/hub/log/checkpoint`.
+ * @throws StartupError if it cannot be read, or contains no checkpoint
  */
 export async function openCheckpointSource(file: string): Promise<CheckpointSource> {
   const start = await beginningOf(file)
@@ -74,7 +73,7 @@ function sourceOfLines(file: string): CheckpointSource {
   }
 }
 
-/** The whole file as one checkpoint, if it is one. */
+/** Parses the whole file as one checkpoint. Returns undefined if it is not one. */
 function readSingle(text: string | undefined): FoundCheckpoint | undefined {
   if (text === undefined) return undefined
   return text.trimStart().startsWith('{') ? readJson(text, 1) : readNote(text, 1)
@@ -100,7 +99,7 @@ function readNote(note: string, line: number): FoundCheckpoint | undefined {
   }
 }
 
-/** All of a small file; undefined where it is too large to be a single checkpoint. */
+/** Returns the content of a small file; undefined if it is too large for a single checkpoint. */
 async function beginningOf(file: string): Promise<string | undefined> {
   try {
     const handle = await open(file, 'r')

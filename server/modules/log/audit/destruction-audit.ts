@@ -5,10 +5,10 @@ import { type DestroyedKey, isCiphertext } from '../../../db/record-encryption.t
 import { logCrypto } from '../log-crypto.ts'
 import { findTexts, type RecordHead } from './audit-store.ts'
 
-/** Who writes the governance events of the service. */
+/** The author of the service's own governance events. */
 const serviceSubject = 'service:hub'
 
-/** Of the texts those that are gone with their key, and the governance events that tell of it. */
+/** Returns the texts whose key was destroyed, and checks them against the governance events of the destruction. */
 export async function readDestructions(tx: TenantTx, texts: ReadonlyMap<string, string>) {
   const keys = new Map<string, DestroyedKey>()
   for (const [recordId, text] of texts) {
@@ -27,7 +27,7 @@ export async function readDestructions(tx: TenantTx, texts: ReadonlyMap<string, 
       if (Buffer.compare(leafHash(head.salt, head.provenance_hash, logCrypto.sha256), leaf) !== 0) {
         return 'its content is gone with its key, and its stored hash or salt is not the one that was sealed'
       }
-      // Out of the leaf, as the columns are not.
+      // The salt is part of the leaf, unlike the columns.
       if (!isSaltOfContent(head.salt, tx.tenantId, keyId)) return `it was not sealed as a text under the key ${keyId}`
       const isTold = tellsOfDestruction(events.get(eventId ?? '') ?? '', tx.tenantId, keyId)
       return isTold ? undefined : `its content cannot be opened, and no event tells that its key ${keyId} was destroyed`

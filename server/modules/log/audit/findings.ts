@@ -1,9 +1,9 @@
 import type { AuditFailure } from './audit-types.ts'
 
-/** Enough to see what happened, without filling the memory where everything is wrong. */
+/** Maximum number of listed failures. It bounds the memory for a log that is entirely wrong. */
 const listedMax = 100
 
-/** Counts what is wrong, and lists the first. */
+/** Counts failures and lists the first ones. */
 export class Findings {
   readonly listed: AuditFailure[] = []
   failed = 0

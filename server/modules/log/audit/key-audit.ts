@@ -4,15 +4,15 @@ import type { ProvenanceKeyAudit } from '../../keys/keys-types.ts'
 import type { Findings } from './findings.ts'
 
 export interface LogKeys {
-  /** Those to be trusted. */
+  /** The trusted keys. */
   keys: KeyRing
-  /** Why the others are not, by key id. */
+  /** The reasons against the other keys, by key id. */
   distrusted: ReadonlyMap<string, string>
 }
 
 /**
- * The keys of a log. Trusted are those whose private half opens under the master key: nobody who has the database alone
- * can have put them there. What else is wrong with stored and published keys is a failure.
+ * Audits the keys of a log. A key is trusted if its private key decrypts under the master key, because access to the
+ * database alone cannot add such a key. Other problems of stored and published keys are failures.
  */
 export async function auditKeys(
   tenant: Tenant,

@@ -28,7 +28,7 @@ const snapshot = { readOnly: true, snapshot: true } as const
 export function createLogAudit(deps: { database: Database; logs: TenantLogs; keys: ProvenanceKeyAudit }): LogAudit {
   const { database, logs } = deps
 
-  /** With what waits taken in; as it is stored where that cannot be done. */
+  /** Integrates pending arrivals and returns the head. If that fails because of damage, returns the stored head. */
   async function currentHead(tenant: Tenant, findings: Findings): Promise<LogHead | undefined> {
     try {
       return await logs.integrate(tenant)
@@ -44,7 +44,7 @@ export function createLogAudit(deps: { database: Database; logs: TenantLogs; key
       const { left } = await database.withTenant(tenant.slug, (tx) => logs.rangeProof(tx, size, size, size), snapshot)
       return joinRoots(left, logCrypto.sha256)
     } catch (error) {
-      // The damage itself is reported elsewhere; no checkpoint agrees with it.
+      // Other checks report the damage itself; no checkpoint agrees with it.
       if (isDamage(error)) return new Uint8Array(0)
       throw error
     }
@@ -60,7 +60,7 @@ export function createLogAudit(deps: { database: Database; logs: TenantLogs; key
     }
   }
 
-  /** Nothing stands behind the end of the log, as one moment shows it. */
+  /** Checks in one snapshot that nothing follows the end of the log. */
   async function auditEnd(tenant: Tenant, findings: Findings): Promise<void> {
     const found = await database.withTenant(
       tenant.slug,
@@ -83,7 +83,7 @@ export function createLogAudit(deps: { database: Database; logs: TenantLogs; key
     }
   }
 
-  /** Records that were put in beside the log. */
+  /** Reports records that were added without an entry in the log. */
   async function auditUnexplained(tenant: Tenant, findings: Findings): Promise<void> {
     let page: RecordPage | undefined
     do {
@@ -102,7 +102,7 @@ export function createLogAudit(deps: { database: Database; logs: TenantLogs; key
       const size = head?.treeSize ?? 0
       const failedBefore = findings.failed
       const signedAt = head && auditHead(head, logName, keys, findings)
-      // A size that no key signed may be any: then what is stored is the end.
+      // An unsigned size is arbitrary, so the stored entries determine the end.
       const isSigned = findings.failed === failedBefore
       const end = isSigned ? size : Math.min(size, await database.withTenant(slug, countEntries, snapshot))
 
@@ -154,12 +154,12 @@ export function createLogAudit(deps: { database: Database; logs: TenantLogs; key
   }
 }
 
-/** Whether somebody has edited the log itself, rather than that it cannot be read now. */
+/** Returns whether the log itself is damaged, rather than unavailable. */
 function isDamage(error: unknown): error is Error {
   return error instanceof ProvenanceError || (error instanceof DomainError && error.slug === 'internal')
 }
 
-/** Answers when it was signed, as it says itself. */
+/** Checks the head. Returns the time of signing that it states. */
 function auditHead(head: LogHead, logName: string, keys: LogKeys, findings: Findings): string | undefined {
   try {
     const signed = parseCheckpoint(head.checkpoint)

@@ -9,9 +9,9 @@ import { checkSeal } from './seal-check.ts'
 export const pageEntries = 256
 const hashBytes = 32
 
-/** What a page of the log comes to. */
+/** The result of a page's audit. */
 export interface PageAudit {
-  /** Of the tree: what the tile has, and where it has nothing, what follows from the seal. */
+  /** The leaves of the tree: those in the tile, or else those computed from the seals. */
   leaves: Uint8Array[]
   seals: number
   records: number
@@ -21,8 +21,7 @@ export interface PageAudit {
 
 /**
  * Audits the entries under one tile of the lowest level, from the records up.
- *
- * @param end of the part of the log that is audited, excluded
+ * @param end the end of the audited range of the log; exclusive
  */
 export async function auditPage(
   tx: TenantTx,

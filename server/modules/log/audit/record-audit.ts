@@ -13,7 +13,7 @@ import {
 import type { AuditFailure } from './audit-types.ts'
 import { readDestructions } from './destruction-audit.ts'
 
-/** Of texts that are read at once. */
+/** Maximum size in bytes of texts that are read at once. */
 const textBytesMax = 4 * 1024 * 1024
 
 export interface RecordCounts {
@@ -22,10 +22,9 @@ export interface RecordCounts {
 }
 
 /**
- * Holds the stored records, and the tombstones of erased ones, against the leaves of their seals: each leaf has the one
- * or the other, and nothing has no leaf.
- *
- * @param leavesOf the leaves of each seal that could be read, by its id
+ * Compares stored records, and the tombstones of erased ones, with the leaves of their seals. Each leaf must have
+ * exactly one of them, and each of them must have a leaf.
+ * @param leavesOf the leaves of each readable seal, by its id
  */
 export async function auditRecords(
   tx: TenantTx,
@@ -81,14 +80,14 @@ export async function auditRecords(
   return counts
 }
 
-/** Which record or tombstone stands for a leaf. */
+/** Tracks the record or tombstone that claims each leaf. */
 class Claims {
-  /** Records that are what was sealed. */
+  /** Records that agree with their leaf, by leaf. */
   readonly #records = new Map<string, string>()
-  /** Leaves for which there is something, right or wrong. */
+  /** Leaves that a record or tombstone claims, valid or not. */
   readonly #taken = new Set<string>()
 
-  /** Another record that stands for the same leaf already, if there is one. */
+  /** Adds a record. Returns the id of another record that already claims the same leaf, if any. */
   record({ seal_id, leaf_index, record_id }: RecordHead, isSound: boolean): string | undefined {
     const place = `${seal_id} ${leaf_index}`
     this.#taken.add(place)
@@ -125,7 +124,7 @@ function problemOf(
     return 'it is not the record that was sealed: its text or its salt was changed, or its place'
   }
   if (Buffer.compare(hash, head.provenance_hash) !== 0) return 'its stored hash is not that of its text'
-  // What was sealed can be read.
+  // The text agrees with its leaf, so it is valid JSON.
   const sealed: Partial<Record<string, unknown>> = JSON.parse(text)
   if (sealed.record_id !== head.record_id) return `its text is that of record ${sealed.record_id}`
   return sealed.tenant_id === tenantId ? undefined : 'its text is that of another tenant'
@@ -146,7 +145,7 @@ function* inChunks(heads: readonly RecordHead[]): Generator<RecordHead[]> {
   if (chunk.length > 0) yield chunk
 }
 
-/** The governance events that tell of erasures. They are records of the log themselves, and audited as such. */
+/** Reads the governance events of erasures. They are records of the log themselves, and audited as such. */
 async function readEvidence(tx: TenantTx, tombstones: readonly Tombstone[]) {
   const eventIds = tombstones.map((tombstone) => tombstone.event_id)
   const texts = await findTexts(tx, eventIds)
@@ -154,7 +153,7 @@ async function readEvidence(tx: TenantTx, tombstones: readonly Tombstone[]) {
   return {
     problemOf({ record_id, event_id }: Tombstone, leaf: Uint8Array): string | undefined {
       const text = texts.get(event_id)
-      // Erased in its turn, for which there is evidence.
+      // The event itself was erased, with its own evidence.
       if (text === undefined && erased.has(event_id)) return undefined
       if (text === undefined) return `the event ${event_id} that is to tell of its erasure is not there`
       return tellsOfErasure(text, record_id, leaf) ? undefined : `the event ${event_id} does not tell of its erasure`

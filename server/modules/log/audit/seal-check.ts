@@ -4,17 +4,18 @@ import { logCrypto } from '../log-crypto.ts'
 import type { SealParts } from '../log-store.ts'
 
 export interface CheckedSeal {
-  /** Of the seal's note: what its leaf in the log is. Undefined where the stored values can be none. */
+  /** The hash of the seal's note, which is its leaf in the log. Undefined for impossible stored values. */
   leaf: Uint8Array | undefined
-  /** Of its records, in their order. */
+  /** The leaves of its records, in their order. */
   leaves: readonly Uint8Array[]
-  /** What is wrong with it by itself. */
+  /** The problem of the seal by itself; undefined if none. */
   problem: string | undefined
 }
 
 /**
- * @param keys those of the log that are to be trusted
- * @param distrusted why others are not, by key id
+ * Checks a seal by itself.
+ * @param keys the trusted keys of the log
+ * @param distrusted the reasons against other keys, by key id
  */
 export function checkSeal(
   logName: string,

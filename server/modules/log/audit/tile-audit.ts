@@ -5,13 +5,13 @@ const tileWidth = 256
 const hashBytes = 32
 
 /**
- * The upper tiles as they follow from the lowest ones: a tile is due when its 256 hashes are complete, and the last of
- * each level at the end. Holds one tile of each level.
+ * Computes the upper tiles from the lowest ones. A tile is returned when its 256 hashes are complete, and the last one
+ * of each level at the end. Holds one tile per level.
  */
 export class ExpectedTiles {
   readonly #levels: { done: number; hashes: Uint8Array[] }[] = []
 
-  /** Adds the leaves of a whole tile of level 0, and answers the upper tiles that are complete with it. */
+  /** Adds the leaves of a whole tile of level 0. Returns the upper tiles that they complete. */
   add(leaves: readonly Uint8Array[]): ExpectedTile[] {
     const due: ExpectedTile[] = []
     let root = merkleRoot(leaves, logCrypto.sha256)
@@ -26,7 +26,7 @@ export class ExpectedTiles {
     }
   }
 
-  /** The last tile of each upper level, where it is not complete. */
+  /** Returns the last tile of each upper level that is incomplete. */
   rest(): ExpectedTile[] {
     return this.#levels.flatMap((at, level) =>
       at && at.hashes.length > 0 ? [{ level, tileIndex: at.done, hashes: Buffer.concat(at.hashes) }] : [],
@@ -40,7 +40,10 @@ export interface ExpectedTile {
   hashes: Buffer
 }
 
-/** What is wrong with a stored tile. One that has grown meanwhile has more, which is not. */
+/**
+ * Returns the problem of a stored tile, or undefined. Additional hashes are permitted, because the log may have grown
+ * meanwhile.
+ */
 export function tileProblem(expected: Uint8Array, stored: Uint8Array | undefined): string | undefined {
   if (stored === undefined) return 'it is gone'
   if (stored.length < expected.length) {
@@ -51,7 +54,7 @@ export function tileProblem(expected: Uint8Array, stored: Uint8Array | undefined
     : 'its hashes do not follow from the tiles below it'
 }
 
-/** Hashes that each level of a tree has, from the lowest on. */
+/** Returns the number of hashes on each level of a tree, from the lowest up. */
 export function hashesOfLevels(treeSize: number): number[] {
   const counts: number[] = []
   for (let count = treeSize; count > 0; count = Math.floor(count / tileWidth)) counts.push(count)
