@@ -1,14 +1,14 @@
 import type { TenantTx } from '../../db/database.ts'
 
-/** The place of the one report of a subject and UTC day. */
+/** The place of the one report of a finding and UTC day. */
 export interface ReportPlace {
-  /** A record's own id, or one that stands for another subject. */
+  /** A record's own id, or a derived id for another subject. */
   id: string
   /** `YYYY-MM-DD` */
   day: string
 }
 
-/** Claims the report; false when it is claimed already. Name its event in the same transaction. */
+/** Claims a report. Returns false if it is already claimed. The caller must name its event in the same transaction. */
 export async function claimTamperReport(tx: TenantTx, { id, day }: ReportPlace): Promise<boolean> {
   const claimed = await tx.db
     .insertInto('hub.tamper_reports')
@@ -18,7 +18,7 @@ export async function claimTamperReport(tx: TenantTx, { id, day }: ReportPlace):
   return claimed.numInsertedOrUpdatedRows === 1n
 }
 
-/** The governance event that the report is. */
+/** Stores the id of the report's governance event in its claim. */
 export async function nameReportEvent(tx: TenantTx, { id, day }: ReportPlace, eventId: string): Promise<void> {
   await tx.db
     .updateTable('hub.tamper_reports')
@@ -29,7 +29,7 @@ export async function nameReportEvent(tx: TenantTx, { id, day }: ReportPlace, ev
     .execute()
 }
 
-/** The event that a claim names: null for none, undefined where there is no claim. */
+/** Returns the event that a claim names: null for none, undefined without a claim. */
 export async function findReportEvent(tx: TenantTx, { id, day }: ReportPlace): Promise<string | null | undefined> {
   const claim = await tx.db
     .selectFrom('hub.tamper_reports')
@@ -41,7 +41,7 @@ export async function findReportEvent(tx: TenantTx, { id, day }: ReportPlace): P
   return claim?.event_id
 }
 
-/** {@link findReportEvent}, locked until the transaction ends. */
+/** Returns the same as {@link findReportEvent}, and locks the claim until the transaction ends. */
 export async function lockReportEvent(tx: TenantTx, { id, day }: ReportPlace): Promise<string | null | undefined> {
   const claim = await tx.db
     .selectFrom('hub.tamper_reports')
@@ -54,7 +54,7 @@ export async function lockReportEvent(tx: TenantTx, { id, day }: ReportPlace): P
   return claim?.event_id
 }
 
-/** Forgets claims of days before `day`, at most `count` at once. Answers how many. */
+/** Deletes up to `count` claims of days before `day`. Returns their number. */
 export async function deleteTamperReports(tx: TenantTx, day: string, count: number): Promise<number> {
   const deleted = await tx.client.query(
     `delete from hub.tamper_reports where tenant_id = $1 and (record_id, reported_on) in (

@@ -18,28 +18,31 @@ import {
 
 export interface TamperReporter {
   /**
-   * Starts reporting and returns at once: the read that found it does not wait. What is too much to wait in memory is
-   * left out, and reported by the next read that finds it.
+   * Queues reports and returns at once, so that the read that found them does not wait. Findings beyond the limit in
+   * memory are dropped; the next read that finds them reports them.
    */
   report(tenant: Tenant, findings: readonly TamperFinding[]): void
-  /** Resolves when every report that was started has ended. */
+  /** Resolves when all queued reports have ended. */
   settled(): Promise<void>
-  /** Forgets which reports were made more than two days ago; true when there may be more. The reports stay. */
+  /** Deletes claims that are more than two days old. Returns whether there may be more. The reports remain. */
   forgetOldClaims(tx: TenantTx): Promise<boolean>
 }
 
 const dayMs = 24 * 3_600_000
-/** Long enough for clocks that differ and a report that was under way at midnight. */
+/** Days; long enough for clock differences and for a report in progress at midnight. */
 const claimDays = 2
 const forgottenAtOnce = 10_000
 
-/** Spares the database the same claim at every read of a broken record, and in every pass of the sweeper. */
+/**
+ * Maximum number of cached reports. They save the database the same claim at every read of a broken record, and in
+ * every scan.
+ */
 const rememberedMax = 10_000
 
-/** Findings that wait to be written: a page has 1,000 records, and each is one transaction. */
+/** Maximum number of queued findings: a page has 1,000 records, and each needs one transaction. */
 const waitingMax = 10_000
 
-/** Subjects that a line of the process's log names. */
+/** Maximum number of subjects in a line of the process log. */
 const loggedMax = 10
 
 interface Waiting {
@@ -48,7 +51,7 @@ interface Waiting {
   day: string
 }
 
-/** Returns the id of a claim: a record's own id, and a name-based one (RFC 9562, section 5.8) of any other finding. */
+/** Returns the id of a claim: a record's own id, or a name-based one (RFC 9562, section 5.8) for any other finding. */
 function claimIdOf(finding: NamedFinding): string {
   const key = findingKey(finding)
   if (key.startsWith('record:')) return key.slice('record:'.length)
@@ -59,9 +62,9 @@ function claimIdOf(finding: NamedFinding): string {
 }
 
 /**
- * Writes `hub.tamper_detected` once per {@link findingKey} and UTC day, whoever finds it and however often. A claim that
- * names no report is no reason not to write one: it is itself tampering. The process's log tells of each finding in any
- * case.
+ * Writes `hub.tamper_detected` once per {@link findingKey} and UTC day, regardless of the number of readers that find
+ * it. A claim without a proven report does not prevent the report: it is itself tampering. The process log contains
+ * each finding in any case.
  */
 export function createTamperReporter(deps: {
   database: Database
@@ -74,7 +77,7 @@ export function createTamperReporter(deps: {
   const { database, governance, log, now = Date.now, waitingMax: max = waitingMax } = deps
   const proofOf = createReportProof(deps)
   const remembered = new LRUCache<string, true>({ max: rememberedMax })
-  /** By day, tenant and finding, in the order in which they came; the first is being written. */
+  /** Queued findings by day, tenant and finding, in the order of arrival. The first one is being written. */
   const waiting = new Map<string, Waiting>()
   let leftOut = 0
   let underWay: Promise<void> | undefined
@@ -107,14 +110,14 @@ export function createTamperReporter(deps: {
     if (isProven) return
     if (eventId === undefined) throw new Error('the claim of a report was deleted')
     await database.withTenant(tenant.slug, async (tx) => {
-      // Another process may have come to the same.
+      // Another process may have replaced the claim already.
       if ((await lockReportEvent(tx, place)) === eventId) {
         await append(tx, { ...one, finding: withClaim(finding, eventId) })
       }
     })
   }
 
-  /** One after the other: reports must not take the connections that requests need. */
+  /** Writes reports one at a time, so that they do not take the connections that requests need. */
   async function writeAll(): Promise<void> {
     for (const [name, one] of waiting) {
       try {
@@ -163,7 +166,7 @@ function shortOf({ subject, failedChecks }: NamedFinding) {
   return { subject, failed_checks: failedChecks }
 }
 
-/** The same finding, which somebody has tried to keep from being reported. */
+/** Returns the finding with a note that somebody tried to suppress its report. */
 function withClaim(finding: NamedFinding, eventId: string | null): NamedFinding {
   return {
     ...finding,

@@ -17,12 +17,15 @@ export function tenantByBaseUrl(tx: RegistryTx, baseUrl: string): Promise<Tenant
   return tx.db.selectFrom('hub.tenants').selectAll().where('base_url', '=', baseUrl).executeTakeFirst()
 }
 
-/** Returns the entry if the Hub wrote it so; reports one that was edited or inserted in the database. */
+/** Returns the entry if the Hub wrote it with these values; reports one that was edited or inserted in the database. */
 export function provenEntry(tx: Pick<RegistryTx, 'proofs'>, row: TenantRow | undefined): TenantRow | undefined {
   return row && tx.proofs.sound(tenantRows, row.slug, row)
 }
 
-/** {@link provenEntry} of a slug. An unknown one takes the same work, so that its time does not tell which tenants exist. */
+/**
+ * Reads and verifies the entry of a slug; see {@link provenEntry}. An unknown slug takes the same work, so that the
+ * response time does not reveal which tenants exist.
+ */
 export async function readEntry(
   tx: RegistryTx,
   slug: string,
@@ -33,24 +36,24 @@ export async function readEntry(
   return { row, isProven: false }
 }
 
-/** The tenants with an address of their own. */
+/** Returns the tenants with an address of their own. */
 export async function tenantsWithAddress(tx: RegistryTx): Promise<TenantRow[]> {
   const rows = await tx.db.selectFrom('hub.tenants').selectAll().where('base_url', 'is not', null).execute()
   return rows.filter((row) => provenEntry(tx, row))
 }
 
-/** By slug, those after one. */
+/** Returns the tenants after a slug, in slug order. */
 export function tenantsAfter(tx: RegistryTx, slug: string, limit: number): Promise<TenantRow[]> {
   return tx.db.selectFrom('hub.tenants').selectAll().where('slug', '>', slug).orderBy('slug').limit(limit).execute()
 }
 
-/** The entry of the transaction's tenant. Whoever changes it has locked the settings first. */
+/** Returns the entry of the transaction's tenant. Code that changes it must first lock the settings. */
 export async function ownEntry(tx: TenantTx): Promise<TenantRow | undefined> {
   const { rows } = await tx.client.query<TenantRow>('select * from hub.tenants where slug = $1', [tx.tenantId])
   return rows[0]
 }
 
-/** Answers false when the address is another tenant's. */
+/** Stores the entry. Returns false if another tenant has the address. */
 export async function setOwnEntry(
   tx: TenantTx,
   entry: TenantRow,
@@ -89,7 +92,7 @@ export async function hasTenants(tx: RegistryTx): Promise<boolean> {
   return (await tx.db.selectFrom('hub.tenants').select('slug').limit(1).executeTakeFirst()) !== undefined
 }
 
-/** Answers false when the slug, the address or the log name is taken. */
+/** Inserts a tenant. Returns false if the slug, the address or the log name is already in use. */
 export async function insertTenant(tx: RegistryTx, row: Omit<TenantRow, 'proof'>): Promise<boolean> {
   const inserted = await tx.db
     .insertInto('hub.tenants')
@@ -114,12 +117,12 @@ export function settings(tx: TenantTx): Promise<SettingsRow | undefined> {
   return tx.db.selectFrom('hub.tenant_settings').selectAll().where('tenant_id', '=', tx.tenantId).executeTakeFirst()
 }
 
-/** The address of who becomes the first administrator; undefined where the Hub did not write it so. */
+/** Returns the address of the first administrator; undefined unless the Hub wrote it with this value. */
 export async function adminEmailOf(tx: TenantTx): Promise<string | undefined> {
   return tx.proofs.sound(settingsRows, tx.tenantId, await settings(tx))?.admin_email
 }
 
-/** Writes the settings of a tenant that is being made; a crashed attempt may have left some. */
+/** Writes the settings of a new tenant, over those of a crashed attempt. */
 export async function putSettings(
   tx: TenantTx,
   values: { adminEmail: string; displayName: string; now: string },
@@ -146,7 +149,7 @@ export async function putSettings(
 
 export interface DetailsWrite {
   displayName: string
-  /** Where it changes: what is stored is not proven again. */
+  /** The new address; absent if unchanged, because the stored value is not proven again. */
   adminEmail?: string | undefined
   contactEmail: string | null
   confirmedAt: string | null
@@ -192,7 +195,7 @@ export async function setExportQuota(
     .execute()
 }
 
-/** Only the classes that were set. A class of an earlier version that is no more is the reader's to skip. */
+/** Returns the classes that were set. Callers must skip obsolete classes of an earlier version. */
 export async function limits(tx: TenantTx): Promise<Record<string, RateLimit>> {
   const rows = await tx.db
     .selectFrom('hub.tenant_limits')

@@ -7,36 +7,36 @@ import type { ValidParts } from '../../http/valid-parts.ts'
 import type { Actor } from '../governance/governance-types.ts'
 import type { IssuedLink } from '../links/links-types.ts'
 
-/** Requests per minute. */
+/** Limits in requests per minute. */
 export interface RateLimit {
   perToken: number
   perTenant: number
 }
 
-/** The tenants of this service as other modules see them. Look-ups are cached for a few seconds. */
+/** Provides the tenants of this service to other modules. Caches look-ups for a few seconds. */
 export interface TenantDirectory {
   /**
-   * A tenant that the operator has suspended, or whose entry was edited in the database, is found by who asks
-   * `evenSuspended`: for work that goes on for it, such as its proofs. All others take it for one that does not exist.
+   * Returns a tenant. One that is suspended, or whose entry was edited in the database, is returned only with
+   * `evenSuspended`: for work that continues for it, such as its proofs. All other callers treat it as unknown.
    */
   find(slug: string, options?: { evenSuspended?: boolean }): Promise<Tenant | undefined>
   /**
-   * Past the cache, for strangers who may name any tenant: what nobody uses takes no longer than what many use. One that
-   * is suspended is left out.
+   * Returns a tenant without the cache, so that strangers cannot tell by the response time whether a tenant is in use.
+   * Suspended tenants are undefined.
    */
   read(slug: string): Promise<Tenant | undefined>
-  /** Every tenant, read afresh: for work that goes through all of them. */
+  /** Returns the slugs of all tenants without a cache, for work over all of them. */
   slugs(): Promise<readonly string[]>
-  /** The names of the logs of all tenants, read afresh. */
+  /** Returns the log names of all tenants without a cache. */
   logNames(): Promise<readonly string[]>
-  /** The tenant's own limits of `hub tenant limits`, only the classes that were set. */
+  /** Returns the tenant's own limits of `hub tenant limits`, only the classes that were set. */
   limitsOf(slug: string): Promise<TenantLimits>
   /**
-   * The Mode C tenant whose own address has this host, which may name the port that goes without saying; undefined at
-   * any other host. One that is suspended too: nobody else is served at its address.
+   * Returns the Mode C tenant whose own address has this host, with or without the default port; undefined for any
+   * other host. Includes suspended tenants, because nobody else is served at their address.
    */
   atHost(host: string): Promise<Tenant | undefined>
-  /** The address, without a trailing slash, of the tenants that have none of their own. */
+  /** Returns the address, without a trailing slash, of the tenants without an own address. */
   commonUrl(): string
 }
 
@@ -46,7 +46,7 @@ export interface NewTenant {
   adminEmail: string
   /** Own address of a Mode C tenant: scheme, host and port. */
   baseUrl?: string | undefined
-  /** What people call it; the slug by default. */
+  /** The name for people; defaults to the slug. */
   displayName?: string | undefined
 }
 
@@ -56,23 +56,23 @@ export interface CreatedTenant {
   welcome: IssuedLink
 }
 
-/** What an operator does with tenants. All throw DomainError; a pointer names the field. */
+/** Creates tenants and their welcome links for operators. All members throw DomainError; a pointer names the field. */
 export interface TenantAdministration {
-  /** What is wrong with a tenant that is wanted, whatever other tenants there are. */
+  /** Returns the problems of a new tenant, regardless of existing tenants. */
   problemsIn(wanted: ValidParts<NewTenant>): PointedError[]
   /**
-   * Makes the tenant with its settings, keys and log, and the welcome link of its administrator. It becomes visible
-   * in one last step, so what a crash leaves behind is taken up when it is repeated. `concurrent-modification` when
-   * the tenant or its address exists.
+   * Creates the tenant with its settings, keys and log, and the welcome link of its administrator. It becomes visible
+   * in the last step, so repeating the call completes an attempt that crashed. Throws `concurrent-modification` if the
+   * tenant or its address exists.
    */
   create(tenant: NewTenant, actor: Actor): Promise<CreatedTenant>
-  /** {@link create} on a service without tenants; answers undefined where there is one. */
+  /** Creates a tenant on a service without tenants, see {@link create}; returns undefined if one exists. */
   createFirst(tenant: NewTenant, actor: Actor): Promise<CreatedTenant | undefined>
-  /** A further welcome link for the administrator. Earlier ones stay valid. */
+  /** Issues a further welcome link for the administrator. Earlier ones stay valid. */
   welcomeLink(slug: string, actor?: Actor): Promise<CreatedTenant>
 }
 
-/** What a list of the operator says of a tenant: nothing that is kept among the tenant's own data. */
+/** The entry of a tenant in the operator's list. It contains nothing that is stored among the tenant's own data. */
 export interface TenantEntry {
   tenant: string
   mode: TenantMode
@@ -82,7 +82,7 @@ export interface TenantEntry {
   suspended_at?: string
 }
 
-/** A tenant's details, in the names of the answer. */
+/** A tenant's details, with the names of the API. */
 export interface TenantDetails {
   tenant: string
   mode: TenantMode
@@ -91,13 +91,13 @@ export interface TenantDetails {
   admin_email: string
   contact_email?: string
   created_at: string
-  /** When its administrators first confirmed these details. */
+  /** The time at which its administrators first confirmed these details. */
   confirmed_at?: string
   provisioned_at?: string
   live_since?: string
 }
 
-/** In requests per minute, by class; only those that were set. */
+/** Limits in requests per minute, by class; only those that were set. */
 export type OwnLimits = Partial<Record<RateClass, { per_token: number; per_tenant: number }>>
 
 /** The tenant's own quotas of exports; absent members have the default of the deployment. */
@@ -114,55 +114,55 @@ export interface OperatedTenant extends TenantDetails {
   export_quota: OwnExportQuota
 }
 
-/** What changes; what is left out stays. */
+/** The changes of a tenant; absent members are unchanged. */
 export interface TenantChanges {
   display_name?: string | undefined
   admin_email?: string | undefined
-  /** `null`: it is served at the common address. */
+  /** `null`: the common address. */
   base_url?: string | null | undefined
   suspended?: boolean | undefined
-  /** `null` takes the tenant's own limit of a class away. */
+  /** `null` removes the tenant's own limit of a class. */
   limits?: { [C in RateClass]?: { per_token: number; per_tenant: number } | null | undefined } | undefined
-  /** `null` goes back to the default. */
+  /** `null` restores the default. */
   export_quota?: { [Name in keyof OwnExportQuota]?: number | null | undefined } | undefined
 }
 
-/** The tenants as the operator sees and changes them. Those that name one throw `not-found` when it does not exist. */
+/** Lists and changes tenants for the operator. Members that name a tenant throw `not-found` if it does not exist. */
 export interface OperatedTenants {
-  /** By slug. */
+  /** Lists tenants in slug order. */
   list(page: {
     limit: number
     cursor?: string | undefined
   }): Promise<{ items: TenantEntry[]; next_cursor: string | null }>
   get(slug: string): Promise<OperatedTenant>
   /**
-   * Writes one `tenant.config_changed` where something differs, and none where nothing does. Throws `validation-failed`,
-   * and `concurrent-modification` when another tenant is at that address.
+   * Changes a tenant. Writes one `tenant.config_changed` event if anything differs. Throws `validation-failed`, and
+   * `concurrent-modification` if another tenant has that address.
    */
   update(slug: string, changes: TenantChanges, actor: Actor): Promise<OperatedTenant>
 }
 
-/** Details as they are sent to be kept: what is left out stays, and a contact that is null is taken away. */
+/** Details as sent: absent members are unchanged, and a null contact is removed. */
 export type DetailsSent = Partial<Omit<TenantDetails, 'contact_email'>> & { contact_email?: string | null }
 
-/** The details of a tenant as its administrators see and change them. */
+/** Reads and changes the details of a tenant for its administrators. */
 export interface TenantSettings {
   get(caller: Caller): Promise<TenantDetails>
-  /** What is wrong with details before they are compared with those that are kept. */
+  /** Returns the problems of details, before the comparison with the stored ones. */
   problemsIn(details: ValidParts<DetailsSent>): PointedError[]
   /**
-   * Confirms the details, or changes them: the first time, and whenever something differs, that is an event. Throws
-   * `validation-failed` where a member that is not the caller's to change differs.
+   * Confirms or changes the details. The first confirmation and every change write an event. Throws `validation-failed`
+   * if a member that the caller may not change differs.
    */
   replace(caller: Caller, details: DetailsSent): Promise<TenantDetails>
 }
 
-/** Times of a tenant, RFC 3339; absent is not yet. */
+/** Times of a tenant, RFC 3339; absent until reached. */
 export interface Milestones {
   provisionedAt?: string
-  /** Of the event `tenant.live`. */
+  /** The time of the event `tenant.live`. */
   liveSince?: string
 }
 
-/** Told after a commit that changed what telemetry is checked against: skills or archetypes of a tenant. */
+/** Called after a commit that changed the skills or archetypes of a tenant, which validate telemetry. */
 export type CatalogueChanged = (tenantId: string) => void

@@ -2,7 +2,7 @@ import type { TenantTx } from '../../../db/database.ts'
 import type { ProvenRows } from '../../../db/proven-rows.ts'
 import type { Proven } from '../../../db/row-proofs.ts'
 
-/** The next rows by their key, with all that their proofs are of. */
+/** Returns the next rows in key order, with the values that their proofs cover. */
 export async function findProvenRows(
   tx: TenantTx,
   { table, columns, key, where = 'true', tenantColumn = 'tenant_id' }: ProvenRows<unknown>,
@@ -22,8 +22,8 @@ const eventsOfKind = (kind: 'connector.added' | 'tenant.config_changed') =>
     where tenant_id = $1 and event_kind = '${kind}' and record_id > $2 order by record_id limit $3)`
 
 /**
- * Returns the next changes of settings and new connectors, in a transaction of `inIndexOrder`, and which of them decide
- * who may come in. Leaves out members that come, as thousands do with a directory. Reads the index once for each kind.
+ * Returns the next changes of settings and new connectors, and whether each affects access. Requires a transaction of
+ * `inIndexOrder`. Skips added members, because a directory adds thousands. Reads the index once per kind.
  */
 export async function findAccessEvents(
   tx: TenantTx,

@@ -18,12 +18,12 @@ import { firstId } from './record-scan.ts'
 import { type DigestsInForce, digestKey, takeInDigests } from './row-digests-in-force.ts'
 import { noAccess, type ToldAccess, takeIn } from './told-access.ts'
 
-/** How far a round over the rows that let people in has come. */
+/** The progress of a round over the rows that grant access. */
 export interface AccessCursor {
-  /** Which of the tables, and the last row of it. */
+  /** The index of the table, and the key of its last row. */
   table: number
   after: string
-  /** Reading goes on from here: what events have told stays so. */
+  /** The id from which reading events continues; earlier events keep their effect. */
   event: string
   told: ToldAccess
   digests: DigestsInForce
@@ -46,19 +46,20 @@ export interface AccessSwept {
 
 const stepRows = 1_000
 const stepEvents = 2_000
-/** Longer than any transaction that writes an event. */
+/** Milliseconds; longer than any transaction that writes an event. */
 const lateMs = 120_000
 
 /**
- * Verifies the rows that let people in, whether or not anybody uses them. Compares each row with the newest event about
- * it: a row that was set back, with a proof that once was good, has another digest or gives another access.
+ * Verifies the rows that grant access, whether or not they are used. Compares each row with the newest event about it:
+ * a row that was set back, with a formerly valid proof, has another digest or grants another access.
  */
 export function createAccessSweep(deps: { database: Database; told: VerifiedEvents }) {
   const { database } = deps
 
   /**
-   * First, so that rows are compared with all that was told when they are read. Events of the last minute are read again
-   * each time: a transaction that is late stores one before others that were read already.
+   * Reads new events before the rows, so that each row is compared with all earlier events. Reads the events of the
+   * last two minutes again each time, because a late transaction may store an event before others that were already
+   * read.
    */
   async function followEvents(
     tx: TenantTx,
@@ -125,8 +126,8 @@ export function createAccessSweep(deps: { database: Database; told: VerifiedEven
 }
 
 /**
- * Returns the newest event about a row if the row does not follow it, null if no event allows the access that the row
- * gives, and undefined otherwise.
+ * Returns the newest event about a row that contradicts it, null if no event allows the access that the row grants, and
+ * undefined otherwise.
  */
 function contradictingEvent(
   { told, digests }: AccessCursor,
@@ -142,7 +143,10 @@ function contradictingEvent(
   return newest?.eventId ?? null
 }
 
-/** What a row lets its owner do, in the words of {@link ToldAccess}; undefined for what no event is compared with. */
+/**
+ * Returns the access that a row grants, with the values of {@link ToldAccess}; undefined if no event is compared with
+ * it.
+ */
 function accessOf(rows: unknown, row: unknown): string | undefined {
   if (rows === userRows) {
     const { role, deactivated_at: deactivated } = row as UserFields

@@ -5,7 +5,7 @@ import { parseCanonical } from '../record-response.ts'
 import type { Finding } from './finding.ts'
 import type { StandingRow, TombstoneRow } from './sweep-store.ts'
 
-/** A governance event of the service that tells what became of a record, out of a text that was verified. */
+/** A governance event of the service about the state of a record, parsed from a verified text. */
 export interface ToldChange {
   eventId: string
   kind: string
@@ -15,7 +15,7 @@ export interface ToldChange {
 
 const changeKinds = new Set(['hub.record_purged', 'hub.record_restored', 'hub.record_hard_deleted'])
 
-/** Undefined for any other record. */
+/** Parses an event. Returns undefined for any other record. */
 export function toldChange(row: { record_id: string; event_kind: string | null; canonical: string }) {
   if (row.event_kind === null || !changeKinds.has(row.event_kind)) return undefined
   const { event_kind, created_by, subject, details } = parseCanonical(row.canonical) ?? {}
@@ -27,7 +27,7 @@ export function toldChange(row: { record_id: string; event_kind: string | null; 
 
 const recordSubject = /^record:([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/
 
-/** Whether a record is at least where the event has left it: its state is as new, or it was erased since. */
+/** Compares a record with an event about its state. The record must have at least that revision, or be erased. */
 export function checkChange(told: ToldChange, standing: StandingRow | undefined): Finding[] {
   const { eventId, kind, recordId, details } = told
   const subject = `record:${recordId}`
@@ -36,10 +36,10 @@ export function checkChange(told: ToldChange, standing: StandingRow | undefined)
     if (hasTombstone) return []
     return [{ subject, failedChecks: ['tombstone_present'], found: { event: eventId } }]
   }
-  // Of one that is gone without a tombstone, a leaf is missing.
+  // A record that is gone without a tombstone shows as a missing leaf.
   if (hasTombstone || standing === undefined) return []
   const stored = standing.revision ?? 0
-  // Events from before they told the revision: that there is a state at all is what can be known.
+  // Events of an earlier version lack the revision; they prove only that a state exists.
   const claimed = typeof details.revision === 'number' ? details.revision : 1
   if (stored >= claimed) return []
   return [
@@ -52,10 +52,9 @@ export function checkChange(told: ToldChange, standing: StandingRow | undefined)
 }
 
 /**
- * Whether an erasure was the service's: a verified event tells of exactly this one.
- *
- * @param events the events that the tombstone names, if they are there and verify
- * @param leaf that of the record in its seal; undefined where the seal cannot be read
+ * Returns a finding for an erasure that no verified event records exactly.
+ * @param events the events that the tombstone names, if they exist and verify
+ * @param leaf the leaf of the record in its seal; undefined if the seal cannot be read
  */
 export function checkTombstone(
   tombstone: TombstoneRow,
@@ -85,7 +84,10 @@ export function checkTombstone(
   ]
 }
 
-/** One that a restored backup brought back was erased when its buffer was over, and is erased again at once. */
+/**
+ * Returns whether the recovery period was over at the erasure. Does not apply to records that a restored backup brought
+ * back: they had been erased after it, and are erased again at once.
+ */
 function wasBufferOver({ details }: ToldChange, tombstone: TombstoneRow, purged: ToldChange | undefined): boolean {
   const { purge_event = tombstone.purge_event_id, erased_at, as_of = erased_at } = details
   if (purged?.kind !== 'hub.record_purged' || purged.eventId !== purge_event) return false

@@ -1,6 +1,6 @@
 import type { JsonValue } from '../../../../provenance/json.ts'
 
-/** Something that does not agree with the rest of what is stored. Names of checks say what should be so. */
+/** An inconsistency in stored data. The names of checks state the expected condition. */
 export interface Finding {
   /**
    * `record:<id>`, `seal:<id>`, `log:<name>`, `keys:<name of the log>`, `sweep:<lane>`, `hold:<id>`, `tenant:<slug>`,
@@ -12,7 +12,7 @@ export interface Finding {
   found: Record<string, JsonValue>
 }
 
-/** What the sweeper checks besides the verification of each record; docs/auditor.md explains them. */
+/** The checks of the sweeper besides the verification of each record; docs/auditor.md explains them. */
 export type SweepCheck =
   | 'seal_present'
   | 'seal_in_log'
@@ -55,10 +55,10 @@ export type SweepCheck =
   | 'log_continues_kept_checkpoint'
   | 'kept_checkpoints_present'
 
-/** Of a list in a finding; how many there are in all stands beside it. */
+/** Maximum length of a list in a finding. Longer lists are reported with their full count. */
 export const listedMax = 64
 
-/** A list as a finding has it: events stay small however much was damaged. */
+/** Returns a list in the form of a finding, shortened, so that events stay small regardless of the damage. */
 export function listed<Item extends string | number>(name: string, items: readonly Item[]): Record<string, JsonValue> {
   const shown: JsonValue = items.slice(0, listedMax)
   return items.length > listedMax ? { [name]: shown, [`${name}_count`]: items.length } : { [name]: shown }

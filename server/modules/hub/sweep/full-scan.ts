@@ -7,7 +7,7 @@ import { firstId } from './record-scan.ts'
 import type { SweepDeps, SweepSteps } from './sweep-steps.ts'
 import type { ScanResult } from './sweep-types.ts'
 
-/** All of a tenant at once, up to what was committed before; beside the passes of the background, which go on. */
+/** Creates the full scan of a tenant, up to what was committed before. Background scans continue meanwhile. */
 export function createFullScan(deps: Pick<SweepDeps, 'logs' | 'tampering'>, steps: SweepSteps) {
   return async (tenant: Tenant, options: { signal?: AbortSignal } = {}): Promise<ScanResult> => {
     const { signal } = options
@@ -30,13 +30,13 @@ export function createFullScan(deps: Pick<SweepDeps, 'logs' | 'tampering'>, step
       after = add(await steps.scan(tenant, after)).next
     const figures = steps.figures(tenant, 'all')
     for (let isOver = false; !isOver; ) isOver = add(await figures()).isOver
-    // So that who asks for the events after the command finds them.
+    // So that a caller finds the events after the command.
     await deps.tampering.settled()
     return swept
   }
 }
 
-/** A log that was damaged takes nothing in, and is swept as it stands. */
+/** Integrates pending arrivals. A damaged log accepts none, and is scanned unchanged. */
 async function takeIn({ logs }: Pick<SweepDeps, 'logs'>, tenant: Tenant): Promise<void> {
   try {
     await logs.integrate(tenant)

@@ -15,20 +15,20 @@ import { nodeCrypto } from '../node-crypto.ts'
 import { type Finding, listed, type SweepCheck } from './finding.ts'
 import { isLogCorruption } from './log-corruption.ts'
 
-/** Besides the newest; in time all are. */
+/** Number of earlier checkpoints that are compared besides the newest. They vary, so that in time all are compared. */
 const earlierCompared = 8
 
 interface HeadRead {
   head: LogHead | undefined
-  /** Places of entries that the head does not cover. */
+  /** Log indexes of entries that the head does not cover. */
   beyond: number[]
-  /** The roots of the log when it had the sizes of the kept checkpoints; undefined where they cannot be told. */
+  /** The roots of the log at the sizes of the stored checkpoints; undefined if they cannot be computed. */
   rootsThen: (Uint8Array | undefined)[]
 }
 
 /**
- * Checks the head of a log: its signature, that nothing lies beyond it, and that it continues the newest state that was
- * kept outside of the database, and some of those before.
+ * Checks the head of a log: its signature, that nothing follows it, and its consistency with the newest checkpoint
+ * stored outside of the database and some earlier ones.
  */
 export function createHeadCheck(deps: {
   database: Database
@@ -57,7 +57,7 @@ export function createHeadCheck(deps: {
     }
   }
 
-  /** As a signed checkpoint of this log; undefined for anything else. */
+  /** Returns the note as a signed checkpoint of this log; undefined for any other note. */
   async function signedCheckpoint(tenant: Tenant, note: string): Promise<Checkpoint | undefined> {
     try {
       const parsed = parseNote(note)
@@ -66,7 +66,7 @@ export function createHeadCheck(deps: {
       const isSigned = (some: readonly { name: string; publicKey: Uint8Array }[]) =>
         verifyNoteSync(parsed, some, nodeCrypto)
       if (isSigned(await keys.publicKeysOf(tenant.slug))) return checkpoint
-      // Another process may have made a key just now: with an id that no key has, all are read anew.
+      // Another process may have just created a key: an id that no key has forces a reload of all.
       return isSigned(await keys.publicKeysOf(tenant.slug, [''])) ? checkpoint : undefined
     } catch (error) {
       if (error instanceof ProvenanceError) return undefined
@@ -75,7 +75,7 @@ export function createHeadCheck(deps: {
   }
 
   return async (tenant: Tenant): Promise<Finding[]> => {
-    // Before the head, which is at least as new then.
+    // Read before the head, so that the head is at least as new.
     const newest = await keptCheckpoints?.newest(tenant.logName)
     const kept = newest ? [newest, ...(await keptCheckpoints!.some(tenant.logName, earlierCompared))] : []
     const sizes = kept.map(({ treeSize }) => treeSize)
@@ -103,7 +103,7 @@ export function createHeadCheck(deps: {
       if (signed === undefined) failed.add('kept_checkpoint_signed')
       else if (signed.treeSize > 0 && !(rootThen !== undefined && equalBytes(rootThen, signed.root))) {
         failed.add('log_continues_kept_checkpoint')
-        // The first state of the history that is no more, as far as it is known.
+        // The smallest known tree size of the lost history.
         found.kept_tree_size = Math.min(signed.treeSize, Number(found.kept_tree_size ?? signed.treeSize))
       }
     }

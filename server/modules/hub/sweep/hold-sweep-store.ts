@@ -2,21 +2,21 @@ import type { TenantTx } from '../../../db/database.ts'
 import type { HoldRow } from '../holds/holds-store.ts'
 import type { Release } from '../record-state-store.ts'
 
-/** Times as PostgreSQL writes them in our form: an edited one may be none that a parser takes. */
+/** Formats a time in our text form within PostgreSQL, because an edited time may be unparsable. */
 const timeText = (column: string) =>
   `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as ${column}`
 
-/** A row of hub.legal_holds as it stands, whoever wrote it; times that are none of ours are null. */
+/** A row of hub.legal_holds, possibly forged; times that our form cannot represent are null. */
 export type StoredHold = Omit<HoldRow, 'created_at'> & {
   created_at: string | null
   has_ended: boolean
-  /** Of the ids of the records that it names; undefined with a filter. */
+  /** The digest of the record ids that it names; undefined with a filter. */
   digest?: string
 }
 
 export type StoredRelease = Omit<Release, 'created_at'> & { created_at: string | null; never_ends: boolean }
 
-/** The next holds by id, in a transaction of `inIndexOrder`. */
+/** Returns the next holds in id order. Requires a transaction of `inIndexOrder`. */
 export async function findHoldRows(tx: TenantTx, after: string, count: number): Promise<StoredHold[]> {
   const { rows } = await tx.client.query<StoredHold>(
     `select hold_id, name, reason, filter, record_count, ${timeText('created_at')}, created_by, ${timeText('released_at')},
@@ -27,7 +27,7 @@ export async function findHoldRows(tx: TenantTx, after: string, count: number): 
   return rows
 }
 
-/** As `digestOfRecordIds` has it, of each of the holds. */
+/** Returns the digest of `digestOfRecordIds` for each of the holds. */
 export async function findDigests(tx: TenantTx, holdIds: readonly string[]): Promise<Map<string, string>> {
   if (holdIds.length === 0) return new Map()
   const { rows } = await tx.client.query<{ hold_id: string; digest: string }>(
@@ -41,7 +41,7 @@ export async function findDigests(tx: TenantTx, holdIds: readonly string[]): Pro
   return new Map(rows.map((row) => [row.hold_id, row.digest]))
 }
 
-/** The next releases by id, in a transaction of `inIndexOrder`. */
+/** Returns the next releases in id order. Requires a transaction of `inIndexOrder`. */
 export async function findReleaseRows(tx: TenantTx, after: string, count: number): Promise<StoredRelease[]> {
   const { rows } = await tx.client.query<StoredRelease>(
     `select release_id, record_id, reason, ${timeText('created_at')}, created_by, ${timeText('expires_at')}, event_id,
@@ -52,7 +52,7 @@ export async function findReleaseRows(tx: TenantTx, after: string, count: number
   return rows
 }
 
-/** Ids of the next events of a kind, in a transaction of `inIndexOrder`. */
+/** Returns the ids of the next events of a kind. Requires a transaction of `inIndexOrder`. */
 export async function findEventIds(tx: TenantTx, kind: string, after: string, count: number): Promise<string[]> {
   const { rows } = await tx.client.query<{ record_id: string }>(
     `select record_id from hub.records
@@ -62,7 +62,10 @@ export async function findEventIds(tx: TenantTx, kind: string, after: string, co
   return rows.map((row) => row.record_id)
 }
 
-/** The next changes of the tenant's settings, in a transaction of `inIndexOrder`: which of them are of retention rules. */
+/**
+ * Returns the next changes of the tenant's settings, and whether each concerns retention rules. Requires a transaction
+ * of `inIndexOrder`.
+ */
 export async function findConfigEvents(
   tx: TenantTx,
   after: string,
@@ -76,7 +79,7 @@ export async function findConfigEvents(
   return rows
 }
 
-/** Of the holds that are there, whether they have ended. */
+/** Returns for each existing hold whether it was released. */
 export async function findHoldEnds(tx: TenantTx, holdIds: readonly string[]): Promise<Map<string, boolean>> {
   if (holdIds.length === 0) return new Map()
   const { rows } = await tx.client.query<{ hold_id: string; has_ended: boolean }>(
@@ -87,7 +90,7 @@ export async function findHoldEnds(tx: TenantTx, holdIds: readonly string[]): Pr
   return new Map(rows.map((row) => [row.hold_id, row.has_ended]))
 }
 
-/** Those of the releases that are there. */
+/** Returns the ids of existing releases. */
 export async function findReleaseIds(tx: TenantTx, releaseIds: readonly string[]): Promise<Set<string>> {
   if (releaseIds.length === 0) return new Set()
   const { rows } = await tx.client.query<{ release_id: string }>(

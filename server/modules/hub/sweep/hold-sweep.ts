@@ -23,16 +23,16 @@ import {
 } from './hold-sweep-store.ts'
 import { firstId } from './record-scan.ts'
 
-/** How far a round over holds, releases and rules has come. */
+/** The progress of a round over holds, releases and rules. */
 export interface HoldCursor {
-  /** Ids of the last row, or event, of each; `undefined` where all were looked at. */
+  /** The ids of the last row or event of each kind; `undefined` if all were checked. */
   holds: string | undefined
   releases: string | undefined
   applied: string | undefined
   released: string | undefined
-  /** Rounds go on from here: what has been replaced stays so. */
+  /** The id from which later rounds continue: replaced rules stay replaced. */
   config: string
-  /** Whether an event ever told of retention rules, and which of these events later ones replaced. */
+  /** Whether any event recorded retention rules, and the events that later ones replaced. */
   rulesTold: boolean
   replaced: ReadonlySet<string>
 }
@@ -47,19 +47,19 @@ export interface HoldsSwept {
   rows: number
   findings: Finding[]
   cursor: HoldCursor
-  /** Whether the round is over; the cursor is that of the next one then. */
+  /** Whether the round is over; the cursor then belongs to the next one. */
   isRoundOver: boolean
 }
 
-/** Rows, and events of each kind, of one step. */
+/** Maximum rows, and events of each kind, per step. */
 const stepRows = 500
-/** Records that the holds of one step name, but for the first. */
+/** Maximum records that the holds of one step name. The first hold is exempt. */
 const stepRecords = 20_000
 const stepConfigEvents = 2_000
 
 /**
- * Compares holds, releases and retention rules with the governance events that tell of them, both ways: what was put in or
- * edited has no event that tells the same, and what was deleted has its event still. Each step is one snapshot.
+ * Compares holds, releases and retention rules with their governance events in both directions: an added or edited row
+ * has no matching event, and a deleted row still has its event. Each step reads one snapshot.
  */
 export function createHoldSweep(deps: { database: Database; told: VerifiedEvents }) {
   const { database, told } = deps
@@ -103,7 +103,7 @@ export function createHoldSweep(deps: { database: Database; told: VerifiedEvents
     }
   }
 
-  /** What the events tell of has its rows; whether these say the same, the rows are asked. */
+  /** Checks that the rows of events exist. The checks of the rows compare their values. */
   async function checkEvents(tx: TenantTx, kind: string, after: string) {
     const ids = await findEventIds(tx, kind, after, stepRows)
     const events = [...(await told.find(tx, ids)).values()].filter((event) => event.kind === kind)
@@ -196,7 +196,7 @@ function finding(subject: string, failedChecks: SweepCheck[], found: Finding['fo
   return { subject, failedChecks, found }
 }
 
-/** One report for a subject: of several on one day only the first is written. */
+/** Merges findings of one subject into one report. */
 function merged(findings: readonly Finding[]): Finding[] {
   return [...Map.groupBy(findings, ({ subject }) => subject)].map(([subject, some]) => ({
     subject,

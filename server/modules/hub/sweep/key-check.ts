@@ -3,7 +3,7 @@ import type { Tenant } from '../../../http/caller.ts'
 import type { ProvenanceKeyAudit } from '../../keys/keys-types.ts'
 import { type Finding, listed } from './finding.ts'
 
-/** Checks that the keys of a log, stored and published, are those that the service made. */
+/** Checks that the service created the stored and published keys of a log. */
 export function createKeyCheck({ keys }: { keys: ProvenanceKeyAudit }) {
   return async (tenant: Tenant): Promise<Finding[]> => {
     const { problems } = await keys.auditKeys(tenant)

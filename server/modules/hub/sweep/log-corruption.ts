@@ -1,6 +1,6 @@
 import { DomainError } from '../../../../contract/domain-error.ts'
 
-/** Whether the log refused because somebody has edited what is stored of it, as opposed to a database that is away. */
+/** Returns whether an error is due to an edited log, as opposed to an unavailable database. */
 export function isLogCorruption(error: unknown): boolean {
   return error instanceof DomainError && error.slug === 'internal' && nameOf(error.cause) === 'LogDamage'
 }

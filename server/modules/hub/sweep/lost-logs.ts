@@ -5,8 +5,8 @@ import type { TamperReporter } from '../tamper-reporter.ts'
 import type { SweepCheck } from './finding.ts'
 
 /**
- * Reports logs that are known outside of the database and are gone. A log without its tenant has nowhere to keep an event, so
- * the log of the service tells of it, and its health.
+ * Reports known logs that are lost. Without its tenant, a log cannot store an event, so the service's process log and
+ * health report it.
  */
 export function createLostLogs(deps: {
   directory: Pick<TenantDirectory, 'find' | 'slugs'>
@@ -15,7 +15,7 @@ export function createLostLogs(deps: {
   log: DatabaseLog
 }): { look(): Promise<void> } {
   const { directory, keptCheckpoints, tampering, log } = deps
-  /** Those that the log of the service has told of, until they are back. */
+  /** The losses that the process log already contains, until the logs are back. */
   let told = new Set<string>()
 
   async function reportMissingFile(logName: string): Promise<void> {

@@ -22,42 +22,45 @@ import {
 } from './sweep-store.ts'
 
 export interface PageChecked {
-  /** Places of the log that the page covers, whether or not their entries are there; 0 where none follows. */
+  /** The number of log indexes that the page covers, with or without an entry; 0 at the end. */
   places: number
-  /** Records that were verified. */
+  /** The number of verified records. */
   checked: number
-  /** Of them those that failed, and leaves of which nothing is left. */
+  /** The number of records that failed, and of leaves without a record or tombstone. */
   failed: number
   findings: Finding[]
 }
 
-/** Everything about some entries of the log, as one moment shows it. */
+/** All data about some entries of the log, from one snapshot. */
 interface PageRead {
   places: number
   entries: LogEntry[]
-  /** Of the tree, by log index; empty where they cannot be read. */
+  /** The leaves of the tree by log index; empty if unreadable. */
   logLeaves: ReadonlyMap<number, Uint8Array>
   stored: RecordsOfEntries
-  /** Of them those whose content is gone with its key. */
+  /** The records whose content was destroyed with its key. */
   erased: ErasedContents
   tombstones: TombstoneRow[]
   standings: ReadonlyMap<string, StandingRow>
-  /** Of the log itself. */
+  /** Findings about the log itself. */
   findings: Finding[]
-  /** Verifies the records that can be read, then the events that tombstones name. */
+  /** Verifies the readable records, then the events that tombstones name. */
   verify: () => Promise<Verification[]>
   tombstoneEvents: { record_id: string; event_kind: string | null; canonical: string }[]
 }
 
-/** Enough for the threads of verification, and few enough that neither the snapshot nor other work waits for long. */
+/**
+ * Maximum records per page: enough for the verification threads, and few enough that neither the snapshot nor other
+ * work waits long.
+ */
 export const pageRecords = 1_000
 
-/** Events beyond their own buffer count, too: they stay for as long as a tombstone rests on them. */
+/** Includes events whose recovery period is over: they remain for as long as a tombstone depends on them. */
 const beforeAll = '0001-01-01T00:00:00.000000Z'
 
 /**
- * Checks entries of the log: the tree over them, their seals, and each of their records, or what stands in its place. All
- * is read in one snapshot, in which a change and what it leaves behind are both to be seen or neither.
+ * Checks entries of the log: the tree over them, their seals, and each of their records or what replaces it. Reads one
+ * snapshot, which contains either both a change and its traces or neither.
  */
 export function createPageCheck(deps: {
   database: Database
@@ -72,7 +75,7 @@ export function createPageCheck(deps: {
     const head = await logs.head(tx)
     const treeSize = head?.treeSize ?? 0
     const inLog = (await logs.entries(tx, from, limit)).filter(({ logIndex }) => logIndex < treeSize)
-    // Where no entry is left the log ends, whatever its head says; where many are missing, they are no work.
+    // Without further entries, the log ends here regardless of its head; a large gap costs no work.
     const next = inLog[0]?.logIndex ?? treeSize
     const isGap = next > from && (inLog.length === 0 || next >= from + limit)
     const { entries, to } = isGap ? { entries: [], to: next } : await cut(tx, inLog, Math.min(from + limit, treeSize))
@@ -104,7 +107,7 @@ export function createPageCheck(deps: {
     }
   }
 
-  /** Those before `end` with no more records than a page is to have, as far as their seals tell; one in any case. */
+  /** Returns the entries before `end` that fit a page by the record counts of their seals; at least one. */
   async function cut(tx: TenantTx, found: readonly LogEntry[], end: number) {
     const inLog = found.filter(({ logIndex }) => logIndex < end)
     const counts = await findLeafCounts(
@@ -119,7 +122,7 @@ export function createPageCheck(deps: {
     return over < 0 ? { entries: inLog, to: end } : { entries: inLog.slice(0, over), to: inLog[over]!.logIndex }
   }
 
-  /** The leaves, if with the rest of the tree they lead to the root that is signed. */
+  /** Returns the leaves. Reports a finding unless they lead, with the rest of the tree, to the root of the head. */
   async function readTree(tx: TenantTx, tenant: Tenant, head: LogHead | undefined, from: number, to: number) {
     const found = { from, to, tree_size: head?.treeSize ?? 0 }
     const bad = (check: SweepCheck) => ({

@@ -4,7 +4,7 @@ import type { Finding } from './finding.ts'
 import { findUnexplained } from './sweep-store.ts'
 
 export interface RecordsScanned {
-  /** To go on from; undefined at the end. */
+  /** The id from which to continue; undefined at the end. */
   lastId: string | undefined
   records: number
   findings: Finding[]
@@ -12,7 +12,7 @@ export interface RecordsScanned {
 
 export const firstId = '00000000-0000-0000-0000-000000000000'
 
-/** Looks, by id, for records and tombstones that the log does not explain: who follows the log alone never meets them. */
+/** Searches by id for records and tombstones outside of the log, which readers of the log alone never find. */
 export function createRecordScan(deps: { database: Database }) {
   return async (tenant: Tenant, afterId: string, limit: number): Promise<RecordsScanned> => {
     const { lastId, records, unexplained } = await deps.database.withTenant(

@@ -8,7 +8,7 @@ export interface DigestInForce {
   digest: string | null
 }
 
-/** Maps {@link digestKey} to the digest that the newest event about the row names. */
+/** Maps {@link digestKey} to the digest in the newest event about the row. */
 export type DigestsInForce = ReadonlyMap<string, DigestInForce>
 
 /** Returns the key of a row. A tenant has one row in force of each of these tables, except of service accounts. */
@@ -17,9 +17,9 @@ export function digestKey(table: string, subject: string): string {
 }
 
 /**
- * Takes in one event after the other, in their order. An event without a digest, which an earlier version wrote, leaves
- * its row without one: such a row is not compared. An event whose change started from a row that was not in force puts
- * none in force: a change must not confirm a row that was set back.
+ * Applies one event after the other, in their order. An event without a digest, from an earlier version, removes the
+ * digest of its row: such a row is not compared. An event whose change started from a row that was not in force sets no
+ * digest: a change must not confirm a row that was set back.
  */
 export function takeInDigests(digests: Map<string, DigestInForce>, event: VerifiedEvent): void {
   const { eventId, subject, details } = event

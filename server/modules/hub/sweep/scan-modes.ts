@@ -8,32 +8,32 @@ import type { Stepped, SweepDeps, SweepSteps } from './sweep-steps.ts'
 import { claimSweep, findSweep, type Lane, releaseSweep, type SweepRow } from './sweeps-store.ts'
 import type { Throttle } from './throttle.ts'
 
-/** A turn at a tenant. */
+/** The limits of one time slice for a tenant. */
 export interface ScanStep {
   pace: Throttle
   signal: AbortSignal
-  /** After about so many records it is another one's turn. */
+  /** Approximate number of records after which the next tenant follows. */
   turnRecords: number
 }
 
-/** `more`: it goes on in the next turn; `busy`: another process is at it. */
+/** `more`: continues in the next time slice; `busy`: another process holds the claim. */
 export type Turned = 'done' | 'more' | 'busy'
 
-/** The lanes of hub.sweeps, as any process goes on where another has left off. */
+/** The scan modes of hub.sweeps. Any process continues where another stopped. */
 export interface ScanModes {
   /** Follows the end of the log. */
   recent(tenant: Tenant, turn: ScanStep): Promise<Turned>
-  /** Goes round through all that a tenant has, and begins anew. */
+  /** Scans all data of a tenant, and starts again at the end. */
   pass(tenant: Tenant, turn: ScanStep): Promise<Turned>
 }
 
-/** A process that died gives up its claim by that time; a turn takes some seconds. */
+/** Duration of a claim in microseconds, after which a crashed process loses it. A time slice takes some seconds. */
 const claimMicros = 60_000_000
-/** By which clocks of processes may differ. */
+/** Maximum difference between the clocks of processes, in microseconds. */
 const claimSlackMicros = 60_000_000
 /**
- * What the recent lane follows at most, in records: half a minute of its rate. What comes in faster it leaves to the
- * passes, so that it always is at what is newest.
+ * Maximum backlog of the recent scan in records: half a minute of its rate. It leaves faster growth to the full scan,
+ * so that it always checks the newest records.
  */
 const behindRecordsMax = 75_000
 
@@ -49,7 +49,10 @@ export function createScanModes(deps: SweepDeps & { clock: RecordClock }, steps:
       return stored && readSweep(stored, times)
     })
 
-  /** How large the log is, and how far the lane came; undefined where the head cannot be read, which passes report. */
+  /**
+   * Returns the size of the log and the progress of the recent scan; undefined if the head cannot be read, which full
+   * scans report.
+   */
   async function endOf(tenant: Tenant): Promise<{ treeSize: number; seen: number } | undefined> {
     try {
       return await database.withTenant(
@@ -73,7 +76,7 @@ export function createScanModes(deps: SweepDeps & { clock: RecordClock }, steps:
     )
   }
 
-  /** Within a claim, which is given back whatever happens, with what was done before. */
+  /** Runs the work within a claim. Always releases the claim, with the progress so far. */
   async function within(tenant: Tenant, lane: Lane, work: (row: SweepRow) => Promise<Turned>): Promise<Turned> {
     const claimed = await claim(tenant, lane)
     if (claimed === undefined) return 'busy'
@@ -106,7 +109,7 @@ export function createScanModes(deps: SweepDeps & { clock: RecordClock }, steps:
       if (end === undefined || end.seen === end.treeSize) return 'done'
       const { treeSize } = end
       return within(tenant, 'recent', async (row) => {
-        // Of a log that was rolled back the end is where it is now.
+        // A log that was rolled back ends at its present size.
         const start =
           row.log_index > treeSize ? treeSize : Math.max(row.log_index, treeSize - steps.entriesWorth(behindRecordsMax))
         row.log_index = start
@@ -132,7 +135,7 @@ export function createScanModes(deps: SweepDeps & { clock: RecordClock }, steps:
           count(row, await steps.head(tenant))
         }
         let spent = 0
-        // Each turn gets further, also one that is to end at once.
+        // Each time slice makes progress, even if it must end at once.
         do {
           const cost = row.after_id === null ? await passPage(tenant, row) : await passScan(tenant, row)
           if (cost === undefined) return 'done'
@@ -152,7 +155,7 @@ export function createScanModes(deps: SweepDeps & { clock: RecordClock }, steps:
     return step.cost
   }
 
-  /** Undefined at the end of the pass. */
+  /** Scans a page of records. Returns undefined at the end of the pass. */
   async function passScan(tenant: Tenant, row: SweepRow): Promise<number | undefined> {
     const step = await steps.scan(tenant, row.after_id!)
     count(row, step)

@@ -7,10 +7,10 @@ import { sealOf } from '../record-cosign.ts'
 import type { StoredSeal } from '../record-query-types.ts'
 import { type Finding, listed, type SweepCheck } from './finding.ts'
 
-/** What is stored under one entry of the log. */
+/** The stored data of one entry of the log. */
 export interface StoredUnderEntry {
   seal: StoredSeal | undefined
-  /** As the tree has it; undefined where that cannot be read. */
+  /** The leaf in the tree; undefined if it cannot be read. */
   logLeaf: Uint8Array | undefined
   /** Records and tombstones that name a leaf of the seal. */
   claims: readonly { record_id: string; leaf_index: number }[]
@@ -18,15 +18,15 @@ export interface StoredUnderEntry {
 
 export interface SealChecked {
   findings: Finding[]
-  /** Leaves of which nothing is left. */
+  /** The number of leaves without a record or tombstone. */
   missing: number
-  /** The leaves of the seal; undefined where it is gone or cannot be read. */
+  /** The leaves of the seal; undefined if it is gone or unreadable. */
   leaves: readonly Uint8Array[] | undefined
 }
 
 /**
- * Whether the seal of an entry is the one that the log has, and whether each of its leaves is accounted for by one record,
- * or by one tombstone. Whether those are sound is checked elsewhere.
+ * Checks that the seal of an entry is the one in the log, and that exactly one record or tombstone accounts for each
+ * leaf. Other checks verify the records and tombstones.
  */
 export function checkSeal(logName: string, entry: LogEntry, stored: StoredUnderEntry): SealChecked {
   const { sealId, logIndex } = entry
@@ -54,7 +54,7 @@ export function checkSeal(logName: string, entry: LogEntry, stored: StoredUnderE
   return { findings: merged(findings), missing: missing.length, leaves: read.leaves }
 }
 
-/** One report for a subject: of several on one day only the first is written. */
+/** Merges findings of one subject into one report. */
 function merged(findings: readonly Finding[]): Finding[] {
   const [first] = findings
   if (first === undefined) return []
@@ -67,7 +67,10 @@ function merged(findings: readonly Finding[]): Finding[] {
   ]
 }
 
-/** Its leaf in the log (the hash of its signed note), and its leaves; undefined for what can be no seal. */
+/**
+ * Returns the leaf of a seal in the log (the hash of its signed note) and its own leaves; undefined for an impossible
+ * seal.
+ */
 function readSeal(logName: string, stored: StoredSeal): { logLeaf: Uint8Array; leaves: Uint8Array[] } | undefined {
   const seal = sealOf(stored)
   if (seal === undefined) return undefined

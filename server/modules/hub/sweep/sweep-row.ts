@@ -2,24 +2,23 @@ import { parseTimestamp } from '../../../../contract/timestamp.ts'
 import type { Finding } from './finding.ts'
 import type { Lane, StoredSweep, SweepRow } from './sweeps-store.ts'
 
-/** What a stored lane says, or why it says nothing. */
+/** The stored progress of a scan mode, with findings if it is invalid. */
 export interface SweepRead {
-  /** Begun anew where the stored one is not to be believed. */
+  /** The progress; reset if the stored one is not credible. */
   row: SweepRow
   findings: Finding[]
 }
 
 /**
- * Reads a lane that was claimed. One that no process can have left like that begins anew, and is itself tampering: so
- * nobody can send the sweeper away.
- *
- * @param times `now`, the end of the own claim, and of the longest that another process can have made
+ * Reads claimed progress. Values that no process can have written reset it and count as tampering, so that nobody can
+ * mislead the sweeper.
+ * @param times `now`, the end of this claim, and the latest possible end of another process's claim
  */
 export function readSweep(stored: StoredSweep, times: { now: string; until: string; claimedMax: string }): SweepRead {
   const { now, until, claimedMax } = times
   const lane = stored.lane as Lane
   const checks: Finding['failedChecks'] = []
-  // Both are in the one form of timestamps, or the claim is none.
+  // Two times in the one text form compare as text; any other form is invalid.
   const { claimed_until } = stored
   if (claimed_until !== null && (!isTime(claimed_until) || claimed_until > claimedMax)) checks.push('sweep_claim_ends')
   const row = rowOf(stored, until)

@@ -25,46 +25,46 @@ export interface SweepDeps {
   keptCheckpoints?: KeptCheckpoints | undefined
   tampering: TamperReporter
   told: VerifiedEvents
-  /** Known once all modules are made. */
+  /** Known after all modules are created. */
   figures: () => SweptFigures
   log: DatabaseLog
 }
 
-/** What one step did, and what it cost in records read. */
+/** The result of one step, and its cost in records read. */
 export interface Stepped extends ScanResult {
   cost: number
 }
 
-/** The steps of a pass, each a short piece of work that reports what it finds. */
+/** The steps of a scan, each a short piece of work that reports its findings. */
 export interface SweepSteps {
   head(tenant: Tenant): Promise<Stepped>
-  /** How many entries of the log cost about as much as so many records. */
+  /** Returns the number of log entries that cost about as much as the given number of records. */
   entriesWorth(records: number): number
-  /** Some of the holds, releases and retention rules, and of the events that tell of them. */
+  /** Checks some holds, releases and retention rules, and some of their events. */
   holds(tenant: Tenant, cursor: HoldCursor): Promise<Stepped & { cursor: HoldCursor; isRoundOver: boolean }>
-  /** Some of the rows that let people in, and of the events that tell what these may do. */
+  /** Checks some rows that grant access, and some events about them. */
   access(tenant: Tenant, cursor: AccessCursor): Promise<Stepped & { cursor: AccessCursor; isRoundOver: boolean }>
-  /** Entries of the log from an index on; `next` is where to go on, undefined at the end. */
+  /** Checks entries of the log from an index on; `next` is where to continue, undefined at the end. */
   page(tenant: Tenant, from: number): Promise<Stepped & { next: number | undefined }>
-  /** Begins to compare aggregates with the records; its first step compares the price list with its event. */
+  /** Creates the comparison of aggregates with the records. Its first step compares the price list with its event. */
   figures(tenant: Tenant, range: 'newest' | 'all'): () => Promise<Stepped & { isOver: boolean }>
-  /** Records by id. */
+  /** Searches records in id order. */
   scan(tenant: Tenant, afterId: string): Promise<Stepped & { next: string | undefined }>
 }
 
-/** What {@link SealedRecords.ofEntries} takes. */
+/** Maximum entries for {@link SealedRecords.ofEntries}. */
 const pageEntriesMax = 500
 const pageEntriesMin = 16
 const scanRecords = 5_000
-/** What an entry costs besides its records, in records: a signature, a tree of its own. */
+/** Cost of an entry without its records, in records: a signature and a tree. */
 const entryCost = 3
-/** Only two columns are read of each record, and nothing is verified. */
+/** Cost per scanned record: two columns are read, and nothing is verified. */
 const scanCost = 0.1
 
-/** A row, and an event that is remembered. */
+/** Cost of a row and a cached event. */
 const holdCost = 0.2
 
-/** Then it is not about some entries: the pass ends with the error. */
+/** Maximum consecutive unreadable entries. Beyond it, the cause is not single entries, and the scan fails. */
 const unreadableMax = 100
 
 export function createSweepSteps(deps: SweepDeps): SweepSteps {
@@ -75,9 +75,9 @@ export function createSweepSteps(deps: SweepDeps): SweepSteps {
   const sweepAccess = createAccessSweep(deps)
   const checkPage = createPageCheck(deps)
   const scanRecordsOf = createRecordScan(deps)
-  /** Records of an entry, of late. */
+  /** Recent average of records per entry. */
   let density = 1
-  /** Entries in a row. */
+  /** Consecutive unreadable entries. */
   let unreadable = 0
 
   function report(tenant: Tenant, findings: readonly Finding[]): number {
@@ -106,7 +106,7 @@ export function createSweepSteps(deps: SweepDeps): SweepSteps {
       : [{ subject: `prices:${tenant.slug}`, failedChecks: ['prices_proven'], found: { event: eventId } }]
   }
 
-  /** A round that meets what cannot be read is over. */
+  /** Checks holds. Unreadable data ends the round with a finding. */
   async function sweepReadableHolds(tenant: Tenant, cursor: HoldCursor): Promise<HoldsSwept> {
     try {
       return await sweepHolds(tenant, cursor)
@@ -119,8 +119,8 @@ export function createSweepSteps(deps: SweepDeps): SweepSteps {
   }
 
   /**
-   * A page that cannot be read is halved, down to the one entry whose rows hold what no column should: that is tampering,
-   * too, and must not keep the sweeper from the rest.
+   * Checks a page. Halves an unreadable page, down to the one entry whose rows contain invalid values. That is
+   * tampering, too, and must not keep the sweeper from the rest.
    */
   async function checkReadable(tenant: Tenant, from: number, limit: number): Promise<PageChecked> {
     try {

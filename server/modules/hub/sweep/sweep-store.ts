@@ -1,6 +1,6 @@
 import type { TenantTx } from '../../../db/database.ts'
 
-/** Times as PostgreSQL writes them in our form: an edited one may be none that a parser takes. */
+/** Formats a time in our text form within PostgreSQL, because an edited time may be unparsable. */
 const timeText = (column: string) =>
   `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as ${column}`
 
@@ -9,7 +9,7 @@ export interface TombstoneRow {
   record_type: string
   seal_id: string
   leaf_index: number
-  /** Null for what is no time of ours, such as `infinity`. */
+  /** Null for a time that our form cannot represent, such as `infinity`. */
   purged_at: string | null
   purged_by: string
   purge_reason: string
@@ -30,7 +30,7 @@ export async function findTombstonesOfSeals(tx: TenantTx, sealIds: readonly stri
   return rows
 }
 
-/** How many records each of the seals is over, without reading their leaves. */
+/** Returns the number of leaves of each seal, without reading them. */
 export async function findLeafCounts(tx: TenantTx, sealIds: readonly string[]): Promise<Map<string, number>> {
   if (sealIds.length === 0) return new Map()
   const { rows } = await tx.client.query<{ seal_id: string; leaves: number }>({
@@ -41,15 +41,15 @@ export async function findLeafCounts(tx: TenantTx, sealIds: readonly string[]): 
   return new Map(rows.map((row) => [row.seal_id, row.leaves]))
 }
 
-/** What there is of a record besides its text. */
+/** The state of a record without its text. */
 export interface StandingRow {
   record_id: string
-  /** Null where its state never changed, or was deleted. */
+  /** Null if its state never changed, or was deleted. */
   revision: number | null
   has_tombstone: boolean
 }
 
-/** Of the records among the ids that are stored, or have a tombstone. */
+/** Returns the rows of ids that have a record or a tombstone. */
 export async function findStandings(tx: TenantTx, recordIds: readonly string[]): Promise<StandingRow[]> {
   if (recordIds.length === 0) return []
   const { rows } = await tx.client.query<StandingRow>(
@@ -67,7 +67,7 @@ export async function findStandings(tx: TenantTx, recordIds: readonly string[]):
   return rows
 }
 
-/** A record, or a tombstone, that the log does not explain. */
+/** A record or tombstone that the log does not explain. */
 export interface UnexplainedRow {
   record_id: string
   seal_id: string
@@ -75,7 +75,7 @@ export interface UnexplainedRow {
 }
 
 export interface RecordRange {
-  /** Of the last record; undefined where there is none: then the range has no end. */
+  /** The id of the last record; undefined if the range is unbounded. */
   lastId: string | undefined
   records: number
   unexplained: UnexplainedRow[]
@@ -92,8 +92,8 @@ const isNotInLog = `
   where (e.first_id is null or p.record_id not between e.first_id and e.last_id)`
 
 /**
- * Those of the seals that are on their way into the log. No index leads to a seal that waits, so all that wait are gone
- * through, once: right after an upgrade they can be all that there are.
+ * Returns the seals that wait for integration. No index finds a waiting seal, so one scan covers all of them: right
+ * after an upgrade these can be all seals.
  */
 async function findArriving(tx: TenantTx, sealIds: ReadonlySet<string>): Promise<Set<string>> {
   if (sealIds.size === 0) return new Set()
@@ -106,8 +106,8 @@ async function findArriving(tx: TenantTx, sealIds: ReadonlySet<string>): Promise
 }
 
 /**
- * The next records by id, in a transaction of `inIndexOrder`: which of them, and of the tombstones between them, have no
- * seal in the log, nor on its way there, among whose ids they are.
+ * Returns the next records in id order, and those of them, and of the tombstones between them, that no seal in the log
+ * or waiting for it covers. Requires a transaction of `inIndexOrder`.
  */
 export async function findUnexplained(tx: TenantTx, afterId: string, limit: number): Promise<RecordRange> {
   const page = await tx.client.query<{ last_id: string | null; records: number }>(lastOfPage, [

@@ -2,39 +2,38 @@ import type { TenantTx } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import type { Finding } from './finding.ts'
 
-/** What a pass found, in the names of the command's answer. */
+/** The result of a scan, with the names of the command's output. */
 export interface ScanResult {
   checked: number
-  /** Records whose verification failed, or that are missing. */
+  /** The number of records whose verification failed, or that are missing. */
   failed: number
-  /** Entries of the log, seals, tombstones and states that do not agree with one another. */
+  /** The number of inconsistent log entries, seals, tombstones and states. */
   inconsistent: number
 }
 
-/** Re-verifies what is stored. Findings become `hub.tamper_detected` (`findingKey`). */
+/** Verifies stored data again. Findings become `hub.tamper_detected` (`findingKey`). */
 export interface Sweeper {
-  /** Goes through all of a tenant at once, as fast as it can. */
+  /** Scans all data of a tenant at full speed. */
   sweep(tenant: Tenant, options?: { signal?: AbortSignal }): Promise<ScanResult>
-  /** Goes round in the background, at a bounded rate. */
+  /** Starts scanning in the background, at a bounded rate. */
   start(): void
   stop(): Promise<void>
 }
 
-/** Something that was computed from records and does not agree with them. */
+/** An inconsistency between an aggregate and the records that it was computed from. */
 export type AuditFinding = Finding
 
-/** One pass over what another module computed from the records of a tenant. It keeps its progress in memory. */
+/** One pass over another module's aggregates of a tenant. Its progress is in memory. */
 export interface FigureAudit {
-  /** Does the next short piece of it. */
+  /** Does the next short piece. */
   step(): Promise<{ findings: AuditFinding[] /** In records read. */; cost: number; isOver: boolean }>
 }
 
-/** Figures that other modules compute from records, and prices that they compute with. */
+/** Audits the aggregates of other modules, and their prices. */
 export interface SweptFigures {
   /**
-   * Begins to compare aggregates with the records.
-   *
-   * @param range `newest` is yesterday and today (UTC), which takes the newest records only
+   * Creates the comparison of aggregates with the records.
+   * @param range `newest` is yesterday and today (UTC), which needs only the newest records
    */
   audit(tenant: Tenant, range: 'newest' | 'all'): FigureAudit
   /** Compares the tenant's price list with the governance event that set it. */

@@ -11,24 +11,30 @@ import { createSweepSteps, type SweepDeps, type SweepSteps } from './sweep-steps
 import type { Sweeper } from './sweep-types.ts'
 import { createThrottle, pause, type Throttle } from './throttle.ts'
 
-/** Rates and times; docs/adr/0030-sweeper.md reckons with them. */
+/** Rates and times of the sweeper; docs/adr/0030-sweeper.md calculates with them. */
 export interface SweepPlan {
-  /** Records that the passes of a process verify in a second. */
+  /** Records per second that a process verifies in full scans. */
   passRate: number
-  /** Records that it verifies in a second where logs grow. */
+  /** Records per second that it verifies at the end of logs. */
   recentRate: number
-  /** Records that it counts again in a second, for aggregates. */
+  /** Records per second that it counts again for aggregates. */
   figureRate: number
-  /** Between two passes of a tenant, and between two looks at the end of its log; more where there are many tenants. */
+  /**
+   * Milliseconds between two full scans of a tenant, and between two checks of the end of its log; longer with many
+   * tenants.
+   */
   passEveryMs: number
   lookEveryMs: number
-  /** Between two counts of the newest days, and between two of all days of a tenant. */
+  /** Milliseconds between two counts of the newest days, and between two of all days of a tenant. */
   newestFiguresEveryMs: number
   allFiguresEveryMs: number
-  /** Passes that begin, and looks, in a second: what thousands of tenants cost that have nothing new. */
+  /**
+   * Maximum full scans started, and checks, per second. They bound the cost of thousands of tenants without new
+   * records.
+   */
   passesPerSecond: number
   looksPerSecond: number
-  /** Records of a tenant before it is another one's turn. */
+  /** Records of a tenant per time slice. */
   turnRecords: number
   listEveryMs: number
   retryMs: number
@@ -51,25 +57,25 @@ export const sweepPlan: SweepPlan = {
   retryMsMax: 30_000,
 }
 
-/** Of a tenant with thousands of holds, or people, at each look: 500 holds, or 1,000 people, a step. */
+/** Maximum steps per check of a tenant with thousands of holds or people: a step covers 500 holds or 1,000 people. */
 const roundStepsAtOnce = 5
 
-/** With nothing to do. */
+/** Milliseconds of pause without work. */
 const idleMs = 250
 
 interface TenantState {
   lookAtMs: number
   passAtMs: number
-  /** A pass that waits for its next turn. */
+  /** Whether a full scan waits for its next time slice. */
   isUnfinished: boolean
   failures: number
-  /** Where the round over its holds goes on, and when. */
+  /** The progress of the round over its holds, and the time of its next step. */
   holds: HoldCursor
   holdsAtMs: number
-  /** The same of the rows that let people in. */
+  /** The same for the rows that grant access. */
   access: AccessCursor
   accessAtMs: number
-  /** Counts of aggregates that go on in their next turn. */
+  /** Counts of aggregates that continue in their next time slice. */
   newestFigures: FigureSteps | undefined
   newestFiguresAtMs: number
   allFigures: FigureSteps | undefined
@@ -79,8 +85,9 @@ interface TenantState {
 type FigureSteps = ReturnType<SweepSteps['figures']>
 
 /**
- * Three loops within the process, one for each lane and one for figures, each doing one thing at a time. Several processes
- * may run them: a claim keeps two from the same lane of a tenant. Each counts figures on its own.
+ * Creates the sweeper: three loops within the process, one for each scan mode and one for aggregates. Each does one
+ * thing at a time. Several processes may run them: a claim keeps two from the same scan of a tenant. Each counts
+ * aggregates on its own.
  */
 export function createSweeper(
   deps: SweepDeps & { directory: Pick<TenantDirectory, 'find' | 'slugs'>; clock: RecordClock },
@@ -124,7 +131,10 @@ export function createSweeper(
   const lookEveryMs = () => Math.max(plan.lookEveryMs, (states.size / plan.looksPerSecond) * 1000)
   const passEveryMs = () => Math.max(plan.passEveryMs, (states.size / plan.passesPerSecond) * 1000)
 
-  /** However long a pass takes, holds that are gone, or have changed, are to be found soon. */
+  /**
+   * Checks holds separately from the full scan, so that deleted or changed ones are found soon, regardless of its
+   * duration.
+   */
   async function lookAtHolds(tenant: Tenant, state: TenantState, pace: Throttle): Promise<void> {
     if (state.holdsAtMs > nowMs()) return
     for (let at = 0; at < roundStepsAtOnce; at += 1) {
@@ -137,7 +147,7 @@ export function createSweeper(
     }
   }
 
-  /** The same of who may come in. */
+  /** Checks the rows that grant access separately, for the same reason. */
   async function lookAtAccess(tenant: Tenant, state: TenantState, pace: Throttle): Promise<void> {
     if (state.accessAtMs > nowMs()) return
     for (let at = 0; at < roundStepsAtOnce; at += 1) {
@@ -150,7 +160,7 @@ export function createSweeper(
     }
   }
 
-  /** What the end of each log has new. */
+  /** Checks new entries at the end of each log. */
   async function lookRound(lane: ScanModes, pace: Throttle, signal: AbortSignal): Promise<boolean> {
     let isBusy = false
     for (const [slug, state] of [...states]) {
@@ -168,7 +178,10 @@ export function createSweeper(
     return isBusy
   }
 
-  /** Those that go on, and those that begin, in turns: a large tenant has its share however many small ones there are. */
+  /**
+   * Alternates between continued and new full scans, so that a large tenant gets its share regardless of the number of
+   * small ones.
+   */
   async function passRound(lane: ScanModes, pace: Throttle, signal: AbortSignal): Promise<boolean> {
     const due = [...states].filter(([, state]) => state.passAtMs <= nowMs())
     const unfinished = due.filter(([, state]) => state.isUnfinished)
@@ -189,7 +202,7 @@ export function createSweeper(
     return due.length > 0
   }
 
-  /** Counts the newest days, and all days, of each tenant again, in turns. */
+  /** Counts the newest days, and all days, of each tenant again, in time slices. */
   async function figureRound(_lane: ScanModes, pace: Throttle, signal: AbortSignal): Promise<boolean> {
     let isBusy = false
     for (const [slug, state] of [...states]) {
@@ -214,7 +227,7 @@ export function createSweeper(
   ): Promise<void> {
     const name = `${range}Figures` as const
     const step = state[name] ?? steps.figures(tenant, range)
-    // After an error the count begins again.
+    // After an error the count starts again.
     state[name] = undefined
     for (let spent = 0; spent < plan.turnRecords && !signal.aborted; ) {
       const { cost, isOver } = await step()
@@ -240,7 +253,7 @@ export function createSweeper(
       else state[dueAt] = nowMs() + plan.listEveryMs
       state.failures = 0
     } catch (error) {
-      // The whole round waits.
+      // The database is unavailable, so the whole round waits.
       if (isUnavailable(error)) throw error
       state.failures += 1
       state[dueAt] = nowMs() + Math.min(plan.retryMs * 2 ** state.failures, plan.retryMsMax)

@@ -5,17 +5,17 @@ export type Lane = 'all' | 'recent'
 
 export type SweepRow = Omit<TenantTables['hub.sweeps'], 'tenant_id'>
 
-/** How far it has come. */
+/** The progress of a scan mode. */
 export type SweepProgress = Pick<
   SweepRow,
   'log_index' | 'after_id' | 'started_at' | 'finished_at' | 'checked' | 'failed'
 >
 
-/** A lane as it is stored. All is text, for somebody may have edited it: see `readSweep`. */
+/** The stored progress of a scan mode. All values are text, because somebody may have edited them; see `readSweep`. */
 export type StoredSweep = Record<Exclude<keyof SweepRow, 'after_id' | 'claimed_until' | 'finished_at'>, string> &
   Record<'after_id' | 'claimed_until' | 'finished_at', string | null>
 
-/** Times of our years as our form has them, any other one as PostgreSQL writes it. */
+/** Formats times within our range in our text form, and any other time in PostgreSQL's. */
 const timeText = (column: string) =>
   `case when ${column} between '0001-01-01Z' and '9999-12-31T23:59:59.999999Z'
      then to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') else ${column}::text end as ${column}`
@@ -23,7 +23,7 @@ const timeText = (column: string) =>
 const storedColumns = `lane, log_index::text, after_id, ${timeText('claimed_until')}, ${timeText('started_at')},
   ${timeText('updated_at')}, ${timeText('finished_at')}, checked::text, failed::text`
 
-/** A lane of the tenant; undefined where it was never begun. */
+/** Returns the progress of the tenant's scan mode; undefined before the first scan. */
 export async function findSweep(tx: TenantTx, lane: Lane): Promise<StoredSweep | undefined> {
   const { rows } = await tx.client.query<StoredSweep>(
     `select ${storedColumns} from hub.sweeps where tenant_id = $1 and lane = $2`,
@@ -33,10 +33,9 @@ export async function findSweep(tx: TenantTx, lane: Lane): Promise<StoredSweep |
 }
 
 /**
- * Claims a lane until a time, and answers what was stored; undefined while another process has it.
- *
- * @param now a claim until then is over
- * @param claimedMax no process claims a lane for longer: such a claim is none
+ * Claims a scan mode until a time. Returns the stored progress; undefined while another process holds the claim.
+ * @param now a claim that ends before this time has expired
+ * @param claimedMax the latest end that a process can set; a later claim is invalid
  */
 export async function claimSweep(
   tx: TenantTx,
@@ -66,7 +65,10 @@ export async function claimSweep(
   return rows[0]
 }
 
-/** Stores how far a claimed lane has come, and gives it back; false where the claim ran out and another has it. */
+/**
+ * Stores the progress of a claimed scan mode and releases the claim. Returns false if the claim expired and another
+ * process holds it.
+ */
 export async function releaseSweep(
   tx: TenantTx,
   lane: Lane,

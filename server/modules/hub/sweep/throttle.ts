@@ -1,15 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** Keeps work to a rate. */
+/** Limits work to a rate. */
 export interface Throttle {
-  /** Spends what was used, and waits until it is made up for. Returns early when stopped. */
+  /** Accounts for the cost, and waits until the rate permits more. Returns early if stopped. */
   spend(cost: number): Promise<void>
 }
 
-/** So that the time that the work itself takes is not waited for again; what was not used before is not made up for. */
+/** Milliseconds of credit for the time that the work itself takes. Unused capacity beyond it expires. */
 const slackMs = 1_000
 
-/** @param perSecond what may be spent in a second */
+/** @param perSecond the maximum cost per second */
 export function createThrottle(
   perSecond: number,
   signal: AbortSignal,
@@ -25,7 +25,7 @@ export function createThrottle(
   }
 }
 
-/** Waits, without keeping the process alive; returns early when stopped. */
+/** Waits without keeping the process alive. Returns early if stopped. */
 export async function pause(ms: number, signal: AbortSignal): Promise<void> {
   if (ms <= 0 || signal.aborted) return
   await delay(ms, undefined, { signal, ref: false }).catch(() => {})

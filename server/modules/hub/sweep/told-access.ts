@@ -1,10 +1,12 @@
 import { isJsonObject, type JsonObject } from '../../../../provenance/json.ts'
 import type { VerifiedEvent } from '../verified-events.ts'
 
-/** Lists what people above member and service accounts may do, and who was deactivated, by the newest event about each. */
+/**
+ * Maps people above member, deactivated people and service accounts to their access, by the newest event about each.
+ */
 export type ToldAccess = ReadonlyMap<string, { eventId: string; access: string }>
 
-/** Takes in one event after the other, in their order. Answers `undefined` in the place of access for what has none. */
+/** Applies one event after the other, in their order. Deletes the entry of an active member or a disabled account. */
 export function takeIn(access: Map<string, { eventId: string; access: string }>, event: VerifiedEvent): void {
   const { eventId, subject, details } = event
   const { after, change } = details
@@ -21,7 +23,7 @@ export function takeIn(access: Map<string, { eventId: string; access: string }>,
 /** Stands for the access of a deactivated person. */
 export const noAccess = 'none'
 
-/** Undefined for active members, whom nothing is told of here. */
+/** Returns the access of a person; undefined for active members, which are not tracked. */
 function accessOfUser(role: string, active: boolean): string | undefined {
   if (!active) return noAccess
   return role === 'member' ? undefined : role

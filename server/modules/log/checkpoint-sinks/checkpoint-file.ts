@@ -23,23 +23,26 @@ import { type KnownLogs, openKnownLogs } from './known-logs.ts'
 
 const newline = 10
 
-/** A folder with one file for each log, to which lines are added and nothing else, and the list of these logs. */
+/** A folder with one append-only file per log, and the list of these logs. */
 export interface CheckpointFolder extends CheckpointSink {
-  /** Of a log; it need not be there. */
+  /** Returns the path of a log's file, which may not exist. */
   fileOf(logName: string): string
-  /** Gives a log's file another name, so that the log begins anew. Undefined where there is none. */
+  /** Renames a log's file, so that the log starts again. Returns undefined if it does not exist. */
   putAside(logName: string, mark: string): Promise<string | undefined>
   readonly known: KnownLogs
 }
 
-/** Nothing is made before the first checkpoint is kept. */
+/** Opens a folder. Creates nothing before the first checkpoint is stored. */
 export function openCheckpointFolder(directory: string): CheckpointFolder {
   const fileOf = (logName: string) => join(directory, fileNameOf(logName))
   const known = openKnownLogs(directory)
-  /** Spares reading the list each time. */
+  /** Logs that are known to be in the list, so that it is not read each time. */
   const listed = new Set<string>()
 
-  /** @throws Error where checkpoints of the log were kept here, and are gone: a new file would hide that */
+  /**
+   * Checks that the file exists if the list contains the log.
+   * @throws Error if checkpoints of the log were stored here, and are gone: a new file would hide that
+   */
   async function requireFile(logName: string): Promise<void> {
     if (await openIfThere(fileOf(logName)).then((file) => file?.close().then(() => true))) return
     listed.delete(logName)
@@ -67,9 +70,9 @@ export function openCheckpointFolder(directory: string): CheckpointFolder {
         const newest = newestOf(tail)
         if (newest && !(await isLater(checkpoint, newest, continues))) return
         await list(checkpoint.log_name)
-        // What a crash has cut off stays a line of its own.
+        // A line that a crash has cut off stays a line of its own.
         const separator = tail.length > 0 && tail.at(-1) !== newline ? '\n' : ''
-        // One write at the end: lines of two processes do not mix.
+        // One write at the end, so that lines of two processes do not mix.
         await file.appendFile(separator + checkpointLine(checkpoint))
         await file.sync()
         if (size === 0) await syncDirectory(directory)
@@ -85,7 +88,7 @@ export function openCheckpointFolder(directory: string): CheckpointFolder {
         const { size } = await file.stat()
         const begin = Math.floor(Math.random() * Math.max(1, size - tailBytes))
         const found = readLines(await readPart(file, begin, tailBytes))
-        // The first ones are those that most history has been built on.
+        // Includes the first checkpoint, on which all later history builds.
         const oldest = readLines(await readPart(file, 0, tailBytes)).slice(0, 1)
         return [...oldest, ...shuffled(found)].slice(0, count)
       } finally {
@@ -109,10 +112,9 @@ export function openCheckpointFolder(directory: string): CheckpointFolder {
 }
 
 /**
- * False where it is kept already, or one that continues it, as another process may have. Growth alone proves nothing: a log
- * that was set back grows beyond what it was.
- *
- * @throws RolledBackError
+ * Returns whether the checkpoint continues the newest stored one. Returns false if it, or a later one of another
+ * process, is already stored. A larger size alone proves nothing: a log that was set back may outgrow its former size.
+ * @throws LogRollbackError if they are inconsistent
  */
 async function isLater(
   checkpoint: StoredCheckpoint,
@@ -124,7 +126,7 @@ async function isLater(
   const isSame =
     checkpoint.tree_size === newest.tree_size &&
     Buffer.from(parseCheckpoint(checkpoint.checkpoint).root).equals(parseCheckpoint(newest.checkpoint).root)
-  // Signed anew, such as by the next key.
+  // Signed again, such as by the next key.
   if (isSame) return checkpoint.checkpoint !== newest.checkpoint
   throw new LogRollbackError(
     `the log has ${checkpoint.tree_size} entries, and a state of ${newest.tree_size} that does not agree was kept at ${newest.kept_at}`,
@@ -137,7 +139,7 @@ async function syncDirectory(directory: string): Promise<void> {
   await handle.sync().finally(() => handle.close())
 }
 
-/** In any order (Fisher and Yates). */
+/** Returns the items in random order (Fisher and Yates). */
 function shuffled<Item>(items: readonly Item[]): Item[] {
   const mixed = [...items]
   for (let last = mixed.length - 1; last > 0; last -= 1) {

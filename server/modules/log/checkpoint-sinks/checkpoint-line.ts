@@ -1,15 +1,14 @@
 import { ProvenanceError, parseCheckpoint } from '../../../../provenance/index.ts'
 import type { StoredCheckpoint } from './checkpoint-types.ts'
 
-/** One line of a file of checkpoints, newline and all. */
+/** Returns one line of a file of checkpoints, including the newline. */
 export function checkpointLine({ kept_at, log_name, tree_size, checkpoint }: StoredCheckpoint): string {
   return `${JSON.stringify({ kept_at, log_name, tree_size, checkpoint })}\n`
 }
 
 /**
- * Reads a line, and what stands in it against the note in it. Signatures are not verified.
- *
- * @returns undefined for what is no such line, such as one that a crash has cut off
+ * Parses a line, and compares its members with its note. Does not verify signatures.
+ * @returns undefined for an invalid line, such as one that a crash has cut off
  */
 export function readCheckpointLine(line: string): StoredCheckpoint | undefined {
   try {

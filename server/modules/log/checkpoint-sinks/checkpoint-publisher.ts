@@ -11,14 +11,14 @@ import {
 } from './checkpoint-types.ts'
 
 export interface PublisherTimes {
-  /** Between two states of one log that are kept. */
+  /** Milliseconds between two stored checkpoints of one log. */
   intervalMs: number
-  /** Between two looks at the states that other processes have signed. */
+  /** Milliseconds between two reads of the heads that other processes have signed. */
   lookMs: number
-  /** Before a failed attempt is repeated at first; doubled each time. */
+  /** Milliseconds before the first retry; doubled each time. */
   retryMs: number
   retryMsMax: number
-  /** That stopping waits for what is being kept. */
+  /** Maximum milliseconds for which stopping waits for running writes. */
   stopMs: number
 }
 
@@ -30,20 +30,23 @@ const usualTimes: PublisherTimes = {
   stopMs: 5_000,
 }
 
-/** Logs that are handed to one sink at once: one slow log does not hold up the others, and files stay few. */
+/**
+ * Maximum logs that are sent to one sink at once, so that one slow log does not delay the others, and few files are
+ * open.
+ */
 const atOnceMax = 8
 
 /**
- * Hands the newest state of each log to each sink by itself, so that one that is away holds up no other. A state waits
- * for its turn, and newer ones take its place meanwhile: memory is bounded by the number of logs.
+ * Creates the publisher. Each sink gets the newest checkpoint of each log independently, so that an unavailable sink
+ * delays no other. A newer checkpoint replaces a waiting one, so memory is bounded by the number of logs.
  */
 export function createCheckpointPublisher(deps: {
   sinks: readonly CheckpointSink[]
-  /** The stored state of every log. */
+  /** Lists the stored head of every log. */
   storedHeads: () => AsyncIterable<{ tenant: Tenant; head: LogHead }>
-  /** Whether a state begins with another one. */
+  /** Returns whether the later checkpoint is consistent with the earlier one. */
   continues: (tenant: Tenant, earlier: StoredCheckpoint, later: StoredCheckpoint) => Promise<boolean>
-  /** Hears of a state that does not agree with what was kept. It must not throw. */
+  /** Receives a head that is inconsistent with a stored checkpoint; must not throw. */
   disagreed?: (tenant: Tenant, found: { tree_size: number; kept_tree_size: number; place: string }) => void
   log: DatabaseLog
   times?: Partial<PublisherTimes>
@@ -56,7 +59,7 @@ export function createCheckpointPublisher(deps: {
   let isStarted = false
 
   function offer(tenant: Tenant, head: LogHead): void {
-    // Every log agrees with an empty one.
+    // Every log is consistent with an empty one.
     if (head.treeSize === 0) return
     const kept_at = formatTimestamp(Date.now())
     const checkpoint = { kept_at, log_name: tenant.logName, tree_size: head.treeSize, checkpoint: head.checkpoint }
@@ -94,11 +97,11 @@ export function createCheckpointPublisher(deps: {
   }
 }
 
-/** What one sink is to keep of one log. */
+/** The pending checkpoint of one log for one sink. */
 interface Turn {
   tenant: Tenant
   waiting: StoredCheckpoint | undefined
-  /** Kept last, or refused for good: not offered again. */
+  /** The checkpoint that was stored last, or permanently refused; not sent again. */
   done: string | undefined
   running: boolean
   failures: number
@@ -160,7 +163,7 @@ function createLane(
       } else {
         pauseMs = Math.min(times.retryMsMax, times.retryMs * 2 ** turn.failures)
         turn.failures += 1
-        // The first and then ever fewer.
+        // Logs the first failure and then, by powers of two, ever fewer.
         if (Number.isInteger(Math.log2(turn.failures))) {
           log.warn({ ...details, attempts: turn.failures }, 'a checkpoint could not be kept; it is tried again')
         }
@@ -177,7 +180,7 @@ function createLane(
       const turn = known ?? { tenant, waiting: undefined, done: undefined, running: false, failures: 0, notBeforeMs: 0 }
       if (!known) turns.set(checkpoint.log_name, turn)
       if (turn.done === checkpoint.checkpoint) return
-      // A look at what is stored may come after a newer state was heard of.
+      // A read of stored heads may arrive after a newer one was announced.
       if (turn.waiting && turn.waiting.tree_size > checkpoint.tree_size) return
       turn.waiting = checkpoint
       if (!isStopping) pump()
@@ -188,7 +191,7 @@ function createLane(
       let isLate = false
       const last = (async () => {
         await Promise.all(running)
-        // Each once more, whatever its pause.
+        // Tries each once more, regardless of its pause.
         const waiting = [...turns].filter(([, turn]) => turn.waiting !== undefined)
         for (let at = 0; at < waiting.length && !isLate; at += atOnceMax) {
           await Promise.all(waiting.slice(at, at + atOnceMax).map(([, turn]) => keep(turn)))

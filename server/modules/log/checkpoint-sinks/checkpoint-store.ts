@@ -14,28 +14,30 @@ import type { Retirement } from './known-logs.ts'
 
 export interface CheckpointStore extends KeptCheckpoints {
   keeper: CheckpointPublisher
-  /** The files of a log, those that are there and those that are not. */
+  /** Returns the paths of a log's files, whether or not they exist. */
   filesOf(logName: string): readonly string[]
   /**
-   * For a database that was set back on purpose: gives the files another name whose log was further than it is now, so
-   * that what follows is not taken for a forgery.
-   *
+   * Renames the files of a log that was larger before its database was set back on purpose, so that later checkpoints
+   * do not count as forgeries.
    * @param mark part of the new names, such as a time
    */
   putAside(logName: string, treeSize: number, mark: string): Promise<PutAside[]>
-  /** Keeps a last state, and the statement that the log ended with it. Answers how many folders have it. */
+  /**
+   * Stores a last checkpoint, and the statement that the log ended with it. Returns the number of folders that contain
+   * both.
+   */
   retire(tenant: Tenant, last: StoredCheckpoint, retirement: Retirement): Promise<number>
   close(): Promise<void>
 }
 
-/** Signed states of the logs apart from the database, as `HUB_CHECKPOINT_SINK` says. */
+/** Opens the sinks of `HUB_CHECKPOINT_SINK` for signed checkpoints outside of the database. */
 export function openCheckpointStore(deps: {
   config: Pick<Config, 'checkpointSinks' | 'environment'>
   database: Database
   directory: TenantDirectory
   logs: () => TenantLogs
   log: DatabaseLog
-  /** Hears of a log that does not agree with what was kept of it. */
+  /** Receives a log that is inconsistent with a stored checkpoint. */
   disagreed?: (tenant: Tenant, found: { tree_size: number; kept_tree_size: number; place: string }) => void
 }): CheckpointStore {
   const { config, database, directory, logs } = deps
@@ -84,7 +86,7 @@ export function openCheckpointStore(deps: {
       return aside
     },
     async lostLogs() {
-      // The lists come first: a log that is added to one meanwhile has its tenant and its rows by then.
+      // The lists are read first: a log that is added meanwhile has its tenant and its rows by then.
       const expected = (await Promise.all(folders.map(({ known }) => known.expected()))).flat()
       if (expected.length === 0) return []
       const tenantLogs = new Set(await directory.logNames())
@@ -108,7 +110,7 @@ export function openCheckpointStore(deps: {
   }
 }
 
-/** The operator's own address may be anywhere, also in their own network. */
+/** Creates an outbound client for the operator's own address, which may be in a private network. */
 function outboundTo(url: string, environment: Config['environment']): Outbound {
   const host = new URL(url).hostname.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '')
   return createOutbound({ environment, outboundAllow: [host] })

@@ -2,10 +2,13 @@ import { type FileHandle, open } from 'node:fs/promises'
 import { readCheckpointLine } from './checkpoint-line.ts'
 import type { StoredCheckpoint } from './checkpoint-types.ts'
 
-/** Of a file's end; a line has less than a kibibyte, and lines of two processes may be out of order by a few. */
+/**
+ * Bytes of a file's end that are read. A line has less than a kibibyte, and lines of two processes may be out of order
+ * by a few.
+ */
 export const tailBytes = 64 * 1024
 
-/** The one of the largest tree in a file; undefined where there is none. */
+/** Returns the checkpoint of the largest tree in a file; undefined if there is none. */
 export async function checkpointNewestIn(path: string): Promise<StoredCheckpoint | undefined> {
   const file = await openIfThere(path)
   if (file === undefined) return undefined
@@ -17,7 +20,7 @@ export async function checkpointNewestIn(path: string): Promise<StoredCheckpoint
   }
 }
 
-/** Key names have characters that file names have not. */
+/** Returns the file name of a log. Escapes characters that file names must not contain. */
 export function fileNameOf(logName: string): string {
   return `${logName.replaceAll(/[^A-Za-z0-9_-]/g, (sign) => (sign === '/' ? '.' : `%${sign.codePointAt(0)?.toString(16)}`))}.jsonl`
 }
@@ -32,7 +35,7 @@ export async function readPart(file: FileHandle, begin: number, length: number):
   return bytes.subarray(0, bytesRead)
 }
 
-/** Lines that cannot be read are passed over, such as those that a part begins or ends in: the audit reports them. */
+/** Parses lines. Skips unreadable ones, such as partial lines at both ends; the audit reports others. */
 export function readLines(part: Buffer): StoredCheckpoint[] {
   return part
     .toString('utf8')

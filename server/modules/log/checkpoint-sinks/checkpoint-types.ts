@@ -1,7 +1,7 @@
 import type { Tenant } from '../../../http/caller.ts'
 import type { LogHead } from '../log-types.ts'
 
-/** A signed state of a log, as it is kept: a line of a file, the body of a request. */
+/** A stored checkpoint of a log: a line of a file, or the body of a request. */
 export interface StoredCheckpoint {
   /** RFC 3339, UTC. */
   kept_at: string
@@ -12,29 +12,30 @@ export interface StoredCheckpoint {
 }
 
 /**
- * Whether the later state begins with the earlier one, as the stored tree proves it. Throws where it cannot be told now.
+ * Returns whether the later checkpoint is consistent with the earlier one, by the stored tree. Throws if this cannot be
+ * determined now.
  */
 export type ConsistencyCheck = (earlier: StoredCheckpoint, later: StoredCheckpoint) => Promise<boolean>
 
-/** A place apart from the database. */
+/** A place for checkpoints outside of the database. */
 export interface CheckpointSink {
-  /** In words, for messages; never with what may be a secret. */
+  /** The name for messages; must not contain secrets. */
   readonly place: string
   /**
-   * Returns once it is kept there, or one that continues it. Throws {@link LogRollbackError} where a state was kept before
-   * that it does not agree with, and other errors where it should be tried again.
+   * Returns once the checkpoint, or one that continues it, is stored. Throws {@link LogRollbackError} if it is
+   * inconsistent with a stored one, and other errors if the call must be retried.
    */
   keep(checkpoint: StoredCheckpoint, continues: ConsistencyCheck): Promise<void>
-  /** The one of the largest tree; undefined where there is none, or where the place cannot be read. */
+  /** Returns the checkpoint of the largest tree; undefined if there is none, or the sink cannot be read back. */
   newest(logName: string): Promise<StoredCheckpoint | undefined>
-  /** Some of those before it, at most so many, not always the same: each is met sooner or later. */
+  /** Returns up to `count` earlier checkpoints, not always the same, so that in time each is returned. */
   some(logName: string, count: number): Promise<StoredCheckpoint[]>
 }
 
-/** What is to be kept and what was kept are not of one history: the log was set back, or written anew. */
+/** Signals that a checkpoint is inconsistent with a stored one: the log was set back or rewritten. */
 export class LogRollbackError extends Error {
   override readonly name = 'RolledBackError'
-  /** What was kept. */
+  /** The stored checkpoint. */
   readonly kept: StoredCheckpoint
 
   constructor(message: string, kept: StoredCheckpoint) {
@@ -43,17 +44,17 @@ export class LogRollbackError extends Error {
   }
 }
 
-/** Hands signed states of logs to the sinks, off every critical path. */
+/** Publishes signed checkpoints to the sinks, outside of every critical path. */
 export interface CheckpointPublisher {
-  /** Hears of a new state after its commit. Never throws; of states in quick succession the last one is kept. */
+  /** Receives a new head after its commit. Never throws. Of heads in quick succession, only the last is stored. */
   headSigned(tenant: Tenant, head: LogHead): void
-  /** Until then nothing is kept. States that other processes, or this one before a crash, have signed are kept too. */
+  /** Starts publishing. Also stores checkpoints that other processes, or this one before a crash, have signed. */
   start(): void
-  /** Tries once to keep what waits, for a few seconds at most. */
+  /** Tries once to store pending checkpoints, for a few seconds at most. */
   stop(): Promise<void>
 }
 
-/** What was put aside, because a log begins again from an earlier state. */
+/** A file that was renamed because its log starts again from an earlier state. */
 export interface PutAside {
   log_name: string
   tree_size: number

@@ -2,10 +2,9 @@ import type { Outbound } from '../../../outbound/outbound.ts'
 import { type CheckpointSink, LogRollbackError, type StoredCheckpoint } from './checkpoint-types.ts'
 
 /**
- * Sends each checkpoint as JSON to a web address of the operator; any 2xx answer says that it is kept there. What was
- * sent cannot be read back, so a state is held against the one that this process has sent before.
- *
- * @param outbound one that lets the address pass: it is the operator's, not a tenant's
+ * Creates a sink that sends each checkpoint as JSON to a web address of the operator. Any 2xx response confirms the
+ * storage. A webhook cannot be read back, so a checkpoint is compared with the previous one that this process has sent.
+ * @param outbound a client that permits the address, which belongs to the operator and not to a tenant
  */
 export function openCheckpointWebhook(url: string, outbound: Pick<Outbound, 'fetch'>): CheckpointSink {
   const sent = new Map<string, StoredCheckpoint>()

@@ -8,10 +8,10 @@ import type { TenantLogs } from '../log-types.ts'
 import type { StoredCheckpoint } from './checkpoint-types.ts'
 
 /**
- * Whether a state of a log begins with an earlier one (RFC 6962 §2.1.2), as the stored tree proves it: from the same few
- * subtrees follow both roots. Nothing else is believed of the tree. False, too, where it is damaged or has no such size.
- *
- * @throws DomainError `hub-unavailable` where it cannot be told now
+ * Returns whether a log's checkpoint is consistent with an earlier one (RFC 6962 §2.1.2), by the stored tree: both
+ * roots must follow from the same few subtrees. Trusts nothing else of the tree. Also returns false if the tree is
+ * damaged or lacks such a size.
+ * @throws DomainError `hub-unavailable` if this cannot be determined now
  */
 export function createConsistencyCheck(deps: { database: Database; logs: () => TenantLogs }) {
   const { sha256 } = logCrypto

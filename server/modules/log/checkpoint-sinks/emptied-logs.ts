@@ -2,14 +2,13 @@ import type { Database } from '../../../db/database.ts'
 import type { TenantDirectory } from '../../tenants/tenants-types.ts'
 import { hasHeadAndKey } from '../log-store.ts'
 
-/** Bounds what one look costs the database. Further tenants take their turns at the next looks. */
+/** Maximum tenants per look, to bound its cost for the database. Further tenants follow at the next looks. */
 const tenantsAtOnce = 50
 
 /**
- * Finds tenants without a signed head or without a signing key. Such a tenant cannot write an event about its own loss. A
- * tenant that is being made has neither yet, so only a log that was kept before counts as lost.
- *
- * @returns the names of their logs, as far as they were looked at
+ * Finds tenants without a signed head or without a signing key. Such a tenant cannot write an event about its own loss.
+ * A tenant in creation lacks both too, so only a log that was stored before counts as lost.
+ * @returns the names of their logs, as far as they were checked
  */
 export function createEmptiedLogs(deps: {
   database: Database

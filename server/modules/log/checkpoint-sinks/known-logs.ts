@@ -4,24 +4,24 @@ import { parseCheckpoint, parseNote, verifyNoteSync } from '../../../../provenan
 import { logCrypto } from '../log-crypto.ts'
 import { checkpointNewestIn, fileNameOf } from './checkpoint-tail.ts'
 
-/** A statement that a log has ended, as a line of the list. */
+/** The statement that a log has ended, as a line of the list. */
 export interface Retirement {
   log_name: string
   retired_at: string
-  /** Signed by the log's key; see docs/adr/0058-lost-logs.md. */
+  /** The note, signed by the log's key; see docs/adr/0058-lost-logs.md. */
   statement: string
-  /** Of the key that signed, in base64. */
+  /** The public key of the signer, in base64. */
   public_key: string
 }
 
 type Line = { log_name: string; begun_at: string } | { log_name: string; put_aside_at: string } | Retirement
 
 /**
- * The logs that a folder keeps checkpoints of. Their list stands beside the files, so that a file that is gone is missed; and
- * outside of the database, so that a tenant that is gone is missed, too.
+ * Lists the logs whose checkpoints a folder contains. The list is beside the files, to detect a missing file, and
+ * outside of the database, to detect a missing tenant.
  */
 export interface KnownLogs {
-  /** Whether checkpoints of the log were kept, and it neither ended nor began anew since. */
+  /** Returns whether checkpoints of the log were stored, and it has neither ended nor started again since. */
   isKnown(logName: string): Promise<boolean>
   note(line: Line): Promise<void>
   /** Returns the logs that should exist: those that were neither put aside nor ended. */
@@ -38,7 +38,7 @@ const listName = 'known-logs.txt'
 export function openKnownLogs(directory: string): KnownLogs {
   const list = join(directory, listName)
 
-  /** The last line about each log. Files from before there was a list are taken into it. */
+  /** Returns the last line about each log. Without a list, derives it from the existing files. */
   async function lastLines(): Promise<Map<string, Line>> {
     const text = await textOf(list)
     if (text === undefined)
@@ -76,14 +76,17 @@ export function openKnownLogs(directory: string): KnownLogs {
   }
 }
 
-/** The text that the key of a log signs when it ends: a name of its own, so that it is no checkpoint. */
+/**
+ * Returns the text that a log's key signs at its end. It has a format name of its own, so that it cannot count as a
+ * checkpoint.
+ */
 export function retirementText(checkpoint: string, retiredAt: string, reason: string): string {
   const { logName, treeSize, root } = parseCheckpoint(checkpoint)
   const said = [`log ${logName}`, `size ${treeSize}`, `root ${Buffer.from(root).toString('base64')}`]
   return `${['orghub/log-retirement/v1', ...said, `time ${retiredAt}`, `reason ${JSON.stringify(reason)}`].join('\n')}\n`
 }
 
-/** Whether the key that signed the newest checkpoint that was kept says that the log ended there. */
+/** Returns whether the key that signed the newest stored checkpoint states that the log ended there. */
 async function hasEnded(directory: string, { log_name, statement, public_key }: Retirement): Promise<boolean> {
   try {
     const newest = await checkpointNewestIn(join(directory, fileNameOf(log_name)))
@@ -105,12 +108,12 @@ function readLine(text: string): Line | undefined {
     const line = JSON.parse(text)
     return typeof line?.log_name === 'string' ? line : undefined
   } catch {
-    // A crash cut it off.
+    // Cut off by a crash.
     return undefined
   }
 }
 
-/** Of the logs whose files are there; one that was put aside has another name. */
+/** Returns the names of the logs with a file. A renamed file does not count. */
 async function namesOfFiles(directory: string): Promise<string[]> {
   const names: string[] = []
   for (const file of await namesIn(directory)) {

@@ -9,12 +9,12 @@ import type { TenantLogs } from '../log-types.ts'
 import type { CheckpointStore } from './checkpoint-store.ts'
 import { type Retirement, retirementText } from './known-logs.ts'
 
-/** In the names of the command's answer. */
+/** The result, with the names of the command's output. */
 interface Retired extends Retirement {
   tree_size: number
 }
 
-/** Ends the log of a tenant that is about to be removed: a statement, signed by its key, stands with its checkpoints. */
+/** Ends the log of a tenant before its removal. Its key signs a statement, which is stored with its checkpoints. */
 export function createLogRetirement(deps: {
   database: Database
   logs: TenantLogs

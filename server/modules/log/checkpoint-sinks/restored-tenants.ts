@@ -8,30 +8,29 @@ import type { TenantLogs } from '../log-types.ts'
 import type { CheckpointStore } from './checkpoint-store.ts'
 import type { PutAside } from './checkpoint-types.ts'
 
-/** Where a tenant's data came from. */
+/** The origin of a tenant's data. */
 export interface Restore {
-  /** RFC 3339, UTC: when the backup was made; undefined where it was restored by other means. */
+  /** RFC 3339, UTC: the time of the backup; undefined if it was restored by other means. */
   backup_created_at?: string | undefined
   backup_hub_version?: string | undefined
 }
 
-/** In the names of the command's answer. */
+/** The result, with the names of the command's output. */
 export interface FollowedUp {
   tenant: string
-  /** Records that were erased after the backup was made, and now are again. */
+  /** The number of records that were erased after the backup, and now are again. */
   erased_again: number
-  /** That were placed after the backup was made, and those of before that were released since. */
+  /** The number of holds that were placed after the backup, and of those released after it. */
   holds_placed_again: number
   holds_released_again: number
-  /** Content keys that the backup has and that were destroyed after it was made; absent where there are none. */
+  /** The number of content keys in the backup that were destroyed after it; absent if zero. */
   keys_destroyed_again?: number
   checkpoints_put_aside: PutAside[]
 }
 
 /**
- * What a tenant needs once its data is that of an earlier time, before anything else happens: legal holds are as they were
- * in the end, what was erased since is erased again, kept checkpoints of the history that is no more are put aside, and a
- * governance event tells of it.
+ * Follows up on a restore of a tenant, before any other work: replays legal holds, erases again what was erased since,
+ * puts stored checkpoints of the lost history aside, and writes a governance event.
  */
 export function createRestoredTenants(deps: {
   database: Database
@@ -42,7 +41,7 @@ export function createRestoredTenants(deps: {
   holdList: HoldJournal
   checkpoints: CheckpointStore
   governance: GovernanceLog
-  /** Answers how many content keys it has destroyed again. */
+  /** Destroys content keys again. Returns their number. */
   destroyKeysAgain: (tenant: Tenant, actor: Actor) => Promise<number>
 }): { followUp(tenant: Tenant, restore: Restore, actor: Actor): Promise<FollowedUp> } {
   const { database, logs, erasure, erasureList, holds, holdList, checkpoints, governance } = deps
@@ -50,21 +49,21 @@ export function createRestoredTenants(deps: {
   return {
     async followUp(tenant, restore, actor) {
       const { slug, logName } = tenant
-      // First of all: what follows makes the log grow.
+      // First, because the later steps make the log grow.
       const head = await database.withTenant(slug, (tx) => logs.head(tx), { readOnly: true })
       const treeSize = head?.treeSize ?? 0
       const aside = await checkpoints.putAside(logName, treeSize, mark)
-      // Before anything is opened: without it what is gone with its key would be waited for.
+      // Before any decryption, which would otherwise wait for the destroyed keys.
       const keys = await deps.destroyKeysAgain(tenant, actor)
       const keysAgain = keys > 0 ? { keys_destroyed_again: keys } : {}
-      // Before anything is erased.
+      // Before any erasure.
       const held = await holds.reapply(tenant, holdList, actor)
       const erasedAgain = await erasure.reapply(tenant, erasureList.read(slug))
       const details: Record<string, JsonValue> = {
         ...(restore.backup_created_at !== undefined && { backup_created_at: restore.backup_created_at }),
         ...(restore.backup_hub_version !== undefined && { backup_hub_version: restore.backup_hub_version }),
         tree_size: treeSize,
-        // How far the history was that is no more, as far as it is known.
+        // The known sizes of the lost history.
         tree_sizes_put_aside: aside.map((each) => each.tree_size),
         erased_again: erasedAgain,
         holds_placed_again: held.placed,
