@@ -15,7 +15,7 @@ import { activeOf } from './key-state.ts'
 import { createMasterKeySecrets } from './master-key-secrets.ts'
 import { type KeyProviders, openKeyProviders } from './providers/key-providers.ts'
 
-/** What opens and seals, which the record store needs before anything else can be made. */
+/** Encrypts and decrypts content. The record store needs this before any other part can be created. */
 export interface ContentEncryption {
   providers: KeyProviders
   keyNames: Config['keyNames']
@@ -26,12 +26,12 @@ export interface ContentEncryption {
 export interface CmekModule {
   keyring: ContentKeyring
   destruction: KeyDestruction
-  /** Of a tenant in Mode B. */
+  /** Returns the state of the key of a tenant in Mode B. */
   keyState(tx: TenantTx): Promise<'active' | 'missing' | 'destroyed'>
   routes(app: FastifyInstance): void
 }
 
-/** First of two steps; from now on transactions of the database open contents. */
+/** Creates the first of two parts. From now on transactions of the database decrypt content. */
 export function createContentEncryption(deps: {
   config: Pick<Config, 'dataDir' | 'aws' | 'keyringDir' | 'vault' | 'keyNames'>
   database: Database
@@ -50,7 +50,7 @@ export function createCmekModule(
   deps: ContentEncryption & {
     database: Database
     governance: GovernanceLog
-    /** Known once all modules are made. */
+    /** Returns the service once all modules exist. */
     content: () => ContentDestruction
     destroyed: ContentsDestroyed
     destroyedKeys: DestroyedKeysList

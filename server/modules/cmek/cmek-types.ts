@@ -1,68 +1,78 @@
 import type { TenantTx } from '../../db/database.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
 
-/** Seals secrets of a tenant at rest: under its own key in Mode B, else under the master key. */
+/** Encrypts secrets of a tenant at rest: under its own key in Mode B, otherwise under the master key. */
 export interface TenantSecrets {
-  /** @param context names what the secret belongs to, such as its table and id; opening needs the same */
+  /**
+   * Encrypts a secret.
+   *
+   * @param context names the owner of the secret, such as its table and id; `open` requires the same
+   */
   seal(tx: TenantTx, tenant: Tenant, plaintext: string, context: string): Promise<Buffer>
-  /** Undefined once its key is destroyed. Throws DomainError `hub-unavailable` while the key cannot be reached. */
+  /**
+   * Decrypts a secret. Returns undefined once its key is destroyed. Throws DomainError `hub-unavailable` while the key
+   * is unreachable.
+   */
   open(tx: TenantTx, tenant: Tenant, sealed: Buffer, context: string): Promise<string | undefined>
 }
 
 export type KeyProviderName = 'local' | 'aws-kms' | 'vault'
 
-/** What a content key belongs to. It has to be the same when it is unwrapped. */
+/** The owner of a content key. Unwrapping requires the same context. */
 export interface KeyContext {
   tenant: string
   keyId: string
 }
 
 /**
- * Where customers' keys are. They never leave it, except for those of the local keyring; it wraps with them the keys
- * that contents are sealed under. All throw `KeyProblem`.
+ * A store of customer keys. Keys never leave it, except those of the local keyring. It wraps the keys that encrypt
+ * content. Every method throws `KeyProviderError`.
  */
 export interface KeyProvider {
-  /** What is wrong with the name of a key, in words that follow it; undefined where nothing is. */
+  /** Returns the problem of a key's name, phrased to follow that name; undefined if there is none. */
   problemOf(keyRef: string): string | undefined
-  /** Under the newest version of the customer's key. */
+  /** Wraps a key under the newest version of the customer's key. */
   wrap(keyRef: string, key: Buffer, context: KeyContext): Promise<Buffer>
   unwrap(keyRef: string, wrapped: Buffer, context: KeyContext): Promise<Buffer>
-  /** Destroys every key of a tenant that this provider keeps itself. Elsewhere they are the customer's to destroy. */
+  /** Destroys every key of a tenant that this provider stores itself. In external stores the customer destroys them. */
   destroyKeysOf?(tenantId: string): Promise<void>
 }
 
-/** Which key a tenant has named. */
+/** The key that a tenant has chosen. */
 export interface KeyChoice {
   provider: KeyProviderName
   key_ref: string
 }
 
-/** How the contents of a tenant are encrypted, in the names of the answer. */
+/** The encryption state of a tenant's content, with the member names of the response. */
 export interface CmekState extends KeyChoice {
-  /** Of the content key that is in use. */
+  /** The active content key. */
   key_id: string
   created_at: string
-  /** When the content keys were wrapped last. */
+  /** Time at which the content keys were last wrapped. */
   wrapped_at: string
-  /** Content keys that still open something, the one in use among them. */
+  /** Number of content keys that still decrypt content, the active one included. */
   content_keys: number
 }
 
-/** A content key that was wrapped before the transaction that stores it: providers are never waited for inside of one. */
+/** Keys wrapped before the transaction that stores them, so that no transaction waits for a provider. */
 export interface PreparedKeys {
   readonly choice: KeyChoice
 }
 
-/** The keys of tenants in Mode B, as provisioning sees them. */
+/** Manages the keys of tenants in Mode B for provisioning. */
 export interface ContentKeyring {
   /**
-   * Wraps a first content key, or those that there are under another key of the customer; undefined where nothing
-   * changes. Throws DomainError `validation-failed` for a key that cannot be used, `hub-unavailable` while its
-   * provider cannot be reached.
+   * Wraps a first content key, or the existing ones under another key of the customer; returns undefined if nothing
+   * changes. Throws DomainError `validation-failed` for an unusable key, `hub-unavailable` while its provider is
+   * unreachable.
    */
   prepare(tenant: Tenant, choice: KeyChoice | undefined): Promise<PreparedKeys | undefined>
-  /** Stores what was prepared, with its governance event. Throws `concurrent-modification` when somebody was faster. */
+  /**
+   * Stores prepared keys with their governance event. Throws `concurrent-modification` if the keys have changed
+   * meanwhile.
+   */
   store(tx: TenantTx, caller: Caller, prepared: PreparedKeys): Promise<void>
-  /** Undefined without a content key. */
+  /** Returns the state; undefined without a content key. */
   state(tx: TenantTx): Promise<CmekState | undefined>
 }

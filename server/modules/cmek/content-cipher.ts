@@ -16,12 +16,12 @@ export function newKeyId(): string {
   return `ck_${randomBytes(12).toString('hex')}`
 }
 
-/** What every text that is sealed under the key begins with. */
+/** Returns the prefix of every text encrypted under the key. */
 export function beginningOf(keyId: string): string {
   return `${ciphertextPrefix}${keyId}.`
 }
 
-/** The key that a stored text is sealed under, or undefined for what is no sealed text. */
+/** Returns the id of the key that encrypted a stored text; undefined for any other text. */
 export function keyIdOf(stored: string): string | undefined {
   if (!stored.startsWith(ciphertextPrefix)) return undefined
   const keyId = stored.slice(keyIdAt, keyIdAt + keyIdLength)
@@ -29,9 +29,10 @@ export function keyIdOf(stored: string): string | undefined {
 }
 
 /**
- * AES-256-GCM (NIST SP 800-38D) with a random nonce, under a key of the record's own: HMAC-SHA256 of tenant and record
- * id under the content key (a key derivation in the sense of NIST SP 800-108). So however many records a content key
- * has, no key seals more than a text or two, and nonces do not meet; and a text opens for its record and tenant alone.
+ * Encrypts by AES-256-GCM (NIST SP 800-38D) with a random nonce, under a key of the record's own: HMAC-SHA256 of tenant
+ * and record id under the content key (a key derivation in the sense of NIST SP 800-108). Regardless of the number of
+ * records, each key encrypts only a text or two, so nonces do not collide; and a text decrypts for its record and
+ * tenant alone.
  */
 export function encryptText(
   contentKey: Buffer,
@@ -48,7 +49,7 @@ export function encryptText(
   return `${beginningOf(keyId)}${recordId}.${body.toString('base64url')}`
 }
 
-/** Undefined for what was not sealed so, for this record of this tenant. */
+/** Decrypts a text; returns undefined if it was not encrypted for this record of this tenant. */
 export function decryptText(
   contentKey: Buffer,
   tenantId: string,
@@ -71,7 +72,7 @@ export function decryptText(
   }
 }
 
-/** The record that a sealed text says it is of; where many are joined to one text nothing else tells. */
+/** Returns the record id in an encrypted text, the only source of it if many texts are joined. */
 export function recordIdOf(stored: string): string {
   return stored.slice(recordIdAt, bodyAt - 1)
 }

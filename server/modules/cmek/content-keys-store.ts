@@ -5,7 +5,7 @@ import { lockTenant, lockTenantShared } from '../../db/tenant-lock.ts'
 
 export type ContentKeyRow = Omit<TenantTables['hub.content_keys'], 'tenant_id'>
 
-/** Every content key that the tenant ever had, the oldest first: a key for each rotation. */
+/** Returns every content key that the tenant ever had, oldest first: one per rotation. */
 export async function contentKeys(tx: TenantTx): Promise<ContentKeyRow[]> {
   return tx.db
     .selectFrom('hub.content_keys')
@@ -17,17 +17,17 @@ export async function contentKeys(tx: TenantTx): Promise<ContentKeyRow[]> {
     .execute()
 }
 
-/** Until the transaction ends the keys stay what they are. */
+/** Keeps the keys unchanged until the transaction ends. */
 export async function shareContentKeysLock(tx: TenantTx): Promise<void> {
   await lockTenantShared(tx, contentKeysLockClass)
 }
 
-/** Waits until nobody is writing under the keys. */
+/** Waits until no transaction writes under the keys. */
 export async function takeContentKeysLock(tx: TenantTx): Promise<void> {
   await lockTenant(tx, contentKeysLockClass)
 }
 
-/** The active key, under one of the locks. */
+/** Returns the active key. The caller must hold one of the locks. */
 export async function activeKeyId(tx: TenantTx): Promise<string | undefined> {
   const row = await tx.db
     .selectFrom('hub.content_keys')
@@ -67,7 +67,7 @@ export async function retireActiveKey(tx: TenantTx, now: string): Promise<void> 
     .execute()
 }
 
-/** Forgets the wrapped forms of these keys. */
+/** Deletes the wrapped forms of these keys. */
 export async function forgetContentKeys(
   tx: TenantTx,
   keyIds: readonly string[],

@@ -8,22 +8,28 @@ import { asUnavailable } from './key-provider-error.ts'
 import { activeOf } from './key-state.ts'
 import { type KeyProviders, providerNamed } from './providers/key-providers.ts'
 
-/** How long an unwrapped key stays in memory. */
+/** Maximum time in milliseconds that an unwrapped key stays in memory. */
 const heldMsMax = 5 * 60_000
-/** One that is still in use by then is unwrapped again beside the work, which may be a transaction of many minutes. */
+/**
+ * Age in milliseconds at which a key still in use is unwrapped again in the background, since a transaction may take
+ * many minutes.
+ */
 const renewMs = 4 * 60_000
-/** What is known of a tenant's keys is read again beside the work when it is so old, */
+/** Age in milliseconds at which a tenant's key list is reloaded in the background. */
 const readAgainMs = 2_000
-/** and before the work when it is so old: another process destroys keys, and this one must not open with them for long. */
+/**
+ * Age in milliseconds at which the key list must be reloaded before use: another process may destroy keys, and this one
+ * must soon stop decrypting with them.
+ */
 const staleMs = 4_500
-/** A provider that failed is not asked again for so long. */
+/** Pause in milliseconds after a provider failed. */
 const failureMs = 1_000
-/** Ids of keys that no tenant has, which somebody wrote into texts. */
+/** Maximum number of cached key ids that no tenant has, found in forged texts. */
 const absentMax = 10_000
-/** So many keys are unwrapped at a time. */
+/** Maximum number of concurrent unwraps. */
 const unwrapsAtOnce = 8
 
-/** An unwrapped key. Once it is forgotten its bytes are zero, and nothing may be sealed with it. */
+/** An unwrapped key. Its bytes are zeroed when it is dropped, and then it must encrypt nothing. */
 interface HeldKey {
   key: Buffer
   isHeld: boolean
@@ -32,7 +38,7 @@ interface HeldKey {
 }
 
 interface KeysOfTenant {
-  /** When reading them began. */
+  /** Time at which reading began. */
   readAt: number
   rows: ReadonlyMap<string, ContentKeyRow>
   activeId: string | undefined
@@ -40,13 +46,16 @@ interface KeysOfTenant {
   absent: Set<string>
 }
 
-/** The content keys of this process: `RecordContents`, and what else works with them. */
+/** The content keys of this process, for `RecordContents` and other uses. */
 export interface ContentKeys extends RecordContents {
-  /** A key by its id, in a transaction; undefined when it was destroyed or never was. Throws `NotAtHand`. */
+  /**
+   * Returns a key by its id in a transaction; undefined if it was destroyed or never existed. Throws
+   * `FetchRequiredError`.
+   */
   keyOf(tenantId: string, keyId: string): Buffer | undefined
-  /** The active key, in a transaction, until it ends. Throws `NotAtHand`. */
+  /** Returns the active key in a transaction and locks the keys until its end. Throws `FetchRequiredError`. */
   activeKey(tx: TenantTx): Promise<{ keyId: string; key: Buffer } | undefined>
-  /** What is known of the tenant's keys is read anew at the next use; keys that are destroyed by then are zeroed. */
+  /** Marks the tenant's key list as stale, so that the next use reads it again and zeroes destroyed keys. */
   changed(tenantId: string): void
   close(): void
 }
@@ -64,9 +73,9 @@ export function createContentKeys(deps: {
   const unwrapping = new Map<string, Promise<void>>()
   const failures = new Map<string, { error: unknown; at: number }>()
   const sealers = new WeakMap<TenantTx, Promise<ContentEncryptor | undefined>>()
-  // What is read beside the work of a transaction is read outside of it.
+  // Background reads must run outside the transaction that triggers them.
   const besides = AsyncLocalStorage.snapshot()
-  /** When this process last changed keys itself: what was read before is stale. */
+  /** Times at which this process last changed keys itself. Older reads are stale. */
   const changes = new Map<string, number>()
   let isClosed = false
 
@@ -88,7 +97,7 @@ export function createContentKeys(deps: {
     known.key.fill(0)
   }
 
-  /** Reads which keys there are; those who ask meanwhile wait for the same. */
+  /** Reads the tenant's keys. Concurrent callers share one read. */
   function read(tenantId: string): Promise<KeysOfTenant> {
     const underWay = reading.get(tenantId)
     if (underWay) return underWay
@@ -112,7 +121,7 @@ export function createContentKeys(deps: {
     return started
   }
 
-  /** Anew, even if a reading is under way that may have begun before what is to be seen. */
+  /** Reads the keys again: a read already under way may have begun too early to see the change. */
   async function readAfter(tenantId: string): Promise<KeysOfTenant> {
     await reading.get(tenantId)?.catch(() => {})
     return read(tenantId)
@@ -170,7 +179,10 @@ export function createContentKeys(deps: {
     }
   }
 
-  /** The key, if it is held; throws `NotAtHand` for one that can be unwrapped, and is undefined for any other. */
+  /**
+   * Returns the key if it is in memory. Throws `FetchRequiredError` for a key that can be unwrapped, and returns
+   * undefined for any other.
+   */
   function heldKey(tenantId: string, keyId: string): HeldKey | undefined {
     const keys = known(tenantId)
     const row = keys.rows.get(keyId)
@@ -185,7 +197,7 @@ export function createContentKeys(deps: {
     throw new FetchRequiredError(`the content key ${keyId}`, () => fetchKey(tenantId, row))
   }
 
-  /** Where one is missing that was rotated away, the others of its kind are likely to be asked for next. */
+  /** Fetches a key. After a rotated key, the other rotated keys are likely to follow, so it fetches those too. */
   async function fetchKey(tenantId: string, row: ContentKeyRow): Promise<void> {
     await unwrap(tenantId, row)
     if (row.state !== 'retired') return
@@ -195,11 +207,11 @@ export function createContentKeys(deps: {
     const unwrapLeft = async () => {
       for (const one of left) await unwrap(tenantId, one)
     }
-    // Whoever needs one that fails asks for it, and is told why.
+    // A caller that needs a failed key requests it again and gets the error.
     await Promise.allSettled(Array.from({ length: unwrapsAtOnce }, unwrapLeft))
   }
 
-  /** Keys that another process has made since they were read. */
+  /** Looks for a key that another process created after the last read. */
   async function lookFor(tenantId: string, keyId: string): Promise<void> {
     const keys = await readAfter(tenantId)
     if (keys.rows.has(keyId)) return
@@ -223,7 +235,7 @@ export function createContentKeys(deps: {
     const keyId = await activeKeyId(tx)
     if (keyId === undefined) return undefined
     const one = heldKey(tx.tenantId, keyId)
-    // The row is there and active, whatever was known of it before.
+    // The row exists and is active, so the cached list is outdated.
     if (one === undefined)
       throw new FetchRequiredError(`the content key ${keyId}`, async () => void (await readAfter(tx.tenantId)))
     return { keyId, one }

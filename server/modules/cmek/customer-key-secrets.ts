@@ -3,12 +3,15 @@ import type { TenantSecrets } from './cmek-types.ts'
 import type { ContentKeys } from './content-keys.ts'
 
 const purpose = 'tenant-secrets'
-/** Of a secret under a content key; `seal` begins with its version, 1. Its key id follows, with its length before it. */
+/**
+ * Format byte of a secret under a content key, followed by the length of the key id and the id. Secrets under the
+ * master key begin with version 1.
+ */
 const ownKeyFormat = 2
 
 /**
- * Secrets of a Mode B tenant are sealed under its newest content key, by a key that is derived from it. What it was given
- * before it had one, and all of other tenants, is under the master key.
+ * Encrypts secrets of a Mode B tenant by a key derived from its active content key. Secrets from before it had one, and
+ * those of all other tenants, are under the master key.
  */
 export function createTenantSecrets(deps: {
   masterKeySecrets: TenantSecrets

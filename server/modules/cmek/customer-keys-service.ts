@@ -21,20 +21,19 @@ import { asUnavailable, KeyProviderError, withoutCustomerKey } from './key-provi
 import { activeOf, live, stateOf } from './key-state.ts'
 import { type KeyProviders, providerNamed } from './providers/key-providers.ts'
 
-/** Keys as they are to be stored, and those that they were made of: in between somebody may have changed them. */
+/** Keys to store, and the keys they were made from, to detect concurrent changes. */
 interface Prepared extends PreparedKeys {
   basis: readonly ContentKeyRow[]
-  /** To become the active one. */
+  /** The next active key. */
   fresh: ContentKeyRow | undefined
   rewrapped: readonly ContentKeyRow[]
 }
 
-/** Keys of the customer, and the content keys that are wrapped by them. */
+/** Manages customer keys, and the content keys that they wrap. */
 export interface CustomerKeys extends ContentKeyring {
   /**
-   * A new content key for what is written from now on; all former ones are wrapped anew, under the newest version of the
-   * customer's key. Throws DomainError `hub-not-provisioned` without a key, `hub-unavailable` while the provider of the
-   * customer's key does not do it.
+   * Creates a new content key for future writes and wraps all former ones again under the newest version of the
+   * customer's key. Throws DomainError `hub-not-provisioned` without a key, `hub-unavailable` while the provider fails.
    */
   rotate(caller: Caller): Promise<CmekState>
 }
@@ -48,7 +47,10 @@ export function createCustomerKeys(deps: {
 }): CustomerKeys {
   const { database, governance, providers } = deps
 
-  /** Asks nobody: of keys that are not the tenant's, nothing is told. */
+  /**
+   * Rejects a key the tenant may not use, without a request to its provider, so that nothing about foreign keys is
+   * revealed.
+   */
   function requireChoosable(tenant: Tenant, choice: KeyChoice): void {
     const { provider, key_ref } = choice
     const found = providers[provider]
@@ -62,7 +64,7 @@ export function createCustomerKeys(deps: {
 
   const readRows = (tenant: Tenant) => database.withTenant(tenant.slug, (tx) => contentKeys(tx), { readOnly: true })
 
-  /** Wraps, and unwraps again: a key that cannot be used for both would lose what is sealed under it. */
+  /** Wraps and unwraps a key: a customer key that cannot do both would lose the content encrypted under it. */
   async function wrapped(choice: KeyChoice, key: Buffer, tenant: string, keyId: string): Promise<Buffer> {
     const provider = providerNamed(providers, choice.provider)
     const context = { tenant, keyId }
@@ -106,7 +108,7 @@ export function createCustomerKeys(deps: {
     return made
   }
 
-  /** Stores what was prepared, if nobody has changed the keys since. */
+  /** Stores prepared keys if the keys are unchanged since. */
   async function put(tx: TenantTx, { basis, fresh, rewrapped }: Prepared): Promise<void> {
     await takeContentKeysLock(tx)
     if (!isUnchanged(await contentKeys(tx), basis)) throw changedMeanwhile()
@@ -119,7 +121,7 @@ export function createCustomerKeys(deps: {
     tx.afterCommit(() => deps.contentKeys.changed(tx.tenantId))
   }
 
-  /** Keys that the Hub keeps itself may have been destroyed since this one was wrapped. */
+  /** Throws if the Hub's own keyring lost the customer key after it wrapped this row. */
   async function requireStillThere(tx: TenantTx, row: ContentKeyRow): Promise<void> {
     const provider = providerNamed(providers, row.provider)
     if (provider.destroyKeysOf === undefined) return
@@ -215,7 +217,7 @@ const setUpBy: Record<KeyChoice['provider'], string> = {
   vault: 'HUB_VAULT_ADDR and HUB_VAULT_TOKEN do that',
 }
 
-/** The same for a key that is another tenant's and for one that nobody has. */
+/** The same message for a key of another tenant and for a key that does not exist. */
 const noSuchKey =
   'is the name of no key that this tenant may use; the operator says which ones it may (docs/operator.md)'
 
@@ -227,7 +229,7 @@ function isSame(row: ContentKeyRow, { provider, key_ref }: KeyChoice): boolean {
   return row.provider === provider && row.key_ref === key_ref
 }
 
-/** Whether the keys are those that a preparation has started from. */
+/** Returns whether the keys are still those the preparation started from. */
 function isUnchanged(now: readonly ContentKeyRow[], basis: readonly ContentKeyRow[]): boolean {
   const text = (rows: readonly ContentKeyRow[]) =>
     rows.map(({ key_id, state, wrapped }) => `${key_id} ${state} ${wrapped?.toString('base64')}`).join('\n')
@@ -241,7 +243,7 @@ function changedMeanwhile(): DomainError {
   )
 }
 
-/** Of a key that the caller has named. */
+/** Translates the error about a key that the caller named. */
 function asRefusal(error: unknown): unknown {
   if (!(error instanceof KeyProviderError) || error.isAway) return asUnavailable(error)
   const detail = error.isUnknown ? noSuchKey : `cannot be used: ${error.message}`

@@ -1,25 +1,25 @@
 import { text } from 'node:stream/consumers'
 import type { Storage } from '../../storage/storage.ts'
 
-/** Content keys that were destroyed at once. */
+/** Content keys destroyed in one call. */
 export interface KeptDestruction {
   tenant: string
-  /** The governance event that told of it. */
+  /** The governance event that records the destruction. */
   event_id: string
   destroyed_at: string
   reason: string
   key_ids: readonly string[]
 }
 
-/** Keeps destructions apart from the database: one that is restored must not bring the keys back. */
+/** Stores destructions outside the database, since a restored database must not bring the keys back. */
 export interface DestroyedKeysList {
-  /** Returns once it is kept; called before the transaction commits. */
+  /** Stores a destruction durably. Call it before the transaction commits. */
   keep(destruction: KeptDestruction): Promise<void>
-  /** All of a tenant, in any order. Throws where what was kept cannot be read. */
+  /** Reads all destructions of a tenant, in any order. Throws if a stored one is unreadable. */
   read(tenant: string): AsyncIterable<KeptDestruction>
 }
 
-/** In the storage, beside the list of erasures: an object for each destruction, which is never written again. */
+/** Stores destructions in the object storage, beside the erasure journal: one write-once object each. */
 export function createDestroyedKeysList(storage: Storage): DestroyedKeysList {
   return {
     keep: (kept) =>

@@ -12,7 +12,7 @@ import { live } from './key-state.ts'
 import type { KeyProviders } from './providers/key-providers.ts'
 
 export interface DestroyRequest {
-  /** The slug of the tenant, so that nobody destroys another one's by mistake. */
+  /** The slug of the tenant, to prevent destroying the keys of another one by mistake. */
   confirm: string
   reason: string
 }
@@ -20,29 +20,29 @@ export interface DestroyRequest {
 export interface Destroyed {
   tenant: string
   destroyed_at: string
-  /** Content keys that are no more. */
+  /** The destroyed content keys. */
   key_ids: string[]
-  /** The governance event that tells of it. */
+  /** The governance event that records the destruction. */
   event_id: string
 }
 
-/** Whoever else keeps something of the contents in clear, for a time. Inside the transaction. */
+/** Deletes temporary plaintext copies of content in other modules, inside the transaction. */
 export interface ContentsDestroyed {
-  /** Takes the locks that {@link forget} needs, before those of keys. */
+  /** Takes the locks that {@link forget} needs, before the locks of keys. */
   lock(tx: TenantTx): Promise<void>
   forget(tx: TenantTx, at: string): Promise<void>
 }
 
 export interface KeyDestruction {
   /**
-   * Forgets every content key of the tenant, and destroys what the local keyring has for it. Repeated, it answers the
-   * same. Throws DomainError `validation-failed`, `hub-not-provisioned` for a tenant that never had a key, `legal-hold`
-   * and `retention` while content has to be kept.
+   * Deletes every content key of the tenant, and destroys its keys in the local keyring. Repeating it returns the same
+   * result. Throws DomainError `validation-failed`, `hub-not-provisioned` for a tenant that never had a key,
+   * `legal-hold` and `retention` while content must be kept.
    */
   destroy(caller: Caller, request: DestroyRequest): Promise<Destroyed>
   /**
-   * For a database that was restored: destroys again the keys that it has and that were destroyed since. Answers how
-   * many. Repeated, it finds none.
+   * Destroys again, after a restore of the database, the keys that were destroyed since the backup. Returns their
+   * number; 0 when repeated.
    */
   reapply(tenant: Tenant, actor: Actor): Promise<number>
 }
@@ -58,7 +58,7 @@ export function createKeyDestruction(deps: {
 }): KeyDestruction {
   const { database, governance, providers } = deps
 
-  /** Whichever provider is in use now, the tenant may have had another one before. */
+  /** Asks every provider, since the tenant may have used another one before. */
   async function destroyOwnKeys(tenantId: string): Promise<void> {
     try {
       for (const provider of Object.values(providers)) await provider?.destroyKeysOf?.(tenantId)
@@ -100,8 +100,8 @@ export function createKeyDestruction(deps: {
         tx.afterCommit(() => deps.contentKeys.changed(tenant.slug))
         const kept = { tenant: tenant.slug, event_id: eventId, destroyed_at: now, reason, key_ids }
         await deps.destroyedKeys.keep(kept)
-        // Last, and before the commit: a key that is made for this tenant from now on must not be met. Where the commit
-        // fails, nothing opens any more either, and repeating the call brings the event.
+        // Last, and before the commit: a key created for this tenant afterwards must not be destroyed. If the commit
+        // fails, content is unreadable nevertheless, and repeating the call writes the event.
         await destroyOwnKeys(tenant.slug)
         return { tenant: tenant.slug, destroyed_at: now, key_ids, event_id: eventId }
       })
@@ -127,7 +127,7 @@ export function createKeyDestruction(deps: {
           subject: `tenant:${slug}`,
           details: {
             ...{ reason, provider, key_ref, key_ids, destroyed_at: now },
-            // Of the history that the restored database does not have.
+            // Refers to the history that the restored database lacks.
             before_restore: { event_id, destroyed_at },
           },
           actor,

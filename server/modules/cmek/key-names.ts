@@ -5,8 +5,8 @@ type KeyNames = Config['keyNames']
 type KeyNameRule = KeyNames['vault'][number]
 
 /**
- * Whether a tenant may name a key. The Hub asks all of them with one and the same credentials, so that only the operator
- * can say whose they are. The local keyring has a folder for each tenant.
+ * Returns whether a tenant may use a key. The Hub uses the same credentials for all keys, so only the operator can
+ * assign them to tenants. The local keyring has a folder for each tenant.
  */
 export function mayUseKey(names: KeyNames, tenant: string, { provider, key_ref }: KeyChoice): boolean {
   if (provider === 'local') return true

@@ -2,12 +2,12 @@ import { DomainError } from '../../../contract/domain-error.ts'
 import { withoutContentKey } from '../../db/record-encryption.ts'
 import type { Tenant } from '../../http/caller.ts'
 
-/** Why a provider of keys did not do what it was asked for. The message says it in words, and has no secrets. */
+/** Signals that a key provider failed or rejected a request. The message contains no secrets. */
 export class KeyProviderError extends Error {
   override readonly name = 'KeyProblem'
-  /** It cannot be reached or is at fault, and may work again later; otherwise it says no. */
+  /** True if the provider is unreachable or faulty and may work later; false if it rejected the request. */
   readonly isAway: boolean
-  /** It knows no key of this name. */
+  /** True if the provider knows no key with this name. */
   readonly isUnknown: boolean
 
   constructor(message: string, options: { isAway: boolean; isUnknown?: boolean; cause?: unknown }) {
@@ -18,9 +18,9 @@ export class KeyProviderError extends Error {
 }
 
 /**
- * A `KeyProblem` as DomainError `hub-unavailable`; whatever else it is stays so.
+ * Returns a `KeyProviderError` as DomainError `hub-unavailable`, and any other error unchanged.
  *
- * @param before a sentence that says what cannot be done
+ * @param before a sentence about the failed action
  */
 export function asUnavailable(error: unknown, before?: string): unknown {
   if (!(error instanceof KeyProviderError)) return error
@@ -28,7 +28,7 @@ export function asUnavailable(error: unknown, before?: string): unknown {
   return new DomainError('hub-unavailable', detail, { retryAfterSeconds: error.isAway ? 5 : 60, cause: error })
 }
 
-/** For who wants to change keys of a tenant that has none. */
+/** Creates the error for a change of keys of a tenant that has none. */
 export function withoutCustomerKey({ mode }: Pick<Tenant, 'mode'>): DomainError {
   if (mode === 'B') return withoutContentKey()
   return new DomainError(

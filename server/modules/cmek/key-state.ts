@@ -1,17 +1,17 @@
 import type { CmekState } from './cmek-types.ts'
 import type { ContentKeyRow } from './content-keys-store.ts'
 
-/** The one that contents are sealed under now. */
+/** Returns the active key, which encrypts new content. */
 export function activeOf(rows: readonly ContentKeyRow[]): ContentKeyRow | undefined {
   return rows.find((row) => row.state === 'active')
 }
 
-/** Those that still open something. */
+/** Returns the keys that still decrypt content. */
 export function live(rows: readonly ContentKeyRow[]): ContentKeyRow[] {
   return rows.filter((row) => row.state !== 'destroyed')
 }
 
-/** As it is answered; undefined without an active key. */
+/** Returns the state in the form of a response; undefined without an active key. */
 export function stateOf(rows: readonly ContentKeyRow[]): CmekState | undefined {
   const active = activeOf(rows)
   if (active === undefined) return undefined

@@ -3,7 +3,7 @@ import type { TenantSecrets } from './cmek-types.ts'
 
 const purpose = 'tenant-secrets'
 
-/** Secrets of tenants that have no key of their own. */
+/** Encrypts secrets of tenants without their own key. */
 export function createMasterKeySecrets(masterKey: Buffer): TenantSecrets {
   const key = deriveKey(masterKey, purpose)
   return {

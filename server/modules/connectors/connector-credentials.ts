@@ -4,7 +4,7 @@ import type { Tenant } from '../../http/caller.ts'
 import type { TenantSecrets } from '../cmek/cmek-types.ts'
 import type { ConnectorCredentials, Credentials } from './connectors-types.ts'
 
-/** Credentials with the origin that they were given for; null with the delivery `pull`, which sends none. */
+/** Credentials with the origin they were provided for; null with the delivery `pull`, which sends none. */
 export interface KeptCredentials {
   credentials: Credentials
   origin: string | null
@@ -15,15 +15,18 @@ interface Sealed {
   credentials_sealed: Buffer | null
 }
 
-/** {@link ConnectorCredentials} that also seals them. */
+/** {@link ConnectorCredentials} that also encrypts them. */
 export interface CredentialVault extends ConnectorCredentials {
-  /** Null for none. */
+  /** Encrypts credentials; returns null for none. */
   seal(tx: TenantTx, tenant: Tenant, connectorId: string, kept: KeptCredentials): Promise<Buffer | null>
-  /** Wherever they may be sent. Undefined once they are gone with the tenant's key. */
+  /** Decrypts credentials for any origin. Returns undefined once the tenant's key is destroyed. */
   read(tx: TenantTx, tenant: Tenant, of: Sealed): Promise<KeptCredentials | undefined>
 }
 
-/** The origin is sealed with them: changing the address in the database does not get them sent elsewhere. */
+/**
+ * Creates the vault. It encrypts the origin together with the credentials, so that editing the address in the database
+ * does not send them elsewhere.
+ */
 export function createCredentialVault(secrets: TenantSecrets): CredentialVault {
   const contextOf = (connectorId: string) => `hub.connectors/${connectorId}`
 
@@ -53,12 +56,12 @@ export function createCredentialVault(secrets: TenantSecrets): CredentialVault {
   }
 }
 
-/** Null without an address, or for one that is none. */
+/** Returns the origin of an address; null without a valid one. */
 export function originOf(url: string | null | undefined): string | null {
   return URL.parse(url ?? '')?.origin ?? null
 }
 
-/** The same for the same credentials, in whatever order. */
+/** Returns a text that is equal for equal credentials in any order. */
 export function textOf({ credentials, origin }: KeptCredentials): string {
   const sorted = Object.entries(credentials).sort(([a], [b]) => (a < b ? -1 : 1))
   return JSON.stringify(sorted.length === 0 ? [] : [origin, sorted])

@@ -5,7 +5,11 @@ import type { Connector, ConnectorAnswer, HealthStatus } from './connectors-type
 
 type StoredError = NonNullable<ConnectorAnswer['health']['error']>
 
-/** @param credentials the names of those that are set, and of those among them that are not sent */
+/**
+ * Returns a connector in the form of a response.
+ *
+ * @param credentials the names of those that are set, and of those among them that are not sent
+ */
 export function toConnectorResponse(
   tenant: Tenant,
   row: ConnectorWithHealth,
@@ -49,7 +53,7 @@ function statusOf(row: ConnectorWithHealth): HealthStatus {
   return ageMs <= publishedWithinSeconds * 1000 ? 'ok' : 'late'
 }
 
-/** As other modules see it. */
+/** Returns a connector in the form for other modules. */
 export function connectorOf(row: ConnectorWithHealth): Connector {
   const error = row.error as StoredError | null
   return {

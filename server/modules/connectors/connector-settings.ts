@@ -4,15 +4,15 @@ import type { Outbound } from '../../outbound/outbound.ts'
 import { type KeptCredentials, originOf } from './connector-credentials.ts'
 import type { ConnectorSettings, Credentials } from './connectors-types.ts'
 
-/** Where the Skills API of Anthropic is, for connectors that name no other place. */
+/** Address of Anthropic's Skills API, the default for its connectors. */
 export const anthropicUrl = 'https://api.anthropic.com'
 
-/** A connector's settings as they are to be, with all its credentials. */
+/** The complete new settings of a connector, with all its credentials. */
 export type WholeSettings = Omit<ConnectorSettings, 'credentials'> & { credentials: Credentials }
 
 /**
- * Throws `validation-failed` for what does not go together, and for an address that the Hub does not connect to. With
- * `pull` there is no address.
+ * Completes and validates settings. Throws `validation-failed` for inconsistent settings and for an address that the
+ * Hub may not connect to. `pull` takes no address.
  */
 export function checkSettings(settings: WholeSettings, outbound: Pick<Outbound, 'problemOf'>): WholeSettings {
   const { delivery, publish_url, credentials } = settings
@@ -24,7 +24,7 @@ export function checkSettings(settings: WholeSettings, outbound: Pick<Outbound, 
   return whole
 }
 
-/** What else is wrong with a body that has faults already, as far as its sound parts tell. */
+/** Returns further problems of a body that already failed validation, as far as its valid parts allow. */
 export function furtherProblems(
   sound: ValidParts<ConnectorSettings>,
   body: ValidParts<ConnectorSettings>,
@@ -53,8 +53,8 @@ function problemsOfSettings(
 }
 
 /**
- * Throws `validation-failed` where kept credentials would be sent to another origin than they were given for. Where
- * that was with the delivery `pull`, they were given for none.
+ * Throws `validation-failed` if stored credentials would be sent to another origin than they were provided for.
+ * Credentials provided with the delivery `pull` belong to no origin.
  */
 export function requireOwnCredentials(kept: KeptCredentials, after: Pick<WholeSettings, 'publish_url'>): void {
   if (Object.keys(kept.credentials).length === 0 || after.publish_url === undefined) return

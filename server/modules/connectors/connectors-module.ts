@@ -28,7 +28,7 @@ export function createConnectorsModule(deps: {
   outbound: Outbound
   secrets: TenantSecrets
   inboundSecrets: InboundSecrets
-  /** Of the module that delivers, which needs this one. */
+  /** Returns the distribution module, which depends on this one. */
   distribution: () => { deliveries: Deliveries; tester: ConnectorTester }
 }): ConnectorsModule {
   const vault = createCredentialVault(deps.secrets)

@@ -29,7 +29,7 @@ const PublishUrl = Type.String({
   description: 'Address that receives the manifest. Only with `push`',
   examples: [exampleUrl],
 })
-// Printable ASCII: some of them become headers.
+// Printable ASCII, since some credentials become headers.
 const Credential = Type.String({
   minLength: 1,
   maxLength: credentialLengthMax,

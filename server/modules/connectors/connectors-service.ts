@@ -30,7 +30,10 @@ export function createConnectorAdministration(deps: {
 }): ConnectorAdministration {
   const { database, governance, outbound, vault, inboundSecrets, deliveries, cursorKey } = deps
 
-  /** For events: of the credentials only the names, of the address what may stay for ever. */
+  /**
+   * Returns settings for events: only the names of credentials, and only the part of the address that may be stored
+   * permanently.
+   */
   function described(tx: TenantTx, settings: Omit<WholeSettings, 'credentials'>): { [member: string]: JsonValue } {
     const { platform, display_name, delivery, publish_url } = settings
     if (publish_url === undefined) return { platform, display_name, delivery }
@@ -98,7 +101,7 @@ export function createConnectorAdministration(deps: {
     const after = checkSettings({ ...rest, ...changes, ...(url !== undefined && { publish_url: url }) }, outbound)
     if (changes.credentials === undefined) requireOwnCredentials(kept, after)
     const keptAfter = changes.credentials === undefined ? kept : keptOf(after)
-    // Whatever takes the place of what is gone is a change.
+    // Replacing destroyed credentials counts as a change.
     const isAnew = stored === undefined && changes.credentials !== undefined
     const credentialsChanged = isAnew || !constantTimeEqual(textOf(kept), textOf(keptAfter))
     const [was, is] = [describedWhole(tx, before), describedWhole(tx, after)]
@@ -127,7 +130,7 @@ export function createConnectorAdministration(deps: {
     })
   }
 
-  /** Changes what is there, with nobody else changing connectors meanwhile. */
+  /** Runs a change with the connectors locked. */
   function locked<T>(tenant: Tenant, work: (tx: TenantTx) => Promise<T>): Promise<T> {
     return database.withTenant(tenant.slug, async (tx) => {
       await store.lockConnectors(tx)
@@ -245,7 +248,7 @@ function settingsOf(row: store.ConnectorRow, credentials: WholeSettings['credent
 
 const noCredentials: KeptCredentials = { credentials: {}, origin: null }
 
-/** Credentials as they are given with these settings. */
+/** Returns the credentials of these settings with their origin. */
 function keptOf({ credentials, publish_url }: WholeSettings): KeptCredentials {
   return { credentials, origin: originOf(publish_url) }
 }

@@ -6,14 +6,14 @@ import { lockTenant } from '../../db/tenant-lock.ts'
 
 export type ConnectorRow = Omit<Selectable<TenantTables['hub.connectors']>, 'tenant_id'>
 
-/** A connector with how its delivery goes. */
+/** A connector with the state of its delivery. */
 export interface ConnectorWithHealth extends ConnectorRow {
   attempted_at: string | null
   published_at: string | null
   etag: string | null
   failures: number | null
   error: unknown
-  /** Now, by the clock of the database. */
+  /** Current time of the database. */
   now: string
 }
 
@@ -36,7 +36,7 @@ const withHealth = `select ${columns.map((name) => `c.${name}`).join(', ')},
   left join hub.connector_deliveries d on d.tenant_id = $1 and d.connector_id = c.connector_id
   where c.tenant_id = $1`
 
-/** Changes of a tenant's connectors come one after the other. */
+/** Serialises changes of a tenant's connectors. */
 export async function lockConnectors(tx: TenantTx): Promise<void> {
   await lockTenant(tx, connectorsLockClass)
 }
@@ -69,7 +69,7 @@ export async function allConnectors(tx: TenantTx): Promise<ConnectorWithHealth[]
   return rows
 }
 
-/** `created_at` and `connector_id` of the last connector of the page before. */
+/** `created_at` and `connector_id` of the last connector of the previous page. */
 export type ConnectorPosition = readonly [createdAt: string, connectorId: string]
 
 export async function connectorsAfter(
@@ -118,7 +118,7 @@ export async function changeConnector(
     .execute()
 }
 
-/** Forgets its credentials too. */
+/** Marks a connector as removed and deletes its credentials. */
 export async function setRemoved(tx: TenantTx, connectorId: string, now: string): Promise<void> {
   await tx.db
     .updateTable('hub.connectors')

@@ -4,7 +4,7 @@ import type { Caller, Tenant } from '../../http/caller.ts'
 import type { ValidParts } from '../../http/valid-parts.ts'
 import type { InboundConnection, RotatedInboundSecret } from '../inbound/inbound-types.ts'
 
-/** A connected platform, as other modules see it. */
+/** A connected platform in the form for other modules. */
 export interface Connector {
   connectorId: string
   /** `claude`, …, or `custom:<name>`. */
@@ -12,32 +12,32 @@ export interface Connector {
   displayName: string
   delivery: 'push' | 'pull'
   publishUrl?: string
-  /** RFC 3339; of the last publish that was taken. */
+  /** RFC 3339; time of the last successful publish. */
   publishedAt?: string
-  /** Of the last attempt, where it failed. */
+  /** Error of the last attempt, if it failed. */
   error?: { detail: string; at: string }
 }
 
 export interface Connectors {
-  /** All that are not removed. */
+  /** Returns all connectors that are not removed. */
   all(tx: TenantTx): Promise<Connector[]>
-  /** Undefined where it is not there, or was removed. */
+  /** Returns a connector; undefined if it does not exist or was removed. */
   find(tx: TenantTx, connectorId: string): Promise<Connector | undefined>
 }
 
-/** Gets skills onto platforms. */
+/** Publishes skills to platforms. */
 export interface SkillPublisher {
-  /** Told after a commit that changed which skills are published, or to whom they are granted. */
+  /** Called after a commit that changed which skills are published or whom they are granted to. */
   changed(tenant: Pick<Tenant, 'slug'>): void
   /** Publishes in the background, each connector at least every 30 seconds. */
   start(): void
   stop(): Promise<void>
 }
 
-/** What a connector is called with, by name: a flat object. */
+/** The credentials of a connector by name: a flat object. */
 export type Credentials = Readonly<Record<string, string>>
 
-/** In the names of the body. */
+/** Settings, with the member names of the request body. */
 export interface ConnectorSettings {
   platform: string
   display_name: string
@@ -50,7 +50,7 @@ export type ConnectorChanges = Partial<Omit<ConnectorSettings, 'platform'>>
 
 export type HealthStatus = 'ok' | 'waiting' | 'failing' | 'late'
 
-/** In the names of the answer. */
+/** A connector, with the member names of the response. */
 export interface ConnectorAnswer {
   connector_id: string
   platform: string
@@ -58,9 +58,9 @@ export interface ConnectorAnswer {
   delivery: 'push' | 'pull'
   publish_url?: string
   manifest_url: string
-  /** Names of those that are set. */
+  /** Names of the stored credentials. */
   credentials: string[]
-  /** Of those, the names that are not sent. */
+  /** Names of stored credentials that are not sent. */
   unused_credentials?: string[]
   inbound: InboundConnection
   log_name: string
@@ -77,13 +77,16 @@ export interface ConnectorAnswer {
   }
 }
 
-/** What the operations on connectors do. All throw `not-found` for one that is not there, or was removed. */
+/** Manages connectors. Methods about one connector throw `not-found` if it does not exist or was removed. */
 export interface ConnectorAdministration {
-  /** What else is wrong with a body of {@link create} that has faults: a sound one is judged with what is stored. */
+  /**
+   * Returns further problems of a {@link create} body that already failed validation. A valid body is checked together
+   * with the stored settings.
+   */
   furtherProblems(sound: ValidParts<ConnectorSettings>, body: ValidParts<ConnectorSettings>): PointedError[]
   /**
-   * Connects a platform; its answer has the secret of inbound messages. One of the same platform and display name becomes as the settings say; without a difference
-   * nothing changes and no event is written.
+   * Connects a platform; the response contains the secret for inbound messages. An existing connector of the same
+   * platform and display name gets these settings; without a difference nothing changes and no event is written.
    */
   create(caller: Caller, settings: ConnectorSettings): Promise<ConnectorAnswer>
   list(
@@ -91,20 +94,20 @@ export interface ConnectorAdministration {
     page: { limit: number; cursor: string | undefined },
   ): Promise<{ items: ConnectorAnswer[]; next_cursor: string | null }>
   get(tenant: Tenant, connectorId: string): Promise<ConnectorAnswer>
-  /** Throws `concurrent-modification` where another connector of the platform has the name. */
+  /** Updates a connector. Throws `concurrent-modification` if another connector of the platform has the name. */
   update(caller: Caller, connectorId: string, changes: ConnectorChanges): Promise<ConnectorAnswer>
-  /** Repeating it gives the same answer. */
+  /** Removes a connector. Repeating it returns the same response. */
   remove(caller: Caller, connectorId: string): Promise<{ connector_id: string; removed_at: string }>
   rotate(caller: Caller, connectorId: string, credentials: Record<string, string>): Promise<ConnectorAnswer>
-  /** Of its inbound messages. */
+  /** Rotates the secret for its inbound messages. */
   rotateInboundSecret(caller: Caller, connectorId: string): Promise<RotatedInboundSecret>
 }
 
-/** Opens what connectors are called with. */
+/** Decrypts the credentials of connectors. */
 export interface ConnectorCredentials {
   /**
-   * None where there is no address to send them to. Throws DomainError `hub-unavailable` while the tenant's key cannot
-   * be reached, `not-found` once it is destroyed, `validation-failed` where they were given for another origin.
+   * Returns the credentials; none without an address. Throws DomainError `hub-unavailable` while the tenant's key is
+   * unreachable, `not-found` once it is destroyed, `validation-failed` if they were provided for another origin.
    */
   open(
     tx: TenantTx,

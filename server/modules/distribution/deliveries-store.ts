@@ -14,12 +14,12 @@ export interface TargetRow {
   credentials_sealed: Buffer | null
 }
 
-/** Changes of a tenant's connectors, and orders to republish, come one after the other. */
+/** Serialises changes of a tenant's connectors and republish requests. */
 export async function lockConnectors(tx: TenantTx): Promise<void> {
   await lockTenant(tx, connectorsLockClass)
 }
 
-/** Undefined for one that is not there or was removed. */
+/** Returns a connector; undefined if it does not exist or was removed. */
 export async function targetById(
   tx: TenantTx,
   connectorId: string,
@@ -34,7 +34,7 @@ export async function targetById(
   return rows[0]
 }
 
-/** Every connector that is not removed. */
+/** Returns every connector that is not removed. */
 export async function targets(tx: TenantTx): Promise<Pick<TargetRow, 'connector_id' | 'delivery'>[]> {
   return tx.db
     .selectFrom('hub.connectors')
@@ -46,15 +46,15 @@ export async function targets(tx: TenantTx): Promise<Pick<TargetRow, 'connector_
     .execute()
 }
 
-/** When a connector that is pushed to is to be published to next. */
+/** The next publish of a push connector. */
 export interface Due {
   connector_id: string
   failures: number
-  /** Milliseconds from now; negative when it is late. Not before a claim ends, or the receiver wants to be called. */
+  /** Milliseconds from now; negative if overdue. Respects a claim and the pause that the receiver requested. */
   wait_ms: number
 }
 
-/** The longest due first. By the clock of the database, as every time of deliveries is. */
+/** Returns due times, longest overdue first, by the clock of the database like all times of deliveries. */
 export async function dueTimes(tx: TenantTx): Promise<Due[]> {
   const { rows } = await tx.client.query<Due>(
     `select d.connector_id, d.failures,
@@ -68,16 +68,19 @@ export async function dueTimes(tx: TenantTx): Promise<Due[]> {
   return rows
 }
 
-/** A connector that this process alone publishes to, until its claim ends. */
+/** A connector that only this process publishes to, until the claim ends. */
 export interface Claim extends TargetRow {
   claimed_by: string
-  /** As the claim has set it; another one means that somebody wants it sooner. */
+  /** Due time set by the claim. A different stored value means that an earlier publish was requested. */
   due_at: string
   failures: number
   state: JsonValue
 }
 
-/** Claims those that are still due and free. The next time is set from now, so that it does not drift with the work. */
+/**
+ * Claims connectors that are due and unclaimed. The next due time counts from now, so that it does not drift with the
+ * work.
+ */
 export async function claimDue(
   tx: TenantTx,
   connectorIds: readonly string[],
@@ -102,7 +105,7 @@ export async function claimDue(
 
 type Claimed = Pick<Claim, 'connector_id' | 'claimed_by'>
 
-/** Answers false when the claim is no longer this process's. */
+/** Renews a claim. Returns false if this process no longer holds it. */
 export async function renewClaim(tx: TenantTx, claim: Claimed, seconds: number): Promise<boolean> {
   const [, until] = await databaseTimes(tx, seconds)
   const { rowCount } = await tx.client.query(
@@ -121,7 +124,7 @@ export async function rememberState(tx: TenantTx, claim: Claimed, state: JsonVal
   )
 }
 
-/** When a claimed one is due, locked; undefined when the claim is no longer this process's. */
+/** Locks a claimed delivery and returns its due time; undefined if this process no longer holds the claim. */
 export async function lockClaim(tx: TenantTx, claim: Claimed): Promise<string | undefined> {
   const { rows } = await tx.client.query<{ due_at: string }>(
     `select due_at from hub.connector_deliveries
@@ -142,7 +145,7 @@ export async function endPublished(tx: TenantTx, claim: Claimed, etag: string, s
   )
 }
 
-/** It is tried again after the pause, or sooner where somebody wants that; never within `notBeforeSeconds`. */
+/** Schedules a retry after the pause, or sooner on request, but never within `notBeforeSeconds`. */
 export async function endFailed(
   tx: TenantTx,
   claim: Claimed,
@@ -158,7 +161,7 @@ export async function endFailed(
   )
 }
 
-/** As if it had never been claimed: another process goes on at once. */
+/** Releases a claim and makes the connector due, so that another process continues at once. */
 export async function giveBack(tx: TenantTx, claim: Claimed): Promise<void> {
   const [now] = await databaseTimes(tx)
   await tx.client.query(
@@ -176,7 +179,7 @@ export async function addDelivery(tx: TenantTx, connectorId: string): Promise<vo
   )
 }
 
-/** Due at once; where the receiver is another one, all that is known of the former is forgotten. */
+/** Makes a connector due at once. For another receiver, also deletes the state of the former one. */
 export async function renewDelivery(tx: TenantTx, connectorId: string, otherReceiver: boolean): Promise<void> {
   const forgotten = 'claimed_by = null, claimed_until = null, published_at = null, attempted_at = null, etag = null,'
   const [now] = await databaseTimes(tx)
@@ -196,7 +199,7 @@ export async function removeDelivery(tx: TenantTx, connectorId: string): Promise
   ])
 }
 
-/** Every connector, at once; also those whose receiver wants to be left alone only where somebody insists. */
+/** Makes every connector due at once. Respects pauses requested by receivers unless `insist` is set. */
 export async function makeAllDue(tx: TenantTx, { insist = false } = {}): Promise<void> {
   const [now] = await databaseTimes(tx)
   await tx.client.query(
@@ -205,7 +208,7 @@ export async function makeAllDue(tx: TenantTx, { insist = false } = {}): Promise
   )
 }
 
-/** A connector has fetched its manifest. */
+/** Records that a connector fetched its manifest. */
 export async function notePull(tx: TenantTx, connectorId: string, etag: string): Promise<void> {
   const [now] = await databaseTimes(tx)
   await tx.client.query(
@@ -216,14 +219,14 @@ export async function notePull(tx: TenantTx, connectorId: string, etag: string):
   )
 }
 
-/** Wakes the processes that publish. */
+/** Channel that wakes the publishing processes. */
 export const skillsChannel = 'hub_skills'
 
 export async function notifySkills(tx: RegistryTx, tenantId: string): Promise<void> {
   await tx.client.query('select pg_notify($1, $2)', [skillsChannel, tenantId])
 }
 
-/** Seconds since its last publish; undefined when there was none. */
+/** Returns seconds since the last publish; undefined without one. */
 export async function secondsSincePublish(tx: TenantTx, connectorId: string): Promise<number | undefined> {
   const { rows } = await tx.client.query<{ seconds: number | null }>(
     `select extract(epoch from now() - published_at)::float8 as seconds from hub.connector_deliveries

@@ -23,7 +23,7 @@ export interface DistributionModule {
   deliveries: Deliveries
   tester: ConnectorTester
   routes(app: FastifyInstance): void
-  /** What waits to be told to other processes is told; called before the database is closed. */
+  /** Waits until pending notifications are sent. Call it before the database closes. */
   settled(): Promise<void>
 }
 
@@ -34,7 +34,7 @@ export function createDistributionModule(deps: {
   grants: Pick<SkillGrants, 'published'>
   credentials: ConnectorCredentials
   directory: Pick<TenantDirectory, 'find' | 'slugs'>
-  /** With the time that a receiver has. */
+  /** Has the timeout for receivers. */
   outbound: Outbound
   log: DatabaseLog
 }): DistributionModule {

@@ -4,19 +4,22 @@ import type { Caller, Tenant } from '../../http/caller.ts'
 import type { ConnectionTestResult } from '../../outbound/connection-test.ts'
 import type { Credentials } from '../connectors/connectors-types.ts'
 
-/** The deliveries of connectors, for whoever makes and removes connectors. */
+/** Starts and ends deliveries when connectors change. */
 export interface Deliveries {
-  /** A new connector: it is published to at once. */
+  /** Adds the delivery of a new connector, due at once. */
   begin(tx: TenantTx, connectorId: string): Promise<void>
-  /** One that was changed: what it failed for may be over. Another receiver knows nothing of what the former was sent. */
+  /**
+   * Makes a changed connector due, since the cause of a failure may be gone. Another receiver starts without the state
+   * of the former.
+   */
   renew(tx: TenantTx, connectorId: string, options: { otherReceiver: boolean }): Promise<void>
-  /** One that was removed: what is on its way to it is broken off. */
+  /** Removes the delivery of a removed connector and aborts a running publish. */
   end(tx: TenantTx, connectorId: string): Promise<void>
-  /** Names of the credentials that are sent to such a connector, where they are set. */
+  /** Returns the names of the credentials that such a connector is sent, if set. */
   credentialsSent(connector: ConnectorKind): readonly string[]
 }
 
-/** What decides how a connector is delivered to. */
+/** The properties that determine the adapter of a connector. */
 export interface ConnectorKind {
   platform: string
   delivery: 'push' | 'pull'
@@ -24,21 +27,21 @@ export interface ConnectorKind {
 }
 
 export interface ConnectorTester {
-  /** Goes as far as it gets. Throws `not-found`. What it finds does not change the connector's health. */
+  /** Tests a connector as far as possible. Throws `not-found`. The result does not change the connector's health. */
   test(tenant: Tenant, connectorId: string): Promise<ConnectionTestResult>
 }
 
-/** A signed manifest as it is delivered. */
+/** A signed manifest in the form of its delivery. */
 export interface SignedManifest {
-  /** JSON. */
+  /** The manifest as JSON. */
   text: string
-  /** Weak: the skills are the same, the time of the signature differs. */
+  /** Weak: equal tags mean equal skills, although the time of the signature differs. */
   etag: string
 }
 
 export interface ManifestReader {
   /**
-   * The manifest of a connector; noted as a publish where the connector pulls and a service account calls. Throws
+   * Returns the manifest of a connector. Records a publish if the connector pulls and a service account calls. Throws
    * `not-found`.
    */
   fetch(
@@ -50,10 +53,10 @@ export interface ManifestReader {
 
 export type RepublishStatus = 'queued' | 'running' | 'completed' | 'failed'
 
-/** How a republication reached a connector. */
+/** The result of a republication for one connector. */
 export interface RepublishResult {
   connector_id: string
-  /** `pulls`: it fetches the manifest by itself. */
+  /** `pulls`: the connector fetches the manifest itself. */
   status: 'published' | 'failed' | 'removed' | 'pulls'
   at?: string
   error?: { code: string; detail: string; status?: number }
@@ -72,15 +75,15 @@ export interface RepublishAnswer {
 }
 
 export interface Republishing {
-  /** Publishes to every connector now; answers the one that runs, if one does. */
+  /** Publishes to every connector now. Returns the running republication if there is one. */
   order(caller: Caller): Promise<RepublishAnswer>
-  /** Throws `not-found` when there was none. */
+  /** Returns the latest republication. Throws `not-found` before the first. */
   latest(tenant: Tenant): Promise<RepublishAnswer>
-  /** Throws `not-found`. */
+  /** Returns a republication. Throws `not-found`. */
   get(tenant: Tenant, jobId: string): Promise<RepublishAnswer>
 }
 
-/** Why a publish was not taken. */
+/** The reason why a publish failed. */
 export interface DeliveryError {
   /** `http-4xx`, `http-5xx`, `timeout`, `redirect`, `blocked`, `unreachable`, `too-large`, `credentials`, `unexpected`. */
   code: string

@@ -25,7 +25,7 @@ export function createManifestReader({ database, grants, keys }: Deps): Manifest
       database.withTenant(tenant.slug, async (tx) => {
         const target = await existing(tx, connectorId)
         const set = skillSetOf(await grants.published(tx))
-        // Of one that is pushed to, health tells of the pushes. A person who looks at the manifest is no connector.
+        // The health of a push connector is about pushes. A person who reads the manifest is no connector.
         if (target.delivery === 'pull' && sessionId === undefined) await notePull(tx, connectorId, set.etag)
         if (namesTag(ifNoneMatch, set.etag)) return { etag: set.etag }
         const connector = { tenant: tenant.slug, connectorId, platform: target.platform }
@@ -85,7 +85,7 @@ function failWith(problem: string): never {
   throw new TestStepError(problem)
 }
 
-/** What is set and not sent is often a name that was guessed. */
+/** Lists credentials that are set but not sent, often because their name was guessed. */
 function unusedWords(set: readonly string[], sent: readonly string[]): string {
   const unused = set.filter((name) => !sent.includes(name)).sort()
   if (unused.length === 0) return ''

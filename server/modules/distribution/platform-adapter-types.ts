@@ -2,32 +2,32 @@ import type { JsonObject, JsonValue } from '../../../provenance/json.ts'
 import type { Step } from '../../outbound/connection-test.ts'
 import type { Credentials } from '../connectors/connectors-types.ts'
 
-/** What is to be delivered, and where. */
+/** A manifest to deliver, and its receiver. */
 export interface Delivery {
   tenant: string
   connectorId: string
   publishUrl?: string
   credentials: Credentials
   manifest: JsonObject
-  /** The manifest as it is sent. */
+  /** The exact text that is sent. */
   text: string
   etag: string
-  /** What {@link PlatformAdapter.publish} remembered. */
+  /** The state that {@link PlatformAdapter.publish} returned or remembered last. */
   state: JsonValue
-  /** Fires when the connector is removed, its time is over or the process stops. */
+  /** Fires if the connector is removed, its time is over or the process stops. */
   signal: AbortSignal
-  /** Keeps the state although the rest may fail. */
+  /** Stores the state even if the rest of the publish fails. */
   remember(state: JsonValue): Promise<void>
 }
 
-/** How skills get onto a kind of platform. */
+/** Delivers skills to one kind of platform. */
 export interface PlatformAdapter {
-  /** For all of a publish, in milliseconds. */
+  /** Timeout of a whole publish, in milliseconds. */
   readonly timeoutMs: number
-  /** Names of the credentials that it sends. */
+  /** Names of the credentials that the adapter sends. */
   readonly credentials: readonly string[]
-  /** Answers the state to remember. Throws {@link PublishFailure} or OutboundError for what did not work. */
+  /** Publishes and returns the state to remember. Throws {@link PublishFailure} or OutboundError on failure. */
   publish(delivery: Delivery): Promise<JsonValue>
-  /** The steps of trying it. */
+  /** Returns the steps of a connection test. */
   test(delivery: Delivery): readonly Step[]
 }

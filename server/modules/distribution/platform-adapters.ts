@@ -5,10 +5,13 @@ import { createPull, type SecondsSinceFetch } from './adapters/pull.ts'
 import type { ConnectorKind } from './distribution-types.ts'
 import type { PlatformAdapter } from './platform-adapter-types.ts'
 
-/** Which adapter a connector is served by. */
+/** Returns the adapter of a connector. */
 export type AdapterOf = (connector: ConnectorKind) => PlatformAdapter
 
-/** A vendor's own API is spoken where the credentials are those of that API; any other address gets the manifest. */
+/**
+ * Creates the adapters. A connector with credentials of a vendor's own API uses that API; any other address receives
+ * the manifest.
+ */
 export function createPlatformAdapters(deps: { outbound: Outbound; secondsSinceFetch: SecondsSinceFetch }): AdapterOf {
   const httpPush = createHttpPush(deps.outbound)
   const anthropic = createAnthropicSkills(deps.outbound)

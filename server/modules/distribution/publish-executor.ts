@@ -14,27 +14,29 @@ import { deliveryErrorOf, PublishFailure } from './publish-failure.ts'
 import { reached } from './republish-progress.ts'
 import { signedManifest, skillSetOf } from './skill-manifest.ts'
 
-/** From the beginning of one publish to the next; with the time that it takes itself it stays below 30 seconds. */
+/** Seconds from the start of one publish to the next; with its own duration it stays below 30 seconds. */
 const periodSeconds = 25
-/** A claim is kept by saying so three times as often: those of a process that died are free so soon. */
+/**
+ * Duration of a claim in seconds, renewed three times as often. The claims of a crashed process end after this time.
+ */
 const claimSeconds = 15
-/** Pauses after failures grow to the period. */
+/** First pause in seconds after a failure. Pauses grow up to the period. */
 const pauseSecondsMin = 2
 
-/** Everything that one publish needs, read in one transaction. */
+/** All data of one publish, read in one transaction. */
 export interface ClaimedPublish {
   claim: store.Claim
-  /** Or why it cannot be delivered. */
+  /** The delivery, or the reason why it is impossible. */
   prepared: { credentials: Credentials; manifest: JsonObject; text: string; etag: string } | { error: unknown }
 }
 
-/** The work of publishing: what to claim, and how to deliver what was claimed. */
+/** Claims due connectors and delivers to them. */
 export interface PublishExecutor {
-  /** When connectors are due, those first that are due the longest. */
+  /** Returns due times, longest overdue first. */
   due(tenant: Tenant): Promise<store.Due[]>
-  /** Those of them that no other process has taken meanwhile. */
+  /** Claims those of the connectors that no other process has claimed. */
   claim(tenant: Tenant, connectorIds: readonly string[]): Promise<ClaimedPublish[]>
-  /** Publishes, and keeps how it went. Throws where that could not be kept. */
+  /** Publishes and stores the result. Throws if the result could not be stored. */
   deliver(tenant: Tenant, claimed: ClaimedPublish, stop: AbortSignal): Promise<void>
 }
 
@@ -49,7 +51,7 @@ export interface PublishExecutorDeps {
 
 export function createPublishExecutor(deps: PublishExecutorDeps): PublishExecutor {
   const { database, grants, credentials, keys, adapterOf, log } = deps
-  /** Another for each process. */
+  /** Unique for each process. */
   const processId = randomUUID()
 
   async function prepare(tx: TenantTx, tenant: Tenant, claims: readonly store.Claim[]): Promise<ClaimedPublish[]> {
@@ -87,14 +89,14 @@ export function createPublishExecutor(deps: PublishExecutorDeps): PublishExecuto
     return adapter.publish(delivery)
   }
 
-  /** Calls `lost` when another process has the claim, or nobody. */
+  /** Renews the claim regularly. Calls `lost` if this process no longer holds it. */
   function keepClaim(tenant: Tenant, claim: store.Claim, lost: () => void): { stop(): void } {
     const timer = setInterval(
       () => {
         database
           .withTenant(tenant.slug, (tx) => store.renewClaim(tx, claim, claimSeconds))
           .then((isOurs) => isOurs || lost())
-          // The next one may get through.
+          // The next renewal may succeed.
           .catch(() => {})
       },
       (claimSeconds * 1000) / 3,
@@ -118,7 +120,7 @@ export function createPublishExecutor(deps: PublishExecutorDeps): PublishExecuto
       } else {
         await store.endPublished(tx, claim, outcome.etag, outcome.state)
       }
-      // Where it was wanted sooner meanwhile, what was sent may be old: the next one counts.
+      // If an earlier publish was requested meanwhile, the sent content may be outdated: only the next one counts.
       if (dueAt !== claim.due_at) return
       const result = 'error' in outcome ? ({ status: 'failed', error: outcome.error } as const) : undefined
       await reached(tx, { connector_id: claim.connector_id, at, ...(result ?? { status: 'published' }) })

@@ -4,14 +4,14 @@ import { OutboundError, outboundErrorIn } from '../../outbound/outbound-error.ts
 import { retryAfterSeconds } from '../../outbound/retry-after.ts'
 import type { DeliveryError } from './distribution-types.ts'
 
-/** Longest that a receiver may ask to be left alone. */
+/** Maximum pause in seconds that a receiver may request. */
 const retryAfterSecondsMax = 600
 
-/** A receiver did not take what it was sent. The message completes a sentence that begins with the receiver. */
+/** Signals that a receiver did not accept a publish. The message completes a sentence whose subject is the receiver. */
 export class PublishFailure extends Error {
   override readonly name = 'PublishFailure'
   readonly status: number | undefined
-  /** The receiver asks to be left alone for so long. */
+  /** Pause in seconds that the receiver requests. */
   readonly retryAfterSeconds: number | undefined
 
   constructor(message: string, { status, retryAfterSeconds }: { status?: number; retryAfterSeconds?: number } = {}) {
@@ -21,7 +21,7 @@ export class PublishFailure extends Error {
   }
 }
 
-/** Of an answer that is no success. Nothing of its body is repeated: it may hold anything. */
+/** Creates the failure for an unsuccessful response. Never quotes its body, which may contain anything. */
 export function failureOf(response: Response, what = 'the manifest'): PublishFailure {
   const { status } = response
   const asked = retryAfterSeconds(response.headers.get('retry-after'), retryAfterSecondsMax)
@@ -44,7 +44,7 @@ function wordsOf(status: number, what: string): string {
   return `answered ${status}, which is no success`
 }
 
-/** What is kept and shown of a failure. */
+/** Returns the stored and displayed form of a failure. */
 export function deliveryErrorOf(error: unknown): DeliveryError {
   if (error instanceof PublishFailure) {
     const { status } = error
@@ -62,7 +62,7 @@ export function deliveryErrorOf(error: unknown): DeliveryError {
   return { code: 'unexpected', detail: 'The Hub failed to publish; its log has the cause.' }
 }
 
-/** For a step of trying a connector: what a publish would say. */
+/** Fails a step of a connection test with the error that a publish would report. */
 export function failStep(error: unknown): never {
   throw new TestStepError(deliveryErrorOf(error).detail)
 }

@@ -6,42 +6,45 @@ import type { SkillPublisher } from '../connectors/connectors-types.ts'
 import type { Due } from './deliveries-store.ts'
 import type { ClaimedPublish, PublishExecutor } from './publish-executor.ts'
 
-/** Between looks at a tenant with connectors to push to, for what nobody told of; less where one is due sooner. */
+/**
+ * Maximum time in milliseconds between polls of a tenant with push connectors, for missed notifications; less if one is
+ * due sooner.
+ */
 const lookMsMax = 5_000
-/** The same at a tenant without; another process may have connected one, and its word was lost. */
+/** The same for a tenant without push connectors: another process may have added one, and its notification was lost. */
 const idleLookMs = 20_000
-/** Publishes that end within so long are followed by one look. */
+/** Publishes that end within this time, in milliseconds, are followed by one poll. */
 const gatherMs = 20
-/** Tenants whose due times are read at once. */
+/** Number of tenants whose due times are read concurrently. */
 const looksAtOnce = 4
-/** Manifests that one look signs, in number and bytes: it is work of the processor, which all tenants share. */
+/** Maximum number and bytes of manifests that one poll signs: signing takes CPU time, which all tenants share. */
 const claimsAtOnce = 32
 const claimedBytesAtOnce = 16 * 1024 * 1024
-/** Nobody keeps a place of the quick lane for longer. */
+/** Maximum time in milliseconds that a publish stays in the quick pool. */
 const quickMsMax = 5_000
-/** One tenant alone has enough for every connector. */
+/** Pool sizes that let a single tenant serve every connector. */
 const laneSizes = { ownPlaces: 8, sharedPlaces: 512, tenantBytesMax: 64 * 1024 * 1024 }
 
 interface TenantState {
-  /** Connectors whose last publish took long. */
+  /** Connectors whose last publish was slow. */
   slow: Set<string>
-  /** Of a manifest, as far as is known. */
+  /** Size of the manifest, if known. */
   manifestBytes: number
 }
 
 export interface PublishScheduler extends Pick<SkillPublisher, 'start' | 'stop'> {
-  /** Something of the tenant is due now. */
+  /** Polls the tenant now, since one of its connectors is due. */
   wake(tenantId: string): void
-  /** Breaks off what is on its way to a connector. */
+  /** Aborts the running publish to a connector. */
   breakOff(connectorId: string): void
 }
 
-/** Several processes may run one: what one has claimed the others leave alone. */
+/** Creates a scheduler. Several processes may run one: each skips what another has claimed. */
 export function createPublishScheduler(deps: {
   deliverer: PublishExecutor
   findTenant: (slug: string) => Promise<Tenant | undefined>
   listTenants: () => Promise<readonly string[]>
-  /** Hears of what other processes have changed. */
+  /** Listens for changes by other processes. */
   hear: (heard: (tenantId: string) => void) => Listener
   log: Pick<DatabaseLog, 'warn' | 'error'>
   nowMs?: () => number
@@ -89,7 +92,7 @@ export function createPublishScheduler(deps: {
     return Math.min(nextMs + 1, lookMsMax)
   }
 
-  /** As many as there are places for, the longest due first. The others have their turn as soon as one is free. */
+  /** Chooses as many connectors as have free slots, longest overdue first. The others follow as soon as one is free. */
   function chooseFrom(ready: readonly Due[], tenantId: string, state: TenantState) {
     const room = {
       quick: lanes.room('quick', tenantId, state.manifestBytes),
@@ -110,7 +113,7 @@ export function createPublishScheduler(deps: {
     const place = lanes.take(laneOf(claimed.claim, state), tenant.slug, state.manifestBytes)
     const stop = new AbortController()
     let isSlow = false
-    // Without room among the slow ones it is given back, and begins again once there is.
+    // Without a free slot in the slow pool, the publish is aborted and starts again once there is one.
     const late = setTimeout(() => {
       isSlow = true
       state.slow.add(connectorId)
@@ -119,7 +122,7 @@ export function createPublishScheduler(deps: {
     const run = deliverer
       .deliver(tenant, claimed, stop.signal)
       .catch((error: unknown) => {
-        // Its claim ends by itself.
+        // The claim expires by itself.
         log.warn({ err: error, tenant: tenant.slug }, 'how a publish went could not be kept')
       })
       .finally(() => {
@@ -159,7 +162,7 @@ function laneOf(
   return failures > 0 || slow.has(connector_id) ? 'slow' : 'quick'
 }
 
-/** What is known of connectors that are no more. */
+/** Drops the state of removed connectors. */
 function forget(slow: Set<string>, due: readonly Due[]): void {
   if (slow.size === 0) return
   const there = new Set(due.map(({ connector_id }) => connector_id))

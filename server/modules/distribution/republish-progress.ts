@@ -3,7 +3,7 @@ import type { TenantTx } from '../../db/database.ts'
 import type { RepublishResult } from './distribution-types.ts'
 import { changeRepublish, lockOpenRepublish, type RepublishRow } from './republish-store.ts'
 
-/** A connector was reached, or not, or is gone: counts in the republication that runs, if one does, the first time. */
+/** Records a connector's result in the running republication, if there is one. Only its first result counts. */
 export async function reached(tx: TenantTx, result: RepublishResult): Promise<void> {
   const row = await lockOpenRepublish(tx)
   if (!row || row.done >= row.total) return
@@ -19,7 +19,7 @@ function withResult(row: RepublishRow, result: RepublishResult) {
   return done < row.total ? { ...begun, status: 'running' as const } : ended(begun, now)
 }
 
-/** With what came of it: it failed where no connector could be reached. */
+/** Returns the ended republication. It failed if no connector was reached. */
 export function ended<Row extends Pick<RepublishRow, 'results'>>(row: Row, now: string) {
   const failed = row.results.filter(({ status }) => status === 'failed').length
   const isFailed = failed > 0 && !row.results.some(({ status }) => status === 'published')

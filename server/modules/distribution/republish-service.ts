@@ -16,13 +16,16 @@ import {
   republishById,
 } from './republish-store.ts'
 
-/** One that has not ended by then, because nobody published, is given up when the next is ordered. */
+/**
+ * Minutes after which an unfinished republication is abandoned by the next request, for the case that no process
+ * publishes.
+ */
 const runMinutesMax = 10
 
 export function createRepublishing(deps: {
   database: Database
   governance: GovernanceLog
-  /** Told after the commit. */
+  /** Called after the commit. */
   ordered: (tenantId: string) => void
 }): Republishing {
   const { database, governance, ordered } = deps

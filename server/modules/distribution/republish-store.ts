@@ -55,7 +55,7 @@ export async function latestRepublish(tx: TenantTx): Promise<RepublishRow | unde
   return row as RepublishRow | undefined
 }
 
-/** The one that runs, locked. */
+/** Returns and locks the running republication. */
 export async function lockOpenRepublish(tx: TenantTx): Promise<RepublishRow | undefined> {
   const row = await tx.db
     .selectFrom('hub.republishes')

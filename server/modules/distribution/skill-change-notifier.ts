@@ -1,33 +1,33 @@
 import type { Database, DatabaseLog, TenantTx } from '../../db/database.ts'
 import { makeAllDue, notifySkills } from './deliveries-store.ts'
 
-/** Gets word of changes to the processes that publish. Nobody waits for it, and it never throws. */
+/** Notifies the publishing processes of changes. Nothing waits for it, and it never throws. */
 export interface SkillChangeNotifier {
-  /** The skills of a tenant have changed: every connector is due. */
+  /** Makes every connector due after a change of a tenant's skills. */
   changed(tenantId: string): void
-  /** Something is due already. */
+  /** Notifies processes of a tenant that already has a due connector. */
   tell(tenantId: string): void
-  /** What waits is told. */
+  /** Waits until pending notifications are sent. */
   settled(): Promise<void>
 }
 
 /**
- * In transactions of their own. Word that is lost, as when the process dies, costs time and no more: every connector is
- * published to within its period anyway, and the manifest is always of now.
+ * Creates the notifier, which uses its own transactions. A lost notification, for example after a crash, only costs
+ * time: every connector is published to within its period, always with the current manifest.
  */
 export function createSkillChangeNotifier(deps: {
   database: Pick<Database, 'withTenant' | 'withRegistry'>
-  /** The publisher of this process. */
+  /** Wakes the scheduler of this process. */
   wake: (tenantId: string) => void
   log: Pick<DatabaseLog, 'warn'>
 }): SkillChangeNotifier {
   const { database, wake, log } = deps
-  /** Tenants that wait, and whether their connectors are to be made due first. */
+  /** Pending tenants, and whether their connectors must be made due first. */
   const waiting = new Map<string, boolean>()
   let telling: Promise<void> | undefined
 
   async function tellAll(): Promise<void> {
-    // A commit in which several changes happened is told once.
+    // Several changes in one commit cause one notification.
     await Promise.resolve()
     while (waiting.size > 0) {
       const [[tenantId, makesDue]] = [...waiting] as [[string, boolean]]

@@ -6,12 +6,12 @@ import type { JsonObject, JsonValue } from '../../../provenance/json.ts'
 import type { EntitledSkill } from '../entitlement/grants-types.ts'
 import type { ProvenanceSigner } from '../keys/keys-types.ts'
 
-/** The skills of a tenant at a moment, as every connector gets them. */
+/** The skills of a tenant at one time, equal for every connector. */
 export interface SkillSet {
   skills: JsonValue[]
   /** `sha256:` and the hash of the canonical skills. */
   revision: string
-  /** Weak: the time of the signature differs. */
+  /** Weak, since the time of the signature differs. */
   etag: string
 }
 
@@ -33,7 +33,7 @@ export function skillSetOf(published: readonly EntitledSkill[]): SkillSet {
 }
 
 /**
- * The manifest of a connector, signed now, as JSON with its note in `signature`.
+ * Returns the manifest of a connector, signed now, as JSON with its note in `signature`.
  *
  * @throws DomainError `payload-too-large` beyond 16 MiB
  */

@@ -27,7 +27,7 @@ export interface EntitlementModule {
   registry: SkillRegistry
   grants: SkillGrants
   archetypesRemoved: ArchetypesRemoved
-  /** Forgets what erased definitions said. */
+  /** Deletes the content of erased definitions. */
   erasure: ErasureParticipant
   routes(app: FastifyInstance): void
 }

@@ -21,7 +21,7 @@ import type { Skill, Skills, SkillsChanged } from './entitlement-types.ts'
 
 const idPattern = new RegExp(patterns.identifier)
 
-/** From each state, the states a skill may go to. */
+/** The states that a skill may move to, by its current state. */
 const steps: Record<SkillState, readonly SkillState[]> = {
   draft: ['published'],
   published: ['deprecated'],
@@ -29,7 +29,7 @@ const steps: Record<SkillState, readonly SkillState[]> = {
   retired: [],
 }
 
-/** The states of versions that follow a skill into a state. A draft waits for the next publication. */
+/** The states of versions that follow their skill into a state. A draft waits for the next publication. */
 const followers: Record<SkillState, readonly SkillState[]> = {
   draft: [],
   published: ['draft', 'deprecated'],
@@ -137,7 +137,7 @@ function asSkill(row: SkillRow, versions: readonly VersionRow[]): Skill {
   }
 }
 
-/** Empty when the record of the version was erased. */
+/** Returns the name of a version; empty if its record was erased. */
 function nameOf(version: VersionRow): string {
   return version.name ?? ''
 }

@@ -5,7 +5,7 @@ import { decryptContent, isErased } from '../../db/record-encryption.ts'
 import { lockTenant } from '../../db/tenant-lock.ts'
 import type { SkillRegistration } from './entitlement-types.ts'
 
-/** `state` is one of the literals: nothing else is ever written. */
+/** A stored skill. `state` is always one of the literals: nothing else is ever written. */
 export interface SkillRow {
   skill_id: string
   state: SkillState
@@ -17,18 +17,18 @@ export interface VersionRow {
   skill_id: string
   skill_version: string
   state: SkillState
-  /** Null once its record was erased. */
+  /** Null once its record is erased. */
   name: string | null
   record_id: string
   created_at: string
 }
 
-/** Changes of skills, packs and grants of one tenant come one after the other. */
+/** Serialises changes of one tenant's skills, packs and grants. */
 export async function lockSkills(tx: TenantTx): Promise<void> {
   await lockTenant(tx, skillsLockClass)
 }
 
-/** Leaves a skill that is there as it is. */
+/** Inserts a skill as draft; an existing one stays unchanged. */
 export async function ensureSkill(tx: TenantTx, skillId: string, now: string): Promise<void> {
   await tx.client.query(
     `insert into hub.skills (tenant_id, skill_id, state, created_at, updated_at) values ($1, $2, 'draft', $3, $3)
@@ -37,19 +37,19 @@ export async function ensureSkill(tx: TenantTx, skillId: string, now: string): P
   )
 }
 
-/** Names are content, and under the tenant's own key in Mode B, as the records are that they come from. */
+/** Encrypts names in Mode B: they are content, as the records are that they come from. */
 async function sealedNames(tx: TenantTx, skills: readonly SkillRegistration[]): Promise<string[]> {
   const sealer = await tx.contents.sealer(tx)
   return skills.map(({ recordId, name }) => (sealer ? sealer.seal(recordId, name) : name))
 }
 
-/** The name of a version; null where it was erased, or is gone with its key. */
+/** Returns the name of a version; null if it was erased or its key destroyed. */
 export function openName(tx: TenantTx, { record_id, name }: Pick<VersionRow, 'record_id' | 'name'>): string | null {
   const opened = name === null ? null : decryptContent(tx, record_id, name)
   return isErased(tx, opened) ? null : opened
 }
 
-/** Answers false when the version exists. */
+/** Inserts a version. Returns false if it exists. */
 export async function insertVersion(tx: TenantTx, skill: SkillRegistration): Promise<boolean> {
   const [name] = await sealedNames(tx, [skill])
   const { rowCount } = await tx.client.query(
@@ -61,7 +61,7 @@ export async function insertVersion(tx: TenantTx, skill: SkillRegistration): Pro
   return rowCount === 1
 }
 
-/** Registers versions that are not registered yet, published, and their skills, published too where they are new. */
+/** Inserts new versions as published, with their skills. New skills are published too. */
 export async function insertPublished(tx: TenantTx, skills: readonly SkillRegistration[]): Promise<void> {
   const ids = skills.map((skill) => skill.skillId)
   const times = skills.map((skill) => skill.registeredAt)
@@ -117,7 +117,7 @@ export async function skillState(tx: TenantTx, skillId: string): Promise<SkillSt
   return rows[0]?.state
 }
 
-/** The states of those of the skills that are registered. */
+/** Returns the states of the registered skills among these. */
 export async function statesOf(tx: TenantTx, skillIds: readonly string[]): Promise<Map<string, SkillState>> {
   const { rows } = await tx.client.query<SkillRow>(
     'select skill_id, state from hub.skills where tenant_id = $1 and skill_id = any($2::text[])',
@@ -141,7 +141,7 @@ export async function skillRow(tx: TenantTx, skillId: string): Promise<SkillRow 
   return rows[0]
 }
 
-/** Locks the row until the transaction ends. */
+/** Returns a skill and locks its row until the transaction ends. */
 export async function lockSkill(tx: TenantTx, skillId: string): Promise<SkillRow | undefined> {
   const { rows } = await tx.client.query<SkillRow>(
     `select skill_id, state, created_at, updated_at from hub.skills
@@ -151,7 +151,7 @@ export async function lockSkill(tx: TenantTx, skillId: string): Promise<SkillRow
   return rows[0]
 }
 
-/** In the byte order of the ids, whatever collation the database was made with. */
+/** Returns skills in the byte order of their ids, regardless of the collation of the database. */
 export async function skillsAfter(tx: TenantTx, after: string, count: number): Promise<SkillRow[]> {
   const { rows } = await tx.client.query<SkillRow>(
     `select skill_id, state, created_at, updated_at from hub.skills
@@ -181,7 +181,7 @@ export async function setSkillState(tx: TenantTx, skillId: string, state: SkillS
   ])
 }
 
-/** Moves the versions that are in one of the states `from`, and answers which. */
+/** Moves the versions in one of the states `from` to another, and returns them. */
 export async function moveVersions(
   tx: TenantTx,
   skillId: string,
@@ -197,7 +197,10 @@ export async function moveVersions(
   return rows.map((row) => row.skill_version).sort()
 }
 
-/** A version stays known when its record goes; its name was content. Answers which versions they were. */
+/**
+ * Deletes the names of versions whose records are erased, since names are content. The versions stay registered;
+ * returns them.
+ */
 export async function forgetNames(
   tx: TenantTx,
   recordIds: readonly string[],

@@ -3,7 +3,7 @@ import type { TenantTx } from '../../db/database.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
 import type { Actor } from '../governance/governance-types.ts'
 
-/** A version of a skill, as a `skill_definition` record registers it. */
+/** A version of a skill that a `skill_definition` record registers. */
 export interface SkillRegistration {
   skillId: string
   skillVersion: string
@@ -13,28 +13,28 @@ export interface SkillRegistration {
   registeredAt: string
 }
 
-/** The skills of a tenant as other modules see them. */
+/** Provides the skills of a tenant to other modules. */
 export interface SkillRegistry {
   /**
-   * Registers a version inside the transaction that writes its record. A new skill starts as `draft`; a further
-   * version leaves the skill's state alone. Throws `concurrent-modification` when the version exists.
+   * Registers a version inside the transaction that writes its record. A new skill starts as `draft`; a further version
+   * leaves the skill's state unchanged. Throws `concurrent-modification` if the version exists.
    */
   register(tx: TenantTx, skill: SkillRegistration): Promise<void>
-  /** The state of a skill, or undefined when it is not registered. */
+  /** Returns the state of a skill, or undefined if it is not registered. */
   stateOf(tx: TenantTx, skillId: string): Promise<SkillState | undefined>
-  /** The states of all skills of the tenant. */
+  /** Returns the states of all skills of the tenant. */
   allStates(tx: TenantTx): Promise<Map<string, SkillState>>
 }
 
-/** In the names of the answer. */
+/** A skill, with the member names of the response. */
 export interface Skill {
   skill_id: string
   state: SkillState
-  /** Of the version registered last. */
+  /** Name of the most recently registered version. */
   name: string
   registered_at: string
   updated_at: string
-  /** In the order of registration. */
+  /** Versions in the order of registration. */
   versions: SkillVersion[]
 }
 
@@ -52,21 +52,21 @@ export interface SkillPage {
 }
 
 export interface Skills {
-  /** Throws `not-found`. */
+  /** Returns a skill. Throws `not-found`. */
   get(tenant: Tenant, skillId: string): Promise<Skill>
   list(tenant: Tenant, page: { limit: number; cursor?: string | undefined }): Promise<SkillPage>
   /**
-   * Moves a skill to another state; its versions follow. `published` also publishes versions that are still drafts.
-   * Where nothing changes, no event is written. Throws `not-found`, and `validation-failed` (pointer `/state`) for
-   * a step that the states do not allow.
+   * Moves a skill to another state; its versions follow. `published` also publishes versions that are still drafts. A
+   * call that changes nothing writes no event. Throws `not-found`, and `validation-failed` (pointer `/state`) for a
+   * transition that is not allowed.
    */
   transition(caller: Caller, skillId: string, state: SkillState): Promise<Skill>
 }
 
-/** Told after a commit that changed which skills are published, or to whom they are granted. */
+/** Called after a commit that changed which skills are published or whom they are granted to. */
 export type SkillsChanged = (tenant: Pick<Tenant, 'slug'>) => void
 
-/** Takes the grants of archetypes that leave the bundle, inside the transaction that removes them, with one event. */
+/** Revokes the grants of archetypes that leave the bundle, inside the transaction that removes them, with one event. */
 export type ArchetypesRemoved = (
   tx: TenantTx,
   tenant: Tenant,

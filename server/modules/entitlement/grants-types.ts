@@ -1,24 +1,24 @@
 import type { TenantTx } from '../../db/database.ts'
 
-/** A published skill as connectors distribute it. */
+/** A published skill in the form that connectors distribute. */
 export interface EntitledSkill {
   skillId: string
-  /** The published version that was registered last. */
+  /** The most recently registered published version. */
   skillVersion: string
   name: string
   description?: string
-  /** The skill_definition record. */
+  /** Id of the skill_definition record. */
   recordId: string
   /** `sha256:…` of that record. */
   provenanceHash: string
-  /** Content of the skill as its record has it; never in Mode C. */
+  /** Content of the skill from its record; never in Mode C. */
   manifest?: unknown
-  /** To which it is granted, sorted. */
+  /** The archetypes it is granted to, sorted. */
   archetypeIds: readonly string[]
 }
 
 export interface SkillGrants {
-  /** Every published skill with its grants, sorted by id. */
+  /** Returns every published skill with its grants, sorted by id. */
   published(tx: TenantTx): Promise<EntitledSkill[]>
   counts(tx: TenantTx): Promise<{ published: number; granted: number; grants: number }>
 }

@@ -3,8 +3,8 @@ import { coworksNaming, setSkills } from './coworks/coworks-store.ts'
 import { forgetNames, lockSkills } from './entitlement-store.ts'
 
 /**
- * Forgets what an erased definition said, in the registry and in packs: a pack keeps that it has the version, and
- * neither name, description, owner nor manifest of it.
+ * Deletes the content of an erased definition from the registry and from packs: a pack keeps the id and version, but no
+ * name, description, owner or manifest.
  */
 export function createSkillErasure(): ErasureParticipant {
   return {

@@ -3,7 +3,7 @@ import type { CatalogueChanged } from '../tenants/tenants-types.ts'
 import { ensureSkill, insertVersion, lockSkills, skillState, skillStates } from './entitlement-store.ts'
 import type { SkillRegistry } from './entitlement-types.ts'
 
-/** Knows nothing of governance, so that what governance events are written with can depend on it. */
+/** Creates the registry. It does not depend on governance, so the writer of governance events can depend on it. */
 export function createSkillRegistry(deps: { catalogueChanged: CatalogueChanged }): SkillRegistry {
   return {
     async register(tx, skill) {

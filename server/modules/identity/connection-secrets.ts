@@ -3,8 +3,8 @@ import { decryptSecret, deriveKey, encryptSecret } from '../../secrets/encryptio
 import type { ConnectionRow } from './sso-store.ts'
 
 /**
- * Client secrets of connections: sealed at rest, each for its tenant and connection. Under the master key in every mode:
- * who has to name another key for a tenant, or to destroy one, signs in while that key cannot be reached.
+ * Encrypts the client secrets of connections, bound to tenant and connection. Uses the master key in every mode: an
+ * administrator who replaces or destroys an unreachable customer key must still be able to sign in.
  */
 export interface ConnectionSecrets {
   seal(secret: string, tenant: Owner, connectionId: string): Buffer

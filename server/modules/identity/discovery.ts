@@ -5,7 +5,7 @@ import { type ProviderMetadata, readMetadata } from './provider-metadata.ts'
 
 const documentPath = '/.well-known/openid-configuration'
 
-/** What is wrong with an issuer before anything is fetched; undefined when nothing is. */
+/** Returns the problem of an issuer that is visible before any request; undefined if there is none. */
 export function problemOfIssuer(issuer: string, outbound: Outbound): string | undefined {
   const problem = outbound.problemOf(issuer)
   if (problem !== undefined) return problem
@@ -15,15 +15,15 @@ export function problemOfIssuer(issuer: string, outbound: Outbound): string | un
 }
 
 /**
- * Fetches and checks the configuration of a provider (OpenID Connect Discovery 1.0, section 4). Throws
- * {@link ProviderError}, whose cause is an OutboundError where the provider could not be asked.
+ * Fetches and validates the configuration of a provider (OpenID Connect Discovery 1.0, section 4). Throws {@link
+ * ProviderError}, whose cause is an OutboundError if the provider was unreachable.
  */
 export async function discover(issuer: string, outbound: Outbound): Promise<ProviderMetadata> {
   const url = `${issuer.replace(/\/$/, '')}${documentPath}`
   return about(url, async () => readMetadata(await getJson(url, outbound), issuer, outbound))
 }
 
-/** That the endpoints resolve to where the Hub may connect. Throws {@link ProviderError}. */
+/** Checks that the endpoints resolve to addresses the Hub may connect to. Throws {@link ProviderError}. */
 export async function checkAddresses(metadata: ProviderMetadata, outbound: Outbound): Promise<void> {
   const { authorization_endpoint, token_endpoint, jwks_uri, userinfo_endpoint } = metadata
   await Promise.all(
@@ -34,7 +34,7 @@ export async function checkAddresses(metadata: ProviderMetadata, outbound: Outbo
   )
 }
 
-/** Fetches the keys of a provider, and answers how many there are. Throws {@link ProviderError}. */
+/** Fetches the keys of a provider and returns their number. Throws {@link ProviderError}. */
 export async function checkKeys(jwksUri: string, outbound: Outbound): Promise<number> {
   return about(jwksUri, async () => {
     const { keys } = ((await getJson(jwksUri, outbound)) ?? {}) as { keys?: unknown }
@@ -53,7 +53,7 @@ async function getJson(url: string, outbound: Outbound): Promise<unknown> {
   }
 }
 
-/** Says in every problem what was fetched. */
+/** Adds the fetched address to every problem. */
 async function about<T>(url: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()

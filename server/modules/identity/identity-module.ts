@@ -26,10 +26,10 @@ export interface IdentityModule {
   ssoHealth: SsoHealthReader
   scimConnections: ScimConnections
   scimSources: ScimSources
-  /** Archetypes that the tenant's map of groups names and its bundle does not have. */
+  /** Returns the archetypes that the tenant's group mapping names but its bundle lacks. */
   unknownArchetypes(tx: TenantTx): Promise<string[]>
   routes(app: FastifyInstance): void
-  /** Waits for what is written beside requests. Call it before the database closes. */
+  /** Waits for background writes. Call it before the database closes. */
   settled(): Promise<void>
 }
 
@@ -38,7 +38,7 @@ export function createIdentityModule(deps: {
   masterKey: Buffer
   governance: GovernanceLog
   outbound: Outbound
-  /** The way out to directories, whose answers may be larger and take longer. */
+  /** The outbound client for directories, whose responses may be larger and slower. */
   directoryOutbound: Outbound
   tenantSecrets: TenantSecrets
   inboundSecrets: InboundSecrets
@@ -50,7 +50,7 @@ export function createIdentityModule(deps: {
   const sso = createSsoService({ ...deps, secrets })
   const tokens = createScimTokens(deps.masterKey)
   const connections = createScimConnections({ ...deps, secrets: deps.tenantSecrets, tokens })
-  // Whoever configures or tries a connection waits for the answer, which is short.
+  // Configuring or testing a connection is interactive, so these requests use the short limits.
   const askingSources = createScimSources(deps.outbound)
   const scim = createScimService({
     ...deps,

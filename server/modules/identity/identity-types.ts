@@ -1,20 +1,20 @@
 import type { TenantTx } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
 
-/** What a login carries from its beginning to its end; sealed into a cookie in between. */
+/** The secrets of a login from its start to its end, encrypted in a cookie in between. */
 export interface LoginSecrets {
   state: string
   nonce: string
-  /** PKCE, RFC 7636. */
+  /** Code verifier of PKCE, RFC 7636. */
   codeVerifier: string
 }
 
-/** What an identity provider said of who came back from it, checked: issuer, audience, nonce, times, signature. */
+/** The verified claims of a person: issuer, audience, nonce, times and signature were checked. */
 export interface ProviderClaims {
   connectionId: string
   subject: string
   email: string | undefined
-  /** Undefined where the provider does not say. */
+  /** Undefined if the provider does not state it. */
   emailVerified: boolean | undefined
   displayName: string | undefined
 }
@@ -23,39 +23,44 @@ export interface ProviderClaims {
 export interface IdentityProvider {
   readonly connectionId: string
   readonly allowedEmailDomains: readonly string[]
-  /** Whether the domain of an address is one of these, in whatever case and script it is written. */
+  /** Returns whether the domain of an address is allowed, regardless of case and script. */
   allowsEmail(email: string): boolean
-  /** Where to send the browser: authorization code, PKCE S256, state, nonce. Throws `hub-unavailable`. */
+  /**
+   * Returns the address to send the browser to: authorization code, PKCE S256, state, nonce. Throws `hub-unavailable`.
+   */
   loginUrl(login: LoginSecrets, redirectUri: string): Promise<URL>
   /**
-   * Exchanges the code of a callback. Throws DomainError `validation-failed` for a callback that is not the answer to
-   * this login (state, `iss` of RFC 9207, an error of the provider, a code it does not know), `hub-unavailable` when
-   * the provider does not answer or refuses the Hub's own secret, `authentication-failed` with the reason `id_token`
-   * for a token that is not the provider's, for this client and this login.
+   * Exchanges the code of a callback. Throws DomainError: `validation-failed` for a callback that does not answer this
+   * login (state, `iss` of RFC 9207, an error of the provider, an unknown code); `hub-unavailable` if the provider is
+   * unreachable or rejects the Hub's own secret; `authentication-failed` with the reason `id_token` for a token that is
+   * not the provider's, or not for this client and this login.
    */
   finish(callback: URL, login: LoginSecrets, redirectUri: string): Promise<ProviderClaims>
 }
 
 export interface IdentityProviders {
-  /** The provider that the tenant configured, or undefined. */
+  /** Returns the configured provider of the tenant, or undefined. */
   of(tenant: Pick<Tenant, 'slug'>): Promise<IdentityProvider | undefined>
-  /** Whether the tenant has one, inside a transaction. */
+  /** Returns whether the tenant has a provider, inside a transaction. */
   isConfigured(tx: TenantTx): Promise<boolean>
 }
 
-/** How the sign-in of a tenant stands. */
+/** The state of a tenant's single sign-on. */
 export interface SsoHealth {
   configured: boolean
   connectionId?: string
-  /** The provider's configuration and keys could be fetched. */
+  /** True if the provider's configuration and keys could be fetched. */
   healthy: boolean
-  /** RFC 3339; absent while the first check goes on. */
+  /** RFC 3339; absent while the first check runs. */
   checkedAt?: string
-  /** In words; no secret. */
+  /** A description without secrets. */
   detail: string
 }
 
 export interface SsoHealthReader {
-  /** From a check that is at most ten seconds old. Answers within some three seconds. Opens transactions of its own. */
+  /**
+   * Returns the result of a check that is at most ten seconds old, within about three seconds. Opens its own
+   * transactions.
+   */
   of(tenant: Pick<Tenant, 'slug'>): Promise<SsoHealth>
 }

@@ -5,12 +5,12 @@ import type { ProviderMetadata } from './provider-metadata.ts'
 
 const again = 'Begin the sign-in again.'
 
-/** Error codes of RFC 6749 and OpenID Connect are words like these; anything else is not repeated. */
+/** Returns an error code of RFC 6749 or OpenID Connect, which has this form; replaces any other text. */
 function errorCode(text: unknown): string {
   return typeof text === 'string' && /^[a-z_]{1,60}$/.test(text) ? text : 'unknown_error'
 }
 
-/** Why a callback was refused before anything was asked of the provider: it is no answer to this login. */
+/** Creates the error for a callback that does not answer this login. No request to the provider was made. */
 export function rejectedCallback(error: unknown, callback: URL, metadata: ProviderMetadata): Error {
   if (error instanceof oidc.AuthorizationResponseError) {
     const code = errorCode(error.error)
@@ -34,7 +34,10 @@ export function rejectedCallback(error: unknown, callback: URL, metadata: Provid
   return validationFailed([{ pointer: '/query/code', detail }], `The address is not the answer to a login. ${again}`)
 }
 
-/** Why the exchange of a code failed. The cause is for the log, so it names neither tokens nor people. */
+/**
+ * Creates the error for a failed exchange of a code. Its cause is for the log, so it contains neither tokens nor
+ * people.
+ */
 export function rejectedExchange(error: unknown): Error {
   if (error instanceof DomainError) return error
   const unreached = outboundErrorIn(error)
@@ -60,7 +63,7 @@ export function rejectedExchange(error: unknown): Error {
   )
 }
 
-/** Codes of openid-client for answers that are not what the protocol asks for, rather than wrong in what they say. */
+/** Codes of openid-client for responses that break the protocol, as opposed to responses with wrong content. */
 const brokenAnswers = new Set([
   'OAUTH_RESPONSE_IS_NOT_CONFORM',
   'OAUTH_RESPONSE_IS_NOT_JSON',

@@ -3,10 +3,10 @@ import { DomainError } from '../../../contract/domain-error.ts'
 import type { ProviderClaims } from './identity-types.ts'
 
 const nameLengthMax = 200
-/** OpenID Connect Core 1.0, section 2, of `sub`. */
+/** Maximum length of `sub` (OpenID Connect Core 1.0, section 2). */
 const subjectLengthMax = 255
 
-/** What the checked ID token says of the person, or userinfo where the token has no address. */
+/** Reads the claims from the verified ID token, or from userinfo if the token has no address. */
 export function readClaims(connectionId: string, idToken: IDToken, info: UserInfoResponse | undefined): ProviderClaims {
   const { sub } = idToken
   if (sub.length === 0 || sub.length > subjectLengthMax || /\p{Cc}/u.test(sub)) {
@@ -21,7 +21,7 @@ export function readClaims(connectionId: string, idToken: IDToken, info: UserInf
     connectionId,
     subject: sub,
     email: typeof email === 'string' && email !== '' ? email : undefined,
-    // Some providers write it as text. What is neither yes nor no is no.
+    // Some providers send text. Any other value counts as false.
     emailVerified: verified === undefined ? undefined : verified === true || verified === 'true',
     displayName: typeof name === 'string' ? readName(name) : undefined,
   }

@@ -7,7 +7,7 @@ import { rejectedCallback, rejectedExchange } from './oidc-callback-errors.ts'
 import { readClaims } from './provider-claims.ts'
 import type { ProviderMetadata } from './provider-metadata.ts'
 
-/** What is remembered of a provider between logins. */
+/** The cached data of a provider between logins. */
 export interface KnownProvider {
   metadata: ProviderMetadata
   keys?: oidc.ExportedJWKSCache
@@ -15,10 +15,10 @@ export interface KnownProvider {
 
 const scope = 'openid email profile'
 const timeoutSeconds = 10
-/** The library looks for an unknown key again once its keys are so old. */
+/** Seconds after which the library fetches keys again for an unknown key id. */
 const keysRefreshSeconds = 60
 
-/** One tenant's connection to its provider. `known` throws DomainError `hub-unavailable`. */
+/** Creates the client of one tenant's connection. `known` throws DomainError `hub-unavailable`. */
 export function createProviderClient(parts: {
   connectionId: string
   allowedEmailDomains: readonly string[]
@@ -38,20 +38,20 @@ export function createProviderClient(parts: {
     const configuration = new oidc.Configuration(metadata, parts.clientId, undefined, authentication)
     configuration.timeout = timeoutSeconds
     configuration[oidc.customFetch] = (url, options) => outbound.fetch(url, options as RequestInit)
-    // Without it the library trusts TLS for the ID token and leaves its signature alone.
+    // Otherwise the library trusts TLS for the ID token and does not verify its signature.
     oidc.enableNonRepudiationChecks(configuration)
-    // The guard has passed every endpoint: what is http, it allows.
+    // The guard has checked every endpoint, so an http endpoint is allowed.
     const { token_endpoint, jwks_uri, userinfo_endpoint = '' } = metadata
     if ([token_endpoint, jwks_uri, userinfo_endpoint].some((url) => url.startsWith('http:'))) {
       oidc.allowInsecureRequests(configuration)
     }
-    // A key that is not among them may have come since: so a rotation holds nobody up for a minute. Only who brings a
-    // code of the provider causes a look.
+    // An unknown key may be new. The backdated cache lets the library fetch it at once, so that a rotation delays
+    // nobody for a minute. Only a caller with a code of the provider causes the fetch.
     if (keys) oidc.setJwksCache(configuration, { ...keys, uat: keys.uat - keysRefreshSeconds })
     return configuration
   }
 
-  /** Keys that were fetched on the way are kept for the next login. */
+  /** Keeps keys fetched by the library for the next login. */
   function keepKeys(known: KnownProvider, configuration: oidc.Configuration): void {
     const fetched = oidc.getJwksCache(configuration)
     const seeded = known.keys && known.keys.uat - keysRefreshSeconds

@@ -13,8 +13,8 @@ const rememberedMs = 10 * 60_000
 const providersMax = 1000
 
 /**
- * The providers of all tenants. The connection is read afresh, so a change holds at once in every process; what the
- * provider says of itself is remembered for ten minutes, or until the connection changes.
+ * Holds the providers of all tenants. Reads the connection on every use, so that a change is effective at once in every
+ * process. Caches the provider's own configuration for ten minutes, or until the connection changes.
  */
 export function createProviderDirectory(deps: {
   database: Database
@@ -56,7 +56,7 @@ export function createProviderDirectory(deps: {
         },
       })
     },
-    // An edited row keeps links for administrators only, as the connection did before.
+    // An edited row still limits mailed links to administrators, as the unedited connection did.
     isConfigured: async (tx) => (await storedConnection(tx)) !== undefined,
   }
 }

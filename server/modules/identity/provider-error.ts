@@ -1,6 +1,6 @@
 /**
- * Why an identity provider cannot be used as it is. The message says what was fetched and what was wrong with it; it
- * carries no secret and no person.
+ * Signals that an identity provider is unusable. The message names the fetched address and the problem, without secrets
+ * or people.
  */
 export class ProviderError extends Error {
   override readonly name = 'ProviderProblem'

@@ -2,13 +2,13 @@ import type { ServerMetadata } from 'openid-client'
 import type { Outbound } from '../../outbound/outbound.ts'
 import { ProviderError } from './provider-error.ts'
 
-/** What the Hub uses of a provider's configuration (OpenID Connect Discovery 1.0, section 3), checked. */
+/** The validated parts of a provider's configuration that the Hub uses (OpenID Connect Discovery 1.0, section 3). */
 export interface ProviderMetadata extends ServerMetadata {
   authorization_endpoint: string
   token_endpoint: string
   jwks_uri: string
   userinfo_endpoint?: string
-  /** Asymmetric ones only: a shared secret could sign for the provider. */
+  /** Asymmetric algorithms only: anyone with a shared secret could sign for the provider. */
   id_token_signing_alg_values_supported: string[]
   token_endpoint_auth_methods_supported: string[]
   authorization_response_iss_parameter_supported: boolean
@@ -19,9 +19,9 @@ const endpoints = ['authorization_endpoint', 'token_endpoint', 'jwks_uri', 'user
 export const clientAuthMethods = ['client_secret_basic', 'client_secret_post'] as const
 
 /**
- * Reads a configuration document. The issuer must be the configured one byte for byte, every endpoint must pass the
- * guard, and the provider must do what the Hub needs: code flow, PKCE with S256, signatures with a public key.
- * Throws {@link ProviderError}.
+ * Reads a configuration document. The issuer must equal the configured one byte for byte, every endpoint must pass the
+ * guard, and the provider must support code flow, PKCE with S256 and signatures with a public key. Throws {@link
+ * ProviderError}.
  */
 export function readMetadata(
   document: unknown,
@@ -45,7 +45,7 @@ export function readMetadata(
   const names = (name: string) => namesIn(given, name)
   requireOneOf('response_types_supported', names('response_types_supported'), ['code'])
   requireOneOf('grant_types_supported', names('grant_types_supported'), ['authorization_code'])
-  // Providers that do not list it, Entra ID among them, still take it; only one that lists others cannot.
+  // Providers that do not list methods, such as Entra ID, still support S256; only one that lists others does not.
   requireOneOf('code_challenge_methods_supported', names('code_challenge_methods_supported'), ['S256'])
   const authMethods = names('token_endpoint_auth_methods_supported') ?? ['client_secret_basic']
   requireOneOf('token_endpoint_auth_methods_supported', authMethods, clientAuthMethods)

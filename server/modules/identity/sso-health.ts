@@ -10,13 +10,13 @@ import { ProviderError } from './provider-error.ts'
 import { currentConnection } from './sso-store.ts'
 
 const rememberedMs = 10_000
-/** Whoever asks for the health of a tenant waits no longer. */
+/** Maximum wait in milliseconds for callers that ask for the health of a tenant. */
 const waitMs = 3000
 const tenantsMax = 1000
 
 type Checked = Required<Pick<SsoHealth, 'healthy' | 'checkedAt' | 'detail'>>
 
-/** Fetches the configuration and the keys of providers, each once in ten seconds however often it is asked. */
+/** Fetches the configuration and the keys of providers, at most once in ten seconds each. */
 export function createSsoHealth(deps: { database: Database; outbound: Outbound }): SsoHealthReader {
   const { database, outbound } = deps
   const checks = new LRUCache<string, Checked, string>({

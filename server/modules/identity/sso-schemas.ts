@@ -6,7 +6,7 @@ const Issuer = Type.String({
   description: 'The issuer exactly as the provider writes it, byte for byte',
   examples: ['https://login.acme.example'],
 })
-// VSCHAR of RFC 6749, appendix A.
+// Characters of VSCHAR (RFC 6749, appendix A).
 const printable = { minLength: 1, pattern: '^[\\x20-\\x7e]*$', 'x-must-be': 'printable ASCII' }
 const ClientId = Type.String({ ...printable, maxLength: 255, examples: ['0oa1gjh63g214q0Hq0g4'] })
 const Domain = Type.String({ minLength: 1, maxLength: 253, examples: ['acme.example'] })

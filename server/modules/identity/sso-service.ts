@@ -17,7 +17,7 @@ import { readDomain } from './email-domains.ts'
 import { ProviderError } from './provider-error.ts'
 import * as store from './sso-store.ts'
 
-/** In the names of the body. */
+/** Settings, with the member names of the request body. */
 export interface SsoSettings {
   issuer: string
   client_id: string
@@ -25,7 +25,7 @@ export interface SsoSettings {
   allowed_email_domains: string[]
 }
 
-/** In the names of the answer. */
+/** A connection, with the member names of the response. */
 export interface SsoState extends Omit<SsoSettings, 'client_secret'> {
   connection_id: string
   redirect_uri: string
@@ -33,18 +33,18 @@ export interface SsoState extends Omit<SsoSettings, 'client_secret'> {
 }
 
 export interface SsoService {
-  /** What is wrong with settings before the provider is asked. */
+  /** Returns the problems of settings that are visible without a request to the provider. */
   problemsIn(settings: ValidParts<SsoSettings>): PointedError[]
   /**
-   * Keeps how the tenant's people sign in, after the provider was asked for its configuration. Repeating it changes
-   * nothing and writes no event. Throws `validation-failed` that says what was fetched and what was wrong.
+   * Stores the connection after fetching the provider's configuration. Repeating it changes nothing and writes no
+   * event. Throws `validation-failed` with the fetched address and the problem.
    */
   configure(tenant: Tenant, settings: SsoSettings, actor: Actor): Promise<SsoState>
-  /** Throws `not-found` when nothing is configured. */
+  /** Returns the connection. Throws `not-found` without one. */
   get(tenant: Tenant): Promise<SsoState>
   /**
-   * Ends signing in by the provider. People stay, and so do sessions that run, for their 8 hours at most. Does nothing
-   * when nothing is configured.
+   * Ends sign-in by the provider. People stay, and running sessions last until their end, at most 8 hours. Does nothing
+   * without a connection.
    */
   remove(tenant: Tenant, actor: Actor): Promise<void>
 }
@@ -145,7 +145,7 @@ export function createSsoService(deps: {
   }
 }
 
-/** Throws `not-found`. */
+/** Returns the connection. Throws `not-found` without one. */
 export async function configuredSso(tx: TenantTx): Promise<store.ConnectionRow> {
   const row = await store.currentConnection(tx)
   if (row) return row
@@ -170,7 +170,7 @@ function problemsOfDomains(texts: readonly (string | undefined)[]): PointedError
   })
 }
 
-/** In the form that addresses are compared with, sorted, each once. */
+/** Returns domains in comparison form, sorted, without duplicates. */
 function readDomains(texts: readonly string[]): string[] {
   return [...new Set(texts.map((text) => readDomain(text) ?? ''))].sort()
 }

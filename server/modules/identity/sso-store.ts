@@ -17,17 +17,20 @@ const columns = [
   'updated_at',
 ] as const
 
-/** Two configurations of one tenant come one after the other. */
+/** Serialises configurations of one tenant. */
 export async function lockSso(tx: TenantTx): Promise<void> {
   await lockTenant(tx, ssoLockClass)
 }
 
-/** Undefined, too, where the Hub did not write the row so: nobody signs in by it, and configuring replaces it. */
+/**
+ * Returns the connection; undefined also if the proof of its row does not verify: nobody signs in by such a row, and
+ * configuring replaces it.
+ */
 export async function currentConnection(tx: TenantTx): Promise<ConnectionRow | undefined> {
   return tx.proofs.sound(ssoRows, tx.tenantId, await storedConnection(tx))
 }
 
-/** As it is stored, whoever wrote it. */
+/** Returns the stored row without verifying its proof. */
 export function storedConnection(tx: TenantTx) {
   return tx.db
     .selectFrom('hub.sso_connections')
@@ -64,7 +67,7 @@ export async function addConnection(tx: TenantTx, row: Omit<ConnectionRow, 'crea
   return rows[0] as ConnectionRow
 }
 
-/** @param row that of {@link currentConnection}, with its changes */
+/** @param row the row of {@link currentConnection} with its changes */
 export async function changeConnection(tx: TenantTx, row: ConnectionRow): Promise<ConnectionRow> {
   const { rows } = await tx.client.query<ConnectionRow>(
     `update hub.sso_connections

@@ -17,7 +17,7 @@ import { configuredSso } from './sso-service.ts'
 import type { ConnectionRow } from './sso-store.ts'
 
 export interface SsoTester {
-  /** Tries the connection that is kept. Throws `not-found` when there is none. */
+  /** Tests the stored connection. Throws `not-found` without one. */
   run(tenant: Tenant): Promise<ConnectionTestResult>
 }
 
@@ -57,7 +57,7 @@ export function createSsoTester(deps: {
     ]
   }
 
-  /** Shows client id and secret with a code that cannot be good: whoever knows the client complains about the code. */
+  /** Authenticates with an invalid code: a provider that accepts the client rejects the code. */
   async function tryClient(metadata: ProviderMetadata, row: ConnectionRow, secret: string, redirect: string) {
     const body = new URLSearchParams({
       grant_type: 'authorization_code',
@@ -104,7 +104,7 @@ export function createSsoTester(deps: {
 
 const redirectUri = (tenant: Tenant) => `${tenant.baseUrl}/api/v1/auth/callback`
 
-/** As user name and password of HTTP Basic are written (RFC 6749, section 2.3.1). */
+/** Encodes user name and password for HTTP Basic (RFC 6749, section 2.3.1). */
 const formEncoded = (text: string) => new URLSearchParams({ '': text }).toString().slice(1)
 
 async function inWords<T>(work: () => Promise<T>): Promise<T> {

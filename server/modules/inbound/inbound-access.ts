@@ -7,10 +7,10 @@ import { isSigned } from './inbound-signature.ts'
 import { findSecret, tenantOfConnection } from './inbound-store.ts'
 import type { InboundKind } from './inbound-types.ts'
 
-/** Takes the place of a tenant that there is not; it may exist, for nothing of it is used. */
+/** Stands in for an unknown tenant. A tenant of this name may exist, since the result is not used. */
 const anySlug = 'nobody'
 
-/** Where an opened message comes from. */
+/** The origin of an authenticated message. */
 export interface InboundSender {
   tenant: Tenant
   connectionId: string
@@ -19,22 +19,22 @@ export interface InboundSender {
 
 export interface SignedMessage {
   connectionId: string
-  /** Of `X-Service-Signature`. */
+  /** Value of `X-Service-Signature`. */
   header: string | undefined
   body: Uint8Array
-  /** The one tenant that is served at the host of the request. */
+  /** The tenant of the request's host, if that is a tenant's own host. */
   hostTenant: Tenant | null
 }
 
 export interface InboundAccess {
-  /** Whose message it is, or undefined for whatever is wrong with it. */
+  /** Authenticates a message; returns undefined for any failure. */
   open(message: SignedMessage): Promise<InboundSender | undefined>
 }
 
 /**
- * Who a message is from. An unknown connection, a tenant that is suspended or not served at this host, and another
- * signature take the same steps, in the database too: nobody learns which it was. Nothing is remembered, so that a
- * connection in use is not refused sooner than another.
+ * Authenticates messages. An unknown connection, a tenant that is suspended or not served at this host, and a wrong
+ * signature take the same steps, in the database too, so that nobody learns which it was. Nothing is cached, so that a
+ * connection in use is not rejected sooner than another.
  */
 export function createInboundAccess(deps: {
   database: Database
@@ -61,7 +61,7 @@ export function createInboundAccess(deps: {
   }
 }
 
-/** The one 401. */
+/** Creates the only 401 of inbound messages. */
 export function notAdmitted(): DomainError {
   return new DomainError(
     'authentication-failed',

@@ -7,23 +7,23 @@ import type { Telemetry } from '../telemetry/telemetry-types.ts'
 import type { InboundSender } from './inbound-access.ts'
 import { below, type InboundMessage } from './inbound-message.ts'
 
-/** Where a request came from. */
+/** The address and the id of a request. */
 export type Origin = Pick<Caller, 'address' | 'requestId'>
 
-/** What a chat platform tells of skills, as telemetry. */
+/** Stores skill invocations from a chat platform as telemetry. */
 export interface InboundInvocations {
-  /** With pointers relative to `data`. */
+  /** Returns problems with pointers relative to `data`. */
   problemsIn(data: JsonObject, platform: string): PointedError[]
   /**
-   * Stores the event once, however often the message comes: what it was stored for is known by the message's id.
-   * Answers whether it was stored now. Throws as `Telemetry.ingestEvent` does, with pointers into the message.
+   * Stores the event once, even if the message arrives several times: the id of the message identifies it. Returns
+   * whether the event was stored now. Throws as `Telemetry.ingestEvent` does, with pointers into the message.
    */
   ingest(sender: InboundSender, message: InboundMessage, platform: string, origin: Origin): Promise<boolean>
 }
 
 export function createInboundInvocations(deps: { telemetry: Telemetry; masterKey: Buffer }): InboundInvocations {
   const { telemetry } = deps
-  // Of the master key, so that no client of the tenant can take the key of a message that is to come.
+  // Derived from the master key, so that no client of the tenant can occupy the key of a future message.
   const key = deriveKey(deps.masterKey, 'idempotency keys of inbound messages')
   const keyOf = ({ tenant, connectionId }: InboundSender, id: string) =>
     createHmac('sha256', key).update(`${tenant.slug}\0${connectionId}\0${id}`).digest('base64url')
@@ -45,7 +45,7 @@ export function createInboundInvocations(deps: { telemetry: Telemetry; masterKey
         return !(await telemetry.ingestEvent(caller, eventOf(data, platform), keyOf(sender, id))).replayed
       } catch (error) {
         if (!(error instanceof DomainError)) throw error
-        // It was stored, with what another message of the id said, or has been erased since; only the note was lost.
+        // The event was stored from another message with this id, or erased since; only the note was lost.
         if (error.slug === 'idempotency-conflict' || error.slug === 'not-found') return false
         if (error.errors === undefined) throw error
         const errors = below(error.errors)

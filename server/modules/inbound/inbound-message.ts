@@ -14,7 +14,7 @@ export interface InboundMessage<Kind extends string = string> {
   data: JsonObject
 }
 
-/** The id of a message, whatever else may be wrong with it. */
+/** Returns the id of a message, regardless of its other faults. */
 export function messageIdOf(body: JsonValue): string | undefined {
   const id = isJsonObject(body) ? body.id : undefined
   return typeof id === 'string' && idPattern.test(id) ? id : undefined
@@ -24,8 +24,8 @@ export function messageIdOf(body: JsonValue): string | undefined {
  * Reads a message.
  *
  * @param kinds that the connection may send
- * @param problemsIn what is wrong with its `data`, with pointers relative to that
- * @throws DomainError `validation-failed` with everything that is wrong
+ * @param problemsIn returns the problems of its `data`, with pointers relative to that
+ * @throws DomainError `validation-failed` with every violation
  */
 export function readMessage<Kind extends string>(
   body: JsonValue,
@@ -48,7 +48,7 @@ export function readMessage<Kind extends string>(
   return { id: id as string, kind: known as Kind, data: data as JsonObject }
 }
 
-/** Faults of `data`, as faults of the message. */
+/** Turns faults of `data` into faults of the message. */
 export function below(errors: readonly PointedError[]): PointedError[] {
   return errors.map(({ pointer, detail }) => ({ pointer: `/data${pointer}`, detail }))
 }

@@ -18,7 +18,7 @@ export interface InboundModule {
   routes(app: FastifyInstance): void
 }
 
-/** What identity providers and chat platforms tell the Hub, signed. */
+/** Creates the receiver of signed messages from identity providers and chat platforms. */
 export function createInboundModule(deps: {
   database: Database
   masterKey: Buffer

@@ -17,7 +17,7 @@ import { PersonData, type PersonKind } from './inbound-schemas.ts'
 const shapeErrors = compileSchema(PersonData)
 
 interface Person {
-  /** Absent at most with `user.deactivated`, and then there is an external id. */
+  /** Absent only with `user.deactivated` and an external id. */
   user_name?: string
   external_id?: string
   email?: string
@@ -27,14 +27,14 @@ interface Person {
   active?: boolean
 }
 
-/** What an identity provider tells of people, brought to the directory of the tenant as SCIM is. */
+/** Applies an identity provider's messages about people to the tenant's directory, as SCIM does. */
 export interface InboundPeople {
-  /** With pointers relative to `data`. */
+  /** Returns problems with pointers relative to `data`. */
   problemsIn(kind: PersonKind, data: JsonObject): PointedError[]
   /**
-   * Whom it is about is found by external id, else by user name. Of somebody unknown it makes a person, but for
-   * `user.deactivated`, which then does nothing. What `data` leaves out stays. Throws `concurrent-modification` for the
-   * last administrator, and for a user name that is somebody else's.
+   * Applies a message to the person found by external id, else by user name. Creates an unknown person, except for
+   * `user.deactivated`, which then does nothing. Members absent from `data` stay. Throws `concurrent-modification` for
+   * the last administrator, and for a user name of somebody else.
    */
   apply(tx: TenantTx, tenant: Tenant, message: InboundMessage<PersonKind>, cause: DirectoryCause): Promise<void>
 }
@@ -53,7 +53,7 @@ export function createInboundPeople(deps: { directory: Directory; reader: Resour
     if (byId) return byId
     const byName = userName === undefined ? undefined : await find(tx, 'username', userName)
     const hasOtherId = externalId !== undefined && byName !== undefined && byName.externalId !== null
-    // Who left does not come back as somebody with another external id, as when a directory is read.
+    // A person who left does not come back under another external id; a pull has the same rule.
     return hasOtherId && !(byName.active && byName.wantedActive) ? undefined : byName
   }
 
@@ -61,7 +61,7 @@ export function createInboundPeople(deps: { directory: Directory; reader: Resour
     problemsIn(kind, data) {
       const all = shapeErrors(data)
       const isFaulty = (pointer: string) => all.some((error) => error.pointer === pointer)
-      // Whoever is to be deactivated is known already, by either.
+      // A person to deactivate is known already, so either id is sufficient.
       const hasId = kind === 'user.deactivated' && data.external_id !== undefined && !isFaulty('/external_id')
       const errors = all.filter(({ pointer }) => !(hasId && data.user_name === undefined && pointer === '/user_name'))
       if (typeof data.email === 'string' && !isFaulty('/email') && !isEmail(data.email)) {
@@ -102,7 +102,7 @@ function writeOf({ userName, externalId, attributes, wantedActive }: DirectoryUs
   return { userName, externalId, attributes, active: wantedActive }
 }
 
-/** Attributes of a SCIM user (RFC 7643, section 4.1) as they are with what the message says. */
+/** Returns the attributes of a SCIM user (RFC 7643, section 4.1), updated from the message. */
 function attributesOf(person: Person, before: JsonObject): JsonObject {
   const { email, display_name: displayName, given_name: givenName, family_name: familyName } = person
   const name: Record<string, JsonValue> = {
@@ -111,7 +111,7 @@ function attributesOf(person: Person, before: JsonObject): JsonObject {
     ...(familyName !== undefined && { familyName }),
   }
   const hasNewName = givenName !== undefined || familyName !== undefined
-  // It is made of the others, and would contradict them.
+  // Composed of the other parts, so it would contradict them.
   if (hasNewName) delete name.formatted
   return {
     ...before,
@@ -121,7 +121,7 @@ function attributesOf(person: Person, before: JsonObject): JsonObject {
   }
 }
 
-/** In the place of the address that the Hub uses: the primary one, else the first. */
+/** Replaces the address that the Hub uses: the primary one, else the first. */
 function withAddress(emails: JsonValue | undefined, value: string): JsonValue {
   const list = (Array.isArray(emails) ? (emails as readonly JsonValue[]) : []).filter(isJsonObject)
   const used = list.find(({ primary }) => primary === true) ?? list[0]
@@ -137,7 +137,7 @@ const ownNames: Readonly<Record<string, string>> = {
   '/active': '/data/active',
 }
 
-/** Faults name members of the message, not of SCIM. */
+/** Renames pointers of SCIM to members of the message. */
 function failWithOwnNames(error: unknown): never {
   if (!(error instanceof DomainError) || error.errors === undefined) throw error
   const errors = error.errors.map(({ pointer, detail }) => ({ pointer: ownNames[pointer] ?? '/data', detail }))

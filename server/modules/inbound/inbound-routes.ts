@@ -47,7 +47,7 @@ export function addInboundRoutes(app: FastifyInstance, access: InboundAccess, in
       const id = `inbound ${connectionId}`
       return inbound.receive(sender, body, {
         ...{ address, requestId },
-        // Whoever has captured a message can send it again and again: that is not to use up what its sender may send.
+        // Anyone who captured a message can repeat it, which must not use up the sender's limit.
         count: (isKnown) => (isKnown ? charges.attempt(id) : charges.succeed(id, sender.tenant.slug)),
       })
     },

@@ -17,7 +17,7 @@ export const InboundParams = Type.Object(
   { additionalProperties: false },
 )
 
-// With something to be seen in it.
+// Contains at least one visible character.
 const line = (description: string, example: string) =>
   Type.String({
     minLength: 1,
@@ -28,7 +28,7 @@ const line = (description: string, example: string) =>
     examples: [example],
   })
 
-/** `data` of what is about a person. */
+/** Member `data` of messages about a person. */
 export const PersonData = Type.Object(
   {
     user_name: line(
@@ -98,16 +98,16 @@ const messageOf = (kind: TSchema, data: TSchema) =>
     { additionalProperties: false },
   )
 
-/** Kind and data are checked by which connection it came from. */
+/** The handler validates kind and data by the type of the connection. */
 export const InboundMessageSchema = messageOf(Type.String(), Type.Record(Type.String(), Type.Unknown()))
 
-/** `user.deactivated` takes an external id alone, so that the name is not in all messages of the description. */
+/** Makes the name optional: `user.deactivated` accepts an external id alone. */
 const DescribedPerson = Type.Object(
   { ...PersonData.properties, user_name: Type.Optional(PersonData.properties.user_name) },
   { additionalProperties: false, description: 'Data of `user.*`. Absent members stay unchanged.' },
 )
 
-/** As it is described. */
+/** The body for the API description. */
 export const InboundBody = messageOf(
   Type.Enum([invocationKind, ...personKinds], {
     description: '`skill.invoked` for a connector, the others for the SCIM configuration',

@@ -13,18 +13,18 @@ import {
 } from './inbound-store.ts'
 import type { InboundKind, InboundSecrets } from './inbound-types.ts'
 
-/** Whatever is one of the two: which is not told. */
+/** The secrets of a connection. Callers must not reveal which one matched. */
 export interface OpenedSecrets {
   kind: InboundKind
-  /** The newest; undefined once the tenant's key is destroyed. */
+  /** The newest secret; undefined once the tenant's key is destroyed. */
   current: string | undefined
-  /** The one before, while it is good. */
+  /** The previous secret while it is valid. */
   former: string | undefined
 }
 
-/** {@link InboundSecrets} that also opens them. */
+/** {@link InboundSecrets} that also decrypts them. */
 export interface InboundSecretVault extends InboundSecrets {
-  /** Throws DomainError `hub-unavailable` while the tenant's key cannot be reached. */
+  /** Decrypts the secrets. Throws DomainError `hub-unavailable` while the tenant's key is unreachable. */
   open(tx: TenantTx, tenant: Tenant, row: InboundSecretRow): Promise<OpenedSecrets>
 }
 

@@ -12,29 +12,29 @@ import type { InboundPeople } from './inbound-people.ts'
 import { invocationKind, personKinds } from './inbound-schemas.ts'
 import { forgetMessages, isNoted, note } from './inbound-store.ts'
 
-/** Few enough for one statement to end well within its timeout. */
+/** Maximum rows per deletion, small enough to end well within the statement timeout. */
 const forgottenAtOnce = 10_000
 
-/** In the names of the answer. */
+/** A result, with the member names of the response. */
 export interface InboundAnswer {
   id: string
   status: 'accepted' | 'duplicate'
 }
 
-/** The call that a message came with. */
+/** The request that contains a message. */
 export interface InboundCall extends Origin {
-  /** Counts it, before anything is done: by whether its message was taken before. Throws `rate-limited`. */
+  /** Charges the request before it is processed, by whether its message is known. Throws `rate-limited`. */
   count(isKnown: boolean): Promise<void>
 }
 
 export interface InboundService {
   /**
-   * Takes a message whose signature is good. One whose id was taken before has no effect. One that is refused was not
-   * taken: mended, it may come again with its id. Throws `malformed-json`, `validation-failed`,
-   * `concurrent-modification`, what `Telemetry.ingestEvent` throws, and what `count` does.
+   * Processes a message with a valid signature. A known id has no effect. A rejected message is not recorded, so the
+   * sender may correct it and send it again with its id. Throws `malformed-json`, `validation-failed`,
+   * `concurrent-modification`, the errors of `Telemetry.ingestEvent` and those of `count`.
    */
   receive(sender: InboundSender, body: Buffer, call: InboundCall): Promise<InboundAnswer>
-  /** Forgets messages that were taken long ago. */
+  /** Deletes old message ids. */
   chore: TenantChore
 }
 
@@ -46,7 +46,7 @@ export function createInboundService(deps: {
 }): InboundService {
   const { database, people, invocations } = deps
 
-  /** The platform of a connector, and whether the message was taken before. */
+  /** Returns the platform of a connector, and whether the message is known. */
   async function look({ tenant, connectionId, kind }: InboundSender, id: string | undefined) {
     return database.withTenant(
       tenant.slug,
@@ -73,7 +73,8 @@ export function createInboundService(deps: {
     const { tenant, connectionId } = sender
     const message = readMessage(body, [invocationKind], (_, data) => invocations.problemsIn(data, platform))
     const isStored = await invocations.ingest(sender, message, platform, origin)
-    // The event is stored by a role that can do nothing else. Were this lost, the message would be known by its event.
+    // A separate transaction, since the role that stores events can do nothing else. If this one is lost, the event
+    // itself identifies the message.
     await database.withTenant(tenant.slug, (tx) => note(tx, connectionId, message.id, formatTimestamp(Date.now())))
     return { id: message.id, status: isStored ? 'accepted' : 'duplicate' } as const
   }
@@ -86,7 +87,7 @@ export function createInboundService(deps: {
       await count(isKnown)
       if (isKnown && id !== undefined) return { id, status: 'duplicate' }
       if (sender.kind === 'scim') return takePerson(sender, body, origin)
-      // It was removed a moment ago.
+      // The connector was removed a moment ago.
       if (platform === undefined) throw notAdmitted()
       return takeInvocation(sender, body, platform, origin)
     },

@@ -1,13 +1,13 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { parseSignature, problemOfAge, type SignatureParts } from '../../../contract/webhook-signature.ts'
 
-/** What a message is checked with where there is no secret, so that it takes as long. Nobody knows it. */
+/** Random secret for messages without a stored one, so that the check takes as long. */
 const dummySecret = randomBytes(32).toString('hex')
 const dummyParts: SignatureParts = { timestamp: '0', seconds: 0, signatures: ['0'.repeat(64)] }
 
 /**
- * Whether a message bears a signature by either secret that is of now (interface section 5, rule 7). Does the same work
- * whatever is wrong with it: a header that says nothing, and a connection without secrets, are checked as well, and fail.
+ * Returns whether a message has a current signature by either secret (interface section 5, rule 7). Does the same work
+ * for every failure: it also checks malformed headers and connections without secrets, and fails.
  *
  * @param body as it was received
  * @param nowMs milliseconds since 1970

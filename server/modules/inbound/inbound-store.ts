@@ -4,7 +4,7 @@ import type { TenantTables } from '../../db/schema.ts'
 
 export type InboundSecretRow = Omit<Selectable<TenantTables['hub.inbound_secrets']>, 'tenant_id'>
 
-/** Whose connection it is. */
+/** Returns the tenant of a connection. */
 export async function tenantOfConnection(tx: RegistryTx, connectionId: string): Promise<string | undefined> {
   const row = await tx.db
     .selectFrom('hub.inbound_directory')
@@ -14,7 +14,7 @@ export async function tenantOfConnection(tx: RegistryTx, connectionId: string): 
   return row?.tenant_slug
 }
 
-/** In the transaction that makes its secret, so that neither exists without the other. */
+/** Registers a connection in the transaction that creates its secret, so that neither exists without the other. */
 export async function listConnection(tx: TenantTx, connectionId: string): Promise<void> {
   await tx.client.query(
     `insert into hub.inbound_directory (connection_id, tenant_slug) values ($1, $2)
@@ -39,7 +39,7 @@ export async function findSecret(tx: TenantTx, connectionId: string): Promise<In
   return rows[0]
 }
 
-/** Takes the place of the one that is there; when that was made stays. */
+/** Inserts or replaces a secret. The creation time stays. */
 export async function putSecret(tx: TenantTx, row: InboundSecretRow): Promise<void> {
   await tx.client.query(
     `insert into hub.inbound_secrets (tenant_id, connection_id, kind, secret_sealed, former_secret_sealed,
@@ -77,8 +77,7 @@ export async function isNoted(tx: TenantTx, connectionId: string, messageId: str
 }
 
 /**
- * Notes that a message was taken, or answers false where it is noted already. While another transaction that noted it
- * has not ended, this waits for it.
+ * Records a message id; returns false if it is recorded already. Waits for a concurrent transaction that recorded it.
  */
 export async function note(tx: TenantTx, connectionId: string, messageId: string, at: string): Promise<boolean> {
   const { rowCount } = await tx.client.query(
@@ -89,7 +88,7 @@ export async function note(tx: TenantTx, connectionId: string, messageId: string
   return rowCount !== 0
 }
 
-/** Forgets up to `count` messages that were received before then, and answers how many. */
+/** Deletes at most `count` message ids received before a time, and returns their number. */
 export async function forgetMessages(tx: TenantTx, before: string, count: number): Promise<number> {
   const { rowCount } = await tx.client.query(
     `delete from hub.inbound_messages where tenant_id = $1 and (connection_id, message_id) in (

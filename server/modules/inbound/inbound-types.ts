@@ -1,33 +1,37 @@
 import type { TenantTx } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
 
-/** A chat platform, or the identity provider. */
+/** The kind of sender: a chat platform, or the identity provider. */
 export type InboundKind = 'connector' | 'scim'
 
-/** How messages of a connection come in; in the names of the answers that show it. */
+/** The inbound connection, with the member names of the responses that contain it. */
 export interface InboundConnection {
   connection_id: string
-  /** Once: of the answer that made it. */
+  /** Present only in the response that creates the secret. */
   secret?: string
 }
 
-/** In the names of the answer. */
+/** A rotated secret, with the member names of the response. */
 export interface RotatedInboundSecret {
   connection_id: string
   secret: string
-  /** RFC 3339; absent where there was none before. */
+  /** RFC 3339; absent without a previous secret. */
   former_secret_until?: string
 }
 
 /**
- * What connections sign their messages with. Everything works inside the transaction that makes or removes the
- * connection, under its lock.
+ * Manages the secrets by which connections sign their messages. Every method works inside the transaction that creates
+ * or removes the connection, under its lock.
  */
 export interface InboundSecrets {
-  /** @returns the secret, which nothing shows again */
+  /**
+   * Creates a secret.
+   *
+   * @returns the secret, which is not shown again
+   */
   make(tx: TenantTx, tenant: Tenant, connectionId: string, kind: InboundKind): Promise<string>
-  /** The secret before stays good for a day; of a connection that has none yet, this is its first. */
+  /** Rotates the secret; the previous one is valid for another day. A connection without a secret gets its first. */
   rotate(tx: TenantTx, tenant: Tenant, connectionId: string, kind: InboundKind): Promise<RotatedInboundSecret>
-  /** From its commit on the connection is as unknown as any other. */
+  /** Removes the secret. From the commit on, the connection counts as unknown. */
   remove(tx: TenantTx, connectionId: string): Promise<void>
 }

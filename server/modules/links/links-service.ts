@@ -16,11 +16,11 @@ import {
 } from './links-store.ts'
 import type { IssuedLink, LinkPurpose, OpenLink, SignInLinks } from './links-types.ts'
 
-/** base64url of 32 bytes. */
+/** Matches base64url of 32 bytes. */
 const tokenPattern = /^[A-Za-z0-9_-]{43}$/
 const paths: Record<LinkPurpose, string> = { welcome: 'welcome', sign_in: 'sign-in/link' }
 const hourMs = 3_600_000
-/** Kept beyond its end, for whoever asks why a link does not open any more. */
+/** Milliseconds to keep an expired link, to explain why it no longer opens. */
 const keptMs = 7 * 24 * hourMs
 const forgottenAtOnce = 1000
 
@@ -70,7 +70,7 @@ async function issueAs(
   return linkOf(tenant, row, token)
 }
 
-/** A flood of requests for an address comes to so many mails, each of whose links opens. */
+/** Returns whether the address has reached the hourly limit of mails. Each mailed link stays valid. */
 async function hadEnough(tx: TenantTx, email: string): Promise<boolean> {
   const since = formatTimestamp(Date.now() - hourMs)
   const mailed = await countLinks(tx, { email, purpose: 'sign_in', since, max: signInMailsPerHour })

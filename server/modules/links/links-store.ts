@@ -6,7 +6,7 @@ import { lockTenant } from '../../db/tenant-lock.ts'
 
 export type LinkRow = TenantTables['hub.magic_links']
 
-/** A link that exists already stays as it is. */
+/** Inserts a link; an existing one stays unchanged. */
 export async function insertLink(
   tx: TenantTx,
   row: Omit<LinkRow, 'tenant_id' | 'consumed_at' | 'proof'>,
@@ -19,7 +19,10 @@ export async function insertLink(
     .execute()
 }
 
-/** A link that was used has no proof any more, and opens nothing. One that the Hub did not make does not exist. */
+/**
+ * Returns a link by its hash. A used link has no proof any more and opens nothing. An unused one with an invalid proof
+ * counts as absent.
+ */
 export async function linkByHash(tx: TenantTx, tokenHash: Buffer): Promise<LinkRow | undefined> {
   const row = await tx.db
     .selectFrom('hub.magic_links')
@@ -30,7 +33,7 @@ export async function linkByHash(tx: TenantTx, tokenHash: Buffer): Promise<LinkR
   return row === undefined || row.consumed_at !== null ? row : tx.proofs.sound(linkRows, tx.tenantId, row)
 }
 
-/** Locks the link, so of two at once the second waits for the first, and then finds nothing. */
+/** Consumes a link and locks it, so that a concurrent second call waits and then finds nothing. */
 export async function consumeLink(tx: TenantTx, tokenHash: Buffer, now: string): Promise<LinkRow | undefined> {
   const open = await tx.db
     .selectFrom('hub.magic_links')
@@ -73,12 +76,12 @@ export async function hasLink(tx: TenantTx, purpose: string): Promise<boolean> {
   return row !== undefined
 }
 
-/** Until the transaction ends no other one counts the tenant's links to make another. */
+/** Serialises transactions that count and create the tenant's mailed links. */
 export async function lockMailedLinks(tx: TenantTx): Promise<void> {
   await lockTenant(tx, mailedLinkLockClass)
 }
 
-/** How many were made for the address since then, counted up to `max`. */
+/** Counts links created for the address since a time, up to `max`. */
 export async function countLinks(
   tx: TenantTx,
   wanted: { email: string; purpose: string; since: string; max: number },
@@ -95,7 +98,7 @@ export async function countLinks(
   return rows.length
 }
 
-/** At most `count` at once, so that no transaction is long. Answers how many. */
+/** Deletes at most `count` links, which keeps the transaction short, and returns their number. */
 export async function deleteLinks(tx: TenantTx, expiredBefore: string, count: number): Promise<number> {
   const deleted = await tx.db
     .deleteFrom('hub.magic_links')

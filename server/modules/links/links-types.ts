@@ -1,7 +1,7 @@
 import type { TenantTx } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
 
-/** `welcome` makes its owner the administrator; `sign_in` signs a known person in. */
+/** Purpose of a link: `welcome` makes its owner the administrator; `sign_in` signs a known person in. */
 export type LinkPurpose = 'welcome' | 'sign_in'
 
 export interface IssuedLink {
@@ -10,38 +10,43 @@ export interface IssuedLink {
   expiresAt: string
 }
 
-/** What a link stands for. */
+/** The content of a link. */
 export interface OpenLink {
   purpose: LinkPurpose
   email: string
   expiresAt: string
 }
 
-/** A link that was made, whether or not it still opens. */
+/** An issued link, whether or not it still opens. */
 export interface KnownLink extends OpenLink {
-  /** Neither used nor expired. */
+  /** True if neither used nor expired. */
   isOpen: boolean
 }
 
-/** Links that sign in: 24 hours, once, stored as a hash. All work inside the caller's transaction. */
+/**
+ * Manages sign-in links, which are valid once within 24 hours and stored as a hash. Every method works inside the
+ * caller's transaction.
+ */
 export interface SignInLinks {
   issue(tx: TenantTx, tenant: Tenant, email: string, purpose: LinkPurpose): Promise<IssuedLink>
-  /** A token to be given to {@link issueForMail}: 256 random bits, as text for an address. */
+  /** Returns a token for {@link issueForMail}: 256 random bits, as text for an address. */
   newToken(): string
   /**
-   * The `sign_in` link of that token, so that trying to mail it again takes the same link. Undefined when the address
-   * was sent one less than a minute ago, or five within the hour: those are as good. Undefined, too, when the link of
+   * Returns the `sign_in` link of the token, so that a retried mail has the same link. Returns undefined if the address
+   * got a link less than a minute ago, or five within the hour: those still work. Returns undefined also if the link of
    * the token is used or expired.
    */
   issueForMail(tx: TenantTx, tenant: Tenant, email: string, token: string): Promise<IssuedLink | undefined>
-  /** Whether the tenant was ever given a welcome link. */
+  /** Returns whether the tenant ever had a welcome link. */
   hasWelcomeLink(tx: TenantTx): Promise<boolean>
-  /** Looks without using it up; undefined when the tenant has no such link, nor had one within the last week. */
+  /**
+   * Finds a link without consuming it. Returns undefined if it never existed or was deleted, a week after it expired.
+   */
   look(tx: TenantTx, token: string): Promise<KnownLink | undefined>
-  /** Uses it up: of two at once only one gets it. */
+  /** Consumes a link; of two concurrent calls only one gets it. */
   consume(tx: TenantTx, token: string): Promise<OpenLink | undefined>
-  /** Ends all links of that purpose that were not used: whoever has one no longer gets in by it. */
+  /** Invalidates all unused links of that purpose. */
   endOpen(tx: TenantTx, purpose: LinkPurpose): Promise<void>
-  /** A chore: forgets a part of those that expired long ago; true when there may be more. */
+  /** Deletes, as a chore, a batch of links that expired long ago. Returns true if there may be more. */
   forgetExpired(tx: TenantTx): Promise<boolean>
 }

@@ -1,8 +1,8 @@
 import type { AttributeDefinition, ResourceDefinition } from './schema-types.ts'
 
-/** Where an attribute is: `name.familyName`, or `urn:…:enterprise:2.0:User:manager.value`. */
+/** The path of an attribute: `name.familyName`, or `urn:…:enterprise:2.0:User:manager.value`. */
 export interface AttributePath {
-  /** URN of the extension that it is of; undefined in the core schema. */
+  /** URN of its extension; undefined in the core schema. */
   extension?: string | undefined
   attribute: AttributeDefinition
   sub?: AttributeDefinition | undefined
@@ -10,12 +10,12 @@ export interface AttributePath {
 
 type Names = ReadonlyMap<string, AttributeDefinition>
 
-/** Looks attributes up by name, whatever its case. Names come from outside, so these are maps and not objects. */
+/** Returns attributes by name in lower case. Names are untrusted, so the result is a map and not an object. */
 const namesOf = remember((list: readonly AttributeDefinition[]): Names => {
   return new Map(list.map((each) => [each.name.toLowerCase(), each]))
 })
 
-/** @returns the attribute of that name, or undefined */
+/** @returns the attribute with that name, or undefined */
 export function attributeNamed(
   list: readonly AttributeDefinition[] | undefined,
   name: string,
@@ -24,10 +24,10 @@ export function attributeNamed(
 }
 
 /**
- * Finds the attribute that a path names (RFC 7644, figure 1, `attrPath`): with or without the URN of its schema, at most
- * one sub-attribute deep. What extends a resource is found without its URN too, where the core schema has no such name.
+ * Finds the attribute of a path (RFC 7644, figure 1, `attrPath`), with or without the URN of its schema and at most one
+ * sub-attribute deep. An attribute of an extension is also found without its URN, if the core schema has no such name.
  *
- * @returns undefined when there is none
+ * @returns undefined for an unknown attribute
  */
 export function findAttribute(resource: ResourceDefinition, text: string): AttributePath | undefined {
   const schema = schemaBefore(resource, text)
@@ -45,7 +45,7 @@ export function findAttribute(resource: ResourceDefinition, text: string): Attri
   return sub && { extension, attribute, sub }
 }
 
-/** The extension that a text names, whole: the key of its attributes in a resource. */
+/** Returns the extension whose full URN the text is: the key of its attributes in a resource. */
 export function extensionNamed(resource: ResourceDefinition, text: string) {
   const name = text.toLowerCase()
   return resource.extensions.find((schema) => schema.id.toLowerCase() === name)
@@ -67,7 +67,7 @@ function ofCoreOrExtension(resource: ResourceDefinition, name: string) {
   return undefined
 }
 
-/** A function of an object that is asked for the same few objects for ever. */
+/** Caches a function whose arguments are few long-lived objects. */
 function remember<Key extends object, Value>(make: (key: Key) => Value): (key: Key) => Value {
   const known = new WeakMap<Key, Value>()
   return (key) => {

@@ -5,10 +5,10 @@ import type { AttributeDefinition } from './schema-types.ts'
 import { scimProblem } from './scim-problems.ts'
 
 /**
- * A value as it is kept: in the spelling of the schema, of its types, without what the schema does not have. Entra's ways
- * are understood: booleans as text, one value where a list belongs, text where an object with `value` belongs.
+ * Returns a value in its stored form: with the spelling and types of the schema, without unknown parts. Accepts
+ * variants that Entra sends: booleans as text, a single value for a list, text for an object with `value`.
  *
- * @returns undefined for null and for empty lists: the attribute is not assigned (RFC 7643, section 2.5)
+ * @returns undefined for null and for empty lists: the attribute is unassigned (RFC 7643, section 2.5)
  * @throws DomainError 400 with scimType `invalidValue`
  */
 export function normalValue(attribute: AttributeDefinition, value: JsonValue): JsonValue | undefined {
@@ -23,7 +23,7 @@ export function normalValue(attribute: AttributeDefinition, value: JsonValue): J
   return normal.length === 0 ? undefined : normal
 }
 
-/** One value of the attribute, multi-valued or not. */
+/** Returns one value of the attribute, multi-valued or not, in its stored form. */
 export function normalSingle(attribute: AttributeDefinition, value: JsonValue): JsonValue | undefined {
   if (value === null) return undefined
   if (attribute.type === 'complex') return normalComplex(attribute, value)
@@ -32,7 +32,7 @@ export function normalSingle(attribute: AttributeDefinition, value: JsonValue): 
   return value
 }
 
-/** At most one value is the primary one (RFC 7643, section 2.4). */
+/** Checks that at most one value is primary (RFC 7643, section 2.4). */
 export function checkPrimary(attribute: AttributeDefinition, values: readonly JsonValue[]): void {
   if (values.filter(isPrimary).length > 1) throw invalid(attribute, 'must have one primary value at most')
 }
@@ -45,7 +45,7 @@ export function invalid(attribute: { name: string }, detail: string) {
   return scimProblem('invalidValue', `The attribute ${attribute.name} ${detail}.`)
 }
 
-/** Some clients send a list of one for what has one value. */
+/** Unwraps a list of one: some clients send that for a single-valued attribute. */
 function singleOf(attribute: AttributeDefinition, value: JsonValue): JsonValue {
   if (!Array.isArray(value)) return value
   const values = value as readonly JsonValue[]

@@ -4,7 +4,7 @@ import type { Dialect } from './dialect.ts'
 import type { AttributeDefinition, ResourceDefinition, SchemaDefinition } from './schema-types.ts'
 import { resourceDefinitions } from './scim-schemas.ts'
 
-/** What this server does and does not (RFC 7643, section 5). */
+/** Returns the capabilities of this server (RFC 7643, section 5). */
 export function serviceProviderConfig(base: string): JsonObject {
   return {
     schemas: ['urn:ietf:params:scim:schemas:core:2.0:ServiceProviderConfig'],
@@ -27,7 +27,7 @@ export function serviceProviderConfig(base: string): JsonObject {
   }
 }
 
-/** RFC 7643, section 6. */
+/** Returns the resource types (RFC 7643, section 6). */
 export function resourceTypes(base: string, dialect: Dialect): JsonObject[] {
   return resourceDefinitions.map((definition) => resourceType(base, definition, dialect))
 }
@@ -49,7 +49,7 @@ function resourceType(
   }
 }
 
-/** RFC 7643, section 7. */
+/** Returns the schemas (RFC 7643, section 7). */
 export function schemas(base: string): JsonObject[] {
   return resourceDefinitions.flatMap(({ schema, extensions }) =>
     [schema, ...extensions].map((each) => schemaOf(base, each)),

@@ -7,7 +7,8 @@ const ofOrder: ReadonlySet<CompareOperator> = new Set(['gt', 'ge', 'lt', 'le'])
 const moment = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/i
 
 /**
- * What an attribute is compared with, checked against its type. Booleans may come as text, as Entra sends them.
+ * Returns the value of a comparison, checked against the type of the attribute. Booleans may be text, as Entra sends
+ * them.
  *
  * @throws FilterSyntaxError
  */

@@ -8,20 +8,20 @@ import { scimProblem } from './scim-problems.ts'
 
 const operators: ReadonlySet<string> = new Set(['eq', 'ne', 'co', 'sw', 'ew', 'gt', 'ge', 'lt', 'le'])
 
-/** A bracket that is open: what stands in it so far, and what it opens. */
+/** An open bracket, with its terms so far. */
 interface Frame {
   closes: ')' | ']' | 'end'
   negated: boolean
-  /** Of `[`: the multi-valued attribute whose values are asked about. */
+  /** For `[`: the multi-valued attribute whose values the terms compare. */
   values?: AttributePath
-  /** The terms of the `or`, each an `and` that is complete. */
+  /** The terms of the `or`, each a complete `and`. */
   ors: DirectoryFilter[]
   ands: DirectoryFilter[]
 }
 
 /**
  * Parses a filter (RFC 7644, section 3.4.2.2) over the attributes of a resource. Time and memory are linear in its
- * length; open brackets are kept on a list of bounded length, never on the stack of the engine.
+ * length. Open brackets are kept on a list of bounded length, never on the call stack.
  *
  * @throws DomainError 400 with scimType `invalidFilter`
  */
@@ -37,7 +37,7 @@ export function parseFilter(resource: ResourceDefinition, text: string): Directo
 }
 
 /**
- * Parses what stands between the brackets of `emails[type eq "work"]`, from the token after `[` on.
+ * Parses the filter between the brackets of `emails[type eq "work"]`, from the token after `[` on.
  *
  * @returns the filter, whose paths are sub-attributes, and the index after `]`
  * @throws FilterSyntaxError
@@ -72,7 +72,7 @@ class FilterParser {
     return this.run({ closes: ']', negated: false, values, ors: [], ands: [] })
   }
 
-  /** Until `outermost` is closed. */
+  /** Parses until `outermost` is closed. */
   private run(outermost: Frame): DirectoryFilter {
     const open: Frame[] = [outermost]
     for (;;) {
@@ -90,7 +90,7 @@ class FilterParser {
     }
   }
 
-  /** One comparison, which goes to the frame; or a bracket, which becomes the next frame. */
+  /** Reads one comparison into the frame, or opens a bracket and returns it as the next frame. */
   private readTerm(frame: Frame): Frame | undefined {
     const token = this.next()
     if (token?.kind === '(') return { closes: ')', negated: false, ...inside(frame), ors: [], ands: [] }
@@ -111,7 +111,7 @@ class FilterParser {
     return undefined
   }
 
-  /** `and` and `or`, and the brackets that end here. Answers the filter when the outermost is closed. */
+  /** Reads `and`, `or` and closing brackets. Returns the filter when the outermost bracket is closed. */
   private readConnectives(open: Frame[]): DirectoryFilter | undefined {
     for (;;) {
       const frame = open.at(-1) as Frame
@@ -138,7 +138,10 @@ class FilterParser {
     return { kind: 'some', path: directoryPath(values), filter: this.withSubAttribute(values.attribute, inner) }
   }
 
-  /** Entra writes `emails[type eq "work"].value eq "…"`: about the same value. */
+  /**
+   * Reads a sub-attribute after brackets. Entra sends `emails[type eq "work"].value eq "…"`, which concerns the same
+   * value.
+   */
   private withSubAttribute(attribute: AttributeDefinition, filter: DirectoryFilter): DirectoryFilter {
     const token = this.peek()
     if (token?.kind !== 'word' || !token.text.startsWith('.')) return filter
@@ -187,7 +190,7 @@ class FilterParser {
   }
 }
 
-/** Within `[…]` all brackets are about the same values. */
+/** Returns the attribute of the frame: within `[…]` all brackets concern the same values. */
 function inside({ values }: Frame): { values?: AttributePath } {
   return values ? { values } : {}
 }
@@ -196,7 +199,7 @@ function joined(kind: 'and' | 'or', terms: readonly DirectoryFilter[]): Director
   return terms.length === 1 ? (terms[0] as DirectoryFilter) : { kind, terms }
 }
 
-/** An attribute with parts is compared by its value: `emails co "@"` is `emails.value co "@"`. */
+/** Compares a complex attribute by its value: `emails co "@"` means `emails.value co "@"`. */
 function withValue(path: AttributePath): AttributePath {
   if (path.sub || !path.attribute.subAttributes) return path
   const value = attributeNamed(path.attribute.subAttributes, 'value')
@@ -204,7 +207,7 @@ function withValue(path: AttributePath): AttributePath {
   return { ...path, sub: value }
 }
 
-/** As the directory takes it: in lower case, without the URN of the core schema. */
+/** Returns the path in the form of the directory: lower case, without the URN of the core schema. */
 export function directoryPath({ extension, attribute, sub }: AttributePath): string[] {
   const names = [attribute.name, ...(sub ? [sub.name] : [])]
   return [...(extension === undefined ? [] : [extension]), ...names].map((name) => name.toLowerCase())

@@ -5,7 +5,7 @@ export type FilterToken =
   | { kind: 'literal'; value: string | number }
   | { kind: '(' | ')' | '[' | ']' }
 
-/** What is wrong with a filter or a path, in words. Whoever asked for it makes an answer of it. */
+/** Signals an invalid filter or path. The caller turns the message into a response. */
 export class FilterSyntaxError extends Error {
   override readonly name = 'FilterSyntaxError'
 }
@@ -16,7 +16,7 @@ const numberEnd = /[^0-9.eE+-]/g
 const number = /^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$/
 
 /**
- * Splits a filter or a path (RFC 7644, figure 1) into its tokens, each character looked at a fixed number of times.
+ * Splits a filter or a path (RFC 7644, figure 1) into its tokens. Reads each character a bounded number of times.
  *
  * @throws FilterSyntaxError
  */
@@ -57,7 +57,7 @@ function endOf(expression: RegExp, text: string, from: number): number {
   return expression.exec(text)?.index ?? text.length
 }
 
-/** Index after the closing quotation mark. A backslash takes the next character with it. */
+/** Returns the index after the closing quotation mark. A backslash escapes the next character. */
 function endOfString(text: string, from: number): number {
   let at = from + 1
   while (at < text.length) {

@@ -6,11 +6,11 @@ import type { ResourceDefinition } from './schema-types.ts'
 import { scimProblem } from './scim-problems.ts'
 
 export interface ListQuery extends DirectoryQuery {
-  /** From 1. */
+  /** Index of the first result, from 1. */
   startIndex: number
 }
 
-/** The parameters of a list, of the address or of `.search`: numbers may come as text. */
+/** The parameters of a list, from the address or from `.search`. Numbers may be text. */
 export interface ListParameters {
   filter?: unknown
   sortBy?: unknown
@@ -19,12 +19,12 @@ export interface ListParameters {
   count?: unknown
 }
 
-/** Far beyond any directory, and small enough for the database. */
+/** Maximum start index: larger than any directory, and small enough for the database. */
 const startIndexMax = 1_000_000_000
 
 /**
- * Reads filter, order and page of a list (RFC 7644, section 3.4.2). A page has 100 resources where nothing is said, and
- * 1,000 at most.
+ * Reads filter, order and page of a list (RFC 7644, section 3.4.2). A page has at most 1,000 resources; defaults to
+ * 100.
  *
  * @throws DomainError 400 with scimType `invalidFilter`, `invalidPath` or `invalidValue`
  */
@@ -62,7 +62,7 @@ function sortOf(
   return { sort: { path: directoryPath(path), descending: direction === 'descending' } }
 }
 
-/** Text that is there once. */
+/** Returns the text of a parameter that occurs at most once. */
 export function textOf(name: string, value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined
   if (typeof value === 'string') return value

@@ -14,16 +14,16 @@ export function isOfMembers({ path }: PatchStep): boolean {
   return path.attribute.name === 'members'
 }
 
-/** Whether the steps can only be understood with the members at hand, which a large group has many of. */
+/** Returns whether the steps depend on the current members, of which a large group has many. */
 export function asksForMembers(steps: readonly PatchStep[]): boolean {
   return steps.some((step) => isOfMembers(step) && step.path.filter && idsOf(step.path.filter) === undefined)
 }
 
 /**
- * What steps do to the members of a group, without its members being read. Removing who is not a member is no error: a
- * directory that repeats itself would never get past it.
+ * Returns the changes that steps make to the members of a group, without reading its members. Removing somebody who is
+ * not a member is no error: a directory that repeats itself would never succeed.
  *
- * @param members of the group, where {@link asksForMembers} says so
+ * @param members of the group, if {@link asksForMembers} returns true
  * @throws DomainError 400 with scimType `invalidValue`, `mutability` or `tooMany`
  */
 export function membersChanged(steps: readonly PatchStep[], members: Members = []): MembersChanged | undefined {
@@ -55,7 +55,7 @@ export function membersChanged(steps: readonly PatchStep[], members: Members = [
   return all ? { all: [...all] } : { add: [...add], remove: [...remove] }
 }
 
-/** Undefined asks for all of them. */
+/** Returns the listed ids; undefined means all members. */
 function idsIn(value: JsonValue): string[] | undefined {
   return value === null ? undefined : memberIds(value)
 }
@@ -73,7 +73,7 @@ function chosen(
   return values.filter((value) => matchesValue(attribute, filter, value)).map(({ value }) => value)
 }
 
-/** The ids of a filter that names them: `value eq "…"`, or several of these. */
+/** Returns the ids of a filter that lists them: `value eq "…"`, or several of these joined by `or`. */
 function idsOf(filter: DirectoryFilter): string[] | undefined {
   if (filter.kind === 'compare' && filter.operator === 'eq' && filter.path[0] === 'value') {
     return typeof filter.value === 'string' ? [filter.value] : []

@@ -12,15 +12,15 @@ import { messageSchemas } from './scim-schemas.ts'
 export interface PatchStep {
   op: 'add' | 'replace' | 'remove'
   path: PatchPath
-  /** Undefined where a remove has none. */
+  /** Undefined for a remove without a value. */
   value: JsonValue | undefined
 }
 
 /**
  * Reads the body of PATCH (RFC 7644, section 3.5.2) into steps. An operation without a path becomes one step for each
- * member of its value, whose names may be paths themselves, as Entra writes them: `name.givenName`,
- * `urn:…:enterprise:2.0:User:department`. There, what the schemas do not have or nobody may set is left out; a path of
- * its own that names an attribute of no schema is left out where it has a URN, and refused otherwise.
+ * member of its value, whose names may be paths, as Entra sends them: `name.givenName`,
+ * `urn:…:enterprise:2.0:User:department`. Among these, unknown and read-only attributes are ignored. An explicit path
+ * to an unknown attribute is ignored if it has a URN, and rejected otherwise.
  *
  * @param id of the resource, which Okta repeats in the value
  * @throws DomainError 400 with scimType `invalidSyntax`, `invalidPath`, `noTarget`, `mutability` or `tooMany`
@@ -68,7 +68,7 @@ function stepsOf(resource: ResourceDefinition, id: string, operation: JsonObject
   if (typeof path !== 'string') throw scimProblem('invalidPath', 'The path of an operation must be a string.')
   work.spendPath(path)
   const schema = schemaNamed(resource, path)
-  // The whole of an extension is its attributes.
+  // A path to a whole extension stands for its attributes.
   if (schema && isJsonObject(value)) return stepsBelow(resource, id, op, schema.id, value, work)
   if (schema && op === 'remove')
     return schema.attributes.map(({ name }) => stepOf(resource, op, `${schema.id}:${name}`))
@@ -120,7 +120,7 @@ function schemaNamed(resource: ResourceDefinition, text: string) {
   return text.toLowerCase() === resource.schema.id.toLowerCase() ? resource.schema : extensionNamed(resource, text)
 }
 
-/** In any case: Entra writes `Add`, `Replace` and `Remove`. */
+/** Reads the operation in any case: Entra sends `Add`, `Replace` and `Remove`. */
 function opOf(value: JsonValue | undefined): PatchStep['op'] {
   const op = typeof value === 'string' ? value.toLowerCase() : undefined
   if (op === 'add' || op === 'replace' || op === 'remove') return op

@@ -5,16 +5,16 @@ import { FilterSyntaxError, filterTokens } from './filter-tokens.ts'
 import type { ResourceDefinition } from './schema-types.ts'
 import { scimProblem } from './scim-problems.ts'
 
-/** What an operation of PATCH works on (RFC 7644, section 3.5.2). */
+/** The target of a PATCH operation (RFC 7644, section 3.5.2). */
 export interface PatchPath extends AttributePath {
-  /** Chooses values of a multi-valued attribute. */
+  /** Selects values of a multi-valued attribute. */
   filter?: DirectoryFilter
 }
 
 /**
  * Parses `userName`, `name.familyName`, `emails[type eq "work"].value`, `urn:…:User:department`.
  *
- * @returns undefined where the path is well formed, and names what the schemas do not have
+ * @returns undefined for a well-formed path to an unknown attribute
  * @throws DomainError 400 with scimType `invalidPath`
  */
 export function parsePatchPath(resource: ResourceDefinition, text: string): PatchPath | undefined {
@@ -36,7 +36,7 @@ function parse(resource: ResourceDefinition, text: string): PatchPath | undefine
   const path = findAttribute(resource, first.text)
   if (bracket === undefined) return path
   if (bracket.kind !== '[') throw new FilterSyntaxError('after the attribute only a filter in brackets can follow')
-  // What would be chosen from is nothing that is kept, but the form has to be right all the same.
+  // The attribute is unknown, so nothing is selected, but the form of the path was checked.
   if (!path) return undefined
   if (path.sub || !path.attribute.multiValued || !path.attribute.subAttributes) {
     throw new FilterSyntaxError(`${path.attribute.name} has no values of several parts to choose from`)
@@ -52,14 +52,17 @@ function parse(resource: ResourceDefinition, text: string): PatchPath | undefine
   return { ...path, filter, sub }
 }
 
-/** A name, with at most one sub-attribute, and before it the URN of a schema (RFC 7644, figure 1). */
+/**
+ * Returns whether the text is a name with at most one sub-attribute, optionally after the URN of a schema (RFC 7644,
+ * figure 1).
+ */
 function isAttributePath(text: string): boolean {
   const colon = text.lastIndexOf(':')
   if (colon >= 0 && !/^urn:[a-z0-9]/i.test(text)) return false
   return /^[a-z_$][\w$-]*(\.[a-z_$][\w$-]*)?$/i.test(text.slice(colon + 1))
 }
 
-/** Nothing here would follow them into a prototype; who sends them hopes for it. */
+/** Returns whether the name targets a prototype. No code here would follow such a name, but only attackers send it. */
 function isForbidden(name: string): boolean {
   return /(^|[.:])(__proto__|constructor|prototype)($|[.:])/i.test(name)
 }

@@ -3,25 +3,29 @@ import { isJsonObject, type JsonValue } from '../../../provenance/json.ts'
 import type { DirectoryFilter } from '../roster/directory/directory-types.ts'
 import { scimProblem } from './scim-problems.ts'
 
-/** So many characters are compared in the time of one step. */
+/** Number of characters compared in the time of one step. */
 const charactersPerStep = 64
 
 /**
- * What one PATCH may cost. Operations multiply with values and with the comparisons of a filter, and nothing else runs
- * meanwhile: whoever asks for more than a directory ever does is refused before it is done.
+ * Limits the cost of one PATCH. Operations multiply with values and with the comparisons of a filter, and they block
+ * the event loop. A request for more than any directory needs is rejected before it runs.
  */
 export class PatchWork {
   private steps = 0
   private paths = 0
 
-  /** @throws DomainError 400 with scimType `tooMany` */
+  /**
+   * Adds steps to the cost.
+   *
+   * @throws DomainError 400 with scimType `tooMany`
+   */
   spend(steps: number): void {
     this.steps += steps
     if (this.steps > scimPatchWorkMax) throw tooMany('on so many values')
   }
 
   /**
-   * Of a path before it is parsed.
+   * Adds the cost of a path before it is parsed.
    *
    * @throws DomainError 400 with scimType `tooMany`
    */
@@ -30,7 +34,7 @@ export class PatchWork {
     if (this.paths > scimPatchPathsLengthMax) throw tooMany('by so many or so long paths')
   }
 
-  /** Before each value is asked whether the filter chooses it. Throws as {@link spend}. */
+  /** Adds the cost of a filter before it is applied to each value. Throws as {@link spend}. */
   spendFilter(filter: DirectoryFilter, values: readonly JsonValue[]): void {
     const { terms, characters } = sizeOf(filter)
     const perValue = terms + characters / charactersPerStep
@@ -67,7 +71,7 @@ function sizeOf(filter: DirectoryFilter): { terms: number; characters: number } 
   }
 }
 
-/** Of the texts in values of a multi-valued attribute, which are one level deep. */
+/** Returns the total length of the texts in values of a multi-valued attribute, which are one level deep. */
 function lengthOf(values: readonly JsonValue[]): number {
   let length = 0
   for (const value of values) {

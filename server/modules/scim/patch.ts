@@ -12,8 +12,8 @@ import { scimProblem } from './scim-problems.ts'
 import { equalitiesOf, matchesValue } from './value-matching.ts'
 
 /**
- * Carries out steps in their order (RFC 7644, sections 3.5.2.1 to 3.5.2.3) on a copy. Members of groups are not among
- * what this changes: see MemberChange.
+ * Applies steps in order to a copy (RFC 7644, sections 3.5.2.1 to 3.5.2.3). Does not handle members of groups: see
+ * member-change.ts.
  *
  * @throws DomainError 400 with scimType `noTarget`, `mutability`, `invalidValue` or `tooMany`
  */
@@ -41,7 +41,7 @@ function changedSingle({ op, path: { attribute, sub }, value = null }: PatchStep
   if (sub) return withPart(before, sub, op === 'remove' ? undefined : normalSingle(sub, value))
   if (op === 'remove') return undefined
   const normal = normalValue(attribute, value)
-  // What is not named stays (section 3.5.2.3).
+  // Unnamed sub-attributes stay (section 3.5.2.3).
   return isJsonObject(normal) && isJsonObject(before) ? { ...before, ...normal } : normal
 }
 
@@ -62,10 +62,10 @@ function changedList(step: PatchStep, before: readonly JsonValue[], work: PatchW
   return after.length === 0 ? undefined : after
 }
 
-/** To bring one value in its normal form, and to make the text that it is compared by. */
+/** Cost in steps of normalising one value and making its comparison text. */
 const stepsOfValue = 4
 
-/** The values that the path chooses, or all where it names a part of each. */
+/** Changes the selected values, or a part of each. */
 function changedChosen(step: PatchStep, before: readonly JsonValue[], chosen: ReadonlySet<JsonValue>): JsonValue[] {
   const { op, path, value = null } = step
   const { attribute, sub } = path
@@ -89,7 +89,7 @@ function changedChosen(step: PatchStep, before: readonly JsonValue[], chosen: Re
   ) as JsonValue[]
 }
 
-/** Where nothing is chosen, adding makes the value that would have been: Entra adds `emails[type eq "work"].value`. */
+/** Creates the value that an add selects but that does not exist: Entra adds `emails[type eq "work"].value`. */
 function added({ path: { attribute, filter, sub }, value = null }: PatchStep, before: readonly JsonValue[]) {
   const equalities = filter ? equalitiesOf(filter) : []
   if (!equalities) throw scimProblem('noTarget', `No value of ${attribute.name} is one that the path chooses.`)
@@ -112,23 +112,23 @@ function newValues(attribute: AttributeDefinition, value: JsonValue | undefined)
   return listOf(value === undefined ? undefined : normalValue(attribute, value))
 }
 
-/** Adds values that are not there yet. A new primary one takes the place of the one before (section 3.5.2). */
+/** Adds new values. A new primary value replaces the previous one (section 3.5.2). */
 function onePrimary(
   attribute: AttributeDefinition,
   before: readonly JsonValue[],
   fresh: readonly JsonValue[],
 ): JsonValue[] {
-  // What a list of thousands would take too long for in pairs.
+  // Comparing thousands of values in pairs would take too long.
   const known = new Set(before.map(canonicalize))
   const unknown = fresh.filter((each) => !known.has(canonicalize(each)))
   const kept = unknown.some(isPrimary) ? before.map(withoutPrimary) : before
   const values = [...kept, ...unknown]
-  // Counts them, too.
+  // Also checks their number.
   normalValue(attribute, values)
   return values
 }
 
-/** Without the values that a remove lists, by their `value` where they have one; without any where it lists none. */
+/** Removes the values that a remove lists, compared by their `value` if they have one; removes all if it lists none. */
 function withoutValues(
   attribute: AttributeDefinition,
   before: readonly JsonValue[],

@@ -2,16 +2,18 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../../provenan
 import { type AttributePath, findAttribute } from './attribute-paths.ts'
 import type { ResourceDefinition } from './schema-types.ts'
 
-/** Which attributes an answer has (RFC 7644, section 3.9). `schemas` and `id` are always there. */
+/** Selects the attributes of a response (RFC 7644, section 3.9). `schemas` and `id` are always included. */
 export interface Projection {
-  /** Whether an attribute is wanted at all. */
+  /** Returns whether any part of an attribute is included. */
   includes(name: string): boolean
   of(resource: JsonObject): JsonObject
 }
 
 /**
- * @param attributes comma-separated paths of `attributes`; what the schemas do not have names nothing
- * @param excluded of `excludedAttributes`, which counts only without the former
+ * Creates the projection of a request.
+ *
+ * @param attributes comma-separated paths of `attributes`; unknown ones select nothing
+ * @param excluded paths of `excludedAttributes`, used only without `attributes`
  */
 export function projectionOf(
   resource: ResourceDefinition,
@@ -56,7 +58,7 @@ function keep(kept: Record<string, JsonValue>, from: JsonObject, { extension, at
   kept[attribute.name] = sub ? partsOf(value, kept[attribute.name], sub.name) : value
 }
 
-/** The part that is wanted, beside those that were taken for an earlier path. */
+/** Returns the selected part, merged with the parts that earlier paths selected. */
 function partsOf(value: JsonValue, kept: JsonValue | undefined, name: string): JsonValue {
   if (Array.isArray(value)) {
     const earlier = Array.isArray(kept) ? (kept as readonly JsonValue[]) : []

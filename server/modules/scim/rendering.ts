@@ -7,7 +7,7 @@ import type { ResourceDefinition } from './schema-types.ts'
 import { groupResource, messageSchemas, userResource } from './scim-schemas.ts'
 import type { ScimResource } from './scim-types.ts'
 
-/** Where the SCIM server of a tenant is, without a trailing slash. */
+/** Returns the address of the tenant's SCIM server, without a trailing slash. */
 export function scimBaseUrl(tenant: Tenant): string {
   return `${tenant.baseUrl}/scim/v2/${tenant.slug}`
 }
@@ -53,7 +53,7 @@ export function renderGroup(tenant: Tenant, group: DirectoryGroup, projection: P
   })
 }
 
-/** A page of a list (RFC 7644, section 3.4.2). */
+/** Renders a page of a list (RFC 7644, section 3.4.2). */
 export function renderList(total: number, startIndex: number, items: readonly JsonValue[]): JsonObject {
   return {
     schemas: [messageSchemas.list],

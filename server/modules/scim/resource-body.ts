@@ -5,15 +5,18 @@ import { invalid, normalValue } from './attribute-values.ts'
 import type { AttributeDefinition, ResourceDefinition } from './schema-types.ts'
 import { scimProblem } from './scim-problems.ts'
 
-/** The attributes of a resource that a directory may set, in the spelling of the schema, those of an extension below its URN. */
+/**
+ * The attributes of a resource that a directory may set, in the spelling of the schema. Those of an extension are below
+ * its URN.
+ */
 export type ResourceAttributes = Record<string, JsonValue>
 
-/** Left to those who know what they are: members of groups are counted and looked up, not kept with the group. */
+/** Excludes members of groups, which are stored separately from the group. */
 const kept = (attribute: AttributeDefinition) => attribute.mutability !== 'readOnly' && attribute.name !== 'members'
 
 /**
- * Reads the body of POST and PUT: attributes at its top, or below the URN of the core schema. What the schemas do not
- * have is left out, as are `id`, `meta`, `groups` and any password (RFC 7644, sections 3.3 and 3.5.1).
+ * Reads the body of POST and PUT, with attributes at its top or below the URN of the core schema. Ignores unknown
+ * attributes, `id`, `meta`, `groups` and passwords (RFC 7644, sections 3.3 and 3.5.1).
  *
  * @throws DomainError 400 with scimType `invalidSyntax` or `invalidValue`
  */
@@ -36,7 +39,7 @@ export function readResource(resource: ResourceDefinition, body: unknown): Resou
   return attributes
 }
 
-/** The ids that `members` of the body of a group names, or undefined where it has none. */
+/** Returns the ids in `members` of a group's body, or undefined without that member. */
 export function readMembers(resource: ResourceDefinition, body: unknown): string[] | undefined {
   const members = objectOf(body)
   const core = memberNamed(members, resource.schema.id)
@@ -45,7 +48,7 @@ export function readMembers(resource: ResourceDefinition, body: unknown): string
 }
 
 /**
- * The ids in a value of `members`: `[{value: id}]`, one such object, or ids alone.
+ * Returns the ids in a value of `members`: `[{value: id}]`, one such object, or plain ids.
  *
  * @throws DomainError 400 with scimType `invalidValue`
  */
@@ -60,7 +63,7 @@ export function memberIds(value: JsonValue): string[] {
   })
 }
 
-/** Refuses a resource without a name, or with one that is too long; the word is of RFC 7644, table 9. */
+/** Rejects a resource whose name is missing or too long; scimType as in RFC 7644, table 9. */
 export function checkNames(resource: ResourceDefinition, attributes: ResourceAttributes): void {
   const required = resource.schema.attributes.find((attribute) => attribute.required)?.name ?? ''
   const name = attributes[required]
@@ -88,7 +91,9 @@ function readAttributes(list: readonly AttributeDefinition[], members: JsonObjec
   }
 }
 
-/** Without `schemas` the address says which they are; with it, the core schema has to be among them. */
+/**
+ * Checks `schemas`. It is optional, since the address determines the schemas; if sent, it must include the core schema.
+ */
 function checkSchemas(resource: ResourceDefinition, members: JsonObject): void {
   const schemas = memberNamed(members, 'schemas')
   if (schemas === undefined || schemas === null) return
@@ -104,7 +109,7 @@ function checkSchemas(resource: ResourceDefinition, members: JsonObject): void {
   }
 }
 
-/** A member by its name, whatever its case. */
+/** Returns a member by its name, ignoring case. */
 export function memberNamed(members: JsonObject, name: string): JsonValue | undefined {
   if (Object.hasOwn(members, name)) return members[name]
   const lower = name.toLowerCase()

@@ -4,7 +4,7 @@ import { groupWriteOf } from './scim-groups.ts'
 import { groupResource, userResource } from './scim-schemas.ts'
 import { userWriteOf } from './scim-users.ts'
 
-/** Reads resources of directories that the Hub asks as it reads those that are sent to it. */
+/** Reads the resources of pulled directories by the same rules as pushed ones. */
 export const resourceReader: ResourceReader = {
   user: (resource) => userWriteOf({ active: true, ...readResource(userResource, resource) }),
   group: (resource) => groupWriteOf(readResource(groupResource, resource)),

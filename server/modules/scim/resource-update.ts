@@ -4,10 +4,10 @@ import { requireMatch } from './entity-tags.ts'
 import type { ScimContext } from './scim-types.ts'
 
 /**
- * Runs a change of a resource that is worked out from its present version, with nobody else changing the directory
- * meanwhile: of many who change the same person at once, each finds what the others left.
+ * Runs a change that depends on the current version of a resource, with the directory locked: concurrent changes of one
+ * person each start from the result of the previous one.
  *
- * @param work gets a transaction, and the check of `If-Match` to call with the present entity tag
+ * @param work receives a transaction, and the check of `If-Match` to call with the current entity tag
  */
 export function changeResource<T>(
   { database, directory }: { database: Database; directory: Directory },

@@ -1,4 +1,7 @@
-/** An attribute as RFC 7643, section 7 describes it: what `GET /Schemas` tells, and what bodies, paths and filters are held against. */
+/**
+ * An attribute as in RFC 7643, section 7. `GET /Schemas` returns it, and bodies, paths and filters are validated
+ * against it.
+ */
 export interface AttributeDefinition {
   name: string
   type: 'string' | 'boolean' | 'dateTime' | 'reference' | 'binary' | 'complex'
@@ -15,21 +18,21 @@ export interface AttributeDefinition {
 }
 
 export interface SchemaDefinition {
-  /** Its URN. */
+  /** The URN of the schema. */
   id: string
   name: string
   description: string
   attributes: readonly AttributeDefinition[]
 }
 
-/** A kind of resource: its schema, and those that extend it. */
+/** A kind of resource: its schema and its extensions. */
 export interface ResourceDefinition {
-  /** Of `meta.resourceType`. */
+  /** The value of `meta.resourceType`. */
   name: 'User' | 'Group'
   endpoint: '/Users' | '/Groups'
   description: string
   schema: SchemaDefinition
   extensions: readonly SchemaDefinition[]
-  /** `schemas`, `id`, `externalId`, `meta`: of every resource (RFC 7643, section 3.1). */
+  /** The attributes `schemas`, `id`, `externalId` and `meta` of every resource (RFC 7643, section 3.1). */
   common: readonly AttributeDefinition[]
 }

@@ -6,7 +6,7 @@ import type { TenantDirectory } from '../tenants/tenants-types.ts'
 const slugLengthMax = 63
 
 export interface ScimAccess {
-  /** @returns the tenant and its connection, or undefined for whatever is wrong */
+  /** @returns the tenant and its connection, or undefined for any failure */
   open(
     slug: string,
     token: string | undefined,
@@ -15,8 +15,8 @@ export interface ScimAccess {
 }
 
 /**
- * Who a SCIM request is from. A tenant that does not exist, is not served at this host, has no SCIM that pushes, or another
- * token: nobody learns which. The tenant is read past the cache, so that one in use is not found sooner than another.
+ * Authenticates SCIM requests. Gives one result for a tenant that is unknown, not served at this host, without SCIM in
+ * push mode, or with another token. Reads the tenant past the cache, so that the time does not reveal a tenant in use.
  */
 export function createScimAccess(deps: { tenants: TenantDirectory; connections: ScimConnections }): ScimAccess {
   return {
@@ -32,7 +32,7 @@ export function createScimAccess(deps: { tenants: TenantDirectory; connections: 
   }
 }
 
-/** The one 401. */
+/** Creates the only 401 of this protocol. */
 export function notAdmitted(): DomainError {
   return new DomainError(
     'authentication-failed',

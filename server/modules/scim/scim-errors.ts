@@ -4,7 +4,7 @@ import type { Dialect } from './dialect.ts'
 import type { ScimType } from './scim-problems.ts'
 import { messageSchemas } from './scim-schemas.ts'
 
-/** An error as RFC 7644, section 3.12 has it, with the status that it is answered with. */
+/** Renders an error (RFC 7644, section 3.12) and returns its HTTP status. */
 export function renderError(error: DomainError, dialect: Dialect): { status: number; body: string } {
   const { scimStatus } = error.extensions
   const status = typeof scimStatus === 'number' ? scimStatus : error.status
@@ -22,7 +22,7 @@ function scimTypeOf(error: DomainError, status: number): ScimType | undefined {
   const { scimType } = error.extensions
   if (typeof scimType === 'string') return scimType as ScimType
   if (error.slug === 'malformed-json') return 'invalidSyntax'
-  // Of the body as a whole, before SCIM looks at it: nested too deep, numbers and names that are not taken.
+  // Errors of the body as a whole, found before SCIM reads it: too deep nesting, invalid numbers and names.
   if (status === 400)
     return error.errors?.some(({ pointer }) => isOfMembers(pointer)) ? 'invalidValue' : 'invalidSyntax'
   if (status === 409 && error.errors?.some(({ pointer }) => /^\/(userName|displayName)$/.test(pointer))) {
@@ -31,7 +31,7 @@ function scimTypeOf(error: DomainError, status: number): ScimType | undefined {
   return undefined
 }
 
-/** What the directory refuses, it names; what the JSON reader does, it names too, so both are told apart by place. */
+/** Returns whether the pointer is one that the directory reports; the JSON reader reports other places. */
 function isOfMembers(pointer: string): boolean {
   return /^\/(members|userName|displayName|externalId|emails)(\/|$)/.test(pointer)
 }

@@ -13,7 +13,7 @@ import { noSuchResource, scimProblem } from './scim-problems.ts'
 import { groupResource } from './scim-schemas.ts'
 import type { ScimResources } from './scim-types.ts'
 
-/** Groups of the directory of a tenant, as SCIM has them. */
+/** Serves the groups of a tenant's directory by SCIM. */
 export function createScimGroups(deps: { database: Database; directory: Directory }): ScimResources {
   const { database, directory } = deps
 
@@ -53,7 +53,7 @@ export function createScimGroups(deps: { database: Database; directory: Director
       const group = await changeResource(deps, context, async (tx, check) => {
         const before = await existing(tx, id, false)
         check(entityTag(before.revision))
-        // By which a mapping may name it; Okta leaves it out.
+        // A mapping may use the external id, and Okta omits it.
         const { externalId } = attributesOf(before)
         const write = groupWriteOf({ ...(externalId !== undefined && { externalId }), ...attributes })
         const cause = { actor, revision: before.revision }
@@ -73,7 +73,7 @@ export function createScimGroups(deps: { database: Database; directory: Director
         if (withMembers) requireMembers(before)
         const members = membersChanged(steps, before.members)
         const write = ofGroup.length > 0 ? groupWriteOf(applyPatch(attributesOf(before), ofGroup)) : undefined
-        // Adding and removing members says the same whatever the version is: directories do it side by side.
+        // Adding and removing members does not depend on the version, and directories do it concurrently.
         const depends = write !== undefined || withMembers || ifMatch !== undefined
         const cause = depends ? { actor, revision: before.revision } : { actor }
         const change = { ...(write && { group: write }), ...(members && { members }) }
@@ -93,7 +93,10 @@ export function createScimGroups(deps: { database: Database; directory: Director
   }
 }
 
-/** Whoever asks for one group would take one without members for an empty one; lists and answers to changes leave them out. */
+/**
+ * Rejects a read of one group whose members are too many, since the caller would take it for empty. Lists and responses
+ * to changes leave the members out.
+ */
 function requireMembers({ groupId, members }: DirectoryGroup): void {
   if (members) return
   throw scimProblem(

@@ -13,7 +13,7 @@ export interface ScimModule {
   routes(app: FastifyInstance): void
 }
 
-/** What identity providers call: the SCIM 2.0 server of every tenant whose directory pushes. */
+/** Creates the SCIM 2.0 server of every tenant whose directory pushes. */
 export function createScimModule(deps: {
   database: Database
   directory: Directory

@@ -1,6 +1,6 @@
 import { DomainError } from '../../../contract/domain-error.ts'
 
-/** The `scimType` words of RFC 7644, table 9 that this server answers with. */
+/** The `scimType` values of RFC 7644, table 9 that this server uses. */
 export type ScimType =
   | 'invalidFilter'
   | 'tooMany'
@@ -11,17 +11,19 @@ export type ScimType =
   | 'noTarget'
   | 'invalidValue'
 
-/** A 400 with its `scimType`. */
+/** Creates a 400 with its `scimType`. */
 export function scimProblem(scimType: ScimType, detail: string): DomainError {
   return new DomainError('validation-failed', detail, { extensions: { scimType } })
 }
 
-/** The resource is not there: for unknown ids and those of other tenants alike. */
+/** Creates the 404, the same for unknown ids and those of other tenants. */
 export function noSuchResource(kind: string, id: string): DomainError {
   return new DomainError('not-found', `There is no ${kind} ${JSON.stringify(id.slice(0, 100))}.`)
 }
 
-/** The 412 of a request whose `If-Match` names another version; DomainError has no status of its own for it. */
+/**
+ * Creates the 412 for a request whose `If-Match` names another version. DomainError has no status of its own for it.
+ */
 export function preconditionFailed(current: string): DomainError {
   return new DomainError(
     'concurrent-modification',

@@ -18,7 +18,7 @@ import type { ScimContext, ScimResource, ScimResources } from './scim-types.ts'
 
 const mediaType = 'application/scim+json'
 
-/** A kind of resource, and who serves it. */
+/** A kind of resource and its handlers. */
 export interface ServedResources {
   definition: ResourceDefinition
   resources: ScimResources
@@ -26,7 +26,7 @@ export interface ServedResources {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Of the SCIM configuration that the request was let in by. */
+    /** The SCIM configuration that authenticated the request. */
     scimConnectionId: string | null
   }
 }
@@ -124,7 +124,7 @@ async function answerDiscovery(
   const found = discovered(endpoint, base, request)
   if (!found) throw nothingHere()
   requireMethod(request, reply, ['GET'])
-  // They are few, whole, and not to be searched (RFC 7644, section 4).
+  // These lists are short and complete, and have no search (RFC 7644, section 4).
   if ((request.query as Query).filter !== undefined) {
     throw new DomainError('insufficient-scope', `${endpoint} takes no filter.`)
   }
@@ -147,7 +147,7 @@ function contextOf(request: FastifyRequest): ScimContext {
   return { tenant, actor, ifMatch: request.headers['if-match'] }
 }
 
-/** The parameters of a search, which come as members of the body (RFC 7644, section 3.4.3). */
+/** Returns the parameters of a search, sent as members of the body (RFC 7644, section 3.4.3). */
 function searchOf(body: unknown): Record<string, unknown> {
   const members = objectOf(body)
   const names = ['filter', 'sortBy', 'sortOrder', 'startIndex', 'count', 'attributes', 'excludedAttributes']

@@ -2,7 +2,7 @@ import type { AttributeDefinition, ResourceDefinition, SchemaDefinition } from '
 
 type Options = Partial<Omit<AttributeDefinition, 'name' | 'description'>>
 
-/** An attribute with the characteristics that RFC 7643, section 2.2 gives where nothing is said. */
+/** Creates an attribute with the default characteristics of RFC 7643, section 2.2. */
 function attribute(name: string, description: string, options: Options = {}): AttributeDefinition {
   return {
     name,
@@ -22,7 +22,7 @@ function complex(name: string, description: string, subAttributes: readonly Attr
   return attribute(name, description, { type: 'complex', subAttributes, ...options })
 }
 
-/** A multi-valued attribute with the usual sub-attributes (RFC 7643, section 2.4). */
+/** Creates a multi-valued attribute with the usual sub-attributes (RFC 7643, section 2.4). */
 function plural(name: string, description: string, types: readonly string[] = [], value: Options = {}) {
   return complex(
     name,

@@ -4,24 +4,24 @@ import type { Actor } from '../governance/governance-types.ts'
 import type { ListQuery } from './list-query.ts'
 import type { Projection } from './projection.ts'
 
-/** On whose behalf a request is, and what it says about versions. */
+/** The tenant and the actor of a request, and the version it expects. */
 export interface ScimContext {
   tenant: Tenant
   actor: Actor
   ifMatch?: string | undefined
 }
 
-/** A resource as it is answered. */
+/** A resource in the form of a response. */
 export interface ScimResource {
   body: JsonObject
   location: string
-  /** Weak, of the number of the version. */
+  /** Weak entity tag with the number of the version. */
   etag: string
 }
 
 /**
- * Users or Groups (RFC 7644, section 3). Bodies are as they came; all throw DomainError, with `scimType` where RFC 7644
- * has a word for it.
+ * Serves Users or Groups (RFC 7644, section 3). Bodies are unvalidated. Every method throws DomainError, with
+ * `scimType` if RFC 7644 defines one.
  */
 export interface ScimResources {
   create(context: ScimContext, body: unknown, projection: Projection): Promise<ScimResource>

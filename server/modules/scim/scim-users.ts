@@ -11,7 +11,7 @@ import { noSuchResource } from './scim-problems.ts'
 import { userResource } from './scim-schemas.ts'
 import type { ScimResources } from './scim-types.ts'
 
-/** Users of the directory of a tenant, as SCIM has them. */
+/** Serves the users of a tenant's directory by SCIM. */
 export function createScimUsers(deps: { database: Database; directory: Directory }): ScimResources {
   const { database, directory } = deps
 
@@ -44,7 +44,8 @@ export function createScimUsers(deps: { database: Database; directory: Directory
       const user = await changeResource(deps, context, async (tx, check) => {
         const before = await existing(tx, id)
         check(entityTag(before.revision))
-        // What decides who somebody is, and whether they may come in, stays unless it is said: Okta leaves it out.
+        // External id and activity stay unless the body sets them, since they decide about identity and access: Okta
+        // omits them.
         const { externalId, active } = attributesOf(before)
         const write = userWriteOf({
           ...(externalId !== undefined && { externalId }),
@@ -79,12 +80,12 @@ export function createScimUsers(deps: { database: Database; directory: Directory
   }
 }
 
-/** With what the directory said of `active` last: what an administrator decided is not its word. */
+/** Returns the attributes with the directory's own last value of `active`, not an administrator's decision. */
 function attributesOf({ userName, externalId, wantedActive, attributes }: DirectoryUser): ResourceAttributes {
   return { userName, ...(externalId !== null && { externalId }), ...attributes, active: wantedActive }
 }
 
-/** Checks the names, and hands over what is left. Whose `active` was removed is active. */
+/** Checks the names and returns the rest. A missing `active` counts as true. */
 export function userWriteOf(resource: ResourceAttributes): DirectoryUserWrite {
   checkNames(userResource, resource)
   const { userName, externalId, active, ...attributes } = resource

@@ -4,8 +4,8 @@ import { attributeNamed } from './attribute-paths.ts'
 import type { AttributeDefinition } from './schema-types.ts'
 
 /**
- * Whether one value of a multi-valued attribute is among those that a filter of a path chooses. The filter is as deep
- * as `scimFilterDepthMax` allows, so it is followed by recursion.
+ * Returns whether a filter selects one value of a multi-valued attribute. The filter is at most `scimFilterDepthMax`
+ * deep, so recursion is safe.
  */
 export function matchesValue(attribute: AttributeDefinition, filter: DirectoryFilter, value: JsonValue): boolean {
   switch (filter.kind) {
@@ -24,7 +24,7 @@ export function matchesValue(attribute: AttributeDefinition, filter: DirectoryFi
   }
 }
 
-/** The equalities that a value has to meet, or undefined when the filter asks for anything else. */
+/** Returns the equalities that a value must meet, or undefined if the filter contains any other term. */
 export function equalitiesOf(filter: DirectoryFilter): { path: DirectoryPath; value: JsonValue }[] | undefined {
   if (filter.kind === 'compare' && filter.operator === 'eq') return [{ path: filter.path, value: filter.value }]
   if (filter.kind !== 'and') return undefined
@@ -49,7 +49,7 @@ function compare(
   const found = partOf(attribute, path, value)
   if (wanted === null) return isPresent(found) === (operator === 'ne')
   if (found === undefined || found === null) {
-    // `primary` that is not said is false (RFC 7643, section 2.4).
+    // An absent `primary` counts as false (RFC 7643, section 2.4).
     if (wanted === false && operator === 'eq') return true
     return operator === 'ne'
   }

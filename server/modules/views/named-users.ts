@@ -3,13 +3,13 @@ import type { JsonValue } from '../../../provenance/json.ts'
 const userPrefix = 'user:'
 
 /**
- * Users (`user:…`) that a page's query names: as the value of a parameter, in a list with commas, or in a value that is
- * JSON. Each once.
+ * Returns the users (`user:…`) that a page's query contains, without duplicates: as a parameter's value, in a
+ * comma-separated list, or inside JSON.
  */
 export function usersNamedIn(query: string): string[] {
   const texts = [...new URLSearchParams(query).values()].flatMap((value) => [
     value,
-    // A user's id may have commas itself, so the whole value counts as well.
+    // A user's id may contain commas itself, so the whole value counts as well.
     ...value.split(','),
     ...textsIn(parsed(value)),
   ])

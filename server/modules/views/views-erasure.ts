@@ -4,7 +4,7 @@ import { usersWithoutRecords } from '../../db/users-without-records.ts'
 import type { ErasureParticipant } from '../hub/erasure/erasure-types.ts'
 import { deleteViewsNaming } from './views-store.ts'
 
-/** Once no record of a user remains, views whose query names them go: there is nothing left for them to show. */
+/** Deletes views whose query names users without remaining records, since they would show nothing. */
 export const viewsErasure: ErasureParticipant = {
   name: 'saved views',
   async forget(tx, records) {
@@ -16,7 +16,7 @@ export const viewsErasure: ErasureParticipant = {
       records.map((record) => record.record_id),
     )
     if (gone.length === 0) return
-    // What is being saved is seen.
+    // Waits for views that are being saved.
     await lockTenant(tx, viewsLockClass)
     await deleteViewsNaming(tx, gone)
   },

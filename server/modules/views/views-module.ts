@@ -8,12 +8,12 @@ import { addViewRoutes } from './views-routes.ts'
 import { createSavedViews } from './views-service.ts'
 
 export interface ViewsModule {
-  /** Forgets views that name erased users. */
+  /** Deletes views that name erased users. */
   erasure: ErasureParticipant
   routes(app: FastifyInstance): void
 }
 
-/** Named states of pages of the web UI. */
+/** Creates the module of saved views: named states of pages of the web UI. */
 export function createViewsModule(deps: { database: Database; masterKey: Buffer }): ViewsModule {
   const cursorKey = deriveKey(deps.masterKey, cursorKeyPurpose)
   const views = createSavedViews({ ...deps, cursorKey })

@@ -15,7 +15,7 @@ import type { SavedView, SavedViews } from './views-types.ts'
 export function createSavedViews(deps: { database: Database; cursorKey: Buffer }): SavedViews {
   const { database, cursorKey } = deps
 
-  /** One change of a tenant's views at a time: names and numbers are looked at first. */
+  /** Serialises changes of a tenant's views, which check names and counts first. */
   function locked<T>(caller: Caller, work: (tx: TenantTx) => Promise<T>): Promise<T> {
     return database.withTenant(caller.tenant.slug, async (tx) => {
       await lockTenant(tx, viewsLockClass)
@@ -25,7 +25,7 @@ export function createSavedViews(deps: { database: Database; cursorKey: Buffer }
 
   return {
     async list(caller, { page, limit, cursor }) {
-      // The subject is part of it: the next page is of the same list.
+      // The cursor includes the subject, since the next page must belong to the same list.
       const query = { page, subject: caller.subject }
       const binding = { tenant: caller.tenant.slug, operation: 'listViews', query }
       const after = cursor === undefined ? undefined : openCursor(cursorKey, binding, cursor)
@@ -83,7 +83,7 @@ function answerOf(row: store.ViewRow, caller: Caller): SavedView {
   return { view_id, page, name, query, shared, own: row.owner === caller.subject, created_at, updated_at }
 }
 
-/** A view that the caller may change: their own, or a shared one where they hold every scope, as administrators do. */
+/** Returns a view the caller may change: their own, or a shared one if they hold every scope, as administrators do. */
 async function changeable(tx: TenantTx, caller: Caller, viewId: string): Promise<store.ViewRow> {
   const row = await store.viewById(tx, viewId)
   if (row?.owner === caller.subject) return row

@@ -17,10 +17,10 @@ const columns = [
   'updated_at',
 ] as const
 
-/** `name_key` and `view_id` of the last view of the page before. */
+/** `name_key` and `view_id` of the last view of the previous page. */
 export type ViewPosition = readonly [nameKey: string, viewId: string]
 
-/** Those of the owner, and those that others share; by name, in the order of code points. */
+/** Returns the owner's views and those that others share, by name in code point order. */
 export async function viewsAfter(
   tx: TenantTx,
   wanted: { owner: string; page: ViewPage | undefined; after: ViewPosition | undefined; count: number },
@@ -106,7 +106,11 @@ export async function deleteView(tx: TenantTx, viewId: string): Promise<void> {
   await tx.db.deleteFrom('hub.saved_views').where('tenant_id', '=', tx.tenantId).where('view_id', '=', viewId).execute()
 }
 
-/** @param userIds `user:…` */
+/**
+ * Deletes views that name any of the users.
+ *
+ * @param userIds `user:…`
+ */
 export async function deleteViewsNaming(tx: TenantTx, userIds: readonly string[]): Promise<void> {
   await tx.client.query('delete from hub.saved_views where tenant_id = $1 and user_ids && $2::text[]', [
     tx.tenantId,

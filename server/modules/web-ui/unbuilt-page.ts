@@ -1,6 +1,6 @@
 import { html, type Page } from '../../http/page.ts'
 
-/** What stands where the web UI would, while it is not built. `reason` is for whoever may read the service's log. */
+/** Renders the page shown while the web UI is not built. `reason` is for readers who may see the service's log. */
 export function unbuiltPage(reason: string | undefined): Page {
   const why =
     reason === undefined

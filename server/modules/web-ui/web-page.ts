@@ -3,20 +3,20 @@ import type { Config } from '../../config.ts'
 import { html } from '../../http/page.ts'
 import type { TabKey } from '../auth/auth-types.ts'
 
-/** In the built page, where each answer has a nonce of its own; web/vite.config.ts writes it. */
+/** Placeholder in the built page for the nonce of each response; web/vite.config.ts writes it. */
 const noncePlaceholder = '__CSP_NONCE__'
 
-/** What the page may load and call. */
+/** The address the page may call, and the nonce of its styles. */
 interface Reach {
-  /** Of the API, where it is at another host than the page. */
+  /** Address of the API if its host differs from that of the page. */
   apiUrl: string | undefined
-  /** Of the answer; files besides the page need none. */
+  /** Nonce of the response; files other than the page need none. */
   nonce?: string
 }
 
 /**
- * Scripts are files of this host only. Styles are, too; those that the component library makes carry the nonce. Images
- * may come from the page itself, as what is exported does.
+ * Returns the content security policy. Scripts must be files of this host. Styles too, except those of the component
+ * library, which carry the nonce. Images may also come from the page itself, as in exports.
  */
 export function webPolicy({ apiUrl, nonce }: Reach): string {
   return [
@@ -33,19 +33,19 @@ export function webPolicy({ apiUrl, nonce }: Reach): string {
   ].join('; ')
 }
 
-/** 128 bits, as a policy and a page write them. */
+/** Returns 128 random bits in base64. */
 export function freshNonce(): string {
   return randomBytes(16).toString('base64')
 }
 
-/** Values that the server writes into the built page for one answer. */
+/** Values that the server writes into the built page for one response. */
 interface PageValues extends Required<Reach> {
   environment: Config['environment']
-  /** Of the session whose cookie came with the request. */
+  /** Tab key of the session whose cookie the request has. */
   tabKey?: TabKey | undefined
 }
 
-/** Returns the built page with its nonce, and with what the UI has to know of the server before its first call. */
+/** Returns the built page with its nonce and the server values that the UI needs before its first call. */
 export function fillPage(built: string, { apiUrl, nonce, environment, tabKey }: PageValues): string {
   const metas = [
     ...(environment === 'development' ? [html`<meta name="hub-environment" content="${environment}">`] : []),

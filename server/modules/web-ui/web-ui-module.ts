@@ -10,20 +10,20 @@ export interface WebUiModule {
 
 const builtFolder = fileURLToPath(new URL('../../../web/dist', import.meta.url))
 
-/** Serves the web UI, which is built apart from the service and reaches it by the API only. */
+/** Serves the web UI, which is built separately and uses only the API. */
 export function createWebUiModule(deps: {
   config: Pick<Config, 'environment'>
   baseUrl: () => string
   browserUrl: () => string
   tabKey: Sessions['tabKey']
-  /** Why the UI could not be built. */
+  /** The reason why the build failed. */
   problem?: string | undefined
-  /** Absolute; `web/dist` if absent. */
+  /** Absolute path; defaults to `web/dist`. */
   dist?: string | undefined
 }): WebUiModule {
   const { config, baseUrl, browserUrl, tabKey, problem, dist = builtFolder } = deps
   const apiUrl = () => (browserUrl() === baseUrl() ? undefined : baseUrl())
-  // The message names paths of the machine, which are nobody's business in production.
+  // The message contains local paths, which production must not reveal.
   const reason = config.environment === 'development' ? problem : undefined
   return { routes: (app) => addWebUiRoutes(app, { dist, reason, apiUrl, tabKey, environment: config.environment }) }
 }

@@ -11,45 +11,45 @@ import { unbuiltPage } from './unbuilt-page.ts'
 import { fillPage, freshNonce, webPolicy } from './web-page.ts'
 
 export interface WebUiParts {
-  /** Absolute: the folder that web/build.ts makes. It may come, and change, while the service runs. */
+  /** Absolute path of the folder that web/build.ts writes. It may appear and change while the service runs. */
   dist: string
-  /** Why it could not be built, where everyone may know. */
+  /** The reason why the build failed, if it may be public. */
   reason: string | undefined
-  /** Of the API for pages of the common address, where it is at another host. */
+  /** Returns the address of the API for pages of the common address, if its host differs. */
   apiUrl: () => string | undefined
   tabKey: Sessions['tabKey']
   environment: Config['environment']
 }
 
-/** Files of `web/public`: they keep their names, so browsers ask again after a while. */
+/** Files of `web/public`. Their names are stable, so browsers revalidate them after a while. */
 export const publicFiles = ['icon.svg', 'color-scheme.js']
 const publicFileSeconds = 3600
 const assetSeconds = 365 * 24 * 3600
-/** What the build writes: one folder, plain names. */
+/** Matches the names that the build writes: one folder, plain names. */
 const assetName = /^[\w-]+(\.[\w-]+)+$/
 const compressedName = /\.(br|gz)$/
 
-/** The page of the web UI at all its paths, and its files. */
+/** Adds the page of the web UI at all its paths, and its files. */
 export function addWebUiRoutes(app: FastifyInstance, { dist, reason, apiUrl, tabKey, environment }: WebUiParts): void {
-  // Only `reply.sendFile` is taken of it: what is not asked for by a route is not sent.
+  // Provides `reply.sendFile` only: files without a route are not served.
   app.register(fastifyStatic, { root: dist, serve: false, preCompressed: true, suppressWarning: true })
   const config = { page: true as const }
   const apiUrlOf = (request: FastifyRequest) => (request.hostTenant === null ? apiUrl() : undefined)
 
-  /** Without one the page asks for a token, so whatever keeps the key from being made does not keep the page. */
+  /** Returns the tab key. Without one the page requests a token, so a failure here must not prevent the page. */
   const tabKeyOf = async (request: FastifyRequest) => {
     const sessionToken = peekCookie(request, 'session')
     return sessionToken === undefined ? undefined : tabKey(sessionToken).catch(() => undefined)
   }
 
-  /** Returns the page and sets its headers; undefined where the UI is not built. */
+  /** Returns the page and sets its headers; undefined if the UI is not built. */
   const filledPage = async (request: FastifyRequest, reply: FastifyReply) => {
     const built = await readFile(join(dist, 'index.html'), 'utf8').catch(() => undefined)
     if (built === undefined) return undefined
     const reach = { apiUrl: apiUrlOf(request), nonce: freshNonce() }
     const key = await tabKeyOf(request)
     reply.type('text/html; charset=utf-8').headers({
-      // The browser's cache is no place for the key of a session.
+      // The key of a session must not enter the browser's cache.
       'cache-control': key === undefined ? 'no-cache' : 'no-store',
       'content-security-policy': webPolicy(reach),
       'referrer-policy': 'strict-origin',
@@ -62,7 +62,7 @@ export function addWebUiRoutes(app: FastifyInstance, { dist, reason, apiUrl, tab
     return page === undefined ? sendPage(unbuiltPage(reason), reply) : reply.send(page)
   }
 
-  // The router of the UI knows which addresses lead nowhere, and says so in its own page.
+  // The router of the UI knows which addresses are unknown, and reports that on its own page.
   app.notFoundPage = filledPage
 
   const sendFile = (request: FastifyRequest, reply: FastifyReply, name: string, caching: Caching) => {

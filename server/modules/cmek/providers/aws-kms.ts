@@ -4,18 +4,20 @@ import { KeyProviderError } from '../key-provider-error.ts'
 
 export interface AwsKmsSettings {
   readonly region?: string | undefined
-  /** Of a service other than Amazon's, or a private one. */
+  /** Endpoint of a private service, or of one other than Amazon's. */
   readonly endpoint?: string | undefined
   readonly credentials?: KMSClientConfig['credentials']
 }
 
 const timeoutMs = 5_000
 
-/** An id, an alias or an ARN (AWS KMS API reference, Encrypt, KeyId). */
+/** Matches an id, an alias or an ARN (AWS KMS API reference, Encrypt, KeyId). */
 const keyRefPattern =
   /^(alias\/[A-Za-z0-9/_-]{1,250}|[A-Za-z0-9-]{1,256}|arn:[a-z0-9-]+:kms:([a-z0-9-]+):\d{12}:(key|alias)\/[A-Za-z0-9/_-]{1,256})$/
 
-/** What KMS says when it will not, rather than cannot (AWS KMS API reference, errors of Encrypt and Decrypt). */
+/**
+ * Errors by which KMS rejects a request, as opposed to failing (AWS KMS API reference, errors of Encrypt and Decrypt).
+ */
 const refusals: Record<string, string> = {
   NotFoundException: 'AWS KMS has no such key.',
   DisabledException: 'The key is disabled in AWS KMS.',
@@ -29,7 +31,7 @@ const refusals: Record<string, string> = {
   UnrecognizedClientException: 'AWS KMS does not know the credentials of this Hub.',
 }
 
-/** Symmetric keys of AWS KMS: Encrypt and Decrypt, bound to the tenant by the encryption context. */
+/** Opens AWS KMS with symmetric keys: Encrypt and Decrypt, bound to the tenant by the encryption context. */
 export function openAwsKms(settings: AwsKmsSettings): KeyProvider {
   const clients = new Map<string, KMSClient>()
 
@@ -82,7 +84,7 @@ export function openAwsKms(settings: AwsKmsSettings): KeyProvider {
   }
 }
 
-/** It stands in the customer's CloudTrail too. */
+/** Returns the encryption context, which also appears in the customer's CloudTrail. */
 function encryptionContext({ tenant, keyId }: KeyContext): Record<string, string> {
   return { 'org-memory-hub:tenant': tenant, 'org-memory-hub:content-key': keyId }
 }

@@ -6,10 +6,10 @@ import { openAwsKms } from './aws-kms.ts'
 import { openLocalKeyring } from './local-keyring.ts'
 import { openVaultTransit } from './vault-transit.ts'
 
-/** Where customers' keys may be, as the operator has set it up. One that is not set up is missing. */
+/** The key providers that the operator has configured; others are absent. */
 export type KeyProviders = Partial<Record<KeyProviderName, KeyProvider>>
 
-/** Nothing is made or asked before the first use. */
+/** Opens the configured providers. Creates and requests nothing before the first use. */
 export function openKeyProviders(
   config: Pick<Config, 'dataDir' | 'aws' | 'keyringDir' | 'vault'>,
   masterKey: Buffer,
@@ -22,7 +22,7 @@ export function openKeyProviders(
   }
 }
 
-/** Throws DomainError `hub-unavailable` for one that the operator has not set up (any more). */
+/** Returns a provider by name. Throws DomainError `hub-unavailable` if it is not configured (any more). */
 export function providerNamed(providers: KeyProviders, name: string): KeyProvider {
   const provider = Object.hasOwn(providers, name) ? providers[name as KeyProviderName] : undefined
   if (provider) return provider

@@ -8,8 +8,8 @@ import { KeyProviderError } from '../key-provider-error.ts'
 const keyBytes = 32
 
 /**
- * Keys in files, outside of the database and of its backups: `<directory>/<tenant>/<SHA-256 of the name>.key`, each
- * sealed under the master key. A key is made when something is first wrapped with it, and never again by unwrapping.
+ * Opens a keyring of files, outside the database and its backups: `<directory>/<tenant>/<SHA-256 of the name>.key`,
+ * each encrypted under the master key. The first wrap creates a key; unwrapping never does.
  *
  * @param directory absolute; shared by all processes of the service
  */
@@ -36,7 +36,7 @@ export function openLocalKeyring(directory: string, masterKey: Buffer): KeyProvi
     } catch (cause) {
       throw new KeyProviderError('The local keyring cannot be written.', { isAway: true, cause })
     }
-    // Of two that make it at once, one was first.
+    // A concurrent call may have created it first.
     return (await readKey(tenant, keyRef))!
   }
 
@@ -79,7 +79,7 @@ function contextText({ tenant, keyId }: KeyContext): string {
   return `${tenant}/${keyId}`
 }
 
-/** The file is there whole or not at all, also after a power cut; one that exists stays. */
+/** Creates the file completely or not at all, even across a power cut; an existing file stays. */
 async function writeOnce(path: string, content: Buffer): Promise<void> {
   const draft = `${path}.${randomBytes(6).toString('hex')}.new`
   const file = await open(draft, 'wx', 0o600)
@@ -99,7 +99,7 @@ async function writeOnce(path: string, content: Buffer): Promise<void> {
   await syncFolder(join(path, '..'))
 }
 
-/** A disk may keep what is written over, such as on flash or in snapshots: then the master key is what protects it. */
+/** Overwrites and deletes a file. Flash and snapshots may keep the old content, which the master key still protects. */
 async function shred(path: string): Promise<void> {
   const file = await open(path, 'r+')
   try {

@@ -5,12 +5,12 @@ import { KeyProviderError } from '../key-provider-error.ts'
 const timeoutMs = 5_000
 const answerBytesMax = 64 * 1024
 
-/** The name of a key, with the path of its secrets engine before it where that is not `transit`. */
+/** Matches the name of a key, after the path of its secrets engine unless that is `transit`. */
 const keyRefPattern = /^(?:[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}\/){0,8}[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/
 
 /**
- * The transit secrets engine of HashiCorp Vault (API documentation, "Encrypt data" and "Decrypt data"); the tenant is
- * bound in as `associated_data`, so the key has to be of an AEAD type, as it is by default.
+ * Opens the transit secrets engine of HashiCorp Vault (API documentation, "Encrypt data" and "Decrypt data"). Binds the
+ * tenant as `associated_data`, so the key must be of an AEAD type, which is the default.
  */
 export function openVaultTransit(settings: NonNullable<Config['vault']>): KeyProvider {
   async function ask(action: 'encrypt' | 'decrypt', keyRef: string, body: Record<string, string>, field: string) {
@@ -63,7 +63,9 @@ function associatedData({ tenant, keyId }: KeyContext): string {
   return Buffer.from(`org-memory-hub/${tenant}/${keyId}`).toString('base64')
 }
 
-/** Statuses of Vault's HTTP API: 412, 429, 472, 473 and 5xx pass, such as while it is sealed. */
+/**
+ * Translates a status of Vault's HTTP API. 412, 429, 472, 473 and 5xx are transient, for example while Vault is sealed.
+ */
 function problemOf(status: number): KeyProviderError {
   if (status === 403) return new KeyProviderError('Vault does not let this Hub use the key.', { isAway: false })
   if (status === 404)

@@ -6,7 +6,7 @@ import type { SkillFolder } from './skill-files.ts'
 const apiVersion = '2023-06-01'
 const betas = 'skills-2025-10-02'
 const pageSize = 100
-/** A workspace has fewer; more would be a list that never ends. */
+/** Maximum number of pages. A workspace has fewer; more would be an endless list. */
 const pagesMax = 100
 
 export interface RemoteSkill {
@@ -15,16 +15,16 @@ export interface RemoteSkill {
 }
 
 /**
- * The part of the Skills API that publishing needs (platform.claude.com/docs/en/api/beta/skills): skills of the
- * workspace that the key belongs to. All throw {@link PublishFailure} or OutboundError.
+ * The part of the Skills API that publishing needs (platform.claude.com/docs/en/api/beta/skills), for the workspace of
+ * the key. Every method throws {@link PublishFailure} or OutboundError.
  */
 export interface AnthropicClient {
-  /** Those that were uploaded, with their titles. */
+  /** Returns the uploaded skills with their titles. */
   list(): Promise<RemoteSkill[]>
-  /** Answers the id. */
+  /** Creates a skill and returns its id. */
   create(title: string, folder: SkillFolder): Promise<string>
   addVersion(skillId: string, folder: SkillFolder): Promise<void>
-  /** With all its versions. One that is gone already is no failure. */
+  /** Deletes a skill with all its versions. A missing one is no failure. */
   remove(skillId: string): Promise<void>
 }
 
@@ -33,7 +33,7 @@ export function createAnthropicClient(
   { baseUrl, apiKey, signal }: { baseUrl: string; apiKey: string; signal: AbortSignal },
 ): AnthropicClient {
   async function call(method: string, path: string, form?: FormData): Promise<Response> {
-    // As bytes: the client behind the way out knows forms of its own only.
+    // Encoded as bytes: the HTTP client of the outbound client accepts only its own form class.
     const encoded = form && new Response(form)
     return outbound.fetch(`${baseUrl.replace(/\/+$/, '')}${path}`, {
       method,
@@ -56,7 +56,7 @@ export function createAnthropicClient(
     return body
   }
 
-  /** Every item of a list with pages. */
+  /** Reads every item of a paginated list. */
   async function readAll(path: string, what: string): Promise<JsonObject[]> {
     const items: JsonObject[] = []
     let page = ''
@@ -103,7 +103,7 @@ export function createAnthropicClient(
   }
 }
 
-/** All files in one folder, as the API asks. */
+/** Puts all files into one folder, as the API requires. */
 function formOf({ name, files }: SkillFolder): FormData {
   const form = new FormData()
   for (const { path, text } of files) form.append('files[]', new File([text], `${name}/${path}`))

@@ -7,7 +7,7 @@ import { failStep, PublishFailure } from '../publish-failure.ts'
 import { type AnthropicClient, createAnthropicClient } from './anthropic-client.ts'
 import { type SkillFolder, skillFolderOf } from './skill-files.ts'
 
-/** What is remembered of a skill: its id there, and what was uploaded last. */
+/** The state of an uploaded skill: its remote id, and the content of the last upload. */
 interface Uploaded {
   id: string
   content: string
@@ -22,10 +22,10 @@ interface Wanted {
 }
 
 /**
- * Makes the skills of an Anthropic workspace those of the manifest: uploads what is new or has changed, and deletes
- * what the Hub uploaded before and no longer publishes. Skills of others are left alone. Each publish begins with the
- * list of skills, so that what somebody deleted there is uploaded again, and what an interrupted publish uploaded is
- * found by its title.
+ * Synchronises the skills of an Anthropic workspace with the manifest: uploads new and changed ones, and deletes those
+ * that the Hub uploaded and no longer publishes. Leaves skills of others alone. Each publish begins with the list of
+ * skills, so that a skill deleted there is uploaded again, and an upload of an interrupted publish is found by its
+ * title.
  */
 export function createAnthropicSkills(outbound: Pick<Outbound, 'fetch' | 'resolvedProblemOf'>): PlatformAdapter {
   const clientOf = ({ publishUrl = '', credentials, signal }: Delivery) =>
@@ -71,7 +71,7 @@ export function createAnthropicSkills(outbound: Pick<Outbound, 'fetch' | 'resolv
   }
 }
 
-/** What is there of what was uploaded, and what an upload whose end nobody saw has left, by its title. */
+/** Returns the uploaded skills that still exist, and those an interrupted publish left, found by their titles. */
 async function known(
   client: AnthropicClient,
   remembered: State,
@@ -87,7 +87,7 @@ async function known(
   for (const [title, id] of idOfTitle) {
     if (!title.includes(ofUs)) continue
     const skillId = wantedTitles.get(title) ?? /\/([^/\]]+)\]$/.exec(title)?.[1]
-    // Whether its content is right is not known.
+    // Empty, since its content is unknown.
     if (skillId !== undefined) state[skillId] ??= { id, content: '' }
   }
   return { state, ids }
@@ -109,12 +109,14 @@ function wantedSkills({ manifest, tenant, connectorId }: Delivery): Wanted[] {
   })
 }
 
-/** The API knows no archetypes: what nobody may use stays away from it. */
+/**
+ * Returns whether any archetype may use the skill. The API knows no archetypes, so a skill without any is not uploaded.
+ */
 function isGranted(skill: JsonValue): skill is JsonObject {
   return isJsonObject(skill) && Array.isArray(skill.archetype_ids) && skill.archetype_ids.length > 0
 }
 
-/** Titles must differ within a workspace, and tell whose a skill is. */
+/** Returns the end of a title. It makes titles unique within a workspace and identifies the owner of a skill. */
 function titleEnd(tenant: string, connectorId: string, skillId: string): string {
   return ` [${tenant}/${connectorId.slice(-6)}/${skillId}]`
 }

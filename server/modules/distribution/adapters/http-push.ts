@@ -4,7 +4,7 @@ import { signatureOf } from '../../../outbound/signature.ts'
 import type { Delivery, PlatformAdapter } from '../platform-adapter-types.ts'
 import { failStep, failureOf } from '../publish-failure.ts'
 
-/** Sends the manifest to the connector's own address, as a POST that any 2xx answers. */
+/** Sends the manifest to the connector's own address by POST. Any 2xx is a success. */
 export function createHttpPush(outbound: Pick<Outbound, 'fetch' | 'resolvedProblemOf'>): PlatformAdapter {
   async function send(delivery: Delivery): Promise<Response> {
     const response = await outbound.fetch(delivery.publishUrl ?? '', {

@@ -2,10 +2,10 @@ import { publishedWithinSeconds } from '../../../../contract/limits.ts'
 import { TestStepError } from '../../../outbound/connection-test.ts'
 import type { PlatformAdapter } from '../platform-adapter-types.ts'
 
-/** Seconds since a connector fetched its manifest last; undefined when it never did. */
+/** Returns seconds since a connector last fetched its manifest; undefined if it never did. */
 export type SecondsSinceFetch = (tenant: string, connectorId: string) => Promise<number | undefined>
 
-/** Of connectors that fetch the manifest: there is nothing to send. */
+/** Handles connectors that fetch the manifest: sends nothing. */
 export function createPull(secondsSinceFetch: SecondsSinceFetch): PlatformAdapter {
   const how = 'It is to GET its manifest_url at least every 30 seconds as a service account, with If-None-Match.'
   return {

@@ -1,27 +1,27 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../../provenance/json.ts'
 
-/** A file of a skill, below the skill's folder. */
+/** A file of a skill, with a path inside the skill's folder. */
 export interface SkillFile {
   path: string
   text: string
 }
 
-/** A skill as the Agent Skills format has it: a folder with a SKILL.md (https://agentskills.io/specification). */
+/** A skill in the Agent Skills format: a folder with a SKILL.md (https://agentskills.io/specification). */
 export interface SkillFolder {
-  /** Lower-case letters, digits and hyphens, at most 64: the name of the skill too. */
+  /** Name of the folder and of the skill: lower-case letters, digits and hyphens, at most 64. */
   name: string
   files: SkillFile[]
 }
 
 const nameLengthMax = 64
 const descriptionLengthMax = 1024
-/** Words that the vendor keeps for itself. */
+/** Words that the vendor reserves. */
 const reserved = /anthropic|claude/g
 
 /**
- * The folder of a skill of a manifest. Of the content that the skill's record has, `files` (`{path: text}`) and
- * `skill_md` become files as they are, `instructions` becomes the text of SKILL.md; other content stands in SKILL.md as
- * JSON. SKILL.md always begins with this name and description, which are the same from version to version.
+ * Returns the folder of a skill of a manifest. In the skill's content, `files` (`{path: text}`) and `skill_md` become
+ * files unchanged, and `instructions` becomes the text of SKILL.md; other content goes into SKILL.md as JSON. SKILL.md
+ * always begins with this name and description, which are stable across versions.
  */
 export function skillFolderOf(skill: JsonObject): SkillFolder {
   const name = folderName(String(skill.skill_id))
@@ -46,7 +46,7 @@ function folderName(skillId: string): string {
   return plain.slice(0, nameLengthMax).replace(/-+$/, '') || 'skill'
 }
 
-/** As JSON, which YAML reads as a string. No tags: the vendor refuses them. */
+/** Returns the description as JSON, which YAML reads as a string. Removes tags, which the vendor rejects. */
 function descriptionOf(skill: JsonObject): string {
   const text = typeof skill.description === 'string' ? skill.description : String(skill.name)
   return JSON.stringify(text.replaceAll(/[<>]/g, ' ').slice(0, descriptionLengthMax))
@@ -65,12 +65,12 @@ function jsonBlock(value: JsonValue): string {
   return `\`\`\`json\n${JSON.stringify(value, null, 2)}\n\`\`\`\n`
 }
 
-/** Its own front matter would name another skill. */
+/** Removes the text's own front matter, which would name another skill. */
 function withoutFront(text: string): string {
   return text.replace(/^---\r?\n[\s\S]*?\r?\n---\r?\n+/, '')
 }
 
-/** A path that stays below the folder. */
+/** Returns whether a path stays inside the folder. */
 function isInside(path: string): boolean {
   return /^[A-Za-z0-9_.-]+(\/[A-Za-z0-9_.-]+)*$/.test(path) && !path.split('/').some((part) => /^\.+$/.test(part))
 }

@@ -5,7 +5,7 @@ import type { ResolvedUser, UserReferences } from '../../roster/roster-types.ts'
 import { statesOf } from '../entitlement-store.ts'
 import { grantsBetween } from '../grants/grants-store.ts'
 
-/** Why a user may not use a skill: the first that holds, in this order. */
+/** Reasons why a user may not use a skill. The first that applies, in this order, is returned. */
 export const refusalReasons = [
   'user_unknown',
   'user_deactivated',
@@ -16,7 +16,7 @@ export const refusalReasons = [
   'not_granted',
 ] as const
 
-/** Whether a user may use a skill, in the names of the question and the answer. */
+/** A user and a skill to check, with the member names of request and response. */
 export interface EntitlementQuestion {
   user_id: string
   skill_id: string
@@ -24,16 +24,18 @@ export interface EntitlementQuestion {
 
 export interface Entitlement extends EntitlementQuestion {
   allowed: boolean
-  /** Absent when allowed. */
+  /** Absent if allowed. */
   reason?: (typeof refusalReasons)[number]
-  /** The skill may be used, and is on its way out. */
+  /** True if the skill is deprecated but still usable. */
   deprecated?: true
-  /** Those of the user's archetypes that the skill is granted to. */
+  /** The user's archetypes that are granted the skill. */
   archetype_ids: string[]
 }
 
 export interface EntitlementChecks {
-  /** The answers in the order of the questions; a few statements however many there are. */
+  /**
+   * Checks entitlements and returns the results in the order of the questions. Takes a few statements for any number.
+   */
   check(tenant: Tenant, questions: readonly EntitlementQuestion[]): Promise<Entitlement[]>
 }
 
@@ -72,7 +74,7 @@ async function answer(
   })
 }
 
-/** A deprecated skill is on its way out, and works on for whom it is granted to. */
+/** Returns the reason of a refusal. A deprecated skill still works for everybody it is granted to. */
 function refusal(
   user: ResolvedUser | undefined,
   state: SkillState | undefined,

@@ -4,39 +4,39 @@ import { sortedPairs } from '../grants/grant-events.ts'
 import type { GrantPair, GrantRow } from '../grants/grants-store.ts'
 import type { CoworkSkill } from './coworks-types.ts'
 
-/** What a tenant has before a pack is applied, as far as the pack concerns it. */
+/** The state of a tenant before a pack is applied, limited to what the pack concerns. */
 export interface ApplicationGround {
   coworkId: string
   skills: readonly CoworkSkill[]
   archetypeIds: readonly string[]
-  /** Of the skills of the pack that are registered. */
+  /** States of the pack's registered skills. */
   states: ReadonlyMap<string, SkillState>
   /** Every version of those skills. */
   versions: readonly Pick<VersionRow, 'skill_id' | 'skill_version' | 'state'>[]
-  /** Those that the pack gave, and those of its archetypes for its skills, whoever gave them. */
+  /** The grants from the pack, and those between its archetypes and skills from any source. */
   grants: readonly GrantRow[]
-  /** What other packs give. */
+  /** The contents of other applied packs. */
   others: readonly { cowork_id: string; archetype_ids: readonly string[]; skill_ids: readonly string[] }[]
 }
 
 type VersionPair = Pick<VersionRow, 'skill_id' | 'skill_version'>
 
-/** What applying the pack changes. */
+/** The changes of applying a pack. */
 export interface ApplicationPlan {
   register: CoworkSkill[]
-  /** Registered versions that are published. */
+  /** Registered versions to publish. */
   publish: VersionPair[]
-  /** Skills whose state, or any of whose versions, comes to be `published`. */
+  /** Skills that become `published`, or get a newly published version. */
   published: string[]
   granted: GrantPair[]
   revoked: GrantPair[]
-  /** What it no longer gives, but another pack does: those are of that pack from now on. */
+  /** Grants that this pack drops and another pack contains. They move to that pack. */
   passed: { coworkId: string; pairs: GrantPair[] }[]
 }
 
 /**
- * Versions of the pack are published, and where their skill was deprecated, its deprecated versions with it, as in any
- * publication; drafts that the pack does not name stay drafts. No skill of it may be retired.
+ * Plans the application of a pack. Publishes its versions; if their skill was deprecated, also the skill's deprecated
+ * versions, as any publication does. Drafts that the pack does not name stay drafts. None of its skills may be retired.
  */
 export function planApplication(ground: ApplicationGround): ApplicationPlan {
   const { skills, states } = ground
@@ -79,7 +79,7 @@ function planGrants({ coworkId, skills, archetypeIds, grants, others }: Applicat
   }
 }
 
-/** Neither ids nor versions have a space. */
+/** Joins id and version, which contain no spaces. */
 function keyOf({ skill_id, skill_version }: VersionPair): string {
   return `${skill_id} ${skill_version}`
 }

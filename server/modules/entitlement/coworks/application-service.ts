@@ -26,9 +26,9 @@ interface Deps {
 interface Order {
   caller: Caller
   row: CoworkRow
-  /** Of the pack, opened. */
+  /** Skills of the pack, decrypted. */
   skills: readonly CoworkSkill[]
-  /** Of the bundle, each once. */
+  /** Archetypes of the bundle, without duplicates. */
   archetypeIds: readonly string[]
   dryRun: boolean
 }
@@ -83,7 +83,7 @@ async function planFor(tx: TenantTx, { row, skills, archetypeIds }: Order): Prom
   return plan
 }
 
-/** What was stored under a key that is destroyed is not registered: nobody would know what it is. */
+/** Rejects skills whose key was destroyed, since their names are lost. */
 function requireNames(skills: readonly CoworkSkill[], { register }: ApplicationPlan): void {
   const errors = skills.flatMap((skill, index) =>
     skill.name === '' && register.includes(skill)
@@ -102,7 +102,7 @@ async function carryOut(tx: TenantTx, records: Records, order: Order, plan: Appl
   for (const { coworkId, pairs } of plan.passed) await passGrants(tx, pairs, coworkId)
 }
 
-/** Each version is a skill_definition record of the caller, as if they had written it. */
+/** Registers each version by a skill_definition record of the caller. */
 async function register(tx: TenantTx, records: Records, { tenant, subject }: Caller, skills: readonly CoworkSkill[]) {
   const drafts = skills.map((skill) => ({
     recordType: 'skill_definition' as const,

@@ -6,13 +6,13 @@ import type { StoredSkill } from './coworks-store.ts'
 import type { CoworkSkill } from './coworks-types.ts'
 
 /**
- * What a pack says of its skills, but for their ids and versions, is content: in Mode B it is sealed under the tenant's
- * own key, as the same in a skill_definition record is. Without one `seal` throws DomainError `hub-not-provisioned` for
- * a pack that has skills: what a key does not seal, it cannot erase.
+ * Encrypts and decrypts the skills of packs. Apart from ids and versions, they are content: in Mode B the tenant's own
+ * key encrypts them, as it encrypts skill_definition records. Without a key `seal` throws DomainError
+ * `hub-not-provisioned` for a pack with skills: content without a key cannot be erased by destroying the key.
  */
 export interface CoworkContents {
   seal(tx: TenantTx, tenant: Tenant, coworkId: string, skills: readonly CoworkSkill[]): Promise<StoredSkill[]>
-  /** Of a skill that was sealed under a key that is destroyed the id and version are left, and an empty name. */
+  /** Decrypts skills. If the key of a skill was destroyed, only id and version remain, with an empty name. */
   open(tx: TenantTx, tenant: Tenant, coworkId: string, skills: readonly StoredSkill[]): Promise<CoworkSkill[]>
 }
 
@@ -24,7 +24,7 @@ export function createCoworkContents(secrets: TenantSecrets): CoworkContents {
       const stored: StoredSkill[] = []
       for (const skill of skills) {
         const { skill_id, skill_version } = skill
-        // All of it, so that its members come back in their order.
+        // Encrypts the whole skill, so that decryption restores the order of its members.
         const sealed = await secrets.seal(tx, tenant, JSON.stringify(skill), contextOf(coworkId, skill))
         stored.push({ skill_id, skill_version, name: '', sealed: sealed.toString('base64') })
       }

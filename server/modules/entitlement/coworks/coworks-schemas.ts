@@ -20,7 +20,7 @@ const skillMembers = {
   }),
 }
 const skillName = 'Name that people read'
-// As in a skill_definition record, for such records are made of them.
+// The members of a skill_definition record, since such records are made from these skills.
 const optionalMembers = {
   description: Type.Optional(text(4000, 'Description of the skill; not in Mode C', 'Sums up obligations and dates.')),
   owner: Type.Optional(text(200, 'Owner of the skill', 'legal-operations')),
@@ -44,7 +44,7 @@ export const CoworkParams = Type.Object(
   { additionalProperties: false },
 )
 
-/** Where the call may make a pack of that id. */
+/** Parameters of the call that may create a pack. */
 export const NewCoworkParams = Type.Object(
   {
     cowork_id: Type.String({

@@ -157,7 +157,7 @@ async function checkBody(tx: TenantTx, bundle: ArchetypeBundle, { skills, archet
   refuse([...errors, ...(await archetypeErrors(tx, bundle, archetype_ids))])
 }
 
-/** Each must be in the bundle, and be named once. */
+/** Returns an error for each archetype that is not in the bundle or occurs twice. */
 async function archetypeErrors(
   tx: TenantTx,
   bundle: ArchetypeBundle,
@@ -182,7 +182,7 @@ function bodyOf({ name, skills, archetype_ids }: CoworkBody): JsonValue {
   return { name, skills, archetype_ids } as unknown as JsonValue
 }
 
-/** For governance events, which outlive what they tell of: ids only, no names and no contents. */
+/** Returns the details of a pack for governance events, which outlive it: ids only, without names and content. */
 function outlineOf({ skills, archetype_ids }: CoworkBody): JsonObject {
   return {
     skills: named(skills.map(({ skill_id, skill_version }) => ({ skill_id, skill_version }))),

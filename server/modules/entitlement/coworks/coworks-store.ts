@@ -2,7 +2,7 @@ import { coworkPageBytesMax } from '../../../../contract/limits.ts'
 import type { TenantTx } from '../../../db/database.ts'
 import type { Application, CoworkSkill } from './coworks-types.ts'
 
-/** A skill as it is stored: in Mode B all but its id and version is sealed, and the name is empty. */
+/** A stored skill. In Mode B everything except id and version is encrypted, and the name is empty. */
 export type StoredSkill = CoworkSkill & { sealed?: string }
 
 export interface CoworkRow {
@@ -26,7 +26,10 @@ export async function coworkRow(tx: TenantTx, coworkId: string): Promise<CoworkR
   return rows[0]
 }
 
-/** Whether there are more behind them. In the byte order of their ids; fewer than `count` where they would have too much text, but at least one. */
+/**
+ * Returns packs in the byte order of their ids, and whether more follow. Returns fewer than `count` if their text is
+ * too long, but at least one.
+ */
 export async function coworksAfter(
   tx: TenantTx,
   after: string,
@@ -76,7 +79,7 @@ export async function putCowork(
   )
 }
 
-/** What other packs gave with their last application. */
+/** Returns the contents of other packs at their last application. */
 export async function otherApplications(
   tx: TenantTx,
   coworkId: string,
@@ -101,7 +104,7 @@ export async function setApplication(
   )
 }
 
-/** Packs that name any of the versions. */
+/** Returns the packs that contain any of the versions. */
 export async function coworksNaming(
   tx: TenantTx,
   versions: readonly { skill_id: string; skill_version: string }[],

@@ -2,8 +2,8 @@ import type { JsonObject } from '../../../../provenance/json.ts'
 import type { Caller, Tenant } from '../../../http/caller.ts'
 
 /**
- * A skill of a pack, as its skill_definition record will say it. Name empty, and the rest absent, once that is erased, or
- * the key is destroyed that it was sealed under.
+ * A skill of a pack, with the members of its future skill_definition record. Once the record is erased or the key
+ * destroyed, the name is empty and optional members are absent.
  */
 export interface CoworkSkill {
   skill_id: string
@@ -14,46 +14,49 @@ export interface CoworkSkill {
   manifest?: JsonObject
 }
 
-/** What a caller says of a pack. */
+/** A pack as the caller sends it. */
 export interface CoworkBody {
   name: string
   skills: readonly CoworkSkill[]
   archetype_ids: readonly string[]
 }
 
-/** In the names of the answer. */
+/** A pack, with the member names of the response. */
 export interface Cowork extends CoworkBody {
   cowork_id: string
   created_at: string
   updated_at: string
-  /** When an application changed something last. */
+  /** Time of the last application that changed something. */
   applied_at?: string
 }
 
-/** What applying a pack did, or with `dry_run` would do, in the names of the answer. */
+/** The result of applying a pack, or its preview with `dry_run`, with the member names of the response. */
 export interface Application {
   cowork_id: string
   dry_run: boolean
-  /** To which the pack gives its skills. */
+  /** The archetypes that the pack grants its skills to. */
   archetype_ids: string[]
   skill_ids: string[]
   registered: { skill_id: string; skill_version: string }[]
   published: string[]
   granted: { archetype_id: string; skill_id: string }[]
-  /** Grants that the pack gave, and no longer gives. */
+  /** Grants that the pack contained and no longer contains. */
   revoked: { archetype_id: string; skill_id: string }[]
   unchanged: boolean
-  /** When an application changed something last; absent where none has yet. */
+  /** Time of the last application that changed something; absent before the first. */
   applied_at?: string
 }
 
 export interface ApplicationRequest {
-  /** Without it those of the pack. */
+  /** Defaults to the archetypes of the pack. */
   archetype_ids?: readonly string[]
   dry_run?: boolean
 }
 
-/** All but {@link Coworks.list} throw `not-found` for a pack that is not stored; {@link Coworks.replace} stores it. */
+/**
+ * Manages packs. Methods about one pack throw `not-found` if it is not stored; {@link Coworks.replace} stores it
+ * instead.
+ */
 export interface Coworks {
   list(
     tenant: Tenant,
@@ -61,19 +64,18 @@ export interface Coworks {
   ): Promise<{ items: Cowork[]; next_cursor: string | null }>
   get(tenant: Tenant, coworkId: string): Promise<Cowork>
   /**
-   * Stores a pack, and does nothing else: what it says comes into effect when it is applied. Repeating it changes
-   * nothing and writes no event. Throws `validation-failed` with a pointer to each skill that is named twice and each
-   * archetype that is, or that is not in the bundle.
+   * Stores a pack without applying it. Repeating it changes nothing and writes no event. Throws `validation-failed`
+   * with a pointer to each duplicate skill or archetype, and to each archetype outside the bundle.
    */
   replace(caller: Caller, coworkId: string, body: CoworkBody): Promise<Cowork>
   /**
-   * Registers the versions of the pack that are missing, publishes its skills, grants them to the archetypes, and takes
-   * the grants that the pack gave and no longer gives: all in one transaction, with one event. What another applied
-   * pack gives as well stays. Repeating it changes nothing and writes no event. Throws `validation-failed` for
-   * archetypes that are not in the bundle and for versions to be registered whose names are gone with a key,
-   * `skill-not-registered` for retired skills (pointers into the pack), and `hub-not-provisioned`.
+   * Applies a pack: registers its missing versions, publishes its skills, grants them to the archetypes, and revokes
+   * the grants that the pack no longer contains, in one transaction with one event. Grants that another applied pack
+   * contains stay. Repeating it changes nothing and writes no event. Throws `validation-failed` for archetypes outside
+   * the bundle and for unregistered versions whose names were lost with a key, `skill-not-registered` for retired
+   * skills (pointers into the pack), and `hub-not-provisioned`.
    */
   apply(caller: Caller, coworkId: string, request: ApplicationRequest): Promise<Application>
-  /** The last application that changed something. Throws `not-found` where there was none. */
+  /** Returns the last application that changed something. Throws `not-found` before the first. */
   application(tenant: Tenant, coworkId: string): Promise<Application>
 }

@@ -2,15 +2,16 @@ import { DomainError, type PointedError } from '../../../../contract/domain-erro
 import { isJsonObject, type JsonValue } from '../../../../provenance/json.ts'
 import { errorAt } from '../../../http/json-violations.ts'
 
-/** As the skill_definition records of a Mode C tenant. */
+/** The members that skill_definition records of a Mode C tenant may have. */
 const envelope: ReadonlySet<string> = new Set(['skill_id', 'skill_version', 'name', 'owner'])
 
-/** Enough to mend a request by, however many of its members are refused. */
+/** Maximum number of listed errors. */
 const namedMax = 100
 
 /**
- * Throws `content-not-allowed` for a pack that a Mode C tenant may not send. Comes before the schema of the body, so
- * that content is refused as content whatever else is wrong; what is no list of skills is left to the schema.
+ * Throws `content-not-allowed` for a pack that a Mode C tenant may not send. Runs before the schema of the body, so
+ * that content is rejected as content regardless of other errors. The schema rejects anything that is not a list of
+ * skills.
  */
 export function refusePackContent(body: JsonValue | undefined): void {
   const skills = isJsonObject(body) ? body.skills : undefined

@@ -1,10 +1,10 @@
 import type { JsonObject } from '../../../../provenance/json.ts'
 import type { GrantPair } from './grants-store.ts'
 
-/** A governance event names at most so many of each; the counts are always whole. */
+/** Maximum number of ids of each kind that a governance event names; its counts are always complete. */
 const namedInEventMax = 1_000
 
-/** What an event tells of grants that came and went; ids only, for events outlive what they tell of. */
+/** Returns the details of new and revoked grants for an event: ids only, since events outlive their subjects. */
 export function grantDetails(granted: readonly GrantPair[], revoked: readonly GrantPair[]): JsonObject {
   return {
     granted: named(granted.map(pairOf)),
@@ -14,12 +14,12 @@ export function grantDetails(granted: readonly GrantPair[], revoked: readonly Gr
   }
 }
 
-/** As many as an event may name. */
+/** Returns as many items as an event may name. */
 export function named<Item>(items: readonly Item[]): Item[] {
   return items.slice(0, namedInEventMax)
 }
 
-/** In the order of lists: by archetype, then by skill. */
+/** Sorts grants as lists do: by archetype, then by skill. */
 export function sortedPairs(pairs: readonly GrantPair[]): GrantPair[] {
   return pairs.map(pairOf).sort((a, b) => compare(a.archetype_id, b.archetype_id) || compare(a.skill_id, b.skill_id))
 }

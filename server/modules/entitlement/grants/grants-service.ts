@@ -20,18 +20,18 @@ import {
 
 const idPattern = new RegExp(patterns.identifier)
 
-/** In the names of the answer. */
+/** A grant, with the member names of the response. */
 export interface Grant {
   archetype_id: string
   skill_id: string
   granted_at: string
-  /** The pack that gave it; absent where it was granted by itself. */
+  /** The pack that contains the grant; absent for an individual grant. */
   cowork_id?: string
 }
 
 export interface ArchetypeGrants {
   archetype_id: string
-  /** In the order of the skills. */
+  /** Grants in the order of the skills. */
   grants: Omit<Grant, 'archetype_id'>[]
 }
 
@@ -41,11 +41,14 @@ export interface Grants {
     filter: { archetype_id?: string; skill_id?: string },
     page: { limit: number; cursor?: string | undefined },
   ): Promise<{ items: Grant[]; next_cursor: string | null }>
-  /** Throws `not-found` for an archetype that is not in the bundle, as does {@link replace}. */
+  /**
+   * Returns the grants of an archetype. Throws `not-found` for an archetype outside the bundle, as does {@link
+   * replace}.
+   */
   ofArchetype(tenant: Tenant, archetypeId: string): Promise<ArchetypeGrants>
   /**
-   * Grants the archetype these skills and no others. What it has stays as it is; `skill-not-registered` with a pointer
-   * for each further one that is unknown or retired. Repeating it changes nothing and writes no event.
+   * Grants the archetype these skills and no others. Existing grants stay unchanged. Throws `skill-not-registered` with
+   * a pointer to each new skill that is unknown or retired. Repeating it changes nothing and writes no event.
    */
   replace(caller: Caller, archetypeId: string, skillIds: readonly string[]): Promise<ArchetypeGrants>
   archetypesRemoved: ArchetypesRemoved
@@ -141,7 +144,7 @@ export function createGrants(deps: {
   }
 }
 
-/** All must be registered and not retired, but those that are granted already may stay. */
+/** Requires that every skill is registered and not retired, except those granted already. */
 async function requireSkills(tx: TenantTx, skillIds: readonly string[], had: ReadonlySet<string>): Promise<void> {
   const firstAt = new Map<string, number>()
   const repeated: PointedError[] = []

@@ -3,7 +3,7 @@ import type { TenantTables } from '../../../db/schema.ts'
 
 export type GrantRow = Omit<TenantTables['hub.skill_grants'], 'tenant_id'>
 
-/** That an archetype is granted a skill. */
+/** A grant of a skill to an archetype. */
 export type GrantPair = Pick<GrantRow, 'archetype_id' | 'skill_id'>
 
 const columns = 'archetype_id, skill_id, granted_at, cowork_id'
@@ -14,7 +14,7 @@ function arraysOf(given: readonly GrantPair[]): [string[], string[]] {
   return [given.map((pair) => pair.archetype_id), given.map((pair) => pair.skill_id)]
 }
 
-/** Grants of any of the archetypes for any of the skills. */
+/** Returns the grants between these archetypes and skills. */
 export async function grantsBetween(
   tx: TenantTx,
   archetypeIds: readonly string[],
@@ -28,7 +28,7 @@ export async function grantsBetween(
   return rows
 }
 
-/** Those that the pack gave. */
+/** Returns the grants from the pack. */
 export async function grantsOfCowork(tx: TenantTx, coworkId: string): Promise<GrantRow[]> {
   const { rows } = await tx.client.query<GrantRow>(
     `select ${columns} from hub.skill_grants where tenant_id = $1 and cowork_id = $2`,
@@ -37,7 +37,7 @@ export async function grantsOfCowork(tx: TenantTx, coworkId: string): Promise<Gr
   return rows
 }
 
-/** In the byte order of the skills. */
+/** Returns the grants of an archetype in the byte order of the skills. */
 export async function grantsOfArchetype(tx: TenantTx, archetypeId: string): Promise<GrantRow[]> {
   const { rows } = await tx.client.query<GrantRow>(
     `select ${columns} from hub.skill_grants where tenant_id = $1 and archetype_id = $2 order by skill_id collate "C"`,
@@ -46,7 +46,7 @@ export async function grantsOfArchetype(tx: TenantTx, archetypeId: string): Prom
   return rows
 }
 
-/** In the byte order of archetype, then skill; a filter that is null takes all. */
+/** Returns grants in the byte order of archetype, then skill. A null filter matches all. */
 export async function grantsAfter(
   tx: TenantTx,
   filter: { archetypeId: string | null; skillId: string | null },
@@ -63,7 +63,7 @@ export async function grantsAfter(
   return rows
 }
 
-/** Leaves those that are there as they are. */
+/** Inserts grants; existing ones stay unchanged. */
 export async function insertGrants(
   tx: TenantTx,
   given: readonly GrantPair[],
@@ -78,7 +78,7 @@ export async function insertGrants(
   )
 }
 
-/** Another pack gives them from now on. */
+/** Assigns grants to another pack. */
 export async function passGrants(tx: TenantTx, given: readonly GrantPair[], coworkId: string): Promise<void> {
   await tx.client.query(
     `update hub.skill_grants set cowork_id = $4 where tenant_id = $1 and (archetype_id, skill_id) in ${pairs}`,
@@ -93,7 +93,7 @@ export async function deleteGrants(tx: TenantTx, given: readonly GrantPair[]): P
   ])
 }
 
-/** Answers what they were. */
+/** Deletes the grants of archetypes and returns them. */
 export async function deleteGrantsOfArchetypes(tx: TenantTx, archetypeIds: readonly string[]): Promise<GrantPair[]> {
   const { rows } = await tx.client.query<GrantPair>(
     `delete from hub.skill_grants where tenant_id = $1 and archetype_id = any($2::text[])

@@ -5,12 +5,12 @@ import { openName } from '../entitlement-store.ts'
 export interface PublishedVersionRow {
   skill_id: string
   skill_version: string
-  /** Null once its record was erased. */
+  /** Null once its record is erased. */
   name: string | null
   record_id: string
 }
 
-/** By id in byte order; of each skill the version that was registered last comes first. */
+/** Returns published versions by skill id in byte order, the most recently registered version of each skill first. */
 export async function publishedVersions(tx: TenantTx): Promise<PublishedVersionRow[]> {
   const { rows } = await tx.client.query<PublishedVersionRow>(
     `select v.skill_id, v.skill_version, v.name, v.record_id
@@ -22,7 +22,7 @@ export async function publishedVersions(tx: TenantTx): Promise<PublishedVersionR
   return rows.map((row) => ({ ...row, name: openName(tx, row) }))
 }
 
-/** Of published skills, in the order of their archetypes. */
+/** Returns the grants of published skills in the byte order of the archetypes. */
 export async function grantsOfPublished(tx: TenantTx): Promise<{ skill_id: string; archetype_id: string }[]> {
   const { rows } = await tx.client.query<{ skill_id: string; archetype_id: string }>(
     `select g.skill_id, g.archetype_id
@@ -34,7 +34,7 @@ export async function grantsOfPublished(tx: TenantTx): Promise<{ skill_id: strin
   return rows
 }
 
-/** Published skills, those of them that are granted to some archetype, and the grants of those. */
+/** Counts published skills, those granted to some archetype, and their grants. */
 export async function countPublished(tx: TenantTx): Promise<{ published: number; granted: number; grants: number }> {
   const { rows } = await tx.client.query<{ published: number; granted: number; grants: number }>(
     `select count(distinct s.skill_id)::int as published, count(distinct g.skill_id)::int as granted,

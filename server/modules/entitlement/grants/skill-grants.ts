@@ -4,7 +4,7 @@ import type { ReadableRecords } from '../../hub/hub-types.ts'
 import type { EntitledSkill, SkillGrants } from '../grants-types.ts'
 import { countPublished, grantsOfPublished, type PublishedVersionRow, publishedVersions } from './published-store.ts'
 
-/** A version whose definition can be read. */
+/** A version whose definition is readable. */
 interface Definition {
   version: PublishedVersionRow
   members: JsonObject
@@ -12,8 +12,8 @@ interface Definition {
 }
 
 /**
- * What connectors distribute. A version whose definition is purged or erased is not distributed; the one published
- * before it is, where there is one.
+ * Creates the source of skills for connectors. Skips a version whose definition is purged or erased; the previous
+ * published version takes its place, if there is one.
  */
 export function createSkillGrants(deps: { readable: ReadableRecords }): SkillGrants {
   return {
@@ -31,7 +31,10 @@ export function createSkillGrants(deps: { readable: ReadableRecords }): SkillGra
   }
 }
 
-/** Of each skill the first version that can be read; one round for all skills, and one more for each that cannot. */
+/**
+ * Returns the first readable version of each skill. Takes one round for all skills, plus one for each unreadable
+ * version.
+ */
 async function newestReadable(
   tx: TenantTx,
   readable: ReadableRecords,

@@ -7,18 +7,18 @@ import type { ScimConfiguration, ScimConnections } from '../../roster/sync/sync-
 import { findScim, type ScimRow, saveLastRequest } from './scim-store.ts'
 import type { ScimTokens } from './scim-tokens.ts'
 
-/** A token that is withdrawn in another process is good here for so long. */
+/** Milliseconds for which a token that another process revoked remains valid here. */
 const rememberedMs = 3000
 const tenantsMax = 10_000
 const noteEveryMs = 30_000
 
-/** What the sealed token of a pull belongs to. */
+/** Returns the encryption context of a pull token. */
 export const pullTokenContext = (connectionId: string) => `scim/${connectionId}`
 
 export interface ScimConnectionCache extends ScimConnections {
-  /** To be called after a commit that changed the configuration. */
+  /** Removes a tenant from the cache. Call this after a commit that changed the configuration. */
   forget(tenantId: string): void
-  /** Waits for notes that are being written. */
+  /** Waits for pending writes of request times. */
   settled(): Promise<void>
 }
 
@@ -89,7 +89,7 @@ function configurationOf(row: ScimRow): ScimConfiguration {
   }
 }
 
-/** In a time that tells nothing of whether there is a token to compare with. */
+/** Compares in a time that does not reveal whether a stored hash exists. */
 function matches(hash: Buffer, stored: Buffer | null | undefined): boolean {
   const other = stored?.length === hash.length ? stored : Buffer.alloc(hash.length)
   return timingSafeEqual(hash, other) && stored?.length === hash.length

@@ -30,16 +30,16 @@ import type { ScimSourceProblem, ScimSources } from './scim-source-types.ts'
 import * as store from './scim-store.ts'
 import type { ScimTokens } from './scim-tokens.ts'
 
-/** In the names of the answer. */
+/** A SCIM configuration, with the member names of the response. */
 export interface ScimState {
   connection_id: string
   mode: 'push' | 'pull'
   scim_base_url: string
-  /** Of push, and only where it is new. */
+  /** The token of a push, present only when it is new. */
   bearer_token?: string
   base_url?: string
   group_archetype_map: GroupMapping[]
-  /** Those of the map that the bundle does not have (yet): nobody comes to them. */
+  /** Archetypes of the mapping that the bundle lacks, so nobody gets them. */
   unknown_archetypes?: string[]
   inbound: InboundConnection
   former_token_until?: string
@@ -49,23 +49,26 @@ export interface ScimState {
 }
 
 export interface ScimService {
-  /** What is wrong with settings before the directory is asked. */
+  /** Returns the problems of settings that are visible without a request to the directory. */
   problemsIn(settings: ValidParts<ScimSettings>): PointedError[]
   /**
-   * Keeps how the directory of the tenant reaches the Hub; one that the Hub is to read is asked once before. What is left
-   * out stays: the map, and of the same directory address and token. Repeating it changes nothing and writes no event.
-   * Throws `validation-failed`; `concurrent-modification` where what was left out is another when it is to be stored.
+   * Stores the connection of the tenant's directory; sends one request to a pulled directory first. Omitted settings
+   * stay: the mapping, and for the same directory its address and token. Repeating it changes nothing and writes no
+   * event. Throws `validation-failed`, or `concurrent-modification` if an omitted setting changed before it was stored.
    */
   configure(tenant: Tenant, settings: ScimSettings, actor: Actor): Promise<ScimState>
-  /** Throws `not-found` when nothing is configured. */
+  /** Returns the configuration. Throws `not-found` without one. */
   get(tenant: Tenant): Promise<ScimState>
-  /** People, groups and archetypes stay as they are. Does nothing when nothing is configured. */
+  /** Removes the configuration; people, groups and archetypes stay. Does nothing without a configuration. */
   remove(tenant: Tenant, actor: Actor): Promise<void>
-  /** The token before stays good for a day. Throws `not-found`; `concurrent-modification` for a directory that is read. */
+  /**
+   * Rotates the token; the previous one is valid for another day. Throws `not-found`, or `concurrent-modification` in
+   * pull mode.
+   */
   rotateToken(tenant: Tenant, actor: Actor): Promise<ScimState>
-  /** Of inbound messages. Throws `not-found`. */
+  /** Rotates the secret for inbound messages. Throws `not-found`. */
   rotateInboundSecret(tenant: Tenant, actor: Actor): Promise<RotatedInboundSecret>
-  /** Archetypes that the map names and the bundle does not have. */
+  /** Returns the archetypes that the mapping names but the bundle lacks. */
   unknownArchetypes(tx: TenantTx): Promise<string[]>
 }
 
@@ -249,7 +252,10 @@ function changeOf(before: store.ScimRow | undefined, after: store.ScimRow, { tok
   return { kind: 'tenant.config_changed', connectionId, details: { change: 'scim', ...states } }
 }
 
-/** Asks for groups where archetypes are to come of them. Throws `validation-failed` with the place that is at fault. */
+/**
+ * Requests one user, and one group if there is a mapping. Throws `validation-failed` with the pointer of the faulty
+ * setting.
+ */
 async function askDirectory(
   sources: ScimSources,
   pull: { baseUrl: string; bearerToken: string },
@@ -259,7 +265,7 @@ async function askDirectory(
   for (const resource of ['Users', 'Groups'] as const) {
     if (resource === 'Groups' && mapping.length === 0) return
     const answer = await source.page(resource, { startIndex: 1, count: 1, withoutMembers: resource === 'Groups' })
-    // An entry that is too large for one answer is for the sync to say.
+    // The sync reports an entry that is too large for one response.
     if (!answer.ok && answer.problem.kind !== 'too-large') throw validationFailed([errorOf(resource, answer.problem)])
   }
 }
@@ -281,7 +287,7 @@ function changedMeanwhile(): DomainError {
   )
 }
 
-/** Throws `not-found`. */
+/** Returns the configuration. Throws `not-found` without one. */
 export async function configuredScim(tx: TenantTx): Promise<store.ScimRow> {
   const row = await store.findScim(tx)
   if (row) return row

@@ -3,7 +3,7 @@ import type { ValidParts } from '../../../http/valid-parts.ts'
 import type { Outbound } from '../../../outbound/outbound.ts'
 import type { GroupMapping } from '../../roster/directory/directory-types.ts'
 
-/** In the names of the body. */
+/** Settings, with the member names of the request body. */
 export interface ScimSettings {
   mode: 'push' | 'pull'
   base_url?: string
@@ -14,17 +14,17 @@ export interface ScimSettings {
 export interface CheckedScim {
   mode: 'push' | 'pull'
   pull?: { baseUrl: string; bearerToken: string; isKnown: boolean }
-  /** Each entry once; undefined leaves it as it is. */
+  /** The mapping without duplicates; undefined leaves the stored one unchanged. */
   groupArchetypeMap?: readonly GroupMapping[]
 }
 
-/** A directory that the Hub reads already; without the token where that is gone with its key. */
+/** The stored settings of a pull. The token is undefined if its key was destroyed. */
 export interface KnownPull {
   baseUrl: string
   bearerToken: string | undefined
 }
 
-/** What the schema cannot say of a configuration, whatever is configured already. */
+/** Returns the problems that the schema cannot express, independent of the stored configuration. */
 export function problemsOfScim(
   { mode, base_url: url, bearer_token: bearerToken }: ValidParts<ScimSettings>,
   outbound: Pick<Outbound, 'problemOf'>,
@@ -42,7 +42,7 @@ export function problemsOfScim(
   return errors
 }
 
-/** Settings with what they leave out as it is known: the address, and the token of that address. */
+/** Returns the settings with omitted values filled in: the address, and the token of that address. */
 export function completed(settings: ScimSettings, known: KnownPull | undefined): ScimSettings {
   if (settings.mode !== 'pull' || known === undefined) return settings
   const { base_url = known.baseUrl } = settings
@@ -63,8 +63,10 @@ export function missingIn({ mode, base_url: url, bearer_token: token }: ScimSett
 }
 
 /**
+ * Reads the settings in their stored form.
+ *
  * @param settings {@link completed}, with nothing missing and no problem
- * @param isKnown whether the token of a pull is the one that was configured before
+ * @param isKnown whether the token of a pull is the one configured before
  */
 export function readScim(settings: ScimSettings, { isKnown = false }): CheckedScim {
   const { mode, base_url: url, bearer_token: bearerToken, group_archetype_map: map } = settings

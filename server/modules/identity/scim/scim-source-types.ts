@@ -1,39 +1,42 @@
-/** Why a directory gave no usable answer. */
+/** The reason why a directory gave no usable response. */
 export interface ScimSourceProblem {
-  /** `token`: it refuses the bearer token; `too-large`: fewer entries at a time may do; `answer`: it is no SCIM list. */
+  /**
+   * `token`: the directory rejects the bearer token; `too-large`: fewer entries at a time may work; `answer`: not a
+   * SCIM list.
+   */
   kind: 'blocked' | 'unreachable' | 'token' | 'status' | 'too-large' | 'answer'
   status?: number
-  /** Words for people, with what was asked; no secret, no content of the answer. */
+  /** Description for people with the request, without secrets and without the content of the response. */
   detail: string
-  /** Whether it may be gone in a moment. */
+  /** Whether the problem may be transient. */
   isPassing: boolean
-  /** What the directory asks for. */
+  /** Milliseconds to wait, if the directory requests it. */
   retryAfterMs?: number
 }
 
 export type ScimSourceAnswer<T> = { ok: true; value: T } | { ok: false; problem: ScimSourceProblem }
 
-/** A list response of RFC 7644, section 3.4.2, of which nothing but the shape of the envelope is known. */
+/** A list response (RFC 7644, section 3.4.2). Only its envelope is validated. */
 export interface ScimPage {
   resources: readonly unknown[]
-  /** Of the whole answer. */
+  /** Size of the whole response. */
   bytes: number
-  /** Undefined where the directory does not say, or says something that is no number. */
+  /** Undefined if the directory sends no total or an invalid one. */
   totalResults: number | undefined
 }
 
 export interface ScimPageQuery {
-  /** From 1. */
+  /** Index of the first entry, from 1. */
   startIndex: number
   count: number
-  /** Asks for groups without their members. */
+  /** Requests groups without their members. */
   withoutMembers?: boolean
 }
 
-/** A company's directory that speaks SCIM 2.0, as the Hub reads it: never more than a bounded answer at a time. */
+/** Reads a company's SCIM 2.0 directory in responses of bounded size. */
 export interface ScimSource {
   page(resource: 'Users' | 'Groups', query: ScimPageQuery, signal?: AbortSignal): Promise<ScimSourceAnswer<ScimPage>>
-  /** One group with its members; null when there is none of the id. */
+  /** Fetches one group with its members; null if there is no group with that id. */
   group(id: string, signal?: AbortSignal): Promise<ScimSourceAnswer<unknown>>
 }
 

@@ -7,7 +7,7 @@ const passingStatuses = new Set([408, 425, 429])
 const passingFailures: ReadonlySet<OutboundFailure> = new Set(['timeout', 'unreachable'])
 const accept = 'application/scim+json, application/json;q=0.9'
 
-/** Reads directories through the guarded way out. */
+/** Reads directories through the guarded outbound client. */
 export function createScimSources(outbound: Pick<Outbound, 'fetch'>): ScimSources {
   async function get(
     baseUrl: string,
@@ -16,7 +16,7 @@ export function createScimSources(outbound: Pick<Outbound, 'fetch'>): ScimSource
     signal: AbortSignal | undefined,
     bytesMax = rosterPullAnswerBytesMax,
   ): Promise<ScimSourceAnswer<{ json: unknown; bytes: number }>> {
-    // Without the id of a group, which may be the address of a mailing list.
+    // Without the group id, which may be the address of a mailing list.
     const asked = `GET ${path.replace(/\?.*/, '').replace(/^\/Groups\/.*/, '/Groups/{id}')}`
     let answer: Response
     try {
@@ -42,7 +42,7 @@ export function createScimSources(outbound: Pick<Outbound, 'fetch'>): ScimSource
     try {
       return { ok: true, value: { json: JSON.parse(new TextDecoder().decode(body)), bytes: body.byteLength } }
     } catch {
-      // A page of a proxy, perhaps, while the directory itself is being tended.
+      // Possibly a proxy's page during maintenance of the directory.
       return refused({ kind: 'answer', detail: `${asked}: the answer is not JSON.`, isPassing: true })
     }
   }
@@ -75,7 +75,7 @@ function readPage(asked: string, answer: unknown, bytes: number): ScimSourceAnsw
   const { Resources: resources, totalResults } = (answer ?? {}) as { Resources?: unknown; totalResults?: unknown }
   const total = typeof totalResults === 'string' && /^\d{1,9}$/.test(totalResults) ? Number(totalResults) : totalResults
   const isCount = typeof total === 'number' && Number.isSafeInteger(total) && total >= 0 && total < 2 ** 31
-  // Without results, the list may be left out (RFC 7644, section 3.4.2).
+  // An empty result may omit the list (RFC 7644, section 3.4.2).
   const list = resources === undefined && total === 0 ? [] : resources
   if (!Array.isArray(list)) {
     const detail = `${asked}: the answer has no list \`Resources\`, as a SCIM 2.0 list response has.`
@@ -105,7 +105,7 @@ function problemOfStatus(asked: string, answer: Response): ScimSourceProblem {
   }
 }
 
-/** Seconds or a date (RFC 9110, section 10.2.3), in milliseconds from now. */
+/** Reads seconds or a date (RFC 9110, section 10.2.3), as milliseconds from now. */
 function readRetryAfter(text: string | null): number | undefined {
   if (text === null) return undefined
   if (/^\d{1,6}$/.test(text)) return Number(text) * 1000

@@ -15,12 +15,12 @@ export interface ScimRow extends Columns {
 const columns = `connection_id, mode, base_url, bearer_token_sealed, token_hash, former_token_hash, former_token_until,
   group_archetype_map, created_at, updated_at, last_request_at`
 
-/** Two configurations of one tenant come one after the other. */
+/** Serialises configurations of one tenant. */
 export async function lockScim(tx: TenantTx): Promise<void> {
   await lockTenant(tx, scimLockClass)
 }
 
-/** Undefined, too, where the Hub did not write the row so. */
+/** Returns the configuration; undefined also if the proof of its row does not verify. */
 export async function findScim(tx: TenantTx): Promise<ScimRow | undefined> {
   const { rows } = await tx.client.query<Proven<ScimRow>>(
     `select ${columns}, proof from hub.scim_configurations where tenant_id = $1`,
@@ -29,7 +29,7 @@ export async function findScim(tx: TenantTx): Promise<ScimRow | undefined> {
   return tx.proofs.sound(scimRows, tx.tenantId, rows[0])
 }
 
-/** Adds the configuration, or takes the place of the one that is there; when that was made stays. */
+/** Inserts or replaces the configuration. The creation time stays. */
 export async function putScim(tx: TenantTx, row: Omit<ScimRow, 'last_request_at'>): Promise<ScimRow> {
   const { rows } = await tx.client.query<ScimRow>(
     `insert into hub.scim_configurations (tenant_id, connection_id, mode, base_url, bearer_token_sealed, token_hash,

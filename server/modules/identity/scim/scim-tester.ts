@@ -14,7 +14,7 @@ import type { ScimPage, ScimSource, ScimSourceAnswer, ScimSources } from './scim
 import type { ScimRow } from './scim-store.ts'
 
 export interface ScimTester {
-  /** Tries the connection that is kept. Throws `not-found` when there is none. */
+  /** Tests the stored connection. Throws `not-found` without one. */
   run(tenant: Tenant): Promise<ConnectionTestResult>
 }
 
@@ -85,7 +85,7 @@ function stepsOfPull(
   ]
 }
 
-/** Without members, where the directory can do that: a first group may be a large one. */
+/** Requests a group without members, if the directory supports that: the first group may be large. */
 const readGroups = (source: ScimSource) => source.page('Groups', { startIndex: 1, count: 1, withoutMembers: true })
 
 function countOf(answer: ScimSourceAnswer<ScimPage>, one: string, many: string): string {

@@ -3,14 +3,17 @@ import type { Tenant } from '../../../http/caller.ts'
 import { deriveKey } from '../../../secrets/encryption.ts'
 import { randomText } from '../../../secrets/random-text.ts'
 
-/** 43 characters of 62 are 256 bits. */
+/** 43 characters out of 62 hold 256 bits. */
 const secretLength = 44
 
-/** Bearer tokens that directories push with. They have the entropy of a key, so a keyed hash protects them. */
+/**
+ * Makes and hashes the bearer tokens of directories in push mode. They have the entropy of a key, so a keyed hash
+ * protects them.
+ */
 export interface ScimTokens {
-  /** `scim` and 44 letters and digits; the beginning lets secret scanners find it. */
+  /** Returns a new token: `scim` and 44 letters and digits. Secret scanners recognise the prefix. */
   make(): string
-  /** Of a token of the tenant: one that comes from another hashes to something else. */
+  /** Hashes a token of the tenant. The same token of another tenant has another hash. */
   hash(tenant: Pick<Tenant, 'slug'>, token: string): Buffer
 }
 
