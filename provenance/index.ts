@@ -20,8 +20,11 @@ export {
   verifyDeletionCertificateSync,
 } from './deletion-certificate.ts'
 export { ProvenanceError, type ProvenanceErrorCode } from './errors.ts'
-export { ExportLines } from './export-lines.ts'
-export { ExportVerifier, type FileDigest, type VerificationReport } from './export-verifier.ts'
+export { ExportLines } from './export/export-lines.ts'
+export { ExportVerifier, type FileDigest, type VerificationReport } from './export/export-verifier.ts'
+export type { ManifestSource } from './export/manifest-reader.ts'
+export { type PreparedManifest, prepareManifest } from './export/prepared-manifest.ts'
+export { type ExportInput, verifyExport } from './export/verify-export.ts'
 export type { VerificationFailure } from './findings.ts'
 export { isJsonObject, type JsonObject, type JsonValue } from './json.ts'
 export {
@@ -43,7 +46,6 @@ export {
   type VerifierKey,
 } from './keys.ts'
 export { logLeafHash, sealNote, sealNoteOfRecord, signedNote } from './log.ts'
-export type { ManifestSource } from './manifest-reader.ts'
 export { inclusionPath, merkleRoot, nodeHash, rootFromInclusionPath } from './merkle.ts'
 export {
   formatNote,
@@ -56,7 +58,6 @@ export {
   verifyNote,
   verifyNoteSync,
 } from './note.ts'
-export { type PreparedManifest, prepareManifest } from './prepared-manifest.ts'
 export { formatRecordHash, parseRecordHash, recordHash } from './record-hash.ts'
 export {
   buildSeal,
@@ -93,4 +94,3 @@ export {
   verifyRecords,
   verifyRecordsSync,
 } from './verify.ts'
-export { type ExportInput, verifyExport } from './verify-export.ts'

@@ -1,13 +1,13 @@
 import { bytesToUuid, utf8 } from './bytes.ts'
 import { cosignBytes } from './cosign-bytes.ts'
 import { ProvenanceError } from './errors.ts'
+import { type ManifestHead, type SealEntry, sealEntryIn } from './export/manifest-check.ts'
+import { type Claim, isProven, type SealCheck, SealRows } from './export/sealed-rows.ts'
 import type { JsonValue } from './json.ts'
 import { LogRange } from './log-range.ts'
-import { type ManifestHead, type SealEntry, sealEntryIn } from './manifest-check.ts'
 import type { SealIndex } from './seal-index.ts'
 import { parseSealNote } from './seal-note.ts'
 import type { SealPlacement } from './seal-placement.ts'
-import { type Claim, isProven, type SealCheck, SealRows } from './sealed-rows.ts'
 import { type SyncAsyncTask, sha256Of } from './sync-async-runner.ts'
 
 /** Maximum number of seals whose rows may still come. It separates a slightly wrong order from missing rows. */

@@ -1,5 +1,5 @@
 import { cosignBytes } from './cosign-bytes.ts'
-import { type Claim, type SealCheck, SealRows } from './sealed-rows.ts'
+import { type Claim, type SealCheck, SealRows } from './export/sealed-rows.ts'
 import type { SyncAsyncTask } from './sync-async-runner.ts'
 
 /** Gathers rows by their seals and settles each seal as soon as possible. */

@@ -11,7 +11,7 @@ import { loadConfig } from '../../server/config.ts'
 import { openDatabase } from '../../server/db/open-database.ts'
 import type { Caller, Tenant } from '../../server/http/caller.ts'
 import { createHttpServer } from '../../server/http/http-server.ts'
-import { MemoryRateLimiter } from '../../server/http/rate-limiter.ts'
+import { MemoryRateLimiter } from '../../server/http/rate-limits/rate-limiter.ts'
 import { addRoute } from '../../server/http/route.ts'
 import { addressOf, announce } from './announce.ts'
 

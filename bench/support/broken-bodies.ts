@@ -1,6 +1,6 @@
 // Bodies that break the schema of an operation in as many places as its bounds allow, each at another kind of place.
 import type { BodyBounds } from '../../contract/limits.ts'
-import { scanJson } from '../../server/http/json-scan.ts'
+import { scanJson } from '../../server/http/body/json-scan.ts'
 import { runToEnd } from '../../server/http/yield-budget.ts'
 
 /** A JSON schema of the OpenAPI document. */

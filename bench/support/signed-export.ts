@@ -1,6 +1,6 @@
 import { createHash, generateKeyPairSync, hash, randomBytes, randomUUID, sign } from 'node:crypto'
 import { closeSync, openSync, writeFileSync, writeSync } from 'node:fs'
-import { exportStatementText } from '../../provenance/export-manifest.ts'
+import { exportStatementText } from '../../provenance/export/export-manifest.ts'
 import {
   canonicalize,
   checkpointText,

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:net'
 import { scopeNames } from '../../contract/scopes.ts'
-import { createRecordClock } from '../../server/modules/hub/record-clock.ts'
+import { createRecordClock } from '../../server/modules/hub/sealing/record-clock.ts'
 import { createWebhookOutbox } from '../../server/modules/webhooks/outbox/webhook-outbox.ts'
 import type { OutgoingMessage } from '../../server/modules/webhooks/webhooks-types.ts'
 import { hubCommand } from '../../tests/support/hub-process.ts'

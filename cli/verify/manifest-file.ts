@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 import { access } from 'node:fs/promises'
-import type { ManifestSource } from '../../provenance/manifest-reader.ts'
+import type { ManifestSource } from '../../provenance/export/manifest-reader.ts'
 import { fileProblem } from '../../server/startup-error.ts'
 import { fetchInput, isUrl } from './fetch-input.ts'
 import { InconclusiveError } from './inconclusive-error.ts'

@@ -1,4 +1,4 @@
-import type { VerificationReport } from '../../provenance/export-verifier.ts'
+import type { VerificationReport } from '../../provenance/export/export-verifier.ts'
 import type { VerificationFailure } from '../../provenance/findings.ts'
 import { counted } from '../counted.ts'
 import { certificateLines, certificateTitle } from './certificate-text.ts'

@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs'
 import { open, stat } from 'node:fs/promises'
 import { pipeline } from 'node:stream/promises'
 import { createGunzip } from 'node:zlib'
-import type { FileDigest } from '../../provenance/export-verifier.ts'
+import type { FileDigest } from '../../provenance/export/export-verifier.ts'
 import { fileProblem } from '../../server/startup-error.ts'
 import { InconclusiveError } from './inconclusive-error.ts'
 

@@ -1,5 +1,5 @@
 import type { DatabaseLog } from '../db/database.ts'
-import type { Charge, RateDecision, RateLimiter } from '../http/rate-limiter.ts'
+import type { Charge, RateDecision, RateLimiter } from '../http/rate-limits/rate-limiter.ts'
 import { type DecisionNumbers, decisionOfNumbers, numbersOfDecision } from '../limits/decision-numbers.ts'
 import { FallbackLimiter } from '../limits/fallback-limiter.ts'
 

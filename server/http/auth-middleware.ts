@@ -20,8 +20,8 @@ import {
   rateLimited,
   setRateLimitHeaders,
   type TenantLimits,
-} from './rate-limit-headers.ts'
-import type { RateLimiter } from './rate-limiter.ts'
+} from './rate-limits/rate-limit-headers.ts'
+import type { RateLimiter } from './rate-limits/rate-limiter.ts'
 import { countHeader } from './request-headers.ts'
 
 export const tenantHeader = 'x-service-tenant'

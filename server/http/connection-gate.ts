@@ -2,7 +2,7 @@ import type { Server } from 'node:http'
 import { BlockList, isIPv6, type Socket } from 'node:net'
 import { DomainError } from '../../contract/domain-error.ts'
 import type { Config } from '../config.ts'
-import { networkOf } from './rate-limit-headers.ts'
+import { networkOf } from './rate-limits/rate-limit-headers.ts'
 import { headersOfEveryAnswer } from './security-headers.ts'
 import { endWithProblem } from './socket-response.ts'
 

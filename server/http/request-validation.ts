@@ -3,11 +3,11 @@ import addFormats from 'ajv-formats'
 import type { FastifyRequest } from 'fastify'
 import type { TObject, TSchema } from 'typebox'
 import { type PointedError, validationFailed } from '../../contract/domain-error.ts'
-import { jsonPointer } from './json-violations.ts'
+import { jsonPointer } from './body/json-violations.ts'
+import { withoutInvalidParts } from './body/valid-parts.ts'
 import { malformed, type Query } from './query-string.ts'
 import { countHeader } from './request-headers.ts'
 import type { RouteSchema } from './route-schema.ts'
-import { withoutInvalidParts } from './valid-parts.ts'
 import { describeSchemaError } from './validation-messages.ts'
 
 /** Checks all parts of a request. Throws DomainError `validation-failed` with everything that is wrong. */

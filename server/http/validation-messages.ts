@@ -1,7 +1,7 @@
 import type { ErrorObject } from 'ajv'
 import type { PointedError } from '../../contract/domain-error.ts'
 import { patternWords } from '../../contract/literals.ts'
-import { errorAt } from './json-violations.ts'
+import { errorAt } from './body/json-violations.ts'
 
 interface Annotated {
   'x-must-be'?: string

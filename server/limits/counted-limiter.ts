@@ -1,4 +1,4 @@
-import type { Charge, RateDecision, RateLimiter } from '../http/rate-limiter.ts'
+import type { Charge, RateDecision, RateLimiter } from '../http/rate-limits/rate-limiter.ts'
 import type { Metrics } from '../metrics/metrics.ts'
 
 /** Counts the decisions of a limiter by class, which is the first word of the counter's name. */

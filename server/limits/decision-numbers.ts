@@ -1,4 +1,4 @@
-import type { Charge, RateDecision } from '../http/rate-limiter.ts'
+import type { Charge, RateDecision } from '../http/rate-limits/rate-limiter.ts'
 
 /**
  * A decision in transit between processes: whether it is allowed (1 or 0), seconds to wait, its time (ms); then for

@@ -1,4 +1,9 @@
-import { type Charge, MemoryRateLimiter, type RateDecision, type RateLimiter } from '../http/rate-limiter.ts'
+import {
+  type Charge,
+  MemoryRateLimiter,
+  type RateDecision,
+  type RateLimiter,
+} from '../http/rate-limits/rate-limiter.ts'
 
 /**
  * Applies this process' share of each limit while the shared counter does not answer. All processes together admit at

@@ -1,6 +1,6 @@
 import type { Config } from '../config.ts'
 import type { DatabaseLog } from '../db/database.ts'
-import { MemoryRateLimiter, type RateLimiter } from '../http/rate-limiter.ts'
+import { MemoryRateLimiter, type RateLimiter } from '../http/rate-limits/rate-limiter.ts'
 import { deriveKey } from '../secrets/encryption.ts'
 import { ValkeyConnection } from './valkey-connection.ts'
 import { ValkeyLimiter } from './valkey-limiter.ts'

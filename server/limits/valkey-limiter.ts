@@ -1,4 +1,4 @@
-import type { Charge, RateDecision, RateLimiter } from '../http/rate-limiter.ts'
+import type { Charge, RateDecision, RateLimiter } from '../http/rate-limits/rate-limiter.ts'
 import { decisionOfNumbers } from './decision-numbers.ts'
 import { FallbackLimiter } from './fallback-limiter.ts'
 import type { ValkeyConnection } from './valkey-connection.ts'

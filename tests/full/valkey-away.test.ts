@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import type { Charge } from '../../server/http/rate-limiter.ts'
+import type { Charge } from '../../server/http/rate-limits/rate-limiter.ts'
 import { ValkeyConnection } from '../../server/limits/valkey-connection.ts'
 import { ValkeyLimiter } from '../../server/limits/valkey-limiter.ts'
 import { FakeValkey } from '../limits/fake-valkey.ts'

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createAnswerBudget } from '../../server/http/answer-budget.ts'
+import { createAnswerBudget } from '../../server/http/body/answer-budget.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
 
 const mebibyte = 1024 * 1024

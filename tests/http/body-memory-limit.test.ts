@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createBodyMemoryLimit } from '../../server/http/body-memory-limit.ts'
+import { createBodyMemoryLimit } from '../../server/http/body/body-memory-limit.ts'
 import { freshDataDirectory, removeDataDirectories } from '../support/data-directory.ts'
 import { type HubProcess, makeTenant, startHubProcess } from '../support/hub-process.ts'
 

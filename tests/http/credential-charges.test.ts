@@ -2,8 +2,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { expect, test } from 'vitest'
 import { DomainError } from '../../contract/domain-error.ts'
 import type { AccessControl } from '../../server/http/caller.ts'
-import { type CredentialCharges, credentialCharges } from '../../server/http/credential-charges.ts'
-import { MemoryRateLimiter, type RateLimiter } from '../../server/http/rate-limiter.ts'
+import { type CredentialCharges, credentialCharges } from '../../server/http/rate-limits/credential-charges.ts'
+import { MemoryRateLimiter, type RateLimiter } from '../../server/http/rate-limits/rate-limiter.ts'
 
 const memory = new MemoryRateLimiter()
 /** Of all counters that were asked for. */

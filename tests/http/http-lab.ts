@@ -5,7 +5,7 @@ import { DomainError } from '../../contract/domain-error.ts'
 import { type Scope, scopeNames } from '../../contract/scopes.ts'
 import type { Tenant } from '../../server/http/caller.ts'
 import { createHttpServer, type HttpServerOptions } from '../../server/http/http-server.ts'
-import { MemoryRateLimiter } from '../../server/http/rate-limiter.ts'
+import { MemoryRateLimiter } from '../../server/http/rate-limits/rate-limiter.ts'
 import { createLogger } from '../../server/http/request-log.ts'
 import { addRoute } from '../../server/http/route.ts'
 

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type RequestListener, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect, type Socket } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
-import { boundPipelining } from '../../server/http/pipelined-requests.ts'
+import { boundPipelining } from '../../server/http/body/pipelined-requests.ts'
 import { patience } from '../support/machine-speed.ts'
 
 /** Sends requests in one piece, each with its number as its path. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test, vi } from 'vitest'
 import { type LimiterRequest, respondToWorker, WorkerLimiter } from '../../server/cluster/ipc-rate-limiter.ts'
-import { type Charge, MemoryRateLimiter } from '../../server/http/rate-limiter.ts'
+import { type Charge, MemoryRateLimiter } from '../../server/http/rate-limits/rate-limiter.ts'
 
 const token = (key: string, quota: number): Charge => ({ policy: 'token', key, quota })
 const tenant = (key: string, quota: number): Charge => ({ policy: 'tenant', key, quota })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { anonymousCharges, authenticatedCharges, quotasOf } from '../../server/http/rate-limit-headers.ts'
-import { type Charge, MemoryRateLimiter } from '../../server/http/rate-limiter.ts'
+import { anonymousCharges, authenticatedCharges, quotasOf } from '../../server/http/rate-limits/rate-limit-headers.ts'
+import { type Charge, MemoryRateLimiter } from '../../server/http/rate-limits/rate-limiter.ts'
 
 function limiterAt(startMs = 12_345) {
   const clock = { nowMs: startMs }

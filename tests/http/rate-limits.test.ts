@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { MemoryRateLimiter } from '../../server/http/rate-limiter.ts'
+import { MemoryRateLimiter } from '../../server/http/rate-limits/rate-limiter.ts'
 import { startHttpLab } from './http-lab.ts'
 
 async function limitedLab(options: Parameters<typeof startHttpLab>[0] = {}) {

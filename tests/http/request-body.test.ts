@@ -5,7 +5,7 @@ import { Readable } from 'node:stream'
 import { setTimeout as delay } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { readBody } from '../../server/http/request-body.ts'
+import { readBody } from '../../server/http/body/request-body.ts'
 import { scaled } from '../support/machine-speed.ts'
 import { type HttpLab, startHttpLab } from './http-lab.ts'
 

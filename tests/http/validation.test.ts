@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { withoutInvalidParts } from '../../server/http/body/valid-parts.ts'
 import { compileSchema } from '../../server/http/request-validation.ts'
-import { withoutInvalidParts } from '../../server/http/valid-parts.ts'
 import { type HttpLab, startHttpLab } from './http-lab.ts'
 
 let lab: HttpLab

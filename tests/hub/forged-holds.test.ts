@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Caller, Tenant } from '../../server/http/caller.ts'
-import { createHoldSweep, firstHoldCursor } from '../../server/modules/hub/sweep/hold-sweep.ts'
+import { createHoldSweep, firstHoldCursor } from '../../server/modules/hub/integrity-sweep/hold-sweep.ts'
 import { type FakeClock, fakeClock } from '../support/fake-clock.ts'
 import { callerOf, decision, openRecordLab, type RecordLab } from './record-lab.ts'
 

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { filterHoldsMax, holdsNamedMax } from '../../contract/limits.ts'
 import { matchesFilter, type RecordFilter } from '../../contract/record-filter.ts'
 import type { Caller, Tenant } from '../../server/http/caller.ts'
-import { findFilterPeriods } from '../../server/modules/hub/holds/hold-history-store.ts'
-import { filteredReleasedBy } from '../../server/modules/hub/holds/hold-release-verifier-store.ts'
-import { timeOfRecordId } from '../../server/modules/hub/record-clock.ts'
+import { findFilterPeriods } from '../../server/modules/hub/legal-holds/hold-history-store.ts'
+import { filteredReleasedBy } from '../../server/modules/hub/legal-holds/hold-release-verifier-store.ts'
+import { timeOfRecordId } from '../../server/modules/hub/sealing/record-clock.ts'
 import { callerOf, decision, openRecordLab, type RecordLab, telemetry } from './record-lab.ts'
 
 /** Holds by the thousand, and what they cost whoever purges and reads. */

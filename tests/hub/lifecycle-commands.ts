@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { expect } from 'vitest'
 import { DomainError } from '../../contract/domain-error.ts'
 import type { Caller, Tenant } from '../../server/http/caller.ts'
-import { timeOfMicros } from '../../server/modules/hub/monotonic-timestamp.ts'
 import type { RetentionRules } from '../../server/modules/hub/retention/retention-types.ts'
+import { timeOfMicros } from '../../server/modules/hub/sealing/monotonic-timestamp.ts'
 import type { FakeClock } from '../support/fake-clock.ts'
 import {
   bufferDays,

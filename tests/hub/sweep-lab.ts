@@ -1,9 +1,9 @@
 import { DomainError } from '../../contract/domain-error.ts'
 import type { Database } from '../../server/db/database.ts'
 import type { Tenant } from '../../server/http/caller.ts'
-import { sealedRecords } from '../../server/modules/hub/sealed-records.ts'
-import { createSweeper, type SweepPlan, sweepPlan } from '../../server/modules/hub/sweep/sweeper.ts'
-import { createTamperReporter } from '../../server/modules/hub/tamper-reporter.ts'
+import { createSweeper, type SweepPlan, sweepPlan } from '../../server/modules/hub/integrity-sweep/sweeper.ts'
+import { sealedRecords } from '../../server/modules/hub/sealing/sealed-records.ts'
+import { createTamperReporter } from '../../server/modules/hub/verification/tamper-reporter.ts'
 import type { TestHub } from '../support/hub.ts'
 
 /** Of a sweeper that does not wait: for tests. */

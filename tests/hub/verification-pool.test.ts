@@ -2,10 +2,10 @@ import { once } from 'node:events'
 import { BroadcastChannel } from 'node:worker_threads'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Tenant } from '../../server/http/caller.ts'
-import { checkRecords } from '../../server/modules/hub/batch-verifier.ts'
 import type { SealedBatch } from '../../server/modules/hub/hub-types.ts'
-import { createVerificationPool } from '../../server/modules/hub/verification-pool.ts'
-import type { VerificationTask } from '../../server/modules/hub/verification-task.ts'
+import { checkRecords } from '../../server/modules/hub/verification/batch-verifier.ts'
+import { createVerificationPool } from '../../server/modules/hub/verification/verification-pool.ts'
+import type { VerificationTask } from '../../server/modules/hub/verification/verification-task.ts'
 import { callerOf, openRecordLab, type RecordLab, telemetry } from './record-lab.ts'
 
 const crashing = new URL('./crashing-worker.ts', import.meta.url)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { type Charge, MemoryRateLimiter } from '../../server/http/rate-limiter.ts'
-import { SlidingWindow } from '../../server/http/sliding-window.ts'
+import { type Charge, MemoryRateLimiter } from '../../server/http/rate-limits/rate-limiter.ts'
+import { SlidingWindow } from '../../server/http/rate-limits/sliding-window.ts'
 
 const token = (key: string, quota: number): Charge => ({ policy: 'token', key, quota })
 const tenant = (key: string, quota: number): Charge => ({ policy: 'tenant', key, quota })

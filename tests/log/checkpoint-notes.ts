@@ -1,7 +1,7 @@
 import { generateKeyPairSync, sign } from 'node:crypto'
 import { utf8 } from '../../provenance/bytes.ts'
 import { checkpointText, keyIdOf, signedNote } from '../../provenance/index.ts'
-import { nodeCrypto } from '../../server/modules/hub/node-crypto.ts'
+import { nodeCrypto } from '../../server/modules/hub/sealing/node-crypto.ts'
 import type { StoredCheckpoint } from '../../server/modules/log/checkpoint-sinks/checkpoint-types.ts'
 import type { LogHead } from '../../server/modules/log/log-types.ts'
 

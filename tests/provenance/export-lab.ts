@@ -1,7 +1,7 @@
 import { toBase64, toHex, utf8 } from '../../provenance/bytes.ts'
 import { checkpointText } from '../../provenance/checkpoint.ts'
 import { subtreesOf, TreeBuilder } from '../../provenance/compact-range.ts'
-import { type ExportManifest, exportStatementText, type ManifestSeal } from '../../provenance/export-manifest.ts'
+import { type ExportManifest, exportStatementText, type ManifestSeal } from '../../provenance/export/export-manifest.ts'
 import {
   canonicalize,
   type JsonObject,

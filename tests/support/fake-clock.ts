@@ -1,4 +1,4 @@
-import type { TimeSource } from '../../server/modules/hub/record-clock-types.ts'
+import type { TimeSource } from '../../server/modules/hub/sealing/record-clock-types.ts'
 
 export interface FakeClock extends TimeSource {
   step(by: { days?: number; ms?: number }): void

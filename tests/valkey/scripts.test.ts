@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import fc from 'fast-check'
 import type { Redis } from 'ioredis'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type Charge, MemoryRateLimiter, type RateDecision } from '../../server/http/rate-limiter.ts'
+import { type Charge, MemoryRateLimiter, type RateDecision } from '../../server/http/rate-limits/rate-limiter.ts'
 import { decisionOfNumbers } from '../../server/limits/decision-numbers.ts'
 import { ValkeyServer } from './valkey-server.ts'
 

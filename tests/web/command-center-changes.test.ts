@@ -1,6 +1,11 @@
 import { describe, expect, test } from 'vitest'
 import { sameView, viewQuery } from '../../web/components/view-query.ts'
-import { filtersOf, nextDimension, recordsLabel, recordsOf } from '../../web/pages/command-center/dimensions.ts'
+import {
+  filtersOf,
+  nextDimension,
+  recordsLabel,
+  recordsOf,
+} from '../../web/pages/command-center/breakdown/dimensions.ts'
 import { changeOf, failureRate, worseningOf } from '../../web/pages/command-center/trends.ts'
 import { csvOf } from '../../web/ui/csv-text.ts'
 

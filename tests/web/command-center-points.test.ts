@@ -2,11 +2,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startsOf } from '../../web/pages/command-center/ranges.ts'
 
 const zone = process.env.TZ
-let labelsOf: typeof import('../../web/pages/command-center/point-labels.ts').labelsOf
+let labelsOf: typeof import('../../web/pages/command-center/charts/point-labels.ts').labelsOf
 beforeAll(async () => {
   // Formats take the zone that there is as the file is read.
   process.env.TZ = 'America/St_Johns'
-  labelsOf = (await import('../../web/pages/command-center/point-labels.ts')).labelsOf
+  labelsOf = (await import('../../web/pages/command-center/charts/point-labels.ts')).labelsOf
 })
 afterAll(() => {
   if (zone === undefined) delete process.env.TZ

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { createDemoStore, progressEveryMs } from '../../web/pages/command-center/demo-store.ts'
+import { createDemoStore, progressEveryMs } from '../../web/pages/command-center/demo/demo-store.ts'
 
 beforeEach(() => {
   vi.useFakeTimers()

@@ -5,7 +5,7 @@ import {
   type PendingGrants,
   toggled,
   unfulfilled,
-} from '../../web/pages/onboarding/pending-grants.ts'
+} from '../../web/pages/grants/pending-grants.ts'
 
 const given = (...pairs: [archetype: string, skill: string][]) =>
   byArchetype(

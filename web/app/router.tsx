@@ -1,17 +1,17 @@
 import { createRootRoute, createRoute, createRouter, stringifySearchWith } from '@tanstack/react-router'
 import { webPages } from '../../contract/web-paths.ts'
 import { commandCenterSearch } from '../pages/command-center/command-center-search.ts'
+import { connectorsSearch } from '../pages/connectors/connectors-search.ts'
 import { exportsSearch } from '../pages/exports/exports-search.ts'
 import { certificatesSearch } from '../pages/governance/certificates-search.ts'
 import { eventsSearch } from '../pages/governance/events-search.ts'
-import { holdsSearch } from '../pages/governance/holds-search.ts'
-import { connectorsSearch } from '../pages/onboarding/connectors-search.ts'
-import { grantsSearch } from '../pages/onboarding/grants-search.ts'
-import { rosterSearch } from '../pages/onboarding/roster-search.ts'
-import { skillsSearch } from '../pages/onboarding/skills-search.ts'
+import { holdsSearch } from '../pages/governance/holds/holds-search.ts'
+import { grantsSearch } from '../pages/grants/grants-search.ts'
+import { rosterSearch } from '../pages/people/roster-search.ts'
 import { graphSearch } from '../pages/record-graph/graph-search.ts'
 import { recordsSearch } from '../pages/records/records-search.ts'
 import { peopleSearch } from '../pages/settings/people-search.ts'
+import { skillsSearch } from '../pages/skills/skills-search.ts'
 import { endpointSearch } from '../pages/webhooks/endpoint-search.ts'
 import { ErrorPage } from './error-page.tsx'
 import { Layout } from './layout.tsx'
@@ -65,7 +65,7 @@ const routes = [
     getParentRoute,
     path: webPages.holds,
     validateSearch: holdsSearch,
-    component: lazyPage(() => import('../pages/governance/holds-page.tsx')),
+    component: lazyPage(() => import('../pages/governance/holds/holds-page.tsx')),
   }),
   createRoute({
     getParentRoute,
@@ -102,36 +102,36 @@ const routes = [
   createRoute({
     getParentRoute,
     path: webPages.signIn,
-    component: lazyPage(() => import('../pages/onboarding/sso-page.tsx')),
+    component: lazyPage(() => import('../pages/single-sign-on/sso-page.tsx')),
   }),
   createRoute({
     getParentRoute,
     path: webPages.directory,
-    component: lazyPage(() => import('../pages/onboarding/directory-page.tsx')),
+    component: lazyPage(() => import('../pages/directory/directory-page.tsx')),
   }),
   createRoute({
     getParentRoute,
     path: webPages.connectors,
     validateSearch: connectorsSearch,
-    component: lazyPage(() => import('../pages/onboarding/connectors-page.tsx')),
+    component: lazyPage(() => import('../pages/connectors/connectors-page.tsx')),
   }),
   createRoute({
     getParentRoute,
     path: webPages.roster,
     validateSearch: rosterSearch,
-    component: lazyPage(() => import('../pages/onboarding/roster-page.tsx')),
+    component: lazyPage(() => import('../pages/people/roster-page.tsx')),
   }),
   createRoute({
     getParentRoute,
     path: webPages.skills,
     validateSearch: skillsSearch,
-    component: lazyPage(() => import('../pages/onboarding/skills-page.tsx')),
+    component: lazyPage(() => import('../pages/skills/skills-page.tsx')),
   }),
   createRoute({
     getParentRoute,
     path: webPages.grants,
     validateSearch: grantsSearch,
-    component: lazyPage(() => import('../pages/onboarding/grants-page.tsx')),
+    component: lazyPage(() => import('../pages/grants/grants-page.tsx')),
   }),
   createRoute({
     getParentRoute,

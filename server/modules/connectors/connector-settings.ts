@@ -1,5 +1,5 @@
 import { type PointedError, validationFailed } from '../../../contract/domain-error.ts'
-import type { ValidParts } from '../../http/valid-parts.ts'
+import type { ValidParts } from '../../http/body/valid-parts.ts'
 import type { Outbound } from '../../outbound/outbound.ts'
 import { type KeptCredentials, originOf } from './connector-credentials.ts'
 import type { ConnectorSettings, Credentials } from './connectors-types.ts'

@@ -2,8 +2,8 @@ import type { FastifyInstance } from 'fastify'
 import { connectorsMax, pageSizeDefault } from '../../../contract/limits.ts'
 import { PageQuery } from '../../../contract/request-schemas.ts'
 import { ConnectionTestResult } from '../../../contract/response-schemas.ts'
+import type { ValidParts } from '../../http/body/valid-parts.ts'
 import { addRoute, emptyBody } from '../../http/route.ts'
-import type { ValidParts } from '../../http/valid-parts.ts'
 import type { ConnectorTester } from '../distribution/distribution-types.ts'
 import {
   ConnectorBody,

@@ -1,7 +1,7 @@
 import type { PointedError } from '../../../contract/domain-error.ts'
 import type { TenantTx } from '../../db/database.ts'
+import type { ValidParts } from '../../http/body/valid-parts.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
-import type { ValidParts } from '../../http/valid-parts.ts'
 import type { InboundConnection, RotatedInboundSecret } from '../inbound/inbound-types.ts'
 
 /** A connected platform in the form for other modules. */

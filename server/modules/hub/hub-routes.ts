@@ -23,12 +23,12 @@ import {
   VerificationSchema,
   verifyQuery,
 } from './hub-schemas.ts'
-import { rejectContent } from './mode-c-policy.ts'
-import type { RecordPurger } from './purge-service.ts'
-import type { RecordReading } from './read-service.ts'
-import { RecordBody } from './record-body-schemas.ts'
-import type { RecordRelations } from './relation-service.ts'
-import type { RecordWriting } from './write-service.ts'
+import { rejectContent } from './records/mode-c-policy.ts'
+import type { RecordPurger } from './records/purge-service.ts'
+import type { RecordReading } from './records/read-service.ts'
+import { RecordBody } from './records/record-body-schemas.ts'
+import type { RecordRelations } from './records/relation-service.ts'
+import type { RecordWriting } from './records/write-service.ts'
 
 interface HubServices {
   reading: RecordReading

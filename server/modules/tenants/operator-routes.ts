@@ -2,9 +2,9 @@ import type { FastifyInstance } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { pageSizeDefault } from '../../../contract/limits.ts'
 import { PageQuery } from '../../../contract/request-schemas.ts'
+import type { ValidParts } from '../../http/body/valid-parts.ts'
 import { operatorOf } from '../../http/operator-access.ts'
 import { addRoute, emptyBody } from '../../http/route.ts'
-import type { ValidParts } from '../../http/valid-parts.ts'
 import {
   CreatedTenantAnswer,
   NewTenantBody,

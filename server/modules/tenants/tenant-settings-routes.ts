@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
+import type { ValidParts } from '../../http/body/valid-parts.ts'
 import { addRoute } from '../../http/route.ts'
-import type { ValidParts } from '../../http/valid-parts.ts'
 import { TenantDetailsAnswer, TenantDetailsBody } from './tenant-schemas.ts'
 import type { DetailsSent, TenantSettings } from './tenants-types.ts'
 

@@ -2,7 +2,7 @@ import { type PointedError, validationFailed } from '../../../contract/domain-er
 import { isEmail } from '../../../contract/email-address.ts'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
 import type { Database, TenantTx } from '../../db/database.ts'
-import type { ValidParts } from '../../http/valid-parts.ts'
+import type { ValidParts } from '../../http/body/valid-parts.ts'
 import type { GovernanceLog } from '../governance/governance-types.ts'
 import { detailsOf } from './tenant-response.ts'
 import { lockSettings, ownEntry, type SettingsRow, setDetails, settings } from './tenants-store.ts'

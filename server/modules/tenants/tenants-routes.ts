@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
+import type { ValidParts } from '../../http/body/valid-parts.ts'
 import { addRoute } from '../../http/route.ts'
-import type { ValidParts } from '../../http/valid-parts.ts'
 import type { ProvisionRequest, ProvisionService } from './provision-service.ts'
 import { ProvisionAnswer, ProvisionBody } from './tenants-schemas.ts'
 

@@ -1,9 +1,9 @@
 import type { PointedError } from '../../../contract/domain-error.ts'
 import type { RateClass } from '../../../contract/limits.ts'
 import type { TenantMode } from '../../../contract/literals.ts'
+import type { ValidParts } from '../../http/body/valid-parts.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
-import type { TenantLimits } from '../../http/rate-limit-headers.ts'
-import type { ValidParts } from '../../http/valid-parts.ts'
+import type { TenantLimits } from '../../http/rate-limits/rate-limit-headers.ts'
 import type { Actor } from '../governance/governance-types.ts'
 import type { IssuedLink } from '../links/links-types.ts'
 

@@ -3,8 +3,8 @@ import type { InvocationEventKind } from '../../../contract/webhook-events.ts'
 import type { JsonObject, JsonValue } from '../../../provenance/json.ts'
 import type { TenantTx } from '../../db/database.ts'
 import type { IngestStep } from '../../db/ingest-script.ts'
+import type { ValidParts } from '../../http/body/valid-parts.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
-import type { ValidParts } from '../../http/valid-parts.ts'
 
 // ── Endpoints ───────────────────────────────────────────────────────────────────────────────────────────────
 

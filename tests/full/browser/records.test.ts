@@ -120,7 +120,7 @@ test('an administrator purges, restores and holds a record, each with its reason
   expect(await state()).toMatchObject({ is_purged: false })
 
   await page.getByRole('button', { name: 'Place hold …' }).click()
-  await page.getByLabel('Name', { exact: true }).fill('Case 17')
+  await page.getByLabel(/^Name/).fill('Case 17')
   await page.getByLabel('Reason').fill('Asked for by counsel')
   await dialog('Place a legal hold on this record').getByRole('button', { name: 'Place hold' }).click()
   await page.getByText('Under a legal hold').waitFor()

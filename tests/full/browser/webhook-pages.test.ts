@@ -94,7 +94,7 @@ test('a delivery that failed is found by its status, looked into and sent again'
   await expect.poll(async () => (await read(`/${webhookId}/deliveries`)).items[0].status).toBe('dead')
   const page = await lab.signInAs('admin', `/webhooks/${webhookId}`)
   await page.getByRole('combobox', { name: 'Status' }).click()
-  await page.getByRole('option', { name: 'Failed permanently' }).click()
+  await page.getByRole('option', { name: 'Failed permanently', exact: true }).click()
   await page.waitForURL(/status=dead/)
   receiving.behaviour = take
   const row = page.getByRole('table', { name: 'Deliveries' }).getByRole('row', { name: /webhook\.test/ })
@@ -203,7 +203,7 @@ test('several deliveries are sent again, after saying how many', async () => {
   await button(page, 'Redeliver several').click()
   const ask = dialog(page, 'Redeliver several')
   await ask.getByRole('combobox', { name: 'Which' }).click()
-  await page.getByRole('option', { name: 'Failed permanently' }).click()
+  await page.getByRole('option', { name: 'Failed permanently', exact: true }).click()
   await ask.getByText(`${items.length} messages will be sent again`).waitFor()
   await button(ask, 'Redeliver').click()
   await page.getByText(`${items.length} deliveries are queued again.`).waitFor()

@@ -1,5 +1,5 @@
 import { Attention } from './attention.tsx'
-import { Breakdown } from './breakdown.tsx'
+import { Breakdown } from './breakdown/breakdown.tsx'
 import { LiveFeed } from './live-feed.tsx'
 import type { useMetricsOverTime } from './use-metrics.ts'
 import type { SearchState } from './use-search-state.ts'

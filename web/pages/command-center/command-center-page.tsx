@@ -7,8 +7,8 @@ import { ViewsSkeleton } from '../../components/views-skeleton.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import type { Earlier } from './change-text.tsx'
-import { ChartsSkeleton } from './charts-skeleton.tsx'
-import { useDemo } from './demo-load.ts'
+import { ChartsSkeleton } from './charts/charts-skeleton.tsx'
+import { useDemo } from './demo/demo-load.ts'
 import { FilterChips } from './filter-chips.tsx'
 import { KpiRow, KpiSkeleton } from './kpi-row.tsx'
 import { RangePicker } from './range-picker.tsx'
@@ -18,9 +18,9 @@ import { timeZone, useMetricsByKey, useMetricsOverTime, useTotals } from './use-
 import { type SearchState, useSearchState } from './use-search-state.ts'
 
 // The figures come first; what draws all else is asked for once they stand.
-const FigureCharts = lazy(() => import('./figure-charts.tsx'))
+const FigureCharts = lazy(() => import('./charts/figure-charts.tsx'))
 const BelowTheCharts = lazy(() => import('./below-the-charts.tsx'))
-const DemoProgress = lazy(() => import('./demo-progress.tsx'))
+const DemoProgress = lazy(() => import('./demo/demo-progress.tsx'))
 const NoTelemetry = lazy(() => import('./no-telemetry.tsx'))
 const SavedViews = lazy(() =>
   import('../../components/saved-views.tsx').then((module) => ({ default: module.SavedViews })),

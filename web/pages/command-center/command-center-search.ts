@@ -1,5 +1,5 @@
 import * as v from 'valibot'
-import { dimensions } from './dimensions.ts'
+import { dimensions } from './breakdown/dimensions.ts'
 import { presets } from './ranges.ts'
 
 /** What is not understood is left out. */

@@ -1,7 +1,7 @@
 import { api } from '../../api/api-client.ts'
 import { useMe } from '../../api/me.ts'
 import { formatCount } from '../../ui/formats.ts'
-import type { Filters } from './dimensions.ts'
+import type { Filters } from './breakdown/dimensions.ts'
 import { aheadMs, isoOf, type Span } from './ranges.ts'
 import { isOfPlatformAndModel, type LiveEvent, queryOf } from './use-live-events.ts'
 

@@ -1,6 +1,6 @@
 import { ActionIcon, Badge, Button, Group } from '@mantine/core'
 import { IconX } from '@tabler/icons-react'
-import { dimensions, shownKey } from './dimensions.ts'
+import { dimensions, shownKey } from './breakdown/dimensions.ts'
 import type { SearchState } from './use-search-state.ts'
 
 /** A button that takes itself away leaves the focus to the chip beside it, or where there is none to the title of the page. */

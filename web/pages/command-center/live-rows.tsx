@@ -6,7 +6,7 @@ import { formatMs, formatUsdInFull } from '../../ui/formats.ts'
 import { columnsOf } from '../../ui/table-columns.ts'
 import { TimeText } from '../../ui/time-text.tsx'
 import { UsdText } from '../../ui/usd-text.tsx'
-import { shownKey } from './dimensions.ts'
+import { shownKey } from './breakdown/dimensions.ts'
 import type { LiveEvent } from './use-live-events.ts'
 
 const column = columnsOf<LiveEvent>()

@@ -1,5 +1,5 @@
 import type { ApiResponse } from '../../api/api-client.ts'
-import type { Filters } from './dimensions.ts'
+import type { Filters } from './breakdown/dimensions.ts'
 import type { Span } from './ranges.ts'
 
 type Price = ApiResponse<'getPrices'>['prices'][number]

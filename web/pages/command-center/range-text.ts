@@ -1,4 +1,4 @@
-import { dimensions, type Filters, shownKey } from './dimensions.ts'
+import { dimensions, type Filters, shownKey } from './breakdown/dimensions.ts'
 import type { Span } from './ranges.ts'
 
 const times = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })

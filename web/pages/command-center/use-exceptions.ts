@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { type ApiResponse, hub, type Query } from '../../api/api-client.ts'
-import type { Filters } from './dimensions.ts'
+import type { Filters } from './breakdown/dimensions.ts'
 import { aheadMs, isoOf, type Span } from './ranges.ts'
 
 export type CostException = ApiResponse<'listCostExceptions'>['items'][number]

@@ -1,6 +1,6 @@
 import { api } from '../../api/api-client.ts'
 import type { HubRecord } from '../../api/hub-record.ts'
-import type { Filters } from './dimensions.ts'
+import type { Filters } from './breakdown/dimensions.ts'
 import { pollEvery } from './polling.ts'
 
 /** What is shown of a telemetry event; its other members are in the record. */

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { type ApiResponse, api, hub, type Query } from '../../api/api-client.ts'
-import type { Filters, Group } from './dimensions.ts'
+import type { Filters, Group } from './breakdown/dimensions.ts'
 import { pollEvery } from './polling.ts'
 import { type Interval, isoOf, quarterMs, type Span } from './ranges.ts'
 

@@ -1,8 +1,8 @@
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { useNow } from '../../ui/use-now.ts'
+import { filtersOf } from './breakdown/dimensions.ts'
 import type { CommandCenterSearch } from './command-center-search.ts'
-import { filtersOf } from './dimensions.ts'
 import { intervalOf, rangeOf } from './ranges.ts'
 
 const route = getRouteApi('/')

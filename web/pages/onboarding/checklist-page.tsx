@@ -5,6 +5,7 @@ import { isDevelopment } from '../../api/environment.ts'
 import { useMe } from '../../api/me.ts'
 import { QueryBoundary } from '../../components/query-boundary.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
+import { RepublishButton } from '../connectors/republish.tsx'
 import { CheckCard } from './check-card.tsx'
 import { describeOptional } from './checklist-labels.ts'
 import { type CheckName, checklistSteps, checkNames, type Health } from './checklist-steps.ts'
@@ -12,7 +13,6 @@ import { ConfirmDetails } from './confirm-details.tsx'
 import { FirstEvent } from './first-event.tsx'
 import { LiveNotice } from './live-notice.tsx'
 import { ProvisionForm } from './provision-form.tsx'
-import { RepublishButton } from './republish.tsx'
 
 const everyMs = 5000
 

@@ -1,6 +1,6 @@
 import { DomainError, type PointedError } from '../../../../contract/domain-error.ts'
 import { isJsonObject, type JsonValue } from '../../../../provenance/json.ts'
-import { errorAt } from '../../../http/json-violations.ts'
+import { errorAt } from '../../../http/body/json-violations.ts'
 
 /** The members that skill_definition records of a Mode C tenant may have. */
 const envelope: ReadonlySet<string> = new Set(['skill_id', 'skill_version', 'name', 'owner'])

@@ -9,8 +9,8 @@ import type {
   SealedRecords,
   SelectedEntry,
   SelectedRows,
-} from '../../hub/sealed-records-types.ts'
-import type { StoredVerification, Verification } from '../../hub/verification-types.ts'
+} from '../../hub/sealing/sealed-records-types.ts'
+import type { StoredVerification, Verification } from '../../hub/verification/verification-types.ts'
 import type { TenantLogs } from '../../log/log-types.ts'
 import type { EntryPart, PartPages } from './export-parts-types.ts'
 

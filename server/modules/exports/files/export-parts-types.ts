@@ -1,6 +1,6 @@
-import type { StoredSeal } from '../../hub/record-query-types.ts'
-import type { ProvenRecord } from '../../hub/sealed-records-types.ts'
-import type { Verification } from '../../hub/verification-types.ts'
+import type { StoredSeal } from '../../hub/records/record-query-types.ts'
+import type { ProvenRecord } from '../../hub/sealing/sealed-records-types.ts'
+import type { Verification } from '../../hub/verification/verification-types.ts'
 
 /** What an export has of one entry of the log, or of a part of it where its records are many megabytes. */
 export interface EntryPart {

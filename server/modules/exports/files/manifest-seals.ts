@@ -1,10 +1,10 @@
 import { createHash, hash } from 'node:crypto'
 import { once } from 'node:events'
 import { PassThrough } from 'node:stream'
-import type { ManifestSeal } from '../../../../provenance/export-manifest.ts'
+import type { ManifestSeal } from '../../../../provenance/export/export-manifest.ts'
 import { canonicalize } from '../../../../provenance/index.ts'
 import type { Storage } from '../../../storage/storage.ts'
-import type { SealedRecords } from '../../hub/sealed-records-types.ts'
+import type { SealedRecords } from '../../hub/sealing/sealed-records-types.ts'
 import type { EntryPart } from './export-parts-types.ts'
 
 const flushUnits = 64 * 1024

@@ -1,7 +1,7 @@
 import { type RecordType, recordTypes } from '../../../../contract/literals.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../../provenance/json.ts'
 import type { TenantTx } from '../../../db/database.ts'
-import type { VerifiedEvent, VerifiedEvents } from '../verified-events.ts'
+import type { VerifiedEvent, VerifiedEvents } from '../verification/verified-events.ts'
 import { findRetention, findRetentionEvent, inOrder } from './retention-store.ts'
 import type { RetentionRule, RetentionRules } from './retention-types.ts'
 

@@ -1,8 +1,8 @@
 import { type RecordType, recordTypes } from '../../../../contract/literals.ts'
 import type { TenantTx } from '../../../db/database.ts'
-import { microsOf } from '../monotonic-timestamp.ts'
-import { recordIdFloor, timeOfRecordId } from '../record-clock.ts'
-import { lookUpState } from '../record-sql-store.ts'
+import { lookUpState } from '../records/record-sql-store.ts'
+import { microsOf } from '../sealing/monotonic-timestamp.ts'
+import { recordIdFloor, timeOfRecordId } from '../sealing/record-clock.ts'
 import type { RetentionRule, RetentionRules } from './retention-types.ts'
 
 export async function findRetention(tx: TenantTx): Promise<RetentionRules> {

@@ -1,5 +1,5 @@
 import type { PointedError } from '../../../../contract/domain-error.ts'
-import type { ValidParts } from '../../../http/valid-parts.ts'
+import type { ValidParts } from '../../../http/body/valid-parts.ts'
 import type { Outbound } from '../../../outbound/outbound.ts'
 import type { GroupMapping } from '../../roster/directory/directory-types.ts'
 

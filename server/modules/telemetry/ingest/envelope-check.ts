@@ -1,8 +1,8 @@
 import { DomainError, type PointedError, validationFailed } from '../../../../contract/domain-error.ts'
 import { batchEventsMax } from '../../../../contract/limits.ts'
 import { isJsonObject, type JsonValue } from '../../../../provenance/index.ts'
+import { errorAt } from '../../../http/body/json-violations.ts'
 import type { Tenant } from '../../../http/caller.ts'
-import { errorAt } from '../../../http/json-violations.ts'
 import { contentErrors, faultsMax } from './event-check.ts'
 
 /**

@@ -6,7 +6,7 @@ import { type IngestStep, IngestStepRefused } from '../../../db/ingest-script.ts
 import { contentKeyChanged } from '../../../db/record-encryption.ts'
 import type { Caller, Tenant } from '../../../http/caller.ts'
 import type { RecordDraft, RecordReceipt, Records, SealedBatch } from '../../hub/hub-types.ts'
-import type { Claim, Idempotency } from '../../hub/idempotency-types.ts'
+import type { Claim, Idempotency } from '../../hub/idempotency/idempotency-types.ts'
 import type { PriceBook } from '../prices/list-price-book.ts'
 import { exactMs } from '../prices/prices-arithmetic.ts'
 import { deltaOf } from '../rollups/rollup-delta.ts'

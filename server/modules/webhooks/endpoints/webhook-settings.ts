@@ -1,6 +1,6 @@
 import type { PointedError } from '../../../../contract/domain-error.ts'
 import { problemOfEventName } from '../../../../contract/webhook-events.ts'
-import type { ValidParts } from '../../../http/valid-parts.ts'
+import type { ValidParts } from '../../../http/body/valid-parts.ts'
 import type { Outbound } from '../../../outbound/outbound.ts'
 import type { AlertRule, WebhookSettings } from '../webhooks-types.ts'
 import { meaningOf } from './webhook-defaults.ts'

@@ -7,8 +7,8 @@ import {
   webhooksMax,
 } from '../../../../contract/limits.ts'
 import { PageQuery } from '../../../../contract/request-schemas.ts'
+import type { ValidParts } from '../../../http/body/valid-parts.ts'
 import { addRoute, emptyBody } from '../../../http/route.ts'
-import type { ValidParts } from '../../../http/valid-parts.ts'
 import { WebhookParams } from '../webhook-params-schema.ts'
 import type { WebhookAdministration, WebhookSettings } from '../webhooks-types.ts'
 import {

@@ -1,7 +1,7 @@
 import { DomainError } from '../../../../contract/domain-error.ts'
 import type { Database, DatabaseLog, TenantTx } from '../../../db/database.ts'
 import { createEventLoopYielder } from '../../../jobs/event-loop-yielder.ts'
-import type { RecordClock } from '../../hub/record-clock-types.ts'
+import type { RecordClock } from '../../hub/sealing/record-clock-types.ts'
 import {
   insertDeliveries,
   type NewDeliveries,

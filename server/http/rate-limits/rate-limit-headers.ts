@@ -1,0 +1,82 @@
+import type { FastifyReply } from 'fastify'
+import { DomainError } from '../../../contract/domain-error.ts'
+import { type RateClass, rateLimits } from '../../../contract/limits.ts'
+import { type Charge, type RateDecision, type RateLimiter, windowSeconds } from './rate-limiter.ts'
+
+/** Requests per minute that a tenant was given instead of the defaults, for the classes that were set. */
+export type TenantLimits = Partial<Record<RateClass, { perToken: number; perTenant: number }>>
+
+/** Quotas of a class: the tenant's own where it has some, times `factor`; a limit above 0 stays above 0. */
+export function quotasOf(rateClass: RateClass, own: TenantLimits, factor: number) {
+  const { perToken, perTenant } = own[rateClass] ?? rateLimits[rateClass]
+  const scale = (limit: number) => Math.ceil(limit * factor)
+  return { perToken: scale(perToken), perTenant: scale(perTenant) }
+}
+
+/** What a request with a valid credential counts against. `token` is the jti; in class `auth` the client id. */
+export function authenticatedCharges(
+  rateClass: RateClass,
+  caller: { token: string; tenantSlug: string },
+  quotas: { perToken: number; perTenant: number },
+): Charge[] {
+  return [
+    { policy: 'token', key: `${rateClass} token ${caller.token}`, quota: quotas.perToken },
+    { policy: 'tenant', key: `${rateClass} tenant ${caller.tenantSlug}`, quota: quotas.perTenant },
+  ]
+}
+
+/**
+ * What a request without a valid credential counts against: never the tenant, so that no stranger locks it out.
+ *
+ * @param what tells counters of one address apart
+ */
+export function anonymousCharges(rateClass: RateClass, address: string, what: string, factor: number): Charge[] {
+  const { perToken } = quotasOf(rateClass, {}, factor)
+  return [{ policy: 'address', key: `${rateClass} address ${networkOf(address)} ${what}`, quota: perToken }]
+}
+
+/** An IPv6 host commonly has a /64 to choose addresses from, so that counts as one. */
+export function networkOf(address: string): string {
+  if (!address.includes(':') || address.includes('.')) return address
+  const [head = '', tail] = address.split('::')
+  const groups = head.split(':')
+  const missing = tail === undefined ? 0 : 8 - groups.length - tail.split(':').length
+  const all =
+    tail === undefined ? groups : [...groups, ...Array<string>(Math.max(0, missing)).fill('0'), ...tail.split(':')]
+  return all.slice(0, 4).join(':')
+}
+
+/** Sets `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers-10). */
+export function setRateLimitHeaders(reply: FastifyReply, decision: RateDecision): void {
+  let policy = ''
+  let state = ''
+  for (const each of decision.policies) {
+    const separator = policy === '' ? '' : ', '
+    policy += `${separator}"${each.policy}";q=${each.quota};w=${windowSeconds}`
+    state += `${separator}"${each.policy}";r=${each.remaining};t=${each.resetSeconds}`
+  }
+  reply.header('ratelimit-policy', policy)
+  reply.header('ratelimit', state)
+}
+
+/** Counts a request, and says in its answer how the caller stands. Throws `rate-limited`. */
+export async function countRequest(
+  limiter: RateLimiter,
+  charges: readonly Charge[],
+  reply: FastifyReply,
+): Promise<void> {
+  const decision = await limiter.take(charges)
+  setRateLimitHeaders(reply, decision)
+  if (!decision.allowed) throw rateLimited(decision)
+}
+
+/** The 429 for a decision that refused. */
+export function rateLimited(decision: RateDecision): DomainError {
+  const usedUp = decision.policies.filter((each) => each.remaining === 0)
+  const words = usedUp.map((each) => `the ${each.policy} has made its ${each.quota}`).join(' and ')
+  return new DomainError(
+    'rate-limited',
+    `Within ${windowSeconds} seconds ${words} requests. Wait ${decision.retryAfterSeconds} s.`,
+    { retryAfterSeconds: decision.retryAfterSeconds },
+  )
+}

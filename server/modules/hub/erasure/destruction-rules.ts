@@ -1,0 +1,66 @@
+import { DomainError } from '../../../../contract/domain-error.ts'
+import { holdsNamedMax } from '../../../../contract/limits.ts'
+import { formatTimestamp } from '../../../../contract/timestamp.ts'
+import type { TenantTx } from '../../../db/database.ts'
+import type { ContentDestruction } from '../hub-types.ts'
+import { matchesHoldRelease } from '../legal-holds/hold-events.ts'
+import { findEndedHolds, findHoldsInForce } from '../legal-holds/hold-release-verifier-store.ts'
+import { shareHoldsLock } from '../legal-holds/holds-store.ts'
+import { findProvenRetention } from '../retention/proven-retention.ts'
+import { recordIdFloor } from '../sealing/record-clock.ts'
+import type { VerifiedEvents } from '../verification/verified-events.ts'
+import { hasContentSince } from './destruction-store.ts'
+
+const dayMs = 24 * 3_600_000
+
+/**
+ * Decides when all content of a tenant may be destroyed at once: when no hold and no retention rule protects any of it.
+ */
+export function createDestructionRules({ told }: { told: VerifiedEvents }): ContentDestruction {
+  /**
+   * Throws if a hold is in force. A released hold stays in force unless a verified governance event records its
+   * release.
+   */
+  async function requireNoHold(tx: TenantTx): Promise<void> {
+    const ended = await findEndedHolds(tx)
+    const events = await told.find(
+      tx,
+      ended.map((hold) => hold.release_event_id),
+    )
+    const unended = ended.filter((hold) => !matchesHoldRelease(events.get(hold.release_event_id ?? ''), hold))
+    const holds = [
+      ...(await findHoldsInForce(tx, holdsNamedMax)),
+      ...unended.map(({ hold_id, name }) => ({ hold_id, name })),
+    ]
+    if (holds.length === 0) return
+    throw new DomainError(
+      'legal-hold',
+      'A legal hold is in force. The content can be destroyed when every hold of the tenant has been released: ' +
+        'POST /api/v1/hub/legal-holds/{hold_id}:release.',
+      { extensions: { holds: holds.slice(0, holdsNamedMax) } },
+    )
+  }
+
+  async function requireNotKept(tx: TenantTx): Promise<void> {
+    const { rules } = await findProvenRetention(tx, told)
+    for (const { record_type, min_days } of rules) {
+      if (min_days === undefined || min_days === 0) continue
+      const since = Math.max(0, Date.now() - min_days * dayMs)
+      if (!(await hasContentSince(tx, record_type, recordIdFloor(since, 0)))) continue
+      throw new DomainError(
+        'retention',
+        `There is content of the type ${record_type} that must be kept for ${min_days} days, by the retention rule ` +
+          `for its type: some is younger, from after ${formatTimestamp(since)}.`,
+        { errors: [{ pointer: '', detail: `keeps ${record_type} records for ${min_days} days` }] },
+      )
+    }
+  }
+
+  return {
+    lock: shareHoldsLock,
+    async requireAllowed(tx) {
+      await requireNoHold(tx)
+      await requireNotKept(tx)
+    },
+  }
+}

@@ -1,0 +1,128 @@
+import { hash } from 'node:crypto'
+import { canonicalize } from '../../../../provenance/index.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../../provenance/json.ts'
+import type { Release } from '../records/record-state-store.ts'
+import { timeOfRecordId } from '../sealing/record-clock.ts'
+import type { VerifiedEvent } from '../verification/verified-events.ts'
+import type { HoldRow } from './holds-store.ts'
+
+/**
+ * Builds the details of governance events about holds and releases, and matches rows with their events. A row that
+ * somebody wrote by hand has no matching event.
+ */
+
+export const appliedKind = 'hub.legal_hold_applied'
+/**
+ * The kind of a hold's release, or, with a record as its subject, of a release that permits purging a governance event.
+ */
+export const releasedKind = 'hub.legal_hold_released'
+
+/** The members of a hold that its placement sets. */
+type Placed = Pick<HoldRow, 'name' | 'reason' | 'filter' | 'record_count' | 'created_at' | 'created_by'>
+type Ended = Placed & Pick<HoldRow, 'hold_id' | 'released_at' | 'released_by' | 'release_reason'>
+
+/**
+ * Returns the SHA-256, in hexadecimal digits, of the record ids that a hold names: sorted, in lower case, joined by
+ * line feeds.
+ */
+export function digestOfRecordIds(recordIds: readonly string[]): string {
+  return hash('sha256', [...recordIds].sort().join('\n'))
+}
+
+/** @param recordIds the records that the hold names; empty with a filter */
+export function appliedDetails(hold: Placed, recordIds: readonly string[]): JsonObject {
+  return {
+    ...scopeDetails(hold),
+    ...(hold.filter === null ? { records_digest: digestOfRecordIds(recordIds) } : {}),
+    after: { active: true, created_at: hold.created_at, created_by: hold.created_by },
+  }
+}
+
+export function releasedDetails(hold: Ended): JsonObject {
+  return {
+    ...scopeDetails(hold),
+    reason: hold.release_reason,
+    before: { active: true, created_at: hold.created_at },
+    after: { active: false, released_at: hold.released_at, released_by: hold.released_by },
+  }
+}
+
+function scopeDetails({ name, reason, filter, record_count }: Placed): JsonObject {
+  return { name, reason, ...(filter === null ? { record_count } : { filter: { ...filter } as JsonObject }) }
+}
+
+export function releaseDetails({ release_id, reason, created_at, expires_at }: Release): JsonObject {
+  return { release_id, reason, created_at, ...(expires_at === null ? {} : { expires_at }) }
+}
+
+/**
+ * Returns whether the event records the placement of exactly this hold.
+ * @param digest the digest of its stored record ids; undefined with a filter
+ */
+export function matchesHold(
+  told: VerifiedEvent | undefined,
+  hold: Placed & { hold_id: string; filter: unknown },
+  digest: string | undefined,
+): boolean {
+  if (told?.kind !== appliedKind || told.subject !== `hold:${hold.hold_id}`) return false
+  const { name, reason, filter, record_count, records_digest } = told.details
+  const after = membersOf(told.details.after)
+  const isSameScope =
+    hold.filter === null
+      ? filter === undefined && record_count === hold.record_count && records_digest === digest
+      : hold.record_count === null && isSame(filter, hold.filter)
+  return (
+    isSameScope &&
+    name === hold.name &&
+    reason === hold.reason &&
+    after.created_at === hold.created_at &&
+    after.created_by === hold.created_by
+  )
+}
+
+/** Returns whether the event records the same release of this hold as its row. */
+export function matchesHoldRelease(
+  told: VerifiedEvent | undefined,
+  hold: Pick<HoldRow, 'hold_id' | 'released_at'> & Partial<Pick<HoldRow, 'released_by' | 'release_reason'>>,
+): boolean {
+  if (told?.kind !== releasedKind || told.subject !== `hold:${hold.hold_id}`) return false
+  const { released_at, released_by } = membersOf(told.details.after)
+  return (
+    released_at === hold.released_at &&
+    (hold.released_by === undefined || released_by === hold.released_by) &&
+    (hold.release_reason === undefined || told.details.reason === hold.release_reason)
+  )
+}
+
+/** Returns whether the event records exactly this release of a governance event. */
+export function matchesPurgeRelease(told: VerifiedEvent | undefined, release: Release): boolean {
+  if (told?.kind !== releasedKind || told.subject !== `record:${release.record_id}`) return false
+  const { release_id, reason, created_at, expires_at, actor } = told.details
+  return (
+    release_id === release.release_id &&
+    reason === release.reason &&
+    actor === release.created_by &&
+    // Events of an earlier version lack it; the id contains it.
+    (created_at === undefined || created_at === release.created_at) &&
+    timeOfRecordId(release.release_id) === release.created_at &&
+    (expires_at ?? null) === release.expires_at
+  )
+}
+
+/**
+ * Returns whether four eyes were required at the release. If so, its author may not purge, regardless of the present
+ * setting.
+ */
+export function requiredFourEyes(told: VerifiedEvent | undefined): boolean {
+  return told?.details.four_eyes === true
+}
+
+function membersOf(value: JsonValue | undefined): JsonObject {
+  return isJsonObject(value) ? value : {}
+}
+
+function isSame(told: JsonValue | undefined, stored: unknown): boolean {
+  return (
+    isJsonObject(told) && isJsonObject(stored as JsonValue) && canonicalize(told) === canonicalize(stored as JsonObject)
+  )
+}

@@ -1,0 +1,33 @@
+import { canSee, visibleTypes } from '../../../../contract/record-visibility.ts'
+import { isErased } from '../../../db/record-encryption.ts'
+import { cosignOf } from '../sealing/record-cosign.ts'
+import { findPlacesOfEntries, findSealPlace } from './log-entry-records-store.ts'
+import type { LogEntryRecords } from './log-entry-records-types.ts'
+import { recordNotFound } from './record-errors.ts'
+import { provenanceHashOf, responseText } from './record-response.ts'
+import { findRecord, findRecords } from './record-store.ts'
+
+export const logEntryRecords: LogEntryRecords = {
+  places: (tx, entries, { scopes, now }) =>
+    findPlacesOfEntries(tx, entries, { recordTypes: visibleTypes(scopes), now }),
+
+  async answers(tx, places, { now }) {
+    const ids = places.filter((place) => !place.erased).map((place) => place.recordId)
+    const records = await findRecords(tx, ids, now)
+    const readable = records.filter((record) => !isErased(tx, record.canonical))
+    return new Map(readable.map((record) => [record.record_id, responseText(tx.tenantId, record)]))
+  },
+
+  sealPlaceOf: (tx, recordId, { scopes }) => findSealPlace(tx, recordId, visibleTypes(scopes)),
+
+  async placeOf(tx, recordId, { scopes, now }) {
+    const record = await findRecord(tx, recordId, now)
+    if (record === undefined || !canSee(scopes, record.record_type)) throw recordNotFound(recordId)
+    return {
+      sealId: record.seal_id,
+      leafIndex: record.leaf_index,
+      provenanceHash: provenanceHashOf(record),
+      provenanceCosign: cosignOf(record),
+    }
+  },
+}

@@ -1,0 +1,126 @@
+import { equalBytes } from '../../../../provenance/bytes.ts'
+import {
+  canonicalize,
+  type JsonObject,
+  leafHash,
+  ProvenanceError,
+  recordHash,
+  sealNoteText,
+  supportedSchemaVersions,
+} from '../../../../provenance/index.ts'
+import { sealTree } from '../../../../provenance/seal.ts'
+import { indexColumnsOf } from '../records/record-columns.ts'
+import { parseCanonical } from '../records/record-response.ts'
+import { nodeCrypto } from '../sealing/node-crypto.ts'
+import { sealOf } from '../sealing/record-cosign.ts'
+import { passed, type VerificationTask } from './verification-task.ts'
+
+type Records = VerificationTask['records']
+
+/**
+ * Verifies stored records: the hash and cosignature of the canonical bytes, and that every stored copy of their values
+ * (index columns, links, the leaf in the seal) agrees with them. Builds each tree and checks each signature once. Never
+ * throws because of stored data.
+ * @returns for each record the sum of the checks that it passed
+ */
+export function checkRecords(task: VerificationTask): Uint8Array {
+  const leavesOfSeals = provenLeaves(task)
+  const { records } = task
+  return Uint8Array.from(records.canonical, (canonical, at) => {
+    const leaves = leavesOfSeals[records.seal[at]!]
+    const storedHash = Buffer.from(records.provenanceHash[at]!, 'hex')
+    const isCosigned = leaves !== undefined && isLeafOf(leaves, records, at, storedHash)
+    const members = parseCanonical(canonical)
+    const isHashed = equalBytes(recordHash(canonical, nodeCrypto.sha256), storedHash)
+    // Bytes that the service hashed and signed were canonical. Only other bytes need the costlier comparison.
+    const isReadable = members !== undefined && ((isHashed && isCosigned) || isCanonical(canonical, members))
+    const isIntact = isReadable && isHashed && columnsAgree(records, at, members) && linksAgree(records, at, members)
+    return (
+      (isIntact ? passed.hash : 0) |
+      (isCosigned ? passed.cosign : 0) |
+      (isReadable && hasKnownVersion(members) ? passed.schemaVersion : 0)
+    )
+  })
+}
+
+const bytesOf = (text: string): Buffer => Buffer.from(text, 'latin1')
+
+/**
+ * Returns the leaves of each seal that a known key signed over their root; undefined for any other seal. A record's
+ * cosignature is its leaf, the path up to that root and the signature, so it verifies if, and only if, the seal
+ * contains the record's leaf.
+ */
+function provenLeaves({ seals, keys }: VerificationTask): (readonly Uint8Array[] | undefined)[] {
+  const keyRing = new Map(keys.map((key) => [key.keyId, { name: key.name, publicKey: bytesOf(key.publicKey) }]))
+  return seals.sealId.map((sealId, at) => {
+    const key = keyRing.get(seals.keyId[at]!)
+    const upperNodes = seals.upperNodes[at]!
+    const seal = sealOf({
+      seal_id: sealId,
+      key_id: seals.keyId[at]!,
+      sealed_at: seals.sealedAt[at]!,
+      leaves: bytesOf(seals.leaves[at]!),
+      upper_nodes: upperNodes === null ? null : bytesOf(upperNodes),
+      signature: bytesOf(seals.signature[at]!),
+    })
+    if (key === undefined || seal === undefined) return undefined
+    return unlessMalformed(() => {
+      const tree = sealTree(seal, nodeCrypto.sha256)
+      // Responses build the cosignature from these nodes.
+      if (upperNodes !== null && !equalBytes(bytesOf(upperNodes), tree.upperNodes)) return undefined
+      const note = sealNoteText({ ...seal, logName: key.name, leafCount: tree.leaves.length, root: tree.root })
+      const isSigned = nodeCrypto.verifyEd25519(key.publicKey, Buffer.from(note), seal.signature)
+      return isSigned ? tree.leaves : undefined
+    })
+  })
+}
+
+function isLeafOf(leaves: readonly Uint8Array[], records: Records, at: number, storedHash: Uint8Array): boolean {
+  const leaf = leaves[records.leafIndex[at]!]
+  if (leaf === undefined) return false
+  const own = unlessMalformed(() => leafHash(Buffer.from(records.salt[at]!, 'hex'), storedHash, nodeCrypto.sha256))
+  return own !== undefined && equalBytes(leaf, own)
+}
+
+/** Checks for the canonical form. A client that parses and re-serializes any other text computes another hash. */
+function isCanonical(text: string, members: JsonObject): boolean {
+  return unlessMalformed(() => canonicalize(members)) === text
+}
+
+function hasKnownVersion(members: JsonObject): boolean {
+  const version = Object.hasOwn(members, 'schema_version') ? members.schema_version : undefined
+  return typeof version === 'string' && supportedSchemaVersions.includes(version)
+}
+
+function columnsAgree(records: Records, at: number, members: JsonObject): boolean {
+  const type = records.recordType[at]!
+  const columns = indexColumnsOf(type, members)
+  return (
+    members.record_id === records.recordId[at] &&
+    members.record_type === type &&
+    members.tenant_id === records.tenantId[at] &&
+    members.created_by === records.createdBy[at] &&
+    columns.skillId === records.skillId[at] &&
+    columns.archetypeId === records.archetypeId[at] &&
+    columns.userId === records.userId[at] &&
+    columns.eventKind === records.eventKind[at] &&
+    (columns.costMicros === null ? null : String(columns.costMicros)) === records.costMicros[at]
+  )
+}
+
+function linksAgree(records: Records, at: number, members: JsonObject): boolean {
+  const named = members.related_records
+  const stored = records.links[at]!
+  if (!Array.isArray(named) || named.length !== stored.length) return false
+  const targets = new Set<unknown>(named)
+  return stored.every((target) => targets.has(target))
+}
+
+function unlessMalformed<Result>(compute: () => Result): Result | undefined {
+  try {
+    return compute()
+  } catch (error) {
+    if (error instanceof ProvenanceError) return undefined
+    throw error
+  }
+}

@@ -1,0 +1,10 @@
+import { DomainError } from '../../../../contract/domain-error.ts'
+
+/**
+ * Returns whether stored data caused an error: a value of the wrong type for its column, or a corrupt page of the table
+ * (class XX of PostgreSQL, appendix A). Errors of the service and other errors of the database do not count.
+ */
+export function isCorruptionError(error: unknown): boolean {
+  if (!(error instanceof Error) || error instanceof DomainError) return false
+  return !('severity' in error) || String((error as { code?: string }).code).startsWith('XX')
+}

@@ -1,0 +1,122 @@
+import { formatCount, formatMs, formatPercent, formatUsdInColumn, nothing } from '../../../ui/formats.ts'
+import type { MetricColumn } from '../../../ui/metric-columns.ts'
+import { fillGaps, type Interval, isoOf, type Span } from '../ranges.ts'
+import { failureRate } from '../trends.ts'
+import { type TimeRow, type Totals, varianceOf } from '../use-metrics.ts'
+import { labelsOf } from './point-labels.ts'
+
+/** What charts and their tables show of an hour or a day: counts and costs without events are zero, latencies are none. */
+export interface Point {
+  start: string
+  /** For people: the hour or day. */
+  label: string
+  /** The same for the axis, shorter. */
+  tick: string
+  invocations: number
+  succeeded: number
+  failures: number
+  failureRate: number | undefined
+  tokensIn: number
+  tokensOut: number
+  costEstimate: number
+  costComputed: number
+  variance: number
+  /** Models whose price changed in this hour or day; absent if none did. */
+  repriced?: string
+  p50: number | undefined
+  p95: number | undefined
+  p99: number | undefined
+}
+
+const none: Totals = {
+  ...{ invocations: 0, failures: 0, tokens_in: 0, tokens_out: 0 },
+  ...{ cost_usd_estimate: 0, cost_usd_computed: 0, unpriced: 0 },
+  latency_ms: { p50: 0, p95: 0, p99: 0 },
+}
+
+const shortDays = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' })
+const shortHours = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' })
+
+export function pointsOf(rows: readonly TimeRow[], span: Span, interval: Interval): Point[] {
+  const byDays = span.to - span.from > 36 * 3_600_000
+  const slots = fillGaps(rows, span, interval)
+  const labels = labelsOf(
+    slots.map(({ start }) => start),
+    interval,
+  )
+  return slots.map(({ start, row }, index) => {
+    const { latency_ms, ...figures } = row ?? none
+    const percentile = (value: number) => (figures.invocations === 0 ? undefined : value)
+    return {
+      start: isoOf(start),
+      label: labels[index] ?? '',
+      tick: (byDays ? shortDays : shortHours).format(start),
+      invocations: figures.invocations,
+      succeeded: figures.invocations - figures.failures,
+      failures: figures.failures,
+      failureRate: failureRate(figures),
+      tokensIn: figures.tokens_in,
+      tokensOut: figures.tokens_out,
+      costEstimate: figures.cost_usd_estimate,
+      costComputed: figures.cost_usd_computed,
+      variance: varianceOf({ latency_ms, ...figures }),
+      p50: percentile(latency_ms.p50),
+      p95: percentile(latency_ms.p95),
+      p99: percentile(latency_ms.p99),
+    }
+  })
+}
+
+type Column = MetricColumn<Point>
+
+const start: Column = { id: 'start', label: 'From', value: (point) => point.start, text: (point) => point.label }
+const count = (id: string, label: string, value: (point: Point) => number): Column => ({
+  ...{ id, label, value },
+  text: (point) => formatCount(value(point)),
+})
+const usd = (id: string, label: string, value: (point: Point) => number): Column => ({
+  ...{ id, label, value },
+  text: (point) => formatUsdInColumn(value(point)),
+})
+const latency = (id: string, label: string, value: (point: Point) => number | undefined): Column => ({
+  ...{ id, label, value },
+  text: (point) => formatMs(value(point)),
+})
+
+export const usageColumns: Column[] = [
+  start,
+  count('invocations', 'Invocations', (point) => point.invocations),
+  count('failures', 'Failures', (point) => point.failures),
+  {
+    id: 'failure_rate',
+    label: 'Error rate',
+    value: (point) => point.failureRate,
+    text: (point) => (point.failureRate === undefined ? nothing : formatPercent(point.failureRate)),
+    from: 'sm',
+  },
+]
+
+export const latencyColumns: Column[] = [
+  start,
+  latency('latency_p50_ms', 'p50', (point) => point.p50),
+  latency('latency_p95_ms', 'p95', (point) => point.p95),
+  latency('latency_p99_ms', 'p99', (point) => point.p99),
+]
+
+export const costColumns: Column[] = [
+  start,
+  usd('cost_usd_estimate', 'Reported', (point) => point.costEstimate),
+  usd('cost_usd_computed', 'Calculated', (point) => point.costComputed),
+  usd('variance_usd', 'Difference', (point) => point.variance),
+]
+
+export const priceChangeColumn: Column = {
+  ...{ id: 'price_change', label: 'Price change', from: 'sm' },
+  value: (point) => point.repriced,
+}
+
+export const tokenColumns: Column[] = [
+  start,
+  count('tokens_in', 'In', (point) => point.tokensIn),
+  count('tokens_out', 'Out', (point) => point.tokensOut),
+]

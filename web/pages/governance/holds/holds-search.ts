@@ -1,0 +1,12 @@
+import * as v from 'valibot'
+import { known, text } from '../../../components/search-schemas.ts'
+
+export const holdsSearch = v.object({
+  state: known(v.picklist(['active', 'released'])),
+  /** Id of the hold whose details are open. */
+  hold: text(),
+  /** Opens the form, with these records in it: ids with commas between, or `1`. */
+  place: text(20_000),
+})
+
+export type HoldsSearch = v.InferOutput<typeof holdsSearch>
