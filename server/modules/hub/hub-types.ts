@@ -85,6 +85,7 @@ export interface SealedBatch {
  * Creates records from drafts: id and time, canonical bytes, hash, seals, cosignatures. The only database work is the
  * first look-up of the tenant's key, for which a caller inside a transaction passes it. The records of one batch must
  * be stored in one transaction.
+ *
  * In Mode B the salts identify which records are content, and under which key. For content, the caller passes the
  * encryptor that will encrypt it. The service's events are not content.
  */
@@ -104,6 +105,7 @@ export interface RecordWriter {
   /**
    * Returns the steps of an ingest transaction that store the records: COPY into the month's partition, the seals, and
    * any links. Requires at least one record.
+   *
    * @param sealer the encryptor of an encrypted batch
    */
   copySteps(batch: SealedBatch, sealer?: ContentEncryptor): IngestStep[]
@@ -148,6 +150,7 @@ export interface ContentDestruction {
   lock(tx: TenantTx): Promise<void>
   /**
    * Throws if content must be kept.
+   *
    * @throws DomainError `legal-hold`, `retention`
    */
   requireAllowed(tx: TenantTx): Promise<void>

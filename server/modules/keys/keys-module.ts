@@ -16,6 +16,7 @@ export interface KeysModule {
 /**
  * Opens the key ring, with the keys of access tokens and of cosignatures. Creates the first token key on an empty
  * database.
+ *
  * @throws StartupError if the stored keys were encrypted under another master key
  */
 export async function createKeysModule(deps: {

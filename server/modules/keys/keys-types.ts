@@ -85,6 +85,7 @@ export interface ProvenanceKeySuccession {
   /**
    * Stores the key and retires its predecessor. This process signs with it after the commit, other processes within
    * five seconds.
+   *
    * @throws DomainError `concurrent-modification` if another key has replaced the predecessor meanwhile
    */
   succeed(tx: TenantTx, successor: SuccessorKey): Promise<void>
@@ -104,6 +105,7 @@ export interface ProvenanceKeyRotation {
 export interface ProvenanceKeyRotator {
   /**
    * Gives the tenant a new key that the previous one introduces, and signs the checkpoint of its log with it.
+   *
    * @throws DomainError `concurrent-modification` if somebody else rotates it at the same time
    */
   rotate(tenant: Tenant, actor: Actor): Promise<ProvenanceKeyRotation>

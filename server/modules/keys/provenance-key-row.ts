@@ -37,6 +37,7 @@ function introduction(from: ProvenanceSigner, publicKey: Uint8Array, nowMs: numb
 
 /**
  * Returns the signer of a row.
+ *
  * @throws Error if the key was encrypted under another master key or for another tenant, or its parts disagree
  */
 export function signerFrom(row: ProvenanceKeyRow, sealingKey: Buffer): ProvenanceSigner {

@@ -28,6 +28,7 @@ export async function makeTokenKeyRow(
 
 /**
  * Decrypts a token key.
+ *
  * @throws StartupError if the key was encrypted under another master key, or this version does not support its kind
  */
 export function openTokenKey(row: TokenKeyRow, sealingKey: Buffer): TokenSigningKey & { publicJwk: PublicTokenKey } {

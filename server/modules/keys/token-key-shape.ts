@@ -23,6 +23,7 @@ export async function generateTokenKey(algorithm: TokenAlgorithm): Promise<KeyOb
 /**
  * Returns the verification key of a JWK (RFC 7517). It must match what {@link generateTokenKey} creates, and must have
  * no other purpose.
+ *
  * @throws Error that names the mismatch
  */
 export function tokenKeyOf(jwk: webcrypto.JsonWebKey & { kid?: string }): TokenKey {

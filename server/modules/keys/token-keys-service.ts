@@ -41,6 +41,7 @@ export interface TokenKeyRingOptions {
 
 /**
  * Loads the keys of access tokens, and creates the first one on an empty database.
+ *
  * @throws StartupError if the keys do not decrypt under this master key
  */
 export async function openTokenKeyRing(options: TokenKeyRingOptions): Promise<TokenKeyRing> {

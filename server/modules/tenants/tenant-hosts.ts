@@ -10,6 +10,7 @@ const patienceMs = 250
  * Finds tenants with an address of their own by the Host header. Reads all of them at once, so that strangers who
  * invent hosts cause at most ten queries a second. Health requests also use it, so a failed or slow read falls back to
  * the previous result.
+ *
  * @param read returns these tenants
  */
 export function createTenantHosts(

@@ -17,6 +17,7 @@ export interface DeletionCertificates {
   /**
    * Returns the proof that a record existed and was erased, as JSON; see provenance/deletion-certificate.ts. The id
    * must be in lower case.
+   *
    * @throws DomainError `not-found`, or `concurrent-modification` while the record is not erased
    */
   get(caller: Caller, recordId: string): Promise<string>

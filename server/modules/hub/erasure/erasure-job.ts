@@ -11,6 +11,7 @@ const secondsMax = 3600
  * soon after a start. Tenants take turns, one part at a time, and each run starts with another tenant, so neither a
  * very large tenant nor a failing one delays the others. The job fails at the end if a tenant failed, so that it is
  * retried.
+ *
  * @param deps.firstOf chooses the index of the first tenant from the given count
  */
 export function hardDeleteJob(deps: {

@@ -164,6 +164,7 @@ export async function findReferencedEvents(
 /**
  * Returns the given events that a hold, a release, the retention rules or the price list depend on. The newest event
  * about prices proves the list.
+ *
  * @param events `about_id` is the hold or the record that the event is about; null for the tenant
  */
 export async function findReliedByHolds(

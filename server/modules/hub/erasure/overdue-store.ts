@@ -43,6 +43,7 @@ export async function lockActive(tx: TenantTx, recordIds: readonly string[]): Pr
 
 /**
  * Stores purges. Requires the locks of {@link lockActive}.
+ *
  * @param eventOf the governance event of each purged record
  */
 export async function savePurges(

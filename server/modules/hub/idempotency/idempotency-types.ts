@@ -52,6 +52,7 @@ export interface Idempotency {
   /**
    * Does the work once. `write` runs the transaction and must claim the key in it. `replay` rebuilds the response from
    * the claimed answer. Without a request there is no claim, and the work runs directly.
+   *
    * A first request costs only its claim: the key is looked up only if the claim is refused or the work fails. Throws
    * `idempotency-conflict` if the key was used for another request within 24 hours.
    */

@@ -53,6 +53,7 @@ export function checkChange(told: ToldChange, standing: StandingRow | undefined)
 
 /**
  * Returns a finding for an erasure that no verified event records exactly.
+ *
  * @param events the events that the tombstone names, if they exist and verify
  * @param leaf the leaf of the record in its seal; undefined if the seal cannot be read
  */

@@ -12,6 +12,7 @@ export interface SweepRead {
 /**
  * Reads claimed progress. Values that no process can have written reset it and count as tampering, so that nobody can
  * mislead the sweeper.
+ *
  * @param times `now`, the end of this claim, and the latest possible end of another process's claim
  */
 export function readSweep(stored: StoredSweep, times: { now: string; until: string; claimedMax: string }): SweepRead {

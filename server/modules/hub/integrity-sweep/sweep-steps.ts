@@ -75,7 +75,7 @@ export function createSweepSteps(deps: SweepDeps): SweepSteps {
   const sweepAccess = createAccessSweep(deps)
   const checkPage = createPageCheck(deps)
   const scanRecordsOf = createRecordScan(deps)
-  /** Recent average of records per entry. */
+  /** Records per entry in the last page. */
   let density = 1
   /** Consecutive unreadable entries. */
   let unreadable = 0

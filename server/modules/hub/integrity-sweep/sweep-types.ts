@@ -33,6 +33,7 @@ export interface FigureAudit {
 export interface SweptFigures {
   /**
    * Creates the comparison of aggregates with the records.
+   *
    * @param range `newest` is yesterday and today (UTC), which needs only the newest records
    */
   audit(tenant: Tenant, range: 'newest' | 'all'): FigureAudit

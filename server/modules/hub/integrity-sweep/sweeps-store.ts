@@ -34,6 +34,7 @@ export async function findSweep(tx: TenantTx, lane: Lane): Promise<StoredSweep |
 
 /**
  * Claims a scan mode until a time. Returns the stored progress; undefined while another process holds the claim.
+ *
  * @param now a claim that ends before this time has expired
  * @param claimedMax the latest end that a process can set; a later claim is invalid
  */

@@ -30,6 +30,7 @@ interface ReleasePage {
 export interface EventReleases {
   /**
    * Creates a release.
+   *
    * @throws DomainError `validation-failed` for a record of another type, and for an end in the past; `not-found` for a
    *   record of another type that the caller can neither see nor purge
    */

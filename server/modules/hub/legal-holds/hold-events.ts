@@ -57,6 +57,7 @@ export function releaseDetails({ release_id, reason, created_at, expires_at }: R
 
 /**
  * Returns whether the event records the placement of exactly this hold.
+ *
  * @param digest the digest of its stored record ids; undefined with a filter
  */
 export function matchesHold(

@@ -12,6 +12,7 @@ export interface HoldPeriod {
 
 /**
  * Returns for each record one hold that names it and was in force at its purge, if any.
+ *
  * @param unended holds that are in force regardless of their rows
  */
 export async function findNamedPeriods(
@@ -36,6 +37,7 @@ export async function findNamedPeriods(
 /**
  * Returns the filter holds that were in force at one or more of the times. Any number of other holds may lie between
  * them.
+ *
  * @param times in ascending order
  * @param unended holds that are in force regardless of their rows
  */

@@ -49,6 +49,7 @@ export interface HoldAnswer {
 export interface Holds {
   /**
    * Places a hold, and pauses the recovery periods of the records in its scope.
+   *
    * @throws DomainError `validation-failed` for unknown records and a filter without conditions, `invalid-tenant` for a
    *   filter of another tenant
    */

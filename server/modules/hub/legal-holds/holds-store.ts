@@ -95,6 +95,7 @@ export async function recordIdsOf(
 
 /**
  * Returns the holds in force that name any of the records, at most the newest `countMax` of each record, oldest first.
+ *
  * @param unended holds that are in force regardless of their rows
  */
 export async function holdsNaming(
@@ -130,6 +131,7 @@ export async function countFilterHolds(tx: TenantTx): Promise<number> {
 
 /**
  * Returns the filter holds in force.
+ *
  * @param unended holds that are in force regardless of their rows
  */
 export async function holdsWithFilter(tx: TenantTx, unended: readonly string[]): Promise<FilterHold[]> {

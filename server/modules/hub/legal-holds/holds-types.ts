@@ -31,12 +31,14 @@ export interface HoldCheck {
    * Returns the holds over each record now, in the order of the records; an empty list for none. A released hold counts
    * unless a verified governance event records its release. Of the holds that name a record, only the newest 101 are
    * returned.
+   *
    * @param options.except a hold that this transaction releases
    */
   activeOver(tx: TenantTx, records: readonly HeldRecord[], options?: { except?: string }): Promise<HoldName[][]>
   /**
    * Returns, for each record, the holds that the subject released since the record was written. With four eyes, the
    * subject may not purge such a record.
+   *
    * @param fourEyes whether four eyes are required now; if not, only releases under four eyes count
    */
   releasedBy(tx: TenantTx, subject: string, records: readonly HeldRecord[], fourEyes: boolean): Promise<HoldName[][]>

@@ -19,6 +19,7 @@ interface PurgedRecord {
 /**
  * Returns whether a purged record lacks the release that its type requires. A governance event requires a release that
  * was active at its purge; it stays purged when that release ends.
+ *
  * @param releases proven releases, at least all of the record
  */
 export function lacksRelease(

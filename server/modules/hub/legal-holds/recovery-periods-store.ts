@@ -46,6 +46,7 @@ function firstIdAt(text: string | undefined): string | null {
 
 /**
  * Pauses the running recovery periods of all purged records in the scope.
+ *
  * @returns when the latest of these records was purged, including those already paused
  */
 export async function freezeBuffers(tx: TenantTx, scope: HoldScope, now: string): Promise<string | undefined> {

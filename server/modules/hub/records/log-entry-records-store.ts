@@ -67,6 +67,7 @@ export async function findPlacesOfEntries(
 
 /**
  * Returns the seal and the leaf of a record, also after its erasure.
+ *
  * @param recordTypes the types to return; all if undefined
  */
 export async function findSealPlace(

@@ -51,6 +51,7 @@ export interface LogEntryRecords {
   ): Promise<Pick<RecordPlace, 'sealId' | 'leafIndex'> | undefined>
   /**
    * Returns the place of a record.
+   *
    * @throws DomainError `not-found` for a record that the viewer cannot read
    */
   placeOf(tx: TenantTx, recordId: string, viewer: Viewer): Promise<RecordPlace>

@@ -13,6 +13,7 @@ import type { StoredRecord } from './record-query-types.ts'
 
 /**
  * Decides whether the subject may purge the record now. Requires the lock of holds.
+ *
  * @param micros the clock, read under the lock
  * @returns the time of the purge, later than the releases that permit it
  * @throws DomainError `legal-hold`, with any holds as the member `holds`, or else `retention`

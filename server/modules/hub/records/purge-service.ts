@@ -36,6 +36,7 @@ interface Tagged<Answer> {
 export interface RecordPurger {
   /**
    * Purges a record.
+   *
    * @throws DomainError the errors of `requirePurgeable`
    */
   purge(

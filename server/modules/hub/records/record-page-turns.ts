@@ -15,6 +15,7 @@ const waitMs = 30_000
 export interface PageTurns {
   /**
    * Reads a page. A large page first waits for a slot of the tenant.
+   *
    * @throws DomainError `hub-unavailable` after too long a wait
    */
   take<Page>(tenant: Tenant, limit: number, read: () => Promise<Page>): Promise<Page>

@@ -34,6 +34,7 @@ export function responseTextWith(tenantId: string, record: RecordText, cosign: s
 /**
  * Returns whether a text names the type of its row. Scopes restrict types by the column, so editing the column must not
  * reveal content of another type.
+ *
  * @param members the result of {@link parseCanonical}
  */
 export function isOfItsType({ record_type }: { record_type: string }, members: JsonObject | undefined): boolean {
@@ -54,6 +55,7 @@ type RecordText = Pick<AnsweredRecord, 'record_id' | 'record_type' | 'canonical'
 /**
  * Returns whether members may be appended to the text. It needs a member of its own, so that a comma may follow, and
  * nothing behind the brace.
+ *
  * @param members the result of {@link parseCanonical}
  */
 export function isAnswerable(canonical: string, members: JsonObject | undefined): members is JsonObject {

@@ -11,6 +11,7 @@ const names = new Map<string, string>()
 /**
  * Returns the name under which connections keep a statement prepared, so that it is parsed and planned once: planning a
  * page takes PostgreSQL longer than reading it. Returns undefined for a rare statement, or beyond the limit.
+ *
  * @param text the statement without values of requests, because texts are retained
  */
 export function nameOfStatement(text: string): string | undefined {

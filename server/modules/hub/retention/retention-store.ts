@@ -58,6 +58,7 @@ function idLongBefore(recordId: string): string {
 
 /**
  * Stores the rules. Requires the lock of holds.
+ *
  * @param event_id the governance event that records them
  */
 export async function saveRetention(
@@ -99,6 +100,7 @@ export interface OverdueCriteria {
 /**
  * Returns the next unpurged records beyond their maximum retention, by age. Holds may protect them. Requires a
  * transaction of `inIndexOrder`.
+ *
  * @param after the last id of the part before
  */
 export async function findOverdue(

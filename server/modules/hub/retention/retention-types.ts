@@ -21,6 +21,7 @@ export interface Retention {
   get(tenant: Tenant): Promise<RetentionRules>
   /**
    * Replaces all rules. Without `four_eyes`, that setting is unchanged.
+   *
    * @throws DomainError `validation-failed` for rules that contradict themselves or each other
    */
   replace(

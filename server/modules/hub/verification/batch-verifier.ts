@@ -21,6 +21,7 @@ type Records = VerificationTask['records']
  * Verifies stored records: the hash and cosignature of the canonical bytes, and that every stored copy of their values
  * (index columns, links, the leaf in the seal) agrees with them. Builds each tree and checks each signature once. Never
  * throws because of stored data.
+ *
  * @returns for each record the sum of the checks that it passed
  */
 export function checkRecords(task: VerificationTask): Uint8Array {

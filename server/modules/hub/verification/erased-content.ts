@@ -32,10 +32,11 @@ export async function findErasedContents(
 }
 
 /**
- * Returns a finding for each unreadable text that the service did not destroy. It did if a verified event records the
- * destruction of its key, the remaining salt and hash are the sealed ones, and the salt belongs to a text under that
- * key. So destroying a key excuses neither the service's events nor records written under another key, regardless of
- * their columns.
+ * Checks that the service destroyed the unreadable text of a record, and returns a finding otherwise. A verified event
+ * must record the destruction of its key, the remaining salt and hash must be the sealed ones, and the salt must belong
+ * to a text under that key. So a destroyed key explains neither unreadable events of the service nor records under
+ * another key, regardless of their columns.
+ *
  * @param leaf the leaf of the record in its seal; undefined if the seal cannot be read
  */
 export function checkErasedContent(

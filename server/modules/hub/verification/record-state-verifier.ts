@@ -12,6 +12,7 @@ import type { StateEvidence } from './record-state-evidence.ts'
 /**
  * Returns whether the stored state of a record agrees with its last governance event. A state that somebody changed by
  * hand has no such event.
+ *
  * @param isSound returns whether an event verifies
  */
 export function stateAgrees(

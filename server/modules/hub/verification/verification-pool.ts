@@ -7,6 +7,7 @@ import { sizeOf, type VerificationTask } from './verification-task.ts'
 export interface VerificationPool {
   /**
    * Returns for each record the sum of the checks that it passed (see `checkRecords`).
+   *
    * @throws DomainError `hub-unavailable` if too much verification is running or waiting
    */
   check(task: VerificationTask): Promise<Uint8Array>

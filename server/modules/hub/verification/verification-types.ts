@@ -30,6 +30,7 @@ export interface StoredVerification {
   /**
    * Reads, in the transaction, the data that records are compared with. Returns a function that verifies them after the
    * transaction, in the order of the records, with all checks of a verifying read. Failures are reported.
+   *
    * The function throws `hub-unavailable` if too much verification is pending.
    */
   prepare(tx: TenantTx, tenant: Tenant, records: readonly SealedRow[]): Promise<() => Promise<Verification[]>>

@@ -22,6 +22,7 @@ export interface VerifiedEvent {
 export interface VerifiedEvents {
   /**
    * Returns the events among the ids that exist and verify. Caches verified events, because they never change.
+   *
    * @throws DomainError `hub-unavailable` if too much verification is pending
    */
   find(tx: TenantTx, eventIds: readonly (string | null)[]): Promise<ReadonlyMap<string, VerifiedEvent>>

@@ -36,6 +36,7 @@ export interface LogAudit {
    * Recomputes the tenant's log from its entries, seals and records up. Compares the result with the tiles, the signed
    * head and checkpoints stored elsewhere. Integrates pending arrivals first. Memory is bounded: it reads one page of
    * entries at a time, each in a transaction of its own.
+   *
    * @param against the sources in sequence; checkpoints of other logs are skipped
    */
   audit(tenant: Tenant, against: readonly CheckpointSource[]): Promise<LogAuditResult>

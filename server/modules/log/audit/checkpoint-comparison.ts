@@ -38,6 +38,7 @@ export class CheckpointComparison {
 
   /**
    * Compares the next checkpoints. Must be called with each size of the tree, from 0 on.
+   *
    * @param rootAt computes the root of a smaller tree
    */
   async reached(size: number, root: () => Uint8Array, rootAt: (size: number) => Promise<Uint8Array>): Promise<void> {

@@ -33,6 +33,7 @@ const singleBytesMax = 1_000_000
 /**
  * Opens a file in one of three forms: lines of JSON as the file sink writes them, one signed note, or the JSON response
  * of `GET /api/v1/hub/log/checkpoint`.
+ *
  * @throws StartupError if it cannot be read, or contains no checkpoint
  */
 export async function openCheckpointSource(file: string): Promise<CheckpointSource> {

@@ -8,7 +8,7 @@ import { findTexts, type RecordHead } from './audit-store.ts'
 /** The author of the service's own governance events. */
 const serviceSubject = 'service:hub'
 
-/** Returns the texts whose key was destroyed, and checks them against the governance events of the destruction. */
+/** Finds the texts whose key was destroyed, and the governance events that record it. `problemOf` checks such a text. */
 export async function readDestructions(tx: TenantTx, texts: ReadonlyMap<string, string>) {
   const keys = new Map<string, DestroyedKey>()
   for (const [recordId, text] of texts) {

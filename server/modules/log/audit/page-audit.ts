@@ -21,6 +21,7 @@ export interface PageAudit {
 
 /**
  * Audits the entries under one tile of the lowest level, from the records up.
+ *
  * @param end the end of the audited range of the log; exclusive
  */
 export async function auditPage(

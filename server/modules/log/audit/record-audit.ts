@@ -24,6 +24,7 @@ export interface RecordCounts {
 /**
  * Compares stored records, and the tombstones of erased ones, with the leaves of their seals. Each leaf must have
  * exactly one of them, and each of them must have a leaf.
+ *
  * @param leavesOf the leaves of each readable seal, by its id
  */
 export async function auditRecords(

@@ -14,6 +14,7 @@ export interface CheckedSeal {
 
 /**
  * Checks a seal by itself.
+ *
  * @param keys the trusted keys of the log
  * @param distrusted the reasons against other keys, by key id
  */

@@ -41,6 +41,7 @@ export function openCheckpointFolder(directory: string): CheckpointFolder {
 
   /**
    * Checks that the file exists if the list contains the log.
+   *
    * @throws Error if checkpoints of the log were stored here, and are gone: a new file would hide that
    */
   async function requireFile(logName: string): Promise<void> {
@@ -114,6 +115,7 @@ export function openCheckpointFolder(directory: string): CheckpointFolder {
 /**
  * Returns whether the checkpoint continues the newest stored one. Returns false if it, or a later one of another
  * process, is already stored. A larger size alone proves nothing: a log that was set back may outgrow its former size.
+ *
  * @throws LogRollbackError if they are inconsistent
  */
 async function isLater(

@@ -8,6 +8,7 @@ export function checkpointLine({ kept_at, log_name, tree_size, checkpoint }: Sto
 
 /**
  * Parses a line, and compares its members with its note. Does not verify signatures.
+ *
  * @returns undefined for an invalid line, such as one that a crash has cut off
  */
 export function readCheckpointLine(line: string): StoredCheckpoint | undefined {

@@ -19,6 +19,7 @@ export interface CheckpointStore extends KeptCheckpoints {
   /**
    * Renames the files of a log that was larger before its database was set back on purpose, so that later checkpoints
    * do not count as forgeries.
+   *
    * @param mark part of the new names, such as a time
    */
   putAside(logName: string, treeSize: number, mark: string): Promise<PutAside[]>

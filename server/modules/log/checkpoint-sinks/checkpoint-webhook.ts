@@ -4,6 +4,7 @@ import { type CheckpointSink, LogRollbackError, type StoredCheckpoint } from './
 /**
  * Creates a sink that sends each checkpoint as JSON to a web address of the operator. Any 2xx response confirms the
  * storage. A webhook cannot be read back, so a checkpoint is compared with the previous one that this process has sent.
+ *
  * @param outbound a client that permits the address, which belongs to the operator and not to a tenant
  */
 export function openCheckpointWebhook(url: string, outbound: Pick<Outbound, 'fetch'>): CheckpointSink {

@@ -11,6 +11,7 @@ import type { StoredCheckpoint } from './checkpoint-types.ts'
  * Returns whether a log's checkpoint is consistent with an earlier one (RFC 6962 §2.1.2), by the stored tree: both
  * roots must follow from the same few subtrees. Trusts nothing else of the tree. Also returns false if the tree is
  * damaged or lacks such a size.
+ *
  * @throws DomainError `hub-unavailable` if this cannot be determined now
  */
 export function createConsistencyCheck(deps: { database: Database; logs: () => TenantLogs }) {

@@ -8,6 +8,7 @@ const tenantsAtOnce = 50
 /**
  * Finds tenants without a signed head or without a signing key. Such a tenant cannot write an event about its own loss.
  * A tenant in creation lacks both too, so only a log that was stored before counts as lost.
+ *
  * @returns the names of their logs, as far as they were checked
  */
 export function createEmptiedLogs(deps: {
