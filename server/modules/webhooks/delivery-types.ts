@@ -2,60 +2,62 @@ import type { DeliveryErrorCode, DeliveryStatus } from '../../../contract/webhoo
 import type { JsonObject } from '../../../provenance/json.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
 
-/** One attempt, as it is kept in `hub.webhook_deliveries.attempts`, and as it is answered. */
+/** One attempt, as stored in `hub.webhook_deliveries.attempts` and as returned. */
 export interface DeliveryAttempt {
-  /** RFC 3339; when it began. */
+  /** The start, in RFC 3339. */
   at: string
-  /** Until the head of the answer, or the failure. */
+  /** Milliseconds until the head of the response, or until the failure. */
   duration_ms: number
   url: string
   request_headers: Record<string, string>
   response?: {
     status: number
-    /** The first ones, names in lower case. */
+    /** The first headers, with names in lower case. */
     headers: Record<string, string>
-    /** The first `webhookBodyCharactersKept` characters, where it is text. */
+    /** The first `webhookBodyCharactersKept` characters of a text body. */
     body?: string
   }
-  /** Absent where it was taken. */
+  /** Absent if the receiver accepted the message. */
   error?: { code: DeliveryErrorCode; detail: string }
-  /** Where the receiver asked for it (`Retry-After`). */
+  /** The value of `Retry-After`, if the receiver sent it. */
   retry_after_seconds?: number
 }
 
 export type { DeliveryErrorCode, DeliveryStatus }
 
-/** In the names of the answer; `pending` was not attempted yet, `failed` was and will be again, `dead` will not. */
+/**
+ * A delivery in the names of the response: `pending` was not attempted yet, `failed` will be retried, `dead` will not.
+ */
 export interface DeliveryAnswer {
   delivery_id: string
   webhook_id: string
-  /** `id` of the body, and `X-Service-Webhook-Id`. */
+  /** The `id` of the body, and `X-Service-Webhook-Id`. */
   message_id: string
   kind: string
   sequence: number
   status: DeliveryStatus
   occurred_at: string
   created_at: string
-  /** In all. */
+  /** The number of all attempts. */
   attempt_count: number
   next_attempt_at?: string
   delivered_at?: string
   last_attempt?: DeliveryAttempt
 }
 
-/** What is sent. */
+/** The body of a message. */
 export type MessageBody = {
   id: string
   kind: string
-  /** Slug. */
+  /** The slug. */
   tenant: string
   occurred_at: string
   sequence: number
-  /** Absent once what it tells of was erased. */
+  /** Absent once the data was erased. */
   data?: JsonObject
 }
 
-/** With what was sent. */
+/** A delivery with its body and attempts. */
 export interface DeliveryDetails extends DeliveryAnswer {
   body: MessageBody
   attempts: DeliveryAttempt[]
@@ -68,9 +70,9 @@ export interface DeliveryFilter {
   created_at__lt?: string
 }
 
-/** All throw `not-found` for an endpoint or a delivery that is not there. */
+/** Reads and requeues deliveries. All methods throw `not-found` for a missing endpoint or delivery. */
 export interface DeliveryAdministration {
-  /** The newest first. */
+  /** Lists deliveries, the newest first. */
   list(
     tenant: Tenant,
     webhookId: string,
@@ -78,11 +80,11 @@ export interface DeliveryAdministration {
     page: { limit: number; cursor: string | undefined },
   ): Promise<{ items: DeliveryAnswer[]; next_cursor: string | null }>
   get(tenant: Tenant, webhookId: string, deliveryId: string): Promise<DeliveryDetails>
-  /** Queues a message of the kind `webhook.test`, also to an endpoint that is disabled, with one attempt. */
+  /** Queues a message of the kind `webhook.test` with a single attempt, even for a disabled endpoint. */
   test(caller: Caller, webhookId: string): Promise<DeliveryAnswer>
   /**
-   * Queued anew, whatever its status: the schedule begins again. `concurrent-modification` while the endpoint is
-   * disabled. Without the id of an endpoint, of whichever it is.
+   * Queues a delivery again, regardless of its status; its schedule restarts. Throws `concurrent-modification` while
+   * the endpoint is disabled. Without an endpoint id, the delivery may belong to any endpoint.
    */
   redeliver(caller: Caller, webhookId: string | undefined, deliveryId: string): Promise<DeliveryAnswer>
   redeliverSince(
@@ -92,23 +94,28 @@ export interface DeliveryAdministration {
   ): Promise<{ webhook_id: string; queued: number }>
 }
 
-/** Shows operators how delivery goes. */
+/** Shows the state of deliveries to operators. */
 export interface DeliveryMetrics {
   deliveriesAttempted(outcome: Exclude<DeliveryStatus, 'pending'>, count: number): void
-  /** @param read in seconds, how long the oldest message that is no delivery yet has waited, and the oldest delivery that is due */
+  /**
+   * @param read returns, in seconds, how long the oldest message in the outbox has waited, and how long the oldest
+   * delivery has been due
+   */
   showWebhookWaits(read: () => { queued: number; due: number }): void
 }
 
-/** What a process that delivers is told of a tenant: something is due, or something that it may have read was erased. */
+/**
+ * A signal to the delivering processes about a tenant: a delivery is due, or data that they may have read was erased.
+ */
 export type WebhookSignal = 'queued' | 'erased'
 
-/** Gets messages to their receivers, in the background. */
+/** Delivers messages in the background. */
 export interface WebhookWorker {
-  /** Something of the tenant is due now, or was erased: nothing is sent then as it was read before. */
+  /** Handles a signal. After an erasure nothing is sent as it was read before. */
   wake(tenantId: string, word?: WebhookSignal): void
-  /** An endpoint was removed, disabled or moved: nothing more begins where it was, and what hangs there is broken off. */
+  /** Stops sending to an endpoint that was removed, disabled or moved, and aborts running attempts there. */
   breakOff(tenantId: string, webhookId: string): void
   start(metrics?: DeliveryMetrics): void
-  /** Breaks off what is on its way, which is sent again, and gives every lease back. */
+  /** Aborts running attempts, which are repeated later, and releases every lease. */
   stop(): Promise<void>
 }

@@ -45,14 +45,14 @@ export interface WebhooksModule {
   worker: WebhookWorker
   routes(app: FastifyInstance): void
   chores: readonly TenantChore[]
-  /** What it holds of people and records is forgotten with them. */
+  /** Erases data about people and records together with them. */
   erasure: readonly ErasureParticipant[]
-  /** And with the key of a tenant in Mode B. */
+  /** Erases data together with the key of a Mode B tenant. */
   keyDestruction: WebhookKeyDestruction
-  /** What goes on in the background: delivery, and the watch over windows of time. */
+  /** Starts delivery and the evaluation of alerts. */
   start(metrics?: DeliveryMetrics): void
   stop(): Promise<void>
-  /** What waits to be told to other processes is told; called once it has stopped, before the database is closed. */
+  /** Sends the remaining notifications. Call it after the stop, before the database closes. */
   settled(): Promise<void>
 }
 
@@ -61,13 +61,13 @@ export function createWebhooksModule(deps: {
   masterKey: Buffer
   governance: GovernanceLog
   secrets: TenantSecrets
-  /** With the time that a receiver has. */
+  /** The client with the timeout of webhook receivers. */
   outbound: Outbound
   clock: RecordClock
   profiles: UserProfiles
   directory: Pick<TenantDirectory, 'find' | 'slugs'>
   windows: TelemetryWindows
-  /** Now, in milliseconds since the epoch; tests set it forward. */
+  /** Returns milliseconds since 1970; tests advance it. */
   wallMs: () => number
   log: DatabaseLog
 }): WebhooksModule {

@@ -8,32 +8,32 @@ import type { Caller, Tenant } from '../../http/caller.ts'
 
 // ── Endpoints ───────────────────────────────────────────────────────────────────────────────────────────────
 
-/** Of `skill.*`: what must be so of an invocation, all of it; an absent member lets everything through. */
+/** Conditions for `skill.*` events, all of which must hold; an absent member accepts everything. */
 export interface WebhookFilters {
   skill_ids?: string[]
   archetype_ids?: string[]
 }
 
-/** Of single invocations; more than this is told. Absent: the defaults of `webhook-defaults.ts`. */
+/** Thresholds of single invocations; greater values cause a message. Default: `webhook-defaults.ts`. */
 export interface WebhookThresholds {
   latency_ms?: number
   cost_usd?: number
 }
 
-/** Over the last `window_minutes`, for each skill, user or archetype by itself. */
+/** A condition over the last `window_minutes`, for each skill, user or archetype. */
 export interface AlertRule {
-  /** A ratio from 0 to 1; milliseconds; US dollars. */
+  /** The metric: a ratio from 0 to 1, milliseconds, or US dollars. */
   metric: 'error_rate' | 'latency_p95_ms' | 'cost_usd_per_hour'
   group_by: 'skill' | 'user' | 'archetype'
   above: number
-  /** It ends once it was at or below this for a whole window; default `above`. */
+  /** The value at or below which the alert closes after a whole window. Default `above`. */
   recovers_at?: number
   window_minutes: number
-  /** With fewer in the window nothing is said of error rate and latency. Default 20. */
+  /** Minimum number of invocations in the window for error rate and latency. Default 20. */
   min_invocations?: number
 }
 
-/** In the names of the body. */
+/** The settings in the names of the body. */
 export interface WebhookSettings {
   url: string
   events: string[]
@@ -45,7 +45,7 @@ export interface WebhookSettings {
 
 export type WebhookChanges = Partial<WebhookSettings> & { enabled?: boolean }
 
-/** In the names of the answer. */
+/** An endpoint in the names of the response. */
 export interface WebhookAnswer {
   webhook_id: string
   url: string
@@ -61,27 +61,27 @@ export interface WebhookAnswer {
   created_by: string
   updated_at: string
   former_secret_until?: string
-  /** Once: of the answer that made it. */
+  /** The secret; only in the response that created it. */
   secret?: string
   health: {
     status: 'ok' | 'waiting' | 'failing' | 'disabled'
-    /** Attempts in a row that failed. */
+    /** The number of consecutive failed attempts. */
     failures: number
     failing_since?: string
     last_attempt_at?: string
     last_delivered_at?: string
-    /** Since when what waits longest is given up, because more waits than may. */
+    /** Since when the oldest waiting deliveries are given up, because the backlog exceeds its limit. */
     overflowing_since?: string
-    /** Deliveries that are to be attempted, counted up to `webhookHealthCountMax`. */
+    /** Deliveries that wait for an attempt, counted up to `webhookHealthCountMax`. */
     pending: number
-    /** Deliveries that were given up, counted up to `webhookHealthCountMax`. */
+    /** Dead deliveries, counted up to `webhookHealthCountMax`. */
     dead: number
   }
 }
 
-/** All throw `not-found` for an endpoint that is not there, or was removed. */
+/** Administers endpoints. All methods throw `not-found` for a missing or removed endpoint. */
 export interface WebhookAdministration {
-  /** What else is wrong with settings that have faults already. */
+  /** Returns further problems of settings that already have invalid parts. */
   furtherProblems(sound: ValidParts<WebhookSettings>): PointedError[]
   create(caller: Caller, settings: WebhookSettings): Promise<WebhookAnswer>
   list(
@@ -90,12 +90,12 @@ export interface WebhookAdministration {
   ): Promise<{ items: WebhookAnswer[]; next_cursor: string | null }>
   get(tenant: Tenant, webhookId: string): Promise<WebhookAnswer>
   update(caller: Caller, webhookId: string, changes: WebhookChanges): Promise<WebhookAnswer>
-  /** Repeating it gives the same answer. Takes its deliveries with it. */
+  /** Removes an endpoint and its deliveries. Repeating it returns the same response. */
   remove(caller: Caller, webhookId: string): Promise<{ webhook_id: string; removed_at: string }>
   rotateSecret(caller: Caller, webhookId: string): Promise<WebhookAnswer>
 }
 
-/** An endpoint as deliveries, alerts and the outbox see it. */
+/** An endpoint as deliveries, alerts and the outbox use it. */
 export interface Endpoint {
   webhookId: string
   events: readonly string[]
@@ -106,55 +106,57 @@ export interface Endpoint {
 }
 
 export interface Endpoints {
-  /** All that are not removed; enabled or not. */
+  /** Returns all endpoints that are not removed, enabled or not. */
   all(tx: TenantTx): Promise<Endpoint[]>
-  /** Throws DomainError `not-found` for one that is removed or unknown. */
+  /** Returns an endpoint. Throws DomainError `not-found` if it is removed or unknown. */
   find(tx: TenantTx, webhookId: string): Promise<Endpoint>
   /**
-   * What to sign with: the newest first, and the former while it is good. Undefined once its key is destroyed, and for an
-   * endpoint that is removed or unknown.
+   * Returns the signing secrets: the newest first, and the former one while it is valid. Undefined once their key is
+   * destroyed, and for an endpoint that is removed or unknown.
    */
   secretsOf(tx: TenantTx, tenant: Tenant, webhookId: string): Promise<string[] | undefined>
   /**
-   * What the Hub does by itself when a receiver is gone (410), or failed for too long: writes the event
-   * `webhook.disabled`. Does nothing where it is disabled already.
+   * Disables an endpoint because its receiver is gone (410) or failed for too long, and writes the event
+   * `webhook.disabled`. Does nothing if it is already disabled.
    */
   disable(tx: TenantTx, tenant: Tenant, webhookId: string, reason: 'gone' | 'failing'): Promise<void>
-  /** Writes the event `webhook.overflowed`: from now on what waits longest is given up. */
+  /** Writes the event `webhook.overflowed`: from now on the oldest waiting deliveries are given up. */
   overflowed(tx: TenantTx, tenant: Tenant, webhookId: string, openMax: number): Promise<void>
 }
 
 // ── The outbox ──────────────────────────────────────────────────────────────────────────────────────────────
 
-/** Something to tell. */
+/** A message for endpoints. */
 export interface OutgoingMessage {
   kind: string
-  /** RFC 3339, UTC, six digits. */
+  /** RFC 3339, UTC, six fractional digits. */
   occurredAt: string
   data: JsonObject
-  /** The record that `data` repeats something of: once that is erased, so is this. */
+  /** The record that `data` quotes; the message is erased with it. */
   recordId?: string
-  /** The person it names, `usr_…` or `user:…`: as `recordId`. */
+  /** The person that `data` names, `usr_…` or `user:…`; the message is erased with them. */
   userId?: string
-  /** For these endpoints alone, whatever they name; else for all that want the kind, and the figures of an invocation. */
+  /**
+   * The only endpoints, regardless of their events. Default: all that want the kind, and the values of an invocation.
+   */
   webhookIds?: readonly string[]
 }
 
-/** What a transaction has to tell, kept exactly if it commits. */
+/** Stores the messages of a transaction exactly if it commits. */
 export interface WebhookOutbox {
-  /** Whether any enabled endpoint wants a kind: as the transaction sees them. */
+  /** Returns a test of whether any enabled endpoint wants a kind, as the transaction sees them. */
   wanted(tx: TenantTx): Promise<(kind: string) => boolean>
-  /** Wakes the workers once the transaction has committed. Nothing happens without messages. */
+  /** Adds messages, and wakes the workers once the transaction has committed. Does nothing without messages. */
   add(tx: TenantTx, messages: readonly OutgoingMessage[]): Promise<void>
-  /** The same as a step of an ingest transaction; call {@link queued} once it has committed. */
+  /** Returns `add` as a step of an ingest transaction; call {@link queued} once it has committed. */
   step(tenantId: string, messages: readonly OutgoingMessage[]): IngestStep
-  /** Something of the tenant waits. Never throws, and nobody waits for it. */
+  /** Announces waiting messages of the tenant. Never throws, and nobody waits for it. */
   queued(tenantId: string): void
 }
 
-// ── What is told ────────────────────────────────────────────────────────────────────────────────────────────
+// ── Events ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-/** A governance event that was just written: by the service, or by a client (`custom.*`). */
+/** A governance event that was just written by the service, or by a client (`custom.*`). */
 export interface WrittenEvent {
   recordId: string
   createdAt: string
@@ -165,35 +167,35 @@ export interface WrittenEvent {
   details: JsonObject | undefined
 }
 
-/** Tells of governance events, and of what they say about people. */
+/** Sends messages about governance events and the people they concern. */
 export interface GovernanceNews {
-  /** In the transaction that wrote them. One statement where no endpoint wants any. */
+  /** Queues messages in the transaction that wrote the events. It costs one statement if no endpoint wants any. */
   written(tx: TenantTx, tenant: Tenant, events: readonly WrittenEvent[]): Promise<void>
 }
 
-/** An invocation as it was ingested. */
+/** An ingested invocation. */
 export interface IngestedEvent {
   recordId: string
-  /** Of the record. */
+  /** `created_at` of the record. */
   createdAt: string
-  /** As in the record. */
+  /** The members of the record. */
   fields: Readonly<Record<string, JsonValue>>
   skillId: string
   archetypeId: string
   userId: string
-  /** Its record is stored under the key of a Mode B tenant. */
+  /** Whether its record is stored under the key of a Mode B tenant. */
   sealed: boolean
 }
 
-/** What the enabled endpoints of a tenant want to know of single invocations. */
+/** Selects the messages about single invocations that the enabled endpoints of a tenant want. */
 export interface InvocationWatch {
-  /** One message at most of an event and {@link InvocationEventKind}, however many endpoints want it. */
+  /** Returns at most one message per event and {@link InvocationEventKind}, regardless of the number of endpoints. */
   messagesOf(events: readonly IngestedEvent[]): OutgoingMessage[]
 }
 
 export interface InvocationWatches {
-  /** Of at most a second ago; undefined where no endpoint wants any. Costs no statement mostly. */
+  /** Returns the watch, at most one second old; undefined if no endpoint wants any. It usually costs no statement. */
   of(tenantId: string): Promise<InvocationWatch | undefined>
-  /** To be called after a commit that changed endpoints of the tenant. */
+  /** Drops the cached watch. Call it after a commit that changed endpoints of the tenant. */
   changed(tenantId: string): void
 }

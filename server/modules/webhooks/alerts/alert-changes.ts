@@ -13,10 +13,10 @@ import * as store from './alerts-store.ts'
 import { rulesById } from './metric-queries.ts'
 
 /**
- * Opens and closes alerts of an endpoint by what a reading has shown, and tells it. What has come to pass since the
- * reading counts: rules that are gone, alerts that others have opened or closed, people who were erased.
+ * Opens and closes alerts of an endpoint from the findings of a reading, and queues their messages. Changes since the
+ * reading count: deleted rules, alerts that others opened or closed, erased people.
  *
- * @param atMs when the reading ended
+ * @param atMs the end of the reading, in milliseconds since 1970
  */
 export async function changeAlerts(
   tx: TenantTx,
@@ -60,7 +60,9 @@ export async function changeAlerts(
   }
 }
 
-/** Their figures may be from before an erasure, which renames people there, and waits for the lock of alerts. */
+/**
+ * Drops candidates about erased people. The reading may be older than an erasure, which waits for the lock of alerts.
+ */
 async function withoutErased(tx: TenantTx, candidates: readonly Candidate[]): Promise<readonly Candidate[]> {
   const people = new Set(candidates.filter(({ watch }) => watch.rule.group_by === 'user').map(({ key }) => key))
   if (people.size === 0) return candidates

@@ -4,13 +4,13 @@ import { closedMessage } from './alert-messages.ts'
 import { removeAlertsBut } from './alerts-store.ts'
 import { rulesById } from './metric-queries.ts'
 
-/** The end of alerts by what is done to their endpoint or its rules, whatever the figures are. */
+/** Ends alerts when their endpoint or its rules change, regardless of the metrics. */
 export interface AlertEnds {
-  /** Alerts of rules that an endpoint has not got any more end, and it is told so. */
+  /** Closes alerts of rules that the endpoint no longer has, and notifies it. */
   rulesChanged(tx: TenantTx, webhookId: string, rules: readonly AlertRule[]): Promise<void>
   /**
-   * The endpoint was disabled, removed, or enabled again: all its alerts are forgotten without a word. Nobody knows
-   * what happened to them while it was told of nothing.
+   * Deletes all alerts of an endpoint that was disabled, removed or enabled again, without messages: their state during
+   * the silence is unknown.
    */
   forgotten(tx: TenantTx, webhookId: string): Promise<void>
 }

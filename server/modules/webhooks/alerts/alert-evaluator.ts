@@ -11,22 +11,22 @@ import { alertWindow } from './alert-windows.ts'
 import * as store from './alerts-store.ts'
 import { queryMetrics, type Reading } from './metric-queries.ts'
 
-/** Open alerts of which names are read at once. */
+/** Maximum number of names of open alerts that are read at once. */
 const namesAtOnce = 5_000
 
-/** A reading that may have begun in a turn before. */
+/** A reading that may have started in an earlier turn. */
 interface ReadingUnderWay {
   reading: Reading
   findings: AlertFindings | undefined
-  /** The key behind which the rest is; with `isRead`, nothing is left but to change alerts. */
+  /** The key after which the rest follows. With `isRead`, only changes of alerts remain. */
   after: string | undefined
   isRead: boolean
   atMs: number
 }
 
-/** One look at all of a tenant, over as many turns as it takes. */
+/** One pass over a tenant, in as many turns as it takes. */
 interface Look {
-  /** Names of the readings that were done. */
+  /** Names of the completed readings. */
   done: Set<string>
   underWay: ReadingUnderWay | undefined
 }
@@ -45,7 +45,7 @@ export function createAlertEvaluator(deps: {
   const ends = createAlertEnds(deps)
   const looks = new Map<string, Look>()
 
-  /** What is to be read, and endpoints with alerts of rules that they have not got any more, or not while disabled. */
+  /** Returns the readings to do, and the endpoints whose alerts have no rule any more, or that are disabled. */
   async function overview(tenantId: string): Promise<{ readings: Reading[]; orphaned: string[] }> {
     const read = async (tx: TenantTx) => [await endpoints.all(tx), await store.rulesWithAlerts(tx)] as const
     const [all, withAlerts] = await database.withTenant(tenantId, read, { readOnly: true })
@@ -55,7 +55,7 @@ export function createAlertEvaluator(deps: {
     return { readings, orphaned: [...new Set(orphaned)] }
   }
 
-  /** Goes on with a reading. Answers whether it is done. */
+  /** Continues a reading, and returns whether it is complete. */
   async function goOn(tenantId: string, underWay: ReadingUnderWay, isOver: IsOver): Promise<boolean> {
     if (!underWay.isRead) {
       underWay.after = await database.withTenant(tenantId, (tx) => read(tx, underWay, isOver), {
@@ -77,7 +77,7 @@ export function createAlertEvaluator(deps: {
     return true
   }
 
-  /** What the windows show, of one snapshot for each turn, and of all windows of a group for the same. */
+  /** Reads the windows: one snapshot for each turn, and all windows of a group from the same snapshot. */
   async function read(tx: TenantTx, underWay: ReadingUnderWay, isOver: IsOver): Promise<string | undefined> {
     const { scope, watches } = underWay.reading
     const findings = underWay.findings ?? new AlertFindings(watches)
@@ -120,7 +120,7 @@ export function createAlertEvaluator(deps: {
       looks.delete(tenantId)
       const isUnderWay = ({ name }: Reading) => name === look.underWay?.reading.name
       const left = readings.filter(({ name }) => !look.done.has(name))
-      // What is under way goes on before something else begins.
+      // A running reading continues before another one starts.
       const queue = [...left.filter(isUnderWay), ...left.filter((reading) => !isUnderWay(reading))]
       for (const [at, reading] of queue.entries()) {
         const underWay = look.underWay && isUnderWay(reading) ? look.underWay : begun(reading)

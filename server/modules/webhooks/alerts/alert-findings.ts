@@ -6,31 +6,31 @@ import { shouldOpen } from './alert-rules.ts'
 import type { MetricReading, WatchedRule } from './alert-types.ts'
 import { TopCandidates } from './top-candidates.ts'
 
-/** A group that an alert is to open for. */
+/** A group for which an alert should open. */
 export interface Candidate extends MetricReading {
   watch: WatchedRule
   key: string
-  /** How many times it is above the threshold. */
+  /** The ratio of its value to the threshold. */
   excess: number
 }
 
-/** An alert that was open when the reading began. */
+/** An alert that was open when the reading started. */
 export interface OpenAlert {
   webhookId: string
   ruleId: string
   key: string
 }
 
-/** What a reading shows of the alerts and rules of one endpoint. */
+/** The findings of a reading about the alerts and rules of one endpoint. */
 export interface EndpointFindings {
-  /** Of what was open, by {@link alertName}; none of what no figures are left of. */
+  /** Readings of open alerts by {@link alertName}; groups without remaining data are absent. */
   sights: Map<string, MetricReading>
-  /** Names of what was open. */
+  /** Names of the alerts that were open. */
   wasOpen: Set<string>
   worst: TopCandidates
 }
 
-/** A rule with where to put what is found. */
+/** A rule, and the place of its findings. */
 interface Watching {
   watch: WatchedRule
   name: string
@@ -39,7 +39,7 @@ interface Watching {
 
 interface WatchesOfMetric {
   metric: AlertRule['metric']
-  /** The lowest threshold first: behind one that is not exceeded, no other one is. */
+  /** Sorted by threshold, the lowest first: after one that is not exceeded, none is. */
   watchings: Watching[]
 }
 
@@ -47,7 +47,7 @@ interface WatchesOfMetric {
 interface Place {
   windowMinutes: number
   metrics: WatchesOfMetric[]
-  /** By key, then by name. */
+  /** Open alerts by key, then by name. */
   open: Map<string, Map<string, Watching>>
 }
 
@@ -59,9 +59,9 @@ function watchName({ webhookId, ruleId }: { webhookId: string; ruleId: string })
   return `${webhookId} ${ruleId}`
 }
 
-/** Holds the groups of a reading against all rules that it serves; it may take several turns. */
+/** Compares the groups of a reading with all rules that it serves. It may take several turns. */
 export class AlertFindings {
-  /** The longest window first. */
+  /** Windows in minutes, the longest first. */
   readonly windowMinutes: readonly number[]
   readonly endpoints = new Map<string, EndpointFindings>()
   readonly #places: Place[]
@@ -84,7 +84,7 @@ export class AlertFindings {
     }))
   }
 
-  /** To be said of all alerts that are open before groups are taken. */
+  /** Adds an open alert. Add all of them before the first group. */
   addOpen(alert: OpenAlert): void {
     const watching = this.#watchings.get(watchName(alert))
     if (!watching) return
@@ -93,7 +93,11 @@ export class AlertFindings {
     watching.findings.wasOpen.add(alertName(alert))
   }
 
-  /** @param at place of the window in {@link windowMinutes} */
+  /**
+   * Compares one group with the rules of its window.
+   *
+   * @param at index of the window in {@link windowMinutes}
+   */
   take(key: string, at: number, group: WindowGroup, atMs: number): void {
     const { windowMinutes, metrics, open } = this.#places[at]!
     const openOfKey = open.get(key)

@@ -2,32 +2,35 @@ import type { DatabaseLog } from '../../../db/database.ts'
 import { createTenantPoller, type TenantPoller } from '../../../jobs/tenant-poller.ts'
 import type { AlertEvaluator } from './alert-types.ts'
 
-/** Between looks at a tenant with rules. */
+/** Milliseconds between passes over a tenant with rules. */
 const lookMs = 10_000
-/** A look that takes longer goes on at its next turn, so that one tenant with much does not keep all others waiting. */
+/** Milliseconds after which a pass continues in its next turn, so that a large tenant does not delay all others. */
 const turnMsMax = 1_000
-/** Looking takes at most this share of the time, however much a tenant has, and however often it changes its rules. */
+/**
+ * Pauses take at least this many times as long as passes, regardless of the size of a tenant and of the changes to its
+ * rules.
+ */
 const lookRestFactor = 10
-/** Between looks at a tenant without rules: another process may have been given one. */
+/** Milliseconds between passes over a tenant without rules: another process may have added one. */
 const idleLookMs = 30_000
-/** Between looks for new tenants. */
+/** Milliseconds between sweeps for new tenants. */
 const sweepMs = 30_000
-/** Tenants that are looked at at once. */
+/** Maximum number of tenants that are evaluated concurrently. */
 const looksAtOnce = 2
 
 export interface AlertLoop extends Pick<TenantPoller, 'start' | 'stop'> {
-  /** Endpoints of the tenant were changed: it is looked at soon, after the rest that its last look asks for. */
+  /** Schedules a pass soon after a change of the tenant's endpoints, after the pause that the last pass requires. */
   changed(tenantId: string): void
 }
 
 interface TenantRest {
   isLooking: boolean
-  /** Changed while it was looked at. */
+  /** Whether endpoints changed during the pass. */
   isChanged: boolean
   untilMs: number
 }
 
-/** Several processes may run one: of two that meet at a tenant, one passes on. */
+/** Creates the loop. Several processes may run one: if two meet at a tenant, one skips it. */
 export function createAlertLoop(deps: {
   evaluator: AlertEvaluator
   findTenant: (slug: string) => Promise<unknown>

@@ -4,12 +4,12 @@ import type { OutgoingMessage } from '../webhooks-types.ts'
 import type { AlertInstance } from './alert-types.ts'
 import { alertWindow } from './alert-windows.ts'
 
-/** That an alert has opened, for its endpoint alone. */
+/** Returns the message that an alert has opened, only for its endpoint. */
 export function openedMessage(webhookId: string, episode: AlertInstance, nowMs: number): OutgoingMessage {
   return messageOf('skill.alert_opened', webhookId, episode, nowMs, {})
 }
 
-/** That it has closed; with the figures, and the window, that were seen last. */
+/** Returns the message that an alert has closed, with the last values and window. */
 export function closedMessage(webhookId: string, episode: AlertInstance, nowMs: number): OutgoingMessage {
   return messageOf('skill.alert_closed', webhookId, episode, nowMs, { closed_at: formatTimestamp(nowMs) })
 }

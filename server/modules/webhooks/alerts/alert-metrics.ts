@@ -3,12 +3,12 @@ import type { AlertRule } from '../webhooks-types.ts'
 
 const decimals = 1_000_000
 
-/** What a window shows of a group, in the unit of the metric. */
+/** Returns the value of a group in a window, in the unit of the metric. */
 export function measured(metric: AlertRule['metric'], windowMinutes: number, group: WindowGroup): number {
   return rounded(measureOf(metric, windowMinutes, group))
 }
 
-/** Of a group that nothing is left of in the window. */
+/** The values of a group without data in the window. */
 export const nothing = { value: 0, invocations: 0 }
 
 function measureOf(metric: AlertRule['metric'], windowMinutes: number, group: WindowGroup): number {
@@ -17,7 +17,7 @@ function measureOf(metric: AlertRule['metric'], windowMinutes: number, group: Wi
   return group.invocations === 0 ? 0 : group.failures / group.invocations
 }
 
-/** What is compared is what is told. */
+/** Rounds a value, so that the compared value equals the sent one. */
 function rounded(value: number): number {
   return Math.round(value * decimals) / decimals
 }

@@ -1,44 +1,46 @@
 import type { Tenant } from '../../../http/caller.ts'
 import type { AlertRule } from '../webhooks-types.ts'
 
-/** A rule with what it does not say. */
+/** A rule with its defaults filled in. */
 export type WholeRule = Required<AlertRule>
 
-/** A rule is, or was, exceeded for a skill, user or archetype, and has not recovered for a whole window. */
+/**
+ * An open alert: a rule is, or was, exceeded for a skill, user or archetype, and has not recovered for a whole window.
+ */
 export interface AlertInstance {
   alertId: string
   ruleId: string
   rule: WholeRule
-  /** The skill, user or archetype. */
+  /** The id of the skill, user or archetype. */
   key: string
-  /** RFC 3339, UTC, six digits. */
+  /** RFC 3339, UTC, six fractional digits. */
   openedAt: string
   recoveringSinceMs: number | undefined
-  /** As last seen. */
+  /** The last value. */
   value: number
   invocations: number
   seenAtMs: number
 }
 
-/** What a window shows of a group. */
+/** The values of a group in a window. */
 export interface MetricReading {
-  /** In the unit of the metric. */
+  /** The value in the unit of the metric. */
   value: number
   invocations: number
-  /** When it was looked at, which says which window it was. */
+  /** The time of the reading, which determines the window. */
   atMs: number
 }
 
-/** A rule of an endpoint, as it is watched. */
+/** A rule of an endpoint, in the form that the evaluator uses. */
 export interface WatchedRule {
   webhookId: string
   ruleId: string
   rule: WholeRule
-  /** Groups of these keys alone. */
+  /** The only keys to include; undefined for all. */
   keys: ReadonlySet<string> | undefined
 }
 
-/** In the names of the answer. */
+/** An alert in the names of the response. */
 export interface AlertAnswer {
   alert_id: string
   metric: AlertRule['metric']
@@ -55,7 +57,7 @@ export interface AlertAnswer {
 }
 
 export interface AlertAdministration {
-  /** Those that are open, the oldest first. Throws `not-found` for an endpoint that is not there, `invalid-cursor`. */
+  /** Lists open alerts, the oldest first. Throws `not-found` for a missing endpoint, and `invalid-cursor`. */
   list(
     tenant: Tenant,
     webhookId: string,
@@ -65,13 +67,12 @@ export interface AlertAdministration {
 
 export interface AlertEvaluator {
   /**
-   * Looks at the rules of a tenant once: opens and closes what is to be, and queues what is to be told of it. A look
-   * that takes longer than its turn ends there, and the next one goes on where it was. Answers whether there was
-   * anything to look at.
+   * Evaluates the rules of a tenant once: opens and closes alerts, and queues their messages. A pass that exceeds its
+   * turn ends there, and the next one continues it. Returns whether there was anything to evaluate.
    *
-   * @param turnMsMax in milliseconds; without it, it looks at everything
+   * @param turnMsMax the turn in milliseconds; unlimited if absent
    */
   evaluate(tenantId: string, turnMsMax?: number): Promise<boolean>
-  /** Of a tenant that is no more: where its look was. */
+  /** Drops the unfinished pass of a tenant that no longer exists. */
   forget(tenantId: string): void
 }

@@ -8,8 +8,8 @@ export interface AlertWindow {
 }
 
 /**
- * The quarter of an hour that is running, and those before it that make up the minutes with it. So it shows at least
- * a quarter less a moment of the past, and figures of whole quarters, which the rollups have.
+ * Returns the window: the current quarter of an hour and the quarters before it that complete the minutes. It covers at
+ * least the minutes less a quarter of the past, in whole quarters, as the rollups do.
  *
  * @param windowMinutes a multiple of 15
  */

@@ -5,7 +5,7 @@ import type { Endpoints } from '../webhooks-types.ts'
 import type { AlertAdministration, AlertAnswer, AlertInstance } from './alert-types.ts'
 import { alertsAfter } from './alerts-store.ts'
 
-/** A cursor is the id of the last alert of a page. */
+/** Creates the administration of alerts. A cursor is the id of the last alert of a page. */
 export function createAlertAdministration(deps: {
   database: Pick<Database, 'withTenant'>
   endpoints: Pick<Endpoints, 'find'>

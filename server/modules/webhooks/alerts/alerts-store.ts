@@ -10,14 +10,12 @@ import type { AlertInstance, WholeRule } from './alert-types.ts'
 
 type Row = Selectable<TenantTables['hub.webhook_alerts']>
 
-/** Whether this transaction may open and close alerts of the tenant: of several processes, one does at a time. */
+/** Returns whether this transaction may open and close alerts of the tenant: only one process does at a time. */
 export function lockAlerts(tx: TenantTx): Promise<boolean> {
   return tryLockTenant(tx, alertsLockClass)
 }
 
-/**
- * The rules of an endpoint, which nobody changes before the transaction ends. Undefined where it is disabled or gone.
- */
+/** Returns the rules of an endpoint, locked until the transaction ends. Undefined if it is disabled or removed. */
 export async function heldRules(tx: TenantTx, webhookId: string): Promise<AlertRule[] | undefined> {
   const { rows } = await tx.client.query<{ alerts: AlertRule[] }>(
     `select alerts from hub.webhooks
@@ -27,7 +25,7 @@ export async function heldRules(tx: TenantTx, webhookId: string): Promise<AlertR
   return rows[0]?.alerts
 }
 
-/** The rules that alerts are open of, also such as are not rules any more. */
+/** Returns the rules with open alerts, including deleted rules. */
 export async function rulesWithAlerts(tx: TenantTx): Promise<{ webhookId: string; ruleId: string }[]> {
   const rows = await tx.db
     .selectFrom('hub.webhook_alerts')
@@ -38,7 +36,7 @@ export async function rulesWithAlerts(tx: TenantTx): Promise<{ webhookId: string
   return rows
 }
 
-/** Which alerts of some rules are open, in the order of their keys in the table, behind one of them. */
+/** Returns open alerts of some rules after the given one, in key order. */
 export async function openNames(
   tx: TenantTx,
   ruleIds: readonly string[],
@@ -65,7 +63,7 @@ export async function openAlerts(tx: TenantTx, webhookId: string): Promise<Alert
   return rows.map(episodeOf)
 }
 
-/** `alert_id` is of the time when it opened. */
+/** Returns alerts in the order in which they opened: `alert_id` contains the time. */
 export async function alertsAfter(
   tx: TenantTx,
   webhookId: string,
@@ -105,7 +103,7 @@ export async function addAlerts(tx: TenantTx, webhookId: string, episodes: reado
   )
 }
 
-/** Keeps what was seen of alerts that stay open. */
+/** Saves the last values of alerts that stay open. */
 export async function setSeen(tx: TenantTx, webhookId: string, episodes: readonly AlertInstance[]): Promise<void> {
   if (episodes.length === 0) return
   await tx.client.query(
@@ -133,7 +131,7 @@ export async function removeAlerts(tx: TenantTx, webhookId: string, episodes: re
   )
 }
 
-/** All alerts of an endpoint but those of some rules. Answers what they were. */
+/** Deletes all alerts of an endpoint except those of some rules, and returns them. */
 export async function removeAlertsBut(
   tx: TenantTx,
   webhookId: string,
@@ -149,7 +147,7 @@ export async function removeAlertsBut(
   return rows.map(episodeOf)
 }
 
-/** Forgets alerts about people. */
+/** Deletes alerts about people. */
 export async function removeAlertsAbout(tx: TenantTx, userIds: readonly string[]): Promise<void> {
   await tx.client.query(
     `delete from hub.webhook_alerts

@@ -6,15 +6,15 @@ import type { WatchedRule } from './alert-types.ts'
 
 type Scope = Pick<WindowQuestion, 'groupBy' | 'skillIds' | 'archetypeIds'>
 
-/** The rules of all endpoints of a tenant that one reading of the figures serves, whatever their windows are. */
+/** The rules of all endpoints of a tenant that one reading serves, regardless of their windows. */
 export interface Reading {
-  /** The same for what is read in the same way. */
+  /** The key of the reading; equal for rules that read the same data. */
   name: string
   scope: Scope
   watches: WatchedRule[]
 }
 
-/** What rules need to be read, those of people last. Only of endpoints that are enabled. */
+/** Returns the readings that the rules of enabled endpoints need, those grouped by user last. */
 export async function queryMetrics(endpoints: readonly Endpoint[], breath: () => Promise<void>): Promise<Reading[]> {
   const readings = new Map<string, Reading>()
   for (const endpoint of endpoints) {
@@ -31,7 +31,7 @@ export async function queryMetrics(endpoints: readonly Endpoint[], breath: () =>
   return [...readings.values()].sort((a, b) => order.indexOf(a.scope.groupBy) - order.indexOf(b.scope.groupBy))
 }
 
-/** Of how many readings the rules of some endpoints are served. */
+/** Returns the number of readings that the rules of some endpoints need. */
 export function countMetrics(endpoints: readonly Pick<Endpoint, 'alerts' | 'filters'>[]): number {
   const names = endpoints.flatMap((endpoint) => {
     const scopes = scopesOf(endpoint)
@@ -40,7 +40,7 @@ export function countMetrics(endpoints: readonly Pick<Endpoint, 'alerts' | 'filt
   return new Set(names).size
 }
 
-/** By their ids, which are the same for rules that mean the same. */
+/** Indexes rules by id; equivalent rules have equal ids. */
 export function rulesById(rules: readonly AlertRule[]): Map<string, WatchedRule['rule']> {
   return new Map(rules.map((rule) => [digestOf(meaningOf(rule)), wholeRule(rule)]))
 }
@@ -50,7 +50,10 @@ function keysOf({ filters }: Pick<Endpoint, 'filters'>, { group_by: groupBy }: A
   return ids && new Set(ids)
 }
 
-/** A filter by what is grouped by is applied to the groups, so that one reading serves all such endpoints. */
+/**
+ * Returns the scope to read. A filter on the grouping itself applies to the groups, so that one reading serves all such
+ * endpoints.
+ */
 function scopesOf({ filters }: { filters: WebhookFilters }): (groupBy: Scope['groupBy']) => {
   name: string
   scope: Scope

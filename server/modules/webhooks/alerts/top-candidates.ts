@@ -1,12 +1,15 @@
 import type { Candidate } from './alert-findings.ts'
 
-/** The worst of what is offered, by how many times it exceeds its threshold; of equals, what came first. */
+/** Keeps the worst candidates, by the ratio to their threshold; of equals, the first. */
 export class TopCandidates {
   readonly #countMax: number
-  /** How many are held before those that are too many go: not as many for all, or all would sort at the same time. */
+  /**
+   * Maximum number held before a sort drops the excess. It differs between instances, so that not all sort at the same
+   * time.
+   */
   readonly #heldMax: number
   #kept: Candidate[] = []
-  /** Nothing that exceeds by this or less is among the worst any more. */
+  /** Candidates with this excess or less are no longer among the worst. */
   #floor = Number.NEGATIVE_INFINITY
 
   constructor(countMax: number) {
@@ -18,7 +21,7 @@ export class TopCandidates {
     return this.#kept.length === 0
   }
 
-  /** Whether one would be kept. */
+  /** Returns whether a candidate would be kept. */
   wants(excess: number): boolean {
     return excess > this.#floor
   }
@@ -30,7 +33,7 @@ export class TopCandidates {
     this.#floor = this.#kept.at(-1)!.excess
   }
 
-  /** The worst first. */
+  /** Returns the candidates, the worst first. */
   inOrder(): Candidate[] {
     return this.#kept.toSorted((a, b) => (a.excess === b.excess ? 0 : b.excess - a.excess)).slice(0, this.#countMax)
   }

@@ -116,7 +116,7 @@ export function addDeliveryRoutes(app: FastifyInstance, deliveries: DeliveryAdmi
         `${webhookRedeliveriesMax.toLocaleString('en')} deliveries at a time.`,
       params: WebhookParams,
       body: RedeliverBody,
-      // Without one, what is missing is `since`.
+      // Without a body, the error is the missing `since`.
       bodyOptional: true,
       response: { 202: RedeliveredSchema },
       problems: ['concurrent-modification'],

@@ -18,7 +18,7 @@ import { deliveryDetails, toDeliveryResponse } from './delivery-response.ts'
 import { insertDeliveries, takeSequences } from './new-deliveries-store.ts'
 import { countRequeued, requeueAll, requeueDelivery } from './requeue-store.ts'
 
-/** What an order without `status` sends again. */
+/** The statuses that a request without `status` delivers again. */
 const undelivered: readonly DeliveryStatus[] = ['failed', 'dead']
 
 export function createDeliveryAdministration(deps: {
@@ -31,7 +31,7 @@ export function createDeliveryAdministration(deps: {
 }): DeliveryAdministration {
   const { database, governance, endpoints, outbox, clock, cursorKey } = deps
 
-  /** In the transaction of what was ordered; the worker hears of it once that has committed. */
+  /** Writes the event of a request in the request's transaction, and wakes the worker after the commit. */
   async function ordered(tx: TenantTx, caller: Caller, webhookId: string, details: JsonObject): Promise<void> {
     await governance.append(tx, caller.tenant, {
       kind: 'tenant.config_changed',
@@ -77,7 +77,7 @@ export function createDeliveryAdministration(deps: {
 
     test: (caller, webhookId) =>
       database.withTenant(caller.tenant.slug, async (tx) => {
-        // First, because removing an endpoint takes it too: nothing is queued for one that is gone.
+        // Takes the lock first, as the removal of an endpoint does, so that nothing is queued for a removed one.
         await lockWebhooks(tx)
         await endpoints.find(tx, webhookId)
         const deliveryId = clock.next().recordId
@@ -86,7 +86,7 @@ export function createDeliveryAdministration(deps: {
         const message = {
           message_id: clock.next().recordId,
           kind: testEventKind,
-          // When it is queued.
+          // The time of the queueing.
           occurred_at: now,
           data: JSON.stringify({ message: 'A test of this endpoint. Nothing has happened.' }),
           record_id: undefined,
@@ -151,8 +151,8 @@ export function createDeliveryAdministration(deps: {
 }
 
 /**
- * The times among the members, in the form that they are kept in. Throws `validation-failed` for all that are none, and
- * for other faults of the same request.
+ * Parses the named times to their stored form. Throws `validation-failed` with every invalid time, and with other
+ * faults of the same request.
  */
 function timesOf<const Name extends string>(
   from: { readonly [name in Name]?: string },
@@ -182,7 +182,7 @@ function problemsOfKind(kind: string | undefined): PointedError[] {
   return [{ pointer: '/query/kind', detail }]
 }
 
-/** @param webhookId where it was looked for; among those of all endpoints if absent */
+/** @param webhookId the endpoint that was searched; all endpoints if absent */
 function noSuchDelivery(webhookId?: string): DomainError {
   const owner = webhookId === undefined ? 'tenant' : 'endpoint'
   const list = `GET /api/v1/webhooks/${webhookId ?? '{webhook_id}'}/deliveries`

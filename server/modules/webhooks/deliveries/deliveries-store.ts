@@ -26,7 +26,7 @@ export interface DetailedRow extends DeliveryRow, Pick<Columns, 'data' | 'tries'
   attempts: DeliveryAttempt[]
 }
 
-/** Of a list: with the last attempt alone, for all of them would make a page ten times as large. */
+/** The columns of a list. It contains only the last attempt; all of them would make a page ten times as large. */
 export const deliveryColumns = `delivery_id, webhook_id, message_id, kind, sequence, status, occurred_at, created_at,
   attempt_count, next_attempt_at, delivered_at, attempts -> -1 as last_attempt`
 
@@ -45,7 +45,7 @@ export async function findDelivery(
   return rows[0]
 }
 
-/** Whose it is. */
+/** Returns the endpoint of a delivery. */
 export async function endpointOfDelivery(tx: TenantTx, deliveryId: string): Promise<string | undefined> {
   const { rows } = await tx.client.query<{ webhook_id: string }>(
     'select webhook_id from hub.webhook_deliveries where tenant_id = $1 and delivery_id = $2',
@@ -54,7 +54,7 @@ export async function endpointOfDelivery(tx: TenantTx, deliveryId: string): Prom
   return rows[0]?.webhook_id
 }
 
-/** As {@link findDelivery}; nobody changes it until the transaction ends. */
+/** Returns the delivery like {@link findDelivery}, locked until the transaction ends. */
 export async function lockDelivery(
   tx: TenantTx,
   webhookId: string,

@@ -3,10 +3,10 @@ import type { DeliveryStatus } from '../delivery-types.ts'
 import { type DeliveryRow, deliveryColumns } from './deliveries-store.ts'
 import { sequencesOf } from './delivery-times-store.ts'
 
-/** Deliveries that one page looks at, however few of them the filter lets through. */
+/** Maximum number of deliveries that one page reads, even if the filter matches few of them. */
 export const lookedAtMax = 10_000
 
-/** Times are RFC 3339; from ≤ created_at < before. */
+/** Filters deliveries by RFC 3339 times: from ≤ created_at < before. */
 export interface DeliverySelection {
   status?: DeliveryStatus | undefined
   kind?: string | undefined
@@ -16,13 +16,13 @@ export interface DeliverySelection {
 
 export interface DeliveryPage {
   rows: DeliveryRow[]
-  /** The sequence to go on below; undefined at the end. */
+  /** The sequence below which the next page starts; undefined at the end. */
   next: number | undefined
 }
 
 /**
- * The next deliveries of an endpoint below a sequence, the newest first, in a transaction of `inIndexOrder` and
- * `snapshot`. Fewer than asked for where they are too far apart.
+ * Returns the next deliveries of an endpoint below a sequence, the newest first, in a transaction of `inIndexOrder` and
+ * `snapshot`. A page is shorter than requested if the matches are too far apart.
  */
 export async function deliveriesBelow(
   tx: TenantTx,
@@ -41,7 +41,7 @@ export async function deliveriesBelow(
   )
   if (rows.length > count) return { rows: rows.slice(0, count), next: rows[count - 1]!.sequence }
   if (conditions.length === 0) return { rows, next: undefined }
-  // Either they are all that there are, or all among those that were looked at.
+  // These are all that exist, or all among the deliveries that were read.
   const last = await tx.client.query<{ sequence: number }>(
     `select sequence ${inOrder.text} offset ${lookedAtMax - 1} limit 1`,
     inOrder.values,
@@ -49,7 +49,7 @@ export async function deliveriesBelow(
   return { rows, next: last.rows[0]?.sequence }
 }
 
-/** What an index finds, in its order. */
+/** Selects rows by index, in its order. */
 async function rowsInOrder(
   tx: TenantTx,
   webhookId: string,
@@ -61,8 +61,8 @@ async function rowsInOrder(
   const conditions = ['tenant_id = $1', 'webhook_id = $2']
   if (range.from !== undefined) conditions.push(`sequence >= $${values.push(range.from)}`)
   const upper = [below, range.below].filter((bound) => bound !== undefined)
-  // Compared together with the status, and ordered by both, because that is the order of the one index to be used: the
-  // other would look through all deliveries for the few that failed.
+  // Compares the status too, and orders by both, because that is the order of the required index. The other index would
+  // read all deliveries for the few that failed.
   const hasFailed = status === 'failed' || status === 'dead'
   if (hasFailed) conditions.push(`status in ('failed', 'dead')`, `status >= '${status}'`, `status <= '${status}'`)
   const [position, order] = hasFailed
@@ -72,7 +72,7 @@ async function rowsInOrder(
   return { text: `from hub.webhook_deliveries where ${conditions.join(' and ')} order by ${order}`, order, values }
 }
 
-/** What its rows are looked at for. */
+/** Returns the conditions that each selected row is checked for. */
 function furtherConditions({ status, kind, from, before }: DeliverySelection, first: readonly unknown[]) {
   const values = [...first]
   const conditions: string[] = []

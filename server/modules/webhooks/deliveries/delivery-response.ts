@@ -2,7 +2,7 @@ import type { DeliveryAnswer, DeliveryDetails } from '../delivery-types.ts'
 import type { DeliveryRow, DetailedRow } from './deliveries-store.ts'
 import { messageBody } from './message-body.ts'
 
-/** In the names of the answer, with the last attempt alone. */
+/** Converts a row to the names of the response, with only the last attempt. */
 export function toDeliveryResponse(row: DeliveryRow): DeliveryAnswer {
   return {
     delivery_id: row.delivery_id,
@@ -20,7 +20,7 @@ export function toDeliveryResponse(row: DeliveryRow): DeliveryAnswer {
   }
 }
 
-/** With its body and all attempts that are kept. */
+/** Adds the body and all stored attempts. */
 export function deliveryDetails(tenantSlug: string, row: DetailedRow): DeliveryDetails {
   return { ...toDeliveryResponse(row), body: messageBody(tenantSlug, row), attempts: row.attempts }
 }

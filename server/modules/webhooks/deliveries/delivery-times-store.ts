@@ -1,18 +1,22 @@
 import type { TenantTx } from '../../../db/database.ts'
 
 /**
- * Sequences are given one after the other, by processes whose clocks differ by less than this, and that wait less than
- * this between reading the clock and taking a sequence.
+ * Processes assign consecutive sequences. Their clocks differ by less than this, and they wait less than this between
+ * reading the clock and taking a sequence.
  */
 const disorder = `interval '30 seconds'`
 
-/** Sequences that hold all deliveries of a time, and a few of just before and after it. */
+/** A range of sequences that contains all deliveries of a period, and a few just before and after it. */
 export interface SequenceRange {
   from: number | undefined
   below: number | undefined
 }
 
-/** @param times RFC 3339, as `created_at`; from ≤ created_at < before */
+/**
+ * Returns the sequences of a period.
+ *
+ * @param times RFC 3339, as `created_at`; from ≤ created_at < before
+ */
 export async function sequencesOf(
   tx: TenantTx,
   webhookId: string,
@@ -26,8 +30,8 @@ export async function sequencesOf(
 }
 
 /**
- * The first sequence of deliveries since a time, or the one after all; by halving, so that it looks at some twenty rows
- * of a million. Undefined where there is none.
+ * Returns the first sequence since a time, or the one after all. It searches by halving, so it reads about twenty rows
+ * of a million. Undefined without deliveries.
  */
 async function firstSince(tx: TenantTx, webhookId: string, time: string, sign: '+' | '-'): Promise<number | undefined> {
   const { rows } = await tx.client.query<{ low: number | null }>(

@@ -1,17 +1,17 @@
 import type { JsonObject } from '../../../../provenance/json.ts'
 import type { MessageBody } from '../delivery-types.ts'
 
-/** What of a delivery stands in the body of its message. */
+/** The columns of a delivery that its message body contains. */
 export interface MessageRow {
   message_id: string
   kind: string
   occurred_at: string
   sequence: number
-  /** JSON; null once what it tells of was erased. */
+  /** The JSON text; null once the data was erased. */
   data: string | null
 }
 
-/** The body that is sent, and shown in the log of deliveries: the same at every attempt. */
+/** Returns the body that is sent, and that the log of deliveries shows. It is the same at every attempt. */
 export function messageBody(tenantSlug: string, row: MessageRow): MessageBody {
   return {
     id: row.message_id,

@@ -1,8 +1,8 @@
 import type { TenantTx } from '../../../db/database.ts'
 
-/** Gives so many sequences to each endpoint; answers the last one. */
+/** Assigns this many sequences to each endpoint, and returns the last one of each. */
 export async function takeSequences(tx: TenantTx, counts: ReadonlyMap<string, number>): Promise<Map<string, number>> {
-  // Whoever changes the progress of several endpoints does so in the order of their ids, so that no two wait for each other.
+  // Every change of several endpoints uses the order of their ids, so that no two transactions deadlock.
   const inOrder = [...counts].sort(([a], [b]) => (a < b ? -1 : 1))
   const { rows } = await tx.client.query<{ webhook_id: string; last_sequence: number }>(
     `insert into hub.webhook_progress (tenant_id, webhook_id, last_sequence, failures)
@@ -14,7 +14,7 @@ export async function takeSequences(tx: TenantTx, counts: ReadonlyMap<string, nu
   return new Map(rows.map(({ webhook_id, last_sequence }) => [webhook_id, last_sequence]))
 }
 
-/** A message, in the names of the columns. */
+/** A message in the names of the columns. */
 export interface NewMessage {
   message_id: string
   kind: string
@@ -24,16 +24,16 @@ export interface NewMessage {
   user_id: string | undefined
 }
 
-/** It, and a delivery for each endpoint that is told. */
+/** A message, and one delivery for each of its endpoints. */
 export interface NewDeliveries {
   message: NewMessage
   deliveries: { delivery_id: string; webhook_id: string; sequence: number }[]
 }
 
-/** Of one statement, or one message. */
+/** Limits of one statement, or of one message. */
 const mostAtOnce = { deliveries: 1_000, bytes: 512 * 1024 }
 
-/** In parts for {@link insertDeliveries}. */
+/** Splits deliveries into parts for {@link insertDeliveries}. */
 export function* statementsOf(told: readonly NewDeliveries[]): Iterable<NewDeliveries[]> {
   let some: NewDeliveries[] = []
   let count = 0
@@ -51,7 +51,10 @@ export function* statementsOf(told: readonly NewDeliveries[]): Iterable<NewDeliv
   if (some.length > 0) yield some
 }
 
-/** Due at once, by the clock of the database. What a message carries goes over once, however many endpoints are told. */
+/**
+ * Inserts deliveries that are due at once, by the clock of the database. The data of a message is sent once, regardless
+ * of the number of endpoints.
+ */
 export async function insertDeliveries(tx: TenantTx, told: readonly NewDeliveries[]): Promise<void> {
   const messages = told.map(({ message }, place) => ({ place, ...message }))
   const deliveries = told.flatMap((each, place) => each.deliveries.map((delivery) => ({ place, ...delivery })))

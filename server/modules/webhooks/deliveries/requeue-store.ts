@@ -4,17 +4,21 @@ import type { DeliveryStatus } from '../delivery-types.ts'
 import { type DeliveryRow, deliveryColumns } from './deliveries-store.ts'
 import { sequencesOf } from './delivery-times-store.ts'
 
-/** What is to be delivered again; times are RFC 3339, from ≤ created_at < before. */
+/** Selects deliveries to requeue; times are RFC 3339, from ≤ created_at < before. */
 export interface Requeued {
   statuses: readonly DeliveryStatus[]
   from: string
   before: string | undefined
 }
 
-/** As if it had never been attempted, but for its log. @param now place of the parameter */
+/**
+ * Resets a delivery except for its log, as if it had never been attempted.
+ *
+ * @param now index of the parameter
+ */
 const queuedAnew = (now: number) => `status = 'pending', tries = 0, next_attempt_at = $${now}, delivered_at = null`
 
-/** Deliveries that {@link requeueAll} would queue, counted up to a number. */
+/** Counts the deliveries that {@link requeueAll} would queue, up to a maximum. */
 export async function countRequeued(
   tx: TenantTx,
   webhookId: string,
@@ -30,7 +34,7 @@ export async function countRequeued(
   return rows[0]!.count
 }
 
-/** Its schedule begins again. */
+/** Queues one delivery again; its schedule restarts. */
 export async function requeueDelivery(tx: TenantTx, deliveryId: string, now: string): Promise<DeliveryRow> {
   const { rows } = await tx.client.query<DeliveryRow>(
     `update hub.webhook_deliveries
@@ -42,7 +46,7 @@ export async function requeueDelivery(tx: TenantTx, deliveryId: string, now: str
   return rows[0]!
 }
 
-/** Begins their schedules again, and answers how many. */
+/** Queues deliveries again, restarts their schedules, and returns their number. */
 export async function requeueAll(tx: TenantTx, webhookId: string, requeued: Requeued, now: string): Promise<number> {
   const { where, values } = await conditionsOf(tx, webhookId, requeued)
   const { rowCount } = await tx.client.query(
@@ -54,7 +58,7 @@ export async function requeueAll(tx: TenantTx, webhookId: string, requeued: Requ
   return rowCount ?? 0
 }
 
-/** Not what was erased, and not test messages: nobody waits for those. */
+/** Excludes erased deliveries and test messages, which nobody waits for. */
 async function conditionsOf(tx: TenantTx, webhookId: string, { statuses, from, before }: Requeued) {
   const range = await sequencesOf(tx, webhookId, { from, before })
   const values: unknown[] = [tx.tenantId, webhookId, from]
@@ -62,7 +66,7 @@ async function conditionsOf(tx: TenantTx, webhookId: string, { statuses, from, b
     'tenant_id = $1',
     'webhook_id = $2',
     'created_at >= $3',
-    // Written out, so that the index of what was not delivered is known to hold them.
+    // Literals let PostgreSQL prove that the partial index of undelivered messages contains the rows.
     `status in (${statuses.map((status) => `'${status}'`).join(', ')})`,
     'data is not null',
     `kind <> '${testEventKind}'`,

@@ -11,10 +11,10 @@ const detail =
   '`skill_ids` is; by archetype, whatever `archetype_ids` is). Use fewer different filters'
 
 /**
- * Holds the rules of all endpoints of the tenant, one of them as it is to be, against what is read for them together.
- * Those of disabled endpoints count too: they may be enabled at any time.
+ * Checks the rules of all endpoints of the tenant, with the changed one, against the limit of readings. Disabled
+ * endpoints count too, because they may be enabled at any time.
  *
- * @throws DomainError `validation-failed` where that is too much, and more than before
+ * @throws DomainError `validation-failed` above the limit, if the change increases the number
  */
 export async function checkReadings(
   tx: TenantTx,

@@ -6,12 +6,12 @@ import type { AlertRule, Endpoint, Endpoints, WebhookFilters, WebhookThresholds 
 import type { WebhookSecrets } from './webhook-secrets.ts'
 import * as store from './webhooks-store.ts'
 
-/** Endpoints as the other parts of webhooks use them. */
+/** Creates the endpoints for the other parts of webhooks. */
 export function createEndpoints(deps: {
   governance: GovernanceLog
   secrets: WebhookSecrets
   describeUrl: (tenantId: string, url: string) => RedactedUrl
-  /** Told after a commit that changed one. */
+  /** Called after a commit that changed an endpoint. */
   changed: (tenantId: string) => void
 }): Endpoints {
   const { governance, secrets, describeUrl, changed } = deps

@@ -9,7 +9,7 @@ import type {
 } from '../webhooks-types.ts'
 import type { WebhookRow } from './webhooks-store.ts'
 
-/** What can be set of an endpoint, as it is stored. */
+/** The settings of an endpoint in their stored form. */
 export type WebhookState = Pick<WebhookRow, 'url' | 'description' | 'events' | 'disabled_at' | 'disabled_reason'> & {
   filters: WebhookFilters
   thresholds: WebhookThresholds
@@ -34,7 +34,10 @@ export function newState({ url, events, description, filters, thresholds, alerts
   }
 }
 
-/** What changes leave out stays; an empty description takes it away. One that is disabled already keeps its reason. */
+/**
+ * Applies changes. An absent member stays unchanged, an empty description removes it. An endpoint that is already
+ * disabled keeps its reason.
+ */
 export function changedState(before: WebhookState, changes: WebhookChanges, now: string): WebhookState {
   const { enabled, description = before.description, ...settings } = changes
   const isEnabled = before.disabled_at === null
@@ -47,7 +50,11 @@ export function changedState(before: WebhookState, changes: WebhookChanges, now:
   return { ...before, ...settings, description: description || null, ...switched }
 }
 
-/** For events. @param address what they say of the address, see `createUrlDescriber` */
+/**
+ * Describes an endpoint for events.
+ *
+ * @param address its redacted form, see `createUrlRedactor`
+ */
 export function described(state: WebhookState, address: RedactedUrl): { [member: string]: JsonValue } {
   const { events, description, filters, thresholds, alerts, disabled_at, disabled_reason } = state
   return {

@@ -3,7 +3,11 @@ import type { WebhookAnswer } from '../webhooks-types.ts'
 import { stateOf } from './webhook-changes.ts'
 import type { OpenCounts, WebhookWithProgress } from './webhooks-store.ts'
 
-/** @param counts none are none */
+/**
+ * Converts a row to the response.
+ *
+ * @param counts default: zero
+ */
 export function toWebhookResponse(
   row: WebhookWithProgress,
   counts: Pick<OpenCounts, 'pending' | 'dead'> = { pending: 0, dead: 0 },

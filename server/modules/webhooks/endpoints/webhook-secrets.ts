@@ -5,11 +5,14 @@ import type { TenantSecrets } from '../../cmek/cmek-types.ts'
 
 export interface WebhookSecrets {
   seal(tx: TenantTx, tenant: Tenant, webhookId: string, secret: string): Promise<Buffer>
-  /** The newest first, and the former while it is good. Undefined once the newest is gone with its key. */
+  /**
+   * Returns the secrets, the newest first, and the former one while it is valid. Undefined once the newest was
+   * destroyed with its key.
+   */
   open(tx: TenantTx, tenant: Tenant, row: SealedSigningSecrets & { webhook_id: string }): Promise<string[] | undefined>
 }
 
-/** Both secrets of an endpoint have one context: the newest becomes the former as it is. */
+/** Both secrets of an endpoint share one context, so the newest becomes the former one unchanged. */
 export function createWebhookSecrets(secrets: TenantSecrets): WebhookSecrets {
   const contextOf = (webhookId: string) => `hub.webhooks/${webhookId}`
   return {

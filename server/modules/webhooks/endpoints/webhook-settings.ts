@@ -5,7 +5,7 @@ import type { Outbound } from '../../../outbound/outbound.ts'
 import type { AlertRule, WebhookSettings } from '../webhooks-types.ts'
 import { meaningOf } from './webhook-defaults.ts'
 
-/** What is wrong with settings beyond their shape. */
+/** Returns problems of settings beyond their shape. */
 export function problemsOfSettings(
   { url, events = [], alerts = [] }: ValidParts<WebhookSettings>,
   outbound: Pick<Outbound, 'problemOf'>,
@@ -21,7 +21,7 @@ export function problemsOfSettings(
   ]
 }
 
-/** The rest of the address says where messages go; this would only be kept. */
+/** Rejects a fragment: it would be stored but never sent. */
 function problemOfFragment(url: string): string | undefined {
   return url.includes('#') ? 'must not have a fragment (#…): it is never sent' : undefined
 }
@@ -55,7 +55,7 @@ function isWhole(rule: ValidParts<AlertRule>): rule is AlertRule {
   return metric !== undefined && group_by !== undefined && above !== undefined && window_minutes !== undefined
 }
 
-/** What is wrong with an endpoint that would be told of nothing. */
+/** Rejects an endpoint without any events. */
 export function problemsOfWhole(settings: Pick<WebhookSettings, 'events' | 'alerts'>): PointedError[] {
   if (settings.events.length > 0 || (settings.alerts ?? []).length > 0) return []
   return [{ pointer: '/events', detail: 'must name at least one event where there are no rules in `alerts`' }]

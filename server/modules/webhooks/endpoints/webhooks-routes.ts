@@ -20,7 +20,7 @@ import {
   webhookLocation,
 } from './webhooks-schemas.ts'
 
-/** Pauses in words: `5 s, 5 m, 2 h and 10 h`. */
+/** The pauses as text: `5 s, 5 m, 2 h and 10 h`. */
 const schedule = new Intl.ListFormat('en-GB').format(
   webhookPauseSeconds.map((seconds) => {
     if (seconds < 60) return `${seconds} s`

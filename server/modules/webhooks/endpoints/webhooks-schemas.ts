@@ -13,7 +13,7 @@ import { NextCursor } from '../../../../contract/response-schemas.ts'
 import { WebhookId } from '../webhook-params-schema.ts'
 import { minInvocationsDefault, thresholdDefaults } from './webhook-defaults.ts'
 
-/** Of `governance.` and the longest kind of a client. */
+/** The length of `governance.` and the longest kind of a client. */
 const eventNameLengthMax = 139
 const closed = { additionalProperties: false } as const
 const time = (description: string) =>

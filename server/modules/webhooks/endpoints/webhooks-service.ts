@@ -22,7 +22,7 @@ import type { WebhookSecrets } from './webhook-secrets.ts'
 import { problemsOfSettings, problemsOfWhole } from './webhook-settings.ts'
 import * as store from './webhooks-store.ts'
 
-/** Deliveries of an endpoint that was removed go in transactions of so many. */
+/** Deliveries of a removed endpoint are deleted in transactions of this many. */
 const deletedAtOnce = 5000
 
 export function createWebhookAdministration(deps: {
@@ -32,16 +32,16 @@ export function createWebhookAdministration(deps: {
   secrets: WebhookSecrets
   describeUrl: (tenantId: string, url: string) => RedactedUrl
   cursorKey: Buffer
-  /** Told after a commit that changed an endpoint. */
+  /** Called after a commit that changed an endpoint. */
   changed: (tenantId: string) => void
-  /** Told before, of one to whose former address nothing more may go. */
+  /** Called before a change after which the former address must receive nothing. */
   breakOff: (tenantId: string, webhookId: string) => void
   alertEnds: AlertEnds
 }): WebhookAdministration {
   const { database, governance, outbound, secrets, cursorKey, changed, breakOff, alertEnds } = deps
   const now = () => formatTimestamp(Date.now())
 
-  /** Changes what is there, with nobody else changing endpoints meanwhile. */
+  /** Runs a change while nobody else changes endpoints. */
   function locked<T>(tenant: Tenant, work: (tx: TenantTx) => Promise<T>): Promise<T> {
     return database.withTenant(
       tenant.slug,
@@ -168,7 +168,7 @@ export function createWebhookAdministration(deps: {
         await written(tx, caller, webhookId, { change: 'webhook_removed', before, after: null })
         return { webhook_id: webhookId, removed_at: at }
       })
-      // Nobody sees them any more, and there may be very many. What a crash leaves goes with its age.
+      // Nobody sees the deliveries any more, and there may be many. A crash leaves some, which expire with age.
       for (let more = true; more; ) {
         const part = (tx: TenantTx) => store.deleteDeliveries(tx, webhookId, deletedAtOnce)
         more = await database.withTenant(caller.tenant.slug, part, { inIndexOrder: true })
@@ -195,7 +195,7 @@ export function createWebhookAdministration(deps: {
   }
 }
 
-/** Throws `not-found`. */
+/** Returns the endpoint; throws `not-found` if it is missing or removed. */
 async function existing(tx: TenantTx, webhookId: string): Promise<store.WebhookWithProgress> {
   const row = await store.webhookById(tx, webhookId)
   if (!row || row.removed_at !== null) throw noSuchEndpoint()

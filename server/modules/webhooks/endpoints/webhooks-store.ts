@@ -4,7 +4,7 @@ import type { TenantTables } from '../../../db/schema.ts'
 
 export type WebhookRow = Omit<Selectable<TenantTables['hub.webhooks']>, 'tenant_id'>
 
-/** An endpoint with how delivery to it goes. */
+/** An endpoint with the progress of its deliveries. */
 export interface WebhookWithProgress extends WebhookRow {
   failures: number
   failing_since: string | null
@@ -39,7 +39,7 @@ const withProgress = `select ${columns.map((name) => `w.${name}`).join(', ')},
   left join hub.webhook_progress p on p.tenant_id = $1 and p.webhook_id = w.webhook_id
   where w.tenant_id = $1`
 
-/** One that is removed, too: see its `removed_at`. */
+/** Returns an endpoint, including a removed one (see `removed_at`). */
 export async function webhookById(tx: TenantTx, webhookId: string): Promise<WebhookWithProgress | undefined> {
   const { rows } = await tx.client.query<WebhookWithProgress>(`${withProgress} and w.webhook_id = $2`, [
     tx.tenantId,
@@ -48,10 +48,10 @@ export async function webhookById(tx: TenantTx, webhookId: string): Promise<Webh
   return rows[0]
 }
 
-/** `created_at` and `webhook_id` of the last endpoint of the page before. */
+/** `created_at` and `webhook_id` of the last endpoint on the previous page. */
 export type WebhookPosition = readonly [createdAt: string, webhookId: string]
 
-/** Those that are not removed, the oldest first. */
+/** Returns a page of endpoints that are not removed, the oldest first. */
 export async function webhooksAfter(
   tx: TenantTx,
   after: WebhookPosition | undefined,
@@ -73,12 +73,12 @@ function endpointsOf(tx: TenantTx) {
     .where('removed_at', 'is', null)
 }
 
-/** All that are not removed, the oldest first. */
+/** Returns all endpoints that are not removed, the oldest first. */
 export async function allWebhooks(tx: TenantTx) {
   return endpointsOf(tx).orderBy('created_at').orderBy('webhook_id').execute()
 }
 
-/** Undefined for one that is removed. */
+/** Returns the endpoint; undefined if it is removed. */
 export async function findWebhook(tx: TenantTx, webhookId: string) {
   return endpointsOf(tx).where('webhook_id', '=', webhookId).executeTakeFirst()
 }
@@ -99,7 +99,7 @@ export interface OpenCounts {
   dead: number
 }
 
-/** Deliveries that wait, and that were given up, each counted up to `max`: what it costs does not grow with them. */
+/** Counts waiting and dead deliveries, each up to `max`, so that the cost does not grow with them. */
 export async function countOpen(tx: TenantTx, webhookIds: readonly string[], max: number): Promise<OpenCounts[]> {
   const { rows } = await tx.client.query<OpenCounts>(
     `select w.webhook_id,
@@ -123,7 +123,7 @@ type NewWebhook = Omit<
   'former_secret_sealed' | 'former_secret_until' | 'disabled_at' | 'disabled_reason' | 'removed_at'
 >
 
-/** With its progress, which begins at no message. */
+/** Inserts an endpoint and its progress, which starts without messages. */
 export async function addWebhook(tx: TenantTx, row: NewWebhook): Promise<void> {
   const { alerts, filters, thresholds, ...rest } = row
   await tx.db
@@ -131,7 +131,7 @@ export async function addWebhook(tx: TenantTx, row: NewWebhook): Promise<void> {
     .values({
       tenant_id: tx.tenantId,
       ...rest,
-      // The driver would write a list as one of PostgreSQL.
+      // The driver would convert an array to a PostgreSQL array.
       alerts: JSON.stringify(alerts),
       filters: JSON.stringify(filters),
       thresholds: JSON.stringify(thresholds),
@@ -202,7 +202,7 @@ export async function changeSecret(
     .execute()
 }
 
-/** False where it is disabled already, or removed. */
+/** Disables an endpoint; returns false if it is already disabled or removed. */
 export async function setDisabled(
   tx: TenantTx,
   webhookId: string,
@@ -222,8 +222,8 @@ export async function setDisabled(
 }
 
 /**
- * As if nothing had been attempted lately. To be called before the endpoint itself is changed: a process that delivers
- * takes hold of the progress first as well.
+ * Resets the failures of an endpoint. Call it before changing the endpoint itself: delivering processes lock the
+ * progress first as well.
  */
 export async function resetFailures(tx: TenantTx, webhookId: string): Promise<void> {
   await tx.db
@@ -234,7 +234,10 @@ export async function resetFailures(tx: TenantTx, webhookId: string): Promise<vo
     .execute()
 }
 
-/** Forgets all but that there was one: settings, secrets, alerts, progress; {@link deleteDeliveries} takes the rest. */
+/**
+ * Deletes settings, secrets, alerts and progress of an endpoint, but keeps its row; {@link deleteDeliveries} deletes
+ * the rest.
+ */
 export async function setRemoved(tx: TenantTx, webhookId: string, now: string): Promise<void> {
   await tx.db
     .deleteFrom('hub.webhook_progress')
@@ -264,7 +267,7 @@ export async function setRemoved(tx: TenantTx, webhookId: string, now: string): 
     .execute()
 }
 
-/** A part of them. Answers whether there may be more. */
+/** Deletes a part of the deliveries, and returns whether more may remain. */
 export async function deleteDeliveries(tx: TenantTx, webhookId: string, count: number): Promise<boolean> {
   const { rowCount } = await tx.client.query(
     `delete from hub.webhook_deliveries d

@@ -6,7 +6,7 @@ export interface DeliveriesAbout {
   userIds: readonly string[]
 }
 
-/** Rows that may name any of them: their text has it. */
+/** Returns rows whose text contains any of the ids. */
 export async function outboxNaming(
   tx: TenantTx,
   { recordIds, userIds }: DeliveriesAbout,
@@ -21,28 +21,28 @@ export async function outboxNaming(
   return rows.map(([outboxId, messages]) => ({ outboxId, messages }))
 }
 
-/** Without what receivers answered, who may have repeated what they were sent. */
+/** Strips the responses of receivers, which may repeat the message. */
 const bareAttempts = `coalesce(
   (select jsonb_agg(
      case when e.attempt ? 'response'
        then jsonb_set(e.attempt #- '{response,body}', '{response,headers}', '{}') else e.attempt end order by e.place)
    from jsonb_array_elements(attempts) with ordinality as e (attempt, place)), '[]')`
 
-/** A client names its own kinds: the name is erased with the event. */
+/** Clients name their own kinds, so the name is erased with the event. */
 const erasedKind = `case when kind like 'governance.custom.%' then 'governance.custom.erased' else kind end`
 
 const erasure = `update hub.webhook_deliveries
   set data = null, user_id = null, kind = ${erasedKind}, attempts = ${bareAttempts}, next_attempt_at = null,
     status = case when status = 'delivered' then status else 'dead' end`
 
-/** Takes out what they say. Those that are still to be attempted are given up. */
+/** Erases the contents of deliveries. Pending ones become dead. */
 export async function eraseDeliveries(tx: TenantTx, { recordIds, userIds }: DeliveriesAbout): Promise<void> {
   await tx.client.query(`${erasure} where tenant_id = $1 and record_id = any ($2::uuid[])`, [tx.tenantId, recordIds])
   if (userIds.length === 0) return
   await tx.client.query(`${erasure} where tenant_id = $1 and user_id = any ($2::text[])`, [tx.tenantId, userIds])
 }
 
-/** Rows after one, in their order. */
+/** Returns rows after the given one, in order. */
 export async function outboxAfter(
   tx: TenantTx,
   after: string | undefined,
@@ -58,8 +58,8 @@ export async function outboxAfter(
 }
 
 /**
- * Takes out what deliveries say that tell of records of clients: of the next ones after one. Answers the last that it
- * looked at, undefined where there is none. Columns that the record keeps as well stay.
+ * Erases the contents of deliveries about records of clients, in a batch after the given one. Returns the last id it
+ * read; undefined if none is left. Columns that the record itself keeps stay.
  */
 export async function destroyDeliveriesAfter(
   tx: TenantTx,
@@ -83,7 +83,7 @@ export async function destroyDeliveriesAfter(
   return rows[0]?.last
 }
 
-/** The oldest first. Answers how many. */
+/** Deletes the oldest deliveries before a time, and returns their number. */
 export async function deleteDeliveriesBefore(tx: TenantTx, epochMs: number, limit: number): Promise<number> {
   const { rowCount } = await tx.client.query(
     `delete from hub.webhook_deliveries where tenant_id = $1 and delivery_id in (
@@ -94,7 +94,7 @@ export async function deleteDeliveriesBefore(tx: TenantTx, epochMs: number, limi
   return rowCount ?? 0
 }
 
-/** The oldest first. Answers how many. */
+/** Deletes the oldest removed endpoints before a time, and returns their number. */
 export async function deleteRemovedBefore(tx: TenantTx, before: string, limit: number): Promise<number> {
   const { rowCount } = await tx.client.query(
     `delete from hub.webhooks where tenant_id = $1 and webhook_id in (
@@ -105,7 +105,7 @@ export async function deleteRemovedBefore(tx: TenantTx, before: string, limit: n
   return rowCount ?? 0
 }
 
-/** The smallest id of a time: ids of deliveries begin with it (RFC 9562, section 5.7). */
+/** Returns the smallest delivery id of a time: ids begin with it (RFC 9562, section 5.7). */
 function firstIdAt(epochMs: number): string {
   const ms = epochMs.toString(16).padStart(12, '0')
   return `${ms.slice(0, 8)}-${ms.slice(8)}-7000-8000-000000000000`

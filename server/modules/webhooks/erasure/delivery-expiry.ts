@@ -7,7 +7,7 @@ import { deleteDeliveriesBefore, deleteRemovedBefore } from './delivery-erasure-
 const dayMs = 86_400_000
 const deletedAtOnce = 1_000
 
-/** Deletes deliveries of a certain age, whatever became of them: also what waits for an endpoint that is disabled. */
+/** Deletes deliveries of a certain age, regardless of their status: also those that wait for a disabled endpoint. */
 export function createDeliveryExpiry(deps: { clock: RecordClock }): TenantChore {
   return {
     name: 'forget old webhook deliveries',
@@ -19,7 +19,7 @@ export function createDeliveryExpiry(deps: { clock: RecordClock }): TenantChore 
   }
 }
 
-/** Deletes what is left of endpoints that were removed: until then removing them again is answered as at first. */
+/** Deletes the rows of removed endpoints. Until then, repeating the removal returns the first response. */
 export function createRemovedExpiry(deps: { clock: RecordClock }): TenantChore {
   return {
     name: 'forget webhooks that were removed',

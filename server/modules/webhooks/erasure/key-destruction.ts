@@ -7,18 +7,22 @@ import { destroyDeliveriesAfter, outboxAfter } from './delivery-erasure-store.ts
 const outboxRowsAtOnce = 20
 const deliveriesAtOnce = 5_000
 
-/** What messages of a tenant in Mode B tell of its records is forgotten with its key. */
+/** Erases the contents of a Mode B tenant's messages about its records, together with its key. */
 export interface WebhookKeyDestruction {
-  /** Before the locks of its keys are taken: a new secret is sealed under this one. */
+  /** Takes the lock of webhooks. Call it before locking the keys: a new secret is encrypted under this key. */
   lock(tx: TenantTx): Promise<void>
   /**
-   * In the transaction that destroys the key. Messages about what clients wrote are told no more, their deliveries stay
-   * as they do after an erasure; what the service wrote itself is under no key, and is told on.
+   * Erases contents in the transaction that destroys the key. Messages about client records are dropped, and their
+   * deliveries remain as after an erasure. Messages of the service itself are under no key and are still sent.
    */
   forget(tx: TenantTx): Promise<void>
 }
 
-/** @param changed told after the commit, so that processes that deliver look again */
+/**
+ * Creates the participant of key destruction.
+ *
+ * @param changed called after the commit, so that delivering processes read again
+ */
 export function createWebhookKeyDestruction(deps: { changed: (tenantId: string) => void }): WebhookKeyDestruction {
   return {
     lock: lockWebhooks,
@@ -49,7 +53,10 @@ function isOfClient({ kind, recordId }: QueuedMessage): boolean {
   return recordId !== undefined && (kind.startsWith('skill.') || kind.startsWith('governance.custom.'))
 }
 
-/** None of what another version of the Hub wrote: nobody here can tell what it says, so it goes. */
+/**
+ * Parses the messages of a row; returns none for a row of another version of the Hub. Its content is unknown here, so
+ * it is dropped.
+ */
 function readable(messages: string): QueuedMessage[] {
   try {
     return readMessages(messages)

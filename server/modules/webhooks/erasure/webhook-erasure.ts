@@ -8,8 +8,9 @@ import { lockWebhooks } from '../webhook-lock-store.ts'
 import { type DeliveriesAbout, eraseDeliveries, outboxNaming } from './delivery-erasure-store.ts'
 
 /**
- * Deliveries stay when what they tell of is erased, and say no more than that there was one and how it went. What was
- * not delivered by then is not told any more, nor what a process has read by then. Once no record of a user remains, so it is with what names the user.
+ * Erases the contents of deliveries about erased records. A delivery remains, with only its existence and outcome.
+ * Undelivered messages are not sent any more, even if a process has already read them. Once no record of a user
+ * remains, the same applies to messages that name the user.
  */
 export function createWebhookErasure(deps: { erased: (tenantId: string) => void }): ErasureParticipant {
   return {
@@ -19,7 +20,7 @@ export function createWebhookErasure(deps: { erased: (tenantId: string) => void 
       const recordIds = records.map((record) => record.record_id)
       const users = [...new Set(records.flatMap(usersOf))]
       const gone = users.length === 0 ? [] : await usersWithoutRecords(tx, users, recordIds)
-      // The relay makes deliveries of outbox rows under the same lock: each message is met as the one or the other.
+      // The relay makes deliveries of outbox rows under the same lock, so each message is found as one or the other.
       await lockWebhooks(tx)
       const about = { recordIds, userIds: gone }
       await forgetWaiting(tx, about)
@@ -42,7 +43,7 @@ async function forgetWaiting(tx: TenantTx, about: DeliveriesAbout): Promise<void
   }
 }
 
-/** Of the column, and of the text, which messages are made of. */
+/** Returns the user of the column, and the user of the text from which messages are made. */
 function usersOf({ user_id, canonical }: ErasedRecord): string[] {
   return [user_id, userIn(canonical)].filter((user): user is string => typeof user === 'string')
 }

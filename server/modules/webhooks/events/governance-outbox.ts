@@ -38,7 +38,10 @@ function messageOf(event: WrittenEvent, mode: TenantMode): OutgoingMessage {
   }
 }
 
-/** In Mode B, what a client wrote is under the customer's key: nothing of it is kept beside, however shortly. */
+/**
+ * Returns subject and details. In Mode B the text of a client is under the customer's key, so no copy is stored beside
+ * it, not even briefly.
+ */
 function wordsOf({ kind, subject, details }: WrittenEvent, mode: TenantMode): JsonObject {
   if (mode === 'B' && kind.startsWith('custom.')) return {}
   return { ...(subject !== undefined && { subject }), ...(details !== undefined && { details }) }

@@ -5,8 +5,8 @@ import type { UserProfile, UserProfiles } from '../../roster/roster-types.ts'
 import type { OutgoingMessage, WrittenEvent } from '../webhooks-types.ts'
 
 /**
- * What `details.change` of `tenant.config_changed` about a user changes of what is told of them, besides the names in
- * `details.changed`. Those that are not here change nothing of it.
+ * Maps `details.change` of `tenant.config_changed` about a user to the members it changes in messages, besides the
+ * names in `details.changed`. Other changes affect none.
  */
 const changedBy: Readonly<Record<string, readonly string[]>> = {
   user_role: ['role'],
@@ -17,17 +17,20 @@ const changedBy: Readonly<Record<string, readonly string[]>> = {
   directory_user_linked: ['source', 'user_name'],
 }
 
-/** Attributes of a directory, in the names of `details.attributes`, that are told as they are. */
+/** Attributes of a directory, by their names in `details.attributes`, that messages contain unchanged. */
 const toldAttributes: Readonly<Record<string, string>> = { userName: 'user_name', externalId: 'external_id' }
 
-/** What events that were written together say about one person. */
+/** Combines events about one person that were written together. */
 interface PersonNews {
   userId: string
-  /** Of the last of them. */
+  /** The last of the events. */
   event: WrittenEvent
   isProvisioned: boolean
   isDeactivated: boolean
-  /** By their directory: the deactivation was the last that is told, for what is left says no more who it was. */
+  /**
+   * Whether the directory removed the person. The deactivation is then the last message, because the remaining data no
+   * longer identifies the person.
+   */
   isRemoved: boolean
   changed: Set<string>
   archetypes: { before: JsonValue; after: JsonValue }[]
@@ -39,9 +42,9 @@ const changedKind = 'tenant.config_changed'
 const removedChange = 'directory_user_removed'
 
 /**
- * The messages `user.*` that follow from governance events, and are wanted. Of events that were written together each
- * person has one message of a kind at most, but for archetypes. Data is as the transaction sees it: events are written
- * after what they tell of, so after the change.
+ * Returns the wanted `user.*` messages that follow from governance events. For events that were written together, each
+ * person has at most one message of a kind, except for archetypes. Data is read in the transaction: events are written
+ * after their change.
  */
 export async function userMessages(
   tx: TenantTx,

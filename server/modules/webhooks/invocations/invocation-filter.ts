@@ -3,19 +3,19 @@ import type { JsonValue } from '../../../../provenance/json.ts'
 import { wholeThresholds } from '../endpoints/webhook-defaults.ts'
 import type { Endpoint } from '../webhooks-types.ts'
 
-/** Members of a record, or of the message about it: both have the same names. */
+/** Members of a record, or of the message about it: both use the same names. */
 type Members = Readonly<Record<string, JsonValue>>
 
-/** What has to be exceeded before each kind is told; Infinity where it never is. */
+/** Thresholds by kind; Infinity for a kind that is never sent. */
 export type Floors = Record<InvocationEventKind, number>
 
-/** Of a skill and an archetype; undefined where the filters of the endpoint leave them out. */
+/** Returns the thresholds for a skill and an archetype; undefined if the filters of the endpoint exclude them. */
 export type InvocationFilter = (
   skillId: JsonValue | undefined,
   archetypeId: JsonValue | undefined,
 ) => Floors | undefined
 
-/** What an endpoint wants of single invocations; undefined where that is nothing. */
+/** Returns the filter of an endpoint for single invocations; undefined if it wants none. */
 export function invocationFilterOf({ events, filters, thresholds }: Endpoint): InvocationFilter | undefined {
   const { latency_ms, cost_usd } = wholeThresholds(thresholds)
   const floors: Floors = {
@@ -31,12 +31,12 @@ export function invocationFilterOf({ events, filters, thresholds }: Endpoint): I
     skills?.has(skillId) !== false && archetypes?.has(archetypeId) !== false ? floors : undefined
 }
 
-/** Whether an invocation is beyond the floor of a kind. It is, where its members do not say. */
+/** Returns whether an invocation exceeds the threshold of a kind; true if its members do not say. */
 export function exceeds(members: Members, kind: InvocationEventKind, floor: number): boolean {
   return floor !== Number.POSITIVE_INFINITY && !(figureOf(members, kind) <= floor)
 }
 
-/** Of costs, the greater one of what was estimated and what the Hub has computed. */
+/** Returns the compared value. A cost is the greater one of reported and calculated cost. */
 function figureOf(members: Members, kind: InvocationEventKind): number {
   if (kind === 'skill.invocation_failed') return members.success === true ? 0 : 1
   if (kind === 'skill.latency_exceeded') return Number(members.latency_ms)

@@ -4,11 +4,9 @@ import { invocationData } from './invocation-data.ts'
 import { exceeds, type Floors, type InvocationFilter, invocationFilterOf } from './invocation-filter.ts'
 
 /**
- * What the enabled ones among the endpoints want of single invocations; undefined where that is nothing.
- *
- * However many endpoints there are, an event makes one message of a kind at most, where the first of them wants it;
- * whom of them it is for is found when it is relayed (`outbox/endpoint-matching.ts`). Where the message may not have the figures
- * that this takes, it names them.
+ * Combines the filters of the enabled endpoints for single invocations; undefined if none wants any.
+ * An event makes at most one message of a kind, regardless of the number of endpoints; its endpoints are found when it
+ * is relayed (`outbox/endpoint-matching.ts`). If the message may lack the values for that, it names the endpoints.
  */
 export function invocationWatch(endpoints: readonly Endpoint[]): InvocationWatch | undefined {
   const interests = endpoints.flatMap((endpoint) => {
@@ -40,7 +38,7 @@ function messagesOf(interests: readonly Interested[], events: readonly IngestedE
   })
 }
 
-/** That it failed is in the kind, and needs no figure. */
+/** Returns the endpoints to name. A failure needs no value: the kind states it. */
 function named(
   interests: readonly Interested[],
   { fields, skillId, archetypeId }: IngestedEvent,
@@ -54,7 +52,10 @@ function named(
   return { webhookIds: wanting.map(({ webhookId }) => webhookId) }
 }
 
-/** Over all endpoints, looked up once for each skill and archetype: a batch has few of them. */
+/**
+ * Returns the lowest thresholds over all endpoints, computed once for each skill and archetype: a batch has few of
+ * them.
+ */
 function lowestFloors(interests: readonly Interested[]): (event: IngestedEvent) => Floors {
   const known = new Map<string, Floors>()
   return ({ skillId, archetypeId }) => {

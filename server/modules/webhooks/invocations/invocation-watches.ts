@@ -3,7 +3,7 @@ import type { Database } from '../../../db/database.ts'
 import type { Endpoints, InvocationWatch, InvocationWatches } from '../webhooks-types.ts'
 import { invocationWatch } from './invocation-watch.ts'
 
-/** How long ingest may go on as before an endpoint was changed by another process. */
+/** Milliseconds that ingest may use endpoints after another process changed them. */
 const ttlMs = 1000
 const tenantsMax = 1000
 
@@ -13,7 +13,9 @@ interface Entry {
   running: Promise<InvocationWatch | undefined> | undefined
 }
 
-/** Endpoints are read at most once a second and tenant, whatever is ingested. */
+/**
+ * Caches the watches of tenants: endpoints are read at most once a second and tenant, regardless of the ingest rate.
+ */
 export function createInvocationWatches(deps: {
   database: Pick<Database, 'withTenant'>
   endpoints: Pick<Endpoints, 'all'>
@@ -50,7 +52,7 @@ export function createInvocationWatches(deps: {
       return entry.running
     },
 
-    // A read under way keeps its entry, and its stale value with it.
+    // Dropping the entry also discards the result of a running read.
     changed: (tenantId) => void entries.delete(tenantId),
   }
 }

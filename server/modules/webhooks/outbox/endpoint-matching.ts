@@ -3,10 +3,13 @@ import type { JsonValue } from '../../../../provenance/json.ts'
 import { exceeds, type Floors, invocationFilterOf } from '../invocations/invocation-filter.ts'
 import type { Endpoint, OutgoingMessage } from '../webhooks-types.ts'
 
-/** Endpoints to be told of a message, which are enabled. */
+/** Returns the enabled endpoints that receive a message. */
 export type EndpointMatch = (message: Pick<OutgoingMessage, 'kind' | 'data' | 'webhookIds'>) => readonly Endpoint[]
 
-/** By kind and, of single invocations, by the filters and thresholds of each endpoint. For one turn of the relay. */
+/**
+ * Matches endpoints by kind and, for single invocations, by their filters and thresholds. Valid for one turn of the
+ * relay.
+ */
 export function matchEndpoints(all: readonly Endpoint[]): EndpointMatch {
   const enabled = all.filter((endpoint) => endpoint.enabled)
   const byId = new Map(enabled.map((endpoint) => [endpoint.webhookId, endpoint]))
@@ -25,7 +28,7 @@ interface Listener {
   floors: Floors
 }
 
-/** Those that the filters of endpoints let a skill and an archetype through to. */
+/** Returns the endpoints whose filters accept a skill and an archetype. */
 function listeners(enabled: readonly Endpoint[]) {
   const interests = enabled.map((endpoint) => ({ endpoint, interest: invocationFilterOf(endpoint) }))
   const of = memoized((key): Listener[] => {

@@ -2,8 +2,8 @@ import { webhookDataBytesMax } from '../../../../contract/limits.ts'
 import type { JsonObject } from '../../../../provenance/json.ts'
 
 /**
- * What a message carries: every endpoint gets a copy of it, and a client may write a megabyte into one event. Of more
- * than `webhookDataBytesMax` as JSON the largest members are left out, until the rest fits; `truncated` says so.
+ * Truncates the data of a message: every endpoint gets a copy, and a client may write a megabyte into one event. Above
+ * `webhookDataBytesMax` as JSON, the largest members are dropped until the rest fits, and `truncated` is true.
  */
 export function truncateData(data: JsonObject): { data: JsonObject; bytes: number } {
   const bytes = sizeOf(data)

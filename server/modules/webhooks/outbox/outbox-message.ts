@@ -3,16 +3,16 @@ import type { OutgoingMessage } from '../webhooks-types.ts'
 
 /** A message of an outbox row. */
 export interface QueuedMessage extends OutgoingMessage {
-  /** UUIDv7; `id` of the body at every endpoint that is told. */
+  /** A UUIDv7; the `id` of the body at every endpoint. */
   messageId: string
 }
 
-/** Of the text below; a process that does not know it leaves the row to one that does. */
+/** The version of the text below. A process that does not know it leaves the row to one that does. */
 const version = 1
 
 /**
- * `hub.webhook_outbox.messages`: `{"v":1,"messages":[{id, kind, occurred_at, data, record_id?, user_id?,
- * webhook_ids?}]}`. Written and read here alone.
+ * Serialises `hub.webhook_outbox.messages`: `{"v":1,"messages":[{id, kind, occurred_at, data, record_id?, user_id?,
+ * webhook_ids?}]}`. Only this file writes and reads it.
  */
 export function writeMessages(messages: readonly QueuedMessage[]): string {
   return JSON.stringify({ v: version, messages: messages.map(memberOf) })
@@ -31,9 +31,9 @@ function memberOf({ messageId, kind, occurredAt, data, recordId, userId, webhook
 }
 
 /**
- * What {@link writeMessages} wrote.
+ * Parses the text of {@link writeMessages}.
  *
- * @throws Error for any other text, and for that of another version. Its message repeats nothing of the text.
+ * @throws Error for any other text or version. Its message repeats nothing of the text.
  */
 export function readMessages(text: string): QueuedMessage[] {
   const row: unknown = parse(text)

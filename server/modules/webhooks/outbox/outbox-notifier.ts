@@ -3,29 +3,29 @@ import type { Database, DatabaseLog, Listener } from '../../../db/database.ts'
 import type { WebhookSignal } from '../delivery-types.ts'
 import { notifyWebhooks, webhooksChannel } from './outbox-store.ts'
 
-/** Between two notifications of one process: each is a commit. */
+/** Milliseconds between two notifications of one process: each is a commit. */
 const gatherMs = 50
-/** Before the slug in a notification, which none begins with. */
+/** Marks the slug of a notification about an erasure; no slug begins with it. */
 const erasedMark = '-'
 
-/** Gets word to the processes that deliver. Nobody waits for it, and it never throws. Not inside a transaction. */
+/** Notifies the delivering processes. Nobody waits for it, and it never throws. Call it outside of transactions. */
 export interface OutboxNotifier {
-  /** Messages wait. */
+  /** Announces waiting messages. */
   queued(tenantId: string): void
-  /** Some that may have been read already were erased. */
+  /** Announces that messages were erased which a process may have read. */
   erased(tenantId: string): void
-  /** What waits is told. */
+  /** Sends the remaining notifications. */
   close(): Promise<void>
 }
 
 /**
- * Through notifications of the database, in transactions of their own: a transaction that notifies takes a lock of the
- * whole database as it commits, and those that ingest would commit one after the other. A hint and no more: what is not
- * told of is found a few seconds later.
+ * Creates the notifier. It uses notifications of the database in transactions of their own: a transaction that notifies
+ * locks the whole database at its commit, so transactions that ingest would commit one after the other. Best effort:
+ * polling finds missed messages within seconds.
  */
 export function createOutboxNotifier(deps: {
   database: Pick<Database, 'withRegistry'>
-  /** The worker of this process. */
+  /** Wakes the worker of this process. */
   wake: (tenantId: string, word?: WebhookSignal) => void
   log: Pick<DatabaseLog, 'warn'>
 }): OutboxNotifier {
@@ -66,12 +66,12 @@ export function createOutboxNotifier(deps: {
   }
 }
 
-/** Tells of tenants for which messages may wait, or of which some were erased. */
+/** Listens for tenants with waiting messages, or with erased ones. */
 export function listenForOutbox(
   database: Pick<Database, 'listen'>,
   heard: (tenantId: string, word?: WebhookSignal) => void,
 ): Listener {
-  // Without a word when listening begins: what was missed until then is looked for anyway.
+  // The payload is empty when listening starts. Polling finds messages that were queued before.
   return database.listen(webhooksChannel, (payload = '') => {
     for (const word of payload.split(' ')) {
       if (word.startsWith(erasedMark)) heard(word.slice(erasedMark.length), 'erased')

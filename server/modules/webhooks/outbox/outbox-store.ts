@@ -1,7 +1,7 @@
 import type { RegistryTx, TenantTx } from '../../../db/database.ts'
 import type { PreparedStatement } from '../../../db/ingest-script.ts'
 
-/** What the endpoints that are enabled name, each name once. */
+/** Returns the event names of the enabled endpoints, each name once. */
 export async function wantedNames(tx: TenantTx): Promise<string[]> {
   const { rows } = await tx.client.query<{ name: string }>({
     name: 'webhooks_wanted',
@@ -12,7 +12,7 @@ export async function wantedNames(tx: TenantTx): Promise<string[]> {
   return rows.map(({ name }) => name)
 }
 
-/** A row of a transaction of either role. */
+/** Inserts a row, in a transaction of either role. */
 export const insertOutboxRow: PreparedStatement = {
   name: 'webhook_outbox_insert',
   text: 'insert into hub.webhook_outbox (tenant_id, outbox_id, messages) values ($1, $2, $3)',
@@ -29,7 +29,7 @@ export async function deleteOutboxRows(tx: TenantTx, outboxIds: readonly string[
   ])
 }
 
-/** Of which a part was taken, or forgotten. */
+/** Updates a row after a part of it was relayed or erased. */
 export async function updateOutboxRow(tx: TenantTx, outboxId: string, messages: string): Promise<void> {
   await tx.client.query('update hub.webhook_outbox set messages = $3 where tenant_id = $1 and outbox_id = $2', [
     tx.tenantId,
@@ -38,13 +38,13 @@ export async function updateOutboxRow(tx: TenantTx, outboxId: string, messages: 
   ])
 }
 
-/** Wakes the processes that deliver. */
+/** The channel that wakes the delivering processes. */
 export const webhooksChannel = 'hub_webhooks'
 
-/** A notification has 8,000 bytes at most, and a slug 63. */
+/** A notification has at most 8,000 bytes, and a slug 63. */
 const tenantsPerNotification = 100
 
-/** Names the tenants, some marked, to whoever listens, once this transaction commits. */
+/** Sends the slugs of tenants, some marked, to all listeners once this transaction commits. */
 export async function notifyWebhooks(tx: RegistryTx, tenantIds: readonly string[]): Promise<void> {
   for (let at = 0; at < tenantIds.length; at += tenantsPerNotification) {
     const some = tenantIds.slice(at, at + tenantsPerNotification).join(' ')

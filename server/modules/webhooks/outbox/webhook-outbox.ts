@@ -8,21 +8,23 @@ import { type QueuedMessage, writeMessages } from './outbox-message.ts'
 import { createOutboxNotifier } from './outbox-notifier.ts'
 import { insertOutbox, insertOutboxRow, wantedNames } from './outbox-store.ts'
 
-/** So that rows stay of a size that is relayed at once. */
+/** Limits that keep a row small enough to relay at once. */
 const perRow = { messages: 500, bytes: 256 * 1024 }
 
 export interface OwnOutbox extends WebhookOutbox {
-  /** What processes have read of the tenant's messages is read again before it is sent. As {@link WebhookOutbox.queued}. */
+  /**
+   * Makes processes read the tenant's messages again before sending them. Otherwise like {@link WebhookOutbox.queued}.
+   */
   erased(tenantId: string): void
-  /** What waits to be told to other processes is told; to be called before the database is closed. */
+  /** Sends the remaining notifications. Call it before the database closes. */
   settled(): Promise<void>
 }
 
-/** Ids are of the clock of records: within a process, rows that are added later have greater ones. */
+/** Creates the outbox. Its ids come from the clock of records: within a process, later rows have greater ids. */
 export function createWebhookOutbox(deps: {
   database: Pick<Database, 'withRegistry'>
   clock: RecordClock
-  /** The worker of this process. */
+  /** Wakes the worker of this process. */
   wake: (tenantId: string, word?: WebhookSignal) => void
   log: Pick<DatabaseLog, 'warn'>
 }): OwnOutbox {

@@ -10,21 +10,21 @@ import type { DueDelivery } from './due-store.ts'
 import { requestBody } from './request-body.ts'
 import { loggedResponse } from './response-log.ts'
 
-/** An attempt that has ended. Without an error it was taken. */
+/** The result of an attempt. Without an error the receiver accepted the message. */
 export interface AttemptResult {
   attempt: DeliveryAttempt
-  /** The receiver asked for it. */
+  /** The value of `Retry-After`. */
   retryAfterSeconds?: number
 }
 
 export interface Target {
   tenantSlug: string
   url: string
-  /** The newest first. */
+  /** The secrets, the newest first. */
   secrets: readonly string[]
 }
 
-/** Sends a message once. Throws the reason of the signal, and nothing else. */
+/** Sends a message once. Throws only the reason of the signal. */
 export async function attemptDelivery(
   outbound: Pick<Outbound, 'post'>,
   { tenantSlug, url, secrets }: Target,
@@ -52,7 +52,7 @@ export async function attemptDelivery(
   }
 }
 
-/** An entry of the log for what was not even sent. */
+/** Returns a log entry for a message that was not sent. */
 export function unsentAttempt(url: string, code: DeliveryErrorCode, detail: string): DeliveryAttempt {
   return { at: formatTimestamp(Date.now()), duration_ms: 0, url, request_headers: {}, error: { code, detail } }
 }

@@ -5,11 +5,14 @@ import type { DeliveryAttempt } from '../delivery-types.ts'
 export interface OpenState {
   url: string
   overflowing_since: string | null
-  /** Deliveries that are to be attempted, counted up to a number. */
+  /** Deliveries that wait for an attempt, counted up to a maximum. */
   open: number
 }
 
-/** Undefined of an endpoint that was removed. Reads the index of what is due, up to `max` entries of it. */
+/**
+ * Returns the backlog of an endpoint; undefined if it is removed. It reads at most `max` entries of the index of due
+ * deliveries.
+ */
 export async function openState(tx: TenantTx, webhookId: string, max: number): Promise<OpenState | undefined> {
   const { rows } = await tx.client.query<OpenState>(
     `select w.url, p.overflowing_since,
@@ -24,7 +27,7 @@ export async function openState(tx: TenantTx, webhookId: string, max: number): P
   return rows[0]
 }
 
-/** False where it has begun before. */
+/** Marks the start of an overflow; returns false if it was marked before. */
 export async function beginBacklog(tx: TenantTx, webhookId: string, at: string): Promise<boolean> {
   const { rowCount } = await tx.client.query(
     `update hub.webhook_progress set overflowing_since = $3
@@ -42,10 +45,11 @@ export async function endBacklog(tx: TenantTx, webhookId: string): Promise<void>
 }
 
 /**
- * Those that would be attempted first, but for as many as are spared, and tests. In a transaction of `inIndexOrder`.
+ * Gives up the deliveries that would be attempted first, except the spared ones and tests, in a transaction of
+ * `inIndexOrder`.
  *
- * @param attempt is noted with each, in the place of one
- * @returns how many
+ * @param attempt logged with each delivery as its attempt
+ * @returns the number of deliveries
  */
 export async function failOldest(
   tx: TenantTx,

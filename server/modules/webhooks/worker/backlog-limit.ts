@@ -6,20 +6,20 @@ import type { DeliveryAttempt } from '../delivery-types.ts'
 import type { Endpoints } from '../webhooks-types.ts'
 import { beginBacklog, endBacklog, failOldest, openState } from './backlog-limit-store.ts'
 
-/** Messages to an endpoint between two looks at how many wait: they may be so many more. */
+/** Messages to an endpoint between two checks of its backlog, which may exceed the limit by as many. */
 export const messagesPerLook = 5_000
-/** Given up in one transaction. */
+/** Maximum number of deliveries given up in one transaction. */
 const partMax = 2_000
-/** The first of those that wait may be on their way. */
+/** Maximum number of the first waiting deliveries that are spared, because they may be in transit. */
 const sparedMax = 2_000
 
-/** Keeps what waits for an endpoint within bounds. */
+/** Limits the backlog of each endpoint. */
 export interface BacklogLimit {
-  /** Gives up what waits longest where more than the limit waits, and says so once, when it begins. */
+  /** Gives up the oldest waiting deliveries above the limit, and writes one event when that starts. */
   check(tenant: Tenant, webhookIds: readonly string[]): Promise<void>
 }
 
-/** Endpoints of which a look is due, given how many messages they got and the last sequence. */
+/** Returns the endpoints due for a check, given the number of their new messages and their last sequence. */
 export function dueForLook(counts: ReadonlyMap<string, number>, last: ReadonlyMap<string, number>): string[] {
   const looks = (sequence: number) => Math.floor(sequence / messagesPerLook)
   return [...counts].flatMap(([webhookId, count]) => {
@@ -28,7 +28,7 @@ export function dueForLook(counts: ReadonlyMap<string, number>, last: ReadonlyMa
   })
 }
 
-/** @param openMax fewer in tests */
+/** @param openMax the limit; tests lower it */
 export function createBacklogLimit(
   deps: { database: Pick<Database, 'withTenant'>; endpoints: Pick<Endpoints, 'overflowed'> },
   openMax = webhookOpenDeliveriesMax,
@@ -36,13 +36,13 @@ export function createBacklogLimit(
   const { database, endpoints } = deps
   const spared = Math.min(sparedMax, Math.floor(openMax / 2))
 
-  /** Answers whether there is more to give up. */
+  /** Gives up a part, and returns whether more remain. */
   async function part(tx: TenantTx, tenant: Tenant, webhookId: string): Promise<boolean> {
     const state = await openState(tx, webhookId, openMax + partMax)
     if (!state) return false
     const excess = state.open - openMax
     if (excess <= 0) {
-      // Not at once, or what is near to the limit would be told of again and again.
+      // The overflow ends at half of the limit; otherwise a backlog near the limit would cause event after event.
       if (state.overflowing_since !== null && state.open <= openMax / 2) await endBacklog(tx, webhookId)
       return false
     }

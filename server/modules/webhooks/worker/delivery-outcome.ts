@@ -5,7 +5,11 @@ import { type DeliverySchedule, pauseAfter } from './delivery-schedule.ts'
 import type { DueDelivery } from './due-store.ts'
 import type { Outcome } from './outcome-store.ts'
 
-/** What becomes of a delivery after an attempt, or without one. @param url where it would have gone */
+/**
+ * Computes the next delivery state from an attempt result, or from the reason for no attempt.
+ *
+ * @param url the address for the log
+ */
 export function decideOutcome(
   schedule: DeliverySchedule,
   delivery: DueDelivery,

@@ -1,14 +1,14 @@
 import { testEventKind } from '../../../../contract/webhook-events.ts'
 import type { DueDelivery } from './due-store.ts'
 
-/** What was read longer ago is read again before it is sent: it may have been erased, or given up. */
+/** Milliseconds after which a delivery is read again before it is sent: it may have been erased or given up. */
 const freshMs = 1_000
 const bytesMax = 4 * 1024 * 1024
-/** How many are read, first and at most. */
+/** The number of deliveries to read at first, and the maximum. */
 const countMin = 64
 const countMax = 2_000
 
-/** Deliveries to one endpoint that were read and not begun: about as many as are begun in a second. */
+/** Holds deliveries to one endpoint that were read and not started: about as many as start in one second. */
 export class DeliveryQueue {
   #waiting: { delivery: DueDelivery; readAtMs: number }[] = []
   #most = countMin
@@ -16,7 +16,7 @@ export class DeliveryQueue {
   #readAtMs = 0
   #begun = 0
 
-  /** Of those that were read last, on average. */
+  /** Returns the average size of the deliveries that were read last. */
   get bytesEach(): number {
     return this.#bytesEach
   }
@@ -25,10 +25,14 @@ export class DeliveryQueue {
     return this.#waiting.length
   }
 
-  /** How many are read at first. */
+  /** The number of deliveries to read at first. */
   static readonly wantedAtFirst = countMin
 
-  /** How many more are to be read. @param limit of what waits then */
+  /**
+   * Returns how many more to read.
+   *
+   * @param limit maximum number of waiting deliveries
+   */
   wanted(limit: number): number {
     const fitting = Math.max(1, Math.floor(bytesMax / this.#bytesEach))
     const most = Math.min(limit, this.#most, fitting)
@@ -36,10 +40,10 @@ export class DeliveryQueue {
     return missing * 2 >= most ? missing : 0
   }
 
-  /** What was just read; tests go first. */
+  /** Adds deliveries that were just read; tests go first. */
   put(deliveries: readonly DueDelivery[], nowMs: number): void {
     if (deliveries.length === 0) return
-    // Then twice as many last for a second at most.
+    // Twice as many then last for at most one second.
     const wereQuick = this.#begun * 2 >= this.#most && nowMs - this.#readAtMs < freshMs / 4
     if (wereQuick) this.#most = Math.min(countMax, this.#most * 2)
     this.#readAtMs = nowMs
@@ -55,7 +59,7 @@ export class DeliveryQueue {
     return this.#waiting.shift()?.delivery
   }
 
-  /** Takes out what may not be sent any more as it was read. */
+  /** Removes the deliveries that must be read again before they are sent. */
   takeStale(nowMs: number): DueDelivery[] {
     if (nowMs - (this.#waiting[0]?.readAtMs ?? nowMs) <= freshMs) return []
     this.#most = Math.max(countMin, Math.min(this.#most, this.#begun))

@@ -1,20 +1,20 @@
 import { testEventKind } from '../../../../contract/webhook-events.ts'
 
-/** When deliveries are attempted. */
+/** The schedule of attempts. */
 export interface DeliverySchedule {
-  /** Pauses between attempts, in seconds; after the attempt that follows the last one it is dead. */
+  /** Pauses between attempts, in seconds. After the last pause and one more attempt a delivery is dead. */
   pauseSeconds: readonly number[]
-  /** Each pause is longer or shorter by up to this part, so that those of one outage do not come back at once. */
+  /** The maximum relative deviation of a pause, so that the retries of one outage do not coincide. */
   spread: number
-  /** From 0 to 1. */
+  /** Returns a number from 0 to 1. */
   random: () => number
 }
 
 /**
- * Seconds until the next attempt after one that failed; undefined where it was the last one.
+ * Returns the seconds until the next attempt; undefined after the last one.
  *
- * @param tries attempts since it was queued, this one among them
- * @param retryAfterSeconds what the receiver asked for
+ * @param tries attempts since it was queued, this one included
+ * @param retryAfterSeconds the value of `Retry-After`
  */
 export function pauseAfter(
   { pauseSeconds, spread, random }: DeliverySchedule,

@@ -3,20 +3,20 @@ import type { TenantTx } from '../../../db/database.ts'
 import type { MessageRow } from '../deliveries/message-body.ts'
 import type { DeliveryAttempt } from '../delivery-types.ts'
 
-/** A delivery that is to be attempted. */
+/** A delivery that is due for an attempt. */
 export interface DueDelivery extends MessageRow {
   delivery_id: string
   webhook_id: string
-  /** Since it was queued, and in all. */
+  /** Attempts since it was queued, and in all. */
   tries: number
   attempt_count: number
-  /** Those that are kept, the last one at the end. */
+  /** The stored attempts, the last one at the end. */
   attempts: DeliveryAttempt[]
-  /** About what it takes in memory. */
+  /** Its approximate size in memory. */
   bytes: number
 }
 
-/** How many deliveries of an endpoint are wanted, and so many bytes together; but one at least. */
+/** The number of deliveries of an endpoint to read, and their total bytes; at least one is read. */
 export interface Wanted {
   webhookId: string
   count: number
@@ -24,11 +24,15 @@ export interface Wanted {
 }
 
 const columns = `delivery_id, webhook_id, sequence, message_id, kind, occurred_at, data, tries, attempt_count, attempts`
-/** `octet_length` of a text that is stored apart reads its size alone. */
+/** `octet_length` of a text that is stored apart reads only its size. */
 const bytes = `512 + 2 * coalesce(octet_length(data), 0)
   + case when attempt_count = 0 then 0 else 4 * octet_length(attempts::text) end as bytes`
 
-/** Those that are due the longest, of each endpoint, in a transaction of `inIndexOrder`. @param except deliveries that this process has already */
+/**
+ * Reads the deliveries of each endpoint that have been due the longest, in a transaction of `inIndexOrder`.
+ *
+ * @param except deliveries that this process already holds
+ */
 export async function dueDeliveries(
   tx: TenantTx,
   wanted: readonly Wanted[],
@@ -56,7 +60,7 @@ export async function dueDeliveries(
   return rows
 }
 
-/** Tests that wait: they are sent before everything else, and to endpoints that are disabled too. */
+/** Reads waiting tests. They are sent before everything else, and to disabled endpoints too. */
 export async function dueTests(
   tx: TenantTx,
   webhookIds: readonly string[],

@@ -6,12 +6,14 @@ import type { DueDelivery } from './due-store.ts'
 import type { MemoryBudget } from './memory-budget.ts'
 import type { Outcome } from './outcome-store.ts'
 
-/** Attempts at once to a receiver that takes what it gets, and to one that failed last or is not known yet. */
+/**
+ * Maximum number of concurrent attempts to a receiver that accepts messages, and to one that failed last or is unknown.
+ */
 const atOnceMax = 16
 const atOnceMin = 2
-/** Deliveries in memory of a receiver that failed last. */
+/** Maximum number of deliveries in memory for a receiver that failed last. */
 const failingQueueMax = 8
-/** Failures in a row from which on attempts to a receiver are begun one after the other, with pauses between. */
+/** Consecutive failures from which on attempts to a receiver start one after the other, with pauses. */
 const failuresAtFullSpeed = 3
 const pacePerFailureMs = 25
 
@@ -21,41 +23,41 @@ export interface EndpointDispatcherDeps {
   tenantId: string
   lanes: ConcurrencyPools
   budget: MemoryBudget
-  /** Sends; throws the reason of the signal. */
+  /** Sends a message; throws the reason of the signal. */
   send: (
     delivery: DueDelivery & { data: string },
     opened: Exclude<Opened, string>,
     stop: AbortSignal,
   ) => Promise<AttemptResult>
-  /** What became of it, see `delivery-outcome.ts`. */
+  /** Computes the outcome (see `delivery-outcome.ts`). */
   judge: (delivery: DueDelivery, result: AttemptResult | 'erased' | 'key-destroyed') => Outcome
-  /** Resolves once it is kept. */
+  /** Saves an outcome; resolves once it is stored. */
   keep: (outcome: Outcome) => Promise<void>
-  /** More is wanted. */
+  /** Requests more deliveries. */
   wake: () => void
-  /** Whether anything may be begun. */
+  /** Returns whether starting attempts is on hold. */
   isHeld: () => boolean
-  /** The longest pause between attempts to a receiver that keeps failing. */
+  /** Maximum milliseconds between attempts to a receiver that keeps failing. */
   paceMsMax: number
-  /** How long at most a receiver that asks for a pause gets nothing else either; then it is asked again. */
+  /** Maximum milliseconds for which a `Retry-After` stops all deliveries to the receiver; then it is tried again. */
   leftAloneMsMax: number
-  /** The longest time that an attempt keeps a place of the quick lane. */
+  /** Maximum milliseconds that an attempt keeps a slot of the quick pool. */
   quickMsMax: number
   nowMs: () => number
 }
 
-/** Delivery to one endpoint, by the process that has leased it. */
+/** Delivers to one endpoint, in the process that leased it. */
 export class EndpointDispatcher {
   readonly webhookId: string
-  /** By `nowMs`; nothing is begun after it. */
+  /** The end of the lease, by `nowMs`; nothing starts after it. */
   leasedUntilMs = 0
-  /** When it had something to do last. */
+  /** The last time it had work. */
   activeAtMs: number
-  /** Of a disabled one only tests are sent. */
+  /** Whether only tests are sent, because the endpoint is disabled. */
   onlyTests = false
-  /** More was due than was read. */
+  /** Whether more was due than was read. */
   hasMore = false
-  /** Some that a look may have left out, because they were held as it began, are held no more. */
+  /** Whether a look may have skipped deliveries that were held when it started and are held no more. */
   isMissing = false
   readonly #deps: EndpointDispatcherDeps
   #opened: Opened | undefined
@@ -65,7 +67,7 @@ export class EndpointDispatcher {
   #isSlow = false
   #isEnded = false
   readonly #queue = new DeliveryQueue()
-  /** Those in the queue, on their way, and waiting to be kept; and their bytes. */
+  /** Bytes of the deliveries that are queued, in transit, or waiting to be saved. */
   readonly #held = new Map<string, number>()
   readonly #onTheWay = new Map<Promise<void>, AbortController>()
   #beginAtMs = 0
@@ -91,26 +93,30 @@ export class EndpointDispatcher {
     return this.#held.size === 0
   }
 
-  /** How many deliveries it could make use of when it begins. @param failures in a row */
+  /**
+   * Returns the number of deliveries to read at first.
+   *
+   * @param failures consecutive failures
+   */
   static wantedAtFirst(failures: number): number {
     return failures > 0 ? failingQueueMax : DeliveryQueue.wantedAtFirst
   }
 
-  /** How many more deliveries it can make use of. */
+  /** Returns how many more deliveries to read. */
   get wanted(): number {
     const { isHeld, budget, tenantId } = this.#deps
     if (this.#isEnded || isHeld() || (!this.isIdle && budget.room(tenantId) === 0)) return 0
     return this.#queue.wanted(this.#failures > 0 ? failingQueueMax : Number.POSITIVE_INFINITY)
   }
 
-  /** With which address and secrets it goes on, and until when by `nowMs`; undefined while they are read anew. */
+  /** Sets address and secrets, and until when they are valid by `nowMs`; undefined while they are read again. */
   open(opened: Opened | undefined, untilMs = Number.POSITIVE_INFINITY): void {
     this.#opened = opened
     this.#openedUntilMs = untilMs
     this.pump()
   }
 
-  /** What was read, the tests first. */
+  /** Adds deliveries that were read, the tests first. */
   take(deliveries: readonly DueDelivery[]): void {
     this.#hasWoken = false
     if (this.#isEnded || deliveries.length === 0) return
@@ -124,12 +130,12 @@ export class EndpointDispatcher {
     this.pump()
   }
 
-  /** What waits is read again before any of it is sent: it may have been erased. */
+  /** Makes waiting deliveries be read again before they are sent: they may have been erased. */
   readAgain(): void {
     this.#giveUp(this.#queue.takeAll())
   }
 
-  /** Begins what may be begun now. */
+  /** Starts every attempt that may start now. */
   pump(): void {
     while (this.#queue.length > 0) {
       const waitMs = this.#waitMs()
@@ -149,21 +155,21 @@ export class EndpointDispatcher {
     this.#wakeForMore()
   }
 
-  /** Begins nothing more; what is on its way goes on. */
+  /** Starts nothing more; running attempts continue. */
   end(): void {
     this.#isEnded = true
     clearTimeout(this.#timer)
     this.#release(this.#queue.takeAll())
   }
 
-  /** Breaks off what is on its way, too: it is as if it had not been begun. Resolves when all of it has ended. */
+  /** Ends, and aborts running attempts as if they had not started. Resolves when all have ended. */
   async breakOff(why: string): Promise<void> {
     this.end()
     for (const stop of this.#onTheWay.values()) stop.abort(new Error(why))
     await Promise.all(this.#onTheWay.keys())
   }
 
-  /** Milliseconds until the next attempt may begin; infinity where an event has to come first. */
+  /** Returns the milliseconds until the next attempt may start; infinity if an event must come first. */
   #waitMs(): number {
     const { lanes, tenantId, isHeld, nowMs } = this.#deps
     if (this.#isEnded || this.#opened === undefined || isHeld()) return Number.POSITIVE_INFINITY
@@ -171,7 +177,7 @@ export class EndpointDispatcher {
     const now = nowMs()
     if (now >= this.leasedUntilMs || now >= this.#openedUntilMs) return Number.POSITIVE_INFINITY
     if (now < this.#beginAtMs) return this.#beginAtMs - now
-    // Whoever gives a place back may be another endpoint.
+    // Another endpoint may free the slot.
     return lanes.room(this.#lane(), tenantId, this.#queue.bytesEach) > 0 ? 0 : 50
   }
 
@@ -217,7 +223,7 @@ export class EndpointDispatcher {
     const { lanes, tenantId, send, judge, quickMsMax } = this.#deps
     const place = lanes.take(this.#lane(), tenantId, this.#queue.bytesEach)
     let isLate = false
-    // Without room among the slow ones it is given back, and sent again once there is.
+    // Without a slot in the slow pool the attempt is aborted, and repeated once there is one.
     const late = setTimeout(() => {
       isLate = true
       this.#isSlow = true
@@ -258,7 +264,7 @@ export class EndpointDispatcher {
     })
   }
 
-  /** They are to be read again. */
+  /** Releases deliveries, which are read again later. */
   #giveUp(deliveries: readonly DueDelivery[]): void {
     this.#release(deliveries)
     this.hasMore = true

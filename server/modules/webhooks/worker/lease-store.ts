@@ -2,29 +2,29 @@ import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import type { TenantTx } from '../../../db/database.ts'
 import { databaseTimes } from '../../../db/database-time.ts'
 
-/** An endpoint, who delivers to it, and what waits. */
+/** An endpoint, its lease, and its waiting deliveries. */
 export interface EndpointState {
   webhook_id: string
   url: string
-  /** Another one means that something of it was changed, or that its former secret has ended. */
+  /** The version of its settings; it changes with them, and when its former secret expires. */
   version: string
   disabled_reason: 'by_hand' | 'gone' | 'failing' | null
   failures: number
   leased_by: string | null
-  /** Milliseconds that its lease goes on; negative when it has ended. */
+  /** Milliseconds until its lease ends; negative once it has ended. */
   lease_ms: number | null
   has_due: boolean
-  /** Milliseconds that the oldest of these is due. */
+  /** Milliseconds for which the oldest delivery has been due. */
   due_ms: number | null
-  /** A test of it waits. */
+  /** Whether a test waits. */
   has_test: boolean
-  /** Milliseconds until the next delivery is due that is not due yet. */
+  /** Milliseconds until the next delivery becomes due. */
   next_ms: number | null
 }
 
 /**
- * Of every endpoint that is not removed, in a transaction of `inIndexOrder`. What it costs does not grow with what waits,
- * nor with what was delivered.
+ * Returns the state of every endpoint that is not removed, in a transaction of `inIndexOrder`. Its cost does not grow
+ * with the number of waiting or delivered messages.
  */
 export async function endpointStates(tx: TenantTx): Promise<EndpointState[]> {
   const { rows } = await tx.client.query<EndpointState>({
@@ -48,15 +48,15 @@ export async function endpointStates(tx: TenantTx): Promise<EndpointState[]> {
         where d.tenant_id = $1 and d.webhook_id = w.webhook_id and d.next_attempt_at is not null
         order by d.next_attempt_at limit 1) o on true
       where w.tenant_id = $1 and w.removed_at is null`,
-    // By the clock that says what is signed with, see `isFormerGood`.
+    // Signing uses the same clock (see `isFormerGood`).
     values: [tx.tenantId, formatTimestamp(Date.now())],
   })
   return rows
 }
 
 /**
- * Takes those that are free, and keeps those that this process has. Answers which it has now: others may have been
- * faster.
+ * Leases free endpoints, and extends the leases of this process. Returns the endpoints it holds now: other processes
+ * may have been faster.
  */
 export async function leaseEndpoints(
   tx: TenantTx,
@@ -74,7 +74,7 @@ export async function leaseEndpoints(
   return new Set(leased.map(({ webhook_id }) => webhook_id))
 }
 
-/** Gives them back: another process, or this one, may go on at once. */
+/** Releases endpoints, so that another process, or this one, may continue at once. */
 export async function releaseEndpoints(tx: TenantTx, webhookIds: readonly string[], by: string): Promise<void> {
   await tx.client.query(
     `update hub.webhook_progress set leased_by = null, leased_until = null

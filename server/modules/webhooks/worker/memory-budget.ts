@@ -1,9 +1,10 @@
 /**
- * Bytes of deliveries that this process has read and not done with. Every tenant has some for itself; of the others it
- * holds a quarter of what it leaves free at most, as `concurrency-pools.ts` shares out places: one alone has much, and many share fairly.
+ * Limits the bytes of deliveries that this process has read and not finished. Every tenant has a budget of its own. Of
+ * the shared budget a tenant holds at most a quarter of what it leaves free, as `concurrency-pools.ts` shares slots:
+ * one tenant alone has much, and many share fairly.
  */
 export interface MemoryBudget {
-  /** Bytes that a tenant may read now. */
+  /** Returns the bytes that a tenant may read now. */
   room(tenantId: string): number
   hold(tenantId: string, bytes: number): void
   free(tenantId: string, bytes: number): void

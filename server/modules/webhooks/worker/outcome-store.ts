@@ -4,24 +4,24 @@ import { databaseTimes } from '../../../db/database-time.ts'
 import type { DeliveryAttempt, DeliveryStatus } from '../delivery-types.ts'
 import type { DueDelivery } from './due-store.ts'
 
-/** How an attempt went. */
+/** The outcome of an attempt. */
 export interface Outcome {
   delivery: Pick<DueDelivery, 'delivery_id' | 'webhook_id' | 'tries' | 'attempt_count'>
   status: Exclude<DeliveryStatus, 'pending'>
-  /** Of `failed`: until the next attempt. */
+  /** Seconds until the next attempt, for `failed`. */
   pauseSeconds?: number
-  /** What is kept of all attempts; undefined where there was none. */
+  /** The log of all attempts; undefined if there was none. */
   attempts?: readonly DeliveryAttempt[]
-  /** Whether it says something of the receiver. */
+  /** Whether the outcome says something about the receiver. */
   counts: boolean
-  /** The receiver says that it is gone for good. */
+  /** Whether the receiver states that it is gone for good. */
   isGone: boolean
 }
 
 /**
- * Keeps how attempts went, in one statement for all deliveries and one for all endpoints. A delivery that was changed
- * meanwhile (queued anew, erased, given up) stays as it is, but for the log of the attempt. Answers which endpoints are
- * gone, or have failed for too long.
+ * Saves outcomes, in one statement for all deliveries and one for all endpoints. A delivery that changed meanwhile
+ * (queued again, erased, given up) keeps its state and only logs the attempt. Returns the endpoints that are gone, or
+ * have failed for too long.
  */
 export async function saveOutcomes(
   tx: TenantTx,
@@ -41,8 +41,8 @@ export async function saveOutcomes(
     attempts: attempts ?? null,
     delivered_at: status === 'delivered' ? now : null,
   }))
-  // That outcomes are of the tenant, too, says nothing new, but PostgreSQL expects fewer of them then, and so looks each
-  // delivery up by its key.
+  // The condition on the tenant is redundant, but with it PostgreSQL expects fewer rows, and so finds each delivery by
+  // its key.
   const { rowCount } = await tx.client.query(
     `update hub.webhook_deliveries d
      set status = o.status, tries = d.tries + o.more, attempt_count = d.attempt_count + o.more,
@@ -58,8 +58,8 @@ export async function saveOutcomes(
 }
 
 /**
- * Of deliveries that were changed while they were on their way: those of the others count one more by now. What a receiver
- * answered to what was erased is not kept.
+ * Logs attempts of deliveries that changed in transit; the others already count one more. The response of a receiver to
+ * an erased message is not stored.
  */
 async function logAttempts(tx: TenantTx, outcomes: readonly Outcome[], now: string): Promise<void> {
   const rows = outcomes.flatMap(({ delivery: { delivery_id, attempt_count }, status, attempts }) =>
@@ -80,16 +80,16 @@ async function logAttempts(tx: TenantTx, outcomes: readonly Outcome[], now: stri
   )
 }
 
-/** Ids of endpoints that are to be disabled. */
+/** Ids of endpoints to disable. */
 export interface Unfit {
   gone: string[]
-  /** For too long. */
+  /** Those that failed for too long. */
   failing: string[]
 }
 
 /**
- * Failures in a row: those after the last success, else those before count too. What the receiver at a former address
- * has answered says nothing of the present one.
+ * Counts consecutive failures: those after the last success, or else those from before too. The response of a receiver
+ * at a former address says nothing about the present one.
  */
 async function countByEndpoint(
   tx: TenantTx,
@@ -125,7 +125,7 @@ async function countByEndpoint(
      returning p.webhook_id, o.is_gone, coalesce(p.failing_since <= $4::timestamptz, false) as failed_too_long`,
     [
       tx.tenantId,
-      // In the order of their ids, as everybody who changes the progress of several does.
+      // Ids are in order, as in every change of several progresses, to avoid deadlocks.
       JSON.stringify([...counts.values()].sort((a, b) => (a.webhook_id < b.webhook_id ? -1 : 1))),
       now,
       new Date(Date.parse(now) - failingHoursMax * 3_600_000).toISOString(),
@@ -138,7 +138,7 @@ async function countByEndpoint(
   }
 }
 
-/** What attempts said of an endpoint at one address; in the names of the statement. */
+/** The results of attempts to an endpoint at one address, in the names of the statement. */
 interface EndpointCount {
   webhook_id: string
   url: string | null
@@ -148,8 +148,9 @@ interface EndpointCount {
 }
 
 /**
- * Gives up a part of what waits for an endpoint that is gone or failed for too long, but not its tests. Does nothing at
- * others: what waits for one that was disabled by hand goes on later. In a transaction of `inIndexOrder`. Answers whether there may be more.
+ * Gives up a part of the deliveries of an endpoint that is gone or failed for too long, except tests. Does nothing at
+ * other endpoints: deliveries of one that was disabled by hand continue later. Needs a transaction of `inIndexOrder`.
+ * Returns whether more may remain.
  */
 export async function giveUpDeliveries(tx: TenantTx, webhookId: string, count: number): Promise<boolean> {
   const { rowCount } = await tx.client.query(

@@ -4,18 +4,18 @@ import type { Outcome } from './outcome-store.ts'
 
 const retryMsMin = 500
 const retryMsMax = 15_000
-/** So many are written at once, without waiting for more. */
+/** Number of outcomes that are written at once, without waiting for more. */
 const plenty = 200
 const writtenAtOnce = 1_000
 
-/** Gathers how attempts of a tenant went, and keeps it, many in one transaction. */
+/** Gathers outcomes of a tenant, and saves many in one transaction. */
 export interface OutcomeWriter {
-  /** Resolves once it is kept; never rejects. */
+  /** Resolves once the outcome is stored; never rejects. */
   add(outcome: Outcome): Promise<void>
-  /** Whether the last write failed: until one succeeds, no more should be begun that could not be kept either. */
+  /** Whether the last write failed. Until one succeeds, no attempt should start whose outcome could not be saved. */
   readonly isStuck: boolean
   readonly waiting: number
-  /** Tries once to keep what waits, and ends: what could not be kept is attempted again. */
+  /** Tries once to save the waiting outcomes, and ends. Attempts whose outcomes are lost are repeated. */
   close(): Promise<void>
 }
 
@@ -25,9 +25,13 @@ interface Waiting {
 }
 
 export function createOutcomeWriter(deps: {
-  /** In one transaction. */
+  /** Saves outcomes in one transaction. */
   write: (outcomes: readonly Outcome[]) => Promise<void>
-  /** After each write that succeeded. @param wasStuck the one before it had failed */
+  /**
+   * Called after each write that succeeded.
+   *
+   * @param wasStuck whether the previous write failed
+   */
   written: (wasStuck: boolean) => void
   gatherMs: number
   log: Pick<DatabaseLog, 'warn' | 'error'>

@@ -1,14 +1,14 @@
-/** A tenant that was not looked at for longer may wait all the while. */
+/** Milliseconds after which a tenant that was not looked at counts as still waiting. */
 const staleMs = 30_000
 
 type Stage = 'queued' | 'due'
 
-/** How long what is to be delivered has waited, as was seen when tenants were looked at last. */
+/** Records how long undelivered messages have waited, as of the last look at each tenant. */
 export interface QueueAge {
-  /** How long the oldest message of a tenant has; 0 where none waits. */
+  /** Records the milliseconds that the oldest message of a tenant has waited; 0 without one. */
   seen(stage: Stage, tenantId: string, waitedMs: number): void
   forget(tenantId: string): void
-  /** Of all tenants, in seconds: messages that are no deliveries yet, and deliveries that are due. */
+  /** Returns the longest wait of all tenants, in seconds: for messages in the outbox, and for due deliveries. */
   longest(): Record<Stage, number>
 }
 

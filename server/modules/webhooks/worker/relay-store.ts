@@ -5,7 +5,9 @@ export interface OutboxRow {
   messages: string
 }
 
-/** A UUID of version 7, which tells when the row was made (RFC 9562 section 5.7). Undefined where there is none. */
+/**
+ * Returns the id of the oldest row, a UUIDv7 that contains its time (RFC 9562, section 5.7). Undefined without rows.
+ */
 export async function oldestOutboxId(tx: TenantTx): Promise<string | undefined> {
   const { rows } = await tx.client.query<Pick<OutboxRow, 'outbox_id'>>(
     'select outbox_id from hub.webhook_outbox where tenant_id = $1 order by outbox_id limit 1',
@@ -14,7 +16,7 @@ export async function oldestOutboxId(tx: TenantTx): Promise<string | undefined> 
   return rows[0]?.outbox_id
 }
 
-/** The oldest: so many, and with so many bytes together, but at least one. */
+/** Returns the oldest rows, up to this number and these total bytes, but at least one. */
 export async function oldestOutboxRows(
   tx: TenantTx,
   most: { rows: number; bytes: number },

@@ -16,42 +16,47 @@ import type { Endpoint, Endpoints } from '../webhooks-types.ts'
 import { dueForLook } from './backlog-limit.ts'
 import * as store from './relay-store.ts'
 
-/** Of one transaction: what it reads, and what it makes of that. One message at least, whatever it takes. */
+/** Limits of one transaction: what it reads, and what it creates. It takes at least one message of any size. */
 const most = { rows: 1_000, bytes: 1024 * 1024, deliveries: 5_000, deliveredBytes: 16 * 1024 * 1024 }
-/** A row of which nothing can be made is tried again after so long. */
+/** Milliseconds until an unreadable row is tried again. */
 const aloneMs = 5 * 60_000
 
-/** What a turn of the relay found. */
+/** The result of a turn of the relay. */
 export interface RelayTurn {
   isMore: boolean
-  /** How long the oldest had waited as it began; 0 where there was none. */
+  /** Milliseconds that the oldest row had waited at the start; 0 without rows. */
   waitedMs: number
-  /** Endpoints for which so much was queued that somebody has to look how much waits. */
+  /** Endpoints that got so many messages that their backlog must be checked. */
   grown: readonly string[]
 }
 
-/** Turns what transactions have left in the outbox into deliveries. */
+/** Turns the outbox into deliveries. */
 export interface Relay {
-  /** The oldest part of it. */
+  /** Relays the oldest part of a tenant's outbox. */
   run(tenantId: string): Promise<RelayTurn>
 }
 
 /**
- * In the order in which it was left, so far as transactions that ran at the same time have one. Each message becomes
- * deliveries in the transaction that takes it from the outbox: once, and none is lost. Of several processes one relays
- * at a time, and finds what the others left. A row of which nothing can be made is logged, stays, and holds up no other.
+ * Creates the relay. It keeps the order of the outbox, as far as concurrent transactions have one. Each message becomes
+ * deliveries in the transaction that takes it from the outbox, so exactly once. One process relays at a time, and finds
+ * the rows that others left. An unreadable row is logged, stays, and delays no other.
  */
 export function createRelay(deps: {
   database: Database
   endpoints: Pick<Endpoints, 'all'>
-  /** Of the ids of deliveries. */
+  /** The clock for the ids of deliveries. */
   clock: Pick<RecordClock, 'next'>
   log: Pick<DatabaseLog, 'error'>
 }): Relay {
   const { database, endpoints, clock, log } = deps
-  /** Rows that are left alone, and until when. Those that this process cannot read, for ever: a newer one may. */
+  /**
+   * Rows to skip, and until when. Rows that this process cannot read are skipped for ever: a newer version may read
+   * them.
+   */
   const leftAlone = new Map<string, number>()
-  /** Tenants of whose rows one by itself makes a transaction fail: each has one of its own, until that one is found. */
+  /**
+   * Tenants with a row that makes a transaction fail: each row gets a transaction of its own until that one is found.
+   */
   const oneByOne = new Set<string>()
 
   function except(): string[] {
@@ -106,7 +111,7 @@ export function createRelay(deps: {
       })
     } catch (error) {
       const [first, second] = rows
-      // What the database refuses for a while says nothing of the rows.
+      // A temporary refusal of the database says nothing about the rows.
       if (!first || error instanceof DomainError) throw error
       if (second) oneByOne.add(tenantId)
       else leaveAlone(tenantId, first, error)
@@ -131,15 +136,15 @@ export function createRelay(deps: {
   }
 }
 
-/** Of a UUID of version 7: RFC 9562, section 5.7. */
+/** Returns the time in a UUIDv7 (RFC 9562, section 5.7). */
 function madeAtMs(id: string): number {
   return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
 }
 
-/** The deliveries that one transaction makes. */
+/** The deliveries that one transaction creates. */
 class Part {
   isFull = false
-  /** Known once it is inserted. */
+  /** Set once the deliveries are inserted. */
   grown: readonly string[] = []
   readonly #clock: Pick<RecordClock, 'next'>
   readonly #audience: ReturnType<typeof matchEndpoints>
@@ -153,7 +158,7 @@ class Part {
     this.#clock = clock
   }
 
-  /** Answers false, and does nothing, where it has no room for the message. */
+  /** Adds a message; returns false, and does nothing, without room for it. */
   take(message: QueuedMessage): boolean {
     const to = this.#audience(message)
     if (to.length === 0) return true

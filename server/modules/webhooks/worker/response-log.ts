@@ -4,10 +4,10 @@ import type { DeliveryAttempt } from '../delivery-types.ts'
 
 const headersMax = 50
 const headerCharactersMax = 4 * 1024
-/** Nobody needs what a receiver would have a browser keep. */
+/** Headers that are not logged: they concern a browser. */
 const leftOut: ReadonlySet<string> = new Set(['set-cookie', 'set-cookie2'])
 
-/** What is kept of an answer, to be shown: status, the first headers, the beginning of a body that is text. */
+/** Returns the part of a response that is logged: status, the first headers, the beginning of a text body. */
 export function loggedResponse({ status, headers, beginning }: PostAnswer): NonNullable<DeliveryAttempt['response']> {
   const body = bodyText(headers, beginning)
   return { status, headers: firstHeaders(headers), ...(body !== undefined && { body }) }
@@ -23,22 +23,22 @@ function firstHeaders(headers: AnswerHeaders): Record<string, string> {
     if (room < 0 || kept.length === headersMax) break
     kept.push([name, text])
   }
-  // Unlike assignment it makes `__proto__` a member like others.
+  // Unlike assignment, `fromEntries` makes `__proto__` an ordinary member.
   return Object.fromEntries(kept)
 }
 
-/** Undefined for what is packed, or no text by what it says of itself. */
+/** Returns the body as text; undefined if its headers declare a compressed or non-text body. */
 function bodyText(headers: AnswerHeaders, beginning: Buffer): string | undefined {
   if (beginning.length === 0) return undefined
   const encoding = headers['content-encoding'] ?? 'identity'
   const type = headerValue(headers, 'content-type') ?? 'text/plain'
   if (encoding !== 'identity' || !/^text\/|[/+](json|xml|x-www-form-urlencoded)\b/i.test(type)) return undefined
-  // By characters, so that none is cut in two.
+  // Cuts between characters, not inside one.
   const characters = [...printable(beginning.toString('utf8'))].slice(0, webhookBodyCharactersKept)
   return characters.join('')
 }
 
-/** PostgreSQL takes no NUL in JSON, and a terminal obeys control characters. */
+/** Replaces control characters: PostgreSQL accepts no NUL in JSON, and a terminal obeys others. */
 function printable(text: string): string {
   return text
     .toWellFormed()

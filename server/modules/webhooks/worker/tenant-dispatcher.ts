@@ -7,21 +7,24 @@ import { type EndpointState, endpointStates, leaseEndpoints, releaseEndpoints } 
 import { giveUpDeliveries, type Outcome, saveOutcomes } from './outcome-store.ts'
 import { createOutcomeWriter } from './outcome-writer.ts'
 
-/** Between looks at a tenant with endpoints, for what nobody told of; less where something is due sooner. */
+/** Milliseconds between looks at a tenant with endpoints, for missed signals; less if something is due sooner. */
 const lookMsMax = 5_000
-/** The same at a tenant without; another process may have made one, and its word was lost. */
+/**
+ * Milliseconds between looks at a tenant without endpoints: another process may have added one, and its signal may be
+ * lost.
+ */
 const idleLookMs = 20_000
-/** An endpoint without anything to do is given back after so long. */
+/** Milliseconds after which an idle endpoint is released. */
 const idleMs = 5_000
-/** Secrets are read again so often: one that was rotated ends, and a key may be destroyed. */
+/** Milliseconds after which secrets are read again: a rotated one expires, and a key may be destroyed. */
 const secretsMsMax = 60_000
-/** The same under a customer's key: once it is destroyed, nothing is signed by them within five seconds. */
+/** The same interval under a customer's key: five seconds after its destruction nothing is signed with its secrets. */
 const ownKeySecretsMsMax = 2_000
 export const customerKeySecretsCachedMs = 4_500
 const secretsRetryMsMin = 1_000
 const secretsRetryMsMax = 30_000
 const givenUpAtOnce = 5_000
-/** More than this, and nothing is begun until some are kept. */
+/** Maximum number of unsaved outcomes; above it no attempt starts. */
 const unkeptMax = 5_000
 
 export interface TenantDispatcherDeps
@@ -33,31 +36,34 @@ export interface TenantDispatcherDeps
     tenant: Tenant,
     ...rest: Parameters<EndpointDispatcherDeps['send']>
   ) => ReturnType<EndpointDispatcherDeps['send']>
-  /** Of this process. */
+  /** The id of this process. */
   leaseBy: string
   leaseSeconds: number
   failingHoursMax: number
   outcomeMs: number
-  /** At once, or in so many milliseconds. */
+  /** Schedules a look at once, or in this many milliseconds. */
   wake: (inMs?: number) => void
-  /** After a commit. */
+  /** Called after a commit. */
   kept: (outcomes: readonly Outcome[]) => void
   log: Pick<DatabaseLog, 'warn' | 'error'>
 }
 
-/** Delivery to the endpoints of one tenant that this process has leased. */
+/** Delivers to the endpoints of one tenant that this process has leased. */
 export interface TenantDispatcher {
-  /** Leases what is due and free, reads what can be sent, and answers in how many milliseconds to look again. */
+  /**
+   * Leases free endpoints with due deliveries, reads what can be sent, and returns the milliseconds until the next
+   * look.
+   */
   look(): Promise<number>
-  /** How long a delivery has been due, as the last look found; those to receivers that fail are not asked. */
+  /** Milliseconds for which a delivery has been due at the last look; failing receivers do not count. */
   readonly dueMs: number
-  /** Begins nothing more where the endpoint was, and breaks off what is on its way there. */
+  /** Starts nothing more at the endpoint's former address, and aborts running attempts there. */
   breakOff(webhookId: string): void
-  /** Something was erased: sends nothing more as it was read before. */
+  /** Makes waiting deliveries be read again, because some were erased. */
   readAgain(): void
-  /** Begins nothing more. */
+  /** Starts nothing more. */
   end(): void
-  /** Breaks off what is on its way, keeps what is known and gives everything back. */
+  /** Aborts running attempts, saves known outcomes and releases everything. */
   stop(): Promise<void>
 }
 
@@ -72,17 +78,17 @@ export function createTenantDispatcher(tenant: Tenant, deps: TenantDispatcherDep
   const { database, endpoints, leaseBy, leaseSeconds, wake, nowMs, log } = deps
   const { slug } = tenant
   const runs = new Map<string, Run>()
-  /** Those that ended here, while something of theirs was on its way. */
+  /** Endpoints that ended here while attempts were running. */
   const ended = new Set<EndpointDispatcher>()
-  /** Endpoints that were broken off since the look that goes on has begun: what it found may be from before. */
+  /** Endpoints that were broken off since the running look started: its findings may be older. */
   const brokenOff = new Set<string>()
-  /** What the look that goes on has read may be erased by now. */
+  /** Whether data that the running look has read may be erased by now. */
   let isOutdated = false
   const hasOwnKey = tenant.mode === 'B'
   let isStopped = false
   let dueMs = 0
 
-  /** With plans that hold however much waits, whatever PostgreSQL knows of it: it may be nothing yet. */
+  /** Uses plans that suit any backlog, regardless of PostgreSQL's statistics, which may not exist yet. */
   const byIndex = <T>(work: (tx: TenantTx) => Promise<T>) => database.withTenant(slug, work, { inIndexOrder: true })
 
   const writer = createOutcomeWriter({
@@ -101,7 +107,7 @@ export function createTenantDispatcher(tenant: Tenant, deps: TenantDispatcherDep
       const unfit = [...gone, ...failing]
       for (const webhookId of unfit) {
         await endpoints.disable(tx, tenant, webhookId, gone.includes(webhookId) ? 'gone' : 'failing')
-        // What is left then is for the next looks.
+        // The next looks give up the rest.
         await giveUpDeliveries(tx, webhookId, givenUpAtOnce)
       }
       return unfit.length > 0
@@ -128,14 +134,14 @@ export function createTenantDispatcher(tenant: Tenant, deps: TenantDispatcherDep
     return made
   }
 
-  /** In a transaction of its own, because a customer's key may be slow to reach. */
+  /** Reads the secrets in a transaction of its own, because a customer's key may be slow to reach. */
   async function open(held: Run, failures = 0): Promise<void> {
     const { run, url, version } = held
     const isCurrent = () => !isStopped && runs.get(run.webhookId) === held && held.version === version
     const beganMs = nowMs()
     try {
       const secrets = await database.withTenant(slug, async (tx) => {
-        // A key that another process has destroyed is not held for longer.
+        // Drops a key that another process has destroyed.
         if (hasOwnKey) await tx.contents.destructions(tx)
         return endpoints.secretsOf(tx, tenant, run.webhookId)
       })
@@ -163,11 +169,11 @@ export function createTenantDispatcher(tenant: Tenant, deps: TenantDispatcherDep
     brokenOff.add(webhookId)
     const held = runs.get(webhookId)
     endRun(webhookId)
-    // What was on its way may be read again only then.
+    // Aborted deliveries may be read again only then.
     void held?.run.breakOff('the endpoint was changed').then(() => wake())
   }
 
-  /** What of each endpoint is to be leased, or given back. */
+  /** Decides which endpoints to lease and which to release. */
   function plan(states: readonly EndpointState[]) {
     const lease: string[] = []
     const release: string[] = []
@@ -193,7 +199,7 @@ export function createTenantDispatcher(tenant: Tenant, deps: TenantDispatcherDep
     return { lease, release, nextMs }
   }
 
-  /** Adjusts what this process has to what it found. */
+  /** Applies the findings of a look to the endpoints of this process. */
   function adopt(found: Found, leasedFromMs: number): void {
     const states = new Map(found.states.map((state) => [state.webhook_id, state]))
     for (const [webhookId, { run, url }] of [...runs]) {
@@ -281,7 +287,7 @@ export function createTenantDispatcher(tenant: Tenant, deps: TenantDispatcherDep
       for (const [webhookId, { run }] of runs) {
         const wanted = found.wanted.get(webhookId)
         const taken = byEndpoint.get(webhookId) ?? []
-        // Of one that has enough nothing was read: there may be more.
+        // Nothing was read for an endpoint with enough deliveries, so it may have more.
         const isMore = wanted === undefined ? found.hasDue.has(webhookId) : isAllWanted(taken, wanted)
         run.hasMore = isMore || run.isMissing || isOutdated
         run.take(taken)
@@ -316,7 +322,9 @@ export function createTenantDispatcher(tenant: Tenant, deps: TenantDispatcherDep
     },
   }
 
-  /** Endpoints share what the tenant may read; each that has nothing gets one delivery at least. */
+  /**
+   * Shares the bytes that the tenant may read between endpoints; each that holds nothing gets at least one delivery.
+   */
   function wantedOf(states: readonly EndpointState[]): Wanted[] {
     const counted = states
       .map(({ webhook_id, failures }) => ({
@@ -329,12 +337,12 @@ export function createTenantDispatcher(tenant: Tenant, deps: TenantDispatcherDep
   }
 }
 
-/** Whether more may be due. */
+/** Returns whether more may be due. */
 function isAllWanted(taken: readonly DueDelivery[], { count, bytes }: Wanted): boolean {
   return taken.length >= count || taken.reduce((sum, each) => sum + each.bytes, 0) >= bytes
 }
 
-/** What a look found, and has done in the database. */
+/** The findings of a look, and its changes in the database. */
 interface Found {
   states: EndpointState[]
   asked: ReadonlySet<string>
@@ -342,7 +350,7 @@ interface Found {
   released: ReadonlySet<string>
   hasDue: ReadonlySet<string>
   due: DueDelivery[]
-  /** Deliveries asked for, by endpoint. */
+  /** Requested deliveries by endpoint. */
   wanted: ReadonlyMap<string, Wanted>
   nextMs: number
 }

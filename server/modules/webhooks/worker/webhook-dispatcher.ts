@@ -18,16 +18,16 @@ import { createQueueAge } from './queue-age.ts'
 import { createRelay } from './relay.ts'
 import { createTenantDispatcher, type TenantDispatcher } from './tenant-dispatcher.ts'
 
-/** Tenants whose endpoints are looked at at once. */
+/** Maximum number of tenants whose endpoints are looked at concurrently. */
 const looksAtOnce = 8
 const laneSizes = { ownPlaces: 32, sharedPlaces: 1024, tenantBytesMax: 64 * 1024 * 1024 }
 const readBytes = { ownBytes: 256 * 1024, sharedBytes: 64 * 1024 * 1024 }
 const stopMsMax = 5_000
 const leaseSeconds = 15
-/** Outcomes are gathered for so long. */
+/** Milliseconds for which outcomes are gathered. */
 const outcomeMs = 25
 const relayRetryMs = 5_000
-/** What is due does not wait for longer until more is made due. */
+/** Maximum milliseconds that due deliveries wait for the relay. */
 const relayWaitMs = 100
 
 export interface WebhookDispatcherDeps {
@@ -35,30 +35,32 @@ export interface WebhookDispatcherDeps {
   endpoints: Pick<Endpoints, 'all' | 'secretsOf' | 'disable' | 'overflowed'>
   findTenant: (slug: string) => Promise<Tenant | undefined>
   listTenants: () => Promise<readonly string[]>
-  /** With the time that a receiver has for the head of its answer. */
+  /** The client with the time that a receiver has for the head of its response. */
   outbound: Pick<Outbound, 'post'>
-  /** Hears of what other processes have queued. */
+  /** Listens for messages that other processes queued. */
   hear: (heard: (tenantId: string, word?: WebhookSignal) => void) => Listener
-  /** Of the ids of deliveries. */
+  /** The clock for the ids of deliveries. */
   clock: Pick<RecordClock, 'next'>
   log: DatabaseLog
 }
 
-/** For tests, which have not as long. */
+/** Options for tests, which shorten the times. */
 export interface WebhookDispatcherOptions {
-  /** The longest pause between attempts to a receiver that keeps failing. */
+  /** Maximum milliseconds between attempts to a receiver that keeps failing. */
   paceMsMax?: number
-  /** How long at most a receiver that asks for a pause gets nothing else either. */
+  /** Maximum milliseconds for which a `Retry-After` stops all deliveries to the receiver. */
   leftAloneMsMax?: number
-  /** The longest time that an attempt keeps a place of the quick lane; without room among the slow it is broken off. */
+  /**
+   * Maximum milliseconds that an attempt keeps a slot of the quick pool; without a slot in the slow pool it is aborted.
+   */
   quickMsMax?: number
-  /** Deliveries that may wait for an endpoint. */
+  /** Maximum number of deliveries that wait for an endpoint. */
   openMax?: number
 }
 
 /**
- * Takes messages from the outbox, and delivers them. Several processes may run one: each endpoint is leased by one of
- * them, which alone sends to it, and others go on where it dies.
+ * Creates the worker that relays the outbox and delivers messages. Several processes may run one: each endpoint is
+ * leased by one process, which alone sends to it, and others take over if it dies.
  */
 export function createWebhookDispatcher(
   deps: WebhookDispatcherDeps,
@@ -132,7 +134,10 @@ export function createWebhookDispatcher(
     return isMore
   }
 
-  /** The first part at once, but not for long: another may hold the lock. The rest beside the delivery of what is due. */
+  /**
+   * Relays the first part at once, but waits only briefly, because another process may hold the lock. The rest runs
+   * beside the delivery.
+   */
   async function relaySome(tenantId: string): Promise<void> {
     if (relaying.has(tenantId)) return
     const { promise: first, resolve: goOn } = Promise.withResolvers<void>()
