@@ -24,7 +24,7 @@ const readAgainMs = 2_000
 const staleMs = 4_500
 /** Pause in milliseconds after a provider failed. */
 const failureMs = 1_000
-/** Maximum number of cached key ids that no tenant has, found in forged texts. */
+/** Maximum number of cached ids per tenant that no key has. Forged texts contain such ids. */
 const absentMax = 10_000
 /** Maximum number of concurrent unwraps. */
 const unwrapsAtOnce = 8

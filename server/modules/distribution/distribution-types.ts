@@ -85,7 +85,10 @@ export interface Republishing {
 
 /** The reason why a publish failed. */
 export interface DeliveryError {
-  /** `http-4xx`, `http-5xx`, `timeout`, `redirect`, `blocked`, `unreachable`, `too-large`, `credentials`, `unexpected`. */
+  /**
+   * One of `http-4xx`, `http-5xx`, `timeout`, `redirect`, `blocked`, `unreachable`, `too-large`, `credentials`,
+   * `unexpected`.
+   */
   code: string
   detail: string
   status?: number

@@ -15,8 +15,8 @@ export function problemOfIssuer(issuer: string, outbound: Outbound): string | un
 }
 
 /**
- * Fetches and validates the configuration of a provider (OpenID Connect Discovery 1.0, section 4). Throws {@link
- * ProviderError}, whose cause is an OutboundError if the provider was unreachable.
+ * Fetches and validates the configuration of a provider (OpenID Connect Discovery 1.0, section 4).
+ * Throws {@link ProviderError}, whose cause is an OutboundError if the provider was unreachable.
  */
 export async function discover(issuer: string, outbound: Outbound): Promise<ProviderMetadata> {
   const url = `${issuer.replace(/\/$/, '')}${documentPath}`

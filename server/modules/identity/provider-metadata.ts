@@ -20,8 +20,8 @@ export const clientAuthMethods = ['client_secret_basic', 'client_secret_post'] a
 
 /**
  * Reads a configuration document. The issuer must equal the configured one byte for byte, every endpoint must pass the
- * guard, and the provider must support code flow, PKCE with S256 and signatures with a public key. Throws {@link
- * ProviderError}.
+ * guard, and the provider must support code flow, PKCE with S256 and signatures with a public key.
+ * Throws {@link ProviderError}.
  */
 export function readMetadata(
   document: unknown,

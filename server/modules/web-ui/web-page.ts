@@ -16,7 +16,7 @@ interface Reach {
 
 /**
  * Returns the content security policy. Scripts must be files of this host. Styles too, except those of the component
- * library, which carry the nonce. Images may also come from the page itself, as in exports.
+ * library, which carry the nonce. The page may also create images itself (`data:`, `blob:`), as exports do.
  */
 export function webPolicy({ apiUrl, nonce }: Reach): string {
   return [

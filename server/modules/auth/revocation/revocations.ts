@@ -9,16 +9,16 @@ import { createRevokedEpochs } from './revoked-epochs.ts'
 const rememberedSeconds = serviceTokenSeconds + 600
 const lookEveryMs = 2_000
 /**
- * Maximum age of a snapshot in milliseconds. An older one answers nothing, since revocation is promised within five
+ * Maximum age of a snapshot in milliseconds. An older one is not used, since revocation is promised within five
  * seconds.
  */
 export const freshMs = 4_000
 const deletedAtOnce = 1_000
 
 /**
- * Opens the revocations of all tenants. It rests until the first question, so commands, which ask none, pay nothing.
- * From then on it reads new revocations every two seconds and on each notification. If the database is unreachable, no
- * token passes on stale data.
+ * Opens the revocations of all tenants. It does no work before the first `isRevoked`, which commands never call. From
+ * then on it reads new revocations every two seconds and on each notification. If the database is unreachable, no token
+ * passes on stale data.
  *
  * @param deps.now a clock in milliseconds, for tests
  */

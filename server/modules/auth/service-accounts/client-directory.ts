@@ -26,7 +26,7 @@ export interface KnownClient {
   /** Epoch of access tokens. Every change that must end live tokens raises it. */
   epoch: number
   lastUsedAt: string | null
-  secrets: { hash: Buffer /** Milliseconds since 1970; null is never. */; until: number | null }[]
+  secrets: { hash: Buffer /** Expiry in milliseconds since 1970; null is never. */; until: number | null }[]
 }
 
 /** Finds service accounts across tenants. */

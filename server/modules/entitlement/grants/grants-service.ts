@@ -41,10 +41,7 @@ export interface Grants {
     filter: { archetype_id?: string; skill_id?: string },
     page: { limit: number; cursor?: string | undefined },
   ): Promise<{ items: Grant[]; next_cursor: string | null }>
-  /**
-   * Returns the grants of an archetype. Throws `not-found` for an archetype outside the bundle, as does {@link
-   * replace}.
-   */
+  /** Returns the grants of an archetype. Like {@link replace}, throws `not-found` for one outside the bundle. */
   ofArchetype(tenant: Tenant, archetypeId: string): Promise<ArchetypeGrants>
   /**
    * Grants the archetype these skills and no others. Existing grants stay unchanged. Throws `skill-not-registered` with

@@ -114,7 +114,7 @@ export interface Directory {
     user: DirectoryUserWrite,
     cause: DirectoryCause,
   ): Promise<DirectoryUser>
-  /** Deactivates the person and erases everything but the id. */
+  /** Deactivates the person. From then on the Hub knows only the id. */
   removeUser(tx: TenantTx, tenant: Tenant, userId: string, cause: DirectoryCause): Promise<void>
   user(tx: TenantTx, userId: string): Promise<DirectoryUser | undefined>
   users(tx: TenantTx, query: DirectoryQuery): Promise<{ total: number; items: DirectoryUser[] }>
