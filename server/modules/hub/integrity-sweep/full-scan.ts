@@ -30,7 +30,7 @@ export function createFullScan(deps: Pick<SweepDeps, 'logs' | 'tampering'>, step
       after = add(await steps.scan(tenant, after)).next
     const figures = steps.figures(tenant, 'all')
     for (let isOver = false; !isOver; ) isOver = add(await figures()).isOver
-    // So that a caller finds the events after the command.
+    // Waits for the reports, so that a caller finds the events after the command.
     await deps.tampering.settled()
     return swept
   }

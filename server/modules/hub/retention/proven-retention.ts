@@ -78,7 +78,7 @@ export function textOfRules({ rules, four_eyes }: RetentionRules): string {
 }
 
 /**
- * Returns the additional details of a release event: whoever releases while four eyes are required may never purge the
+ * Returns the additional details of a release event. A subject that releases under four eyes may never purge the
  * record.
  */
 export async function fourEyesDetails(tx: TenantTx, told: VerifiedEvents): Promise<JsonObject> {
