@@ -71,7 +71,7 @@ test('what was left out of a message that is too large may be missing', async ()
 
 test('the table of docs/webhooks.md has each kind with its members', () => {
   const text = readFileSync(join(import.meta.dirname, '../../docs/webhooks.md'), 'utf8')
-  const [, table = ''] = text.split('\n### What is in a message\n')
+  const [, table = ''] = text.split('\n### Message format\n')
   const [, ...rows] = [...table.split('\n### ')[0]!.matchAll(/^\| (`[^|]+) \| ([^|]+) \|/gm)]
   const namesIn = (cell = '') => [...cell.matchAll(/`([a-z0-9_.*]+)`(\?)?/g)]
   const told = new Map(

@@ -9,7 +9,7 @@ import { Notice } from '../../ui/notice.tsx'
 
 const pollMs = 2000
 
-/** What the Hub writes down when a run has ended (docs/administrator.md, "Rating stored events again"). */
+/** What the Hub writes down when a run has ended (docs/administrator.md, "Repricing"). */
 interface RunDetails {
   job_id?: string
   checked?: number
