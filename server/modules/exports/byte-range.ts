@@ -5,8 +5,8 @@ export interface ByteRange {
 }
 
 /**
- * What a `Range` header asks of a file (RFC 9110, section 14.1.2): a part, nothing that the file has, or undefined for
- * the whole file. Several ranges at once, other units and what cannot be read are ignored, as the section allows.
+ * Reads a `Range` header for a file (RFC 9110, section 14.1.2): a part, `unsatisfiable`, or undefined for the whole
+ * file. Several ranges, other units and unreadable text are ignored, as the section allows.
  */
 export function readRange(header: string | undefined, sizeBytes: number): ByteRange | 'unsatisfiable' | undefined {
   const parts = /^bytes=[ \t]*(\d{0,15})-(\d{0,15})[ \t]*$/i.exec(header ?? '')

@@ -39,7 +39,7 @@ export function addDownloadRoutes(app: FastifyInstance, downloads: Downloads): v
         'content-length': range ? range.end - range.start + 1 : download.sizeBytes,
       })
       if (range) reply.code(206).header('content-range', `bytes ${range.start}-${range.end}/${download.sizeBytes}`)
-      // Its answer says how long the body would be; an empty one keeps that.
+      // A response to HEAD states the length of the body; an empty stream keeps that header.
       if (request.method === 'HEAD') return reply.send(Readable.from([]))
       await downloads.note(download, range, { address: request.callerAddress, requestId: request.id })
       return reply.send(await download.read(range))
@@ -47,10 +47,10 @@ export function addDownloadRoutes(app: FastifyInstance, downloads: Downloads): v
   )
 }
 
-/** The part that is asked for, where the file is still the one that the caller has the rest of. */
+/** Returns the requested part, if the file is still the one that the caller has a part of. */
 function rangeOf(request: FastifyRequest, reply: FastifyReply, { etag, sizeBytes }: Download) {
   const { range: header, 'if-range': ifRange } = request.headers
-  // Range is for GET alone (RFC 9110, section 14.2). A weak tag or a time says less than it takes (section 13.1.5).
+  // Range is valid only for GET (RFC 9110, section 14.2). A weak tag or a time is not precise enough (section 13.1.5).
   if (request.method !== 'GET' || (ifRange !== undefined && ifRange !== etag)) return undefined
   const range = readRange(header, sizeBytes)
   if (range !== 'unsatisfiable') return range

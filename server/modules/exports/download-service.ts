@@ -32,7 +32,7 @@ export function createDownloads(deps: {
   directory: TenantDirectory
 }): Downloads {
   const { database, clock, storage, writer } = deps
-  /** Until when further parts for the same address belong to the event of an earlier one. */
+  /** The time until which further parts for the same address belong to an earlier event. */
   const noted = new LRUCache<string, number>({ max: notedMax })
 
   async function signedExport(request: DownloadRequest, hostTenant: Tenant | null) {
@@ -46,7 +46,7 @@ export function createDownloads(deps: {
     if (row.expires_at === null || String(secondOf(row.expires_at)) !== expires) return undefined
     const key = writer.keyOf(slug, jobId, fileName)
     const files = await deps.encryption.forReading(tenant, jobId, storage, key)
-    // Gone under our eyes, as by the erasure of a record that was in it.
+    // The file may have been deleted meanwhile, for example by the erasure of a record in it.
     const sizeBytes = await files.size(key)
     return sizeBytes === undefined ? undefined : { tenant, row, key, files, sizeBytes }
   }
@@ -100,17 +100,20 @@ export function createDownloads(deps: {
 
 function contentTypeOf(order: ExportOrder, fileName: string, writer: Pick<ExportWriter, 'fileNames'>): string {
   if (fileName === writer.fileNames(order).manifest) return 'application/json; charset=utf-8'
-  // The file itself, not an encoding of another: so it is kept as it is named.
+  // The file itself is compressed, so this is its type and no content encoding: it is stored under its name.
   return order.compression === 'gzip' ? 'application/gzip' : contentTypes[order.format]
 }
 
-/** The files of a completed export never change; another attempt would have completed at another time. */
+/**
+ * Returns the entity tag. The files of a completed export never change; another attempt would have another completion
+ * time.
+ */
 function entityTag(row: ExportRow, fileName: string, sizeBytes: number): string {
   const content = JSON.stringify([row.job_id, row.attempt, row.completed_at, fileName, sizeBytes])
   return `"${createHash('sha256').update(content).digest('base64url').slice(0, 27)}"`
 }
 
-/** @param detail for an address that the Hub has signed, and whose export ended before its time */
+/** @param detail for a valid signature whose export ended early */
 function invalidUrl(
   detail = 'This address opens no file: it was altered or has ended. Poll the export for the address that it has now.',
 ): DomainError {

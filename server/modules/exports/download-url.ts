@@ -3,22 +3,24 @@ import { parseTimestamp } from '../../../contract/timestamp.ts'
 import type { Tenant } from '../../http/caller.ts'
 import { deriveKey } from '../../secrets/encryption.ts'
 
-/** What an address is signed for. */
+/** The signed members of a download address. */
 interface SignedFile {
   jobId: string
   fileName: string
-  /** RFC 3339. */
+  /** The expiry, in RFC 3339. */
   expiresAt: string
 }
 
-/** Addresses of files that are their own credential: whoever has one may download that file until it ends. */
+/**
+ * Signs download addresses that are their own credential: anyone who has one may download that file until it expires.
+ */
 export interface DownloadUrls {
   sign(tenant: Tenant, file: SignedFile): string
-  /** Whether the signature is the one of these parts, compared in constant time. Says nothing about the time. */
+  /** Returns whether the signature matches these parts, compared in constant time. It does not check the expiry. */
   isSigned(parts: { tenant: string; jobId: string; fileName: string; expires: string; signature: string }): boolean
 }
 
-/** HMAC-SHA256 over tenant, job, file and the second of expiry, under a key of its own. */
+/** Creates the signer: HMAC-SHA256 over tenant, job, file and the second of expiry, under a key of its own. */
 export function createDownloadUrls(masterKey: Buffer): DownloadUrls {
   const key = deriveKey(masterKey, 'download addresses')
   const macOf = (...parts: string[]) => createHmac('sha256', key).update(JSON.stringify(parts)).digest()
@@ -32,14 +34,14 @@ export function createDownloadUrls(masterKey: Buffer): DownloadUrls {
     isSigned({ tenant, jobId, fileName, expires, signature }) {
       const expected = macOf(tenant, jobId, fileName, expires)
       const given = Buffer.from(signature, 'base64url')
-      // The decoder skips what is not base64url: only the one spelling of the bytes is taken.
+      // The decoder skips characters outside of base64url, so only the exact spelling of the bytes is accepted.
       if (given.length !== expected.length || given.toString('base64url') !== signature) return false
       return timingSafeEqual(given, expected)
     },
   }
 }
 
-/** The whole second of a timestamp, since the epoch. */
+/** Returns the whole second of a timestamp, since 1970. */
 export function secondOf(timestamp: string): number {
   return Math.floor(parseTimestamp(timestamp)!.epochMs / 1000)
 }

@@ -2,13 +2,15 @@ import type { TenantTx } from '../../db/database.ts'
 import type { ExportRow } from './exports-store.ts'
 import type { WrittenExport } from './exports-types.ts'
 
-/** One attempt to write an export. Only the last one begun changes it, and only while the export runs. */
+/** One attempt to write an export. Only the latest attempt changes the export, and only while the export runs. */
 export interface Attempt {
   jobId: string
   attempt: number
 }
 
-/** The next attempt of an export that waits, or whose attempt before has died; undefined when it has ended. */
+/**
+ * Starts the next attempt of an export that waits, or whose last attempt died; returns undefined for an ended export.
+ */
 export async function beginAttempt(
   tx: TenantTx,
   jobId: string,
@@ -25,7 +27,7 @@ export async function beginAttempt(
   return rows[0]
 }
 
-/** Answers whether the attempt still counts. */
+/** Saves the progress; returns whether the attempt still counts. */
 export async function saveProgress(
   tx: TenantTx,
   { jobId, attempt }: Attempt,
@@ -39,7 +41,10 @@ export async function saveProgress(
   return rowCount === 1
 }
 
-/** Reserves room for a file of so many bytes, in place of what the attempt had. Returns whether the attempt still counts. */
+/**
+ * Reserves this many bytes for a file, instead of the attempt's former reservation. Returns whether the attempt still
+ * counts.
+ */
 export async function reserveBytes(tx: TenantTx, { jobId, attempt }: Attempt, bytes: number): Promise<boolean> {
   const { rowCount } = await tx.client.query(
     `update hub.exports set size_bytes = $4
@@ -50,8 +55,8 @@ export async function reserveBytes(tx: TenantTx, { jobId, attempt }: Attempt, by
 }
 
 /**
- * The export waits for another attempt. One that ended by order of the worker does not count as a try. Answers whether
- * the attempt still counted.
+ * Makes the export wait for another attempt. An attempt that the worker stopped does not count as a try. Returns
+ * whether the attempt still counted.
  */
 export async function giveUpAttempt(
   tx: TenantTx,
@@ -66,7 +71,7 @@ export async function giveUpAttempt(
   return rowCount === 1
 }
 
-/** Answers whether the attempt still counted. */
+/** Completes the export; returns whether the attempt still counted. */
 export async function completeExport(
   tx: TenantTx,
   { jobId, attempt }: Attempt,
@@ -91,7 +96,7 @@ export async function completeExport(
   return rowCount === 1
 }
 
-/** Answers whether the attempt still counted. */
+/** Marks the export as failed; returns whether the attempt still counted. */
 export async function failExport(
   tx: TenantTx,
   { jobId, attempt }: Attempt,

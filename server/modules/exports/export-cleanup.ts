@@ -10,7 +10,7 @@ import type { ExportExpiry } from './exports-types.ts'
 
 const filesAtOnce = 20
 const hourMicros = 3_600_000_000
-/** Processes may read the clock that far apart. */
+/** Maximum difference between the clocks of processes, in microseconds. */
 const clockSkewMicros = 60_000_000
 
 const overdue = {
@@ -20,7 +20,7 @@ const overdue = {
 
 const erased = 'A record that the export may have held was erased meanwhile. Order the export again.'
 
-/** Ends exports whose time is over, and deletes the files of those that have ended. */
+/** Expires exports, and deletes the files of ended ones. */
 export function createExportCleanup(deps: { clock: RecordClock; files: ExportFileStore }): {
   expiry: ExportExpiry
   chores: readonly TenantChore[]

@@ -7,15 +7,15 @@ import type { Storage } from '../../storage/storage.ts'
 import type { TenantSecrets } from '../cmek/cmek-types.ts'
 
 /**
- * Encrypts the files of exports of Mode B at rest. Each attempt has a data key of its own, which is sealed under the
- * tenant's content key and stands at the beginning of each file. Other tenants' files stay in clear.
+ * Encrypts the files of Mode B exports at rest. Each attempt has its own data key, encrypted under the tenant's content
+ * key and stored at the beginning of each file. Files of other tenants stay in clear.
  */
 export interface ExportEncryption {
-  /** The storage that an attempt writes to. Throws `hub-unavailable` while the tenant's key cannot be reached. */
+  /** Returns the storage for an attempt's files. Throws `hub-unavailable` while the tenant's key cannot be reached. */
   forWriting(tenant: Tenant, jobId: string, storage: Storage): Promise<Storage>
   /**
-   * The storage that a file is read from, by its key there. Throws `hub-unavailable` while the tenant's key cannot be
-   * reached, and `invalid-download-url` once it is destroyed.
+   * Returns the storage that decrypts a file, given its key there. Throws `hub-unavailable` while the tenant's key
+   * cannot be reached, and `invalid-download-url` once it is destroyed.
    */
   forReading(tenant: Tenant, jobId: string, storage: Storage, file: string): Promise<Storage>
 }
@@ -36,7 +36,7 @@ export function createExportEncryption(deps: { database: Database; secrets: Tena
 
     async forReading(tenant, jobId, storage, file) {
       const sealed = tenant.mode === 'B' ? await sealedKeyOf(storage, file) : undefined
-      // Before files were encrypted, they were written in clear.
+      // Files written before encryption existed are in clear.
       if (sealed === undefined) return storage
       const key = await database.withTenant(tenant.slug, (tx) => secrets.open(tx, tenant, sealed, contextOf(jobId)), {
         readOnly: true,

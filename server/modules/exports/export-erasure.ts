@@ -6,7 +6,7 @@ interface Life {
   purgedAt: string
 }
 
-/** Exports that were made while a record lived may hold it. */
+/** Expires the exports that may contain an erased record, because they were made during its life. */
 export function createExportErasure(expiry: ExportExpiry): ErasureParticipant {
   return {
     name: 'exports',
@@ -22,7 +22,7 @@ function lifeOf({ created_at, purged_at }: ErasedRecord): Life {
   return { createdAt: created_at ?? beforeAll, purgedAt: purged_at }
 }
 
-/** Spans of time that overlap as one: records that are erased together mostly lived at the same time. */
+/** Merges overlapping periods: records that are erased together mostly lived at the same time. */
 function together(lives: readonly Life[]): Life[] {
   const merged: Life[] = []
   for (const life of [...lives].sort((a, b) => (a.createdAt < b.createdAt ? -1 : 1))) {

@@ -4,15 +4,18 @@ import type { RecordClock } from '../hub/sealing/record-clock-types.ts'
 import type { TenantDirectory } from '../tenants/tenants-types.ts'
 import type { ExportRefusal } from './export-quota.ts'
 
-/** Reading the bytes takes a transaction for each tenant. */
+/** Milliseconds for which the bytes are cached, because reading them takes a transaction for each tenant. */
 const freshMs = 60_000
 
-/** Counts what metrics show of exports. */
+/** Collects the metrics of exports. */
 export interface ExportFigures {
   refuse(reason: ExportRefusal): void
-  /** Counts the refusals of a disk. */
+  /** Wraps a disk check to count its refusals. */
   counted(disk: Pick<DiskSpace, 'requireRoom'>): Pick<DiskSpace, 'requireRoom'>
-  /** With `bytes`, adds those of every tenant, a minute old at most. They are absent while they cannot be read. */
+  /**
+   * Returns the metrics. With `bytes` they include the bytes of every tenant, at most a minute old; these are absent
+   * while they cannot be read.
+   */
   read(options: { bytes: boolean }): Promise<{ refused: Record<ExportRefusal, number>; bytesKept?: number | undefined }>
 }
 

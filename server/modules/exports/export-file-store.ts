@@ -2,13 +2,13 @@ import type { DatabaseLog } from '../../db/database.ts'
 import type { Storage } from '../../storage/storage.ts'
 import type { ExportOrder, ExportWriter } from './exports-types.ts'
 
-/** The files of exports in the storage. */
+/** Deletes the files of exports from the storage. */
 export interface ExportFileStore {
-  /** Deletes what there is of an export. */
+  /** Deletes the files of an export. */
   remove(tenant: string, order: ExportOrder): Promise<void>
-  /** Does so in the background. What fails is done again by the hourly chore. */
+  /** Deletes them in the background. The hourly chore repeats failed deletions. */
   removeSoon(tenant: string, order: ExportOrder): void
-  /** Resolves when nothing is being deleted. */
+  /** Resolves when no deletion is running. */
   settled(): Promise<void>
 }
 
@@ -23,7 +23,7 @@ export function createExportFileStore(deps: {
   async function remove(tenant: string, order: ExportOrder): Promise<void> {
     const { file, manifest } = writer.fileNames(order)
     const key = writer.keyOf(tenant, order.jobId, file)
-    // By name, for that takes along what is being written; then whatever else is in the folder.
+    // Deletes by name first, because that includes unfinished writes; then deletes the rest of the folder.
     await storage.delete(key)
     await storage.delete(writer.keyOf(tenant, order.jobId, manifest))
     for await (const other of storage.list(key.slice(0, -file.length))) await storage.delete(other)

@@ -4,14 +4,14 @@ import type { ExportWorker } from './export-worker.ts'
 
 export const exportJobName = 'export'
 
-/** More than there can be in the time that an export has: its own count of tries decides, not the queue's. */
+/** A number that no export reaches in its time: the export's own count of tries decides, not the queue's. */
 const retryLimit = 1000
 
 export function exportJobData(tenantId: string, jobId: string): object {
   return { tenant: tenantId, job_id: jobId }
 }
 
-/** Work on an export for the queue; an attempt that ends early is taken up again. */
+/** Defines the job that writes an export; an interrupted attempt is retried. */
 export function exportJob(runs: ExportWorker): JobDefinition {
   return {
     name: exportJobName,

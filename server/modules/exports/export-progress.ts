@@ -7,14 +7,14 @@ import type { ExportProgress } from './exports-types.ts'
 const saveMs = 1000
 
 export interface Progress {
-  /** To be told to whoever asks; costs nothing. */
+  /** Records progress for readers of the export, at no cost. */
   note: ExportProgress
-  /** No longer saves. */
+  /** Stops saving. */
   stop(): Promise<void>
 }
 
 /**
- * Saves, once a second, how far an attempt is and when it will probably have ended. So it hears when the export was
+ * Saves the progress of an attempt and its estimated completion once a second. It thereby detects that the export was
  * cancelled, or taken over by another attempt.
  */
 export function watchProgress(deps: {
@@ -23,7 +23,7 @@ export function watchProgress(deps: {
   log: DatabaseLog
   tenantId: string
   attempt: Attempt
-  /** The attempt no longer counts. */
+  /** Called when the attempt no longer counts. */
   lost(): void
 }): Progress {
   const { database, clock, attempt } = deps

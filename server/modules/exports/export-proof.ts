@@ -6,10 +6,13 @@ import { orderOf } from './export-response.ts'
 import type { ExportRow } from './exports-store.ts'
 import type { ExportOrder } from './exports-types.ts'
 
-/** A stored row. Its filter has the proof of the order beside its own members. */
+/** A stored row. Its filter contains the proof of the request beside its own members. */
 export type StoredExport = Omit<ExportRow, 'filter'> & { filter: ExportRow['filter'] & { proof?: string } }
 
-/** An order decides which records the Hub opens for a file, and who sees it. Progress and times are not bound. */
+/**
+ * The bound fields of a request, which decides the exported records and their readers. Progress and times are not
+ * bound.
+ */
 const exportOrders: ProofRules<ExportOrder> = {
   table: 'hub.exports',
   fields: (order) => [
@@ -25,13 +28,13 @@ const exportOrders: ProofRules<ExportOrder> = {
   subject: ({ jobId }) => `export:${jobId}`,
 }
 
-/** Returns the filter of an order with its proof, as JSON for storage. */
+/** Returns the filter of a request with its proof, as JSON for storage. */
 export function filterWithProof(tx: TenantTx, order: ExportOrder): string {
   const proof = tx.proofs.of(exportOrders, tx.tenantId, order).toString('base64url')
   return JSON.stringify({ ...order.filter, proof })
 }
 
-/** Returns the export if its order is the one that the Hub was given. Reports it otherwise, as if it did not exist. */
+/** Returns the export if its proof holds. Reports it otherwise, and returns undefined as if it did not exist. */
 export function soundExport(tx: TenantTx, stored: StoredExport | undefined): ExportRow | undefined {
   if (stored === undefined) return undefined
   const { proof = '', ...filter } = stored.filter

@@ -8,14 +8,14 @@ import { exportUse, lockOrders } from './exports-store.ts'
 
 const mebibyte = 1024 * 1024
 
-/** What a tenant may have of exports. */
+/** Limits of a tenant's exports. */
 export interface ExportQuota {
   exportsPerDay: number
-  /** Of files that can be downloaded. */
+  /** Maximum bytes of downloadable files. */
   bytesKept: number
 }
 
-/** Why an export is refused. */
+/** The reason for refusing an export. */
 export type ExportRefusal = 'exports_per_day' | 'bytes_kept' | 'disk_full'
 
 export type ExportSettings = Pick<Config, 'exportsPerDay' | 'exportMbKept'>
@@ -24,30 +24,33 @@ export function exportQuotaOf({ exportsPerDay, exportMbKept }: ExportSettings): 
   return { exportsPerDay, bytesKept: exportMbKept * mebibyte }
 }
 
-/** Keeps one tenant from filling the disk of all. */
+/** Prevents one tenant from filling the disk of all. */
 export interface ExportQuotas {
-  /** Throws `rate-limited` for a tenant that has ordered or keeps as much as it may. */
+  /** Throws `rate-limited` for a tenant that has reached a limit of its requests or bytes. */
   requireRoom(tx: TenantTx, nowMicros: number): Promise<void>
   /**
-   * Reserves room for a file of at least so many bytes, so that exports written side by side count for each other.
-   * Returns the bytes that the file may have until it reserves again; undefined when the attempt no longer counts.
+   * Reserves room for a file of at least this many bytes, so that concurrent exports count for each other. Returns the
+   * bytes that the file may have until it reserves again; undefined if the attempt no longer counts.
    *
-   * @throws DomainError `rate-limited` when there is no room for them
+   * @throws DomainError `rate-limited` without room for them
    */
   reserve(tx: TenantTx, attempt: Attempt, bytes: number, nowMicros: number): Promise<number | undefined>
-  /** Returns the bytes of the files that the tenant keeps, with those that are reserved. */
+  /** Returns the bytes of the tenant's stored files, including reservations. */
   bytesKept(tx: TenantTx, nowMicros: number): Promise<number>
 }
 
-/** A file reserves so much ahead: few transactions for a large one, and little that others miss under a small quota. */
+/**
+ * Bytes that a file reserves ahead: a large file needs few transactions, and under a small quota other files lose
+ * little.
+ */
 const aheadBytesMax = 8 * mebibyte
 const aheadShare = 1 / 64
 const dayMicros = 86_400_000_000
 
 /**
- * @param standard the quotas of a tenant that has none of its own
- * @param ownQuota reads those that the operator set for the tenant
- * @param onRefusal is called for each export that is refused
+ * @param standard the quotas of a tenant without its own
+ * @param ownQuota reads the quotas that the operator set for the tenant
+ * @param onRefusal called for each refused export
  */
 export function createExportQuotas(
   standard: ExportQuota,
@@ -59,7 +62,7 @@ export function createExportQuotas(
     return { exportsPerDay, bytesKept: mbKept === undefined ? standard.bytesKept : mbKept * mebibyte }
   }
 
-  /** An export that is kept was ordered two days ago at most. */
+  /** Reads the use of the quota. A stored export was requested at most two days ago. */
   const useAt = (tx: TenantTx, nowMicros: number, besides?: string) =>
     exportUse(tx, { dayAgo: timeAt(nowMicros - dayMicros), keptSince: timeAt(nowMicros - 3 * dayMicros) }, besides)
 

@@ -5,7 +5,10 @@ import type { DownloadUrls } from './download-url.ts'
 import type { ExportRow } from './exports-store.ts'
 import type { ExportAnswer, ExportFileNames, ExportOrder } from './exports-types.ts'
 
-/** How an export is told: what has expired is so from its time on, whenever its files are deleted. */
+/**
+ * Converts an export to its response. An expired export shows as expired at once, regardless of when its files are
+ * deleted.
+ */
 export function toExportResponse(
   tenant: Tenant,
   row: ExportRow,
@@ -46,7 +49,11 @@ export function orderOf(row: ExportRow): ExportOrder {
   }
 }
 
-/** @param micros since the epoch */
+/**
+ * Formats a time.
+ *
+ * @param micros microseconds since 1970
+ */
 export function timeAt(micros: number): string {
   const epochMs = Math.floor(micros / 1000)
   return formatTimestamp(epochMs, Math.floor(micros - epochMs * 1000))

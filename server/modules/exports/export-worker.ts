@@ -14,20 +14,20 @@ import { orderOf, timeAt } from './export-response.ts'
 import { findExport } from './exports-store.ts'
 import type { ExportOrder, ExportWriter } from './exports-types.ts'
 
-/** The export was cancelled, has expired, or another attempt has taken it over. */
+/** The export was cancelled, has expired, or was taken over by another attempt. */
 class AttemptOver extends Error {}
-/** The worker has to stop; the export is to be begun again. */
+/** The worker must stop; the export starts again later. */
 class WorkerStops extends Error {}
 
 const hourMicros = 3_600_000_000
 
-/** Writes exports, and keeps account of it. */
+/** Writes exports and keeps their state. */
 export interface ExportWorker {
-  /** One attempt. Throws what has to be tried again. */
+  /** Runs one attempt. Throws the error of an attempt that must be retried. */
   run(tenantId: string, jobId: string, signal: AbortSignal): Promise<void>
-  /** Tells the attempt in this process, if there is one, that nobody wants it any more. */
+  /** Stops the attempt in this process, if any, because nobody wants it any more. */
   stopAttempt(jobId: string): void
-  /** Stops all attempts; they are tried again, here or elsewhere. */
+  /** Stops all attempts; they are retried, here or elsewhere. */
   stop(): void
 }
 
@@ -48,7 +48,8 @@ export function createExportWorker(deps: {
 
   async function begin(tenant: Tenant, jobId: string) {
     return database.withTenant(tenant.slug, async (tx) => {
-      // First, as a destruction of keys does. Another process may have destroyed keys that this one still holds.
+      // Takes this lock first, as a destruction of keys does. Another process may have destroyed keys that are still
+      // cached here.
       const destructions = await tx.contents.destructions(tx)
       const begun = await beginAttempt(tx, jobId, clock.next().createdAt)
       const row = begun && (await findExport(tx, jobId))
@@ -64,7 +65,7 @@ export function createExportWorker(deps: {
     over: AbortController,
     signal: AbortSignal,
   ) {
-    // What the attempt before has left; if it is still alive after all, it fails now.
+    // Deletes the files of the former attempt; if that is still running, it now fails.
     if (attempt.attempt > 1) await files.remove(tenant.slug, order)
     await deps.disk.requireRoom()
     const reserve = async (bytes: number) => {
@@ -116,7 +117,7 @@ export function createExportWorker(deps: {
     await files.remove(tenant.slug, order)
   }
 
-  /** Answers whether the attempt is to be tried again. */
+  /** Handles a failed attempt, and returns whether to retry it. */
   async function settle(tenant: Tenant, order: ExportOrder, attempt: Attempt, tries: number, error: unknown) {
     if (error instanceof AttemptOver) {
       await removeUnlessTaken(tenant, order, attempt)
@@ -130,11 +131,11 @@ export function createExportWorker(deps: {
     const waits = await database
       .withTenant(tenant.slug, (tx) => giveUpAttempt(tx, attempt, { counts: !stops }))
       .catch((err: unknown) => {
-        // The next attempt takes it up as it is.
+        // The next attempt takes over the unchanged row.
         log.warn({ err }, 'an export could not be given up')
         return true
       })
-    // Its files were taken away, for one, because it was cancelled.
+    // The cause may be that its files were deleted, because it was cancelled.
     if (!waits) await removeUnlessTaken(tenant, order, attempt)
     return waits
   }
@@ -152,7 +153,7 @@ export function createExportWorker(deps: {
       if (!tenant || !begun) return
       const { order, attempt: number, tries, destructions } = begun
       const attempt = { jobId, attempt: number }
-      // Its process has died too often while it was written.
+      // The export's processes have died too often while writing it.
       if (tries > exportTriesMax) return fail(tenant, order, attempt, undefined)
       const over = new AbortController()
       running.set(jobId, over)
@@ -179,12 +180,12 @@ function stopSignal(signal: AbortSignal): AbortSignal {
   return stops.signal
 }
 
-/** Whether database or storage are away, rather than the export being impossible. */
+/** Returns whether the database or the storage is away, as opposed to an impossible export. */
 function isPassing(error: unknown): boolean {
   return isUnavailable(error)
 }
 
-/** What was written may hold content that is gone now. */
+/** Returns the error for an export whose files may contain content under a destroyed key. */
 function keyDestroyed(): DomainError {
   return new DomainError(
     'concurrent-modification',

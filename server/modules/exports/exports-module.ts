@@ -35,10 +35,10 @@ export interface ExportsModule {
   routes(app: FastifyInstance): void
   jobs: readonly JobDefinition[]
   chores: readonly TenantChore[]
-  /** Stops writing; what is unfinished is begun again by the next worker, or after the next start. */
+  /** Stops writing. The next worker, or the next start, begins unfinished exports again. */
   stop(): void
   figures: ExportFigures['read']
-  /** Resolves when no files are being deleted; called before the database is closed. */
+  /** Resolves when no deletion of files is running. Call it before the database closes. */
   settled(): Promise<void>
 }
 
@@ -48,10 +48,10 @@ export function createExportsModule(deps: {
   clock: RecordClock
   storage: Storage
   disk: Pick<DiskSpace, 'requireRoom'>
-  /** The quotas of a tenant that has none of its own. */
+  /** The quotas of a tenant without its own. */
   quota: ExportQuota
   ownQuota(tx: TenantTx): Promise<OwnExportQuota>
-  /** Seals the keys of files. */
+  /** Encrypts the keys of files. */
   secrets: TenantSecrets
   keys: ProvenanceKeys
   logs: TenantLogs
@@ -62,7 +62,7 @@ export function createExportsModule(deps: {
   directory: TenantDirectory
   jobSender: Pick<JobSender, 'send'>
   log: DatabaseLog
-  /** Another one, in tests. */
+  /** Replaces the writer in tests. */
   writer?: ExportWriter
 }): ExportsModule {
   const encryption = createExportEncryption(deps)

@@ -98,7 +98,7 @@ export const ExportList = object({ items: Type.Array(ExportSchema), next_cursor:
 
 export const exportLocation = { location: Type.String({ examples: [`/api/v1/hub/exports/${exampleId}`] }) }
 
-// Whatever is wrong with an address, it is refused in the same words, so nothing of it is checked here.
+// Every invalid address gets the same error text, so the schema checks nothing.
 const part = (description: string, example: string) => Type.Optional(Type.String({ description, examples: [example] }))
 
 export const DownloadParams = object({

@@ -29,7 +29,7 @@ import {
 } from './exports-store.ts'
 import type { ExportOrder, Exports, ExportWriter, NewExport } from './exports-types.ts'
 
-/** A first guess, before the export can say how fast it is: rows per second, for seals of some rows each. */
+/** A first estimate, before the export knows its rate: rows per second, for seals of some rows each. */
 const sealsPerSecond = 2500
 const secondsMin = 3
 
@@ -45,9 +45,9 @@ export function createExports(deps: {
   files: ExportFileStore
   disk: Pick<DiskSpace, 'requireRoom'>
   quotas: Pick<ExportQuotas, 'requireRoom'>
-  /** Has the export written, if the transaction commits. */
+  /** Queues the export if the transaction commits. */
   begin(tx: TenantTx, jobId: string): Promise<void>
-  /** Tells an attempt in this process to stop. */
+  /** Stops an attempt in this process. */
   stopAttempt(jobId: string): void
 }): Exports {
   const { database, clock, governance } = deps
@@ -76,7 +76,10 @@ export function createExports(deps: {
     })
   }
 
-  /** The types that the export covers: those asked for, or all. An incomplete file is to look complete to nobody. */
+  /**
+   * Returns the types that the export covers: the requested ones, or all visible ones. Throws if a requested type is
+   * hidden, so that no incomplete file looks complete.
+   */
   function coveredTypes(caller: Caller, asked: readonly RecordType[] | undefined): readonly RecordType[] {
     const seen = visibleTypes(caller.scopes) ?? recordTypes
     const hidden = (asked ?? recordTypes).filter((type) => !seen.includes(type))
@@ -187,7 +190,7 @@ export function createExports(deps: {
       }),
   }
 
-  /** It had ended before it could be cancelled, or just then. */
+  /** Handles an export that ended before its cancellation, or at the same moment. */
   async function cancelledMeanwhile(tx: TenantTx, caller: Caller, jobId: string): Promise<ExportRow> {
     const row = await visible(tx, caller, jobId)
     if (row.status === 'cancelled') return row

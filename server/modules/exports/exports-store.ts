@@ -24,12 +24,12 @@ const columns = `job_id, status, format, compression, filter, record_types, veri
   created_at, estimated_completion_at, attempt, tries, done, total, started_at, completed_at, expires_at, size_bytes,
   has_files, verification_summary, error`
 
-/** Orders of a tenant come one after the other: each sees how many there are. */
+/** Serialises the requests of a tenant, so that each sees the number of the others. */
 export async function lockOrders(tx: TenantTx): Promise<void> {
   await lockTenant(tx, exportsLockClass)
 }
 
-/** Exports that wait or run. */
+/** Counts exports that wait or run. */
 export async function countOpen(tx: TenantTx): Promise<number> {
   const { rows } = await tx.client.query<{ count: number }>(
     `select count(*)::int as count from hub.exports where tenant_id = $1 and status in ('queued', 'running')`,
@@ -39,8 +39,8 @@ export async function countOpen(tx: TenantTx): Promise<number> {
 }
 
 /**
- * Returns how many exports were ordered within a day, and the bytes of files that can be downloaded or are being
- * written. A running export has as many as it has reserved.
+ * Returns the number of exports requested within a day, and the bytes of files that can be downloaded or are being
+ * written. A running export counts its reservation.
  */
 export async function exportUse(
   tx: TenantTx,
@@ -94,10 +94,10 @@ export async function findExport(tx: TenantTx, jobId: string): Promise<ExportRow
   return soundExport(tx, rows[0])
 }
 
-/** `created_at` and `job_id` of the last export of the page before. */
+/** `created_at` and `job_id` of the last export on the previous page. */
 export type ExportPosition = readonly [createdAt: string, jobId: string]
 
-/** The next exports by age, the newest first, of no types but these; in a transaction of `inIndexOrder`. */
+/** Returns the next exports, the newest first, with only these types; in a transaction of `inIndexOrder`. */
 export async function exportsBefore(
   tx: TenantTx,
   recordTypes: readonly string[],
@@ -113,7 +113,7 @@ export async function exportsBefore(
   return rows.flatMap((row) => soundExport(tx, row) ?? [])
 }
 
-/** Answers whether it was still under way. */
+/** Cancels an export; returns whether it was still open. */
 export async function markCancelled(tx: TenantTx, jobId: string): Promise<boolean> {
   const { rowCount } = await tx.client.query(
     `update hub.exports set status = 'cancelled'
@@ -124,8 +124,8 @@ export async function markCancelled(tx: TenantTx, jobId: string): Promise<boolea
 }
 
 /**
- * Ends exports that were read while a record lived, with the error: those that can be downloaded expire, and those that
- * are being written fail.
+ * Ends exports that were read during the life of a record, with the error: downloadable ones expire, and running ones
+ * fail.
  */
 export async function endThoseOf(
   tx: TenantTx,
@@ -154,7 +154,7 @@ export async function expireOverdue(tx: TenantTx, now: string): Promise<void> {
   )
 }
 
-/** Exports under way that were ordered before a time. */
+/** Returns open exports that were requested before a time. */
 export async function openSince(tx: TenantTx, orderedBefore: string): Promise<ExportRow[]> {
   const { rows } = await tx.client.query<ExportRow>(
     `select ${columns} from hub.exports
@@ -164,7 +164,7 @@ export async function openSince(tx: TenantTx, orderedBefore: string): Promise<Ex
   return rows
 }
 
-/** Some of those that have ended and may still have files. */
+/** Returns some ended exports that may still have files. */
 export async function endedWithFiles(tx: TenantTx, count: number): Promise<ExportRow[]> {
   const { rows } = await tx.client.query<ExportRow>(
     `select ${columns} from hub.exports

@@ -6,13 +6,13 @@ import type { Caller, Tenant } from '../../http/caller.ts'
 export type ExportFormat = 'jsonl' | 'csv' | 'parquet'
 export type ExportStatus = 'queued' | 'running' | 'completed' | 'failed' | 'cancelled' | 'expired'
 
-/** What was asked for. */
+/** A requested export. */
 export interface ExportOrder {
   jobId: string
   format: ExportFormat
   compression: 'gzip' | null
   filter: RecordFilter
-  /** Those that were asked for, or all; its creator could see them. */
+  /** The requested types, or all; its creator may read them. */
   recordTypes: readonly string[]
   verify: boolean
   includeProvenance: boolean
@@ -21,31 +21,31 @@ export interface ExportOrder {
   createdAt: string
 }
 
-/** Names of the files of an export. */
+/** The names of the files of an export. */
 export interface ExportFileNames {
   file: string
   manifest: string
 }
 
-/** What writing an export made of it. */
+/** The result of writing an export. */
 export interface WrittenExport {
   rows: number
   sizeBytes: number
-  /** Only where it was asked for. */
+  /** Null unless verification was requested. */
   verificationSummary: { checked: number; verified: number; tampered: number; cosign_invalid: number } | null
 }
 
 /**
- * Hears now and then of the rows that are written, how many there will probably be, and which share of the log is
- * behind (0 to 1; that of the rows, if absent).
+ * Reports progress: rows written, rows expected, and the completed share of the log (0 to 1; default: that of the
+ * rows).
  */
 export type ExportProgress = (done: number, total: number, share?: number) => Promise<void>
 
-/** Writes the files of an export; the job around it keeps its state. */
+/** Writes the files of an export; the job around it keeps the state. */
 export interface ExportWriter {
   /**
-   * Writes file and manifest into the storage, in bounded memory and in transactions that are soon over, and replaces
-   * what an earlier attempt has left. Purged records are left out.
+   * Writes file and manifest into the storage, in bounded memory and in short transactions, and replaces files of an
+   * earlier attempt. It skips purged records.
    *
    * @throws the reason of the signal once it fires; DomainError
    */
@@ -55,16 +55,16 @@ export interface ExportWriter {
     options: {
       signal: AbortSignal
       progress: ExportProgress
-      /** Called before the file has more bytes than it last returned. Its error fails the export. */
+      /** Called before the file exceeds the bytes that the last call returned. Its error fails the export. */
       reserve?: ((bytes: number) => Promise<number>) | undefined
     },
   ): Promise<WrittenExport>
   fileNames(order: Pick<ExportOrder, 'jobId' | 'format' | 'compression'>): ExportFileNames
-  /** Where a file of an export is kept. */
+  /** Returns the storage key of a file of an export. */
   keyOf(tenant: string, jobId: string, fileName: string): string
 }
 
-/** An export as the API answers it. */
+/** An export in the form of the API. */
 export interface ExportAnswer {
   job_id: string
   status: ExportStatus
@@ -78,7 +78,7 @@ export interface ExportAnswer {
   error?: { type: string; title: string; detail: string }
 }
 
-/** The body of an order, as its schema lets it through; see the schema for what is assumed. */
+/** The body of a request after validation; its schema states the defaults. */
 export interface NewExport {
   filter?: RecordFilter & { tenant_id?: string }
   format?: ExportFormat
@@ -87,25 +87,25 @@ export interface NewExport {
   include_provenance?: boolean
 }
 
-/** Exports as those who order them see them: to whom an export shows a type that they may not read, it is not there. */
+/** Exports as callers see them: an export with a type that the caller may not read does not exist for it. */
 export interface Exports {
   /**
-   * Throws `invalid-tenant` for the filter of another tenant, `insufficient-scope` where it covers a type that the
-   * caller may not read, `rate-limited` when too many of the tenant are under way, `validation-failed`.
+   * Requests an export. Throws `invalid-tenant` for a filter of another tenant, `insufficient-scope` for a type that
+   * the caller may not read, `rate-limited` if too many exports of the tenant are open, `validation-failed`.
    */
   create(caller: Caller, order: NewExport): Promise<ExportAnswer>
-  /** The newest first. */
+  /** Lists exports, the newest first. */
   list(
     caller: Caller,
     page: { limit: number; cursor?: string | undefined },
   ): Promise<{ items: ExportAnswer[]; next_cursor: string | null }>
-  /** Throws `not-found`. */
+  /** Returns an export; throws `not-found`. */
   get(caller: Caller, jobId: string): Promise<ExportAnswer>
-  /** Throws `not-found`, and `concurrent-modification` for one that has ended otherwise. */
+  /** Cancels an export. Throws `not-found`, and `concurrent-modification` for one that has ended otherwise. */
   cancel(caller: Caller, jobId: string): Promise<ExportAnswer>
 }
 
-/** What a caller with a signed address asks for. */
+/** The parts of a signed address in a request. */
 export interface DownloadRequest {
   jobId: string
   fileName: string
@@ -121,16 +121,16 @@ export interface Download {
   fileName: string
   contentType: string
   sizeBytes: number
-  /** Strong: these bytes and no others. */
+  /** A strong entity tag. */
   etag: string
-  /** From `start` to `end`, both included. */
+  /** Reads from `start` to `end`, both included. */
   read(range?: { start: number; end: number }): Promise<Readable>
 }
 
 export interface Downloads {
-  /** Throws `invalid-download-url`, always in the same words. */
+  /** Opens a download. Throws `invalid-download-url`, always with the same text. */
   open(request: DownloadRequest, hostTenant: Tenant | null): Promise<Download>
-  /** Writes `hub.export_downloaded`: for each whole file, and for parts once a minute for a file and an address. */
+  /** Writes `hub.export_downloaded`: for each whole file, and for parts once a minute per file and address. */
   note(
     download: Download,
     range: { start: number; end: number } | undefined,
@@ -138,10 +138,11 @@ export interface Downloads {
   ): Promise<void>
 }
 
-/** What erasure asks of exports. */
+/** Ends exports for erasure. */
 export interface ExportExpiry {
   /**
-   * Ends exports that may hold a record that lived from `createdAt` to `purgedAt`; their files go after the commit.
+   * Ends exports that may contain a record that lived from `createdAt` to `purgedAt`; their files are deleted after the
+   * commit.
    *
    * @param reason a sentence for the export and its download addresses; defaults to the erasure of a record
    */

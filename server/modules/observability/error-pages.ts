@@ -3,7 +3,7 @@ import { DomainError } from '../../../contract/domain-error.ts'
 import { type ProblemSlug, problems } from '../../../contract/problems.ts'
 import { addPage, type Html, html } from '../../http/page.ts'
 
-/** The pages behind the `type` of problem documents, and their list. */
+/** Adds the pages that the `type` of problem documents refers to, and their list. */
 export function addErrorPages(app: FastifyInstance): void {
   addPage(app, '/errors', async () => ({ title: 'Errors', body: listOfProblems() }))
   addPage(app, '/errors/:slug', async (request) => {
@@ -38,7 +38,7 @@ function listOfProblems(): Html {
 <p><a href="/reference">API reference</a></p>`
 }
 
-/** Text in which `code` stands between backquotes. */
+/** Formats the text between backquotes as `code`. */
 function inline(text: string): Html[] {
   return text.split('`').map((part, index) => (index % 2 === 0 ? html`${part}` : html`<code>${part}</code>`))
 }

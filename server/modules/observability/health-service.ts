@@ -2,7 +2,7 @@ import { isStorageFull } from '../../../contract/domain-error.ts'
 
 export interface Health {
   status: 'ok' | 'unavailable'
-  /** Requests are answered, and a check is not ok. */
+  /** Whether a check failed although requests are answered. */
   degraded?: true
   version: string
   checks: {
@@ -13,22 +13,22 @@ export interface Health {
 
 interface HealthOptions {
   version: string
-  /** Asks the database for anything; rejects when it is away. */
+  /** Queries the database; rejects if it is away. */
   pingDatabase: () => Promise<void>
-  /** Whether logs that were kept outside of the database are gone. */
+  /** Returns whether logs that checkpoint sinks contain are gone from the database. */
   areLogsLost?: () => Promise<boolean>
-  /** A database that has not answered by then counts as away. */
+  /** Milliseconds after which a silent database counts as away. */
   timeoutMs?: number
-  /** Anyone may ask, so an answer serves for that long. */
+  /** Milliseconds for which a result is reused, because anyone may request it. */
   freshMs?: number
 }
 
-/** Names no tenant: anyone may ask. */
+/** The text names no tenant, because anyone may request it. */
 const lostReason =
   'Logs that were kept outside of the database are gone from it, or their files are. See `hub log audit`.'
 const logsFreshMs = 5_000
 
-/** How the service is. Many who ask at once cost one look. */
+/** Reports the health of the service. Concurrent requests share one check. */
 export class HealthService {
   private readonly options: Required<HealthOptions>
   private logs = { areLost: false, isLooking: false, lookedAt: Number.NEGATIVE_INFINITY }
@@ -61,7 +61,9 @@ export class HealthService {
     }
   }
 
-  /** Beside the answer: it takes a connection of the pool, for which health does not wait. */
+  /**
+   * Checks the logs beside the response: the check takes a connection of the pool, and health must not wait for one.
+   */
   private lookAtLogs(now: number): void {
     const { logs } = this
     if (logs.isLooking || now - logs.lookedAt < logsFreshMs) return
@@ -70,7 +72,7 @@ export class HealthService {
       .areLogsLost()
       .then(
         (areLost) => Object.assign(logs, { areLost, lookedAt: performance.now() }),
-        // The next question looks again.
+        // The next request checks again.
         () => {},
       )
       .finally(() => {

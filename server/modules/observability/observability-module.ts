@@ -15,13 +15,13 @@ export interface ObservabilityModule {
   routes(app: FastifyInstance): void
 }
 
-/** Health, the description of the API in three forms, and the pages behind problem types. */
+/** Creates the module: health, the description of the API in three forms, and the pages of problem types. */
 export function createObservabilityModule(deps: {
   database: Pick<Database, 'ping' | 'withTenant'>
   version: string
   clock: RecordClock
   lostLogs: KeptCheckpoints['lostLogs']
-  /** What the health of a tenant is made of. */
+  /** Sources of the health of a tenant. */
   sources: HealthSources
 }): ObservabilityModule {
   const health = new HealthService({
@@ -31,7 +31,7 @@ export function createObservabilityModule(deps: {
   })
   return {
     routes(app) {
-      // Made when first asked for: only then have all modules added their routes.
+      // Created on first request: only then have all modules added their routes.
       let document: OpenApiDocument | undefined
       const describe = () => {
         document ??= openApiDocument(app.hubRoutes)

@@ -3,14 +3,14 @@ import type { OpenApiDocument } from './openapi-document.ts'
 type Json = null | boolean | number | string | Json[] | Schema
 type Schema = { [member: string]: Json }
 
-/** Members whose values are data, in which a `title` names no schema. */
+/** Members whose values are data, so a `title` in them names no schema. */
 const data = new Set(['example', 'examples', 'value', 'default', 'const', 'enum'])
 
 /**
- * Moves each schema with a title to the components and leaves a reference, so that generators give it a name and a union
- * with a discriminator refers to its branches.
+ * Moves each schema with a title to the components and leaves a reference. Generators then name it, and a union with a
+ * discriminator refers to its branches.
  *
- * @throws Error where two different schemas have one title
+ * @throws Error if two different schemas have one title
  */
 export function withNamedSchemas(document: OpenApiDocument): OpenApiDocument {
   const named: Record<string, Schema> = {}
@@ -53,19 +53,20 @@ export function withNamedSchemas(document: OpenApiDocument): OpenApiDocument {
   return { ...document, paths, webhooks, components: { ...components, schemas: { ...components.schemas, ...named } } }
 }
 
-/** `Skill definition` is `SkillDefinition`. */
+/** Converts `Skill definition` to `SkillDefinition`. */
 function componentName(title: string): string {
   return title.replaceAll(/(?:^|[^A-Za-z0-9]+)([A-Za-z0-9])/g, (_, letter: string) => letter.toUpperCase())
 }
 
-/** Control and format characters, and those for private use, of the Basic Multilingual Plane. */
+/** Control, format and private-use characters of the Basic Multilingual Plane. */
 const invisible =
   '\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u0600-\\u0605\\u061c\\u06dd\\u070f\\u08e2\\u180e\\u200b-\\u200f\\u202a-\\u202e' +
   '\\u2060-\\u206f\\ue000-\\uf8ff\\ufeff\\ufff9-\\ufffb'
 
 /**
  * Returns a pattern in the syntax that JavaScript, Python and Java share. They do not share `\p{C}`, which the service
- * checks: it is written as the characters of which text may contain some, without those that Unicode has not assigned.
+ * checks. The result lists the characters of that class that text may contain, without those that Unicode has not
+ * assigned.
  */
 export function portablePattern(pattern: string): string {
   return pattern.replaceAll('\\p{C}', invisible)

@@ -16,12 +16,12 @@ export interface OpenApiDocument {
   [member: string]: unknown
 }
 
-/** Of the contract, not of the software: it changes when the API does. */
+/** The version of the contract, not of the software: it changes with the API. */
 const contractVersion = '1.0.0'
 
 /**
- * Describes the routes that were added. The same routes give the same text, wherever it is served: order is that of
- * the operations table, and the server is the one that the document came from.
+ * Describes the routes. The same routes give the same text on every host: the order is that of the operations table,
+ * and the server is the origin of the document.
  */
 export function openApiDocument(routes: ReadonlyMap<string, RouteDescription>): OpenApiDocument {
   const document: OpenApiDocument = {
@@ -56,7 +56,7 @@ export function openApiDocument(routes: ReadonlyMap<string, RouteDescription>): 
     document.paths[path][method.toLowerCase()] = describeOperation(route)
   }
   Object.assign(document.paths, scimPaths)
-  // Schemas carry symbols and annotations of the validator; a reader of the document wants neither.
+  // Schemas contain symbols and annotations of the validator, which readers of the document do not need.
   return withNamedSchemas(JSON.parse(JSON.stringify(document, forReaders)) as OpenApiDocument)
 }
 
@@ -207,7 +207,7 @@ function describeHeader(schema: TSchema): unknown {
   return { ...(description && { description }), schema: rest }
 }
 
-/** Each alternative as an account's token, and as a token of any origin. */
+/** Lists each alternative as an account's token, and as a token of any origin. */
 function securityOf({ operation: { access }, schema }: RouteDescription): unknown[] {
   if (access.kind === 'public') return []
   if (access.kind === 'own')

@@ -25,9 +25,8 @@ const byFormat: Record<string, string> = {
 const byType: Record<string, unknown> = { string: 'text', integer: 1, number: 1, boolean: true, null: null }
 
 /**
- * An example of a schema: its own first one, else put together from those of its parts. Optional members are shown
- * when they have an example of their own. Whether it is valid is checked by a test, so a schema that needs more than
- * this has to carry `examples`.
+ * Returns an example of a schema: its own first one, else a combination of those of its parts. It includes optional
+ * members that have an example. A test checks that it is valid, so a more complex schema must have `examples`.
  */
 export function exampleOf(schema: TSchema): unknown {
   return exampleOfParts(schema as SchemaParts)

@@ -3,14 +3,14 @@ import type { RouteDescription } from '../../http/route.ts'
 
 const instanceExample = '01890a5d-ac96-774b-bcce-b302099a8057'
 
-/** Members that some problems have beyond those of all. */
+/** Members that some problems have beyond the common ones. */
 const extensionExamples: Partial<Record<ProblemSlug, Record<string, unknown>>> = {
   'validation-failed': { errors: [{ pointer: '/record_type', detail: 'is required' }] },
   'invalid-tenant': { tenant_slug: 'acme' },
   'insufficient-scope': { required_scopes: ['hub:read'] },
 }
 
-/** Answered where no operation is reached, so no description refers to them. */
+/** Problems that occur before an operation is reached, so no description refers to them. */
 const outsideOperations: ReadonlySet<string> = new Set(['method-not-allowed', 'headers-too-large'])
 
 const slugs = (Object.keys(problems) as ProblemSlug[]).filter((slug) => !outsideOperations.has(slug))
@@ -56,7 +56,7 @@ export const problemComponents = {
   ),
 }
 
-/** The problems an operation may answer with, by status. A status that the route describes itself is left to it. */
+/** Returns the problems of an operation by status. A status that the route describes itself is omitted. */
 export function problemResponses(route: RouteDescription): Record<string, unknown> {
   const byStatus = new Map<number, ProblemSlug[]>()
   for (const slug of slugsOf(route)) {
@@ -100,9 +100,11 @@ function headersOf(status: number): Record<string, unknown> {
   }
 }
 
-/** What follows from the kind of operation, then what the route adds; in the order of the table of problems. */
+/**
+ * Returns the problems of this kind of operation and those that the route adds, in the order of the table of problems.
+ */
 function slugsOf({ operation, schema }: RouteDescription): ProblemSlug[] {
-  // A DELETE takes no body, but one that is sent is read and checked all the same.
+  // A DELETE needs no body, but one that is sent is still read and checked.
   const hasBody = ['POST', 'PUT', 'PATCH', 'DELETE'].includes(operation.method)
   const found = new Set<ProblemSlug>([
     'validation-failed',

@@ -10,7 +10,7 @@ const id = '01890a5d-ac96-774b-bcce-b302099a8057'
 
 const text = (description: string) => ({ type: 'string', description })
 const whole = (description: string) => ({ type: 'integer', description })
-/** SCIM resources have more attributes than are named; `GET …/Schemas` lists all. */
+/** SCIM resources have more attributes than the description names; `GET …/Schemas` lists all. */
 const open = (description: string, required: string[], properties: Description) => ({
   type: 'object',
   description,
@@ -180,7 +180,10 @@ function resourcePaths(name: 'User' | 'Group'): Description {
   }
 }
 
-/** The SCIM server is no part of the operations table: its requests, errors and descriptions are those of RFC 7644. */
+/**
+ * The paths of the SCIM server, which is not in the operations table: its requests, errors and descriptions are those
+ * of RFC 7644.
+ */
 export const scimPaths: Record<string, Record<string, Description>> = {
   ...(resourcePaths('User') as Record<string, Record<string, Description>>),
   ...(resourcePaths('Group') as Record<string, Record<string, Description>>),

@@ -2,7 +2,10 @@ import { webhookAnswerSeconds } from '../../../contract/limits.ts'
 import { type DescribedMessage, describedMessages, messageSchema } from '../../../contract/webhook-messages.ts'
 import { exampleOf } from './openapi-examples.ts'
 
-/** What the Hub sends to the endpoints of a tenant: `webhooks` of the document, by the kind of the message. */
+/**
+ * Returns the messages that the Hub sends to the endpoints of a tenant: `webhooks` of the document, by the kind of the
+ * message.
+ */
 export function describedWebhooks(): Record<string, unknown> {
   return Object.fromEntries(describedMessages.map((message) => [message.kind, { post: describeMessage(message) }]))
 }

@@ -3,19 +3,19 @@ import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
 import type { OpenApiDocument } from './openapi-document.ts'
 
-/** Own scripts and styles only, nothing inline, nothing from elsewhere: the page works without the Internet. */
+/** Allows only own scripts and styles, nothing inline and nothing external: the page works without the Internet. */
 const contentSecurityPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-/** A seal: what every record here carries. */
+/** The icon: a seal, which every record has. */
 const icon =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><circle cx="16" cy="16" r="14" fill="#0f766e"/>' +
   '<path d="M9 16.5l5 5 9-10" fill="none" stroke="#fff" stroke-width="3.5" stroke-linecap="round"/></svg>'
 
-/** The browsable reference at `/reference`. */
+/** Adds the browsable reference at `/reference`. */
 export function addReferencePages(app: FastifyInstance, describe: () => OpenApiDocument): void {
-  // The document is made of the routes, which are all known only when it is asked for.
+  // The document needs all routes, which are known only when it is requested.
   app.register(swagger, {
     mode: 'static',
     specification: { document: { openapi: '3.1.0', info: { title: '', version: '' }, paths: {} } },

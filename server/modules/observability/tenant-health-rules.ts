@@ -3,7 +3,7 @@ import type { HealthFacts, TenantHealth } from './tenant-health-types.ts'
 
 const syncMicrosMax = 3_600_000_000
 const publishMicrosMax = 60_000_000
-/** Counted up to here: the answer must not take longer the more there is. */
+/** Maximum count of events: the time of a response must not grow with them. */
 export const eventsCountedMax = 1000
 
 type Checks = TenantHealth['checks']
@@ -151,7 +151,7 @@ function skillsCheck({ skills: { published, granted, grants } }: HealthFacts): C
 }
 
 function telemetryCheck({ eventsReceived, liveSince }: HealthFacts): Checks['telemetry'] {
-  // What was received stays received when its records have been deleted since.
+  // Received events still count after their records were deleted.
   const ok = eventsReceived > 0 || liveSince !== undefined
   return {
     ok,
@@ -161,12 +161,12 @@ function telemetryCheck({ eventsReceived, liveSince }: HealthFacts): Checks['tel
   }
 }
 
-/** Exactly so long ago still is within it; so is what another clock has written ahead of this one. */
+/** Returns whether a time is within the limit; an equal age still is, and so is a time ahead of this clock. */
 function isWithin(time: string | undefined, now: string, microsMax: number): boolean {
   return time !== undefined && microsOf(now) - microsOf(time) <= microsMax
 }
 
-/** Exact until the year 2255. */
+/** Converts a time to microseconds since 1970; exact until the year 2255. */
 function microsOf(time: string): number {
   const read = parseTimestamp(time)
   return read ? read.epochMs * 1000 + read.microsOfMs : Number.NEGATIVE_INFINITY

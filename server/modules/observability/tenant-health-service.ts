@@ -4,7 +4,10 @@ import type { RecordClock } from '../hub/sealing/record-clock-types.ts'
 import { eventsCountedMax, judgeHealth } from './tenant-health-rules.ts'
 import type { HealthFacts, HealthSources, TenantHealthReader } from './tenant-health-types.ts'
 
-/** The health of tenants, read afresh in one read-only transaction; the identity provider is asked beside it. */
+/**
+ * Creates the health of tenants. Each request reads it in one read-only transaction, and checks the identity provider
+ * beside it.
+ */
 export function createTenantHealth(deps: {
   database: Pick<Database, 'withTenant'>
   clock: RecordClock

@@ -1,23 +1,26 @@
 import type { TenantTx } from '../../db/database.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
 
-/** How single sign-on is: configured, and whether the identity provider answered as it must when it was last asked. */
+/**
+ * The state of single sign-on: whether it is configured, and whether the identity provider responded correctly to the
+ * last check.
+ */
 export interface SsoState {
   configured: boolean
   healthy?: boolean
-  /** RFC 3339 */
+  /** The time of the check, RFC 3339. */
   checkedAt?: string
-  /** What is wrong, in words. */
+  /** A description of the problem. */
   detail?: string
 }
 
-/** What is looked at, all as of one moment. Times are RFC 3339. */
+/** The facts of the health checks, all as of one moment. Times are RFC 3339. */
 export interface HealthFacts {
   tenantSlug: string
-  /** Of the event `tenant.live`. */
+  /** The time of the event `tenant.live`. */
   liveSince?: string | undefined
   provisionedAt?: string | undefined
-  /** Of Mode B: whether content can be written under the customer's key; absent in the other modes. */
+  /** The state of a Mode B tenant's content key; absent in the other modes. */
   contentKey?: 'active' | 'missing' | 'destroyed' | undefined
   sso: SsoState
   scim?: { mode: 'push' | 'pull' } | undefined
@@ -33,11 +36,11 @@ export interface HealthFacts {
 
 export interface HealthCheck {
   ok: boolean
-  /** In words: how it is, or what is missing and what to call. */
+  /** A description: the state, or what is missing and which call adds it. */
   detail: string
 }
 
-/** In the names of the answer. */
+/** The health in the names of the response. */
 export interface TenantHealth {
   tenant_slug: string
   live: boolean
@@ -64,7 +67,7 @@ export interface TenantHealthReader {
   of(caller: Caller): Promise<TenantHealth>
 }
 
-/** What other modules tell about a tenant, each inside the one transaction; `sso` asks the identity provider. */
+/** Reads facts about a tenant from other modules, inside one transaction; `sso` calls the identity provider. */
 export interface HealthSources {
   milestones(tx: TenantTx): Promise<{ provisionedAt?: string; liveSince?: string }>
   contentKey(tx: TenantTx, tenant: Tenant): Promise<HealthFacts['contentKey']>
@@ -74,8 +77,8 @@ export interface HealthSources {
   connectors(tx: TenantTx): Promise<HealthFacts['connectors']>
   roster(tx: TenantTx): Promise<HealthFacts['roster']>
   skills(tx: TenantTx): Promise<HealthFacts['skills']>
-  /** Telemetry records, counted up to `max`. */
+  /** Returns the number of telemetry records, counted up to `max`. */
   eventsReceived(tx: TenantTx, max: number): Promise<number>
-  /** Not in a transaction: it may take as long as the identity provider does. */
+  /** Checks single sign-on. Call it outside of a transaction: it may take as long as the identity provider does. */
   sso(tenant: Tenant): Promise<SsoState>
 }

@@ -2,7 +2,7 @@ import { microsOfUsd } from '../../../contract/money.ts'
 import { exactMs } from './prices/prices-arithmetic.ts'
 import { latencyBinMax, latencyBinOf } from './rollups/latency-sketch.ts'
 
-/** Members of a canonical event that the numbers are made of. */
+/** Members of a canonical event that rollups use. */
 interface EventMembers {
   skill_id: string
   archetype_id: string
@@ -10,7 +10,7 @@ interface EventMembers {
   llm_platform: string
   llm_model?: string
   created_at: string
-  /** In UTC with six digits, so that texts compare as times do. */
+  /** The time in UTC with six fractional digits, so that texts compare as times do. */
   ts: string
   success: boolean
   latency_ms: number
@@ -18,30 +18,30 @@ interface EventMembers {
   tokens_out: number
   cost_usd_estimate: number
   cost_usd_computed?: number
-  /** What the event was rated with when it came in. */
+  /** The source of the price at ingest. */
   price_source?: string
 }
 
-/** An event as it is stored, with its costs in micro-dollars. */
+/** A stored event, with its costs in micro-dollars. */
 export interface ReadEvent extends EventMembers {
-  /** Of `ts`, in whole milliseconds. */
+  /** `ts` in whole milliseconds. */
   epochMs: number
-  /** Of `ts`, with the microseconds as a fraction: the time to look prices up by. */
+  /** `ts` in milliseconds with a fraction: the time for looking up prices. */
   exactMs: number
   estimateMicros: number
-  /** Of the last rating; undefined when the event has no price. */
+  /** The result of the last pricing; undefined if the event has no price. */
   computedMicros: number | undefined
 }
 
 /**
- * An event of its canonical text and its last rating. Undefined for text that is no event: someone has changed it in
- * the database.
+ * Parses an event from its canonical text and its last repricing. Returns undefined for text that is no event, because
+ * somebody changed it in the database.
  */
 export function readStoredEvent(stored: {
   canonical: string
-  /** Whether it was rated again, */
+  /** Whether it was repriced. */
   rated: boolean
-  /** and what came of it; null where there was no price. */
+  /** The result; null without a price. */
   ratedMicros: number | null
 }): ReadEvent | undefined {
   try {
@@ -49,7 +49,7 @@ export function readStoredEvent(stored: {
     const epochMs = Date.parse(event.ts)
     if (!isWhole(event, epochMs)) return undefined
     const frozen = event.cost_usd_computed
-    // No client set it, so it may pass what a client may send; it has six decimals at most.
+    // No client set it, so it may exceed the limit for clients; it has at most six decimals.
     const frozenMicros = frozen === undefined ? undefined : Math.round(frozen * 1_000_000)
     if (!Number.isSafeInteger(frozenMicros ?? 0)) return undefined
     return {

@@ -37,14 +37,14 @@ import type { Telemetry } from './telemetry-types.ts'
 
 export interface TelemetryModule {
   telemetry: Telemetry
-  /** To be called after every commit that changed skills or archetypes of a tenant. */
+  /** Invalidates the catalogue. Call it after every commit that changed skills or archetypes of a tenant. */
   catalogueChanged: CatalogueChanged
   rating: TelemetryRepricing
   windows: TelemetryWindows
   priceProof: PriceProof
-  /** The telemetry records that a tenant has, counted up to `max`. */
+  /** Returns the number of telemetry records of a tenant, counted up to `max`. */
   countEvents(tx: TenantTx, max: number): Promise<number>
-  /** For the job queue to do. */
+  /** Jobs for the queue. */
   jobs: readonly JobDefinition[]
   routes(app: FastifyInstance): void
 }
@@ -57,13 +57,13 @@ export function createTelemetryModule(deps: {
   governance: GovernanceLog
   archetypes: ArchetypeBundle
   skills: SkillRegistry
-  /** Told after each commit that added to the numbers of a tenant. */
+  /** Called after each commit that added events to a tenant. */
   ingested: (tenantId: string) => void
-  /** What other systems want to know of invocations. */
+  /** The wanted messages about invocations, and their outbox. */
   news: InvocationOutbox
   /** Reads verified governance events, which price lists are compared with. */
   told: VerifiedEvents
-  /** Hears of tenants whose price list is not the one of its signed event. */
+  /** Reports a tenant whose price list differs from its signed event. */
   unproven(tenantId: string, eventId: string | undefined): void
   findTenant: (slug: string) => Promise<Tenant | undefined>
   jobSender: Pick<JobSender, 'send'>

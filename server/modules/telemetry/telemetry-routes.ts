@@ -17,7 +17,7 @@ export function addTelemetryRoutes(app: FastifyInstance, telemetry: Telemetry): 
       description: 'The event is stored as a `telemetry_event` record. 201 means committed and readable.',
       headers: IdempotencyHeader,
       body: EventSchema,
-      // What the event may hold depends on the tenant's mode, and its errors on the tenant's catalogue.
+      // The allowed members depend on the tenant's mode, and the errors on its catalogue.
       bodyChecked: 'by handler',
       response: { 201: ReceiptSchema },
       responseHeaders: {
@@ -66,7 +66,10 @@ export function addTelemetryRoutes(app: FastifyInstance, telemetry: Telemetry): 
   )
 }
 
-/** Ids, hashes and cosignatures have nothing to escape; as text they take a third of the time that a serializer does. */
+/**
+ * Serialises a receipt. Ids, hashes and cosignatures need no escaping; concatenation takes a third of a serializer's
+ * time.
+ */
 function receiptText({ record_id, provenance_hash, provenance_cosign }: RecordReceipt): string {
   return `{"record_id":"${record_id}","provenance_hash":"${provenance_hash}","provenance_cosign":"${provenance_cosign}"}`
 }

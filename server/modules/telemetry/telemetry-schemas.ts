@@ -16,7 +16,7 @@ const tokensMax = 2 ** 31 - 1
 const Tokens = (description: string, example: number) =>
   Type.Integer({ minimum: 0, maximum: tokensMax, description, examples: [example] })
 
-/** Interface 2.3, and `related_records` of 2.1. In Mode C these are all that is taken. */
+/** The members of interface 2.3, and `related_records` of 2.1. Mode C accepts no others. */
 const envelope = {
   skill_id: Type.String({
     pattern: patterns.identifier,
@@ -81,7 +81,7 @@ const envelope = {
   ),
 }
 
-/** Modes A and B. */
+/** The further members of modes A and B. */
 const extras = {
   tokens_total_reported: Type.Optional(
     Type.Integer({

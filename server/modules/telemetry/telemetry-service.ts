@@ -15,7 +15,7 @@ import type { Catalogues } from './ingest/telemetry-catalogue.ts'
 import type { TenantLive } from './ingest/tenant-live-service.ts'
 import type { BatchAnswer, BatchFacts, Catalogue, Refusal, Telemetry, ValidEvent } from './telemetry-types.ts'
 
-/** Ordinary ones take a fraction of a millisecond, and the largest that are taken a few. */
+/** Events between two yields: ordinary ones take a fraction of a millisecond, and the largest valid ones a few. */
 const eventsPerTurn = 8
 
 type Reading = ValidEvent | PointedError[]
@@ -30,7 +30,7 @@ export function createTelemetry(deps: {
 }): Telemetry {
   const { idempotency, catalogues, writer, groups, live, nowMs = Date.now } = deps
 
-  /** What the events may refer to. Before one is refused for it, the catalogue is read anew. */
+  /** Returns the references of the events. Before it refuses one, it reads the catalogue again. */
   async function referencesFor(tenant: Tenant, readings: readonly Reading[]): Promise<References> {
     let catalogue = await catalogues.of(tenant.slug)
     if (!suffices(catalogue, tenant, readings)) catalogue = await catalogues.fresh(tenant.slug)
@@ -43,7 +43,7 @@ export function createTelemetry(deps: {
     return referencesOf(catalogue, await missingAmong(tenant, readings))
   }
 
-  /** Returns the ids in `related_records` that name no record. Asks the database only where an event has any. */
+  /** Returns the ids in `related_records` that name no record. Queries the database only if an event has any. */
   async function missingAmong(tenant: Tenant, readings: readonly Reading[]): Promise<ReadonlySet<string> | undefined> {
     const named = readings.flatMap((reading) => (Array.isArray(reading) ? [] : (reading.relatedRecords ?? [])))
     return named.length > 0 ? writer.missing(tenant, named) : undefined
@@ -127,13 +127,13 @@ async function readEvents(events: readonly JsonValue[], nowMs: number): Promise<
   for (const event of events) {
     const reading = readEvent(event, nowMs)
     readings.push(reading)
-    // One that is refused may have taken much longer.
+    // A refused event may have taken much longer.
     if (Array.isArray(reading) || readings.length % eventsPerTurn === 0) await turn.endIfLong()
   }
   return readings
 }
 
-/** The record of a repeated request was deleted for good since. */
+/** Returns the error for a repeated request whose record was erased since. */
 function goneError(): DomainError {
   return new DomainError('not-found', 'The record that this Idempotency-Key stands for no longer exists.')
 }
@@ -188,7 +188,10 @@ function factsOf(
   }
 }
 
-/** Another version of the service may have refused what this one would take. */
+/**
+ * Returns the refusal of a repeated request. Another version of the service may have refused an event that this one
+ * accepts.
+ */
 function refusalThen(event: JsonValue, facts: BatchFacts, references: References): Refusal {
   return (
     refusalOf(readEvent(event, facts.nowMs), references) ?? {

@@ -1,7 +1,7 @@
 import type { TenantTx } from '../../db/database.ts'
 import type { IngestStep } from '../../db/ingest-script.ts'
 
-/** Whether the Hub of the tenant has been provisioned. */
+/** Returns whether the Hub of the tenant has been provisioned. */
 export async function isProvisioned(tx: TenantTx): Promise<boolean> {
   const row = await tx.db
     .selectFrom('hub.tenant_settings')
@@ -11,7 +11,7 @@ export async function isProvisioned(tx: TenantTx): Promise<boolean> {
   return row?.provisioned_at != null
 }
 
-/** Notes since when the tenant is live, or answers false when that is known already. Waits for others that do the same. */
+/** Records since when the tenant is live; returns false if that is already recorded. Waits for concurrent calls. */
 export async function setLiveSince(tx: TenantTx, now: string): Promise<boolean> {
   const updated = await tx.db
     .updateTable('hub.tenant_settings')
@@ -23,7 +23,7 @@ export async function setLiveSince(tx: TenantTx, now: string): Promise<boolean> 
   return updated !== undefined
 }
 
-/** The telemetry records that there are, counted up to `max`. */
+/** Returns the number of telemetry records, counted up to `max`. */
 export async function countEvents(tx: TenantTx, max: number): Promise<number> {
   const rows = await tx.db
     .selectFrom('hub.records')
@@ -40,7 +40,7 @@ const insertDelta = {
   text: 'insert into hub.telemetry_deltas (tenant_id, delta_id, entries) values ($1, $2, $3)',
 }
 
-/** What an ingest transaction adds to the numbers; `entries` as rollup-delta.ts writes them. */
+/** Returns the step of an ingest transaction that adds a delta; rollup-delta.ts writes `entries`. */
 export function deltaStep(tenantId: string, deltaId: string, entries: string): IngestStep {
   return { statement: insertDelta, values: [tenantId, deltaId, entries] }
 }

@@ -13,7 +13,7 @@ interface CsvOptions {
   verify: boolean
 }
 
-/** RFC 4180 in UTF-8 with a header row. No text cell is a formula. */
+/** Yields a CSV file: RFC 4180 in UTF-8 with a header row. No text cell is a formula. */
 export async function* csvFile(pages: PartPages, options: CsvOptions): AsyncGenerator<Buffer> {
   yield encode([headerOf(options)])
   for await (const parts of pages) {
@@ -40,6 +40,6 @@ function cellsOf(record: ExportedRecord, { includeProvenance, verify }: CsvOptio
 }
 
 function encode(rows: readonly (readonly string[])[]): Buffer {
-  // A lone line break of either kind needs its quotes, too.
+  // A lone line break of either kind needs quotes too.
   return Buffer.from(stringify([...rows] as string[][], { record_delimiter: '\r\n', quoted_match: /[\r\n]/ }))
 }

@@ -31,26 +31,29 @@ interface PartsDeps {
   verification: StoredVerification
 }
 
-/** Records of one page, as far as their number decides. */
+/** Maximum number of records on one page. */
 const pageRecords = 1024
 /**
- * Records that are composed at once: what is made of them is used, and gone, before the next are made. In between others
- * have their turn, and the next page comes in: the database would have to wait otherwise.
+ * Number of records composed at once: they are used and freed before the next ones are composed. In between the event
+ * loop runs other work, and the next page arrives; otherwise the database would wait.
  */
 const batchRecords = 128
 const verifiedPageRecords = 1024
 const pageEntries = { first: 32, min: 16, max: 1000 }
-/** How often a check is tried that finds too much to verify already. */
+/** Maximum number of attempts of a verification that finds the verifier busy. */
 const checkAttemptsMax = 60
 
-/** The log from one end of a span to the other, in pages, each read in a short transaction of its own while the one before is used. */
+/**
+ * Yields the log between two positions in pages. Each page is read in a short transaction of its own while the one
+ * before is used.
+ */
 export function entryParts(deps: PartsDeps, request: PartsRequest): PartPages {
   return request.verify ? rowParts(deps, request) : textParts(deps, request)
 }
 
 interface TextPage {
   span: LogSpan
-  /** By index in the log. */
+  /** Entries by index in the log. */
   entries: Map<number, SelectedEntry>
   leaves: Map<number, Uint8Array>
 }
@@ -102,7 +105,7 @@ async function* textParts(deps: PartsDeps, request: PartsRequest): PartPages & A
   }
 }
 
-/** It ended before what was asked for: the rest is too large for one page. */
+/** Returns whether the page ended early, because the rest is too large for one page. */
 function isCut(found: readonly SelectedEntry[], asked: LogSpan): boolean {
   return found.length > 0 && found.length < asked.to - asked.from && found.at(-1)!.logIndex < asked.to - 1
 }
@@ -112,7 +115,7 @@ function entriesFor(wanted: number, leavesPerEntry: number): number {
   return Math.max(pageEntries.min, Math.min(pageEntries.max, entries))
 }
 
-/** Leaves of the entries that a row may not tell of. */
+/** Reads the leaves of entries that may have no row. */
 async function leavesWithoutRows(
   tx: TenantTx,
   logs: TenantLogs,
@@ -164,7 +167,7 @@ async function* rowParts(deps: PartsDeps, request: PartsRequest): PartPages & As
       const { next } = page
       const end: number = next ? next.logIndex : page.span.to
       reading = end < span.to ? readPage(end, next) : undefined
-      // Awaited later, if at all.
+      // The rejection is handled when the page is awaited, if ever.
       reading?.catch(() => {})
       const verifications = page.check && (await checked(page.check, signal))
       yield partsOfRows(records, tenant.slug, page, verifications)
@@ -202,7 +205,7 @@ function partsOfRows(
   return parts
 }
 
-/** Reads a page while the one before is used. */
+/** Reads each page while the one before is used. */
 async function* ahead<Page extends { span: LogSpan }>(
   { from, to }: LogSpan,
   readPage: (from: number) => Promise<Page>,
@@ -214,7 +217,7 @@ async function* ahead<Page extends { span: LogSpan }>(
       const page: Page = await reading
       signal.throwIfAborted()
       reading = page.span.to < to ? readPage(page.span.to) : undefined
-      // Awaited later, if at all.
+      // The rejection is handled when the page is awaited, if ever.
       reading?.catch(() => {})
       yield page
     }
@@ -223,7 +226,7 @@ async function* ahead<Page extends { span: LogSpan }>(
   }
 }
 
-/** Others may have so much verified just now that it has to wait. */
+/** Verifies a page. It waits while the verifier is busy with the work of others. */
 async function checked(check: () => Promise<Verification[]>, signal: AbortSignal): Promise<Verification[]> {
   for (let attempt = 1; ; attempt++) {
     try {

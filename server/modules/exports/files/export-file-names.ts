@@ -1,6 +1,6 @@
 import type { ExportFileNames, ExportOrder } from '../exports-types.ts'
 
-/** Names of the file and of what proves it. */
+/** Returns the names of the file and of its manifest. */
 export function fileNames({
   jobId,
   format,
@@ -10,12 +10,12 @@ export function fileNames({
   return { file, manifest: `${file}.manifest.json` }
 }
 
-/** Where a file of an export is kept. */
+/** Returns the storage key of a file of an export. */
 export function keyOf(tenant: string, jobId: string, fileName: string): string {
   return `exports/${tenant}/${jobId}/${fileName}`
 }
 
-/** The keys of all that is written for an export; the last is there only while it is written. */
+/** Returns the keys of all files of an export; the last one exists only during the write. */
 export function keysOf(tenant: string, order: Pick<ExportOrder, 'jobId' | 'format' | 'compression'>) {
   const { file, manifest } = fileNames(order)
   const key = (name: string) => keyOf(tenant, order.jobId, name)

@@ -2,20 +2,20 @@ import type { StoredSeal } from '../../hub/records/record-query-types.ts'
 import type { ProvenRecord } from '../../hub/sealing/sealed-records-types.ts'
 import type { Verification } from '../../hub/verification/verification-types.ts'
 
-/** What an export has of one entry of the log, or of a part of it where its records are many megabytes. */
+/** The exported data of one log entry, or of a part of it if its records have many megabytes. */
 export interface EntryPart {
   logIndex: number
-  /** Undefined where somebody deleted it. */
+  /** Undefined if somebody deleted it. */
   seal: StoredSeal | undefined
-  /** Of the tree of the log; read only where it may be needed: without records, or without the seal. */
+  /** The leaf in the tree of the log; read only if it may be needed: without records, or without the seal. */
   logLeaf: Uint8Array | undefined
   records: readonly ExportedRecord[]
-  /** No further part of the entry follows. */
+  /** Whether no further part of the entry follows. */
   isLast: boolean
 }
 
-/** A row to be. */
+/** A future row. */
 export type ExportedRecord = ProvenRecord & { verification?: Verification }
 
-/** Parts in the order of the log. */
+/** Pages of parts in the order of the log. */
 export type PartPages = AsyncIterable<readonly EntryPart[]>

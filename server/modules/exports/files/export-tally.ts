@@ -2,16 +2,16 @@ import type { VerificationSummary } from '../../hub/verification/verification-ty
 import type { ExportProgress } from '../exports-types.ts'
 import type { EntryPart } from './export-parts-types.ts'
 
-/** Counts what an export has, and tells how far it is. */
+/** Counts the contents of an export, and reports its progress. */
 export class ExportTally {
-  /** Leaves of the log that the export goes through. */
+  /** The number of leaves of the log that the export covers. */
   readonly #leaves: number
   readonly #progress: ExportProgress
   readonly #everyMs: number
   #toldAt = 0
-  /** Leaves that were passed. */
+  /** The number of leaves it has passed. */
   #passed = 0
-  /** Rows of seals that are stored. */
+  /** The number of rows of stored seals. */
   #sealedRows = 0
   rows = 0
   readonly verificationSummary: VerificationSummary = { checked: 0, verified: 0, tampered: 0, cosign_invalid: 0 }
@@ -22,7 +22,7 @@ export class ExportTally {
     this.#everyMs = everyMs
   }
 
-  /** Leaves that no row stands for, as far as their seals are stored. */
+  /** Returns the number of leaves without a row, as far as their seals are stored. */
   get leftOut(): number {
     return Math.max(0, this.#passed - this.#sealedRows)
   }
@@ -43,14 +43,14 @@ export class ExportTally {
     this.#toldAt = performance.now()
   }
 
-  /** As if the rest had as many rows as what was passed; before the first row, as many as it has leaves. */
+  /** Extrapolates the rows from the passed leaves; before the first row, it expects one row per leaf. */
   #rowsExpected(): number {
     const left = Math.max(0, this.#leaves - this.#passed)
     const expected = this.#passed === 0 ? left : Math.round((this.rows / this.#passed) * left)
     return this.rows + (this.rows === 0 ? left : Math.min(expected, left))
   }
 
-  /** As the Hub query counts them. */
+  /** Counts a verification as the Hub query does. */
   #addVerification({ verified, checks }: NonNullable<EntryPart['records'][number]['verification']>): void {
     const summary = this.verificationSummary
     summary.checked += 1

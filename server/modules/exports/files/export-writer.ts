@@ -35,10 +35,10 @@ export interface ExportWriterDeps {
 
 type WriteOptions = Parameters<ExportWriter['write']>[2]
 
-/** Between two reports of progress, which are statements to the database. */
+/** Milliseconds between two progress reports, each of which is a statement to the database. */
 const progressMs = 500
 
-/** @param options.progressMs how long nothing is told of the progress after it was told */
+/** @param options.progressMs minimum milliseconds between two progress reports */
 export function createExportWriter(deps: ExportWriterDeps, options: { progressMs?: number } = {}): ExportWriter {
   return {
     fileNames,
@@ -51,7 +51,7 @@ export function createExportWriter(deps: ExportWriterDeps, options: { progressMs
         const storage = await deps.encryption.forWriting(tenant, order.jobId, deps.storage)
         return await writeFiles({ ...deps, storage }, tenant, order, writing, options.progressMs ?? progressMs)
       } catch (error) {
-        // What stays nonetheless is replaced by the next attempt, or goes with the job.
+        // The next attempt replaces remaining files, or the job deletes them.
         await removeAll(deps.storage, Object.values(keys)).catch(() => {})
         throw writing.signal.aborted ? writing.signal.reason : error
       }
@@ -139,7 +139,7 @@ async function writeFiles(
   }
 }
 
-/** Passes pages on, and tells of each what it is for seals and numbers. */
+/** Passes pages on, and adds each to the seals and the tally. */
 async function* followed(pages: PartPages, tally: ExportTally, seals: SealsWriter | undefined): PartPages {
   for await (const parts of pages) {
     yield parts
@@ -159,7 +159,7 @@ function fileOf({ format, includeProvenance, verify }: ExportOrder, pages: PartP
   }
 }
 
-/** Size and hash are of the bytes as they are downloaded. */
+/** Writes a file. Size and hash are those of the downloaded bytes. */
 async function writeFile(
   storage: Storage,
   key: string,
@@ -187,7 +187,7 @@ async function writeFile(
   stored.catch((error: Error) => metered.destroy(error))
   const piped =
     compression === 'gzip' ? pipeline(source, createGzip(), metered, { signal }) : pipeline(source, metered, { signal })
-  // Where the source fails, both do: what it failed with is the reason, and not that the content broke off.
+  // If the source fails, both fail. The error of the source is then the reason, not the broken content.
   const [pipe, store] = await Promise.allSettled([piped, stored])
   if (store.status === 'rejected') throw store.reason
   if (pipe.status === 'rejected') throw pipe.reason

@@ -2,8 +2,8 @@ import type { ExportedRecord, PartPages } from './export-parts-types.ts'
 import { RowBytes } from './row-bytes.ts'
 
 /**
- * JSON Lines: the record as the API answers it, one a line. Nothing is serialised anew: a row is the stored text with its
- * last brace cut off and the members that are added to it, which a verifier can therefore take apart without parsing.
+ * Yields JSON Lines: one record in the form of the API per line. Nothing is serialised again: a row is the stored text
+ * with its last brace replaced by the added members. So a verifier can take it apart without parsing.
  */
 export async function* jsonlFile(pages: PartPages, includeProvenance: boolean): AsyncGenerator<Buffer> {
   const bytes = new RowBytes()
@@ -26,7 +26,7 @@ function writeRow(bytes: RowBytes, record: ExportedRecord, includeProvenance: bo
     bytes.back(1)
     if (includeProvenance) {
       const { provenanceHash, provenanceCosign } = record
-      // One byte for each character: digits, letters, `-`, `_`, `:` and `.`.
+      // Only one-byte characters: digits, letters, `-`, `_`, `:` and `.`.
       bytes.ascii(`,"is_purged":false,"provenance_hash":"${provenanceHash}","provenance_cosign":"${provenanceCosign}"`)
     } else bytes.ascii(',"is_purged":false')
   }

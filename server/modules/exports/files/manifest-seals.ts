@@ -10,8 +10,8 @@ import type { EntryPart } from './export-parts-types.ts'
 const flushUnits = 64 * 1024
 
 /**
- * The elements of `seals`, written to a file of their own while the export goes on: what stands before them in the
- * manifest is known at the end only, and they may be too many to hold.
+ * Writes the elements of `seals` to a file of their own during the export. The members before them in the manifest are
+ * known only at the end, and the elements may be too many to hold.
  */
 export class SealsWriter {
   readonly #records: Pick<SealedRecords, 'noteOf'>
@@ -28,7 +28,7 @@ export class SealsWriter {
     this.#records = records
     this.#logName = logName
     this.#written = storage.write(key, this.#stream)
-    // Awaited with the next flush.
+    // The next flush awaits the promise.
     this.#written.catch(() => {})
   }
 
@@ -45,7 +45,7 @@ export class SealsWriter {
     if (this.#text.length >= flushUnits) await this.#flush()
   }
 
-  /** Answers SHA-256 of the elements, each followed by \n, in hexadecimal. */
+  /** Completes the file. Returns the SHA-256 of the elements, each followed by \n, in hexadecimal. */
   async finish(): Promise<string> {
     await this.#flush()
     this.#stream.end()
@@ -53,7 +53,7 @@ export class SealsWriter {
     return this.#digest.digest('hex')
   }
 
-  /** Nothing of it stays. */
+  /** Aborts the file; nothing of it remains. */
   async abort(reason: Error): Promise<void> {
     this.#stream.destroy(reason)
     await this.#written.catch(() => {})
@@ -62,7 +62,7 @@ export class SealsWriter {
   async #flush(): Promise<void> {
     const text = this.#text
     this.#text = ''
-    // The storage stops reading when it fails, so nothing would drain.
+    // A failed storage stops reading, so `drain` would never fire.
     if (!this.#stream.write(text)) await Promise.race([once(this.#stream, 'drain'), this.#written])
   }
 }

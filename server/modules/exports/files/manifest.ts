@@ -17,7 +17,7 @@ export interface ManifestParts {
   file: ExportManifest['file']
   leftOut: number
   keys: readonly PublishedKey[]
-  /** Only with provenance. */
+  /** The hash of the seals; only with provenance. */
   sealsSha256: string | undefined
 }
 
@@ -26,7 +26,7 @@ type ManifestHead = Omit<ExportManifest, 'statement' | 'seals'>
 const sha256 = (bytes: Uint8Array) => hash('sha256', bytes, 'buffer')
 const base64 = (hashes: readonly Uint8Array[]) => hashes.map((bytes) => Buffer.from(bytes).toString('base64'))
 
-/** Writes the manifest; its `seals`, if it has them, are taken from their own file without ever being held. */
+/** Writes the manifest. Its `seals`, if any, are streamed from their own file. */
 export async function writeManifest(
   storage: Storage,
   key: string,

@@ -4,26 +4,30 @@ import type { ColumnType } from '../../../../contract/export-columns.ts'
 export type Cell = string | number | bigint | boolean | null
 
 /**
- * The cells of a column while their row group grows. They live just long enough for the garbage collector to take them for
- * something that stays, so as little as may be of them is on the heap.
+ * Holds the cells of a column while their row group grows. They live just long enough for the garbage collector to
+ * promote them, so as little of them as possible is on the heap.
  */
 export interface Cells {
   readonly length: number
   push(cell: Cell): void
-  /** All so far, as they are written; good until the next one is pushed. The next group begins empty. */
+  /** Returns all cells so far, in the form for writing; valid until the next push. The next group begins empty. */
   take(): unknown[]
 }
 
 /**
- * The data of a column, which the writer asks for once it comes to the column: the values of all columns at once would be
- * more than anything else in memory.
+ * Returns the data of a column, which the writer requests when it reaches the column: the values of all columns at once
+ * would exceed everything else in memory.
  */
 export function dataOf(cells: Cells): ColumnSource['data'] {
   const data = { length: cells.length, slice: () => cells.take() }
   return data as unknown as unknown[]
 }
 
-/** @param isRepeated whether most texts are those of earlier rows */
+/**
+ * Creates the cells of a column.
+ *
+ * @param isRepeated whether most texts occur in earlier rows
+ */
 export function cellsOf(type: ColumnType, isRepeated: boolean): Cells {
   switch (type) {
     case 'text':
@@ -54,17 +58,17 @@ class CellList implements Cells {
   }
 }
 
-/** Small numbers, which are no objects, until they are written. */
+/** Stores integers as small numbers, which are no objects, until they are written. */
 class Integers extends CellList {
   override take(): Cell[] {
     return super.take().map((cell) => (cell === null ? null : BigInt(cell as number)))
   }
 }
 
-/** Distinct texts that are kept: beyond that they are not so repeated after all. */
+/** Maximum number of distinct texts to share; a column with more is not repeated. */
 const sharedMax = 1000
 
-/** Each text once. */
+/** Stores each distinct text once. */
 class SharedTexts extends CellList {
   readonly #known = new Map<string, string>()
 
@@ -82,11 +86,11 @@ class SharedTexts extends CellList {
 const firstBytes = 64 * 1024
 const none = -1
 
-/** Texts as UTF-8, outside of the heap. */
+/** Stores texts as UTF-8, outside of the heap. */
 class TextBytes implements Cells {
   #bytes = Buffer.allocUnsafeSlow(firstBytes)
   #size = 0
-  /** Where each ends. */
+  /** The end of each text. */
   #ends: number[] = []
 
   get length(): number {

@@ -36,7 +36,7 @@ const physical: Record<ColumnType, Omit<SchemaElement, 'name'>> = {
   boolean: { type: 'BOOLEAN' },
 }
 
-/** Texts that rows have in common. */
+/** Columns whose texts many rows share. */
 const repeated = new Set([
   ...['record_type', 'tenant_id', 'created_by', 'schema_version', 'related_records'],
   ...[
@@ -51,15 +51,15 @@ const repeated = new Set([
   ],
   ...['decision_outcome', 'decision_actor_role', 'event_kind', 'owner', 'price_source', 'error_code'],
 ])
-/** Random: nothing makes them shorter. */
+/** Columns of random values, which no codec makes shorter. */
 const incompressible = new Set<string>(['provenance_hash', 'provenance_cosign'])
 
-/** The rows of one group, column by column: of a record nothing else is kept. */
+/** Holds the rows of one group by column, and nothing else of a record. */
 export class ParquetColumns {
   readonly #columns: readonly Column[]
   readonly #cells: readonly Cells[]
   rows = 0
-  /** Length of the texts, a measure of what the group takes. */
+  /** The length of the texts, a measure of the memory of the group. */
   units = 0
 
   constructor(options: ParquetOptions) {
@@ -80,7 +80,7 @@ export class ParquetColumns {
     this.units += record.canonical.length
   }
 
-  /** The group so far, to be written at once. The next group begins empty. */
+  /** Returns the group so far, for immediate writing. The next group begins empty. */
   take(): ColumnSource[] {
     this.rows = 0
     this.units = 0
@@ -90,7 +90,7 @@ export class ParquetColumns {
       offsetIndex: false,
       // Readers skip groups by time.
       statistics: type === 'timestamp',
-      // A dictionary is looked for only where there may be one.
+      // The writer tries a dictionary only for columns that may have one.
       ...(repeated.has(name) || type === 'boolean' ? {} : { encoding: 'PLAIN' as const }),
       ...(incompressible.has(name) ? { codec: 'UNCOMPRESSED' as const } : {}),
     }))

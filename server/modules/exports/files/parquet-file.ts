@@ -3,15 +3,15 @@ import type { PartPages } from './export-parts-types.ts'
 import { ParquetColumns, type ParquetOptions } from './parquet-columns.ts'
 
 /**
- * Of a row group, whichever comes first. A group is written without a pause, in some 30 ms; the footer tells of each
- * group and column, and is kept until the end.
+ * Limits of a row group, whichever comes first. A group is written without a pause, in some 30 ms; the footer describes
+ * each group and column, and stays in memory until the end.
  */
 const groupRowsMax = 4096
 const groupUnitsMax = 8 * 1024 * 1024
 const pageBytes = 128 * 1024
 const chunkBytes = 512 * 1024
 
-/** Typed columns in row groups of bounded size; timestamps in microseconds, UTC. */
+/** Yields a Parquet file: typed columns in row groups of bounded size; timestamps in microseconds, UTC. */
 export async function* parquetFile(pages: PartPages, options: ParquetOptions): AsyncGenerator<Buffer> {
   const columns = new ParquetColumns(options)
   const writer = new ChunkWriter()
@@ -36,9 +36,9 @@ export async function* parquetFile(pages: PartPages, options: ParquetOptions): A
   yield* writer.take()
 }
 
-/** What the footer will say is kept until the end: of each group what it does not have in common with the first. */
+/** Reduces the footer data that stays in memory until the end: each group shares equal members with the first. */
 function keepLess({ pendingIndexes, row_groups: groups }: ParquetWriter): void {
-  // There are no indexes, and these are what they would be made of.
+  // The file has no indexes, which these would become.
   pendingIndexes.length = 0
   const first = groups[0]!.columns
   for (const [at, { meta_data: meta }] of groups.at(-1)!.columns.entries()) {
@@ -49,7 +49,7 @@ function keepLess({ pendingIndexes, row_groups: groups }: ParquetWriter): void {
   }
 }
 
-/** What was taken is gone from it, while offsets go on. */
+/** Drops the bytes that were taken, while offsets continue. */
 class ChunkWriter extends ByteWriter {
   readonly #chunks: Buffer[] = []
 

@@ -1,17 +1,17 @@
-/** What a chunk has before it is passed on: enough that passing on costs nothing beside it. */
+/** Size of a chunk: large enough that the cost of passing it on is negligible. */
 const chunkBytes = 512 * 1024
 
-/** UTF-8 takes three bytes for each UTF-16 unit at most. */
+/** Maximum UTF-8 bytes for each UTF-16 unit. */
 const bytesPerUnitMax = 3
 
-/** Gathers text as UTF-8 in large chunks. A chunk that was taken is not touched again. */
+/** Gathers text as UTF-8 in large chunks. A chunk that was taken is not modified again. */
 export class RowBytes {
   readonly #full: Buffer[] = []
   #chunk = Buffer.allocUnsafeSlow(chunkBytes)
   #at = 0
   #fullBytes = 0
 
-  /** There is enough to be taken. */
+  /** Returns whether a full chunk can be taken. */
   get isFull(): boolean {
     return this.#fullBytes > 0
   }
@@ -21,18 +21,18 @@ export class RowBytes {
     this.#at += this.#chunk.write(text, this.#at)
   }
 
-  /** Text of one byte for each character. */
+  /** Appends text of one-byte characters. */
   ascii(text: string): void {
     this.#room(text.length)
     this.#at += this.#chunk.write(text, this.#at, 'latin1')
   }
 
-  /** Takes back the last bytes that {@link text} has just written. */
+  /** Removes the last bytes that {@link text} has just written. */
   back(bytes: number): void {
     this.#at -= bytes
   }
 
-  /** Everything so far. */
+  /** Returns everything so far. */
   take(): Buffer[] {
     this.#passOn(chunkBytes)
     this.#fullBytes = 0

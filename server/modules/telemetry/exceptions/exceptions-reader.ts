@@ -6,7 +6,7 @@ import { exceptionOf } from './exceptions-response.ts'
 import type { CostException, ExceptionsQuery } from './exceptions-schemas.ts'
 import { type ScanIndex, type ScannedRecord, scanRecords } from './exceptions-store.ts'
 
-/** Records that one request looks at, however few of them are exceptions. */
+/** Maximum number of records that one request reads, even if few of them are exceptions. */
 export const scannedMax = 10_000
 const scannedAtFirst = 200
 const scannedAtOnce = 2000
@@ -15,12 +15,12 @@ type Filters = Pick<ExceptionsQuery, 'skill_id' | 'archetype_id' | 'user_id' | '
 
 export interface ExceptionsRequest {
   kind: ExceptionsQuery['kind']
-  /** Percent. */
+  /** The tolerance in percent. */
   tolerance: number
   filters: Filters
-  /** Where the list begins, at its first page, */
+  /** The record at which the first page begins. */
   fromId: string | undefined
-  /** or behind which record, at a later one. */
+  /** The record after which a later page begins. */
   afterId: string | undefined
   belowId: string | undefined
   limit: number
@@ -28,11 +28,14 @@ export interface ExceptionsRequest {
 
 interface FoundExceptions {
   items: CostException[]
-  /** The record to go on behind; undefined at the end of the list. */
+  /** The record after which the next page begins; undefined at the end of the list. */
   lastId: string | undefined
 }
 
-/** The next exceptions, in a transaction of `inIndexOrder`. Fewer than asked for where they are too far apart. */
+/**
+ * Reads the next exceptions, in a transaction of `inIndexOrder`. A page is shorter than requested if they are too far
+ * apart.
+ */
 export async function readExceptions(
   tx: TenantTx,
   request: ExceptionsRequest,
@@ -49,7 +52,7 @@ export async function readExceptions(
     const records = await scanRecords(tx, { index, above, belowId, limit: asked })
     for (const record of records) {
       const found = exceptionIn(record, request, book)
-      // One more than the page holds tells that there is a next page.
+      // An item beyond the limit proves that a next page exists.
       if (found && items.length === limit) return { items, lastId: items.at(-1)!.record_id }
       if (found) items.push(found)
       await turn.endIfLong()
@@ -66,7 +69,7 @@ function firstBound(afterId: string | undefined, fromId: string | undefined) {
   return fromId === undefined ? undefined : { operator: '>=' as const, recordId: fromId }
 }
 
-/** By the filter that leaves least; the others are seen to afterwards. */
+/** Selects the index by the filter that matches least; the other filters are applied afterwards. */
 function indexFor({ user_id, skill_id, archetype_id }: Filters): ScanIndex {
   if (user_id !== undefined) return { column: 'user_id', value: user_id }
   if (skill_id !== undefined) return { column: 'skill_id', value: skill_id }

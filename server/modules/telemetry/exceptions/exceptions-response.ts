@@ -7,7 +7,7 @@ import type { ScannedRecord } from './exceptions-store.ts'
 
 type Priced = ReadEvent & { computedMicros: number }
 
-/** What is wrong with the costs of an event, or undefined. `tolerance` is in percent of the computed cost. */
+/** Returns the problem of an event's costs, or undefined. `tolerance` is in percent of the calculated cost. */
 export function exceptionOf(
   stored: ScannedRecord,
   event: ReadEvent,
@@ -39,7 +39,7 @@ function reasonOf({ llm_platform, llm_model, exactMs, tokens_in, tokens_out }: R
   return book.explain(llm_platform, llm_model, exactMs, tokens_in, tokens_out) ?? 'price_known_since'
 }
 
-/** Compared in whole numbers: a percent of a micro-dollar in parts of a million. */
+/** Compares whole numbers: percent of micro-dollars in parts of a million. */
 function diverges({ estimateMicros, computedMicros }: Priced, tolerance: number): boolean {
   const off = BigInt(Math.abs(estimateMicros - computedMicros))
   return off * 100_000_000n > BigInt(Math.round(tolerance * 1_000_000)) * BigInt(computedMicros)

@@ -9,9 +9,9 @@ import type { TenantPrices } from '../prices/tenant-prices.ts'
 import { type ExceptionsRequest, readExceptions } from './exceptions-reader.ts'
 import { type CostException, type ExceptionsQuery, tolerancePercentDefault } from './exceptions-schemas.ts'
 
-/** Events without a price, or whose two costs differ. */
+/** Lists events without a price, or whose reported and calculated costs differ. */
 export interface CostExceptions {
-  /** A page in the order of storing. Throws `validation-failed` and `invalid-cursor`. */
+  /** Returns a page in the order of storage. Throws `validation-failed` and `invalid-cursor`. */
   list(tenant: Tenant, query: ExceptionsQuery): Promise<{ items: CostException[]; next_cursor: string | null }>
 }
 
@@ -46,7 +46,7 @@ export function createCostExceptions(deps: {
       const binding = bindingOf(tenant, query)
       const afterId = query.cursor === undefined ? undefined : String(openCursor(cursorKey, binding, query.cursor))
       const request = requestOf(query, afterId)
-      // Whoever has just set a price wants to see what it explains, whichever process answers.
+      // A caller that has just set a price must see its effect in every process.
       const book = await prices.freshBookOf(tenant.slug)
       const { items, lastId } = await database.withTenant(tenant.slug, (tx) => readExceptions(tx, request, book), {
         readOnly: true,
@@ -57,7 +57,7 @@ export function createCostExceptions(deps: {
   }
 }
 
-/** The page's size is not bound: a reader may change it on the way. */
+/** The page size is not bound: a reader may change it between pages. */
 function bindingOf(tenant: Tenant, query: ExceptionsQuery): CursorBinding {
   const { cursor: _cursor, limit: _limit, tolerance = tolerancePercentDefault, ...parameters } = query
   return { tenant: tenant.slug, operation: 'listCostExceptions', query: { ...parameters, tolerance } }

@@ -1,7 +1,7 @@
 import type { TenantTx } from '../../../db/database.ts'
 import { decryptContent } from '../../../db/record-encryption.ts'
 
-/** The index that records are looked through by, and the value that they all have there. */
+/** The index for the scan, and the value that all its records have. */
 export interface ScanIndex {
   column: 'record_type' | 'user_id' | 'skill_id' | 'archetype_id'
   value: string
@@ -9,33 +9,33 @@ export interface ScanIndex {
 
 export interface Scan {
   index: ScanIndex
-  /** Records behind the first, or with and behind the second. */
+  /** Starts after the first id, or at the second. */
   above: { operator: '>' | '>='; recordId: string } | undefined
   belowId: string | undefined
   limit: number
 }
 
-/** A record that was looked at. */
+/** A scanned record. */
 export interface ScannedRecord {
   recordId: string
-  /** Null for what is no telemetry event or is purged. */
+  /** Null for a record that is no telemetry event or is purged. */
   canonical: string | null
-  /** Whether it was rated again, and what came of it: null where there was no price. */
+  /** Whether it was repriced, and the result: null without a price. */
   rated: boolean
   ratedMicros: number | null
   ratedSource: string | null
 }
 
 /**
- * The next records in the order of their ids, as many as asked for or all there are, in a transaction of `inIndexOrder`.
- * The order names the column, and compares it together with the id, because that is the order of the one index that is
- * to be used: any other would look at records without a limit. OFFSET keeps a look-up one per record.
+ * Returns the next records in the order of their ids, up to the limit, in a transaction of `inIndexOrder`. The order
+ * names the column, and compares it together with the id, because that is the order of the required index: any other
+ * would read records without a limit. OFFSET keeps a look-up one per record.
  */
 export async function scanRecords(tx: TenantTx, { index, above, belowId, limit }: Scan): Promise<ScannedRecord[]> {
   const values: unknown[] = [tx.tenantId, index.value, limit]
   const parameter = (value: unknown) => `$${values.push(value)}`
   const { column } = index
-  // These two are what shows the planner that an index of rows that have a value holds all of them.
+  // These two conditions prove to the planner that a partial index of rows with a value contains all of them.
   const conditions = [`${column} >= $2`, `${column} <= $2`]
   if (above) {
     const id = `${parameter(above.recordId)}::uuid`

@@ -3,7 +3,7 @@ import { problems } from '../../../../contract/problems.ts'
 import { isJsonObject, type JsonValue } from '../../../../provenance/index.ts'
 import type { BatchAnswer, BatchError, BatchFacts, IndexedReceipt, Refusal } from '../telemetry-types.ts'
 
-/** Characters that say why one event was refused. A hundred faults fit unless their names are long. */
+/** Maximum number of characters that explain one refused event. A hundred faults fit unless their names are long. */
 const detailLengthMax = 16 * 1024
 
 export function factsAsJson(facts: BatchFacts): JsonValue {
@@ -17,7 +17,7 @@ export function factsAsJson(facts: BatchFacts): JsonValue {
   }
 }
 
-/** Reads what {@link factsAsJson} wrote. */
+/** Parses the facts of {@link factsAsJson}. */
 export function factsOfJson(json: JsonValue): BatchFacts {
   if (!isJsonObject(json)) throw new Error('the stored answer of a batch is not an object')
   return {
@@ -30,7 +30,7 @@ export function factsOfJson(json: JsonValue): BatchFacts {
   }
 }
 
-/** @param refused the index of each refused event, in order, and why */
+/** @param refused the index and reason of each refused event, in order */
 export function toBatchResponse(
   baseUrl: string,
   records: IndexedReceipt[],
@@ -61,7 +61,7 @@ function batchError(baseUrl: string, index: number, refusal: Refusal): BatchErro
   }
 }
 
-/** Joins faults that fit together, but at least one, and counts the others. */
+/** Joins faults up to the maximum length, but at least one, and counts the others. */
 function joinedUpTo(faults: readonly string[]): string {
   let length = 0
   const listed = faults.filter((fault, at) => {

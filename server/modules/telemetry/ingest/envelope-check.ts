@@ -6,8 +6,8 @@ import type { Tenant } from '../../../http/caller.ts'
 import { contentErrors, faultsMax } from './event-check.ts'
 
 /**
- * The events of a batch. Throws `batch-too-large`, `content-not-allowed` (Mode C) and `validation-failed` for the
- * request as a whole.
+ * Returns the events of a batch. Throws `batch-too-large`, `content-not-allowed` (Mode C) and `validation-failed` for
+ * the request as a whole.
  */
 export function eventsOf(tenant: Tenant, body: JsonValue): readonly JsonValue[] {
   if (!isJsonObject(body)) throw validationFailed([{ pointer: '', detail: 'must be an object with `events`' }])
@@ -29,7 +29,7 @@ export function eventsOf(tenant: Tenant, body: JsonValue): readonly JsonValue[] 
   return events as readonly JsonValue[]
 }
 
-/** Throws `content-not-allowed` when a Mode C tenant sends more than the envelope. */
+/** Throws `content-not-allowed` if a Mode C tenant sends more than the envelope. */
 export function checkContent(tenant: Tenant, event: JsonValue): void {
   if (tenant.mode === 'C') refuseContent(contentErrors(event))
 }

@@ -18,20 +18,23 @@ import type { ValidEvent } from '../telemetry-types.ts'
 const shapeErrors = compileSchema(EventSchema)
 const futureMsMax = eventFutureMinutesMax * 60_000
 const metadataTooLarge = `must be at most ${metadataBytesMax} bytes as canonical JSON`
-/** A member takes five bytes at least, as in `"":1,`; each has another name. */
+/** Maximum number of members: each takes at least five bytes, as in `"":1,`, and has its own name. */
 const metadataMembersMax = metadataBytesMax / 5
 const membersMax = 1000
 const tolerancePercent = Math.round(tokenSumTolerance * 100)
 
-/** Fields, canonical text and the row that is made of it, without metadata. */
+/** Bytes of fields, canonical text and the resulting row, without metadata. */
 const eventBytes = 2048
-/** The text of an id, in the event and in two arrays of links. */
+/** Bytes of an id as text, in the event and in two arrays of links. */
 const linkBytes = 120
 
-/** Enough to mend a request by, however many of its members are wrong. */
+/** Maximum number of faults: enough to correct a request. */
 export const faultsMax = 100
 
-/** The members that only modes A and B take: in Mode C whatever is not in the envelope may be content. */
+/**
+ * Returns errors for members that only modes A and B accept: in Mode C every member outside of the envelope may be
+ * content.
+ */
 export function contentErrors(event: JsonValue): PointedError[] {
   if (!isJsonObject(event)) return []
   return Object.keys(event)
@@ -40,10 +43,7 @@ export function contentErrors(event: JsonValue): PointedError[] {
     .map((name) => errorAt([name], 'is not a field of the telemetry envelope'))
 }
 
-/**
- * Checks an event by itself, without the tenant's catalogue. Answers everything that is wrong with it, with pointers
- * relative to the event.
- */
+/** Checks an event without the tenant's catalogue. Returns all its faults, with pointers relative to the event. */
 export function readEvent(input: JsonValue, nowMs: number): ValidEvent | PointedError[] {
   const excess = excessOf(input)
   if (excess.length > 0) return excess
@@ -58,8 +58,8 @@ export function readEvent(input: JsonValue, nowMs: number): ValidEvent | Pointed
 }
 
 /**
- * What is larger than in any sound event, so that the schema's validator never meets it: it would complain about each
- * of the members of 16 MiB, which takes ten seconds and a gigabyte, and overflow its stack in a long version.
+ * Returns faults of a size that no valid event has, before the schema's validator runs. The validator would report each
+ * member of 16 MiB, which takes ten seconds and a gigabyte, and overflow its stack in a long version.
  */
 function excessOf(input: JsonValue): PointedError[] {
   if (!isJsonObject(input)) return []
@@ -99,14 +99,14 @@ function soundEvent(event: TelemetryEvent, ts: Timestamp): ValidEvent {
     latencyMs: event.latency_ms,
     epochMs: ts.epochMs,
     costEstimateMicros,
-    // A spread copies an object as it is laid out; leaving a member out would make a slow one of every event.
+    // A spread keeps the layout of an object; omitting a member would make every event a slow object.
     fields: isPlain(event) ? { ...event, ...normal } : ownFields({ ...event, ...normal }),
     relatedRecords: event.related_records?.map((id) => id.toLowerCase()),
     sizeBytes: eventBytes * (event.metadata === undefined ? 1 : 2) + linkBytes * (event.related_records?.length ?? 0),
   }
 }
 
-/** Whether every member is stored as a field of the event. */
+/** Returns whether every member is stored as a field of the event. */
 function isPlain({ error_code, related_records }: TelemetryEvent): boolean {
   return error_code !== null && related_records === undefined
 }
@@ -115,7 +115,7 @@ function ownFields({ error_code: code, related_records: _, ...rest }: TelemetryE
   return code === undefined || code === null ? rest : { ...rest, error_code: code }
 }
 
-/** The rules beyond the schema, each where the members it is about are there. */
+/** Checks the rules beyond the schema, as far as their members exist. */
 function brokenRules(event: Partial<TelemetryEvent>, ts: Timestamp | undefined, nowMs: number): PointedError[] {
   const { tokens_in: tokensIn, tokens_out: tokensOut, tokens_total_reported: reported, metadata } = event
   const faults: PointedError[] = []
@@ -145,7 +145,7 @@ function brokenRules(event: Partial<TelemetryEvent>, ts: Timestamp | undefined, 
   return faults
 }
 
-/** The same rules for an event that is not sound: only by the members that are, or they would complain twice. */
+/** Checks the same rules for an invalid event, on its valid members only, so that no member is reported twice. */
 function brokenRulesOfRest(input: JsonValue, faults: readonly PointedError[], nowMs: number): PointedError[] {
   if (!isJsonObject(input)) return []
   const faulty = new Set(faults.map(({ pointer }) => pointer.split('/', 2)[1]))
@@ -155,7 +155,7 @@ function brokenRulesOfRest(input: JsonValue, faults: readonly PointedError[], no
   return brokenRules(event, ts, nowMs).filter(({ pointer }) => !faulty.has(pointer.slice(1)))
 }
 
-/** Interface 4.3, rule 4, in whole numbers: |sum - reported| ≤ 2 % of reported. */
+/** Applies interface 4.3, rule 4, in whole numbers: |sum - reported| ≤ 2 % of reported. */
 export function missesTotal(sum: number, reported: number): boolean {
   return Math.abs(sum - reported) * 100 > reported * tolerancePercent
 }

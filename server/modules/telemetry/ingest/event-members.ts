@@ -2,8 +2,8 @@ import type { JsonObject } from '../../../../provenance/index.ts'
 import type { CommonMembers } from '../../hub/hub-types.ts'
 
 /**
- * The canonical object of an event, its members in the order of their names (RFC 8785, section 3.2.3). Another order
- * would give the same canonical text in twice the time.
+ * Returns the canonical object of an event, with its members in the order of their names (RFC 8785, section 3.2.3).
+ * Another order would give the same canonical text in twice the time.
  */
 export function eventMembers(fields: JsonObject, common: CommonMembers): JsonObject {
   const members: Record<string, JsonObject[string]> = { archetype_id: fields.archetype_id! }

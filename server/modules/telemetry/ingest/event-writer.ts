@@ -15,19 +15,19 @@ import type { CountedEvent, ValidEvent } from '../telemetry-types.ts'
 import { eventMembers } from './event-members.ts'
 import { type InvocationOutbox, newsSteps } from './invocation-outbox.ts'
 
-/** The events of one request, to be stored together with others of its tenant or alone. */
+/** The events of one request, stored alone or together with other requests of the tenant. */
 export interface Submission {
   caller: Caller
   events: readonly ValidEvent[]
   claim: Claim | undefined
-  /** What the key is claimed with, given the records. */
+  /** Returns the stored response for the idempotency key, given the receipts. */
   answerOf(receipts: readonly RecordReceipt[]): JsonValue
 }
 
-/** One of the submissions could not claim its key, so none was stored. */
+/** A submission could not claim its idempotency key, so nothing was stored. */
 export class ClaimRefused extends Error {
   readonly index: number
-  /** Another transaction that has not ended holds the key; else it is taken. */
+  /** Whether a running transaction holds the key; otherwise the key is already in use. */
   readonly inFlight: boolean
 
   constructor(index: number, inFlight: boolean) {
@@ -37,26 +37,25 @@ export class ClaimRefused extends Error {
   }
 }
 
-/** Each time the key was rotated between two statements. */
+/** Maximum number of repeats, each after a key rotation between two statements. */
 const keyRepeatsMax = 4
 
 /** Turns events into records and stores them. */
 export interface EventWriter {
   /**
-   * Stores the events of all submissions, which are of one tenant, in one transaction: records, seals, claims, what
-   * they add to the numbers, and what is to be told of them. Returns once it has committed, with the receipts of each submission.
-   *
-   * A claim that meets another transaction in flight waits for its end if `patient`. Throws {@link ClaimRefused}, or
-   * what the database throws; then nothing is stored.
+   * Stores the events of all submissions of one tenant in one transaction: records, seals, claims, rollup deltas and
+   * webhook messages. Returns the receipts of each submission after the commit.
+   * If `patient`, a claim waits for the end of a transaction that holds it. Throws {@link ClaimRefused}, or the error
+   * of the database; then nothing is stored.
    */
   store(tenant: Tenant, submissions: readonly Submission[], patient: boolean): Promise<RecordReceipt[][]>
-  /** Of stored records, in the order of the ids; those that are gone are left out. */
+  /** Returns receipts in id order; skips deleted records. */
   receipts(tenant: Tenant, recordIds: readonly string[]): Promise<RecordReceipt[]>
-  /** Returns those of the ids that name no record of the tenant. */
+  /** Returns the ids that name no record of the tenant. */
   missing(tenant: Tenant, recordIds: readonly string[]): Promise<ReadonlySet<string>>
 }
 
-/** An event with what the service makes of it. */
+/** An event with the values that the service derives. */
 export interface RatedEvent {
   draft: RecordDraft
   counted: CountedEvent
@@ -83,7 +82,7 @@ export function createEventWriter(deps: {
       database.withTenant(tenant.slug, (tx) => records.missing(tx, recordIds), { readOnly: true }),
   }
 
-  /** @param repeats how often another content key than this process knew had become the active one */
+  /** @param repeats how often this process' content key was no longer the active one */
   async function storeUnderKey(
     tenant: Tenant,
     submissions: readonly Submission[],
@@ -109,7 +108,7 @@ export function createEventWriter(deps: {
     const told = watch ? await newsSteps(news.outbox, watch, batch, rated, isEncrypted) : []
     if (rated.length > 0) {
       steps.push(...records.writer.copySteps(batch, sealer))
-      // The id of a seal of this transaction names what the transaction adds.
+      // The id of a seal of this transaction names its delta.
       steps.push(deltaStep(tenant.slug, batch.seals[0]!.sealId, deltaOf(rated.map(({ counted }) => counted))))
       steps.push(...told)
     }
@@ -131,7 +130,7 @@ export function createEventWriter(deps: {
   }
 }
 
-/** The price is frozen on the event: a later catalogue changes nothing about it. */
+/** Prices an event. The price is fixed on the event: a later price list does not change it. */
 function rate(book: PriceBook, caller: Caller, event: ValidEvent): RatedEvent {
   const { skillId, archetypeId, userId, platform, model, epochMs, tokensIn, tokensOut, success, latencyMs } = event
   const price = model === undefined ? undefined : book.priceOf(platform, model, exactMsOf(event), tokensIn, tokensOut)
@@ -163,7 +162,7 @@ function rate(book: PriceBook, caller: Caller, event: ValidEvent): RatedEvent {
   }
 }
 
-/** Of `ts`, whose text has six digits: the last three are microseconds. */
+/** Returns the time of `ts` with microseconds, its last three of six fractional digits. */
 function exactMsOf({ epochMs, fields }: ValidEvent): number {
   return exactMs({ epochMs, microsOfMs: Number(String(fields.ts).slice(23, 26)) })
 }

@@ -4,13 +4,13 @@ import type { RecordReceipt } from '../../hub/hub-types.ts'
 import { ClaimRefused, type EventWriter, type Submission } from './event-writer.ts'
 
 /**
- * Group commit: submissions of a tenant that arrive while others are being committed share the next transaction. Each
- * is answered after its own commit, and none waits for company: a tenant that is idle commits a lone event at once.
+ * Implements group commit: submissions of a tenant that arrive during a commit share the next transaction. Each gets
+ * its response after its own commit, and none waits for others: an idle tenant commits a single event at once.
  */
 export interface GroupCommit {
   /**
-   * Stores the events and answers their receipts once they are committed. Throws what its own events or claim deserve,
-   * whatever the rest of the group does; `hub-unavailable` when too much waits to be stored.
+   * Stores the events and returns their receipts after the commit. Throws only errors of its own events or claim,
+   * regardless of the rest of the group; `hub-unavailable` if the backlog is full.
    */
   store(tenant: Tenant, submission: Submission): Promise<RecordReceipt[]>
 }
@@ -22,32 +22,35 @@ interface Member extends Submission {
 interface TenantQueue {
   tenant: Tenant
   waiting: Member[]
-  /** Of those that wait. */
+  /** The number of waiting events. */
   waitingEvents: number
-  /** Transactions under way. */
+  /** The number of running transactions. */
   running: number
-  /** A look at what waits has been put off to the end of this turn of the event loop. */
+  /** Whether a start is scheduled for the end of this turn of the event loop. */
   scheduled: boolean
-  /** Members that go by themselves, because their keys would hold up a group. */
+  /** Members that are stored alone, because their keys would delay a group. */
   lone: Member[]
-  /** Transactions of such members under way. */
+  /** The number of running transactions of such members. */
   loneRunning: number
 }
 
 const transactionsPerTenantMax = 4
-/** Of members that go by themselves: a client that repeats its keys must not take all connections. */
+/**
+ * Maximum number of members that are stored alone at once: a client that repeats its keys must not take all
+ * connections.
+ */
 const lonePerTenantMax = 2
 /**
- * Beside a transaction under way another one starts only for so many events: one costs much the same whatever it
- * holds, so a few are better off waiting for the next. Batches need not wait for each other.
+ * Minimum number of waiting events to start another transaction beside a running one. A transaction costs about the
+ * same for any number, so a few events wait for the next. Batches do not wait for each other.
  */
 const eventsBesideMin = 500
-/** As many as a batch has. */
+/** The maximum number of events in a batch. */
 const groupEventsMax = 1000
-/** After so many claims were refused, those that are left go one by one. */
+/** After this many refused claims, the remaining members are stored one by one. */
 const refusalsMax = 3
 
-/** What may wait to be stored, of all tenants. About a second of work, and memory that the process can spare. */
+/** Maximum backlog of all tenants: about a second of work, and memory that the process can spare. */
 const waitingEventsMax = 50_000
 const waitingBytesMax = 128 * 1024 * 1024
 
@@ -59,7 +62,7 @@ export function createGroupCommit(deps: { writer: EventWriter; stored(tenantId: 
   function schedule(queue: TenantQueue): void {
     if (queue.scheduled || !mayStart(queue)) return
     queue.scheduled = true
-    // Whatever else this turn of the event loop reads from sockets comes along.
+    // Events that this turn of the event loop reads from sockets join the group.
     setImmediate(() => {
       queue.scheduled = false
       while (mayStart(queue)) void run(queue)
@@ -78,7 +81,7 @@ export function createGroupCommit(deps: { writer: EventWriter; stored(tenantId: 
     if (waiting.length + running + lone.length + loneRunning === 0) queues.delete(tenant.slug)
   }
 
-  /** Never rejects: every member is settled with what became of it. */
+  /** Stores a group. Never rejects: every member is settled with its own result. */
   async function commit(queue: TenantQueue, members: readonly Member[]): Promise<void> {
     const { tenant } = queue
     let left = [...members]
@@ -116,7 +119,7 @@ export function createGroupCommit(deps: { writer: EventWriter; stored(tenantId: 
     forgetIdle(queue)
   }
 
-  /** One that would hold up its neighbours, in a transaction of its own that waits as long as it takes. */
+  /** Stores a member that would delay its neighbours, in a transaction of its own without a time limit. */
   async function commitAlone(tenant: Tenant, member: Member): Promise<void> {
     try {
       const [receipts] = await writer.store(tenant, [member], true)
@@ -127,7 +130,9 @@ export function createGroupCommit(deps: { writer: EventWriter; stored(tenantId: 
     }
   }
 
-  /** A database that is away fails them all alike. Anything else is one member's fault: halves find out whose. */
+  /**
+   * Fails all members if the database is away. Any other error is one member's fault, which halving the group finds.
+   */
   async function separate(queue: TenantQueue, members: readonly Member[], error: unknown): Promise<void> {
     if (members.length === 1 || error instanceof DomainError) {
       for (const member of members) fail(member, error)
@@ -177,7 +182,7 @@ function mayStart({ waiting, waitingEvents, running }: TenantQueue): boolean {
   return running === 0 || (running < transactionsPerTenantMax && waitingEvents >= eventsBesideMin)
 }
 
-/** From the front, as many as fit in a group; one that is larger makes a group by itself. */
+/** Takes the first members that fit into a group; a larger one is a group of its own. */
 function takeGroup(queue: TenantQueue): Member[] {
   let events = 0
   const end = queue.waiting.findIndex((member, index) => {

@@ -4,18 +4,18 @@ import type { SealedBatch } from '../../hub/hub-types.ts'
 import type { InvocationWatch, InvocationWatches, WebhookOutbox } from '../../webhooks/webhooks-types.ts'
 import type { RatedEvent } from './event-writer.ts'
 
-/** What other systems want to know of invocations, and where it is left for them. */
+/** The wanted messages about invocations, and the outbox for them. */
 export interface InvocationOutbox {
   watches: Pick<InvocationWatches, 'of'>
   outbox: Pick<WebhookOutbox, 'step' | 'queued'>
 }
 
-/** So that a row is relayed at once, and written without keeping others waiting. */
+/** Limits a row, so that it is relayed at once, and written without delaying others. */
 const messagesPerStep = 250
 
 /**
- * What of the events, in the order of the batch's records, is to be told: steps of the transaction that stores them.
- * None where nothing is. Lets other work of the process have its turns.
+ * Returns the messages about the events, in the order of the batch's records, as steps of the transaction that stores
+ * them. Yields to the event loop.
  *
  * @param sealed whether the records are stored under a key of their tenant
  */

@@ -2,7 +2,7 @@ import type { PointedError } from '../../../../contract/domain-error.ts'
 import { unknownRecords } from '../../../../contract/related-records.ts'
 import type { BatchFacts, Catalogue, Refusal, ValidEvent } from '../telemetry-types.ts'
 
-/** Which archetypes, skills and records events may refer to: now, or when a request was first made. */
+/** The archetypes, skills and records that events may refer to: now, or when a request was first made. */
 export interface References {
   hasArchetype(archetypeId: string): boolean
   takesSkill(skillId: string): boolean
@@ -23,7 +23,7 @@ export function referencesOf(catalogue: Catalogue, missing: ReadonlySet<string> 
   }
 }
 
-/** As they were for the events that the facts are of. */
+/** Returns the references as of the events that the facts describe. */
 export function referencesAt(facts: BatchFacts): References {
   const archetypes = new Set(facts.unknownArchetypes)
   const skills = new Set(facts.unregisteredSkills)
@@ -35,7 +35,7 @@ export function referencesAt(facts: BatchFacts): References {
   }
 }
 
-/** Why an event is refused, or undefined. What is wrong with the event itself goes before what it refers to. */
+/** Returns the reason to refuse an event, or undefined. Faults of the event precede faults of its references. */
 export function refusalOf(reading: ValidEvent | PointedError[], references: References): Refusal | undefined {
   if (Array.isArray(reading)) return { slug: 'validation-failed', errors: reading }
   if (!references.hasArchetype(reading.archetypeId)) {

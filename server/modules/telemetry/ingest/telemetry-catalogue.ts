@@ -6,14 +6,14 @@ import type { CatalogueChanged } from '../../tenants/tenants-types.ts'
 import { isProvisioned } from '../telemetry-store.ts'
 import type { Catalogue } from '../telemetry-types.ts'
 
-/** How long another process may go on accepting what was retired or removed. */
+/** Milliseconds for which a process may accept skills that another process retired or removed. */
 const ttlMs = 1000
 const tenantsMax = 1000
 
 export interface Catalogues {
-  /** Of at most a second ago, and never older than the last change made by this process. */
+  /** Returns the catalogue, at most one second old, and never older than the last change by this process. */
   of(tenantId: string): Promise<Catalogue>
-  /** Read from the database after the call, together with others that ask meanwhile. */
+  /** Reads the catalogue from the database after the call; concurrent calls share the read. */
   fresh(tenantId: string): Promise<Catalogue>
   changed: CatalogueChanged
 }
@@ -76,7 +76,7 @@ export function createCatalogues(deps: {
     async fresh(tenantId) {
       const entry = entryOf(tenantId)
       if (!entry.running) return start(tenantId, entry)
-      // The read under way may have begun before what the caller is looking for was committed: the next one has not.
+      // A running read may have started before the change that the caller needs was committed; the next one has not.
       entry.queued ??= entry.running
         .catch(() => undefined)
         .then(() => {
@@ -86,7 +86,7 @@ export function createCatalogues(deps: {
       return entry.queued
     },
 
-    // A read under way keeps its entry, and its stale value with it.
+    // A running read writes to its dropped entry, so its stale value is not used.
     changed: (tenantId) => void entries.delete(tenantId),
   }
 }

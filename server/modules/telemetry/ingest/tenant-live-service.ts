@@ -9,8 +9,8 @@ const tenantsMax = 10_000
 
 export interface TenantLive {
   /**
-   * Makes sure that `tenant.live` has been recorded, once in the life of the tenant, now that an event is stored.
-   * Never throws: the event is committed whatever happens here, and the next one comes by again.
+   * Ensures that `tenant.live` is recorded, once in the life of the tenant, after an event is stored. Never throws: the
+   * event is already committed, and the next event tries again.
    */
   ensure(caller: Caller, recordId: string): Promise<void>
 }

@@ -25,7 +25,7 @@ export function reconciliationNumbers({ invocations, unpriced, ...costs }: Figur
   }
 }
 
-/** To six decimals. */
+/** Returns a ratio with six decimals. */
 export function ratioOf(part: bigint, whole: bigint): number {
   return Math.round((Number(part) / Number(whole)) * 1e6) / 1e6
 }

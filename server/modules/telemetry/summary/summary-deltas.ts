@@ -8,20 +8,20 @@ import { deltasAfter } from './summary-store.ts'
 import type { RowPosition, SummaryRequest } from './summary-types.ts'
 
 const noUuid = '00000000-0000-0000-0000-000000000000'
-/** Of one batch each, 60 kB: a few megabytes at a time. */
+/** Deltas read at once; each has one batch and 60 kB, so a read takes a few megabytes. */
 const deltasAtOnce = 64
-/** Entries of one are added so many at a time before others have their turn. */
+/** Entries of a delta that are added before the event loop runs other work. */
 const entriesAtOnce = 64
 
-/** What has been ingested and not been folded into the rollups yet. */
+/** Ingested events that are not aggregated into the rollups yet. */
 export interface Unfolded {
-  /** Behind the position that the page begins at. */
+  /** Rows after the position at which the page begins. */
   rows: FiguresRows
-  /** Of all that matches. */
+  /** Totals of all matches. */
   totals: Figures
 }
 
-/** Adds up what matches in the deltas that the transaction sees. */
+/** Adds up the matching entries of the deltas that the transaction sees. */
 export async function readUnfolded(
   tx: TenantTx,
   request: SummaryRequest,
@@ -59,7 +59,7 @@ function addEntry(
   }
 }
 
-/** What cannot be read is left out here as in the rollups, and counts again once those are rebuilt. */
+/** Skips an unreadable delta, as the rollups do; it counts again once those are rebuilt. */
 function entriesOf(text: string): DeltaEntry[] {
   try {
     return readDelta(text)
@@ -79,7 +79,7 @@ function matches({ quarter, dimensions }: DeltaEntry, { range, filters }: Summar
   return true
 }
 
-/** Place of the interval that a quarter lies in. */
+/** Returns the index of the interval that contains a quarter. */
 export function placeOf(starts: readonly number[], quarter: number): number {
   let low = 0
   let high = starts.length

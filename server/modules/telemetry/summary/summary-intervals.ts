@@ -3,16 +3,16 @@ import type { Interval, QuarterRange } from './summary-types.ts'
 
 const unitMs: Record<Interval, number> = { hour: 3_600_000, day: 86_400_000 }
 
-/** A stretch of time in which the local clock is ahead of UTC by the same amount. */
+/** A period in which the local clock is ahead of UTC by the same amount. */
 interface OffsetSpan {
   beginMs: number
   endMs: number
   offsetMs: number
 }
 
-/** Whether it is the name of a time zone of the IANA database, in any case. */
+/** Returns whether the text is the name of a time zone of the IANA database, in any case. */
 export function isTimeZone(name: string): boolean {
-  // Temporal takes offsets such as +05:30 too.
+  // Temporal also accepts offsets such as +05:30.
   if (!/^[A-Za-z]/.test(name)) return false
   try {
     return new Temporal.ZonedDateTime(0n, name).timeZoneId !== ''
@@ -22,17 +22,17 @@ export function isTimeZone(name: string): boolean {
 }
 
 /**
- * The quarters with which the local hours or days of a range begin, ascending; the first is that of the range. A
- * quarter of an hour belongs to the hour or day that it begins in, which matters only where a clock was once set by
- * other than whole quarters. When the clock is set, days have 23 or 25 hours, and the hour begins anew: so an hour
- * that comes twice is two hours.
+ * Returns the quarters with which the local hours or days of a range begin, ascending; the first is that of the range.
+ * A quarter belongs to the hour or day in which it begins, which matters only for a clock that was once set by other
+ * than whole quarters. If the clock is set, days have 23 or 25 hours, and the hour begins again: an hour that occurs
+ * twice is two hours.
  */
 export function intervalStarts(range: QuarterRange, interval: Interval, timeZone: string): number[] {
   const unit = unitMs[interval]
   const starts = [range.first]
   let latest = Number.NEGATIVE_INFINITY
   const begin = (local: number, atMs: number) => {
-    // A day whose midnight comes twice has begun the first time.
+    // A day whose midnight occurs twice begins with the first.
     if (interval === 'day' && local <= latest) return
     latest = local
     const quarter = Math.ceil(atMs / quarterMs)

@@ -7,9 +7,9 @@ import type { SummaryQuery } from './summary-schemas.ts'
 import { type Filters, groupings, type QuarterRange, type SummaryRequest } from './summary-types.ts'
 
 /**
- * What the parameters ask for. Throws `validation-failed`.
+ * Reads the parameters. Throws `validation-failed`.
  *
- * @param openedFor the range that the first page was of, where this is a later one: the default one moves on
+ * @param openedFor the range of the first page, for a later page: the default range moves on
  */
 export function readSummaryQuery(query: SummaryQuery, nowMs: number, openedFor?: QuarterRange): SummaryRequest {
   const { interval, time_zone: timeZone = 'UTC' } = query
@@ -51,7 +51,7 @@ function boundOf(query: SummaryQuery, name: 'from' | 'to', errors: PointedError[
   return undefined
 }
 
-/** The last quarter that an event of now may be in. */
+/** Returns the last quarter in which an event of now may be. */
 function latestQuarter(nowMs: number): number {
   return quarterOf(nowMs + eventFutureMinutesMax * 60_000)
 }

@@ -11,28 +11,25 @@ import type { QuarterRange, RowPosition, SummaryRequest } from './summary-types.
 export interface PageOptions {
   after: RowPosition | undefined
   limit: number
-  /** Whether sketches of latencies are read too. */
+  /** Whether to read sketches of latencies too. */
   latencies: boolean
 }
 
 export interface FiguresPage {
   rows: FiguresRow[]
   hasMore: boolean
-  /** Of all that matches. */
+  /** Totals of all matches. */
   totals: Figures
 }
 
 /**
- * Intervals that are read at first, where each may have many rows, and how many times more after that. So a page
- * costs what it holds, however long the range is.
+ * Intervals in the first read if each may have many rows, and the factor for each further read. So the cost of a page
+ * depends on its rows, not on the length of the range.
  */
 const intervalsAtFirst = 32
 const intervalsGrowth = 4
 
-/**
- * A page of the numbers as they stand in the snapshot of the transaction, which must have one: rollups, and what is
- * not folded into them yet.
- */
+/** Reads a page from the snapshot that the transaction must have: rollups, and deltas that are not aggregated yet. */
 export async function readFigures(tx: TenantTx, request: SummaryRequest, page: PageOptions): Promise<FiguresPage> {
   const openDays = await openDaysWithin(tx, wholeDaysOf(request.range))
   const unfolded = await readUnfolded(tx, request, page.after)
@@ -43,7 +40,7 @@ export async function readFigures(tx: TenantTx, request: SummaryRequest, page: P
   return { rows, hasMore, totals: isAll ? sumOf(rows) : await readTotals(tx, request, page, openDays, unfolded) }
 }
 
-/** One row more than the page holds, where there are as many. */
+/** Reads one row more than the page holds, if it exists. */
 async function readRows(
   tx: TenantTx,
   request: SummaryRequest,
@@ -55,7 +52,7 @@ async function readRows(
   const view = viewFor(request, groupBy)
   const rows: FiguresRow[] = []
   let at = after ? placeOf(starts, after.start) : 0
-  // Without groups an interval has one row at most.
+  // Without grouping an interval has at most one row.
   let count = groupBy ? intervalsAtFirst : limit + 1
   while (at < starts.length && rows.length <= limit) {
     const window = starts.slice(at, at + count)
@@ -77,8 +74,8 @@ async function readRows(
 }
 
 /**
- * The rows of some intervals in order, of which those behind the limit may be incomplete: what the database has of a
- * row within the limit is among its own first ones.
+ * Reads the rows of some intervals in order. Rows beyond the limit may be incomplete: the first rows of the database
+ * contain all data of a row within the limit.
  */
 async function readWindow(tx: TenantTx, query: SumsQuery, unfolded: Unfolded): Promise<FiguresRow[]> {
   const rows = new FiguresRows()
@@ -120,15 +117,15 @@ function sumOf(rows: readonly FiguresRow[]): Figures {
   return sum
 }
 
-/** The days that lie within a range as a whole. */
+/** Returns the whole days within a range. */
 export function wholeDaysOf({ first, end }: QuarterRange): QuarterRange {
   return { first: Math.ceil(first / quartersPerDay), end: Math.floor(end / quartersPerDay) }
 }
 
-/** From the one with the fewest rows to that with the most. */
+/** Views from the fewest rows to the most. */
 const viewsBySize: readonly View[] = ['platform', 'archetype', 'model', 'skill', 'user', 'no_user', 'all']
 
-/** The smallest view that keeps what is asked for; one user is found by the index that the view `all` has. */
+/** Returns the smallest view with the requested dimensions. A filter by user needs the index of the view `all`. */
 export function viewFor({ filters }: SummaryRequest, groupBy: Dimension | undefined): View {
   if (filters.user_id !== undefined) return 'all'
   const needed = [...(Object.keys(filters) as Dimension[]), ...(groupBy ? [groupBy] : [])]

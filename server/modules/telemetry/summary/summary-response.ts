@@ -30,12 +30,15 @@ export function summaryNumbers(figures: Figures): SummaryNumbers {
   }
 }
 
-/** In whole milliseconds, which adds at most half a millisecond to an error that begins at 128 ms. */
+/**
+ * Returns the percentile in whole milliseconds. Rounding adds at most half a millisecond to an error that begins at 128
+ * ms.
+ */
 export function percentile(latency: LatencySketch, q: number): number {
   return Math.round(latency.quantile(q) ?? 0)
 }
 
-/** The number nearest to the amount in dollars; JSON writes it with six decimals at most. */
+/** Returns the number nearest to the amount in dollars; JSON writes it with at most six decimals. */
 export function usdOfExactMicros(micros: bigint): number {
   const digits = String(micros < 0n ? -micros : micros).padStart(7, '0')
   const usd = Number(`${digits.slice(0, -6)}.${digits.slice(-6)}`)

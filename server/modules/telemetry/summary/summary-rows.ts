@@ -3,39 +3,39 @@ import { Figures } from '../rollups/rollup-cells.ts'
 import type { SumRow } from './summary-store.ts'
 import type { RowPosition } from './summary-types.ts'
 
-/** The figures of one row of an answer. */
+/** The metrics of one row of a response. */
 export interface FiguresRow extends RowPosition {
   figures: Figures
 }
 
-/** Rows by their place. */
+/** Holds rows by position. */
 export class FiguresRows {
   readonly #byStart = new Map<number, Map<string, FiguresRow>>()
 
-  /** The figures to add to, empty at first. */
+  /** Returns the metrics to add to, empty at first. */
   figuresAt(start: number, key: string): Figures {
     const ofStart = this.#byStart.getOrInsertComputed(start, () => new Map())
     return ofStart.getOrInsertComputed(key, () => ({ start, key, figures: new Figures() })).figures
   }
 
-  /** Those of one start. */
+  /** Returns the rows of one start. */
   of(start: number): Iterable<FiguresRow> {
     return this.#byStart.get(start)?.values() ?? []
   }
 
-  /** All of them, in the order of the answer. */
+  /** Returns all rows in the order of the response. */
   inOrder(): FiguresRow[] {
     const rows = [...this.#byStart.values()].flatMap((ofStart) => [...ofStart.values()])
     return rows.sort(comparePositions)
   }
 }
 
-/** By start, then by key in the order of code points, which is that of its bytes in the database. */
+/** Compares by start, then by key in the order of code points, which is that of its bytes in the database. */
 export function comparePositions(a: RowPosition, b: RowPosition): number {
   return a.start - b.start || Buffer.compare(Buffer.from(a.key), Buffer.from(b.key))
 }
 
-/** Adds what the database has summed up. */
+/** Adds sums of the database. */
 export function addSums(figures: Figures, sums: SumRow): void {
   figures.invocations += sums.invocations
   figures.failures += sums.failures
@@ -50,7 +50,7 @@ export function addSums(figures: Figures, sums: SumRow): void {
 /** Counting in an array is several times as fast as in the maps of sketches. */
 const counts = new Float64Array(latencyBinMax + 1)
 
-/** Adds sketches that each stand behind their length in four bytes. */
+/** Adds sketches, each preceded by its length in four bytes. */
 function addSketches(into: LatencySketch, sketches: Buffer): void {
   counts.fill(0)
   const take = (bin: number, count: number) => {

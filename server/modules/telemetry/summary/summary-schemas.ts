@@ -11,7 +11,7 @@ const to = '2026-01-06T00:00:00Z'
 const filter = (pattern: string, example: string) =>
   Type.Optional(Type.String({ pattern, description: 'Only events with this value', examples: [example] }))
 
-/** Which events are counted, and in which rows: the parameters of summary and reconciliation. */
+/** The parameters of summary and reconciliation: the events to count, and the rows. */
 export const summaryQuery = Type.Object(
   {
     from: Type.Optional(
@@ -109,7 +109,7 @@ const numbers = {
   ),
 }
 
-/** A page of rows, and totals that have the rows' members without `start` and `key`. */
+/** Returns the schema of a page: rows, and totals that have the rows' members without `start` and `key`. */
 export function pageOf<Place extends TProperties, Numbers extends TProperties>(place: Place, members: Numbers) {
   return Type.Object(
     {

@@ -13,20 +13,20 @@ import type { FiguresRow } from './summary-rows.ts'
 import type { SummaryQuery } from './summary-schemas.ts'
 import type { RowPosition, SummaryRequest } from './summary-types.ts'
 
-/** `key` is null for events without a value of what is grouped by; absent if nothing is. */
+/** `key` is null for events without a value of the grouping; absent without grouping. */
 interface Place {
   start?: string
   key?: string | null
 }
 
-/** Rows in the order of `start` and `key`; those that are there depend on the query. */
+/** Rows in the order of `start` and `key`; the query decides which of the two exist. */
 export interface NumbersPage<Numbers> {
   rows: (Place & Numbers)[]
   totals: Numbers
   next_cursor: string | null
 }
 
-/** Both throw `validation-failed` and `invalid-cursor`. */
+/** Summarises telemetry. Both methods throw `validation-failed` and `invalid-cursor`. */
 export interface TelemetrySummaries {
   summarize(tenant: Tenant, query: SummaryQuery): Promise<NumbersPage<SummaryNumbers>>
   reconcile(tenant: Tenant, query: SummaryQuery): Promise<NumbersPage<ReconciliationNumbers>>
@@ -39,8 +39,8 @@ interface Kind<Numbers> {
 }
 
 /**
- * Where a page begins: behind a row, in the range that the first page was of. The key is in base64url, where a text of
- * control characters, which JSON writes six times as long, stays within the length of a cursor.
+ * The position after which a page begins, in the range of the first page. The key is in base64url: JSON writes control
+ * characters six times as long, which could exceed the length of a cursor.
  */
 type CursorPayload = [first: number, end: number, start: number, key: string]
 
@@ -88,7 +88,7 @@ function placeOfRow({ start, key }: FiguresRow, { interval, group_by }: SummaryQ
   }
 }
 
-/** The page's size is not bound: a reader may change it on the way. */
+/** The page size is not bound: a reader may change it between pages. */
 function bindingOf(tenant: Tenant, operation: string, query: SummaryQuery): CursorBinding {
   const { cursor: _cursor, limit: _limit, time_zone = 'UTC', ...parameters } = query
   return { tenant: tenant.slug, operation, query: { ...parameters, time_zone } }

@@ -7,8 +7,8 @@ export interface GrainSpan extends QuarterRange {
 }
 
 /**
- * Covers adjoining ranges, in order, by as few rows as their numbers can be had from: those of days wherever a whole
- * UTC day lies within one range and is not open, else those of quarters.
+ * Covers adjoining ranges, in order, by the fewest possible rows: rows of days for a whole UTC day within one range
+ * that is not open, else rows of quarters.
  *
  * @param openDays days since 1970, ascending
  */

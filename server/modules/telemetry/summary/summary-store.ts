@@ -4,7 +4,7 @@ import type { Dimension, View } from '../rollups/rollup-types.ts'
 import type { GrainSpan } from './summary-spans.ts'
 import type { Filters, QuarterRange } from './summary-types.ts'
 
-/** The days within a range whose quarters must be read, ascending. */
+/** Returns the days within a range whose quarters must be read, ascending. */
 export async function openDaysWithin(tx: TenantTx, days: QuarterRange): Promise<number[]> {
   const rows = await tx.db
     .selectFrom('hub.rollup_open_days')
@@ -17,25 +17,25 @@ export async function openDaysWithin(tx: TenantTx, days: QuarterRange): Promise<
   return rows.map((row) => row.day)
 }
 
-/** Which rows of the rollups are added up, and to what. */
+/** Selects rows of the rollups and their sums. */
 export interface SumsQuery {
   view: View
   spans: readonly GrainSpan[]
   filters: Filters
   groupBy: Dimension | undefined
-  /** The quarters that intervals begin with, ascending; the first one is not after the first span. */
+  /** The quarters with which intervals begin, ascending; the first one is not after the first span. */
   starts: readonly number[]
-  /** Only sums behind this place in the order of the answer: `at` is one in `starts`. */
+  /** Returns only sums after this position in the order of the response: `at` is an index in `starts`. */
   after: { at: number; key: string } | undefined
   limit: number
   latencies: boolean
 }
 
-/** The sum of all rows of one interval and key. All but counts may pass what a number holds. */
+/** The sum of all rows of one interval and key. All members except counts may exceed a number. */
 export interface SumRow {
-  /** Place in `starts`. */
+  /** The index in `starts`. */
   at: number
-  /** Empty where nothing is grouped by, and for rows without a value. */
+  /** Empty without grouping, and for rows without a value. */
   key: string
   invocations: number
   failures: number
@@ -44,14 +44,14 @@ export interface SumRow {
   cost_estimate: string
   cost_computed: string
   unpriced: number
-  /** The sketches of the rows, each behind its length in four bytes; null unless asked for. */
+  /** The sketches of the rows, each preceded by its length in four bytes; null unless requested. */
   sketches: Buffer | null
 }
 
 /**
- * Sums by interval and key, in the order of both, keys by their bytes. Reads the rows of the spans, by the index of
- * the user where one is asked for and else by the primary key. Each span is looked up by itself: `offset 0` keeps the
- * planner from reading the whole view once and comparing all rows with all spans.
+ * Returns sums by interval and key, in the order of both, keys by their bytes. It reads the rows of the spans, by the
+ * index of the user if the query filters by one, else by the primary key. Each span is looked up by itself: `offset 0`
+ * keeps the planner from reading the whole view once and comparing all rows with all spans.
  */
 export async function sumsOf(tx: TenantTx, query: SumsQuery): Promise<SumRow[]> {
   const { spans, after } = query
@@ -82,12 +82,12 @@ export async function sumsOf(tx: TenantTx, query: SumsQuery): Promise<SumRow[]> 
   return rows
 }
 
-/** Of rows `s`. */
+/** Returns the SQL for sketches of rows `s`. */
 export function sketchesOf({ latencies }: Pick<SumsQuery, 'latencies'>): RawBuilder<unknown> {
   return latencies ? sql`string_agg(int4send(length(s.latency)) || s.latency, ''::bytea)` : sql`null`
 }
 
-/** On a row `r`. */
+/** Returns the SQL conditions on a row `r`. */
 export function conditionsOf(filters: Filters): RawBuilder<unknown> {
   const each = Object.entries(filters).map(([name, value]) =>
     typeof value === 'string'
@@ -97,7 +97,7 @@ export function conditionsOf(filters: Filters): RawBuilder<unknown> {
   return sql.join(each, sql``)
 }
 
-/** Texts of deltas, in the order of their ids, behind one of them. */
+/** Returns texts of deltas after the given one, in the order of their ids. */
 export function deltasAfter(tx: TenantTx, deltaId: string, count: number) {
   return tx.db
     .selectFrom('hub.telemetry_deltas')

@@ -3,7 +3,7 @@ import type { Dimension } from '../rollups/rollup-types.ts'
 export const intervals = ['hour', 'day'] as const
 export type Interval = (typeof intervals)[number]
 
-/** What rows may be grouped by, and where it is found. */
+/** Maps the groupings of rows to their columns. */
 export const groupings = {
   skill: 'skill_id',
   archetype: 'archetype_id',
@@ -19,19 +19,19 @@ export interface QuarterRange {
   end: number
 }
 
-/** The value that events must have, or any of some. */
+/** The value that events must have, or a set of allowed values. */
 export type Filters = Readonly<Partial<Record<Dimension, string | ReadonlySet<string>>>>
 
-/** Which events are counted, and in which rows. */
+/** Selects the events to count, and their rows. */
 export interface SummaryRequest {
   range: QuarterRange
-  /** The quarters that the intervals begin with, ascending, the first one that of the range. */
+  /** The quarters with which the intervals begin, ascending, the first one that of the range. */
   starts: readonly number[]
   groupBy: Dimension | undefined
   filters: Filters
 }
 
-/** The place of a row among all. `key` is empty for events without a value, and where nothing is grouped by. */
+/** The position of a row. `key` is empty for events without a value, and without grouping. */
 export interface RowPosition {
   start: number
   key: string

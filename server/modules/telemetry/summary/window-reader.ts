@@ -13,12 +13,12 @@ import { type Filters, groupings, type SummaryRequest } from './summary-types.ts
 import { windowSums } from './window-store.ts'
 import type { TelemetryWindows, WindowGroup, WindowQuestion, WindowReading } from './window-types.ts'
 
-/** More than intervals of a key, of which there are 96 at most, by far: of a page the last key may be incomplete. */
+/** Far more than the intervals of a key, of which there are at most 96. The last key of a page may be incomplete. */
 const rowsAtOnce = 10_000
 
 type WindowRequest = SummaryRequest & { groupBy: NonNullable<SummaryRequest['groupBy']> }
 
-/** Of a key, by the place of the interval: a window is its own interval and all that follow. */
+/** Values of a key by the index of the interval: a window is its own interval and all that follow. */
 type ByPlace<T> = (T | undefined)[]
 
 export const telemetryWindows: TelemetryWindows = {
@@ -32,7 +32,7 @@ export const telemetryWindows: TelemetryWindows = {
     const { latencies } = question
     let after = reading.after
     let preparedMs: number | undefined
-    // However long it takes to begin, as much time goes to groups: else a turn might do next to nothing.
+    // Groups get at least as much time as the preparation took; otherwise a turn might do almost nothing.
     const isOver = () => reading.isOver() && performance.now() - preparedMs! >= preparedMs! - beganMs
     for (;;) {
       const rows = await windowSums(tx, { ...request, view, spans, after, limit: rowsAtOnce, latencies })
@@ -83,7 +83,7 @@ function intervalsOf({ range, starts }: WindowRequest) {
   return starts.map((first, place) => ({ first, end: starts[place + 1] ?? range.end }))
 }
 
-/** What is not folded yet, of keys behind one. */
+/** Reads deltas that are not aggregated yet, for keys after the given one. */
 async function unfoldedByKey(tx: TenantTx, request: WindowRequest, after: string | undefined, turn: YieldBudget) {
   const { rows } = await readUnfolded(tx, request, undefined)
   const byKey = new Map<string, ByPlace<Figures>>()
@@ -96,7 +96,7 @@ async function unfoldedByKey(tx: TenantTx, request: WindowRequest, after: string
   return byKey
 }
 
-/** Gives the windows of a key, the shortest first. */
+/** Passes on the windows of a key, the shortest first. */
 async function giveKey(
   key: string,
   sums: readonly SumRow[],
@@ -129,7 +129,7 @@ function groupOf({ invocations, failures, costEstimate, costComputed, latency }:
   }
 }
 
-/** The order of the database. */
+/** Compares in the order of the database. */
 function compareBytes(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b))
 }

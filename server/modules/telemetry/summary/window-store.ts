@@ -2,13 +2,15 @@ import { sql } from 'kysely'
 import type { TenantTx } from '../../../db/database.ts'
 import { conditionsOf, type SumRow, type SumsQuery, sketchesOf } from './summary-store.ts'
 
-/** As {@link SumsQuery}; only sums of keys behind one. */
+/** A {@link SumsQuery} for sums of keys after the given one. */
 export type WindowSumsQuery = Omit<SumsQuery, 'after' | 'groupBy'> & {
   groupBy: NonNullable<SumsQuery['groupBy']>
   after: string | undefined
 }
 
-/** Sums by key, in the order of their bytes, and interval, the last one first. Rows are found as by `sumsOf`. */
+/**
+ * Returns sums by key, in the order of their bytes, and interval, the last one first. It finds rows as `sumsOf` does.
+ */
 export async function windowSums(tx: TenantTx, query: WindowSumsQuery): Promise<SumRow[]> {
   const { spans, after } = query
   const isBehind = after === undefined ? sql`true` : sql`s.key > ${after}::text`

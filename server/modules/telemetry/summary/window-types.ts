@@ -1,47 +1,51 @@
 import type { TenantTx } from '../../../db/database.ts'
 import type { Grouping } from './summary-types.ts'
 
-/** What is asked of windows of time that end together: by `ts`, from ≤ ts < to. */
+/** Requests windows of time with a common end: by `ts`, from ≤ ts < to. */
 export interface WindowQuestion {
-  /** In milliseconds, whole quarters of an hour, as `toMs`: where the windows begin, ascending, each once. */
+  /** The begins of the windows in milliseconds, as is `toMs`: whole quarters of an hour, ascending, each once. */
   fromMs: readonly number[]
   toMs: number
   groupBy: Grouping
-  /** Invocations of these skills alone. */
+  /** Counts only invocations of these skills. */
   skillIds?: readonly string[] | undefined
-  /** Invocations by people of these archetypes alone. */
+  /** Counts only invocations by people of these archetypes. */
   archetypeIds?: readonly string[] | undefined
-  /** Whether the 95th percentile is wanted, which takes longer. */
+  /** Whether to compute the 95th percentile, which takes longer. */
   latencies: boolean
 }
 
-/** The figures of one group of a window. */
+/** The metrics of one group of a window. */
 export interface WindowGroup {
   invocations: number
   failures: number
-  /** The greater one of what was estimated and what the Hub has computed. */
+  /** The greater one of reported and calculated cost. */
   costUsd: number
-  /** In whole milliseconds; 0 unless asked for. */
+  /** In whole milliseconds; 0 unless requested. */
   latencyP95Ms: number
 }
 
 export interface WindowReading {
-  /** Only groups behind this key. */
+  /** The key after which groups are read. */
   after: string | undefined
-  /** Asked now and then: whether to leave the rest for another time. */
+  /** Called periodically; returns whether to leave the rest for later. */
   isOver: () => boolean
-  /** @param place of the beginning of the window in `fromMs` */
+  /**
+   * Receives a group.
+   *
+   * @param place index of the window's begin in `fromMs`
+   */
   take: (key: string, place: number, group: WindowGroup) => void
 }
 
-/** The figures of windows, as the command center has them. */
+/** Computes the metrics of windows, equal to those of the command center. */
 export interface TelemetryWindows {
   /**
-   * Gives every group of every window in which it has any figures, as the transaction sees them; it has to have a
-   * snapshot. All windows are read in one go, however many they are, and all of one key are given together. People
-   * whose records were erased are left out.
+   * Passes on every group of every window with any data, from the snapshot that the transaction must have. It reads all
+   * windows together, regardless of their number, and passes on all groups of one key together. It omits people whose
+   * records were erased.
    *
-   * @returns the key behind which the rest is, where it was over before the end
+   * @returns the key after which the rest follows, if `isOver` ended it early
    */
   eachGroup(tx: TenantTx, question: WindowQuestion, reading: WindowReading): Promise<string | undefined>
 }
