@@ -1,4 +1,4 @@
-// Every figure, one after the other; the ones that compare two sizes share their datasets. See README.md.
+// Runs every benchmark, one after the other. Benchmarks that compare two sizes share their datasets. See README.md.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { freshDataDirectory } from '../tests/support/data-directory.ts'
 import { atEnd, cleanUp } from './support/cleanup.ts'
 import { logProgress } from './support/progress.ts'
 
-/** In this order: what comes later leaves more behind in the datasets. */
+/** The order matters: later benchmarks leave more data behind. */
 const figures = [
   'batch',
   'single',
@@ -33,7 +33,7 @@ const { values: flags } = parseArgs({
     quick: { type: 'boolean', default: false },
     seconds: { type: 'string' },
     rounds: { type: 'string' },
-    /** The larger size. */
+    /** The larger size in records. */
     records: { type: 'string' },
     only: { type: 'string' },
   },
@@ -51,7 +51,7 @@ function argumentsOf(name: string, directories: { small: string; large: string }
   const given: string[] = []
   if (flags.quick) given.push('--quick')
   if (flags.rounds !== undefined) given.push('--rounds', flags.rounds)
-  // Ten minutes are what the figure of memory is about.
+  // The memory benchmark always measures ten minutes.
   if (flags.seconds !== undefined && name !== 'memory') given.push('--seconds', flags.seconds)
   if (!withSizes.includes(name)) return given
   if (flags.records !== undefined) given.push('--records', flags.records)

@@ -1,4 +1,4 @@
-// Fills a data directory for the benchmarks, or for trying the service at some size. See README.md.
+// Fills a data directory for the benchmarks, or for a trial of the service at some size. See README.md.
 import { parseArgs } from 'node:util'
 import { startBenchHub } from './support/bench-hub.ts'
 import { cleanUp } from './support/cleanup.ts'

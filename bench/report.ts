@@ -1,4 +1,4 @@
-// Writes the measured figures into README.md, from the JSON in results/: a table, a chart and the details.
+// Writes the measured results into README.md, from the JSON in results/: a table, a chart and the details.
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type FigureResult, isMet, type Outcome, outcomeRow, type Row } from './support/figure.ts'
@@ -44,9 +44,9 @@ function tableOf(rows: readonly Row[]): string {
   ].join('\n')
 }
 
-/** How many times better than its target: 1 is just met, whether more or less is better. */
+/** Returns the ratio of the result to its target: 1 just meets it, regardless of the bound's direction. */
 function scoreOf({ value, target, bound }: Outcome): number {
-  // What hardly grows, or shrinks, is off the scale.
+  // A result that hardly grows, or shrinks, exceeds the scale.
   return rounded(Math.min(scoreMax, bound === 'min' ? value / target : target / Math.max(value, target / scoreMax)))
 }
 

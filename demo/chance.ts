@@ -19,7 +19,7 @@ export function pick<T>(choices: readonly (readonly [T, number])[], chance: numb
   return choices.findLast(([, weight]) => weight > 0)![0]
 }
 
-/** Answers true for an even `share` of the calls: 31 of each 100 for 0.31, so that small numbers keep the share too. */
+/** Returns true for an even `share` of the calls: 31 of each 100 for 0.31, so that small numbers keep the share too. */
 export function evenShare(share: number): () => boolean {
   let calls = 0
   return () => {

@@ -1,4 +1,4 @@
-/** The invented company of the demo: who works there. */
+/** The invented company of the demo and its people. */
 
 export const companyName = 'Fernhill Outdoor'
 
@@ -32,7 +32,7 @@ Quist Rossi Silva Tanaka Ueda Vargas Weber Xu Yilmaz Zielinski Andersen Bianchi 
 Hoffmann Ibrahim Jovanovic Kowalski Larsen Mbeki Novak Olsen Pereira Rahman Schmidt Torres Umarov Visser Wagner Yang
 Zhang Alvarez Bauer Castillo Demir Evans Ferrari Grant Hughes Iqbal Jensen`.split(/\s/)
 
-/** 120 people, each of one group and so of one archetype. No two have the same name. */
+/** 120 people, each in one group and so of one archetype. All names differ. */
 export const people: readonly DemoPerson[] = archetypes
   .flatMap(({ archetype_id: archetypeId, group, people: count }) =>
     Array.from({ length: count }, () => ({ archetypeId, group })),

@@ -15,7 +15,7 @@ export interface DemoApi {
   scim<T>(method: string, path: string, token: string, body?: unknown): Promise<T>
 }
 
-/** Progress of a load. `done` never falls, and ends at `total`. */
+/** The progress of a load. `done` never falls, and ends at `total`. */
 export interface DemoProgress {
   /** Short label of the current step: "People", "Telemetry". */
   step: string
@@ -33,21 +33,21 @@ export interface DemoOptions {
   timeZone?: string
 }
 
-/** Numbers of things that this load wrote, and that it found from an earlier one. */
+/** Numbers of objects that this load wrote, and that it found from an earlier one. */
 export interface DemoCounts {
   written: number
   found: number
 }
 
-/** Result of a load: the numbers of each step, and the facts of the story for links. */
+/** The result of a load: the numbers of each step, and the facts of the story for links. */
 export interface DemoSummary {
   starts_at: string
   ends_at: string
   time_zone: string
-  /** Server time of the first record that a load wrote: every record of the demo is as old or newer. */
+  /** Server time of the first record that a load wrote: no record of the demo is older. */
   written_since: string
   events: DemoCounts
-  /** Time spent on sending events. */
+  /** Seconds spent on sending events. */
   send_seconds: number
   records: DemoCounts
   people: DemoCounts

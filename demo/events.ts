@@ -6,7 +6,7 @@ import { type DemoSkill, failingSkill, quietSkillId, skills } from './skills.ts'
 import type { Invocation } from './trace.ts'
 import { type FilledSlot, fillSlots } from './working-hours.ts'
 
-/** A telemetry event in the names of interface section 2.3, with the row it was derived from. */
+/** A telemetry event in the names of interface section 2.3, with its source row. */
 export interface DemoEvent {
   skill_id: string
   skill_version: string
@@ -55,7 +55,7 @@ function timeIn({ slot, from, to }: FilledSlot, trace: readonly Invocation[], ro
   return slot.startMs * 1000 + Math.floor(share * ((slot.endMs - slot.startMs) * 1000 - 1))
 }
 
-/** Even shares are counted over the events, so a deriver is for one pass over the trace. */
+/** Derives events. Even shares are counted over the events, so use one deriver for one pass over the trace. */
 function createDeriver(period: DemoPeriod) {
   const failsSince = evenShare(failures.failingSince)
   const failsBefore = evenShare(failures.failingBefore)
@@ -81,7 +81,7 @@ function createDeriver(period: DemoPeriod) {
     const error = errorOf(skill, ms, random)
     const { tokensIn, tokensOut } = row
     const usualMs = (latency.fixed + latency.perTokenIn * tokensIn + latency.perTokenOut * tokensOut) * jitter
-    // The new version asks the refund ledger as well, which answers late.
+    // The new version also calls the refund ledger, which responds late.
     const extraMs = !isRolledOut ? 0 : error === 'upstream_timeout' ? 30_000 : 3200 * jitter
     return {
       skill_id: skill.id,

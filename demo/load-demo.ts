@@ -17,8 +17,8 @@ import { failingSkill, unusedSkillId } from './skills.ts'
 import { parseTrace } from './trace.ts'
 
 /**
- * Loads the demo data into a tenant of Mode A through the public API. Needs every scope, as an administrator has. A load
- * that was cut short is completed by the next one: it finds what is stored and writes the rest.
+ * Loads the demo data into a tenant of Mode A through the public API. Needs every scope, as an administrator has. The
+ * next load completes an interrupted one: it finds what is stored and writes the rest.
  *
  * @throws Error if the tenant is of another mode, or the Hub refuses an event
  */
@@ -72,7 +72,7 @@ export async function loadDemo(api: DemoApi, options: DemoOptions): Promise<Demo
   }
 }
 
-/** Rows of the trace whose events are stored. */
+/** Returns the rows of the trace whose events are stored. */
 async function storedRows(api: DemoApi, { isRepeat, writtenSince }: Marked): Promise<Set<number | undefined>> {
   if (!isRepeat) return new Set()
   const events = await queryAll(api, { record_type: 'telemetry_event', created_at__gte: writtenSince })

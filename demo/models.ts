@@ -5,7 +5,7 @@ export interface DemoModel {
   model: string
   /** Latency: a fixed part, a part per token read and a part per token written, in milliseconds. */
   latency: { fixed: number; perTokenIn: number; perTokenOut: number }
-  /** Price by which the sender estimates its cost, in US dollars per million tokens. */
+  /** The price in US dollars per million tokens by which the sender estimates its cost. */
   bills: { tokensIn: number; tokensOut: number }
 }
 
@@ -42,7 +42,7 @@ const copilot: DemoModel = {
   latency: { fixed: 380, perTokenIn: 0.06, perTokenOut: 11 },
   bills: { tokensIn: 2, tokensOut: 8 },
 }
-/** A model of the company's own: no list knows its price. */
+/** The company's own model, which no price list contains. */
 const handbookBot: DemoModel = {
   platform: 'custom:handbook-bot',
   model: 'fernhill-handbook-7b',
@@ -50,7 +50,7 @@ const handbookBot: DemoModel = {
   bills: { tokensIn: 0.2, tokensOut: 0.2 },
 }
 
-/** The models that each archetype uses, and how often against one another. */
+/** The models that each archetype uses, with their weights. */
 export const modelsOf: Record<ArchetypeId, readonly (readonly [DemoModel, number])[]> = {
   'support-agent': [
     [sonnet, 55],
@@ -81,7 +81,7 @@ export const modelsOf: Record<ArchetypeId, readonly (readonly [DemoModel, number
   ],
 }
 
-/** The archetype that moves to a dearer model, which costs five times as much per token. */
+/** The archetype that moves to a model that costs five times as much per token. */
 export const move = { archetypeId: 'software-engineer', from: sonnet, to: opus } as const
 
 /** The discount on one much-used model, as the company's own price for it. */

@@ -1,30 +1,30 @@
 export const demoDays = 30
 export const quarterMs = 15 * 60_000
 
-/** A quarter of an hour of the demo, or the part of the last one that has passed. */
+/** A quarter of an hour of the demo, or the elapsed part of the last one. */
 export interface Slot {
   startMs: number
   endMs: number
   /** 0 is the first of the 30 days, 29 the last. */
   day: number
-  /** Hour of the local clock. */
+  /** The hour of the local clock. */
   hour: number
   isWeekend: boolean
 }
 
-/** The 30 local days that end at a time, with the moments of the story. Everything else follows from these. */
+/** The 30 local days that end at a time, with the points in time of the story. All else derives from these. */
 export interface DemoPeriod {
   startMs: number
   endMs: number
   timeZone: string
   slots: readonly Slot[]
-  /** The negotiated price holds from here: ten days before the last day. */
+  /** Start of the negotiated price: ten days before the last day. */
   priceMs: number
-  /** Engineers use the dearer model from here: six days before the last day. */
+  /** Start of the dearer model for engineers: six days before the last day. */
   moveMs: number
-  /** The skill fails from here: the morning of the day before the last. */
+  /** Start of the skill's failures: the morning of the day before the last. */
   failingMs: number
-  /** A skill is used no more from here: fourteen days before the last day. */
+  /** End of a skill's use: fourteen days before the last day. */
   quietMs: number
 }
 
@@ -52,7 +52,7 @@ export function periodEnding(end: Date, timeZone: string): DemoPeriod {
   }
 }
 
-/** Walks back from the end, so that a change of the clock moves nothing but the hours it concerns. */
+/** Walks back from the end, so that a clock change affects only its own hours. */
 function slotsBefore(endMs: number, timeZone: string): Slot[] {
   const clock = localClock(timeZone)
   const found: (Omit<Slot, 'day'> & { daysBack: number })[] = []
@@ -89,7 +89,7 @@ function localClock(timeZone: string): (ms: number) => { date: string; hour: num
   }
 }
 
-/** Microseconds since the epoch → RFC 3339 in UTC with six fractional digits. */
+/** Formats microseconds since the epoch as RFC 3339 in UTC with six fractional digits. */
 export function timeOf(micros: number): string {
   const milliseconds = Math.floor(micros / 1000)
   return new Date(milliseconds).toISOString().replace('Z', `${String(micros - milliseconds * 1000).padStart(3, '0')}Z`)

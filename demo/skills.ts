@@ -5,19 +5,19 @@ export interface DemoSkill {
   name: string
   version: string
   description: string
-  /** How often people of an archetype use it, against the other skills of the archetype. */
+  /** Weight of the skill among the skills of an archetype. */
   weights: Partial<Record<ArchetypeId, number>>
 }
 
-/** The skill that fails since its new version was rolled out. */
+/** The skill that fails since the rollout of its new version. */
 export const failingSkill = {
   id: 'support.refund-check',
   formerVersion: '2.4.1',
   errorCodes: ['upstream_timeout', 'schema_mismatch'],
 } as const
-/** Published and granted to everybody; nobody uses it. */
+/** A skill that is published and granted to everybody but never used. */
 export const unusedSkillId = 'hr.policy-answer'
-/** In use until two weeks before the end. */
+/** A skill in use until two weeks before the end. */
 export const quietSkillId = 'sales.proposal-outline'
 
 export const skills: readonly DemoSkill[] = [
@@ -131,7 +131,7 @@ export const skills: readonly DemoSkill[] = [
 export interface SkillPack {
   id: string
   name: string
-  /** First part of the ids of its skills. */
+  /** The first part of the ids of its skills. */
   family: string
   archetypes: readonly ArchetypeId[]
 }

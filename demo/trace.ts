@@ -23,7 +23,7 @@ export function parseTrace(csv: string): Invocation[] {
   }))
 }
 
-/** `2023-11-16 18:15:46.6805900` in UTC → microseconds since the epoch. Cuts the last digit (100 ns). */
+/** Converts `2023-11-16 18:15:46.6805900` in UTC to microseconds since the epoch. Cuts the last digit (100 ns). */
 function microsOf(timestamp: string): number {
   const [seconds = '', fraction = ''] = timestamp.split('.')
   return Date.parse(`${seconds.replace(' ', 'T')}Z`) * 1000 + Number(fraction.padEnd(6, '0').slice(0, 6))

@@ -1,7 +1,7 @@
 import { type ArchetypeId, archetypes } from './company.ts'
 import { type DemoPeriod, demoDays, quarterMs, type Slot } from './period.ts'
 
-/** Activity by the hour of the local clock, with a dip at lunch. Midnight comes first. */
+/** Activity by the hour of the local clock, from midnight, with a dip at lunch. */
 const officeHours = [
   0, 0, 0, 0, 0, 0, 0.02, 0.15, 0.55, 0.95, 1, 1, 0.5, 0.7, 1, 1, 0.9, 0.6, 0.25, 0.1, 0.04, 0.02, 0, 0,
 ]
@@ -10,7 +10,7 @@ const supportHours = [
   ...[0.65, 0.8, 1, 1, 1, 0.9, 0.7, 0.5, 0.35, 0.2, 0.1, 0.06],
 ]
 
-/** Share of an archetype in the invocations of a weekday. */
+/** Share of each archetype in the invocations of a weekday. */
 const weekdayShares: Record<ArchetypeId, number> = {
   'support-agent': 45,
   'software-engineer': 18,
@@ -20,7 +20,7 @@ const weekdayShares: Record<ArchetypeId, number> = {
   'legal-counsel': 6,
 }
 
-/** A weekend day of an archetype against its weekday: support is open, of the engineers somebody is on call. */
+/** Activity on a weekend day relative to a weekday: support is open, and some engineers are on call. */
 const weekendFactors: Partial<Record<ArchetypeId, number>> = { 'support-agent': 0.55, 'software-engineer': 0.04 }
 
 /** Growth of use from the first day to the last. */
@@ -28,7 +28,7 @@ const growth = 0.3
 
 export type SlotWeights = readonly (readonly [ArchetypeId, number])[]
 
-/** How much each archetype does in a slot, against all other slots. */
+/** Returns the weight of each archetype in a slot, relative to all slots. */
 export function weightsOf(slot: Slot): SlotWeights {
   const scale = (1 + (growth * slot.day) / (demoDays - 1)) * ((slot.endMs - slot.startMs) / quarterMs)
   return archetypes.map(({ archetype_id: id }) => {
@@ -39,7 +39,7 @@ export function weightsOf(slot: Slot): SlotWeights {
   })
 }
 
-/** Consecutive rows `from` ≤ row < `to` that fall into a slot. */
+/** A slot with its consecutive rows, `from` ≤ row < `to`. */
 export interface FilledSlot {
   slot: Slot
   weights: SlotWeights
@@ -47,7 +47,7 @@ export interface FilledSlot {
   to: number
 }
 
-/** Deals `rows` out to the slots in order, in proportion to what is done in each. */
+/** Distributes `rows` over the slots in order, in proportion to their activity. */
 export function fillSlots(period: DemoPeriod, rows: number): FilledSlot[] {
   const weighed = period.slots.map((slot) => {
     const weights = weightsOf(slot)

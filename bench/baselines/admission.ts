@@ -1,6 +1,6 @@
-// The service's own server with each operation twice: as it is, and under /open without any admission: no token,
-// revocation, tenant header, scopes, rate limit and its headers. Handlers, checks of the request and all else are the
-// same. One operation has a handler that does nothing.
+// Runs the service's own server with each operation twice: unchanged, and under /open without authentication,
+// revocation check, tenant header, scopes, rate limit and its headers. Handlers, request validation and all else are
+// equal. One operation has an empty handler.
 import { text } from 'node:stream/consumers'
 import type { FastifyInstance } from 'fastify'
 import { pino } from 'pino'
@@ -56,7 +56,7 @@ await announce(app, async () => {
   someone.tenant = tenant
 })
 
-/** Adds, to each operation of a token that comes later, one that does not ask for it. */
+/** Adds, to each later operation that requires a token, a twin that does not. */
 function openTwins(server: FastifyInstance): void {
   server.addHook('onRoute', ({ url, method, bodyLimit, config: routeConfig, handler }) => {
     const route = routeConfig?.route

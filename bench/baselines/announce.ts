@@ -3,9 +3,9 @@ import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 
 /**
- * Listens on a port that the system chooses, says where on stdout, and ends when it is told to.
+ * Listens on a free port, prints its address on stdout, and exits on request.
  *
- * @param prepare runs once the address is known, before it is said
+ * @param prepare runs once the address is known, before it is printed
  */
 export async function announce(app: FastifyInstance, prepare?: () => Promise<void>): Promise<void> {
   await app.listen({ host: '127.0.0.1', port: 0 })
@@ -13,7 +13,7 @@ export async function announce(app: FastifyInstance, prepare?: () => Promise<voi
   say(app.server)
 }
 
-/** The same for a server without Fastify. */
+/** Works like `announce`, for a server without Fastify. */
 export async function announceServer(server: Server, prepare: () => void): Promise<void> {
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
   prepare()

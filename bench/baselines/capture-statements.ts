@@ -1,5 +1,5 @@
-// Loaded into a service with `node --import`: keeps the statements that it sends, with their values, for the reference
-// that sends the same ones. The service that is measured runs without it.
+// Captures the statements that a service sends, with their values, for the reference that repeats them. Loaded with
+// `node --import`. The measured service runs without it.
 import pg from 'pg'
 import type { Statement } from './statements.ts'
 

@@ -1,4 +1,4 @@
-// A bare Fastify that reads one event as JSON and sends it back: the least that single ingest could cost.
+// A bare Fastify that reads one event as JSON and sends it back: the lower bound of single ingest.
 import Fastify from 'fastify'
 import { announce } from './announce.ts'
 

@@ -1,4 +1,5 @@
-// Makes exports in a process of its own, or reads the same rows by COPY, whenever it is told to; the database is that of the environment. See ../README.md.
+// Makes exports in a process of its own, or reads the same rows by COPY, on request. Uses the database of the
+// environment. See ../README.md.
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -18,24 +19,24 @@ import { createProvenanceKeys } from '../../server/modules/keys/provenance-keys-
 import { createTenantLogs } from '../../server/modules/log/tenant-logs.ts'
 import { openStorage } from '../../server/storage/open-storage.ts'
 
-/** What is asked of it. */
+/** A task for this process. */
 export interface Assignment {
   tenant: string
-  /** Reads the rows by COPY if absent. */
+  /** The export to make; absent, the process reads the rows by COPY. */
   order?: { format: 'jsonl' | 'csv' | 'parquet'; compression?: 'gzip'; verify?: boolean; includeProvenance?: boolean }
 }
 
-/** What it answers. */
+/** The result of a task. */
 export interface Accomplishment {
   rows: number
   bytes: number
   seconds: number
   cpuSeconds: number
-  /** Resident memory while it worked, in bytes, at even steps. */
+  /** Resident memory during the task, in bytes, at even intervals. */
   rss: number[]
   /** Memory in use after a full collection, in bytes, about once a second; empty without `--expose-gc`. */
   live: number[]
-  /** The highest resident memory so far, in bytes. */
+  /** The peak of resident memory, in bytes. */
   rssMax: number
 }
 
@@ -46,7 +47,7 @@ const logs = createTenantLogs({ database, keys, clock })
 const directory = await mkdtemp(join(tmpdir(), 'hub-bench-exports-'))
 const storage = openStorage({ storageUrl: `file://${directory}`, dataDir: directory })
 const pool = createVerificationPool()
-// What is found is of no interest here.
+// Ignores findings of tampering.
 const tampering = { report: () => {}, settled: async () => {}, forgetOldClaims: async () => false }
 const verification = createStoredVerification({ check: createRecordVerifier({ keys, pool }), tampering })
 const secrets = createMasterKeySecrets(database.masterKey)

@@ -1,4 +1,4 @@
-// A bare Fastify that reads a form and sends its fields back as JSON: the least that a token endpoint could cost.
+// A bare Fastify that reads a form and sends its fields back as JSON: the lower bound of a token endpoint.
 import Fastify from 'fastify'
 import { announce } from './announce.ts'
 

@@ -1,5 +1,5 @@
-// The package `oidc-provider` as a server of client credentials: JWT access tokens signed with ES256 for one resource,
-// one client and one key, its own adapter in memory.
+// Serves client credentials by the package `oidc-provider`: JWT access tokens signed with ES256 for one resource, one
+// client and one key, with its own adapter in memory.
 import { generateKeyPairSync } from 'node:crypto'
 import { createServer } from 'node:http'
 import { text } from 'node:stream/consumers'
@@ -25,7 +25,7 @@ await announceServer(server, () => {
         grant_types: ['client_credentials'],
         response_types: [],
         redirect_uris: [],
-        // There is no id token, but the one key must fit.
+        // No id token is issued, but the algorithm must fit the only key.
         id_token_signed_response_alg: 'ES256',
         scope,
       },

@@ -1,5 +1,5 @@
-// A bare Fastify that sends the service's own statements for a page of records through `pg`, and answers with the
-// stored texts as they are: no token, tenant, limit, validation, cosignature or cursor.
+// A bare Fastify that sends the service's own statements for a page of records through `pg`, and returns the stored
+// texts unchanged: no token, tenant, limit, validation, cosignature or cursor.
 import { text } from 'node:stream/consumers'
 import Fastify from 'fastify'
 import pg from 'pg'
@@ -31,7 +31,7 @@ async function run(sequence: Sequence): Promise<string> {
   }
 }
 
-/** A statement of several commands has several results. */
+/** A query with several statements has several results. */
 function textsOf(result: pg.QueryResult | pg.QueryResult[]): string[] | undefined {
   for (const one of [result].flat()) {
     const place = one.fields.findIndex(({ name }) => name === 'canonical')

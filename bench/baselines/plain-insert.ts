@@ -1,6 +1,6 @@
-// A plain service for the same events, as one would write it without a plan for many of them: Fastify with a schema,
-// a connection pool, one prepared INSERT per request, which commits by itself. No authentication, tenants, hashes,
-// signatures, rollups or idempotency. Its table has the columns and indexes of the Hub's.
+// A plain service for the same events, written without a plan for high volume: Fastify with a schema, a connection
+// pool, one prepared INSERT per request, which commits by itself. No authentication, tenants, hashes, signatures,
+// rollups or idempotency. Its table has the columns and indexes of the Hub's.
 import { randomUUIDv7 } from 'node:crypto'
 import { text } from 'node:stream/consumers'
 import Fastify from 'fastify'

@@ -6,9 +6,9 @@ import type { OpenedDatabase } from '../../server/db/open-database.ts'
 import { atEnd } from '../support/cleanup.ts'
 import { createTwin } from './twin-table.ts'
 
-/** COPY by plain clients into a table like the partition that ingest writes to. */
+/** Runs COPY by plain clients into a table like the partition that ingest writes to. */
 export interface RawCopy {
-  /** Copies rows that the service has stored, batch by batch in the order it stored them, one commit each. */
+  /** Copies rows that the service has stored, batch by batch in their stored order, with one commit each. */
   measure(batches: readonly (readonly string[])[], secondsMax: number): Promise<{ rows: number; seconds: number }>
 }
 
@@ -49,7 +49,7 @@ export async function prepareRawCopy(
   }
 }
 
-/** The rows of each batch, given by its ids, as COPY reads them. */
+/** Returns the rows of each batch, given by its ids, in the format of COPY. */
 async function dump(
   database: OpenedDatabase,
   tenantId: string,
@@ -59,7 +59,7 @@ async function dump(
   return database.withTenant(tenantId, async (tx) => {
     const chunks: Buffer[] = []
     for (const ids of batches) {
-      // COPY takes no parameters; ids and tenant are this run's own.
+      // COPY takes no parameters. Ids and tenant come from this run.
       const stream = tx.client.query(
         copyTo(`copy (select * from hub.records where tenant_id = ${tenant}
                       and record_id = any('{${ids.join(',')}}'::uuid[]) order by record_id) to stdout`),

@@ -13,10 +13,10 @@ interface Reference {
 }
 
 /**
- * A reference server in a process of its own, stopped at the end if not before.
+ * Starts a reference server in a process of its own, stopped at the end at the latest.
  *
- * @param name of its file in this folder
- * @param input what it reads from its standard input: a connection with its password is no argument
+ * @param name the name of its file in this folder
+ * @param input the text for its standard input: a connection with its password must not be an argument
  */
 export async function startReference(
   name: string,

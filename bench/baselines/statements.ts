@@ -1,8 +1,8 @@
-/** A statement as the service sent it. */
+/** A statement that the service sent. */
 export interface Statement {
-  /** Connections by number. */
+  /** The number of its connection. */
   session: number
-  /** It was sent before the one before it was answered. */
+  /** True if it was sent before the previous statement was answered. */
   withPrevious: boolean
   text: string
   values?: unknown[]
@@ -10,13 +10,13 @@ export interface Statement {
   rowMode?: 'array'
 }
 
-/** Statements that are sent together, one group after the other: one request of the service. */
+/** Groups of statements that are sent together, one group after the other: one request of the service. */
 export type Sequence = Statement[][]
 
 /**
- * The transaction that reads records.
+ * Returns the transaction that reads records.
  *
- * @param captured while the service answered one page
+ * @param captured statements sent while the service answered one page
  */
 export function recordsTransaction(captured: readonly Statement[]): Sequence {
   const reads = captured.find(({ text }) => /\bcanonical\b/.test(text) && /\bhub\W+records\b/.test(text))

@@ -4,11 +4,11 @@ import { clientConfig } from '../../server/db/connection-settings.ts'
 import type { OpenedDatabase } from '../../server/db/open-database.ts'
 import { recordPartitionOf } from '../../server/db/record-partitions.ts'
 
-/** What a service without seals does not fill. */
+/** Columns that a service without seals leaves empty. */
 const sealColumns = ['seal_id', 'leaf_index', 'salt', 'provenance_hash']
 
 /**
- * An empty table with the columns and indexes of the partition that ingest writes to now, and no policy.
+ * Creates an empty table with the columns and indexes of the partition that ingest writes to now, without a policy.
  *
  * @returns its name with its schema
  */

@@ -1,12 +1,15 @@
-// A receiver of webhooks in a process of its own: what its path begins with says what it does. It answers when
-// messages came in through GET /arrivals?path=P.
+// A receiver of webhooks in a process of its own. The beginning of a path selects its behaviour. GET /arrivals?path=P
+// returns when messages arrived.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { announceServer } from './announce.ts'
 
 interface Arrivals {
-  /** `sent_at_ms` of the message's data, by its id, and when it came first; both in milliseconds since 1970. */
+  /**
+   * By message id: `sent_at_ms` of the message's data, and the time of the first arrival, both in milliseconds since
+   * 1970.
+   */
   first: Map<string, { sentAtMs: number; atMs: number }>
-  /** All that came, again too. */
+  /** Number of all requests, repeated ones included. */
   requests: number
   waiting: Set<() => void>
 }
@@ -41,7 +44,7 @@ function take(path: string, request: IncomingMessage, response: ServerResponse):
   })
 }
 
-/** Waits until so many different messages came in, and says how long each took; forgets them then. */
+/** Waits until this many different messages have arrived, and returns the time that each took; then forgets them. */
 function tell(url: URL, response: ServerResponse): void {
   const path = url.searchParams.get('path') ?? ''
   const count = Number(url.searchParams.get('count'))

@@ -1,5 +1,5 @@
-// What admission costs: token, revocation, tenant, scopes, limits and their headers, against the same handlers without
-// any of it, in one process. See ../README.md.
+// Measures the cost of authentication: token, revocation, tenant, scopes, limits and their headers, against the same
+// handlers without any of it, in one process. See ../README.md.
 import { startReference } from '../baselines/start-reference.ts'
 import { accessToken, type BenchTenant, durability, scopes, startBenchHub } from '../support/bench-hub.ts'
 import { type Load, sendSingles } from '../support/closed-loop.ts'
@@ -24,7 +24,7 @@ interface Phase {
   cpu: CpuShares
 }
 
-/** How the same handler is reached. */
+/** The two ways to reach the same handler. */
 const ways = ['open', 'authenticated'] as const
 type Way = (typeof ways)[number]
 
@@ -51,7 +51,7 @@ async function measure(run: Run) {
     const load = await sendSingles([], {
       url: server.url,
       path: way === 'open' ? `/open${path}` : path,
-      // Without admission the headers are not looked at, but they are sent, and parsed, all the same.
+      // Without authentication, the headers are ignored, but still sent and parsed.
       headers,
       connections,
       seconds,
@@ -66,7 +66,7 @@ async function measure(run: Run) {
   profile.begin()
   for (let round = 1; round <= run.rounds; round++) {
     for (const handler of handlers) {
-      // Whichever is first may find another machine: they change places.
+      // The order alternates: the first of a round may find the machine in another state.
       const order = round % 2 === 1 ? ways : ways.toReversed()
       for (const way of order) phases.get(handler.name)![way].push(await send(handler, way, run.seconds))
     }
@@ -115,7 +115,7 @@ async function measure(run: Run) {
   }
 }
 
-/** Two thousand events. The id of one of them. */
+/** Stores two thousand events. Returns the id of one of them. */
 async function storeEvents(url: string, tenant: BenchTenant): Promise<string> {
   let recordId = ''
   for (const body of sampleBatches(2, 1000)) {

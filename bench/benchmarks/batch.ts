@@ -1,4 +1,4 @@
-// Batch ingest against two clients' raw COPY of the same rows. See ../README.md.
+// Measures batch ingest against two clients' raw COPY of the same rows. See ../README.md.
 import { prepareRawCopy } from '../baselines/raw-copy.ts'
 import { AcknowledgedIds } from '../support/acknowledged-ids.ts'
 import { durability, startBenchHub } from '../support/bench-hub.ts'
@@ -18,7 +18,7 @@ const copyClients = 2
 
 interface Ingest {
   perSecond: number
-  /** To the raw COPY of the same round. */
+  /** The ratio to the raw COPY of the same round. */
   ratio: number
   latencyMs: { p50: number; p99: number }
   cpu: CpuShares
@@ -53,7 +53,7 @@ async function measure(run: Run) {
   }
 
   let copiedTo = 0
-  /** Ids of the batches stored since the last call, in the order they were answered. */
+  /** Returns the ids of the batches stored since the last call, in the order of their responses. */
   function newBatches(): string[][] {
     const from = copiedTo
     copiedTo = acknowledged.count

@@ -1,4 +1,5 @@
-// The longest time for which one request within its bounds holds the event loop, and memory under hostile bodies. See ../README.md.
+// Measures the longest time for which one request within its bounds blocks the event loop, and memory under hostile
+// bodies. See ../README.md.
 import { loadavg } from 'node:os'
 import { gzipSync } from 'node:zlib'
 import { Agent, request } from 'undici'
@@ -118,7 +119,7 @@ function rowOf({ request: { operation, shape, text }, status, blocks }: Found) {
   }
 }
 
-/** Such a body says nothing: it ends where the bound is. */
+/** Returns true if the body exceeded a bound: such a request costs no more than reading up to the bound. */
 function isBeyondBounds({ status, body }: { status: number; body: string }): boolean {
   return status === 413 && body.includes('payload-too-large')
 }

@@ -1,4 +1,5 @@
-// Webhooks: their rate, what waits for dead receivers, and a healthy one beside dead ones. See ../README.md.
+// Measures webhooks: their rate, the burden of a backlog for dead receivers, and a healthy receiver beside dead ones.
+// See ../README.md.
 import { durability, startBenchHub } from '../support/bench-hub.ts'
 import { measureBurden } from '../support/delivery-burden.ts'
 import { measureIsolation } from '../support/delivery-isolation.ts'
@@ -9,7 +10,7 @@ import { openWebhookStage, outboundHere } from '../support/webhook-stage.ts'
 
 const parts = ['rate', 'burden', 'isolation'] as const
 
-/** `--parts A,B`; all if absent. */
+/** Returns the parts of `--parts A,B`; all if absent. */
 function partsOf(run: Run): readonly string[] {
   const names = run.flag('parts')?.split(',') ?? parts
   const unknown = names.filter((name) => !(parts as readonly string[]).includes(name))

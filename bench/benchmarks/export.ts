@@ -1,4 +1,4 @@
-// Exports by format against COPY of the same rows to a client, and the memory that they take. See ../README.md.
+// Measures exports by format against COPY of the same rows to a client, and their memory. See ../README.md.
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -39,7 +39,7 @@ async function measure(run: Run) {
   const measured = new Map<string, Measured>()
   const copyRates: number[] = []
   for (const { name, order } of orders) {
-    // A process of its own, so that its memory is that of this format.
+    // Uses a process of its own, so that its memory is that of this format.
     const exporting = await startProcess(dataDir)
     const rates: number[] = []
     const ratios: number[] = []
@@ -113,7 +113,10 @@ async function measure(run: Run) {
   }
 }
 
-/** Of the resident memory, between the first third and the last, in percent. The last round: all code is compiled. */
+/**
+ * Returns the growth of resident memory from the first third to the last, in percent. Use the last round, when all code
+ * is compiled.
+ */
 function growthOf(rss: readonly number[]): number {
   const third = Math.max(1, Math.floor(rss.length / 3))
   return 100 * (median(rss.slice(-third)) / median(rss.slice(0, third)) - 1)

@@ -1,4 +1,4 @@
-// A neighbour's reads while another tenant asks for as many summaries as it can. See ../README.md.
+// Measures a tenant's reads while another tenant requests as many summaries as it can. See ../README.md.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Pool } from 'undici'
 import { type BenchTenant, durability } from '../support/bench-hub.ts'
@@ -17,9 +17,9 @@ const pagePath = '/api/v1/hub/records?limit=50'
 type Phase = Load & { latenciesMs: number[] }
 
 interface Crowd {
-  /** Times of summaries that were answered, in milliseconds. */
+  /** Times of answered summaries, in milliseconds. */
   answeredMs: number[]
-  /** Summaries that were refused with 503 because they waited too long. */
+  /** Number of summaries that were rejected with 503 because they waited too long. */
   refused: number
 }
 
@@ -42,7 +42,7 @@ async function measure(run: Run) {
   for (let round = 1; round <= run.rounds; round++) {
     alone.push(await read(run.seconds))
     const crowd = await startCrowd(hub.url, path, tenant)
-    // Until every one of them has a request on its way.
+    // Wait until every connection has a request in flight.
     await sleep(500)
     beside.push(await read(run.seconds))
     crowds.push(await crowd.stop())
@@ -83,7 +83,7 @@ async function measure(run: Run) {
   }
 }
 
-/** One member of a tenant asks for summaries on many connections, each again as soon as it is answered. */
+/** Requests summaries as one member of a tenant on many connections, each again after its response. */
 async function startCrowd(url: string, path: string, tenant: BenchTenant) {
   const headers = await tenant.headers()
   const pool = new Pool(url, { connections: parallelSummaries, pipelining: 1 })

@@ -1,4 +1,4 @@
-// Pages and ingest with 10 million records stored, against 100 thousand. See ../README.md.
+// Measures pages and ingest with 10 million stored records, against 100 thousand. See ../README.md.
 import { AcknowledgedIds } from '../support/acknowledged-ids.ts'
 import { durability } from '../support/bench-hub.ts'
 import { sendInTurn } from '../support/closed-loop.ts'
@@ -74,7 +74,7 @@ async function measure(run: Run) {
   }
 }
 
-/** In each round every filter is asked for in turn, of one size and then of the other. */
+/** Measures every filter in each round, alternating between the sizes. */
 async function measurePages(run: Run, hubs: Record<Size, FilledHub>): Promise<Record<Size, Pages[]>> {
   const queries = {} as Record<Size, PageQuery[]>
   for (const size of ['small', 'large'] as const) {
@@ -110,7 +110,7 @@ async function measurePages(run: Run, hubs: Record<Size, FilledHub>): Promise<Re
   return measured
 }
 
-/** What is ingested stays, which soon makes a small store large: so each round has a small one of its own. */
+/** Measures ingest. Ingested events stay, which soon makes a small store large, so each round has its own small one. */
 async function measureIngest(run: Run, large: FilledHub) {
   const rates: Record<Size, number[]> = { small: [], large: [] }
   const checks: StoreCheck[] = []

@@ -1,4 +1,4 @@
-// How long a single event waits at half of the highest rate of its own. See ../README.md.
+// Measures the latency of a single event at half of the maximum rate. See ../README.md.
 import { AcknowledgedIds } from '../support/acknowledged-ids.ts'
 import { durability, startBenchHub } from '../support/bench-hub.ts'
 import { sendSingles } from '../support/closed-loop.ts'
@@ -11,7 +11,7 @@ import { median, rounded, spreadOf } from '../support/statistics.ts'
 import { checkEvents } from '../support/summary.ts'
 
 const closedConnections = 64
-/** More than are ever busy, so that no request waits for another's answer in the generator. */
+/** More than are ever busy, so that no request waits in the generator for another's response. */
 const openConnections = 256
 
 interface Round {

@@ -1,4 +1,5 @@
-// Memory of the service's process under batch and single ingest at once, at the highest rate. See ../README.md.
+// Measures memory of the service's process under batch and single ingest together, at the maximum rate. See
+// ../README.md.
 import { readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AcknowledgedIds } from '../support/acknowledged-ids.ts'
@@ -19,7 +20,7 @@ const mib = 2 ** 20
 interface Sample {
   second: number
   heapMib: number
-  /** Buffers and the like, outside of the heap. */
+  /** Memory outside the heap, such as buffers. */
   externalMib: number
   rssMib: number
 }
@@ -67,7 +68,7 @@ async function measure(run: Run) {
   const { batches, singles } = await load
   const check = await checkEvents(hub, tenant, acknowledged)
 
-  // Single samples catch requests in flight; the median of a third of the time does not.
+  // Single samples include requests in flight; the median of a third of the time does not.
   const third = Math.max(1, Math.floor(samples.length / 3))
   const early = median(samples.slice(0, third).map(({ heapMib }) => heapMib))
   const late = median(samples.slice(-third).map(({ heapMib }) => heapMib))
@@ -110,7 +111,7 @@ async function measure(run: Run) {
   }
 }
 
-/** Every request carries a key. */
+/** Runs both loads. Every request has an idempotency key. */
 async function ingestBoth(hub: BenchHub, tenant: BenchTenant, acknowledged: AcknowledgedIds, seconds: number) {
   const common = {
     url: hub.url,

@@ -1,4 +1,4 @@
-// Pages of 50 records by each filter and order, against the same SQL in a bare handler. See ../README.md.
+// Measures pages of 50 records by each filter and order, against the same SQL in a bare handler. See ../README.md.
 import { join } from 'node:path'
 import { freshDataDirectory } from '../../tests/support/data-directory.ts'
 import { startReference } from '../baselines/start-reference.ts'
@@ -91,7 +91,7 @@ async function measure(run: Run) {
   }
 }
 
-/** Asks another service on the same data for each page once, and keeps what it sends to the database meanwhile. */
+/** Requests each page once from another service on the same data, and captures its statements. */
 async function captureStatements(dataDir: string, records: number) {
   const inspectPort = await freePort()
   const capture = join(import.meta.dirname, '../baselines/capture-statements.ts')

@@ -1,4 +1,4 @@
-// Differences between the times of refusals, by which a stranger could learn what exists. See ../README.md.
+// Measures time differences between refusals, by which an outsider could learn what exists. See ../README.md.
 import { randomBytes } from 'node:crypto'
 import { Agent, request } from 'undici'
 import { durability, startBenchHub } from '../support/bench-hub.ts'
@@ -8,12 +8,13 @@ import { logProgress } from '../support/progress.ts'
 import { rounded } from '../support/statistics.ts'
 
 /**
- * Share of a request by which two causes may differ. A look-up for known accounts only is a fifth of a request or more,
- * a slow hash several. Strangers made out 0.1 ms over the Internet at best (Crosby, Wallach and Riedi, 2009).
+ * Maximum share of a request by which two causes may differ. A look-up only for known accounts takes a fifth of a
+ * request or more, a slow hash several. Attackers detected 0.1 ms over the Internet at best (Crosby, Wallach and Riedi,
+ * 2009).
  */
 const threshold = 0.1
 const noiseMax = 0.03
-/** No request of this figure may be limited. */
+/** No request of this benchmark may be limited. */
 const limitFactor = '10000000'
 const control = 'control'
 
@@ -36,7 +37,7 @@ async function measure(run: Run) {
     refused(401, '/api/v1/oauth/token', {
       ...{ grant_type: 'client_credentials', client_id, client_secret: `hubs${'x'.repeat(44)}` },
     })
-  // Made beforehand, since making one takes time. Nothing is asked for twice, so nothing is remembered.
+  // Prepared in advance, since it takes time. Each is used once, so that nothing is cached.
   const names = Array.from({ length: 50_000 }, () => randomBytes(12).toString('hex'))
   const unknownClient = () => token(`sa${names.pop()}`)()
   const link = (tenant: string) => refused(404, `/sign-in/link/${tenant}/${'A'.repeat(43)}`)

@@ -1,4 +1,4 @@
-// Single ingest against a bare Fastify echo, and against a plain service with one INSERT per request. See
+// Measures single ingest against a bare Fastify echo, and against a plain service with one INSERT per request. See
 // ../README.md.
 import { startReference } from '../baselines/start-reference.ts'
 import { createTwin } from '../baselines/twin-table.ts'
@@ -19,7 +19,7 @@ const bodies = sampleSingles(connections * 16)
 
 interface Subject {
   name: string
-  /** Of the server. */
+  /** The process id of the server. */
   pid: number
   send(seconds: number): Promise<Load>
 }

@@ -1,4 +1,5 @@
-// The summary of 30 days with 10 million events against 100 thousand, and how soon an event is in it. See ../README.md.
+// Measures the summary of 30 days with 10 million events against 100 thousand, and the delay until it counts an event.
+// See ../README.md.
 import { AcknowledgedIds } from '../support/acknowledged-ids.ts'
 import { durability } from '../support/bench-hub.ts'
 import { sendInTurn } from '../support/closed-loop.ts'
@@ -107,7 +108,7 @@ async function askAll({ hub, tenant }: FilledHub, path: string, seconds: number)
   })
 }
 
-/** Sends events of users that nobody else is, one after another, and asks for each until it is counted. */
+/** Sends events of unique users, one after another, and polls until each is counted. */
 async function measureVisibility({ hub, tenant }: FilledHub, run: Run) {
   const acknowledged = new AcknowledgedIds()
   const seconds = run.quick ? run.seconds : Math.max(run.seconds, 20)

@@ -1,4 +1,5 @@
-// Tokens by client credentials, against the package `oidc-provider` and a bare echo of the same form. See ../README.md.
+// Measures tokens by client credentials, against the package `oidc-provider` and a bare echo of the same form. See
+// ../README.md.
 import { startReference } from '../baselines/start-reference.ts'
 import { durability, scopes, startBenchHub } from '../support/bench-hub.ts'
 import { type Load, sendSingles } from '../support/closed-loop.ts'
@@ -11,7 +12,7 @@ import { keptOneIn, sampleTokens } from '../support/token-sample.ts'
 
 const connections = 64
 const target = 2
-/** A token a second and more for each unit of the limit: no run of a minute may come near it. */
+/** Each unit of the limit permits at least a token a second: no run of a minute may reach it. */
 const limitFactor = '10000000'
 
 const hubName = 'Hub'

@@ -1,4 +1,4 @@
-// Offline verification of an export in JSON Lines, against reading the same file with JSON.parse. See ../README.md.
+// Measures offline verification of an export in JSON Lines, against JSON.parse of the same file. See ../README.md.
 import { createReadStream } from 'node:fs'
 import { mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -16,7 +16,7 @@ const recordsQuick = 10_000
 
 interface Timed {
   wallS: number
-  /** Of all threads of this process: reading files is done by others. */
+  /** CPU seconds of all threads of this process, because other threads read files. */
   cpuS: number
 }
 
@@ -38,7 +38,7 @@ async function measure(run: Run) {
   for (let round = 0; round <= run.rounds; round++) {
     for (const { name, work } of subjects) {
       const timed = await time(work)
-      // The first is to warm up.
+      // The first round warms up.
       if (round > 0) times.get(name)!.push(timed)
       memoryMb = Math.max(memoryMb, process.memoryUsage().rss / 1e6)
       logProgress(`round ${round}: ${name}: ${Math.round(records / timed.cpuS)} records/s of one core`)

@@ -1,4 +1,4 @@
-// Verification of a page of 1,000 records against the same page without. See ../README.md.
+// Measures verification of a page of 1,000 records against the same page without. See ../README.md.
 import { type BenchHub, type BenchTenant, durability, startBenchHub } from '../support/bench-hub.ts'
 import { sendInTurn } from '../support/closed-loop.ts'
 import { type Row, type Run, runFigure } from '../support/figure.ts'
@@ -15,7 +15,7 @@ interface Delay {
   max: number
 }
 
-/** The event loop's delay in the service: how long any other request may wait for it. */
+/** Measures the event loop's delay in the service: the time that any other request may wait. */
 interface DelayWatch {
   begin(): Promise<void>
   end(): Promise<Delay>
@@ -24,7 +24,7 @@ interface DelayWatch {
 
 interface Subject {
   name: string
-  /** Of the page, without `verify`. */
+  /** The path of the page, without `verify`. */
   path: string
   tenant: BenchTenant
   seals: number
@@ -109,7 +109,9 @@ async function measure(run: Run) {
   }
 }
 
-/** Records written in batches, the same number written one after another, and batches read in order of cost. */
+/**
+ * Prepares three subjects: records written in batches, the same number written one by one, and batches read by cost.
+ */
 async function prepare(hub: BenchHub, run: Run): Promise<Subject[]> {
   const batched = await hub.tenant('batched')
   const singly = await hub.tenant('singly')
@@ -149,7 +151,7 @@ async function sealsOf(hub: BenchHub, { path, tenant }: { path: string; tenant: 
   })
 }
 
-/** Milliseconds of each request. */
+/** Returns the milliseconds of each request. */
 async function readPages(hub: BenchHub, subject: Subject, verify: boolean, seconds: number): Promise<number[]> {
   let last: Buffer | undefined
   const { latenciesMs } = await sendInTurn([undefined], {

@@ -3,13 +3,13 @@ const idBytes = 16
 const idsPerChunk = 65_536
 const member = Buffer.from('"record_id":"')
 
-/** Ids of the records that were answered with 201, 16 bytes each, so that tens of millions fit. */
+/** Holds the ids of records that were answered with 201, 16 bytes each, so that tens of millions fit. */
 export class AcknowledgedIds {
   readonly #chunks: Buffer[] = []
   #used = idsPerChunk
   count = 0
 
-  /** Takes every `record_id` of an answer, in order. Returns how many there were. */
+  /** Takes every `record_id` of a response, in order. Returns their number. */
   addFrom(answer: Buffer): number {
     let found = 0
     for (let at = answer.indexOf(member); at >= 0; at = answer.indexOf(member, at)) {
@@ -20,7 +20,7 @@ export class AcknowledgedIds {
     return found
   }
 
-  /** From the `from`th on, as text. */
+  /** Returns ids as text, from index `from` to `to` (excluded). */
   slice(from: number, to: number): string[] {
     return Array.from({ length: to - from }, (_, at) => this.at(from + at))
   }
@@ -32,7 +32,7 @@ export class AcknowledgedIds {
     return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
   }
 
-  /** The ids as binary buffers of at most 65,536. */
+  /** Yields the ids as binary buffers of at most 65,536 ids. */
   *buffers(): Generator<Buffer> {
     for (const [at, chunk] of this.#chunks.entries()) {
       yield at === this.#chunks.length - 1 ? chunk.subarray(0, this.#used * idBytes) : chunk
@@ -55,7 +55,7 @@ export class AcknowledgedIds {
   }
 }
 
-/** @param code of a character 0-9 or a-f */
+/** @param code the code of a character 0-9 or a-f */
 function hexDigit(code: number): number {
   return code < 58 ? code - 48 : code - 87
 }

@@ -7,11 +7,11 @@ import { atEnd } from './cleanup.ts'
 import { logProgress } from './progress.ts'
 import { archetypeIds, skillIds, skillVersion } from './sample-events.ts'
 
-/** Raised so far that no benchmark meets a limit; they are counted all the same. */
+/** Factor of the limits. No benchmark reaches a limit, but requests are still counted. */
 const limitFactor = '100000'
 const tokenMsMax = 30 * 60_000
 
-/** Of the account of a tenant. */
+/** Scopes of a tenant's account. */
 export const scopes = 'hub:read hub:write telemetry:read telemetry:write'
 
 export interface Credentials {
@@ -24,26 +24,26 @@ export interface Credentials {
 export interface BenchTenant {
   slug: string
   credentials: Credentials
-  /** Of requests with JSON bodies; with a token that is good for half an hour more. */
+  /** Returns headers for requests with JSON bodies, with a token that is valid for at least another half hour. */
   headers(): Promise<Record<string, string>>
 }
 
-/** `hub serve` as it ships, in a process of its own, on its embedded PostgreSQL. */
+/** Runs `hub serve` as shipped, in a process of its own, on its embedded PostgreSQL. */
 export interface BenchHub {
   url: string
   pid: number
-  /** Of the database server; its backends are its children. */
+  /** The process id of the database server; its backends are its children. */
   postgresPid: number
   dataDir: string
-  /** For looking into the store beside the service. */
+  /** The database, for inspecting the store beside the service. */
   database: OpenedDatabase
-  /** Made where there is none. */
+  /** Returns a tenant; creates it if absent. */
   tenant(slug: string): Promise<BenchTenant>
   stop(): Promise<void>
 }
 
 export interface BenchHubOptions {
-  /** A fresh one, removed at the end, if absent. */
+  /** The data directory; absent, a fresh one that is removed at the end. */
   dataDir?: string | undefined
   nodeOptions?: readonly string[]
   env?: Record<string, string>
@@ -88,7 +88,7 @@ async function exists(database: OpenedDatabase, slug: string): Promise<boolean> 
   return rowCount === 1
 }
 
-/** Of a tenant of an earlier run: secrets are shown only once. */
+/** Creates an account for a tenant of an earlier run: secrets are shown only once. */
 async function newAccount(dataDir: string, slug: string): Promise<Credentials> {
   const account = await hubCommand<{ client_id: string; client_secret: string }>(
     dataDir,
@@ -126,7 +126,7 @@ function tenantClient(url: string, slug: string, credentials: Credentials): Benc
   }
 }
 
-/** A token of the service at that address: it is good there alone. */
+/** Returns a token of the service at that address. No other service accepts it. */
 export async function accessToken(url: string, credentials: Credentials): Promise<string> {
   const response = await fetch(`${url}/api/v1/oauth/token`, {
     method: 'POST',
@@ -140,7 +140,7 @@ export async function accessToken(url: string, credentials: Credentials): Promis
   return ((await response.json()) as { access_token: string }).access_token
 }
 
-/** What the database does for a commit: a figure without fsync would be another figure. */
+/** Returns the durability settings of the database: without fsync, a result would not compare. */
 export async function durability(database: OpenedDatabase): Promise<Record<string, string>> {
   return database.withRegistry(async (tx) => {
     const { rows } = await tx.client.query<{ fsync: string; synchronous_commit: string; server_version: string }>(

@@ -1,4 +1,5 @@
-// Bodies that break the schema of an operation in as many places as its bounds allow, each at another kind of place.
+// Makes bodies that violate the schema of an operation in as many places as its bounds allow, each at another kind of
+// place.
 import type { BodyBounds } from '../../contract/limits.ts'
 import { scanJson } from '../../server/http/body/json-scan.ts'
 import { runToEnd } from '../../server/http/yield-budget.ts'
@@ -21,7 +22,7 @@ interface Room {
   bytes: number
 }
 
-/** One kind of wrong value. `make` fills the room that it has. */
+/** One kind of invalid value. `make` fills the given room. */
 interface Fault {
   name: string
   make(room: Room): string
@@ -32,7 +33,7 @@ const valuesAround = 12
 const memberBytes = 16
 const list = (count: number, item: (at: number) => string) => Array.from({ length: count }, (_, at) => item(at)).join()
 
-/** @param named schemas of the components */
+/** @param named the schemas of the components */
 export function brokenBodies(
   schema: BodySchema,
   named: Record<string, BodySchema>,
@@ -72,7 +73,7 @@ export function brokenBodies(
     const faults = faultsOf(items)
     return [
       scalars,
-      // A batch of more events than one takes is refused at once.
+      // A batch above the maximum number of events is rejected at once.
       ...(bounds.eventValues === undefined ? faults.map((fault) => many(fault, 2)) : []),
       ...faults.map((fault) => ({ ...many(fault, 1000), name: `[large: ${fault.name}]` })),
     ]

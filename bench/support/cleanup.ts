@@ -4,12 +4,15 @@ import { logProgress } from './progress.ts'
 const tasks: (() => Promise<void>)[] = []
 let cleaning: Promise<void> | undefined
 
-/** Runs at the end, however it comes: last registered, first run. Each must bear that it was done already. */
+/**
+ * Registers a task for the end of the process, however it ends. The last registered runs first. A task may run after
+ * its work is already done.
+ */
 export function atEnd(task: () => Promise<void>): void {
   tasks.push(task)
 }
 
-/** Stops what was started and removes what was written to temporary directories; once, however often it is called. */
+/** Stops started processes and removes temporary directories. Repeated calls share one run. */
 export function cleanUp(): Promise<void> {
   cleaning ??= stopAll()
   return cleaning

@@ -1,11 +1,11 @@
-// Load that waits for each answer before it sends the next request: it finds the most that a server can do.
+// Sends the next request after each response: finds the maximum rate of a server.
 import autocannon from 'autocannon'
 import { Pool } from 'undici'
 import type { AcknowledgedIds } from './acknowledged-ids.ts'
 import { quantile, rounded } from './statistics.ts'
 
 export interface Load {
-  /** Requests that were answered as expected. */
+  /** Number of requests with the expected response. */
   answered: number
   seconds: number
   perSecond: number
@@ -19,7 +19,7 @@ export interface LoadOptions {
   connections: number
   seconds: number
   expectedStatus: number
-  /** Gives each request an Idempotency-Key that was never used. */
+  /** Gives each request a new Idempotency-Key. */
   keys?: boolean
   acknowledged?: AcknowledgedIds
   onAnswer?: (answer: Buffer) => void
@@ -32,12 +32,12 @@ export function freshKey(): string {
   return `${keyPrefix}${keysMade++}`
 }
 
-/** Bodies in turn, one request at a time on each connection. For large bodies, and for GET without any. */
+/** Sends bodies in turn, one request at a time on each connection. Use it for large bodies, and for GET without any. */
 export async function sendInTurn(
   bodies: readonly (Buffer | undefined)[],
   options: LoadOptions & {
     method?: 'GET' | 'POST'
-    /** Ends earlier than `seconds` when so many were sent. */
+    /** Stops before `seconds` after this many requests. */
     requestsMax?: number
   },
 ): Promise<Load & { latenciesMs: number[] }> {
@@ -69,7 +69,10 @@ export async function sendInTurn(
   return { ...loadOf(latenciesMs.length, seconds, { p50, p99, max }), latenciesMs }
 }
 
-/** Small requests at the highest rate, by autocannon. The bodies are dealt out to the connections; without any, GET. */
+/**
+ * Sends small requests at the highest rate, by autocannon. Distributes the bodies over the connections; without any,
+ * sends GET.
+ */
 export async function sendSingles(bodies: readonly string[], options: LoadOptions): Promise<Load> {
   const { acknowledged, onAnswer, connections } = options
   let clients = 0

@@ -1,30 +1,30 @@
-/** A request whose time a stranger can take. */
+/** A request whose time an outsider can measure. */
 type Probe = () => Promise<unknown>
 
 interface Comparison<Name extends string> {
-  /** By how much the time of each probe differs from that of the first, as a share of it. */
+  /** The time difference of each probe from the first, as a share of the first. */
   differences: Record<Name, number>
   baseMs: number
   rounds: number
 }
 
 interface ComparisonOptions<Name extends string> {
-  /** The same as the first probe: what it differs by is the noise of the measurement. */
+  /** A copy of the first probe. Its difference is the noise of the measurement. */
   control: NoInfer<Name>
-  /** More rounds are made until the control differs by less. */
+  /** Rounds continue until the control differs by less. */
   noiseMax: number
-  /** And until no probe differs by more, for noise goes with the number of rounds and a leak does not. */
+  /** Rounds also continue until no probe differs by more: noise falls with the number of rounds, a leak does not. */
   threshold?: number
-  /** No more rounds are made than this. */
+  /** Maximum number of rounds. */
   roundsMax: number
 }
 
 const roundsAtOnce = 100
 
 /**
- * Takes times of probes in rounds, each round in another order, so that whatever else the machine does falls on all of
- * them alike. Compared are the first quartiles: noise only ever adds to a time, so the lower part of the samples tells
- * more than the middle (Crosby, Wallach and Riedi, Opportunities and limits of remote timing attacks, 2009).
+ * Measures probes in rounds, each in another order, so that other work of the machine affects all alike. Compares the
+ * first quartiles: noise only ever adds to a time, so the lower part of the samples shows more than the middle (Crosby,
+ * Wallach and Riedi, Opportunities and limits of remote timing attacks, 2009).
  */
 export async function compareTimes<Name extends string>(
   probes: Record<Name, Probe>,
@@ -32,7 +32,7 @@ export async function compareTimes<Name extends string>(
 ): Promise<Comparison<Name>> {
   const names = Object.keys(probes) as Name[]
   const samples = new Map<Name, number[]>(names.map((name) => [name, []]))
-  // The first calls are of code that is not compiled yet.
+  // The first calls run code that is not compiled yet.
   for (let warmUp = 0; warmUp < roundsAtOnce; warmUp += 1) for (const name of names) await probes[name]()
   for (let rounds = 1; ; rounds += 1) {
     for (const name of shuffled(names)) {

@@ -1,10 +1,10 @@
-// Reads what `node --cpu-prof` writes: which functions the server spends its time in.
+// Reads the output of `node --cpu-prof`: the functions in which the server spends its time.
 import { mkdir, readdir, readFile } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
 
 interface CpuProfile {
   nodes: { id: number; callFrame: { functionName: string; url: string; lineNumber: number }; children?: number[] }[]
-  /** Microseconds of a monotonic clock, the one of process.hrtime. */
+  /** Microseconds of the monotonic clock of process.hrtime. */
   startTime: number
   samples: number[]
   timeDeltas: number[]
@@ -30,17 +30,17 @@ export function monotonicMicros(): number {
 }
 
 /**
- * Functions of a process's main thread by their own time between two moments of {@link monotonicMicros}.
+ * Returns functions of a process's main thread by their own time between two points of {@link monotonicMicros}.
  *
- * @param pid whose profile it is, once it has ended
- * @returns undefined when it wrote none
+ * @param pid the process, after its end
+ * @returns undefined if it wrote no profile
  */
 export async function topSelfTimes(
   directory: string,
   pid: number,
   window: { from: number; to: number },
 ): Promise<SelfTime[] | undefined> {
-  // Named CPU.<date>.<time>.<pid>.<thread>.<sequence>.cpuprofile
+  // Files are named CPU.<date>.<time>.<pid>.<thread>.<sequence>.cpuprofile.
   const name = (await readdir(directory)).find((file) => file.includes(`.${pid}.0.`))
   if (name === undefined) return undefined
   const profile = JSON.parse(await readFile(join(directory, name), 'utf8')) as CpuProfile
@@ -48,7 +48,7 @@ export async function topSelfTimes(
   let time = profile.startTime
   let total = 0
   for (const [at, node] of profile.samples.entries()) {
-    // A sample's time runs until the next one.
+    // A sample lasts until the next one.
     time += profile.timeDeltas[at]!
     const lasts = profile.timeDeltas[at + 1] ?? 0
     if (time < window.from || time >= window.to) continue

@@ -1,4 +1,4 @@
-// CPU time of a server's processes, read from /proc (Linux; elsewhere it is left out of the results).
+// Reads CPU time of a server's processes from /proc. Works on Linux; elsewhere the results omit it.
 import { readdirSync, readFileSync } from 'node:fs'
 
 /** Clock ticks are 10 ms on every Linux that Node runs on. */
@@ -27,13 +27,13 @@ export function cpuTimes(server: { pid: number; postgresPid: number }): CpuTimes
   return { node: treeMicros(processes, server.pid, server.postgresPid), postgres, load: user + system }
 }
 
-/** @param units how many requests or events were served in between */
+/** @param units the number of requests or events served in between */
 export function cpuShares(before: CpuTimes, after: CpuTimes, units: number): CpuShares {
   const share = (name: keyof CpuTimes) => Number(((after[name] - before[name]) / units).toFixed(1))
   return { node: share('node'), postgres: share('postgres'), load: share('load') }
 }
 
-/** Of one process by itself, in microseconds since its start. */
+/** Returns the CPU time of one process, in microseconds since its start. */
 export function processMicros(pid: number): number {
   return allProcesses().get(pid)?.micros ?? 0
 }
@@ -47,19 +47,19 @@ function allProcesses(): Map<number, ProcessTimes> {
   for (const name of names.filter((entry) => /^\d+$/.test(entry))) {
     try {
       const stat = readFileSync(`/proc/${name}/stat`, 'utf8')
-      // After the command's name in brackets: state, parent, …, from place 11 on user and system ticks of its own, and
-      // of its children that have ended: connections of the database come and go.
+      // After the command's name in brackets: state, parent, …. From place 11 on: user and system ticks of the process,
+      // and of its ended children, since database connections come and go.
       const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
       const ticks = fields.slice(11, 15).reduce((sum, field) => sum + Number(field), 0)
       found.set(Number(name), { parent: Number(fields[1]), micros: ticks * microsPerTick })
     } catch {
-      // It has ended meanwhile.
+      // The process has ended meanwhile.
     }
   }
   return found
 }
 
-/** The process, and all that descend from it, but for those that descend from `except`. */
+/** Returns the CPU time of a process and its descendants, except for those of `except`. */
 function treeMicros(processes: Map<number, ProcessTimes>, root: number, except?: number): number {
   let micros = 0
   for (const [pid, times] of processes) {

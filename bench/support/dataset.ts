@@ -1,5 +1,5 @@
-// A store like that of a company after a month: several tenants, events of 30 days, most of them at working hours.
-// Everything comes in through the batch endpoint, so every record verifies and the rollups are there.
+// Creates a store like that of a company after a month: several tenants, events of 30 days, most of them at working
+// hours. The batch endpoint writes all of it, so every record verifies and the rollups exist.
 import { existsSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -17,27 +17,27 @@ const connections = 4
 const days = 30
 const quarterMs = 15 * 60_000
 const manifestName = 'bench-dataset.json'
-/** Each further tenant has this share of what the first one has. */
+/** Size of each further tenant as a share of the first. */
 const furtherShare = 1 / 20
-/** Batches that may have been on their way when an earlier run ended. */
+/** Number of batches that may have been in flight when an earlier run ended. */
 const batchesRepeated = 16
 const foldSecondsMax = 3600
 
 interface DatasetSize {
-  /** Events of the first tenant; each further one has a twentieth of them. */
+  /** Number of events of the first tenant; each further one has a twentieth. */
   records: number
   tenants: number
 }
 
 interface Manifest extends DatasetSize {
-  /** Of the first event. */
+  /** The time of the first event. */
   startMs: number
 }
 
 interface Part {
   tenant: BenchTenant
   records: number
-  /** Events that are stored already. */
+  /** Number of events that are already stored. */
   stored: number
 }
 
@@ -47,9 +47,9 @@ export interface Dataset {
 }
 
 /**
- * Makes the tenants `bench`, `bench-2`, …, or finds those of an earlier run on the same data directory.
+ * Creates the tenants `bench`, `bench-2`, …, or finds those of an earlier run on the same data directory.
  *
- * @throws Error when the data directory holds a dataset of another size
+ * @throws Error if the data directory holds a dataset of another size
  */
 export async function prepareDataset(hub: BenchHub, size: DatasetSize): Promise<Dataset> {
   const path = join(hub.dataDir, manifestName)
@@ -69,7 +69,7 @@ export async function prepareDataset(hub: BenchHub, size: DatasetSize): Promise<
   return { manifest, parts: parts as Dataset['parts'] }
 }
 
-/** Ingests what is missing, and waits until the rollups have taken it in. Memory does not grow with the size. */
+/** Ingests the missing events, and waits until the rollups include them. Memory does not grow with the size. */
 export async function fillDataset(hub: BenchHub, { manifest, parts }: Dataset): Promise<{ seconds: number }> {
   const total = parts.reduce((sum, { records }) => sum + records, 0)
   const present = parts.reduce((sum, { stored }) => sum + stored, 0)
@@ -113,7 +113,7 @@ interface Batch {
   events: number
 }
 
-/** All tenants move on at the same pace, so that their rows lie between each other's. */
+/** Yields batches of all tenants at the same pace, so that their rows interleave. */
 function* batchesOf(parts: Dataset['parts']): Generator<Batch> {
   const last = Math.ceil(parts[0].records / eventsPerBatch)
   const done = parts.map(({ stored }) => Math.max(0, Math.floor(stored / eventsPerBatch) - batchesRepeated))
@@ -128,7 +128,7 @@ function* batchesOf(parts: Dataset['parts']): Generator<Batch> {
   }
 }
 
-/** The key is the batch's own, so that a second run repeats none. */
+/** Sends a batch under its own key, so that a second run repeats none. */
 async function sendBatch(pool: Pool, manifest: Manifest, { part, number, events }: Batch): Promise<void> {
   const list = Array.from({ length: events }, (_, at) => {
     const index = number * eventsPerBatch + at
@@ -146,12 +146,12 @@ async function sendBatch(pool: Pool, manifest: Manifest, { part, number, events 
   }
 }
 
-/** How busy each quarter of an hour is: ten times more from 8 to 18 o'clock, on every day. */
+/** Weights of the quarter hours: ten times more from 8 to 18 o'clock, on every day. */
 const busyQuarters = Array.from({ length: 96 }, (_, quarter) => (quarter >= 32 && quarter < 72 ? 10 : 1))
 const dayTotal = busyQuarters.reduce((sum, weight) => sum + weight, 0)
 
 /**
- * When, in milliseconds after the first event, the given share of all events has happened.
+ * Returns the time, in milliseconds after the first event, by which the given share of all events has happened.
  *
  * @param share 0 to 1
  */
@@ -197,7 +197,7 @@ function countDeltas(hub: BenchHub, slug: string): Promise<number> {
   })
 }
 
-/** What autovacuum would have done had the events come over a month: every size is measured after it. */
+/** Does the work of a month of autovacuum: every size is measured after it. */
 async function vacuum(hub: BenchHub): Promise<void> {
   const owner = new pg.Client(clientConfig(hub.database.connection.owner, 'hub-bench'))
   await owner.connect()

@@ -1,4 +1,4 @@
-// Whether deliveries that wait for a dead receiver slow ingest down.
+// Measures whether deliveries that wait for a dead receiver slow ingest down.
 import { AcknowledgedIds } from './acknowledged-ids.ts'
 import type { BenchHub, BenchTenant } from './bench-hub.ts'
 import { sendInTurn } from './closed-loop.ts'
@@ -11,7 +11,7 @@ import type { WebhookStage } from './webhook-stage.ts'
 
 const eventsPerBatch = 1000
 const connections = 4
-/** Messages of one transaction, as the outbox is filled. */
+/** Messages per transaction when the outbox is filled. */
 const toldAtOnce = 5000
 const relayedMsMax = 600_000
 
@@ -22,7 +22,7 @@ export interface DeliveryBurden {
 }
 
 /**
- * The receiver does not answer, or refuses: each by itself. Its endpoint is switched on and off in turn, so that both
+ * Measures a receiver that hangs, then one that refuses. Its endpoint is switched on and off in turn, so that both
  * sides have the same rows in the same tables.
  */
 export async function measureBurden(
@@ -53,7 +53,7 @@ export async function measureBurden(
   await ingest(run.warmUpSeconds)
   for (const { name, url } of dead) {
     const waitingBefore = await stage.pending([tenant.slug])
-    // Of what ingest does not cause: it is what waits that is measured.
+    // Uses events that ingest does not cause: the waiting deliveries are measured.
     const webhookId = await stage.addEndpoint(tenant.slug, url, ['user.*'])
     for (let told = 0; told < pending; told += toldAtOnce) {
       await stage.tell(tenant.slug, Math.min(toldAtOnce, pending - told), [webhookId])
@@ -66,7 +66,7 @@ export async function measureBurden(
       ;(enabled ? beside : without).push(await ingest(run.seconds))
     }
     for (let round = 1; round <= run.rounds; round++) {
-      // The order turns around: whichever comes second finds a fuller store.
+      // The order alternates: the second finds a fuller store.
       for (const enabled of round % 2 === 1 ? [false, true] : [true, false]) await measure(enabled)
       logProgress(
         `round ${round}: ${Math.round(without.at(-1)!)} events/s, ${Math.round(beside.at(-1)!)} beside a receiver ${name}`,

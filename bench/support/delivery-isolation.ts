@@ -1,17 +1,17 @@
-// How long messages take to a healthy endpoint, alone and beside many dead ones.
+// Measures how long messages take to a healthy endpoint, alone and beside many dead ones.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Outcome, Row, Run } from './figure.ts'
 import { logProgress } from './progress.ts'
 import { median, quantile, rounded } from './statistics.ts'
 import type { WebhookStage } from './webhook-stage.ts'
 
-/** Fifty in all: of the healthy one's tenant, and of another. */
+/** Fifty dead endpoints in total: in the healthy one's tenant, and in another. */
 const deadOnes = [
   { habit: 'hang', count: 20 },
   { habit: 'refuse', count: 15 },
   { habit: 'fail', count: 15 },
 ] as const
-/** To every endpoint of both tenants. */
+/** The rate to every endpoint of both tenants. */
 const messagesPerSecond = 10
 
 export interface DeliveryIsolation {
@@ -24,7 +24,7 @@ interface Dead {
   webhookId: string
 }
 
-/** @param backlog messages that wait for each dead endpoint from the beginning */
+/** @param backlog number of messages that wait for each dead endpoint from the beginning */
 export async function measureIsolation(
   parts: { run: Run; stage: WebhookStage; tenants: readonly [string, string] },
   backlog: number,
@@ -48,7 +48,7 @@ export async function measureIsolation(
     for (const each of dead) await stage.setEnabled(each.tenant, each.webhookId, enabled)
   }
 
-  /** How long each took, in milliseconds. */
+  /** Sends messages at an even rate. Returns the milliseconds that each took. */
   async function tellSteadily(seconds: number): Promise<number[]> {
     const count = Math.ceil(messagesPerSecond * seconds)
     const began = performance.now()
@@ -66,7 +66,7 @@ export async function measureIsolation(
     await tellSteadily(run.warmUpSeconds)
     alone.push(await tellSteadily(run.seconds))
     await setAll(true)
-    // The first attempts at them fail meanwhile.
+    // The first attempts at the dead endpoints fail meanwhile.
     await tellSteadily(run.warmUpSeconds)
     beside.push(await tellSteadily(run.seconds))
     const p99 = (all: number[]) => rounded(quantile(all, 0.99))
@@ -75,7 +75,7 @@ export async function measureIsolation(
     )
   }
   await setAll(false)
-  // Of all rounds together: a single one has too few for its slowest hundredth.
+  // Uses all rounds together: a single one has too few messages for a 99th percentile.
   const ratio = quantile(beside.flat(), 0.99) / quantile(alone.flat(), 0.99)
   const ratios = beside.map((all, at) => quantile(all, 0.99) / quantile(alone[at]!, 0.99))
   const row = (what: string, rounds: number[][]) => {

@@ -1,4 +1,4 @@
-// How fast a filled outbox gets to a receiver, against plain posts of the same bodies to the same receiver.
+// Measures how fast a filled outbox reaches a receiver, against plain posts of the same bodies to the same receiver.
 import { createHmac, randomUUID } from 'node:crypto'
 import { Agent, request } from 'undici'
 import type { BenchHub } from './bench-hub.ts'
@@ -9,10 +9,10 @@ import { logProgress } from './progress.ts'
 import { median, rounded, spreadOf } from './statistics.ts'
 import { sampleData, type WebhookStage } from './webhook-stage.ts'
 
-/** Of the service for one endpoint, and of the plain posts. */
+/** Concurrency of the service for one endpoint, and of the plain posts. */
 const concurrency = 16
 
-/** Microseconds of CPU per message; of plain posts `load` is who posts. */
+/** Microseconds of CPU per message; for plain posts, `load` is the sender. */
 type Cpu = CpuShares & { receiver: number }
 
 interface Pass {
@@ -30,7 +30,7 @@ export interface DeliveryRate {
   rows: Row[]
 }
 
-/** @param messages in the outbox at the beginning of each round */
+/** @param messages number of messages in the outbox at the beginning of each round */
 export async function measureRate(
   parts: { run: Run; hub: BenchHub; stage: WebhookStage; tenant: string; profile: Profile },
   messages: number,
@@ -51,7 +51,7 @@ export async function measureRate(
       const beganMs = performance.timeOrigin + performance.now()
       await stage.tell(tenant, count, [webhookId])
       const { last_at_ms } = await stage.arrivals('/rate', count)
-      // How they went is kept soon after: that belongs to it, the time until then too.
+      // The results of attempts are stored soon after: the time until then counts, too.
       while ((await stage.pending([tenant])) > 0) await new Promise((resolve) => setTimeout(resolve, 20))
       return (1000 * count) / (last_at_ms - beganMs)
     })
@@ -112,7 +112,7 @@ interface Signed {
   text: string
 }
 
-/** Made and signed before it counts: the reference is the posts alone. */
+/** Makes and signs messages before the measurement: the reference covers the posts alone. */
 function signedMessages(tenant: string, count: number): Signed[] {
   const secret = 'whsec_of-the-benchmark'
   return Array.from({ length: count }, (_, at) => {
@@ -134,7 +134,7 @@ function signedMessages(tenant: string, count: number): Signed[] {
   })
 }
 
-/** What an integration would do without a service: so many posts at once, one after the other, and nothing is kept. */
+/** Posts as an integration without a service would: this many at once, and nothing is stored. */
 async function postPlainly(stage: WebhookStage, messages: readonly Signed[]): Promise<number> {
   const dispatcher = new Agent({ connections: concurrency, pipelining: 1 })
   const url = `${stage.receiver.url}/plain`

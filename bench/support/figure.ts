@@ -23,7 +23,7 @@ export interface Outcome {
   stretch?: number
 }
 
-/** What was found of the events that were answered with 201. */
+/** Result of looking up the events that were answered with 201. */
 export interface StoreCheck {
   acknowledged: number
   missing: number
@@ -36,13 +36,13 @@ export interface Measured {
   /** Details by caption. */
   tables?: Record<string, Row[]>
   checks?: StoreCheck[]
-  /** Paragraphs that belong to the tables. */
+  /** Paragraphs for the tables. */
   remarks?: string[]
-  /** Settings of the database, and whatever else a reader must know. */
+  /** Settings of the database, and other facts that a reader needs. */
   notes?: Record<string, unknown>
 }
 
-/** A figure as it is kept in `results/`. */
+/** A result as stored in `results/`. */
 export interface FigureResult extends Measured {
   figure: string
   title: string
@@ -56,13 +56,13 @@ export interface FigureResult extends Measured {
   took_s: number
 }
 
-/** What the command line asked for. */
+/** Options from the command line. */
 export interface Run {
-  /** Of each measured phase. */
+  /** Seconds of each measured phase. */
   seconds: number
   rounds: number
   warmUpSeconds: number
-  /** A smoke run: proves that the command works, measures nothing worth keeping. */
+  /** A smoke run: proves that the command works, and measures nothing. */
   quick: boolean
   flag(name: string): string | undefined
 }
@@ -79,7 +79,7 @@ export interface Figure {
 
 const resultsDirectory = join(import.meta.dirname, '../results')
 
-/** Runs one figure as a command: progress on stderr, tables and then one line of JSON on stdout. */
+/** Runs one benchmark as a command: progress on stderr, tables and then one line of JSON on stdout. */
 export async function runFigure(figure: Figure): Promise<void> {
   const began = performance.now()
   try {
@@ -99,7 +99,7 @@ export async function runFigure(figure: Figure): Promise<void> {
       took_s: Math.round((performance.now() - began) / 1000),
       ...measured,
     }
-    // A smoke run must not overwrite a figure.
+    // A smoke run must not overwrite a result.
     const out = run.flag('out') ?? join(resultsDirectory, `${figure.name}${run.quick ? '.tmp' : ''}.json`)
     await mkdir(dirname(out), { recursive: true })
     await writeFile(out, `${JSON.stringify(result, null, 2)}\n`)
@@ -182,7 +182,7 @@ export function isMet({ value, bound, target }: Outcome): boolean {
   return bound === 'min' ? value >= target : value <= target
 }
 
-/** A missed target is a finding; a lost or miscounted event makes the run worthless. */
+/** Returns false for a lost or miscounted event, which makes the run worthless. A missed target is a finding. */
 function isSound(result: FigureResult): boolean {
   for (const check of result.checks ?? []) {
     if (check.missing > 0) logProgress(`${check.missing} acknowledged records are not stored`)

@@ -1,26 +1,27 @@
-// Bodies that cost as much as their bounds allow, by shape. Those of `shapesOf` are for any operation; most are refused after parsing.
+// Bodies that cost as much as their bounds allow, by shape. `shapesOf` serves any operation; most of its bodies are
+// rejected after parsing.
 import { type BodyBounds, bodyBounds } from '../../contract/limits.ts'
 import { archetypeIds, sampleEvent } from './sample-events.ts'
 
 const list = (count: number, item: (at: number) => string) =>
   Array.from({ length: count }, (_, at) => item(at)).join(',')
-/** A name of each place, which no other body has: engines remember names. */
+/** Returns a name for each place, unique to the body, because engines cache names. */
 let bodies = 0
 const nameOf = (at: number) => `${bodies.toString(36)}_${((at * 7919) % 1_000_003).toString(36)}`
 
-/** Objects with so many members together, each with as many as it may have. */
+/** Returns objects with `members` members in total, each with at most `perObject`. */
 function objectsOf(members: number, perObject: number): string {
   const count = Math.ceil(members / perObject)
   const each = Math.floor(members / count) - 1
   return list(count, (object) => `{${list(each, (at) => `"${nameOf(object * each + at)}":0`)}}`)
 }
 
-/** Texts within the bounds. `{"x": …}` is no body of an operation. */
+/** Returns texts within the bounds. `{"x": …}` is not a body of an operation. */
 export function shapesOf({ bytes, values, objectMembers, nameBytes, textBytes }: BodyBounds): Record<string, string> {
   bodies++
   const left = values - 3
   const text = Math.min(bytes, textBytes ?? bytes)
-  // At ten bytes or so for each value, small bodies hold fewer.
+  // A value takes about ten bytes, so small bodies hold fewer.
   const fitting = Math.min(left, Math.floor(bytes / 24))
   return {
     'members of large objects': `{"x":[${objectsOf(fitting, objectMembers)}]}`,
@@ -34,7 +35,7 @@ export function shapesOf({ bytes, values, objectMembers, nameBytes, textBytes }:
   }
 }
 
-/** Bodies that are stored, as large as the bounds allow. */
+/** Returns bodies that are stored, as large as the bounds allow. */
 export function batchShapes(): Record<string, string> {
   bodies++
   const nowMs = Date.now() - 60_000
@@ -74,7 +75,7 @@ export function eventShapes(): Record<string, string> {
   return { 'metadata of 700 members': JSON.stringify({ ...sampleEvent(0, Date.now() - 60_000), metadata }) }
 }
 
-/** A message has the largest event that its bytes allow. */
+/** Returns messages, each with the largest event that its bytes allow. */
 export function inboundShapes(): Record<string, string> {
   bodies++
   const metadata = Object.fromEntries(Array.from({ length: 700 }, (_, at) => [nameOf(at), 0]))
@@ -112,7 +113,7 @@ export function listShapes(): Record<string, Record<string, string>> {
 const scimGroupSchema = 'urn:ietf:params:scim:schemas:core:2.0:Group'
 const scimPatchSchema = 'urn:ietf:params:scim:api:messages:2.0:PatchOp'
 
-/** @param id of a group */
+/** @param id the id of a group */
 export function scimShapes(
   id: string,
 ): { method: 'POST' | 'PUT' | 'PATCH'; path: string; shape: string; text: string }[] {

@@ -1,4 +1,4 @@
-// One request for each operation and shape of a heavy body, with what they need: tenants, tokens and connections.
+// Makes one request for each operation and shape of a heavy body, with its tenants, tokens and connections.
 import { createHmac } from 'node:crypto'
 import { bodyBounds } from '../../contract/limits.ts'
 import { type Operation, operations } from '../../contract/operations.ts'
@@ -21,7 +21,7 @@ const tenant = 'bench'
 /** Names a Mode B tenant, whose content keys can be destroyed. */
 const doomed = 'doomed'
 const operatorToken = 'operator-of-this-benchmark'
-/** Configures the Hub that takes the requests. */
+/** Settings of the Hub that takes the requests. */
 export const heavySettings = { HUB_OPERATOR_TOKEN: operatorToken }
 
 const fewValues = bodyBounds.settings.values
@@ -35,16 +35,16 @@ export interface HeavyRequest {
   path: string
   text: string
   headers: Headers
-  /** The signature of an inbound message is of the bytes as they are. */
+  /** True if the body must stay byte for byte: the signature of an inbound message covers its bytes. */
   plain?: true
 }
 
 export interface HeavyRequests {
-  /** Authorizes as the tenant that takes all requests but one. */
+  /** Headers for the tenant that takes all requests but one. */
   bearer: Headers
-  /** All requests of one round, each with a new body. */
+  /** Yields all requests of one round, each with a new body. */
   round(): AsyncGenerator<HeavyRequest>
-  /** Takes the new token out of an answer to `rotateScimToken`. */
+  /** Takes the new token from a response to `rotateScimToken`. */
   answered(request: HeavyRequest, answer: { status: number; body: string }): void
 }
 
@@ -91,7 +91,7 @@ export async function prepareHeavyRequests(
       .replace('{connection_id}', inbound.connection_id)
       .replaceAll(/\{\w+\}/g, 'heavy')
     const bounds = bodyBounds[body!]
-    // With few values a body cannot be wrong in many places.
+    // With few values, a body cannot be invalid in many places.
     const schema = bounds.values > fewValues ? schemas.get(operation) : undefined
     const shapes = {
       ...shapesOf(bounds),

@@ -1,4 +1,4 @@
-// Bodies far beyond their bounds, several at a time, beside health checks.
+// Sends bodies far beyond their bounds, several at a time, beside health checks.
 import { readFile } from 'node:fs/promises'
 import type { Row } from './figure.ts'
 import type { HeavyRequest } from './heavy-requests.ts'
@@ -7,7 +7,7 @@ import { median, rounded } from './statistics.ts'
 const atOnce = 8
 const pauseMs = 20
 
-/** @param send sends one request; the answer is a refusal */
+/** @param send sends one request, which is rejected */
 export async function underHostileBodies(
   hub: { pid: number; url: string },
   send: (request: HeavyRequest) => Promise<{ status: number }>,

@@ -1,10 +1,10 @@
-// Looks into the running service from outside, through Node's own inspector: the product has no hook for it.
+// Inspects the running service from outside, through Node's own inspector: the product has no hook for it.
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { atEnd } from './cleanup.ts'
 
 export interface Inspector {
-  /** Of an expression in the service's process; promises are awaited. */
+  /** Evaluates an expression in the service's process; awaits promises. */
   evaluate<Value>(expression: string): Promise<Value>
   collectGarbage(): Promise<void>
   close(): void
@@ -19,7 +19,7 @@ export async function freePort(): Promise<number> {
   return port
 }
 
-/** @param port that the process was started with: `--inspect=127.0.0.1:<port>` */
+/** @param port the port that the process was started with: `--inspect=127.0.0.1:<port>` */
 export async function inspectProcess(port: number): Promise<Inspector> {
   const targets = (await (await fetch(`http://127.0.0.1:${port}/json/list`)).json()) as {
     webSocketDebuggerUrl: string
@@ -29,7 +29,7 @@ export async function inspectProcess(port: number): Promise<Inspector> {
     socket.addEventListener('open', () => opened(), { once: true })
     socket.addEventListener('error', () => failed(new Error(`no inspector on port ${port}`)), { once: true })
   })
-  // The process would not end while someone looks into it.
+  // The process would not end while an inspector is connected.
   atEnd(async () => socket.close())
   const waiting = new Map<number, (answer: Answer) => void>()
   socket.addEventListener('message', ({ data }) => {

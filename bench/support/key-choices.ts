@@ -11,8 +11,8 @@ const choices: Record<string, KeyChoice> = {
 }
 
 /**
- * `--keys all|none`: whether requests carry an Idempotency-Key, which nobody has used before. Both, one after the
- * other in each round, if absent.
+ * Returns the choices of `--keys all|none`: whether requests carry a new Idempotency-Key. If absent, both, one after
+ * the other in each round.
  */
 export function keyChoices(run: Run): KeyChoice[] {
   const chosen = run.flag('keys')

@@ -1,4 +1,4 @@
-// Load that comes when it comes, whether or not earlier requests have been answered: it finds how long callers wait.
+// Sends requests at given times, regardless of earlier responses: finds how long callers wait.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Pool } from 'undici'
 import { freshKey, type LoadOptions } from './closed-loop.ts'
@@ -7,16 +7,16 @@ import { quantile, rounded } from './statistics.ts'
 export interface RateLoad {
   answered: number
   perSecond: number
-  /** From the moment a request was due, not from when a connection was free: no coordinated omission. */
+  /** Latency from the time a request was due, not from a free connection: no coordinated omission. */
   latencyMs: { p50: number; p90: number; p99: number; p999: number; max: number }
-  /** How late the generator itself sent, which the latencies include. */
+  /** Delay of the generator itself, which the latencies include. */
   lateMs: { p99: number; max: number }
 }
 
-/** Connections are made, and what is compiled late is compiled, before it counts. */
+/** Connections are opened and late code is compiled before the measurement. */
 const leadInSeconds = 1
 
-/** Requests at even distances in time. */
+/** Sends requests at even intervals. */
 export async function sendAtRate(
   bodies: readonly string[],
   options: LoadOptions & { perSecond: number },

@@ -15,7 +15,7 @@ const pageSize = 50
 const depth = 20
 const eventKind = 'custom.bench'
 
-/** Pages of 50 records by each filter and order; the tenant must have some thousand events. */
+/** Returns pages of 50 records by each filter and order. The tenant must have some thousand events. */
 export async function pageQueries(hub: BenchHub, tenant: BenchTenant): Promise<PageQuery[]> {
   const get = async (query: string) => {
     const response = await fetch(`${hub.url}${pathOf(query)}`, { headers: await tenant.headers() })
@@ -43,7 +43,7 @@ export async function pageQueries(hub: BenchHub, tenant: BenchTenant): Promise<P
   return Object.entries(queries).map(([name, query]) => ({ name, path: pathOf(query) }))
 }
 
-/** So many governance events that there is a page of them. */
+/** Writes enough governance events for a page. */
 export async function writeOwnEvents(hub: BenchHub, tenant: BenchTenant): Promise<void> {
   for (let at = 0; at < pageSize; at++) {
     const response = await fetch(`${hub.url}/api/v1/hub/records`, {

@@ -1,13 +1,13 @@
 import { monotonicMicros, profilingOptions, topSelfTimes } from './cpu-profile.ts'
 import type { Run } from './figure.ts'
 
-/** `--profile DIR`: the service runs with `--cpu-prof`, and its most expensive functions are printed. */
+/** `--profile DIR` runs the service with `--cpu-prof` and prints its most expensive functions. */
 export interface Profile {
   nodeOptions: string[]
-  /** The measured phase: what comes before and after is left out. */
+  /** Begins the measured phase; the profile excludes everything outside. */
   begin(): void
   end(): void
-  /** Once the service has ended. */
+  /** Prints the profile. Call it after the service has ended. */
   show(pid: number): Promise<void>
 }
 

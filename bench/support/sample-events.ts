@@ -1,5 +1,5 @@
-// Telemetry events of an organisation, as they might come: all different, and the same in every run. A user has one
-// archetype and one platform; some skills, users and models are used far more than others.
+// Realistic telemetry events of an organisation: all different, and the same in every run. A user has one archetype and
+// one platform; some skills, users and models are used far more than others.
 
 export const skillIds = Array.from({ length: 12 }, (_, at) => `skill-${at}`)
 export const archetypeIds = Array.from({ length: 6 }, (_, at) => `archetype-${at}`)
@@ -13,7 +13,9 @@ const platforms = [
   ['copilot', ['gpt-4o-mini', 'gpt-4o', 'gpt-5']],
 ] as const
 
-/** A well-mixed 32-bit number for each pair (after Murmur's finalizer): an event follows from its index alone. */
+/**
+ * Returns a well-mixed 32-bit number for each pair (after Murmur's finalizer): an event follows from its index alone.
+ */
 function mixed(at: number, salt: number): number {
   let word = Math.imul(at + 1, 0x9e3779b1) ^ Math.imul(salt + 1, 0x85ebca6b)
   word = Math.imul(word ^ (word >>> 16), 0x85ebca6b)
@@ -21,14 +23,15 @@ function mixed(at: number, salt: number): number {
   return (word ^ (word >>> 16)) >>> 0
 }
 
-/** 0 ≤ n < count, small ones far more often. */
+/** Returns 0 ≤ n < count, small numbers far more often. */
 function skewed(at: number, salt: number, count: number): number {
   return Math.floor(count * (mixed(at, salt) / 2 ** 32) ** 2)
 }
 
 /**
- * @param at any whole number: the event's index
- * @param tsMs when it happened, in milliseconds since 1970
+ * Returns an event.
+ * @param at the event's index, any whole number
+ * @param tsMs the event's time, in milliseconds since 1970
  */
 export function sampleEvent(at: number, tsMs: number): Record<string, unknown> {
   const user = skewed(at, 1, userCount)
@@ -53,13 +56,13 @@ export function sampleEvent(at: number, tsMs: number): Record<string, unknown> {
   }
 }
 
-/** Bodies of single requests: events of the last minute. */
+/** Returns bodies of single requests: events of the last minute. */
 export function sampleSingles(count: number): string[] {
   const nowMs = Date.now()
   return Array.from({ length: count }, (_, at) => JSON.stringify(sampleEvent(at, nowMs - (at % 60_000))))
 }
 
-/** Bodies of batch requests: each holds events of one minute. */
+/** Returns bodies of batch requests: each holds events of one minute. */
 export function sampleBatches(count: number, eventsPerBatch: number): Buffer[] {
   const startMs = Date.now() - 60_000
   return Array.from({ length: count }, (_, batch) => {

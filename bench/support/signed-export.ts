@@ -20,11 +20,11 @@ import { sampleEvent } from './sample-events.ts'
 
 const sha256 = (bytes: Uint8Array) => Buffer.from(hash('sha256', bytes, 'latin1'), 'latin1')
 const logName = 'orghub/log/benchmark0000000000000'
-/** As the service seals the events of a batch. */
+/** Equal to the sizes at which the service seals the events of a batch. */
 const batchSize = 1000
 const sealSize = 64
 
-/** Writes an export of so many telemetry events in JSON Lines, as the Hub does, and its manifest beside it. */
+/** Writes an export of telemetry events in JSON Lines, as the Hub does, and its manifest beside it. */
 export function writeSignedExport(path: string, records: number): void {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519')
   const rawKey = publicKey.export({ format: 'der', type: 'spki' }).subarray(-32)
@@ -125,7 +125,7 @@ function canonicalText(at: number): string {
   } as JsonObject)
 }
 
-/** Random but for its version. */
+/** Returns a UUID that is random except for its version. */
 function uuid7(at: number): string {
   const random = randomUUID()
   return `019f0000-${(at % 65_536).toString(16).padStart(4, '0')}-7${random.slice(15)}`

@@ -1,4 +1,4 @@
-/** Value below which the share `q` (0 to 1) of the values lies; NaN of none. */
+/** Returns the value below which the share `q` (0 to 1) of the values lies; NaN without values. */
 export function quantile(values: readonly number[], q: number): number {
   const sorted = [...values].sort((a, b) => a - b)
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))] ?? Number.NaN
@@ -10,7 +10,7 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? sorted[Math.floor(middle)]! : (sorted[middle - 1]! + sorted[middle]!) / 2
 }
 
-/** To so many significant digits: what a benchmark can honestly say. */
+/** Rounds to the significant digits that a benchmark can honestly state. */
 export function rounded(value: number, digits = 3): number {
   return Number(value.toPrecision(digits))
 }

@@ -7,13 +7,13 @@ import type { OpenedDatabase } from '../../server/db/open-database.ts'
 import type { AcknowledgedIds } from './acknowledged-ids.ts'
 
 const idBytes = 16
-/** Of COPY's binary format: signature, flags, no extension; and a row count of -1 at the end. */
+/** Head and tail of COPY's binary format: signature, flags, no extension; a row count of -1 at the end. */
 const copyHead = Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1')
 const copyTail = Buffer.from([0xff, 0xff])
 
 /**
- * How many of the acknowledged records are not in the store, and how many events it holds. The ids are copied into a
- * temporary table and joined, which takes a few seconds for millions.
+ * Returns the number of acknowledged records that the store lacks, and the number of stored events. Copies the ids into
+ * a temporary table and joins it, which takes a few seconds for millions.
  */
 export async function checkStored(
   database: OpenedDatabase,
@@ -28,7 +28,7 @@ export async function checkStored(
       Readable.from(copyRows(acknowledged)),
       client.query(copyFrom('copy acknowledged from stdin (format binary)')),
     )
-    // Partitions are read as a whole: the planner must know that there are many.
+    // Partitions are read as a whole, so the planner must know that there are many ids.
     await client.query('analyze acknowledged')
     await client.query('begin')
     await client.query('select hub.set_tenant($1)', [tenantId])
@@ -46,7 +46,7 @@ export async function checkStored(
   }
 }
 
-/** Rows of one column: field count, length, value. */
+/** Yields rows of one column: field count, length, value. */
 function* copyRows(acknowledged: AcknowledgedIds): Generator<Buffer> {
   yield copyHead
   for (const ids of acknowledged.buffers()) {

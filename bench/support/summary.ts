@@ -6,7 +6,7 @@ import { checkStored } from './stored-check.ts'
 
 const quarterMs = 15 * 60_000
 
-/** The last days up to the end of the running quarter of an hour: summaries are cut at quarters. */
+/** Returns the last days up to the end of the current quarter of an hour: summaries end at quarters. */
 export function lastDays(days: number): { from: string; to: string } {
   const toMs = Math.ceil(Date.now() / quarterMs) * quarterMs
   const text = (ms: number) => new Date(ms).toISOString()
@@ -30,8 +30,8 @@ export async function readSummary(hub: BenchHub, tenant: BenchTenant, query: Rec
 }
 
 /**
- * Looks for each acknowledged record in the store, and compares the summary's totals with what is there. A request
- * that was cut off without an answer may have stored its event: stored can be more than acknowledged, never less.
+ * Looks up each acknowledged record in the store, and compares the summary's totals with the store. An aborted request
+ * may have stored its event: the store can hold more than was acknowledged, never less.
  */
 export async function checkEvents(
   hub: BenchHub,

@@ -1,17 +1,17 @@
 import { createRemoteJWKSet, jwtVerify } from 'jose'
 
-/** One answer in so many is kept. */
+/** One response of this many is kept. */
 export const keptOneIn = 500
 const tokensMin = 5
 
 export interface TokenSample {
-  /** Takes an answer of a token endpoint. */
+  /** Takes a response of a token endpoint. */
   add(answer: Buffer): void
   /**
    * Verifies every kept token against the keys that the server publishes.
    *
-   * @returns how many there are
-   * @throws Error when one is not an ES256 access token (RFC 9068) with these scopes, is there twice, or there are too few
+   * @returns their number
+   * @throws Error if one is not an ES256 access token (RFC 9068) with these scopes, occurs twice, or there are too few
    */
   verify(server: { jwksUri: string; scope: string }): Promise<number>
 }
@@ -23,7 +23,7 @@ export function sampleTokens(): TokenSample {
     add(answer) {
       if (seen++ % keptOneIn > 0) return
       const token = /"access_token":"([^"]+)"/.exec(answer.toString())?.[1]
-      // The load generator gives an answer in two pieces where a read from the network ended inside.
+      // The load generator delivers a response in two pieces if a network read ended inside it.
       if (token === undefined) seen--
       else tokens.push(token)
     },

@@ -1,8 +1,8 @@
 import type { Inspector } from './inspector.ts'
 
 /**
- * The processor time of the main thread in each turn of the event loop. Unlike the delay of a timer it does not count the
- * time for which another process had the core.
+ * Measures the processor time of the main thread in each turn of the event loop. Unlike the delay of a timer, it
+ * excludes the time for which another process had the core.
  */
 const script = `globalThis.turns = (() => {
   let longest = 0

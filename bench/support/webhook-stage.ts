@@ -1,4 +1,4 @@
-// Endpoints of tenants of a service that is measured, messages to them, and a receiver in a process of its own.
+// Sets up endpoints for tenants of a measured service, messages to them, and a receiver in a process of its own.
 import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:net'
 import { scopeNames } from '../../contract/scopes.ts'
@@ -11,43 +11,46 @@ import { accessToken, type BenchHub, type Credentials } from './bench-hub.ts'
 import { logProgress } from './progress.ts'
 import { sampleEvent } from './sample-events.ts'
 
-/** So that the service may deliver to this machine. */
+/** Permits the service to deliver to this machine. */
 export const outboundHere = { HUB_OUTBOUND_ALLOW: '127.0.0.1' }
 
 const kind = 'skill.invocation_failed'
-/** Of a message's data: where the receiver reads how long it took. */
+/** The member of a message's data from which the receiver computes the elapsed time. */
 const sentAt = 'sent_at_ms'
 
 export interface Arrivals {
   messages: number
-  /** With those that came again. */
+  /** Number of requests, repeated ones included. */
   requests: number
   /** Milliseconds since 1970. */
   last_at_ms: number
-  /** From when each was given to the outbox, in milliseconds. */
+  /** Milliseconds that each message took since it entered the outbox. */
   took_ms: number[]
 }
 
 export interface WebhookStage {
   receiver: { url: string; pid: number }
-  /** A port at which nobody listens. */
+  /** A URL with a port without a listener. */
   refusingUrl: string
-  /** Enabled; named by `webhook_id`. */
+  /** Adds an enabled endpoint. Returns its `webhook_id`. */
   addEndpoint(tenant: string, url: string, events?: readonly string[]): Promise<string>
   setEnabled(tenant: string, webhookId: string, enabled: boolean): Promise<void>
-  /** Commits as many messages to the outbox, as a service that caused them would; without ids to all endpoints of the tenant. */
+  /**
+   * Commits this many messages to the outbox, like the service itself. Without ids they go to all endpoints of the
+   * tenant.
+   */
   tell(tenant: string, count: number, webhookIds?: readonly string[]): Promise<void>
-  /** Once so many different messages came in at a path of the receiver, which then forgets them. */
+  /** Waits for this many different messages at a path of the receiver, which then forgets them. */
   arrivals(path: string, count: number): Promise<Arrivals>
-  /** Deliveries that are to be attempted, in all tenants. */
+  /** Returns the number of deliveries still to attempt, in all given tenants. */
   pending(tenants: readonly string[]): Promise<number>
   stop(): Promise<void>
 }
 
-/** Of one message, as the service builds it. */
+/** Returns the data of one message, as the service builds it. */
 export function sampleData(at: number): OutgoingMessage['data'] {
   const nowMs = performance.timeOrigin + performance.now()
-  // Of one that failed, as its kind says: else no endpoint is told.
+  // A failed invocation, as its kind states; otherwise no endpoint receives it.
   return { ...(sampleEvent(at, nowMs) as OutgoingMessage['data']), success: false, [sentAt]: nowMs }
 }
 
@@ -63,7 +66,7 @@ export async function openWebhookStage(hub: BenchHub): Promise<WebhookStage> {
   })
   let made = 0
 
-  /** Headers of an account that has every scope, as endpoints want it. */
+  /** Returns headers of an account with every scope, which endpoints require. */
   function administratorOf(tenant: string): Promise<Record<string, string>> {
     const known = administrators.get(tenant)
     if (known) return known
@@ -91,7 +94,7 @@ export async function openWebhookStage(hub: BenchHub): Promise<WebhookStage> {
         const occurredAt = `${new Date().toISOString().slice(0, -1)}000Z`
         const messages = Array.from({ length: count }, (): OutgoingMessage => {
           const data = sampleData(made++)
-          // Found when it or the person is erased, as a message of an invocation is: that has its price.
+          // An erasure of the record or the person must find the message, as for real invocations; this has a cost.
           const about = { recordId: randomUUID(), userId: String(data.user_id) }
           return { kind, occurredAt, data, ...about, ...(webhookIds ? { webhookIds } : {}) }
         })

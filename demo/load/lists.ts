@@ -2,7 +2,7 @@ import type { DemoApi } from '../demo-api.ts'
 
 const pageSize = 1000
 
-/** A record, as far as the loader looks at it. */
+/** The members of a record that the loader uses. */
 export interface StoredRecord {
   record_id: string
   created_at: string

@@ -9,15 +9,15 @@ interface MarkerContent {
   time_zone: string
 }
 
-/** The period of the demo, and since when its records are written. */
+/** The period of the demo, and the time since which its records are written. */
 export interface Marked {
   period: DemoPeriod
   writtenSince: string
-  /** An earlier load has written the marker. */
+  /** True if an earlier load has written the marker. */
   isRepeat: boolean
 }
 
-/** Finds the record that keeps when the demo starts and ends, or writes it. */
+/** Finds or writes the record that stores the start and end of the demo. */
 export async function markPeriod(api: DemoApi, options: DemoOptions, invocations: number): Promise<Marked> {
   const artifacts = await queryAll(api, { record_type: 'artifact', include_purged: true })
   const marker = artifacts.find(({ title }) => title === markerTitle)

@@ -19,7 +19,7 @@ interface Price {
   effective_from: string
 }
 
-/** Throws unless the tenant is of Mode A, since the demo writes content. */
+/** Returns the tenant. Throws unless it is of Mode A, since the demo writes content. */
 export async function readTenant(api: DemoApi): Promise<TenantDetails> {
   const details = await api.get<TenantDetails>('/api/v1/tenant')
   if (details.mode === 'A') return details
@@ -28,7 +28,7 @@ export async function readTenant(api: DemoApi): Promise<TenantDetails> {
   )
 }
 
-/** Confirms the details of the tenant and provisions its Hub. Keeps a name that somebody has given it. */
+/** Confirms the details of the tenant and provisions its Hub. Keeps a name that is already set. */
 export async function confirmTenant(api: DemoApi, details: TenantDetails): Promise<void> {
   const { tenant, display_name, confirmed_at, provisioned_at } = details
   if (confirmed_at === undefined) {

@@ -54,7 +54,7 @@ export async function provisionPeople(api: DemoApi, progress: StepProgress): Pro
   return counts
 }
 
-/** Returns the connection of the demo, which it makes if the tenant has none; undefined if the tenant has another. */
+/** Returns the connection of the demo, creating it if the tenant has none; undefined if the tenant has another. */
 async function connect(api: DemoApi): Promise<Connection | undefined> {
   const path = '/api/v1/identity/scim/configure'
   const wanted = archetypes.map(({ group, archetype_id }) => ({ group, archetype_id }))
@@ -71,7 +71,7 @@ async function connect(api: DemoApi): Promise<Connection | undefined> {
   return present.mode === 'push' && isOfDemo ? present : undefined
 }
 
-/** The token of a connection is shown once, so a later load gets another. */
+/** Rotates the token: a connection shows it once, so a later load needs another. */
 async function openDirectory(api: DemoApi, connection: Connection): Promise<Directory> {
   const token =
     connection.bearer_token ??

@@ -5,7 +5,7 @@ export interface StepProgress {
   advance(count: number): void
 }
 
-/** Reports over all steps of a load, in units that take about the same time. */
+/** Reports progress over all steps of a load, in units of about equal time. */
 export function createProgress(totals: Record<string, number>, onProgress: DemoOptions['onProgress']) {
   const total = Math.round(Object.values(totals).reduce((sum, count) => sum + count, 0))
   let before = 0

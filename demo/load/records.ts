@@ -24,7 +24,7 @@ export async function writeRecords(
   return { counts: { written, found: demoRecords.length - written }, stored }
 }
 
-/** Records by the key that the demo knows them by: the title, or the id of a decision. */
+/** Returns records by the key that the demo uses: the title, or the id of a decision. */
 async function storedRecords(api: DemoApi, writtenSince: string): Promise<Map<string, StoredRecord>> {
   const stored = new Map<string, StoredRecord>()
   for (const record_type of ['artifact', 'output', 'decision']) {
@@ -38,7 +38,7 @@ function bodyOf({ body, related }: DemoRecord, stored: ReadonlyMap<string, Store
   return { ...body, related_records: related.map((key) => stored.get(key)!.record_id) }
 }
 
-/** Places the legal hold of the demo, and purges the record that was entered twice. */
+/** Places the legal hold of the demo, and purges the duplicate record. */
 export async function governRecords(api: DemoApi, stored: ReadonlyMap<string, StoredRecord>): Promise<void> {
   const holds = await listAll<{ name: string }>(api, '/api/v1/hub/legal-holds')
   if (!holds.some(({ name }) => name === legalHold.name)) {

@@ -12,7 +12,7 @@ interface BatchResponse {
   errors?: { index: number; detail: string }[]
 }
 
-/** Sends events in batches. A batch that is sent again within a day is stored once. */
+/** Sends events in batches. A batch that is repeated within a day is stored once. */
 export async function sendEvents(
   api: DemoApi,
   events: readonly DemoEvent[],
@@ -37,5 +37,5 @@ export async function sendEvents(
   await Promise.all(Array.from({ length: batchesInFlight }, worker))
 }
 
-/** Events that take about as long as one other call. */
+/** Number of events that take about as long as one other call. */
 export const eventsPerUnit = 25

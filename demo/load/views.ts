@@ -21,7 +21,7 @@ const views: readonly View[] = [
   { page: 'records', name: 'Decisions, newest first', query: 'record_type=decision&sort=-created_at' },
 ]
 
-/** Saves the views of the demo, shared with the tenant: everybody in it sees them. */
+/** Saves the views of the demo, shared with everyone in the tenant. */
 export async function saveViews(api: DemoApi): Promise<DemoCounts> {
   const path = '/api/v1/views'
   const present = await listAll<View>(api, path)

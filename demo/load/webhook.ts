@@ -6,7 +6,7 @@ import { listAll } from './lists.ts'
 const url = 'https://hooks.demo.example/hub'
 
 /**
- * Adds the endpoint of the demo. It precedes the telemetry, so that the failures of one skill become deliveries: tens,
+ * Adds the endpoint of the demo. Runs before the telemetry, so that the failures of one skill become deliveries: tens,
  * not thousands.
  */
 export async function addWebhook(api: DemoApi): Promise<void> {

@@ -3,5 +3,5 @@ import { storyDecisions } from './story-decisions.ts'
 import { tradeDecisions } from './trade-decisions.ts'
 import { workDecisions } from './work-decisions.ts'
 
-/** Decisions of the company, each with what it rests on. */
+/** Decisions of the company, each with its sources. */
 export const decisions: readonly DemoDecision[] = [...storyDecisions, ...workDecisions, ...tradeDecisions]

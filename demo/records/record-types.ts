@@ -1,13 +1,13 @@
-/** A source that outputs and decisions draw on. */
+/** A source of outputs and decisions. */
 export interface DemoArtifact {
-  /** Name by which other records of the demo refer to it. */
+  /** The name by which other records of the demo refer to it. */
   ref: string
   title: string
   mediaType: string
-  /** Below the wiki of the company. */
+  /** The path below the company's wiki. */
   path: string
   text: string
-  /** Refs of records that it belongs to. */
+  /** Refs of the records that it belongs to. */
   related?: readonly string[]
 }
 
@@ -21,7 +21,7 @@ export interface DemoOutput {
 }
 
 export interface DemoDecision {
-  /** Also the ref. */
+  /** The id, which is also the ref. */
   id: string
   subject: string
   outcome: string

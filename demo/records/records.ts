@@ -6,15 +6,15 @@ import { decisions } from './decisions.ts'
 import { outputs } from './outputs.ts'
 import type { DemoArtifact, DemoDecision, DemoOutput } from './record-types.ts'
 
-/** A record to write, and the keys of those that it names in related_records. */
+/** A record to write, and the keys of the records in its related_records. */
 export interface DemoRecord {
-  /** Title, or the id of a decision: a later load finds the record by it. */
+  /** The title, or the id of a decision, by which a later load finds the record. */
   key: string
   related: readonly string[]
   body: Record<string, unknown>
-  /** Under the legal hold of the demo. */
+  /** True if the legal hold of the demo covers it. */
   held: boolean
-  /** Purged by the demo. */
+  /** True if the demo purges it. */
   purged: boolean
 }
 
@@ -31,7 +31,7 @@ const heldRefs = [
 export const purgeReason = 'Uploaded twice: the first copy stays. Nothing refers to this one.'
 const purgedRef = 'refund-policy-copy'
 
-/** All records in an order in which each names only records before it. */
+/** All records, each after the records that it names. */
 export const demoRecords: readonly DemoRecord[] = recordsOf()
 
 function recordsOf(): DemoRecord[] {
