@@ -1,9 +1,9 @@
 /**
- * Builds the web UI into `web/dist/`, where that is missing or was built from other sources:
+ * Builds the web UI into `web/dist/`, if that is absent or was built from other sources:
  *
  *     npm run build
  *
- * Says so and exits with 1 where it fails; what was built before stays then. Several may run side by side.
+ * On failure it prints the reason, exits with 1 and keeps the previous build. Several builds may run side by side.
  */
 import { hash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
@@ -16,16 +16,16 @@ import { brotliCompress, constants, gzip } from 'node:zlib'
 const web = fileURLToPath(new URL('.', import.meta.url))
 const checkout = dirname(web)
 
-/** What the UI is made of, from the root of the checkout. */
+/** The sources of the UI, from the root of the checkout. */
 const sources = ['web', 'contract', 'provenance', 'sdk', 'demo', 'package-lock.json']
-/** In `dist`: what it was built from. The server never sends it. */
+/** The file in `dist` with the digest of its sources. The server never sends it. */
 const digestFile = 'sources.sha256'
 const compressible = new Set(['.js', '.css', '.svg', '.json', '.csv', '.wasm'])
 const compressedFromBytes = 1024
-/** A build that was killed leaves its folder behind. */
+/** A killed build leaves its folder behind. */
 const abandonedAfterMs = 10 * 60_000
 
-/** SHA-256 over names and contents of all sources, in hexadecimal. */
+/** Returns SHA-256 over names and contents of all sources, in hexadecimal. */
 export function digestOfSources(root: string = checkout): string {
   const files = sources.flatMap((source) => filesOf(root, source)).sort()
   return hash('sha256', files.map((file) => `${file} ${hash('sha256', readFileSync(join(root, file)))}\n`).join(''))
@@ -39,25 +39,25 @@ function filesOf(root: string, path: string): string[] {
     .flatMap((entry) => (entry.isDirectory() ? filesOf(root, join(path, entry.name)) : [join(path, entry.name)]))
 }
 
-/** `dist` and those that are to become it. */
+/** Returns true for `dist` and the folders of builds in progress. */
 function isBuildFolder(name: string): boolean {
   return name === 'dist' || name.startsWith('dist.')
 }
 
 /**
- * Builds where that is needed.
+ * Builds if the sources changed.
  *
- * @param dist where to, with a parent that may be written to
+ * @param dist the target, whose parent must be writable
  * @param bundle writes the page and its files to a folder
- * @returns whether something was built
- * @throws what Vite or the file system says
+ * @returns true if a build was made
+ * @throws errors of Vite or the file system
  */
 export async function ensureBuilt(dist: string = join(web, 'dist'), bundle = runVite): Promise<boolean> {
   const digest = digestOfSources()
   if ((await digestOf(dist)) === digest) return false
   await forgetAbandoned(dist)
   const built = await mkdtemp(`${dist}.building-`)
-  // Made for its owner only; but whoever installs is often not who serves.
+  // mkdtemp creates it for its owner only, but the user who installs is often not the user who serves.
   await chmod(built, 0o755)
   try {
     await bundle(built)
@@ -75,9 +75,9 @@ async function digestOf(dist: string): Promise<string | undefined> {
 }
 
 async function runVite(outDir: string): Promise<void> {
-  // Vite takes React's slower build where this says something else, as it does under tests.
+  // Vite uses React's slower build for any other value, such as that of tests.
   process.env.NODE_ENV = 'production'
-  // Loaded here only: looking whether anything changed needs none of it.
+  // Loaded here only: the check for changes does not need it.
   const { build } = await import('vite')
   await build({
     configFile: join(web, 'vite.config.ts'),
@@ -86,7 +86,9 @@ async function runVite(outDir: string): Promise<void> {
   })
 }
 
-/** Writes `<file>.br` and `<file>.gz` beside each file that gains by it. The page itself differs in every answer. */
+/**
+ * Writes `<file>.br` and `<file>.gz` beside each file that becomes smaller. The page itself differs in every response.
+ */
 async function compressAll(folder: string): Promise<void> {
   const files = (await readdir(folder, { recursive: true })).filter((file) => compressible.has(extname(file)))
   await Promise.all(files.map((file) => compress(join(folder, file))))
@@ -105,7 +107,10 @@ async function compress(file: string): Promise<void> {
   ])
 }
 
-/** A folder that is there cannot be replaced in one step, so it is moved away first. Another build may be as far. */
+/**
+ * Replaces the folder. This cannot be done in one step, so the old one is moved away first. Another build may do the
+ * same.
+ */
 async function putInPlace(built: string, dist: string, digest: string): Promise<void> {
   for (;;) {
     try {
@@ -141,7 +146,7 @@ async function main(): Promise<void> {
     if (!(await ensureBuilt())) return
     console.log(`The web UI is built (${((performance.now() - begun) / 1000).toFixed(1)} s).`)
   } catch (error) {
-    // It ends up in logs and on a page, which show no colours.
+    // Logs and pages that show the message have no colours.
     const message = stripVTControlCharacters((error as Error).message)
     console.error(`The web UI could not be built: ${message}\nMend that, then run: npm run build`)
     process.exitCode = 1

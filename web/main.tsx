@@ -14,7 +14,7 @@ import { theme } from './theme.ts'
 
 const container = document.getElementById('app')
 if (!container) throw new Error('The page has no place for the application.')
-// Dialogs keep the page behind them from scrolling by a style for which react-remove-scroll takes the nonce from here.
+// Dialogs stop the page behind them from scrolling by a style; react-remove-scroll reads its nonce from here.
 Object.assign(globalThis, { __webpack_nonce__: styleNonce() })
 createRoot(container).render(
   <StrictMode>

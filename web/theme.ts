@@ -1,7 +1,7 @@
 import { Badge, Button, createTheme, Drawer, type MantineColorsTuple, Menu, MenuDropdown, Modal } from '@mantine/core'
 import type { MouseEvent } from 'react'
 
-/** The Hub's own colour: of its seal, its links and its first series in charts. */
+/** The Hub's own colour: for its seal, links and the first series in charts. */
 const seal: MantineColorsTuple = [
   '#effcf9',
   '#d5f5ee',
@@ -15,14 +15,17 @@ const seal: MantineColorsTuple = [
   '#0a4744',
 ]
 
-/** Their head is no banner of the page; the button that closes them has a name. */
+/** A dialog's header is not a banner of the page; its close button needs a name. */
 const titled = {
   attributes: { header: { role: 'presentation' } },
   closeButtonProps: { 'aria-label': 'Close' },
   styles: { title: { fontWeight: 650, fontSize: 'var(--mantine-font-size-lg)' } },
 }
 
-/** A menu goes before what its entry opens has come, which then could not give the focus back to it. */
+/**
+ * Returns the focus to the menu's opener. The menu disappears before its entry's dialog opens, which then could not
+ * return the focus.
+ */
 function focusOpener({ currentTarget, target }: MouseEvent<HTMLElement>): void {
   if (!(target instanceof Element && target.closest('[role="menuitem"]'))) return
   document.getElementById(currentTarget.getAttribute('aria-labelledby') ?? '')?.focus({ preventScroll: true })
@@ -49,7 +52,7 @@ export const theme = createTheme({
   respectReducedMotion: true,
   focusRing: 'auto',
   components: {
-    // A word on a tint: the colour is in the sign, for orange or grey letters on their own tint are hard to read.
+    // Text on a tint: only the sign is coloured, because orange or grey letters on their own tint are hard to read.
     Badge: Badge.extend({
       defaultProps: { radius: 'sm', tt: 'none', fw: 500 },
       vars: (_theme, { variant, size = 'md' }) => ({
@@ -64,10 +67,10 @@ export const theme = createTheme({
         ...(variant === 'light' && { section: { color: `var(--mantine-color-${color}-text)` } }),
       }),
     }),
-    // Where less motion is asked for, the library leaves out the transition with the place that it ends at.
+    // With reduced motion, the library omits the transition including its final position.
     Button: Button.extend({ styles: { loader: { transform: 'translate(-50%, -50%)' } } }),
-    // Its invisible place for the focus is no entry of a menu, as what a menu holds has to be.
-    // Within the page it is in a landmark, which the end of the document is not.
+    // The library's invisible focus element is not a menu entry, but all content of a menu must be. Within the page the
+    // menu is in a landmark; at the end of the document it is not.
     Menu: Menu.extend({ defaultProps: { withInitialFocusPlaceholder: false, portalProps: { target: '#page' } } }),
     MenuDropdown: MenuDropdown.extend({ defaultProps: { onClickCapture: focusOpener } }),
     Modal: Modal.extend({ defaultProps: titled }),

@@ -3,10 +3,10 @@ import react from '@vitejs/plugin-react'
 import presetMantine from 'postcss-preset-mantine'
 import { defineConfig } from 'vite'
 
-/** What the server replaces in the page by a fresh nonce for each answer. */
+/** The placeholder that the server replaces by a fresh nonce in each response. */
 export const noncePlaceholder = '__CSP_NONCE__'
 
-/** The web UI: `web/` is built into `web/dist/`, which the Hub serves. */
+/** Builds the web UI from `web/` into `web/dist/`, which the Hub serves. */
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
   plugins: [react()],
@@ -16,13 +16,14 @@ export default defineConfig({
     target: 'es2023',
     outDir: 'dist',
     emptyOutDir: true,
-    // Pages that share little would otherwise be refused by the policy: nothing may stand in the page itself.
+    // Inline assets would violate the policy: nothing may be inline in the page itself.
     assetsInlineLimit: 0,
     reportCompressedSize: false,
-    // What each page needs to begin with: tests/web/first-load.test.ts adds it up.
+    // Lists the initial files of each page: tests/web/first-load.test.ts adds them up.
     manifest: 'manifest.json',
     rolldownOptions: {
-      // What every page needs, in one file: in eighty small ones it is 30 kB more, since each is compressed by itself.
+      // One file for the scripts that every page needs: eighty small ones take 30 kB more, since each is compressed by
+      // itself.
       output: { codeSplitting: { groups: [{ name: 'shell', tags: ['$initial'] }] } },
     },
   },

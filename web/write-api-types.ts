@@ -1,10 +1,10 @@
 /**
- * Writes `web/api/openapi.d.ts`, the types of the API's answers and bodies, from the golden OpenAPI document:
+ * Writes `web/api/openapi.d.ts`, the types of the API's responses and bodies, from the golden OpenAPI document:
  *
  *     npm run api-types
  *
- * Descriptions, examples and refusals are left out: the UI takes every refusal as one problem document.
- * The generator needs an older compiler than the one of this project, so it is not among its packages.
+ * Omits descriptions, examples and error responses: the UI treats every error as one problem document. The generator
+ * needs an older compiler than this project's, so it is not among its packages.
  */
 import { execFileSync } from 'node:child_process'
 import { hash } from 'node:crypto'
@@ -19,7 +19,7 @@ const generator = ['--package=openapi-typescript@7.13.0', '--package=typescript@
 
 type Json = null | boolean | number | string | Json[] | { [name: string]: Json }
 
-/** The members that say nothing about a shape. */
+/** Members that do not describe a shape. */
 const silent = new Set(['description', 'summary', 'example', 'examples', 'tags', 'security', 'webhooks'])
 
 function shapesOnly(value: Json, parent = ''): Json {

@@ -5,7 +5,7 @@ import type { operations, paths } from './openapi.d.ts'
 import { HubUnreachable, problemOf } from './problem.ts'
 import { accessToken, forgetToken } from './session.ts'
 
-/** The body of an operation's good answer, by operationId: `Answer<'getTenant'>`. */
+/** The body of an operation's success response, by operationId: `ApiResponse<'getTenant'>`. */
 export type ApiResponse<Id extends keyof operations> = operations[Id] extends { responses: infer Responses }
   ? {
       [Status in keyof Responses]: Responses[Status] extends { content: { 'application/json': infer Body } }
@@ -17,7 +17,7 @@ export type ApiResponse<Id extends keyof operations> = operations[Id] extends { 
 /** The query parameters of an operation. */
 export type Query<Id extends keyof operations> = NonNullable<operations[Id]['parameters']['query']>
 
-/** The JSON body that an operation takes. */
+/** The JSON body of an operation's request. */
 export type Body<Id extends keyof operations> = operations[Id] extends {
   requestBody?: { content: { 'application/json': infer Sent } }
 }
@@ -26,7 +26,10 @@ export type Body<Id extends keyof operations> = operations[Id] extends {
 
 let tenant: string | undefined
 
-/** Every call of a tenant's data names the tenant (interface section 4). It is known once there is an access token. */
+/**
+ * Sets the tenant of all calls: every call for a tenant's data names the tenant (interface section 4). The tenant is
+ * known once there is an access token.
+ */
 export function callAsTenant(slug: string): void {
   tenant = slug
 }
@@ -51,10 +54,10 @@ const asTheUser: Middleware = {
 /**
  * The typed client of the Hub: `hub.GET('/api/v1/hub/records', { params: { query } })` resolves to `{ data }`.
  *
- * @throws HubProblem for every refusal, HubUnreachable where no answer comes
+ * @throws HubProblem for every error response, HubUnreachable without a response
  */
 export const hub = createFetchClient<paths>({ baseUrl: apiBaseUrl, credentials: 'same-origin' })
 hub.use(asTheUser)
 
-/** The same as hooks of TanStack Query: `api.useQuery('get', path, init)`, `api.useMutation('post', path)`. */
+/** The client as hooks of TanStack Query: `api.useQuery('get', path, init)`, `api.useMutation('post', path)`. */
 export const api = createQueryHooks(hub)

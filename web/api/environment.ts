@@ -1,6 +1,6 @@
 /**
- * Whether the Hub runs in development, where the UI offers demo data and calls some checks optional. The served page
- * says so; without the word it is staging or production.
+ * True if the Hub runs in development, where the UI offers demo data and marks some checks as optional. The served page
+ * states it; otherwise the environment is staging or production.
  */
 export const isDevelopment =
   document.querySelector<HTMLMetaElement>('meta[name="hub-environment"]')?.content === 'development'

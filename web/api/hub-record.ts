@@ -1,4 +1,4 @@
 import type { ApiResponse } from './api-client.ts'
 
-/** A record as the API answers it: the members of its type are beside those all have. */
+/** A record in an API response: the members of its type are beside the common members. */
 export type HubRecord = ApiResponse<'getRecord'>

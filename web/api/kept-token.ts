@@ -5,32 +5,35 @@ import { apiBaseUrl } from './api-base-url.ts'
 /** An access token as tabs share it. */
 export interface AccessToken {
   accessToken: string
-  /** By the clock of this machine. */
+  /** The time for renewal, by the clock of this machine. */
   renewAtMs: number
 }
 
-/** The session whose cookie the browser has, and the key that its tabs share. */
+/** The session of the browser's cookie, and the key that its tabs share. */
 interface PageSession {
   sessionId: string
   key: CryptoKey
 }
 
-/** What is encrypted: the token, and how many pages have taken it from the storage. */
+/** The encrypted content: the token, and the number of pages that have taken it from the storage. */
 interface StoredToken extends AccessToken {
   pages: number
 }
 
 const itemName = 'hub-token'
-/** The command center makes 13 calls, and the Hub answers 1,000 reads a minute of one token. */
+/**
+ * Maximum number of pages per token: the command center makes 13 calls, and the Hub permits 1,000 reads a minute per
+ * token.
+ */
 const pagesOfToken = 50
 const ivBytes = 12
 
 let session: Promise<PageSession | undefined> | undefined
 
-/** Reads the session of this page once. Without a session, or without WebCrypto, it is undefined. */
+/** Reads the session of this page once. Returns undefined without a session or without WebCrypto. */
 function pageSession(): Promise<PageSession | undefined> {
   session ??= readSession().catch(() => {
-    // The next call tries again: there was no connection, say.
+    // The next call tries again, for example after a lost connection.
     session = undefined
     return undefined
   })
@@ -45,7 +48,10 @@ async function readSession(): Promise<PageSession | undefined> {
   return { sessionId, key: await crypto.subtle.importKey('raw', raw, 'AES-GCM', false, ['encrypt', 'decrypt']) }
 }
 
-/** Tells whether the cookie of a session came with this page. One that another site linked to has none, for example. */
+/**
+ * Returns true if the cookie of a session came with this page. A page that another site linked to has none, for
+ * example.
+ */
 export function cameWithSession(): boolean {
   return sessionMeta(document) !== undefined
 }
@@ -55,23 +61,23 @@ function sessionMeta(page: Document): string | undefined {
 }
 
 /**
- * Gets the page once more. Browsers send the strict cookie of the session with this call, but not with a page that a link
- * on another site opened, nor to another host than the API's.
+ * Fetches the page once more. Browsers send the strict cookie of the session with this call, but not with a page that a
+ * link on another site opened, nor to another host than the API's.
  */
 async function pageOfApi(): Promise<Document> {
   const response = await fetch(`${apiBaseUrl}/`, { credentials: 'include' })
   return new DOMParser().parseFromString(await response.text(), 'text/html')
 }
 
-/** Tells whether a token belongs to the session whose cookie this page was opened with. */
+/** Returns true if a token belongs to the session whose cookie this page was opened with. */
 export async function isOfThisSession({ accessToken }: AccessToken): Promise<boolean> {
   const { sid } = decodeJwt<{ sid?: string }>(accessToken)
   return sid !== undefined && sid === (await pageSession())?.sessionId
 }
 
 /**
- * Stores an access token for the pages of this session, encrypted: storage alone gives it to nobody, and a page that
- * belongs to another session cannot read it.
+ * Stores an access token for the pages of this session, encrypted: storage alone reveals it to nobody, and a page of
+ * another session cannot read it.
  */
 export async function storeToken({ accessToken, renewAtMs }: AccessToken, pages = 0): Promise<void> {
   const token: StoredToken = { accessToken, renewAtMs, pages }
@@ -83,13 +89,13 @@ export async function storeToken({ accessToken, renewAtMs }: AccessToken, pages 
   try {
     localStorage.setItem(itemName, toHex(iv) + toHex(new Uint8Array(sealed)))
   } catch {
-    // Storage is switched off or full: the next page asks for a token of its own.
+    // Storage is switched off or full: the next page requests its own token.
   }
 }
 
 /**
- * Returns the stored access token where it is of this session and good for a while, to a limited number of pages: so many
- * that are opened within a minute do not reach the limit of one token.
+ * Returns the stored access token if it belongs to this session and remains valid for a while. Only a limited number of
+ * pages may take it, so that many pages opened within a minute do not reach the rate limit of one token.
  */
 export async function takeStoredToken(): Promise<AccessToken | undefined> {
   const sealed = readItem()
@@ -105,7 +111,7 @@ export async function takeStoredToken(): Promise<AccessToken | undefined> {
     await storeToken(token, token.pages + 1)
     return token
   } catch {
-    // It was stored by another session.
+    // Another session stored it.
     return undefined
   }
 }
@@ -118,11 +124,11 @@ function readItem(): string | null {
   }
 }
 
-/** Removes the stored token, whoever stored it. */
+/** Removes the stored token, regardless of the session that stored it. */
 export function removeStoredToken(): void {
   try {
     localStorage.removeItem(itemName)
   } catch {
-    // Storage is switched off: nothing was stored.
+    // Storage is switched off: no token was stored.
   }
 }

@@ -8,21 +8,21 @@ import { isScope, type Scope } from '../../contract/scopes.ts'
 import { callAsTenant } from './api-client.ts'
 import { accessToken, rememberTenant } from './session.ts'
 
-/** Whoever is signed in, as the access token says. Name and address are asked for where they are shown (`getMe`). */
+/** The signed-in user, from the access token. Pages that show name and address request them (`getMe`). */
 export interface Me {
-  /** `usr_…`, as it stands in `created_by`. */
+  /** The user id `usr_…`, as in `created_by`. */
   subject: string
   tenant: string
   scopes: ReadonlySet<Scope>
   role: Role | undefined
-  /** The API's own check: what it denies would be refused. */
+  /** Returns true if the API would permit the operation; it makes the same check. */
   may(operationId: OperationId): boolean
 }
 
 const MeContext = createContext<Me | undefined>(undefined)
 export const MeProvider = MeContext.Provider
 
-/** Only below the layout, which waits until somebody is signed in. */
+/** Returns the signed-in user. Use it only below the layout, which waits for authentication. */
 export function useMe(): Me {
   const me = useContext(MeContext)
   if (!me) throw new Error('Nobody is signed in yet.')
@@ -30,9 +30,9 @@ export function useMe(): Me {
 }
 
 /**
- * Who is signed in, before anything else is asked for. It costs no call beyond the token's own.
+ * Returns the signed-in user, before any other request. It costs no call beyond the token's own.
  *
- * @param enabled false for a page that needs nobody; otherwise it leads to the page `/sign-in` without a session
+ * @param enabled false for a page without authentication; otherwise the user is sent to `/sign-in` without a session
  */
 export function useSignedIn(enabled: boolean) {
   return useQuery({
@@ -50,7 +50,7 @@ export function useSignedIn(enabled: boolean) {
   })
 }
 
-/** A person's scopes are those of their role (contract/roles.ts), so they name it. */
+/** Returns the role that has exactly these scopes (contract/roles.ts). */
 function roleOf(scopes: ReadonlySet<Scope>): Role | undefined {
   return roleNames.find((name) => roles[name].length === scopes.size && roles[name].every((scope) => scopes.has(scope)))
 }

@@ -1,7 +1,8 @@
 /**
- * Members of a body that somebody changed, for PATCH: what others changed since the form was opened stays as it is now.
+ * Returns the changed members of a body, for PATCH. Members that others changed since the form was opened keep their
+ * new value.
  *
- * @param opened what the form began with
+ * @param opened the initial values of the form
  */
 export function patchBody<Members extends object>(now: Members, opened: Members): Partial<Members> {
   const changed = (name: keyof Members) => JSON.stringify(now[name]) !== JSON.stringify(opened[name])

@@ -1,14 +1,14 @@
 import type { PointedError } from '../../contract/domain-error.ts'
 
-/** A refusal of the Hub: an RFC 7807 document (interface section 7), or what stands for it where there is none. */
+/** An error response of the Hub: an RFC 7807 document (interface section 7), or a substitute without one. */
 export class HubProblem extends Error {
   override readonly name = 'HubProblem'
   readonly status: number
-  /** Last part of the document's `type`, such as `validation-failed`; empty where the answer had no document. */
+  /** The last part of the document's `type`, such as `validation-failed`; empty without a document. */
   readonly slug: string
   readonly title: string
   readonly errors: readonly PointedError[]
-  /** What support asks for. */
+  /** The request id, which support needs. */
   readonly requestId: string | undefined
   readonly retryAfterSeconds: number | undefined
 
@@ -24,7 +24,7 @@ export class HubProblem extends Error {
   }
 }
 
-/** No answer came: no network, or nobody who listens. */
+/** Signals that no response arrived: no network, or no server. */
 export class HubUnreachable extends Error {
   override readonly name = 'HubUnreachable'
 
@@ -33,7 +33,7 @@ export class HubUnreachable extends Error {
   }
 }
 
-/** Reads the problem document of an answer that is not 2xx. */
+/** Reads the problem document of a response that is not 2xx. */
 export async function problemOf(response: Response): Promise<HubProblem> {
   const document: unknown = await response.json().catch(() => undefined)
   const retryAfter = Number.parseInt(response.headers.get('retry-after') ?? '', 10)
@@ -44,7 +44,7 @@ export async function problemOf(response: Response): Promise<HubProblem> {
   )
 }
 
-/** Whether the same call may succeed a little later, without anybody's doing. */
+/** Returns true if the same call may succeed a little later without intervention. */
 export function isTransient(error: unknown): boolean {
   return (
     error instanceof HubUnreachable || (error instanceof HubProblem && (error.status === 429 || error.status >= 500))
@@ -52,8 +52,8 @@ export function isTransient(error: unknown): boolean {
 }
 
 /**
- * What is wrong with the fields of a form, by the names of the body's members: `/credentials/token` becomes
- * `credentials.token`, as @mantine/form names nested fields. The rest of the pointers belong to no field.
+ * Returns the errors of a form's fields, by the names of the body's members: `/credentials/token` becomes
+ * `credentials.token`, the form of nested fields in @mantine/form. Pointers to other places belong to no field.
  */
 export function fieldErrors(error: unknown): Record<string, string> {
   if (!(error instanceof HubProblem)) return {}
@@ -65,7 +65,7 @@ export function fieldErrors(error: unknown): Record<string, string> {
         .split('/')
         .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
         .join('.'),
-      // The Hub writes what follows the pointer; below a field it stands alone.
+      // The Hub's text continues the pointer; below a field it stands alone.
       detail.charAt(0).toUpperCase() + detail.slice(1),
     ]),
   )

@@ -3,12 +3,12 @@ import { HubProblem, isTransient } from './problem.ts'
 
 const attemptsMax = 4
 const longestWaitMs = 30_000
-/** The Hub's windows are a minute; a wait beyond two of them is a fault, and nobody would wait for it. */
+/** Maximum `Retry-After` that is obeyed. The Hub's windows last a minute; a wait beyond two of them is a fault. */
 const longestAskedSeconds = 120
 
 /**
- * What pages know of the Hub. What may pass is tried again, as late as the Hub asks for; what was revoked once, with a
- * new token; everything else is shown at once.
+ * The cache of the Hub's responses. Retries transient errors after the wait that the Hub requests, and a revoked token
+ * once with a new one; shows every other error at once.
  */
 export const queryClient = new QueryClient({
   defaultOptions: {

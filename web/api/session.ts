@@ -3,23 +3,23 @@ import { apiBaseUrl } from './api-base-url.ts'
 import { type AccessToken, isOfThisSession, removeStoredToken, storeToken, takeStoredToken } from './kept-token.ts'
 import { HubProblem, HubUnreachable, problemOf } from './problem.ts'
 
-/** As tabs hand it to one another. The refresh token is kept in variables only. */
+/** The tokens as tabs exchange them. The refresh token is held in variables only. */
 interface Tokens extends AccessToken {
-  /** Of the tab that asked, or renewed; a page that took a stored token has none. */
+  /** Held by the tab that requested or renewed the token; a page that took a stored token has none. */
   refreshToken?: string
 }
 
 type Message = { kind: 'tokens'; tokens: Tokens } | { kind: 'signed-out' }
 
-/** A request that leaves now shall not arrive with a token that has just ended. */
+/** Milliseconds before expiry at which a token is renewed, so that it does not expire in transit. */
 const marginMs = 30_000
-/** The end of another tab's turn is told by one way, and its tokens come by another. */
+/** Milliseconds to wait for another tab's tokens: the end of its turn and its tokens arrive by different channels. */
 const tokensFollowMs = 500
 
 let tokens: Tokens | undefined
-/** For whom this page was opened (`tenant subject`), and what they may do. */
+/** The user of this page (`tenant subject`) and their scopes. */
 let openedFor: { whom: string; scope: string } | undefined
-/** The page is on its way to another one, and shows nothing new. */
+/** True once the page navigates away; then it shows no new content. */
 let leaving = false
 const tabs = new BroadcastChannel('hub-session')
 
@@ -29,8 +29,8 @@ tabs.onmessage = async ({ data }: MessageEvent<Message>) => {
 }
 
 /**
- * A page that was just opened is for the person whose cookie the browser has. Another tab may have its tokens from a
- * session before, so the page takes those of its own session only.
+ * Returns true if the tokens are for this page. A page that was just opened belongs to the user of the browser's
+ * cookie. Another tab may hold tokens of an earlier session, so the page accepts only those of its own session.
  */
 async function isForThisPage(fresh: Tokens): Promise<boolean> {
   if (openedFor === undefined && !(await isOfThisSession(fresh))) return false
@@ -42,11 +42,11 @@ function hasFresh(): boolean {
 }
 
 /**
- * Returns an access token that is still good for a while. The Hub answers ten calls a minute of a session that ask for
- * one, so all tabs share it: a page that was just opened, or reloaded, takes the token that another page of the session
- * stored; one tab at a time renews it and tells the others. Without a session it leads to the page `/sign-in`.
+ * Returns an access token that remains valid for a while. The Hub permits a session ten token requests a minute, so all
+ * tabs share the token: a page that was just opened or reloaded takes the token that another page of the session
+ * stored; one tab at a time renews it and notifies the others. Without a session, sends the user to `/sign-in`.
  *
- * @throws HubProblem where the Hub refuses for another reason, HubUnreachable where it does not answer
+ * @throws HubProblem if the Hub refuses for another reason, HubUnreachable if it does not respond
  */
 export async function accessToken(): Promise<string> {
   if (!hasFresh()) await takeStored()
@@ -64,14 +64,14 @@ async function takeStored(): Promise<void> {
   if (stored && !hasFresh()) keep(stored)
 }
 
-/** @param work is told whether it had to wait for another's */
+/** @param work receives true if it had to wait for another tab's turn */
 async function inTurn(work: (afterAnother: boolean) => Promise<string>): Promise<string> {
   const name = 'hub-session'
   const atOnce = await navigator.locks.request(name, { ifAvailable: true }, (lock) => (lock ? work(false) : undefined))
   return atOnce ?? navigator.locks.request(name, () => work(true))
 }
 
-/** Waits until another tab has handed on its tokens, but not for long: it may have got none, or another person's. */
+/** Waits briefly until another tab has shared its tokens: it may have none, or another user's. */
 async function tokensOfAnother(): Promise<void> {
   await takeStored()
   if (hasFresh()) return
@@ -83,7 +83,7 @@ async function tokensOfAnother(): Promise<void> {
 
 async function renew(): Promise<void> {
   const refreshToken = tokens?.refreshToken
-  // It is good once: if the answer is lost, sending it again would later pass for the use of a stolen one.
+  // A refresh token is valid once. If the response is lost, repeating it would later look like the use of a stolen one.
   tokens = undefined
   const body = refreshToken === undefined ? undefined : { grant_type: 'refresh_token', refresh_token: refreshToken }
   let response = await post('/api/v1/auth/token', body)
@@ -101,15 +101,15 @@ async function renew(): Promise<void> {
   if (!leaving) void storeToken(renewed)
 }
 
-/** Dispatches `fresh` when this page has got tokens, from whatever tab. */
+/** Dispatches `fresh` when this page has received tokens, from any tab. */
 const kept = new EventTarget()
 
-/** Dispatches `changed` where the person's rights are others than before. */
+/** Dispatches `changed` when the user's permissions differ from before. */
 export const permissionChanges = new EventTarget()
 
 /**
- * All tabs of a browser have one session. Where somebody signed in as another person or to another tenant in one of
- * them, the others begin anew, so that nobody sees, or sends, what was the other's.
+ * Adopts new tokens. All tabs of a browser have one session. If one of them signed in as another user or to another
+ * tenant, the others reload, so that nobody sees, or sends, the former user's data.
  */
 function keep(fresh: Tokens): void {
   if (leaving) return
@@ -129,16 +129,16 @@ function keep(fresh: Tokens): void {
 
 const wordKey = 'hub-word'
 
-/** Says something on the page that comes next in this tab. */
+/** Leaves a flash message for the next page in this tab. */
 function leaveWord(text: string): void {
   try {
     sessionStorage.setItem(wordKey, text)
   } catch {
-    // Storage is switched off: the page that comes says by itself where one is.
+    // Storage is switched off: the next page shows no message.
   }
 }
 
-/** What the page before this one left to be said, once. */
+/** Returns the flash message of the previous page, once. */
 export function takeFlashMessage(): string | undefined {
   try {
     const text = sessionStorage.getItem(wordKey) ?? undefined
@@ -161,7 +161,7 @@ async function post(path: string, body?: object): Promise<Response> {
   }
 }
 
-/** The Hub did not take the token: it was revoked, or the person has other rights since. The next call gets another. */
+/** Drops a token that the Hub rejected: it was revoked, or the permissions changed. The next call gets another. */
 export function forgetToken(refused: string): void {
   if (tokens?.accessToken !== refused) return
   tokens = undefined
@@ -181,7 +181,7 @@ function leave(): void {
   goTo(signInAddress())
 }
 
-/** Once is enough: every call of the page that fails now would lead there, and the first is on its way. */
+/** Navigates once: every call that fails now would lead there as well. */
 function goTo(address: string): void {
   tokens = undefined
   if (leaving) return
@@ -189,12 +189,12 @@ function goTo(address: string): void {
   window.location.assign(address)
 }
 
-// The back button may show a page as it was left, to whoever sits there then.
+// The back button may restore a page with its content, for another person at the same machine.
 window.addEventListener('pageshow', ({ persisted }) => {
   if (persisted && leaving) window.location.reload()
 })
 
-/** The page `/sign-in`, which leads back to the page that is open now. */
+/** Returns the address of `/sign-in`, which leads back to the current page. */
 export function signInAddress(tenant = rememberedTenant()): string {
   const { pathname, search } = window.location
   const query = new URLSearchParams({ ...(tenant && { tenant }), return_to: `${pathname}${search}` })
@@ -203,7 +203,7 @@ export function signInAddress(tenant = rememberedTenant()): string {
 
 const tenantsKey = 'hub-tenants'
 
-/** Tenants that this browser signed in to, the last one first: names only. */
+/** Returns the slugs of tenants that this browser signed in to, the last one first. */
 export function knownTenants(): string[] {
   try {
     const kept: unknown = JSON.parse(localStorage.getItem(tenantsKey) ?? '[]')

@@ -7,10 +7,10 @@ import { useMe } from '../api/me.ts'
 import { signOut } from '../api/session.ts'
 import { notifyProblem } from '../components/notify.ts'
 
-/** Who is signed in, and the way out. */
+/** Shows the signed-in user and the sign-out button. */
 export function AccountMenu() {
   const { role, subject } = useMe()
-  // Asked for when the menu opens: it counts as one of ten calls a minute.
+  // Requested when the menu opens: it counts as one of ten calls a minute.
   const person = api.useQuery('get', '/api/v1/auth/me', {}, { enabled: false, staleTime: Number.POSITIVE_INFINITY })
   return (
     <Menu position="bottom-end" width={260} onOpen={() => void (person.data ?? person.refetch())}>

@@ -13,7 +13,7 @@ const recordId = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}
 const identifier = /^[A-Za-z0-9_.:-]{2,128}$/
 
 /**
- * Ctrl-K: every page, a record by its id, records of a skill or a person, and what the header's buttons do.
+ * Opens by Ctrl-K: finds every page, a record by its id, records of a skill or a person, and the actions of the header.
  *
  * @param asked how often its button was pressed: it opens each time
  */
@@ -73,7 +73,7 @@ export default function CommandPalette({ asked }: { asked: number }) {
     />
   )
 
-  /** What the text itself may name. The keywords are the text, so that it is never filtered out. */
+  /** Returns entries that the text itself names. The text is also the keyword, so that it is never filtered out. */
   function found(text: string): SpotlightActionData[] {
     if (!me.may('queryRecords')) return []
     const search = (label: string, filter: Record<string, string>, Icon = IconTag): SpotlightActionData => ({

@@ -2,7 +2,7 @@ import { Box } from '@mantine/core'
 import { useNetwork } from '@mantine/hooks'
 import { Notice } from '../ui/notice.tsx'
 
-/** Says that there is no network, as long as there is none. */
+/** Shows a banner while there is no network. */
 export function ConnectionBanner() {
   const { online } = useNetwork()
   if (online) return null

@@ -4,7 +4,7 @@ import { useCallback, useEffect } from 'react'
 import { Notice } from '../ui/notice.tsx'
 import { PageNotLoaded } from './lazy-page.tsx'
 
-/** A page that could not be loaded or broke while it was drawn. The rest of the UI goes on. */
+/** Shows that a page failed to load or to render. The rest of the UI still works. */
 export function ErrorPage({ error, reset }: ErrorComponentProps) {
   const router = useRouter()
   const notLoaded = error instanceof PageNotLoaded
@@ -13,8 +13,8 @@ export function ErrorPage({ error, reset }: ErrorComponentProps) {
       reset()
       return router.invalidate()
     }
-    // Browsers remember a script that did not come, so the window is loaded anew; once the Hub answers, lest the
-    // browser's own error page takes its place. A page that was not loaded has nothing to lose.
+    // Browsers cache a failed script, so the window is reloaded. This waits until the Hub responds; otherwise the
+    // browser's own error page would appear. A page that was not loaded has no state to lose.
     const answer = await fetch('/', { method: 'HEAD', cache: 'no-store' }).catch(() => undefined)
     if (answer?.ok) window.location.reload()
   }, [notLoaded, reset, router])

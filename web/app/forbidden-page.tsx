@@ -5,7 +5,7 @@ import { useMe } from '../api/me.ts'
 import { EmptyState } from '../ui/empty-state.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 
-/** A page that the reader's role does not open. The Hub would refuse what it asks for, too. */
+/** Shows that the user's role has no access to a page. The Hub would reject its requests, too. */
 export function ForbiddenPage({ label }: { label: string }) {
   const { role, tenant } = useMe()
   return (

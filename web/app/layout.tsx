@@ -21,10 +21,10 @@ import { SchemeToggle } from './scheme-toggle.tsx'
 import { SectionTabs } from './section-tabs.tsx'
 import { TenantSwitcher } from './tenant-switcher.tsx'
 
-/** Everything around a page. It waits until it is known who is signed in; without a session it leads to `/sign-in`. */
+/** The frame of every page. It waits until the user is known; without a session it sends the user to `/sign-in`. */
 export function Layout() {
   const isNowhere = useRouterState({ select: ({ location }) => !isWebPath(location.pathname) })
-  // A mistyped address says so to everyone, instead of asking strangers to sign in first.
+  // An unknown address shows the not-found page to everyone, without requiring authentication.
   const isAlone = isNowhere && !cameWithSession()
   const { data: me, error, failureReason, refetch } = useSignedIn(!isAlone)
   useEffect(() => {
@@ -59,7 +59,7 @@ export function Layout() {
   )
 }
 
-/** The first attempt failed, and another one is on its way. */
+/** Returns the text for a failed first attempt while another is in flight. */
 function waitingFor(reason: unknown): string {
   if (!(reason instanceof HubProblem) || reason.status !== 429) return 'Cannot reach the Hub yet. Trying again …'
   const seconds = reason.retryAfterSeconds ?? 60

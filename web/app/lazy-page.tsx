@@ -1,7 +1,9 @@
 import type { RouteComponent } from '@tanstack/react-router'
 import { type ComponentType, use } from 'react'
 
-/** The script of a page did not come: no connection, or the Hub was upgraded since this window was opened. */
+/**
+ * Signals that the script of a page did not load: no connection, or the Hub was upgraded since this window was opened.
+ */
 export class PageNotLoaded extends Error {
   override readonly name = 'PageNotLoaded'
 
@@ -11,9 +13,9 @@ export class PageNotLoaded extends Error {
 }
 
 /**
- * A page whose script is fetched when somebody goes there, or points at a link to it. The router's own would load the
- * whole window anew where it does not come: offline that ends at the browser's error page, and what was typed is lost.
- * This one throws PageNotLoaded when it is drawn, which PageFailed shows; pointing at a link has no consequence.
+ * A page whose script is loaded when the user opens it or points at a link to it. The router's own loader would reload
+ * the whole window on a failure: offline this ends at the browser's error page, and input is lost. This one throws
+ * PageNotLoaded while rendering, which ErrorPage shows; pointing at a link has no consequence.
  */
 export function lazyPage<Module extends { default: unknown }>(importer: () => Promise<Module>): RouteComponent {
   let loaded: ComponentType | undefined

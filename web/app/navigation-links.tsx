@@ -3,7 +3,7 @@ import { Link, useRouterState } from '@tanstack/react-router'
 import { useMe } from '../api/me.ts'
 import { sectionsFor } from './navigation.ts'
 
-/** The sections that the reader's role opens. */
+/** Shows the sections that the user's role may open. */
 export function NavigationLinks() {
   const me = useMe()
   const pathname = useRouterState({ select: (state) => state.location.pathname })

@@ -16,15 +16,15 @@ import type { Scope } from '../../contract/scopes.ts'
 export interface Destination {
   to: string
   label: string
-  /** It is shown to those who may call one of these … */
+  /** Operations of which the user must be permitted one … */
   needs: readonly OperationId[]
-  /** … and, where it is about records of a type, see that type. */
+  /** … and the record type that the user must be permitted to see, if set. */
   sees?: RecordType
-  /** Further words that find it in the command palette. */
+  /** Further keywords for the command palette. */
   keywords?: string
 }
 
-/** Of whoever is signed in. */
+/** The permissions of the signed-in user. */
 export interface Rights {
   scopes: ReadonlySet<Scope>
   may(operationId: OperationId): boolean
@@ -32,11 +32,11 @@ export interface Rights {
 
 export interface Section extends Destination {
   icon: ComponentType<{ size?: number; stroke?: number }>
-  /** The tabs of the section; where there are none it is one page. */
+  /** The tabs of the section; absent for a section of one page. */
   pages?: readonly Destination[]
 }
 
-/** Every page a reader can go to, in the order of the navigation. */
+/** Every page that a user can open, in the order of the navigation. */
 export const sections: readonly Section[] = [
   {
     to: '/',
@@ -156,12 +156,15 @@ export const sections: readonly Section[] = [
   },
 ]
 
-/** Whether somebody may go there: the check of the API, so that nothing is shown that would be refused. */
+/**
+ * Returns true if the user may open a page. Makes the API's check, so that no page is shown whose requests would be
+ * rejected.
+ */
 export function mayOpen({ needs, sees }: Destination, { may, scopes }: Rights): boolean {
   return needs.some(may) && (sees === undefined || canSee(scopes, sees))
 }
 
-/** What somebody may see of the navigation. */
+/** Returns the sections that the user may see. */
 export function sectionsFor(me: Rights): Section[] {
   return sections
     .filter((section) => mayOpen(section, me))
@@ -171,7 +174,10 @@ export function sectionsFor(me: Rights): Section[] {
     }))
 }
 
-/** The entry of a path: the longest that it begins with. What a section asks to see, its pages ask, too. */
+/**
+ * Returns the entry of a path: the one with the longest matching beginning. Pages inherit the required record type of
+ * their section.
+ */
 export function destinationAt(pathname: string): Destination | undefined {
   const all = sections.flatMap((section): Destination[] => [
     section,

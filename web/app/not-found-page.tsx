@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router'
 import { EmptyState } from '../ui/empty-state.tsx'
 import { PageHeader } from '../ui/page-header.tsx'
 
-/** An address that leads nowhere. */
+/** Shows that an address leads to no page. */
 export function NotFoundPage() {
   return (
     <>

@@ -3,7 +3,7 @@ import { firstNotification } from '../components/notify.ts'
 
 const Notifications = lazy(() => import('./notifications.tsx'))
 
-/** Where notifications are shown. Most pages never show one, so it is loaded with the first. */
+/** Shows notifications. Most pages never show one, so its script loads with the first. */
 export function NotificationArea() {
   const [asked, setAsked] = useState(false)
   useEffect(() => {

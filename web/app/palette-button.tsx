@@ -6,7 +6,7 @@ import styles from './layout.module.css'
 
 const CommandPalette = lazy(() => import('./command-palette.tsx'))
 
-/** Opens the command palette, which is loaded with its first use; from then on it listens to Ctrl-K itself. */
+/** Opens the command palette, whose script loads on first use; from then on the palette itself listens to Ctrl-K. */
 export function PaletteButton() {
   const [asked, setAsked] = useState(0)
   const open = () => setAsked((times) => times + 1)

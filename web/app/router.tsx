@@ -23,8 +23,8 @@ const root = createRootRoute({ component: Layout, notFoundComponent: NotFoundPag
 const getParentRoute = () => root
 
 /**
- * Every address of the UI. A page is loaded when somebody goes there, or points at a link to it. Where a page has a
- * state to link to, `validateSearch` names it: all values are strings, and what is not understood is left out.
+ * Every address of the UI. A page loads when the user opens it or points at a link to it. If a page has a state to link
+ * to, `validateSearch` names it: all values are strings, and unknown values are dropped.
  */
 const routes = [
   createRoute({
@@ -174,7 +174,7 @@ const routes = [
 
 export const router = createRouter({
   routeTree: root.addChildren(routes),
-  // The router's own reading would make numbers and booleans of texts that look like them.
+  // The router's own parser would turn texts into numbers and booleans.
   parseSearch: (query) => Object.fromEntries(new URLSearchParams(query)),
   stringifySearch: stringifySearchWith(String),
   defaultPreload: 'intent',

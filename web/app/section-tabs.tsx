@@ -4,7 +4,7 @@ import { useMe } from '../api/me.ts'
 import { sectionsFor } from './navigation.ts'
 import styles from './section-tabs.module.css'
 
-/** The pages of the section one is in, as links above the page. */
+/** Shows the pages of the current section as links above the page. */
 export function SectionTabs() {
   const me = useMe()
   const pathname = useRouterState({ select: (state) => state.location.pathname })

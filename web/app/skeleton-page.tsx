@@ -1,7 +1,7 @@
 import { Skeleton, Stack } from '@mantine/core'
 import { SkeletonLines } from '../components/query-boundary.tsx'
 
-/** While the script of a page is on its way. */
+/** Shows a placeholder while the script of a page loads. */
 export function SkeletonPage() {
   return (
     <Stack aria-busy="true">

@@ -5,13 +5,13 @@ import { useMe } from '../api/me.ts'
 import { knownTenants } from '../api/session.ts'
 import styles from './tenant-switcher.module.css'
 
-/** A session belongs to one tenant, so going to another one is signing in there: one step where the company knows you. */
+/** Signs in to another tenant, because a session belongs to one tenant. With single sign-on this is one step. */
 function signInTo(tenant?: string): string {
   const query = new URLSearchParams({ ...(tenant && { tenant }), return_to: '/' })
   return `${apiBaseUrl}/sign-in?${query}`
 }
 
-/** The tenant one is in, and the way to the others this browser has been in. */
+/** Shows the current tenant, and links to the others that this browser signed in to. */
 export function TenantSwitcher() {
   const { tenant } = useMe()
   const others = knownTenants().filter((each) => each !== tenant)

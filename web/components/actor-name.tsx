@@ -6,9 +6,9 @@ const minutesKept = 5
 const pageOfPeople = 1000
 
 /**
- * Who did something, in words: a person's name or address, the name of a service account, the Hub, the operator. Who may
- * not resolve others is shown the id, which is the tooltip otherwise: in tables (`short`) its end, which differs. In logs
- * people stand by id only.
+ * Shows an actor: a person's name or address, the name of a service account, the Hub, the operator. Users without
+ * permission to resolve names see the id, which is otherwise the tooltip: in tables (`short`) only its end, which
+ * differs. Logs contain only ids of people.
  */
 export function ActorName({ id, short = false }: { id: string; short?: boolean }) {
   const name = useActorName(id) ?? (short && id.startsWith('usr_') ? `user …${id.slice(-8)}` : id)
@@ -19,12 +19,12 @@ export function ActorName({ id, short = false }: { id: string; short?: boolean }
   )
 }
 
-/** The name, or undefined while it is not known. */
+/** Returns the name, or undefined while it is unknown. */
 export function useActorName(id: string): string | undefined {
   const me = useMe()
   const staleTime = minutesKept * 60_000
   const isPerson = id.startsWith('usr_')
-  // One call for most tenants' people; asking for each is for those of large tenants only: it has 100 calls a minute.
+  // One call covers the people of most tenants. Only large tenants need a call for each, limited to 100 a minute.
   const people = api.useQuery(
     'get',
     '/api/v1/roster/users',

@@ -12,5 +12,7 @@ const Back = forwardRef<HTMLAnchorElement, BackProps>(({ children, ...props }, r
   </Anchor>
 ))
 
-/** The way from one of many to all of them: `<PageHeader back={<BackLink to="/exports">All exports</BackLink>} … />`. */
+/**
+ * A link from one object to the list of all: `<PageHeader back={<BackLink to="/exports">All exports</BackLink>} … />`.
+ */
 export const BackLink = createLink(Back)

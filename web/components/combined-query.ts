@@ -7,8 +7,8 @@ type DataOf<All extends Queries> = {
 }
 
 /**
- * Queries that a page shows as one: there is data once all have some, one of them that failed fails all, and trying
- * again reads every one that failed.
+ * Combines queries that a page shows as one: data exists once all have data, one failed query fails all, and a retry
+ * repeats every failed one.
  */
 export function combineQueries<const All extends Queries>(...all: All): LoadableQuery<DataOf<All>> {
   const failed = all.find(({ error }) => error) ?? all.find(({ failureReason }) => failureReason)

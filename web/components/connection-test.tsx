@@ -4,13 +4,13 @@ import type { ReactNode } from 'react'
 import { Notice } from '../ui/notice.tsx'
 import { ProblemNotice } from './problem-notice.tsx'
 
-/** What the Hub answers when it has tried a connection. */
+/** The Hub's response after a connection test. */
 export interface ConnectionTestResult {
   ok: boolean
   steps: { name: string; ok: boolean; detail: string }[]
 }
 
-/** How a step is called, and what to do where it fails; for the names that the Hub gives steps. */
+/** The title of each step, and advice if it fails, by the Hub's step names. */
 export type StepLabels = Record<string, { title: string; advice?: ReactNode }>
 
 type StepState = 'passed' | 'failed' | 'skipped'
@@ -21,13 +21,13 @@ const states = {
   skipped: { word: 'Not tried', color: 'gray', Icon: IconMinus },
 } as const
 
-/** The first that fails is the reason; the Hub tries none after it. */
+/** Returns the state of a step. The first failed step is the reason; the Hub runs none after it. */
 function stateOf({ ok, detail }: ConnectionTestResult['steps'][number]): StepState {
   if (ok) return 'passed'
   return detail.startsWith('Not tried') ? 'skipped' : 'failed'
 }
 
-/** The steps of a test one after the other, each with its result in words; above them the verdict, with what to do. */
+/** Shows the steps of a test with their results; above them the verdict, with advice. */
 export function TestSteps({ trial, words }: { trial: ConnectionTestResult; words: StepLabels }) {
   const failed = trial.steps.find((step) => stateOf(step) === 'failed')
   return (
@@ -78,7 +78,7 @@ interface ConnectionTestProps {
   test: { data: ConnectionTestResult | undefined; error: unknown; isPending: boolean; run(): void }
 }
 
-/** Tries a connection that is kept, and explains what fails. Nothing is changed by it. */
+/** Tests a stored connection and explains failures. Changes nothing. */
 export function ConnectionTest({ about, words, test }: ConnectionTestProps) {
   return (
     <Paper withBorder p="md" component="section" aria-label="Connection test">

@@ -1,13 +1,13 @@
-/** As `api.useInfiniteQuery` reads a list of the Hub page by page. */
+/** Options with which `api.useInfiniteQuery` reads a list of the Hub page by page. */
 export const cursorOptions = {
   pageParamName: 'cursor',
   initialPageParam: null,
   getNextPageParam: ({ next_cursor }: { next_cursor: string | null }) => next_cursor,
-  // Every page that was loaded would be read anew.
+  // A refetch would read every loaded page again.
   refetchOnWindowFocus: hasOnePage,
 } as const
 
-/** Whether no more than the first page of a list was read. */
+/** Returns true if only the first page of a list is loaded. */
 export function hasOnePage({ state: { data } }: { state: { data?: unknown } }): boolean {
   return data === undefined || (data as { pages: unknown[] }).pages.length === 1
 }
@@ -19,7 +19,7 @@ interface PagedQuery {
   fetchNextPage(): unknown
 }
 
-/** What a table takes to show the pages behind those that were read. */
+/** Returns the properties with which a table loads further pages. */
 export function moreOf(query: PagedQuery) {
   return {
     available: query.hasNextPage,

@@ -7,7 +7,7 @@ const quarterMs = 900_000
 const daysBack = 90
 const kept = { staleTime: 10 * 60_000, retry: false } as const
 
-/** What the filters suggest. Anything else can be typed: these are the values of the last 90 days, 1,000 of each. */
+/** Suggestions of the filters: the values of the last 90 days, 1,000 of each. Other values can be typed. */
 export interface Suggestions {
   skill_id: readonly string[]
   archetype_id: readonly string[]
@@ -16,7 +16,7 @@ export interface Suggestions {
   event_kind: readonly string[]
 }
 
-/** @param enabled ask only when somebody is about to filter */
+/** @param enabled true once the user is about to filter */
 export function useSuggestions(enabled: boolean): Suggestions {
   const me = useMe()
   const from = useMemo(

@@ -4,15 +4,15 @@ import { useEffect, useState } from 'react'
 interface FilterTextProps {
   label: string
   placeholder: string
-  /** What the address says. */
+  /** The value in the address. */
   value: string | undefined
   suggestions: ComboboxData
-  /** Somebody is about to type: suggestions are wanted now. */
+  /** Called before the user types: suggestions are needed now. */
   onFocus(): void
   onChoose(value: string | undefined): void
 }
 
-/** A filter with suggestions: it counts when one is chosen, by Enter, or when the field is left. */
+/** A filter with suggestions. It applies on a choice, on Enter, or when the field loses focus. */
 export function FilterText({ label, placeholder, value = '', suggestions, onFocus, onChoose }: FilterTextProps) {
   const [typed, setTyped] = useState(value)
   useEffect(() => setTyped(value), [value])
@@ -34,7 +34,7 @@ export function FilterText({ label, placeholder, value = '', suggestions, onFocu
       onFocus={onFocus}
       onOptionSubmit={(chosen) => {
         choose(chosen)
-        // Where it is the filter already, the library leaves its label in the field.
+        // If the filter has this value already, the library leaves its label in the field.
         queueMicrotask(() => setTyped(chosen))
       }}
       onBlur={() => choose(typed)}

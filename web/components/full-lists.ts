@@ -30,11 +30,13 @@ export const archetypesPath = '/api/v1/roster/archetypes'
 export const skillsPath = '/api/v1/skill-entitlement/skills'
 export const grantsPath = '/api/v1/skill-entitlement/grants'
 
-/** Reads the whole bundle anew. */
+/** Reads the whole bundle again. */
 export const readArchetypes = (signal?: AbortSignal) =>
   everyPage((cursor) => hub.GET(archetypesPath, { params: { query: pageAt(cursor) }, signal: signal ?? null }))
 
-/** All archetypes of the tenant, for choices and the matrix. Their query keys begin as those of the single pages do. */
+/**
+ * Reads all archetypes of the tenant, for choices and the matrix. Its query keys start like those of the single pages.
+ */
 export function useArchetypes(options: { enabled?: boolean } = {}) {
   return useQuery({
     queryKey: ['get', archetypesPath, 'whole'],
@@ -43,7 +45,7 @@ export function useArchetypes(options: { enabled?: boolean } = {}) {
   })
 }
 
-/** All registered skills with their versions and states. */
+/** Reads all registered skills with their versions and states. */
 export function useSkills(options: { enabled?: boolean } = {}) {
   return useQuery({
     queryKey: ['get', skillsPath, 'whole'],
@@ -52,7 +54,7 @@ export function useSkills(options: { enabled?: boolean } = {}) {
   })
 }
 
-/** All grants, or those of an archetype. */
+/** Reads all grants, or those of an archetype. */
 export function useGrants(archetypeId?: string) {
   return useQuery({
     queryKey: ['get', grantsPath, 'whole', archetypeId],
@@ -66,7 +68,7 @@ export function useGrants(archetypeId?: string) {
   })
 }
 
-/** As a choice: with its name, where it has one. */
+/** Returns an archetype as an option, with its name if it has one. */
 export const archetypeChoice = ({ archetype_id, name }: Archetype) => ({
   value: archetype_id,
   label: name && name !== archetype_id ? `${name} (${archetype_id})` : archetype_id,

@@ -6,5 +6,5 @@ type LinkedTextProps = Omit<AnchorProps, 'component'> & Omit<AnchorHTMLAttribute
 
 const LinkedText = forwardRef<HTMLAnchorElement, LinkedTextProps>((props, ref) => <Anchor ref={ref} {...props} />)
 
-/** A link to a page of the UI within text. */
+/** A link to a page of the UI inside a text. */
 export const LinkText = createLink(LinkedText)

@@ -1,7 +1,7 @@
 import type { NotificationData } from '@mantine/notifications'
 import { HubProblem } from '../api/problem.ts'
 
-/** Tells the area where notifications are shown that there is one: it is loaded with the first. */
+/** Dispatches an event for the first notification: the notification area loads with it. */
 export const firstNotification = new EventTarget()
 
 function show(notification: NotificationData): void {
@@ -11,19 +11,19 @@ function show(notification: NotificationData): void {
   )
 }
 
-/** Says that something was done, for a few seconds. */
+/** Shows for a few seconds that an action succeeded. */
 export function notifyDone(message: string): void {
   show({ message, color: 'seal' })
 }
 
-/** Says that something asked for in passing did not work. Where there is a place for it, ProblemNotice says more. */
+/** Shows that a minor action failed. Use ProblemNotice for more detail if the page has space for it. */
 export function notifyProblem(error: unknown, title: string): void {
   const message = error instanceof Error ? error.message : 'Cannot reach the Hub.'
   const request = error instanceof HubProblem && error.requestId ? ` Request ${error.requestId}.` : ''
   show({ title, message: `${message}${request}`, color: 'red', autoClose: 12_000 })
 }
 
-/** Says what happened without the reader's doing. */
+/** Shows an event that the user did not cause. */
 export function notifyOf(title: string, message: string): void {
   show({ title, message, color: 'blue', autoClose: 12_000 })
 }

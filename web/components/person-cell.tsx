@@ -20,10 +20,10 @@ export function PersonCell({ person: { email, display_name } }: PersonCellProps)
   )
 }
 
-/** Room for the two lines of a person, in pixels. */
+/** The height of a row with two lines per person, in pixels. */
 export const personRow = 56
 
-/** Whether somebody may sign in. */
+/** Shows whether a person may sign in. */
 export function PersonState({ active }: { active: boolean }) {
   return (
     <Badge color={active ? 'seal' : 'gray'} variant="light">

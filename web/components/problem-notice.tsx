@@ -5,14 +5,14 @@ import { Notice } from '../ui/notice.tsx'
 
 interface ProblemNoticeProps {
   error: unknown
-  /** What could not be done: "Could not load records". */
+  /** The failed action: "Could not load records". */
   title?: string
   onRetry?(): void
-  /** Names of the body's members that a form shows at its fields already. */
+  /** Names of the body's members whose errors a form shows at its fields. */
   shownAtFields?: readonly string[]
 }
 
-/** Any failure in words: what was wrong, where, and what to do next. */
+/** Shows any failure: the problem, its place, and the next step. */
 export function ProblemNotice({ error, title, onRetry, shownAtFields = [] }: ProblemNoticeProps) {
   const retry = onRetry && (
     <Button size="xs" variant="default" onClick={onRetry}>

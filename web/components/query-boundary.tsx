@@ -6,11 +6,13 @@ import { Notice } from '../ui/notice.tsx'
 import { formatTime } from '../ui/time-text.tsx'
 import { ProblemNotice } from './problem-notice.tsx'
 
-/** What is needed of a query: results of useQuery and useInfiniteQuery have it, and several `together`. */
+/**
+ * The members of a query that the boundary uses: results of useQuery, useInfiniteQuery and `combineQueries` have them.
+ */
 export interface LoadableQuery<Data> {
   data: Data | undefined
   error: unknown
-  /** Of the latest attempt, while another is on its way. */
+  /** The reason of the latest failure, while another attempt is in flight. */
   failureReason: unknown
   fetchStatus: FetchStatus
   /** Milliseconds since 1970. */
@@ -20,16 +22,16 @@ export interface LoadableQuery<Data> {
 
 interface LoadedProps<Data> {
   query: LoadableQuery<Data>
-  /** What is being read, in the plural: "records", "deliveries". */
+  /** The plural of the loaded objects: "records", "deliveries". */
   what: string
-  /** Holds the place of what comes, so that nothing jumps; by default some lines. */
+  /** The placeholder while loading, so that nothing moves; defaults to some lines. */
   skeleton?: ReactNode
   children(data: Data): ReactNode
 }
 
 /**
- * What a page shows while, when and where not it has its data: loading, waiting for the limit, offline, refused, failed,
- * out of date. An empty answer is the page's own matter.
+ * Shows every state of a query but success with data: loading, rate-limited, offline, forbidden, failed, out of date.
+ * The page itself handles an empty response.
  */
 export function QueryBoundary<Data>({ query, what, skeleton, children }: LoadedProps<Data>) {
   const { data, error, failureReason, fetchStatus, dataUpdatedAt } = query
@@ -73,7 +75,7 @@ export function QueryBoundary<Data>({ query, what, skeleton, children }: LoadedP
   )
 }
 
-/** A first attempt failed, and another is on its way. */
+/** Shows that an attempt failed and another is in flight. */
 function Waiting({ reason, what }: { reason: unknown; what: string }) {
   const limited = reason instanceof HubProblem && reason.status === 429
   return (

@@ -1,12 +1,12 @@
 import type { HubRecord } from '../api/hub-record.ts'
 import { isObject } from '../ui/is-object.ts'
 
-/** Author of the governance events that the Hub writes itself. */
+/** The author of governance events that the Hub writes itself. */
 const theHub = 'service:hub'
 
 /**
- * Returns who caused a record. The Hub writes its governance events itself and names the actor in their details; in an
- * event that a client wrote that member proves nothing, so its author counts.
+ * Returns the actor of a record. The Hub writes its governance events itself and names the actor in their details; in
+ * an event of a client that member proves nothing, so its author counts.
  */
 export function actorOf(record: Pick<HubRecord, 'created_by'> & { details?: unknown }): string {
   const { created_by, details } = record
@@ -15,8 +15,8 @@ export function actorOf(record: Pick<HubRecord, 'created_by'> & { details?: unkn
 }
 
 /**
- * Returns the person, service account or operator who caused a record. Where a part of the Hub did, it returns the author
- * of the record, which is the Hub.
+ * Returns the person, service account or operator who caused a record. If a part of the Hub caused it, returns the
+ * author of the record, which is the Hub.
  */
 export function causeOf(record: Parameters<typeof actorOf>[0]): string {
   const actor = actorOf(record)

@@ -14,7 +14,7 @@ interface RecordFilterFieldsProps {
   input(name: keyof FilterValues): any
 }
 
-/** The fields of a filter, as exports and legal holds take it (contract/record-filter.ts). */
+/** Shows the fields of a filter for exports and legal holds (contract/record-filter.ts). */
 export function RecordFilterFields({ input }: RecordFilterFieldsProps) {
   const { scopes } = useMe()
   const [wanted, setWanted] = useState(false)
@@ -30,7 +30,7 @@ export function RecordFilterFields({ input }: RecordFilterFieldsProps) {
           setWanted(true)
           onFocus?.(event)
         }}
-        // The library puts the label there.
+        // The library writes the label into the field.
         onOptionSubmit={(chosen) => queueMicrotask(() => field.onChange(chosen))}
       />
     )

@@ -8,7 +8,7 @@ import { looksOf } from './record-type.tsx'
 const text = v.pipe(v.string(), v.trim(), v.maxLength(300, 'At most 300 characters.'))
 const time = v.nullable(v.string())
 
-/** What a form has of a filter: empty texts are no condition, times are in UTC. */
+/** The form values of a filter: empty texts are no condition, times are in UTC. */
 export const filterValues = v.pipe(
   v.object({
     record_type: v.array(v.picklist(recordTypes)),
@@ -41,7 +41,7 @@ export const noFilter: FilterValues = {
   created_at__lt: null,
 }
 
-/** The filter that the Hub takes. */
+/** Returns the filter for the API. */
 export function filterOf({ record_type, created_at__gte, created_at__lt, ...texts }: FilterValues): RecordFilter {
   const given = Object.entries(texts).flatMap(([name, value]) => (value.trim() ? [[name, value.trim()]] : []))
   return {
@@ -66,7 +66,9 @@ const names: Readonly<Record<Exclude<keyof RecordFilter, 'record_type'>, string>
 /** a, b and c */
 const lists = new Intl.ListFormat('en-GB')
 
-/** A filter in words, as they stand in a sentence: `all decisions`, or `decisions and outputs · skill hr.policy-answer`. */
+/**
+ * Returns a filter as text for use in a sentence: `all decisions`, or `decisions and outputs · skill hr.policy-answer`.
+ */
 export function describeRecordFilter({ record_type: types, ...rest }: RecordFilter): string {
   const kinds = types && lists.format(types.map((type) => looksOf(type).plural.toLowerCase()))
   const parts = Object.entries(rest).map(([name, value]) => {

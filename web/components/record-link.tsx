@@ -3,7 +3,7 @@ import { LinkText } from './link-text.tsx'
 
 interface RecordLinkProps {
   id: string
-  /** What it is called; by default its id. */
+  /** The text of the link; defaults to the id. */
   children?: ReactNode
 }
 

@@ -12,16 +12,16 @@ import {
 import type { RecordType } from '../../contract/literals.ts'
 
 interface Look {
-  /** In the singular, as it stands in a sentence. */
+  /** The singular, for use in a sentence. */
   label: string
   plural: string
-  /** For narrow columns. */
+  /** The label for narrow columns. */
   short: string
   color: string
   Icon: TablerIcon
 }
 
-/** How records of a type are shown: a word and an icon, with a colour that says the same. */
+/** The label, icon and colour of each record type. */
 export const recordTypeLooks: Readonly<Record<RecordType, Look>> = {
   output: { label: 'Output', plural: 'Outputs', short: 'Output', color: 'seal', Icon: IconFileText },
   artifact: { label: 'Artifact', plural: 'Artifacts', short: 'Artifact', color: 'blue', Icon: IconPaperclip },
@@ -49,7 +49,7 @@ export const recordTypeLooks: Readonly<Record<RecordType, Look>> = {
   },
 }
 
-/** Also of a type that there is not, in a record that somebody made up. */
+/** Returns the look of a type, also of an unknown type in a forged record. */
 export function looksOf(type: RecordType): Look {
   return Object.hasOwn(recordTypeLooks, type)
     ? recordTypeLooks[type]
@@ -63,14 +63,14 @@ export function RecordTypeBadge({ type, isShort = false }: { type: RecordType; i
       variant="light"
       color={color}
       leftSection={<Icon size={13} aria-hidden />}
-      // The library's own shade of text is too pale on some of its tints.
+      // The library's own shade of text has too little contrast on some tints.
     >
       {isShort ? short : label}
     </Badge>
   )
 }
 
-/** What a person would call the record. It falls back on the word for its type; the id goes beside it. */
+/** Returns the title of a record; defaults to the label of its type. Show the id beside it. */
 export function titleOfRecord(record: { record_type: RecordType; [member: string]: unknown }): string {
   const text = (member: string) => {
     const value = record[member]

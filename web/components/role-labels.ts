@@ -1,6 +1,6 @@
 import type { Role } from '../../contract/roles.ts'
 
-/** What a person of a role may do. */
+/** The permissions of each role. */
 export const roleMeanings: Record<Role, string> = {
   admin: 'Everything: people, connections, webhooks, prices, holds and purging',
   auditor: 'Reads records of all types, numbers, people, skills and governance events; changes nothing',

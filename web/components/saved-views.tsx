@@ -16,15 +16,17 @@ export type SavedView = ApiResponse<'listViews'>['items'][number]
 
 interface SavedViewsProps {
   page: ViewPage
-  /** State of the page as it is now: the query of its address. The parameter `view` in it is left out. */
+  /** The current state of the page: the query of its address. Its parameter `view` is ignored. */
   query: string
   /** The view that the address names. */
   viewId: string | undefined
-  /** Goes to the state of a view; `undefined` where the chosen one was removed: the page takes it out of its address. */
+  /**
+   * Shows the state of a view; `undefined` if the selected one was removed, and the page must drop it from its address.
+   */
   onChoose(view: SavedView | undefined): void
 }
 
-/** The states of a page that were given a name: one's own, and those shared with the tenant. */
+/** Shows the saved states of a page: the user's own, and those shared with the tenant. */
 export function SavedViews({ page, query, viewId, onChoose }: SavedViewsProps) {
   const me = useMe()
   const [asked, setAsked] = useState<'save' | 'change' | 'remove'>()

@@ -3,7 +3,7 @@ import { useDebouncedCallback } from '@mantine/hooks'
 import { useEffect, useRef, useState } from 'react'
 
 interface SearchFieldProps extends Omit<TextInputProps, 'value' | 'onChange'> {
-  /** What the address says. */
+  /** The value in the address. */
   value: string | undefined
   onSearch(text: string | undefined): void
 }
@@ -11,8 +11,8 @@ interface SearchFieldProps extends Omit<TextInputProps, 'value' | 'onChange'> {
 const pauseMs = 250
 
 /**
- * A text that is looked for while somebody types. The field has it at once and the address after a pause, else the field
- * would be written anew from the address at each letter, and the caret would jump.
+ * A field that searches while the user types. The field changes at once and the address after a pause; otherwise each
+ * letter would reset the field from the address, and the caret would jump.
  */
 export function SearchField({ value = '', onSearch, ...rest }: SearchFieldProps) {
   const [typed, setTyped] = useState(value)
@@ -21,7 +21,7 @@ export function SearchField({ value = '', onSearch, ...rest }: SearchFieldProps)
     told.current = text
     onSearch(text || undefined)
   }, pauseMs)
-  // Another address, by a link or the way back; what the field told itself is older than what stands in it.
+  // The address changed by a link or the back button. The value that the field itself sent is older than its text.
   useEffect(() => {
     if (value !== told.current) setTyped(value)
     told.current = value

@@ -20,13 +20,13 @@ const schema = v.object({
 
 interface ViewFormProps {
   onClose(): void
-  /** One sentence on what is saved. */
+  /** One sentence on the saved state. */
   about?: string
   view?: { name: string; shared: boolean }
   onSave(body: { name: string; shared: boolean }): Promise<unknown>
 }
 
-/** Asks for the name of a view, and who sees it. */
+/** Requests the name of a view and its visibility. */
 export function ViewDialog({ opened, title, ...rest }: ViewFormProps & { opened: boolean; title: string }) {
   return (
     <Dialog opened={opened} onClose={rest.onClose} title={title} centered>

@@ -1,4 +1,4 @@
-/** State of a page without the name of the view it came from, in one order: what two states are compared by. */
+/** Returns a state of a page without the name of its view, in canonical order, for comparison. */
 function canonical(query: string): string {
   const parameters = new URLSearchParams(query)
   parameters.delete('view')
@@ -6,12 +6,12 @@ function canonical(query: string): string {
   return parameters.toString()
 }
 
-/** Whether two queries of an address show the same. */
+/** Returns true if two queries of an address show the same state. */
 export function sameView(one: string, other: string): boolean {
   return canonical(one) === canonical(other)
 }
 
-/** The query of an address that has these parameters, as it is saved: without `view`, and without what is not set. */
+/** Returns the query to save for these parameters: without `view` and without unset parameters. */
 export function viewQuery(search: Readonly<Record<string, string | undefined>>): string {
   return canonical(new URLSearchParams(Object.entries(search).filter(isSet)).toString())
 }

@@ -1,10 +1,10 @@
 import { Button } from '@mantine/core'
 import { IconBookmark } from '@tabler/icons-react'
 
-/** How wide the button of saved views is: where it will say a name, it has the room for it from the beginning. */
+/** The width of the saved-views button: if it will show a name, it reserves the space from the beginning. */
 export const viewsWidth = (viewId: string | undefined) => (viewId === undefined ? undefined : '14rem')
 
-/** Holds the place of saved views while their script is on its way. */
+/** Shows a placeholder for saved views while their script loads. */
 export function ViewsSkeleton({ viewId }: { viewId: string | undefined }) {
   return (
     <Button variant="default" disabled leftSection={<IconBookmark size={16} />} w={viewsWidth(viewId)}>

@@ -1,4 +1,5 @@
-// Before the first paint, so that nobody who chose dark sees a white page first. Mantine keeps the choice under this key.
+// Sets the colour scheme before the first paint, so that users of the dark scheme see no white page. Mantine stores the
+// choice under this key.
 ;(() => {
   let chosen = null
   try {

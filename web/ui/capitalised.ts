@@ -1,4 +1,4 @@
-/** At the beginning of a line: `all decisions` → All decisions */
+/** Returns a text for the beginning of a line: `all decisions` → All decisions */
 export function capitalised(words: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1)
 }

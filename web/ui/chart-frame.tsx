@@ -11,24 +11,26 @@ import { notInImages, savePng } from './save-png.ts'
 
 interface ChartFrameProps<Row extends object> {
   title: string
-  /** What the figures are of, such as their time and filters. The page says it elsewhere; an image of the chart has it. */
+  /**
+   * The scope of the values, such as time and filters. The page shows it elsewhere; an image of the chart includes it.
+   */
   about: string
-  /** Follows the title in the names of files. */
+  /** The suffix of the title in file names. */
   fileSuffix: string
-  /** What the chart says in one sentence, for those who do not see it. */
+  /** The message of the chart in one sentence, for users who cannot see it. */
   summary: string
-  /** Its figures: shown as a table instead of the chart, and saved as CSV. The first column names the row. */
+  /** The values: shown as a table instead of the chart, and saved as CSV. The first column names the row. */
   columns: readonly MetricColumn<Row>[]
   rows: readonly Row[]
   rowId(row: Row): string
-  /** Of the chart, and at most of the table, in pixels: nothing moves when one takes the place of the other. */
+  /** The height of the chart, and the maximum of the table, in pixels, so that nothing moves when they switch. */
   height?: number
   /** Further buttons. */
   actions?: ReactNode
   children: ReactNode
 }
 
-/** A chart with a readable table beside it: the reader chooses which of the two is shown, and saves it as a file. */
+/** Shows a chart or its table, as the user selects, and saves it as a file. */
 export function ChartFrame<Row extends object>({
   title,
   about,

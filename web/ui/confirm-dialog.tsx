@@ -7,24 +7,24 @@ interface ConfirmDialogProps {
   opened: boolean
   onClose(): void
   title: string
-  /** What will happen, and whether it can be taken back. */
+  /** The consequence, and whether it can be undone. */
   children: ReactNode
   confirmLabel: string
-  /** Of the button that does nothing, where "Cancel" could be taken for the deed. */
+  /** The label of the cancel button, if "Cancel" could be mistaken for the action. */
   cancelLabel?: string
-  /** Red, for what destroys. */
+  /** Red, for destructive actions. */
   danger?: boolean
-  /** Asks for a reason that is kept with the deed. */
+  /** Requests a reason that is stored with the action. */
   reason?: { label: string; maxLength: number; required?: boolean }
-  /** Has to be typed before anything happens: for what cannot be taken back. */
+  /** The text to type before the action, for actions that cannot be undone. */
   typeToConfirm?: string
-  /** Closes when it resolves. What it throws is shown by `problem`. */
+  /** Runs the action; the dialog closes when it resolves. `problem` shows its error. */
   onConfirm(reason: string): Promise<unknown>
-  /** Shows why it did not work. */
+  /** Shows why the action failed. */
   problem(error: unknown): ReactNode
 }
 
-/** Asks before something happens, and says what. */
+/** Asks for confirmation of an action and states its consequence. */
 export function ConfirmDialog({ opened, onClose, title, ...rest }: ConfirmDialogProps) {
   return (
     <Dialog opened={opened} onClose={onClose} title={title} centered>

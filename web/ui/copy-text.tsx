@@ -3,13 +3,13 @@ import { IconCheck, IconCopy } from '@tabler/icons-react'
 
 interface CopyTextProps {
   value: string
-  /** What is copied, for screen readers: "Copy record id". */
+  /** The action for screen readers: "Copy record id". */
   label: string
-  /** Shown instead of the whole value, such as its beginning. */
+  /** A text to show instead of the whole value, such as its beginning. */
   shown?: string
 }
 
-/** A value as it is, with a button that copies it: ids, hashes, secrets, commands. */
+/** Shows a value with a button that copies it: ids, hashes, secrets, commands. */
 export function CopyText({ value, label, shown = value }: CopyTextProps) {
   return (
     <Group gap={4} wrap="nowrap" miw={0}>

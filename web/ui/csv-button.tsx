@@ -3,13 +3,13 @@ import { IconDownload } from '@tabler/icons-react'
 import { useSaving } from './use-saving.ts'
 
 interface CsvButtonProps {
-  /** What is exported: "Breakdown". */
+  /** The name of the export: "Breakdown". */
   label: string
-  /** Absent while there is nothing to save yet. */
+  /** Absent while there is no data to save. */
   save: (() => Promise<void>) | undefined
 }
 
-/** The figures of a table as a file. */
+/** Saves the values of a table as a file. */
 export function CsvButton({ label, save }: CsvButtonProps) {
   const { busy, failed, run } = useSaving()
   const words = failed ? 'CSV: did not work, try again' : 'CSV'

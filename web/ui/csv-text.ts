@@ -2,7 +2,7 @@ import { csvCell } from '../../contract/export-columns.ts'
 import type { MetricColumn } from './metric-columns.ts'
 
 /**
- * RFC 4180 with a header row, as the Hub's own exports: no text cell is a formula.
+ * Returns CSV of RFC 4180 with a header row, like the Hub's own exports: no text cell is a formula.
  *
  * @returns the text of the file, with CRLF at the end of each line
  */

@@ -19,24 +19,24 @@ import { fillHeight, useFillHeight } from './use-fill-height.ts'
 type Features = typeof dataTableFeatures
 
 export interface DataTableProps<Row extends object> {
-  /** What it is a table of, for screen readers. */
+  /** The name of the table, for screen readers. */
   label: string
   rows: readonly Row[]
   // biome-ignore lint/suspicious/noExplicitAny: columns of one table have values of many types
   columns: readonly ColumnDef<Features, Row, any>[]
   rowId(row: Row): string
-  /** Ids of columns that the reader put away. */
+  /** Ids of columns that the user has hidden. */
   hiddenColumns?: readonly string[]
-  /** A click on a row, or Enter on it. Arrow keys move between rows. */
+  /** Called on a click on a row, or Enter on it. Arrow keys move between rows. */
   onOpen?(row: Row): void
   /** The row whose details are open. */
   openId?: string | undefined
-  /** Order the reader chooses by the heads of columns: among these rows, or by the Hub where `onSort` is given. */
+  /** The order selected by the column headers: of these rows, or by the Hub if `onSort` is given. */
   sort?: { id: string; desc: boolean } | undefined
   onSort?(sort: { id: string; desc: boolean }): void
-  /** Where more rows can be had: asked for as the end comes near. */
+  /** Loads more rows as the end comes near. */
   more?: { available: boolean; loading: boolean; load(): void; failed?: boolean }
-  /** Height at most, in CSS units; scrolls within. If absent, what the window has left below its place on the page. */
+  /** Maximum height, in CSS units; the table scrolls within. Defaults to the rest of the window below its position. */
   maxHeight?: string
   /** Height of a row, in pixels. */
   rowHeight?: number
@@ -44,12 +44,12 @@ export interface DataTableProps<Row extends object> {
 
 const widths: Record<ColumnFrom, number> = { always: 0, sm: 1, md: 2, lg: 3, xl: 4 }
 
-/** That of TanStack Table: a column of a plain member has its name. */
+/** Returns the id of a column as in TanStack Table: a column of a plain member has its name. */
 function idOf<Row extends object>(column: ColumnDef<Features, Row, unknown>): string {
   return column.id ?? ('accessorKey' in column ? String(column.accessorKey).replaceAll('.', '_') : '')
 }
 
-/** A table of any length: only the rows in view are drawn. Cells stay on one line. */
+/** Shows a table of any length: renders only visible rows. Cells have one line. */
 export function DataTable<Row extends object>({
   label,
   rows,
@@ -72,7 +72,7 @@ export function DataTable<Row extends object>({
     const tooWide = columns.filter((column) => widths[column.meta?.from ?? 'always'] > screen).map(idOf)
     return Object.fromEntries([...hiddenColumns, ...tooWide].map((id) => [id, false]))
   }, [columns, hiddenColumns, screen])
-  // The same objects as long as they say the same: the table works through all rows anew for others.
+  // Keeps the same objects while their content is equal: for others the table processes all rows again.
   const { id: sortedBy, desc = false } = sort ?? {}
   const sorting = useMemo(() => (sortedBy === undefined ? [] : [{ id: sortedBy, desc }]), [sortedBy, desc])
   const state = useMemo(() => ({ columnVisibility, ...(manual && { sorting }) }), [columnVisibility, sorting, manual])
@@ -113,7 +113,7 @@ export function DataTable<Row extends object>({
   const below = virtual.getTotalSize() - (items.at(-1)?.end ?? 0)
   const visible = table.getVisibleLeafColumns()
 
-  /** The row that the keyboard goes to, until it is drawn. */
+  /** The row that the keyboard moves to, until it is rendered. */
   const goingTo = useRef<number>(undefined)
   useLayoutEffect(() => {
     if (goingTo.current === undefined) return
@@ -129,7 +129,7 @@ export function DataTable<Row extends object>({
       const next = Math.max(0, Math.min(count - 1, index))
       goingTo.current = next
       scrollToIndex(next)
-      // Where it is drawn already nothing else makes the table look for it.
+      // If the row is rendered already, nothing else makes the table focus it.
       const row = scrolled.current?.querySelector<HTMLElement>(`tr[data-index="${next}"]`)
       if (!row) return
       goingTo.current = undefined
@@ -137,7 +137,7 @@ export function DataTable<Row extends object>({
     },
     [count, scrollToIndex],
   )
-  // Pages make a new function whenever they are drawn; rows shall not be drawn anew for it.
+  // Pages pass a new function in each render, which must not re-render the rows.
   const lastOnOpen = useRef(onOpen)
   useLayoutEffect(() => {
     lastOnOpen.current = onOpen
@@ -248,16 +248,16 @@ interface BodyRowProps<Row extends object> {
   columns: readonly ColumnDef<Features, Row, any>[]
   index: number
   height: number
-  /** Which columns are shown: rows are drawn anew when it changes. */
+  /** The visible columns: a change re-renders the rows. */
   visibleIds: string
   isOpen: boolean
-  /** One row of the table can be reached by Tab, the others from there. */
+  /** True for the one row that Tab reaches; arrow keys reach the others. */
   isTabStop: boolean
   onOpen: ((row: Row) => void) | undefined
   goTo(index: number): void
 }
 
-/** Scrolling draws only the rows that come into view. */
+/** A row. Scrolling renders only rows that come into view. */
 const BodyRow = memo(function BodyRow<Row extends object>(props: BodyRowProps<Row>) {
   const { row, index, height, isOpen, isTabStop, onOpen, goTo } = props
 
@@ -299,7 +299,7 @@ const BodyRow = memo(function BodyRow<Row extends object>(props: BodyRowProps<Ro
   )
 }, isDrawnAlready) as <Row extends object>(props: BodyRowProps<Row>) => React.ReactNode
 
-/** The table makes rows anew whenever more have come; what they show is the same. */
+/** Returns true if a row would render the same. The table creates rows again whenever more arrive. */
 function isDrawnAlready<Row extends object>(drawn: BodyRowProps<Row>, now: BodyRowProps<Row>): boolean {
   const names = Object.keys(now) as (keyof BodyRowProps<Row>)[]
   return names.every((name) => (name === 'row' ? drawn.row.original === now.row.original : drawn[name] === now[name]))

@@ -3,12 +3,12 @@ import { DateTimePicker, type DateTimePickerProps } from '@mantine/dates'
 import dayjs from 'dayjs'
 
 interface MomentInputProps extends Omit<DateTimePickerProps, 'value' | 'defaultValue' | 'onChange'> {
-  /** RFC 3339 in UTC; undefined where none is chosen. */
+  /** RFC 3339 in UTC; undefined if empty. */
   value: string | undefined
   onChange(iso: string | undefined): void
 }
 
-/** A moment, chosen in the time zone of whoever chooses it, and handed on in UTC as the Hub takes it. */
+/** An input for a point in time, shown in the user's time zone and returned in UTC for the Hub. */
 export function DateTimeInput({ value, onChange, ...rest }: MomentInputProps) {
   return (
     <DateTimePicker

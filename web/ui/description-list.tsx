@@ -1,7 +1,7 @@
 import { Group, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 
-/** Names with their values, one below the other: a `dl`. */
+/** Shows names with their values, one below the other: a `dl`. */
 export function DescriptionList({ children }: { children: ReactNode }) {
   return (
     <Stack gap={8} component="dl" m={0}>
@@ -10,7 +10,7 @@ export function DescriptionList({ children }: { children: ReactNode }) {
   )
 }
 
-/** Left out where there is no value. */
+/** Shows one name and value; nothing without a value. */
 export function DescriptionItem({ name, children }: { name: string; children: ReactNode }) {
   if (children === undefined || children === null || children === '') return null
   return (

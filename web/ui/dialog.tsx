@@ -14,7 +14,7 @@ import {
 import styles from './dialog.module.css'
 import { useReturnFocus } from './use-return-focus.ts'
 
-/** Ids of what is open, the topmost last. Escape closes that one only. */
+/** Ids of open dialogs, the topmost last. Escape closes only that one. */
 let open: readonly string[] = []
 const listeners = new Set<() => void>()
 
@@ -28,7 +28,7 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener)
 }
 
-/** Whether nothing else lies over the dialog. */
+/** Returns true if no other dialog covers this one. */
 function useTopmost(opened: boolean): boolean {
   const id = useId()
   useEffect(() => {
@@ -41,13 +41,13 @@ function useTopmost(opened: boolean): boolean {
 
 interface DialogState {
   setBusy(busy: boolean): void
-  /** Asked when somebody is about to close it; undefined where nothing was typed into it. */
+  /** Called before the dialog closes; undefined if it has no unsaved input. */
   setDirty(isDirty: (() => boolean) | undefined): void
 }
 
 const DialogContext = createContext<DialogState>({ setBusy: () => undefined, setDirty: () => undefined })
 
-/** Keeps the dialog around open while something is under way in it, whose outcome nobody would see otherwise. */
+/** Keeps the surrounding dialog open during an action whose result the user would miss otherwise. */
 export function useBusyDialog(busy: boolean): void {
   const { setBusy } = useContext(DialogContext)
   useLayoutEffect(() => {
@@ -57,7 +57,7 @@ export function useBusyDialog(busy: boolean): void {
   }, [busy, setBusy])
 }
 
-/** Has the dialog around ask before it closes, as long as something was typed that is not sent yet. */
+/** Makes the surrounding dialog ask before it closes with unsaved input. */
 export function useDirtyDialog(isDirty: (() => boolean) | undefined): void {
   const { setDirty } = useContext(DialogContext)
   useEffect(() => {
@@ -76,7 +76,7 @@ function useClosing({ opened, onClose, closeOnEscape = true }: Closing) {
   const topmost = useTopmost(opened)
   useReturnFocus(opened)
   const [busy, showBusy] = useState(false)
-  // An Escape may come before what the library hears of it is drawn anew.
+  // Set synchronously: Escape may arrive before the library's state is rendered again.
   const isBusy = useRef(false)
   const [asking, setAsking] = useState(false)
   const dirty = useRef<() => boolean>(undefined)
@@ -131,9 +131,9 @@ function Discard({ onDiscard, onStay }: { onDiscard(): void; onStay(): void }) {
 
 interface Head {
   title: ReactNode
-  /** What sort of thing it is about, in small above its name: "Legal hold". */
+  /** The kind of object, in small text above its name: "Legal hold". */
   kind?: string
-  /** For a question, for a form or details, for what has columns. */
+  /** The size for a question, for a form or details, or for columns. */
   size?: 'md' | 'lg' | 'xl'
 }
 
@@ -151,7 +151,7 @@ const parts = { content: styles.content, title: styles.title }
 
 type DialogProps = Omit<ModalProps, keyof Head> & Head
 
-/** A dialog that asks for something. A click beside it does not close it: what was typed would be lost. */
+/** A dialog with input. A click beside it does not close it: the input would be lost. */
 export function Dialog({
   children,
   opened,
@@ -183,7 +183,7 @@ export function Dialog({
 
 type SidePanelProps = Omit<DrawerProps, keyof Head> & Head
 
-/** Details, or a long form, at the right of a page. */
+/** A panel at the right of a page for details or a long form. */
 export function SidePanel({
   children,
   opened,

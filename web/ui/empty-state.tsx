@@ -4,14 +4,14 @@ import type { ComponentType, ReactNode } from 'react'
 
 interface EmptyStateProps {
   title: string
-  /** Why there is nothing, and what would bring something. */
+  /** Why it is empty, and how to fill it. */
   children: ReactNode
-  /** The button that does it. */
+  /** The button for that action. */
   action?: ReactNode
   icon?: ComponentType<{ size?: number }>
 }
 
-/** Where there is nothing yet. */
+/** Shows that there is no content yet. */
 export function EmptyState({ title, children, action, icon: Icon = IconInbox }: EmptyStateProps) {
   return (
     <Stack align="center" gap="xs" py="xl" px="md" ta="center">

@@ -4,13 +4,13 @@ import { notInImages } from './save-png.ts'
 import { useSaving } from './use-saving.ts'
 
 interface ExportMenuProps {
-  /** What is exported: "Latency". */
+  /** The name of the export: "Latency". */
   label: string
   csv(): Promise<void>
   png(): Promise<void>
 }
 
-/** A chart as a file: its figures, or its image. */
+/** Saves a chart as a file: its values, or its image. */
 export function ExportMenu({ label, csv, png }: ExportMenuProps) {
   const { busy, failed, run } = useSaving()
   const name = failed ? `Export ${label}: it did not work, try again` : `Export ${label}`

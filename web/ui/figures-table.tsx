@@ -11,14 +11,14 @@ interface FiguresTableProps<Row extends object> {
   maxHeight?: string
 }
 
-/** Figures to read: the first column names the row, the others are numbers. */
+/** Shows values: the first column names the row, the others are numbers. */
 export function FiguresTable<Row extends object>({ label, columns, rows, rowId, maxHeight }: FiguresTableProps<Row>) {
   const drawn = useMemo(() => {
     const column = columnsOf<Row>()
     return column.columns(
       columns.map(({ id, label: header, value, text, from }, index) => {
         const said = (row: Row) => (text ? text(row) : String(value(row) ?? ''))
-        // No wider than what is in it, since charts that it takes the place of are narrow.
+        // The table is as wide as its content, since the charts it replaces are narrow.
         const letters = rows.reduce((most, row) => Math.max(most, said(row).length), header.length)
         return column.accessor((row: Row) => value(row), {
           id,

@@ -4,12 +4,12 @@ import { IconFilter } from '@tabler/icons-react'
 import { type ReactNode, useId } from 'react'
 
 interface FoldedFiltersProps {
-  /** How many are set: it stands on the button, since nobody sees them. */
+  /** The number of active filters, shown on the button because the filters are hidden. */
   set: number
   children: ReactNode
 }
 
-/** Filters of a list. On a phone, where they would fill the first screen, one button opens them. */
+/** Shows filters of a list. On a phone, one button opens them, because they would fill the first screen. */
 export function FoldedFilters({ set, children }: FoldedFiltersProps) {
   const isPhone = useMatches({ base: true, sm: false }, { getInitialValueInEffect: false })
   const [opened, { toggle }] = useDisclosure(false)
@@ -28,7 +28,7 @@ export function FoldedFilters({ set, children }: FoldedFiltersProps) {
           {set > 0 ? `Filters (${set})` : 'Filters'}
         </Button>
       )}
-      {/* Hidden, not taken out: what somebody types stays when the window becomes narrower. */}
+      {/* Hidden, not removed: input stays when the window becomes narrower. */}
       <Collapse id={id} expanded={!isPhone || opened} keepMountedMode="display-none">
         <Box pt={isPhone ? 'xs' : 0}>{children}</Box>
       </Collapse>

@@ -4,23 +4,23 @@ import styles from './dialog.module.css'
 import { useBusyDialog, useDirtyDialog } from './dialog.tsx'
 
 interface FormButtonsProps {
-  /** What the form does: a verb. */
+  /** The action of the form: a verb. */
   submit: string
   onCancel(): void
-  /** It is being sent: neither sent twice nor left before its outcome is known. */
+  /** True while the form is being sent: it can neither be sent again nor closed. */
   busy: boolean
   disabled?: boolean
-  /** Whether something was entered that would be lost: asked when the dialog is about to close otherwise. */
+  /** Returns true if the form has unsaved input; called before the dialog closes. */
   isDirty?(): boolean
-  /** Of the button that does nothing, where "Cancel" could be taken for the deed. */
+  /** The label of the cancel button, if "Cancel" could be mistaken for the action. */
   cancel?: string
-  /** For what destroys. */
+  /** True for destructive actions. */
   danger?: boolean | undefined
-  /** At their left: a figure, or what else can be done. */
+  /** Content at the left of the buttons: a value, or further actions. */
   children?: ReactNode
 }
 
-/** The end of a form in a dialog or a panel, the last part of the form: it stays at the foot while the form scrolls. */
+/** The buttons at the end of a form in a dialog or a panel: they stay visible while the form scrolls. */
 export function FormButtons({
   submit,
   onCancel,
@@ -48,7 +48,10 @@ export function FormButtons({
   )
 }
 
-/** Leads to the first field that is refused, by the form itself or by the Hub: in a long form it is out of sight. */
+/**
+ * Moves the focus to the first invalid field, whether the form or the Hub rejected it: in a long form it may be out of
+ * sight.
+ */
 function useFocusOnFault(within: RefObject<HTMLElement | null>, busy: boolean): void {
   const wasBusy = useRef(false)
   useEffect(() => {
@@ -61,7 +64,7 @@ function useFocusOnFault(within: RefObject<HTMLElement | null>, busy: boolean): 
   }, [within, busy])
 }
 
-/** With its label and what is said about it. */
+/** Scrolls to the field with its label and its error. */
 function leadToFault(form: HTMLFormElement): void {
   const field = form.querySelector<HTMLElement>('[aria-invalid="true"]')
   field?.focus({ preventScroll: true })

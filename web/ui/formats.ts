@@ -1,4 +1,4 @@
-/** That of the browser. `navigator.language` may be no language tag at all: `en-US@posix` was seen. */
+/** The browser's locale. `navigator.language` may be an invalid language tag: `en-US@posix` was seen. */
 const locale = undefined
 const counts = new Intl.NumberFormat(locale, { maximumFractionDigits: 0 })
 const shortCounts = new Intl.NumberFormat(locale, { notation: 'compact', maximumFractionDigits: 1 })
@@ -17,7 +17,7 @@ const dollars = {
 const usd = new Intl.NumberFormat(locale, { ...dollars, maximumFractionDigits: 2 })
 const columnUsd = new Intl.NumberFormat(locale, {
   ...{ ...dollars, minimumFractionDigits: 4, maximumFractionDigits: 4 },
-  // Next to nothing is no less than nothing.
+  // Amounts that round to zero have no minus sign.
   signDisplay: 'negative',
 })
 const smallUsd = new Intl.NumberFormat(locale, { ...dollars, maximumFractionDigits: 6 })
@@ -27,21 +27,21 @@ const shortUsd = new Intl.NumberFormat(locale, {
 })
 const fullUsd = new Intl.NumberFormat(locale, { ...dollars, maximumFractionDigits: 12 })
 
-/** Millions and thousands as units have them: 5.1m and 12K, as some countries write them, read as other units. */
+/** Units of millions and thousands: some countries write 5.1m and 12K, which look like other units. */
 const shortUnits: Record<string, string> = { m: 'M', K: 'k' }
 
-/** Minus as it is printed, which Intl has in few languages only: as long as plus, and no hyphen. */
+/** Uses the minus sign, which Intl has in few languages only: as wide as plus, and not a hyphen. */
 const signed = (text: string) => text.replace('-', '−')
 
-/** What takes the place of a value that is not there. */
+/** The text of an absent value. */
 export const nothing = '—'
 
-/** 1,284,330 */
+/** Formats a count: 1,284,330 */
 export function formatCount(value: number | null | undefined): string {
   return value === null || value === undefined ? nothing : counts.format(value)
 }
 
-/** 1.3M, for axes and small places; the whole number goes beside it. */
+/** Formats a count for axes and small places, beside the whole number: 1.3M */
 export function formatShort(value: number | null | undefined): string {
   return value === null || value === undefined ? nothing : withUnits(shortCounts, value)
 }
@@ -51,46 +51,48 @@ function withUnits(format: Intl.NumberFormat, value: number): string {
   return parts.map(({ type, value: text }) => (type === 'compact' ? (shortUnits[text] ?? text) : text)).join('')
 }
 
-/** A ratio as a percentage: 0.0123 → 1.2%. */
+/** Formats a ratio as a percentage: 0.0123 → 1.2%. */
 export function formatPercent(ratio: number | null | undefined): string {
   return ratio === null || ratio === undefined || !Number.isFinite(ratio) ? nothing : signed(percents.format(ratio))
 }
 
-/** US dollars. Amounts below a cent keep the digits that say something, down to the millionth the Hub keeps. */
+/**
+ * Formats US dollars. Amounts below a cent keep their significant digits, down to the Hub's precision of a millionth.
+ */
 export function formatUsd(value: number | null | undefined): string {
   if (value === null || value === undefined) return nothing
   return signed((value !== 0 && Math.abs(value) < 0.01 ? smallUsd : usd).format(value))
 }
 
-/** $0.35, $12k, $1.3bn, for axes and small places. */
+/** Formats US dollars for axes and small places: $0.35, $12k, $1.3bn. */
 export function formatUsdShort(value: number): string {
   return Math.abs(value) < 1000 ? formatUsd(value) : signed(withUnits(shortUsd, value))
 }
 
 /**
- * US dollars to the hundredth of a cent, for cells of tables: the amounts of a column can be compared by eye. `<UsdText>`
- * says the rest of the digits too.
+ * Formats US dollars to the hundredth of a cent, for table cells whose amounts are compared. `<UsdText>` shows the
+ * other digits, too.
  */
 export function formatUsdInColumn(value: number | null | undefined): string {
   return value === null || value === undefined ? nothing : signed(columnUsd.format(value))
 }
 
-/** US dollars with every digit there is, such as of a price. */
+/** Formats US dollars with all digits, such as of a price. */
 export function formatUsdInFull(value: number): string {
   return signed(fullUsd.format(value))
 }
 
-/** A difference of two ratios in percentage points, without the word: 0.033 → 3.3 */
+/** Formats a difference of two ratios in percentage points, without the word: 0.033 → 3.3 */
 export function formatPoints(difference: number): string {
   return tenths.format(difference * 100)
 }
 
-/** Milliseconds in one unit along an axis: 0.5 s, 60 s */
+/** Formats milliseconds in one unit along an axis: 0.5 s, 60 s */
 export function formatSeconds(ms: number): string {
   return `${thousandths.format(ms / 1000)} s`
 }
 
-/** 812 ms, 4.10 s, 2 min 5 s, 3 h 20 min */
+/** Formats a duration: 812 ms, 4.10 s, 2 min 5 s, 3 h 20 min */
 export function formatMs(value: number | null | undefined): string {
   if (value === null || value === undefined) return nothing
   if (value < 1000) return `${Math.round(value)} ms`
@@ -101,7 +103,7 @@ export function formatMs(value: number | null | undefined): string {
   return `${counts.format(Math.floor(minutes / 60))} h ${minutes % 60} min`
 }
 
-/** 1.4 MB, in powers of 1,000 */
+/** Formats bytes in powers of 1,000: 1.4 MB */
 export function formatBytes(value: number | null | undefined): string {
   if (value === null || value === undefined) return nothing
   const units = ['B', 'kB', 'MB', 'GB', 'TB']

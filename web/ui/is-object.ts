@@ -1,4 +1,4 @@
-/** Tells whether a value is an object with members, neither a list nor null. */
+/** Returns true for an object with members, neither a list nor null. */
 export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

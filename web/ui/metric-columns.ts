@@ -1,23 +1,23 @@
 import type { ColumnFrom } from './table-columns.ts'
 
-/** A column of figures, as a table shows it and as a file has it. */
+/** A column of values for tables and files. */
 export interface MetricColumn<Row> {
-  /** Name in files, such as `latency_p95_ms`. */
+  /** The name in files, such as `latency_p95_ms`. */
   id: string
-  /** Head in tables. */
+  /** The header in tables. */
   label: string
-  /** As it stands in a file: exact, times in RFC 3339; undefined where there is none. */
+  /** Returns the value for files: exact, times in RFC 3339; undefined if absent. */
   value(row: Row): string | number | undefined
-  /** As people read it; the value itself if absent. */
+  /** Returns the text for people; defaults to the value. */
   text?(row: Row): string
-  /** Narrower screens leave it out. */
+  /** The minimum screen width that shows the column. */
   from?: ColumnFrom
 }
 
-/** Widths of a letter, in pixels, on the safe side: figures and heads are wider than words. */
+/** Widths of a letter in pixels, rounded up: digits and headers are wider than words. */
 const letter = { word: 7.4, figure: 8.4 }
 
-/** Of a column with so many letters at most, in pixels. */
+/** Returns the width of a column for a number of letters, in pixels. */
 export function metricWidth(letters: number, kind: keyof typeof letter = 'figure'): number {
   return 24 + Math.ceil(letters * letter[kind])
 }

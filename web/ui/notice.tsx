@@ -7,7 +7,7 @@ const kinds = {
   good: { color: 'seal', Icon: IconCircleCheck },
   warning: { color: 'orange', Icon: IconAlertTriangle },
   danger: { color: 'red', Icon: IconAlertOctagon },
-  /** Of verification only: something is not as it was written. */
+  /** For verification only: the content differs from what was sealed. */
   tampered: { color: 'red', Icon: IconShieldX },
 }
 
@@ -15,13 +15,13 @@ interface NoticeProps {
   kind: keyof typeof kinds
   title: string
   children?: ReactNode
-  /** What to do next: buttons or links. */
+  /** Buttons or links for the next step. */
   actions?: ReactNode
-  /** Read out at once: for what just happened. */
+  /** True to announce it at once, for a result that just happened. */
   urgent?: boolean
 }
 
-/** Something the reader should know, said in its place. */
+/** Shows information inside a page. */
 export function Notice({ kind, title, children, actions, urgent = false }: NoticeProps) {
   const { color, Icon } = kinds[kind]
   const isShort = !children && !actions

@@ -4,17 +4,17 @@ import { CopyText } from './copy-text.tsx'
 import { Dialog } from './dialog.tsx'
 
 interface SecretOnceProps {
-  /** Undefined while there is nothing to show. */
+  /** Undefined while there is no secret to show. */
   secrets: { label: string; value: string }[] | undefined
   title: string
-  /** What it is for, and what to do where it is lost. */
+  /** The purpose of the secret, and what to do if it is lost. */
   about: string
-  /** How it is used: a command, a few lines of code. */
+  /** An example of its use: a command, a few lines of code. */
   children?: ReactNode
   onClose(): void
 }
 
-/** A secret that is shown this once. It closes only when the reader says that it is kept. */
+/** Shows a secret once. It closes only when the user confirms to have stored it. */
 export function OneTimeSecret({ secrets, title, about, children, onClose }: SecretOnceProps) {
   const [kept, setKept] = useState(false)
   const close = () => {

@@ -3,24 +3,26 @@ import { type ReactNode, useEffect, useRef } from 'react'
 
 interface PageHeaderProps {
   title: string
-  /** Link to the page that lists what this page is one of (`BackLink`), above the title. */
+  /** A link above the title to the list that contains this page's object (`BackLink`). */
   back?: ReactNode
-  /** One sentence: what the page is for. */
+  /** The purpose of the page in one sentence. */
   about?: ReactNode
-  /** Buttons of the whole page, at its right. */
+  /** Buttons for the whole page, at its right. */
   actions?: ReactNode
 }
 
 let isFirst = true
 
-/** Head of a page. Moving to a page puts the focus on its title, so that the keyboard and screen readers follow. */
+/**
+ * Shows the header of a page. Navigation moves the focus to its title, so that the keyboard and screen readers follow.
+ */
 export function PageHeader({ title, back, about, actions }: PageHeaderProps) {
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
     document.title = `${title} · Org-Memory Hub`
   }, [title])
   useEffect(() => {
-    // A dialog that is open already keeps the focus, as where a link opens both.
+    // An open dialog keeps the focus, for example if a link opens both.
     const inDialog = document.querySelector('[aria-modal="true"]') !== null
     if (!isFirst && !inDialog) heading.current?.focus({ preventScroll: true })
     isFirst = false

@@ -2,7 +2,7 @@ import { csvOf } from './csv-text.ts'
 import type { MetricColumn } from './metric-columns.ts'
 import { saveFile } from './save-file.ts'
 
-/** Saves figures as `<name>.csv`. */
+/** Saves values as `<name>.csv`. */
 export async function saveCsv<Row>(
   name: string,
   columns: readonly MetricColumn<Row>[],

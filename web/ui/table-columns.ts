@@ -8,23 +8,23 @@ import {
   tableFeatures,
 } from '@tanstack/react-table'
 
-/** Screens a column is shown on, from this width up. */
+/** The minimum screen width that shows a column. */
 export type ColumnFrom = 'always' | 'sm' | 'md' | 'lg' | 'xl'
 
 declare module '@tanstack/react-table' {
   interface ColumnMeta<TFeatures, TData, TValue> {
-    /** Figures stand at the right. */
+    /** Numbers are aligned right. */
     align?: 'right'
-    /** Left out on narrower screens; `always` if absent. */
+    /** The minimum screen width that shows the column; defaults to `always`. */
     from?: ColumnFrom
-    /** Name in the choice of columns, where the header is no text. */
+    /** The name in the columns menu, if the header is not a text. */
     name?: string
-    /** Takes what width is left. */
+    /** True to take the remaining width. */
     grow?: boolean
   }
 }
 
-/** What tables of this UI can do. */
+/** The features of this UI's tables. */
 export const dataTableFeatures = tableFeatures({
   columnSizingFeature,
   columnVisibilityFeature,
@@ -33,5 +33,5 @@ export const dataTableFeatures = tableFeatures({
   sortFns,
 })
 
-/** Helper to declare columns: `const column = columnsOf<Row>(); column.columns([column.accessor(…)])`. */
+/** Declares columns: `const column = columnsOf<Row>(); column.columns([column.accessor(…)])`. */
 export const columnsOf = <Row extends object>() => createColumnHelper<typeof dataTableFeatures, Row>()

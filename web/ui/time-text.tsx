@@ -13,15 +13,15 @@ const units: [Intl.RelativeTimeFormatUnit, number][] = [
 ]
 
 export interface TimeTextProps {
-  /** RFC 3339, as the Hub writes it. */
+  /** RFC 3339, as in the Hub's responses. */
   iso: string
-  /** `ago` says how long ago or ahead; `minute` leaves the seconds out, `date` the time of day. */
+  /** The form: `ago` is relative to now; `minute` omits the seconds, `date` the time of day. */
   form?: 'full' | 'minute' | 'date' | 'ago'
 }
 
-/** A moment in the time zone of whoever reads it. Hovering shows it as it is stored: UTC, to the microsecond. */
+/** Shows a point in time in the user's time zone. The tooltip has the stored value: UTC, to the microsecond. */
 export function TimeText({ iso, form = 'full' }: TimeTextProps) {
-  // Of a record that somebody made up: what is not a time is shown as it is.
+  // A forged record may contain an invalid time, which is shown unchanged.
   if (Number.isNaN(Date.parse(iso))) return String(iso)
   return (
     <time dateTime={iso} dir="auto" title={iso.replace('T', ' ').replace('Z', ' UTC')}>
@@ -35,16 +35,16 @@ function Ago({ iso }: { iso: string }) {
   return timeFromNow(iso, now)
 }
 
-/** in 3 hours, 2 minutes ago, just now */
+/** Returns a relative time: in 3 hours, 2 minutes ago, just now */
 export function timeFromNow(iso: string, nowMs: number): string {
   const distance = new Date(iso).getTime() - nowMs
   const [unit, length] = units.find(([, ms]) => Math.abs(distance) >= ms) ?? []
-  // The clock is coarse: what has just happened may seem to be ahead of it.
+  // The clock is coarse: a recent event may seem to be ahead of it.
   if (!unit || !length) return distance > everyMs ? 'in less than a minute' : 'just now'
   return relative.format(Math.trunc(distance / length), unit)
 }
 
-/** As text, where no element can stand: labels of charts, messages. */
+/** Returns a time as text, for places without elements: labels of charts, messages. */
 export function formatTime(iso: string): string {
   return dateTimes.format(new Date(iso))
 }

@@ -2,12 +2,12 @@ import { type RefObject, useLayoutEffect } from 'react'
 
 const leastPx = 384
 
-/** The height of what `useFittingHeight` looks after, as a CSS value. */
+/** The height that `useFillHeight` maintains, as a CSS value. */
 export const fillHeight = `var(--fitting-height, max(${leastPx}px, calc(100dvh - 18rem)))`
 
 /**
- * Makes a scrolling part end with the window, whatever stands above it on the page: the page itself has nothing to scroll
- * then. Where too little would be left, and in dialogs, it has its usual height.
+ * Makes a scrolling element end with the window, regardless of the content above it, so that the page itself does not
+ * scroll. In dialogs, and if too little space is left, the element has its default height.
  */
 export function useFillHeight(part: RefObject<HTMLElement | null>, wanted: boolean): void {
   useLayoutEffect(() => {
@@ -21,7 +21,7 @@ export function useFillHeight(part: RefObject<HTMLElement | null>, wanted: boole
       else element.style.setProperty('--fitting-height', `calc(100dvh - ${other}px)`)
     }
     measure()
-    // What is around it grows and shrinks with what stands above it.
+    // Its ancestors change size with the content above it.
     const observer = new ResizeObserver(measure)
     for (let each = element.parentElement; each && each !== main; each = each.parentElement) observer.observe(each)
     window.addEventListener('resize', measure)

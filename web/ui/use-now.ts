@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react'
 
-/** How old it may be, in milliseconds. */
+/** The resolution of the clock in milliseconds. */
 export const everyMs = 20_000
 let now = Date.now()
 let timer: number | undefined
@@ -8,7 +8,7 @@ const listeners = new Set<() => void>()
 
 function subscribe(listener: () => void): () => void {
   listeners.add(listener)
-  // While nobody asked the clock stood still.
+  // The clock does not run without subscribers.
   if (timer === undefined) now = Date.now()
   timer ??= window.setInterval(() => {
     now = Date.now()
@@ -22,7 +22,7 @@ function subscribe(listener: () => void): () => void {
   }
 }
 
-/** The time, some seconds coarse: one clock for all that say "2 minutes ago", so that they turn together. */
+/** Returns the current time at a resolution of some seconds. All relative times share one clock and change together. */
 export function useNow(): number {
   return useSyncExternalStore(subscribe, () => now)
 }

@@ -1,11 +1,11 @@
 import { useLayoutEffect } from 'react'
 
-/** What opened the outermost dialog: a dialog that follows another goes back there, too. */
+/** The opener of the outermost dialog. A dialog that follows another also returns the focus there. */
 let lastOpener: HTMLElement | undefined
 
 /**
- * Gives the focus back to what opened a dialog, also where the dialog goes as a whole. Where the opener is gone
- * itself, such as a removed row, the title of the page has it.
+ * Returns the focus to the opener of a dialog, also if the dialog is unmounted as a whole. If the opener no longer
+ * exists, such as a removed row, the title of the page gets the focus.
  */
 export function useReturnFocus(opened: boolean): void {
   useLayoutEffect(() => {
@@ -16,7 +16,7 @@ export function useReturnFocus(opened: boolean): void {
     if (!inDialog) lastOpener = opener
     return () => {
       const atClose = document.activeElement
-      // After the library's own way back, which does not know dialogs that come and go as a whole.
+      // Runs after the library's own focus return, which does not know dialogs that are unmounted as a whole.
       setTimeout(() => {
         const now = document.activeElement
         if (now !== null && now !== document.body && now !== atClose) return

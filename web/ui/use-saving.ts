@@ -1,6 +1,6 @@
 import { useState } from 'react'
 
-/** Whether a file is being made, and whether the last one could not be. */
+/** Returns whether a file is being made, and whether the last one failed. */
 export function useSaving() {
   const [busy, setBusy] = useState(false)
   const [failed, setFailed] = useState(false)

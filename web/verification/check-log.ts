@@ -6,8 +6,8 @@ import { type Step, type Verification, verdictOf } from './steps.ts'
 import { logKeys, type Verifier } from './verify-record.ts'
 
 /**
- * Whether the newest state of the tenant's log is signed by a trusted key, and goes on from what this browser saw last.
- * Throws what the source throws where the Hub does not answer.
+ * Checks that a trusted key signed the newest state of the tenant's log, and that it continues the state this browser
+ * saw last. Throws the source's errors if the Hub does not respond.
  */
 export async function checkpointSteps(verifier: Verifier): Promise<Verification> {
   const { tenant, source, store, crypto } = verifier

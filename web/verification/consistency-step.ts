@@ -11,11 +11,11 @@ import { signedCheckpoint } from './log-steps.ts'
 import type { Step } from './steps.ts'
 import { keepCheckpoint, readTrust, type Store } from './trust-store.ts'
 
-/** How the state of the log is had from the Hub. */
+/** Reads the state of the log from the Hub. */
 export interface LogSource {
-  /** The newest signed note. */
+  /** Returns the newest signed note. */
   checkpoint(): Promise<string>
-  /** Hashes in base64, as `GET /api/v1/hub/log/consistency` answers them; undefined where the Hub refuses a proof. */
+  /** Returns hashes in base64, as `GET /api/v1/hub/log/consistency` does; undefined if the Hub refuses a proof. */
   consistency(from: number, to: number): Promise<readonly string[] | undefined>
 }
 
@@ -25,11 +25,14 @@ interface Asked {
   crypto: AsyncCrypto
   source: LogSource
   keys: LogKeys
-  /** A signed state, as {@link signedCheckpoint} found it. */
+  /** The signed state that {@link signedCheckpoint} returned. */
   shown: Checkpoint & { note: string }
 }
 
-/** Whether the log goes on from what this browser saw last. What does is kept, what does not never is. */
+/**
+ * Checks that the log continues the state this browser saw last. Stores a consistent state, and never an inconsistent
+ * one.
+ */
 export async function consistencyStep({ tenant, store, crypto, source, keys, shown }: Asked): Promise<Step> {
   const kept = readTrust(store, tenant)?.checkpoint
   if (!kept) {
@@ -45,7 +48,7 @@ export async function consistencyStep({ tenant, store, crypto, source, keys, sho
   const before = parseCheckpoint(kept.note)
   let now: Asked['shown'] = shown
   if (now.treeSize < before.treeSize) {
-    // Another tab may have seen a later state while the answer was on its way. The newest one is never shorter.
+    // Another tab may have seen a later state meanwhile. The newest one is never shorter.
     const note = await source.checkpoint()
     const newest = await signedCheckpoint(note, keys, crypto)
     if (typeof newest === 'string') return is('failed', newest)
@@ -91,7 +94,7 @@ function is(state: Step['state'], found: string, states?: { before: Checkpoint; 
   return { name: 'history', state, found, values }
 }
 
-/** The Hub may answer anything. */
+/** Returns true for a list of hashes: the Hub may return anything. */
 function areHashes(path: unknown): path is readonly string[] {
   return Array.isArray(path) && path.every((hash) => typeof hash === 'string')
 }

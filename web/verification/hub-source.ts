@@ -3,7 +3,7 @@ import { hub } from '../api/api-client.ts'
 import { HubProblem } from '../api/problem.ts'
 import type { Source } from './verify-record.ts'
 
-/** The material of verifications, from the Hub. Throws HubProblem and HubUnreachable, as every call does. */
+/** Reads the inputs of verifications from the Hub. Throws HubProblem and HubUnreachable, as every call does. */
 export const hubSource: Source = {
   async keyDocument() {
     const { data } = await hub.GET('/.well-known/provenance-keys.json')

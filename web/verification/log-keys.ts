@@ -11,20 +11,20 @@ import {
 } from '../../provenance/index.ts'
 import { readTrust, type Store, type Trust, writeTrust } from './trust-store.ts'
 
-/** The keys of a tenant's log, and which of them this browser has reason to trust. */
+/** The keys of a tenant's log, and which of them this browser trusts. */
 export interface LogKeys {
   logName: string
-  /** Those that are trusted. */
+  /** The trusted keys. */
   trusted: KeyRing
-  /** Those of the log that are published and not trusted, with the reason. */
+  /** Published keys of the log that are not trusted, with the reason. */
   distrusted: ReadonlyMap<string, string>
-  /** What is wrong with the key document as a whole; empty where nothing is. */
+  /** Problems of the key document as a whole; empty if there are none. */
   problems: readonly string[]
-  /** The first key was taken on trust just now. */
+  /** True if the first key was trusted just now (trust on first use). */
   firstUse: boolean
-  /** When it was. */
+  /** The time of the first use. */
   pinnedAt: string | undefined
-  /** False where this browser keeps nothing, so that every visit is the first. */
+  /** False if this browser stores nothing, so that every visit is the first. */
   kept: boolean
 }
 
@@ -32,15 +32,15 @@ interface Asked {
   tenant: string
   store: Store
   crypto: AsyncCrypto
-  /** What `GET /.well-known/provenance-keys.json` answers. */
+  /** The response of `GET /.well-known/provenance-keys.json`. */
   document: JsonValue
-  /** Name of the log as the Hub says it: believed at the first use only. */
+  /** The name of the log, from the Hub: trusted only at the first use. */
   logName: string
 }
 
 /**
- * Tells which keys to trust. At the first use it is the one that begins the log (docs/provenance.md, section 4.1), on
- * trust; from then on whatever a trusted key introduces, and nothing else. What is trusted is kept.
+ * Returns the keys to trust. At the first use it trusts the first key of the log (docs/provenance.md, section 4.1);
+ * from then on only keys that a trusted key introduces. Stores the trusted keys.
  */
 export async function trustedKeys(asked: Asked): Promise<LogKeys> {
   const { tenant, store, document, crypto } = asked
@@ -75,7 +75,7 @@ export async function trustedKeys(asked: Asked): Promise<LogKeys> {
   return { logName, trusted, distrusted, problems, firstUse: kept === undefined, pinnedAt, kept: isKept }
 }
 
-/** Undefined before the first use. What somebody made unreadable counts as nothing. */
+/** Returns undefined before the first use. Treats unreadable data as absent. */
 async function pinnedKeys(kept: Trust | undefined, crypto: AsyncCrypto): Promise<KeyRing | undefined> {
   if (!kept) return undefined
   try {
@@ -86,7 +86,7 @@ async function pinnedKeys(kept: Trust | undefined, crypto: AsyncCrypto): Promise
   }
 }
 
-/** At the first use: the one key that says of no other that it introduced it. */
+/** Returns, at the first use, the one key that names no predecessor. */
 function beginnings(keys: KeyRing, logName: string, problems: string[]): string[] {
   const found = [...keys.values()].filter(({ succession }: VerifierKey) => succession === undefined)
   if (found.length === 1) return [found[0]!.keyId]
@@ -109,7 +109,7 @@ function keep(
   const published = (document as { keys?: readonly KeyDocumentEntry[] }).keys ?? []
   const entries = [...(kept?.keys ?? []), ...published]
   const keys = trusted.flatMap((keyId) => entries.find(({ key_id }) => key_id === keyId) ?? [])
-  // Another verification, or tab, may have kept a state of the same log meanwhile.
+  // Another verification or tab may have stored a state of the same log meanwhile.
   const checkpoint = readTrust(store, tenant)?.checkpoint ?? kept?.checkpoint
   return writeTrust(store, tenant, { ...kept, logName, pinnedAt, keys, ...(checkpoint && { checkpoint }) })
 }

@@ -13,7 +13,7 @@ import type { LogKeys } from './log-keys.ts'
 import type { RecordFindings } from './record-steps.ts'
 import type { Step } from './steps.ts'
 
-/** What of `GET /api/v1/hub/records/{id}/proof` is looked at; the rest is the Hub's word. */
+/** The members of `GET /api/v1/hub/records/{id}/proof` that are verified; the others are the Hub's claims. */
 export interface InclusionProof {
   log_index: number
   tree_size: number
@@ -21,19 +21,21 @@ export interface InclusionProof {
   checkpoint: string
 }
 
-/** A proof, or why there is none: the Hub has no entry of the seal, or it did not answer. */
+/** A proof, or why it is absent: the Hub has no entry of the seal, or it did not respond. */
 export type ProofAnswer = { proof: InclusionProof } | { missing: 'no-entry' | 'no-answer'; because: string }
 
-/** A seal is in the log within a second (docs/provenance.md, section 10.1): after this it should have been. */
+/**
+ * A seal is in the log within a second (docs/provenance.md, section 10.1); after this many milliseconds it is overdue.
+ */
 const patienceMs = 5 * 60_000
 
 export interface LogFindings {
   step: Step
-  /** Proven to be a signed state of the trusted log. */
+  /** A signed state of the trusted log, if proven. */
   checkpoint: (Checkpoint & { note: string }) | undefined
 }
 
-/** Whether the seal of the record is in the log: docs/provenance.md, section 10.3. */
+/** Checks that the seal of the record is in the log: docs/provenance.md, section 10.3. */
 export async function logStep(
   { sealNote, sealedAtMs }: RecordFindings,
   answer: ProofAnswer,
@@ -90,7 +92,7 @@ export async function logStep(
   }
 }
 
-/** The Hub may answer anything. */
+/** Returns true for a well-formed proof: the Hub may return anything. */
 function isProof(proof: InclusionProof | null): proof is InclusionProof {
   return (
     typeof proof?.checkpoint === 'string' &&
@@ -101,13 +103,13 @@ function isProof(proof: InclusionProof | null): proof is InclusionProof {
   )
 }
 
-/** Or what is wrong with it. Throws ProvenanceError where it is no checkpoint. */
+/** Returns the signed checkpoint, or its problem as a string. Throws ProvenanceError if it is malformed. */
 export async function signedCheckpoint(
   note: string,
   { logName, trusted }: LogKeys,
   crypto: AsyncCrypto,
 ): Promise<Checkpoint | string> {
-  // As the API answers it, which may be anything.
+  // The API's response may contain anything.
   if (typeof note !== 'string') return 'The Hub answered no state of the log.'
   const checkpoint = parseCheckpoint(note)
   if (checkpoint.logName !== logName) return `The state is of another log, ${checkpoint.logName}.`

@@ -1,9 +1,9 @@
 /**
- * Whether an answer has nothing but members of its own, which are what is verified. A member named `__proto__` may have
- * become its prototype on the way, and would show what was never sealed.
+ * Returns true if a response has only own members, the ones that are verified. A member named `__proto__` may have
+ * become its prototype, and would show content that was never sealed.
  */
 export function isPlain(record: object): boolean {
   const prototype: unknown = Object.getPrototypeOf(record)
-  // That of another realm is as plain, so its parent is asked for.
+  // The prototype of another realm is plain as well, so check its parent.
   return prototype === null || Object.getPrototypeOf(prototype) === null
 }

@@ -26,15 +26,15 @@ export interface AskedRecord {
   tenant: string
 }
 
-/** What the log needs of a record that was looked at: the signed note of its seal, where there is one. */
+/** The result of a record's checks, with the signed note of its seal, if any, for the checks of the log. */
 export interface RecordFindings {
   steps: readonly Step[]
   sealNote: string | undefined
-  /** When it was sealed, by the clock of the Hub; undefined unless the signature is good. */
+  /** The time of the seal, by the clock of the Hub; undefined unless the signature is valid. */
   sealedAtMs: number | undefined
 }
 
-/** The canonical text of a record as the API answers it; undefined where there is none. */
+/** Returns the canonical text of a record in an API response; undefined if it has none. */
 export function canonicalText(record: JsonObject): string | undefined {
   try {
     return canonicalize(
@@ -47,10 +47,10 @@ export function canonicalText(record: JsonObject): string | undefined {
 }
 
 /**
- * What can be said of a record with nothing but its keys: docs/provenance.md, section 6. The verdicts are those of the
- * shared core; the values beside them are computed once more, to be shown.
+ * Verifies a record with only its keys: docs/provenance.md, section 6. The shared core computes the verdicts; the
+ * values beside them are computed once more for display.
  *
- * @param keys undefined where they could not be had
+ * @param keys undefined if they could not be loaded
  */
 export async function recordSteps(
   record: JsonObject,
@@ -162,7 +162,7 @@ async function hashStep(
   }
 }
 
-/** What can be said of the keys of the log; `undefined` where they could not be had. */
+/** Returns the step for the keys of the log; `undefined` keys could not be loaded. */
 export function keyStep(keys: LogKeys | undefined): Step {
   if (!keys) return { name: 'keys', state: 'unknown', found: 'The published keys could not be read.' }
   const values = [
@@ -214,7 +214,7 @@ function count(number: number, one: string, many: string): string {
   return number === 1 ? `1 ${one}` : `${number} ${many}`
 }
 
-/** Undefined for what is malformed. */
+/** Returns undefined for malformed input. */
 function attempt<Value>(read: () => Value): Value | undefined {
   try {
     return read()

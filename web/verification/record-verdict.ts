@@ -1,8 +1,8 @@
 import { stepNames, type Verdict, type Verification, verdictOf } from './steps.ts'
 
 /**
- * What is said of a record where its steps are not seen beside it: genuine only where every step there is was made, once,
- * and passed.
+ * Returns the verdict of a record for places without its steps: genuine only if every existing step was made once and
+ * passed.
  */
 export function verdictOfRecord({ verdict, steps }: Verification): Verdict {
   if (verdict !== 'verified') return verdict

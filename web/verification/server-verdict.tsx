@@ -1,10 +1,10 @@
 import { Group, Text } from '@mantine/core'
 import { IconCheck, IconX } from '@tabler/icons-react'
 
-/** `verification` of an answer. */
+/** The member `verification` of a response. */
 export interface ServerVerdictText {
   verified: boolean
-  /** A Hub that lies may leave them out. */
+  /** A dishonest Hub may omit them. */
   checks?: Readonly<Record<string, boolean>>
 }
 
@@ -15,7 +15,7 @@ const names: Readonly<Record<string, string>> = {
   no_active_legal_hold_violation: 'legal holds',
 }
 
-/** The Hub's own word, beside which the browser's stands. */
+/** Shows the Hub's own verdict beside the browser's. */
 export function ServerVerdict({ word: { verified, checks } }: { word: ServerVerdictText }) {
   return (
     <Group gap={6} role="group" aria-label="What the Hub says">

@@ -1,6 +1,6 @@
 import type { StepName } from './steps.ts'
 
-/** What a step is called, what it means when it fails, and what to do then. */
+/** The title of each step, the meaning of its failure, and advice. */
 export const stepLabels: Readonly<Record<StepName, { title: string; means: string; todo: string }>> = {
   record: {
     title: 'The record that was asked for',

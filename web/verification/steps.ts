@@ -1,18 +1,18 @@
 /** The steps of a record's verification, in their order. */
 export const stepNames = ['record', 'hash', 'leaf', 'path', 'keys', 'signature', 'log', 'history'] as const
 
-/** Of a record, or `checkpoint`: the newest state of the log, checked by itself. */
+/** A step of a record, or `checkpoint`: the newest state of the log, checked by itself. */
 export type StepName = (typeof stepNames)[number] | 'checkpoint'
 
-/** `unknown`: it could not be checked, or nothing follows from it before another step passes. */
+/** `unknown`: the step could not be checked, or proves nothing before another step passes. */
 export type StepState = 'passed' | 'failed' | 'unknown'
 
 export interface Step {
   name: StepName
   state: StepState
-  /** What was found, in a sentence or two. */
+  /** The finding in a sentence or two. */
   found: string
-  /** What was compared: long values are shown in full, to be copied. */
+  /** The compared values: long ones are shown in full, for copying. */
   values?: readonly { label: string; value: string }[] | undefined
 }
 
@@ -23,7 +23,7 @@ export interface Verification {
   steps: readonly Step[]
 }
 
-/** One failed step is enough to condemn; all have to pass to verify, and no steps verify nothing. */
+/** Returns the verdict: one failed step suffices to fail, all must pass to verify, and no steps verify nothing. */
 export function verdictOf(steps: readonly Step[]): Verdict {
   if (steps.some(({ state }) => state === 'failed')) return 'tampered'
   return steps.length > 0 && steps.every(({ state }) => state === 'passed') ? 'verified' : 'unproven'

@@ -1,22 +1,22 @@
 import { isJsonObject, type JsonValue, type KeyDocumentEntry } from '../../provenance/index.ts'
 
-/** What this browser keeps of a tenant's log, so that what the Hub says later has to go on from it. */
+/** The state of a tenant's log that this browser stores. Later responses of the Hub must be consistent with it. */
 export interface Trust {
   logName: string
-  /** When the first key was taken on trust. */
+  /** The time at which the first key was trusted. */
   pinnedAt: string
-  /** Entries of the key document, as they were when they came to be trusted. */
+  /** Entries of the key document, as they were when they became trusted. */
   keys: readonly KeyDocumentEntry[]
-  /** The furthest signed state of the log that was seen, and that continued the one before. */
+  /** The latest signed state of the log that was seen and that continued the previous one. */
   checkpoint?: { note: string; treeSize: number; seenAt: string }
 }
 
-/** `localStorage`, or what stands for it. */
+/** `localStorage`, or a substitute. */
 export type Store = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>
 
 const nameOf = (tenant: string) => `hub-trust:${tenant}`
 
-/** What is kept of the tenant; undefined before the first use. What somebody made unreadable counts as nothing. */
+/** Returns the stored state of the tenant's log; undefined before the first use. Treats unreadable data as absent. */
 export function readTrust(store: Store, tenant: string): Trust | undefined {
   try {
     const kept: JsonValue = JSON.parse(store.getItem(nameOf(tenant)) ?? 'null')
@@ -27,7 +27,7 @@ export function readTrust(store: Store, tenant: string): Trust | undefined {
   }
 }
 
-/** False where the browser keeps nothing: storage is switched off, or full. */
+/** Stores the state. Returns false if the browser stores nothing: storage is switched off, or full. */
 export function writeTrust(store: Store, tenant: string, trust: Trust): boolean {
   try {
     store.setItem(nameOf(tenant), JSON.stringify(trust))
@@ -41,14 +41,14 @@ export function forgetTrust(store: Store, tenant: string): void {
   try {
     store.removeItem(nameOf(tenant))
   } catch {
-    // Nothing is kept there.
+    // Storage is switched off: nothing is stored.
   }
 }
 
 /**
- * Keeps a checkpoint, unless another tab has kept a later one meanwhile: what is kept only grows.
+ * Stores a checkpoint, unless another tab has stored a later one meanwhile: the stored state only grows.
  *
- * @param checkpoint of the kept log, signed by a trusted key, and proven to continue what is kept
+ * @param checkpoint of the stored log, signed by a trusted key, and proven to continue the stored state
  */
 export function keepCheckpoint(store: Store, tenant: string, checkpoint: NonNullable<Trust['checkpoint']>): void {
   const trust = readTrust(store, tenant)

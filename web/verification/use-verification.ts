@@ -6,7 +6,7 @@ import { hubSource } from './hub-source.ts'
 import { forgetTrust, type Store } from './trust-store.ts'
 import { logKeys, type Verifier, verifyInBrowser } from './verify-record.ts'
 
-/** Where the browser keeps nothing, what is known ends with the page. */
+/** The store of a browser without storage: it ends with the page. */
 const memory = new Map<string, string>()
 const inMemory: Store = {
   getItem: (name) => memory.get(name) ?? null,
@@ -22,14 +22,14 @@ function storage(): Store {
   }
 }
 
-/** Throws NoCrypto where the page may not use cryptography. */
+/** Returns a verifier. Throws NoCrypto if the page may not use cryptography. */
 export async function verifierOf(tenant: string): Promise<Verifier> {
   return { tenant, source: hubSource, store: storage(), crypto: await browserCrypto() }
 }
 
 const patience = { retry: (failures: number, error: unknown) => !(error instanceof NoCrypto) && failures < 2 }
 
-/** The keys of the tenant's log, and which of them this browser trusts. */
+/** Returns the keys of the tenant's log, and which of them this browser trusts. */
 export function useLogKeys() {
   const { tenant } = useMe()
   return useQuery({
@@ -40,7 +40,7 @@ export function useLogKeys() {
   })
 }
 
-/** The verification of a record by this browser, made anew whenever the record was read anew. */
+/** Returns the verification of a record by this browser, repeated whenever the record is read again. */
 export function useVerification(recordId: string, record: JsonObject, readAt: number) {
   const { tenant } = useMe()
   return useQuery({
@@ -54,7 +54,7 @@ export function useVerification(recordId: string, record: JsonObject, readAt: nu
   })
 }
 
-/** Forgets keys and state of the tenant's log: the next verification takes them on trust again. */
+/** Deletes the stored keys and state of the tenant's log: the next verification trusts on first use again. */
 export function forgetLog(tenant: string): void {
   forgetTrust(storage(), tenant)
 }

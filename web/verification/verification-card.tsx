@@ -25,11 +25,11 @@ import { PendingSteps, VerificationSteps } from './verification-steps.tsx'
 
 interface VerificationCardProps {
   recordId: string
-  /** As the Hub answered it. */
+  /** The record as received from the Hub. */
   record: JsonObject
-  /** When; a record that is read again is verified again. */
+  /** The time of reading; a record that is read again is verified again. */
   readAt: number
-  /** What the Hub says of it, which the browser's own verdict does not depend on. */
+  /** The Hub's own verdict, which does not affect the browser's. */
   server: ServerVerdictText | undefined
   /** Reads the record again. */
   onReload(): void
@@ -57,8 +57,8 @@ const looks: Record<Verdict, { Icon: typeof IconShieldX; color: string; title: s
 }
 
 /**
- * Verifies the record in this browser when it is shown. One line says that all steps passed; anything else opens the
- * steps, and nobody can fold them away.
+ * Verifies the record in this browser when it is shown. One line states that all steps passed; any other result opens
+ * the steps, and the user cannot close them.
  */
 export function VerificationCard({ recordId, record, readAt, server, onReload }: VerificationCardProps) {
   const { data, error, isPending, isFetching } = useVerification(recordId, record, readAt)
@@ -76,7 +76,7 @@ export function VerificationCard({ recordId, record, readAt, server, onReload }:
       component="section"
       aria-labelledby="verification-title"
       className={styles.card}
-      // A record that is red by itself is so at once, while the log is still asked.
+      // A record that fails by itself is red at once, while the log is still being read.
       aria-busy={isFetching}
       data-verdict={verdict}
     >
@@ -93,7 +93,7 @@ export function VerificationCard({ recordId, record, readAt, server, onReload }:
             <Title order={2} size="h4" id="verification-title">
               {look?.title ?? (error ? 'Not verified by this browser' : 'Verifying in this browser …')}
             </Title>
-            {/* One line while all is well, and while it runs: nothing jumps. */}
+            {/* One line while all steps pass, and while the verification runs, so that nothing moves. */}
             <Text size="sm">
               {look ? [look.about, agreed].filter(Boolean).join('') : error ? 'No step was made.' : 'Step by step.'}
             </Text>
@@ -119,7 +119,7 @@ export function VerificationCard({ recordId, record, readAt, server, onReload }:
             variant="default"
             leftSection={<IconRefresh size={14} aria-hidden />}
             onClick={() => {
-              // What was open stays so, whatever comes of it.
+              // Open steps stay open, regardless of the result.
               setWanted(opened)
               onReload()
             }}

@@ -10,7 +10,7 @@ const looks: Record<StepState, { Icon: typeof IconCircleX; color: string; word: 
   unknown: { Icon: IconCircleDashed, color: 'gray', word: 'not checked' },
 }
 
-/** The steps of a verification, each with what was compared. What failed is open, else what was not checked. */
+/** Shows the steps of a verification with the compared values. Opens failed steps, or else unchecked ones. */
 export function VerificationSteps({ steps }: { steps: readonly Step[] }) {
   const namesOf = (wanted: StepState) => steps.filter(({ state }) => state === wanted).map(({ name }) => name)
   const failed = namesOf('failed')
@@ -24,7 +24,7 @@ export function VerificationSteps({ steps }: { steps: readonly Step[] }) {
   )
 }
 
-/** In the place of the steps, as high as they are. */
+/** Shows a placeholder of the height of the steps. */
 export function PendingSteps() {
   return (
     <Accordion variant="default" chevronSize={16} order={3} aria-busy="true">

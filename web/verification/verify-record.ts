@@ -6,11 +6,11 @@ import { type AskedRecord, recordSteps } from './record-steps.ts'
 import { type Step, type Verification, verdictOf } from './steps.ts'
 import type { Store } from './trust-store.ts'
 
-/** Where the material comes from: the Hub, whose own verdicts are not asked for. */
+/** The source of the inputs: the Hub, whose own verdicts are not used. */
 export interface Source extends LogSource {
-  /** `GET /.well-known/provenance-keys.json` */
+  /** Returns the response of `GET /.well-known/provenance-keys.json`. */
   keyDocument(): Promise<JsonValue>
-  /** The name of the tenant's log, as the Hub says it. */
+  /** Returns the name of the tenant's log, as the Hub states it. */
   logName(): Promise<string>
   proof(recordId: string): Promise<ProofAnswer>
 }
@@ -22,21 +22,21 @@ export interface Verifier {
   crypto: AsyncCrypto
 }
 
-/** The keys of the tenant's log. Throws what the source throws where the Hub does not answer. */
+/** Returns the keys of the tenant's log. Throws the source's errors if the Hub does not respond. */
 export async function logKeys({ tenant, source, store, crypto }: Verifier): Promise<LogKeys> {
   const [document, logName] = await Promise.all([source.keyDocument(), source.logName()])
   return trustedKeys({ tenant, store, crypto, document, logName })
 }
 
-/** Longer than this nobody waits for what the Hub has to add: what the record shows by itself is there long before. */
+/** Maximum milliseconds to wait for the Hub's additions: the findings of the record itself are shown long before. */
 const patienceMs = 15_000
 
 /**
- * Verifies one record, step by step. What the record, the keys or the proofs contain never throws: it fails a step. What
- * could not be had leaves its steps unknown.
+ * Verifies one record, step by step. Never throws for the content of record, keys or proofs: that fails a step. A
+ * failed request leaves its steps unknown.
  *
- * @param record as the API answered it
- * @param onTampered told what the record alone gives away, before the Hub has answered anything else
+ * @param record as received from the API
+ * @param onTampered called with the findings of the record alone, before any further response of the Hub
  */
 export async function verifyInBrowser(
   verifier: Verifier,

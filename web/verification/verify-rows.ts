@@ -2,35 +2,32 @@ import { type AsyncCrypto, itemOfAnswer, type JsonObject, verifyRecords } from '
 import type { LogKeys } from './log-keys.ts'
 import { isPlain } from './plain-record.ts'
 
-/** `isGone`: the content is gone with its key, as the Hub says, and nothing else is wrong. */
+/** The verdict of a row. `isGone`: the content was lost with its key, as the Hub states, and nothing else is wrong. */
 export type RowVerdict = { verified: true } | { verified: false; because: string; isGone?: boolean }
 
-/**
- * What was found of each row that was looked at, by the row itself: the Hub may answer two of one id, of which one is
- * genuine.
- */
+/** The verdicts by row object: the Hub may return two rows of one id, only one of them genuine. */
 export type RowVerdicts = ReadonlyMap<object, RowVerdict>
 
-/** Records of a seal stand together mostly, and share the check of its signature within a piece. */
+/** Number of rows in a chunk. Records of a seal are usually adjacent, and share one signature check within a chunk. */
 const pieceSize = 16
-/** So often what was found is told: each time the table is drawn anew. */
+/** Milliseconds between progress updates: each renders the table again. */
 const progressEveryMs = 250
 
 interface Options {
   tenant: string
   keys: LogKeys
   crypto: AsyncCrypto
-  /** What each row has to be, beyond genuine: the filter it was found with. */
+  /** The check that each row must pass besides being genuine: the filter that found it. */
   fits(record: JsonObject): boolean
   onProgress(verdicts: RowVerdicts): void
   signal: AbortSignal
 }
 
 /**
- * Verifies rows of a table, hash, place in the seal and signature of each, in pieces that leave the page responsive.
- * Whether their seals are in the log is for each record's own verification.
+ * Verifies rows of a table, each by hash, place in the seal and signature, in chunks that keep the page responsive. The
+ * verification of a single record also checks that its seal is in the log.
  *
- * @returns fewer verdicts than rows when it was called off
+ * @returns fewer verdicts than rows if it was aborted
  */
 export async function verifyRows(
   rows: readonly JsonObject[],
@@ -64,7 +61,7 @@ export async function verifyRows(
   return verdicts
 }
 
-/** What is wrong with a row that is genuine in itself; undefined where nothing is. */
+/** Returns the problem of a row that is genuine by itself; undefined if there is none. */
 function whyNot(row: JsonObject, tenant: string, twice: ReadonlySet<unknown>, fits: Options['fits']) {
   if (!isPlain(row)) return 'it has members that are not its own'
   if (row.tenant_id !== tenant) return `it is of the tenant ${String(row.tenant_id)}`
@@ -72,7 +69,7 @@ function whyNot(row: JsonObject, tenant: string, twice: ReadonlySet<unknown>, fi
   try {
     if (fits(row)) return undefined
   } catch {
-    // It has not even the form that filters look at.
+    // The row lacks the form that filters read.
   }
   return 'it is not what was filtered for'
 }
@@ -82,7 +79,7 @@ function idsAnsweredTwice(rows: readonly JsonObject[]): ReadonlySet<unknown> {
   return new Set(rows.map(({ record_id }) => record_id).filter((id) => seen.has(id) || !seen.add(id)))
 }
 
-/** Lets the page draw and answer. */
+/** Yields, so that the page can render and respond. */
 function pause(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 0))
 }

@@ -5,12 +5,12 @@ import styles from './attention-card.module.css'
 
 interface AttentionCardProps {
   title: string
-  /** By which rule something stands here. */
+  /** The rule by which entries appear here. */
   rule: string
   children: ReactNode
 }
 
-/** One kind of what needs attention. Its height does not depend on how much there is. */
+/** Shows one kind of finding that needs attention. Its height does not depend on the number of entries. */
 export function AttentionCard({ title, rule, children }: AttentionCardProps) {
   const id = useId()
   return (
@@ -31,7 +31,7 @@ export function AttentionCard({ title, rule, children }: AttentionCardProps) {
   )
 }
 
-/** What stands in a card: its name at the left, what is said of it below, figures at the right. */
+/** Shows the entries of a card: the name on the left with a note below it, metrics on the right. */
 export function AttentionList({
   items,
 }: {
@@ -56,7 +56,7 @@ export function AttentionList({
   )
 }
 
-/** Nothing to do. */
+/** Shows that no action is needed. */
 export function AllWell({ children }: { children: string }) {
   return (
     <Text size="sm" c="dimmed" className={styles.well}>

@@ -9,7 +9,9 @@ interface BelowTheChartsProps {
   figures: ReturnType<typeof useMetricsOverTime>
 }
 
-/** What is read after the figures and their charts: what needs attention, the breakdown and the newest events. */
+/**
+ * Shows the content below the metrics and charts: findings that need attention, the breakdown and the newest events.
+ */
 export default function BelowTheCharts({ center, figures }: BelowTheChartsProps) {
   return (
     <>

@@ -3,28 +3,28 @@ import { IconArrowDownRight, IconArrowRight, IconArrowUpRight } from '@tabler/ic
 import { formatPercent, formatPoints, nothing } from '../../ui/formats.ts'
 import { changeOf, type Direction } from './trends.ts'
 
-/** Whether a previous figure is known; `none` if the whole previous period has no events, which the page says once. */
+/** The state of a previous value; `none` if the whole previous period has no events, which the page states once. */
 export type Earlier = 'known' | 'reading' | 'failed' | 'none'
 
 interface ChangeTextProps {
-  /** Undefined where there is none, such as a share of nothing. */
+  /** Undefined without a value, such as a share of zero. */
   now: number | undefined
   before: number | undefined
-  /** Whether it is known what there was before; it is, if absent. */
+  /** The state of the previous value; defaults to known. */
   earlier?: Earlier
   format(value: number): string
-  /** Which direction is good news; neither, where it is absent: of costs and use the reader decides. */
+  /** The direction of an improvement; absent for costs and use, which the reader judges. */
   better?: 'up' | 'down'
   /**
-   * How the difference is told: as a share of what was before, if absent; of shares in percentage points; of what may be
-   * less than nothing as an amount.
+   * The form of the difference: as a share of the previous value (the default), in percentage points for shares, or as
+   * an amount for values that may be negative.
    */
   by?: 'ratio' | 'points' | 'amount'
-  /** Without the figure before, which is in the title. */
+  /** Omits the previous value, which the tooltip contains. */
   short?: boolean
 }
 
-/** Red that is read on either background. */
+/** A red that is readable on both backgrounds. */
 const worse = 'light-dark(var(--mantine-color-red-9), var(--mantine-color-red-4))'
 
 const icons: Record<Direction, typeof IconArrowRight> = {
@@ -33,7 +33,7 @@ const icons: Record<Direction, typeof IconArrowRight> = {
   same: IconArrowRight,
 }
 
-/** How a figure moved against the period before: an arrow, by how much, and from what. */
+/** Shows the change of a value from the previous period: an arrow, the difference, and the previous value. */
 export function ChangeText({ now, before, earlier = 'known', format, better, by = 'ratio', short }: ChangeTextProps) {
   const change = earlier === 'known' ? changeOf(now, before) : undefined
   if (!change || now === undefined || before === undefined || (by === 'ratio' && change.ratio === undefined)) {
@@ -65,7 +65,7 @@ export function ChangeText({ now, before, earlier = 'known', format, better, by 
   )
 }
 
-/** Where nothing is compared. */
+/** Returns the text if no comparison is possible. */
 function wordsWithout(now: number | undefined, earlier: Earlier): string {
   if (earlier === 'failed') return 'previous period: not known'
   return now === undefined || earlier === 'reading' || earlier === 'none' ? '\u00a0' : 'no previous data'

@@ -17,7 +17,7 @@ import { customRangeFault, longestDays } from './ranges.ts'
 import { timeZone, useMetricsByKey, useMetricsOverTime, useTotals } from './use-metrics.ts'
 import { type SearchState, useSearchState } from './use-search-state.ts'
 
-// The figures come first; what draws all else is asked for once they stand.
+// The metrics come first; the scripts for everything else load once they are shown.
 const FigureCharts = lazy(() => import('./charts/figure-charts.tsx'))
 const BelowTheCharts = lazy(() => import('./below-the-charts.tsx'))
 const DemoProgress = lazy(() => import('./demo/demo-progress.tsx'))
@@ -26,11 +26,11 @@ const SavedViews = lazy(() =>
   import('../../components/saved-views.tsx').then((module) => ({ default: module.SavedViews })),
 )
 
-/** Use, failures, latency and costs of skills. */
+/** Shows use, failures, latency and costs of skills. */
 export default function CommandCenterPage() {
   const demo = useDemo()
   const chosen = useSearchState()
-  // A load needs the Hub and this window: figures are read again when it ends.
+  // A load of demo data uses the Hub and this window, so metrics are read again when it ends.
   const center = { ...chosen, isLive: chosen.isLive && demo.load.state !== 'loading' }
   const { search, filters, range, interval, isLive } = center
   const figures = useMetricsOverTime({ span: range, filters, interval, live: isLive })
@@ -93,7 +93,7 @@ export default function CommandCenterPage() {
       >
         {({ totals, rows }) => (
           <>
-            {/* Zeros say nothing, and would push what to do next out of view. */}
+            {/* Zeros carry no information, and would push the next step out of view. */}
             {!isEmpty && (
               <KpiRow
                 now={totals}
@@ -118,7 +118,7 @@ export default function CommandCenterPage() {
           </>
         )}
       </QueryBoundary>
-      {/* It stays while the figures of another range or filter are read, so that the page does not move under the reader. */}
+      {/* The content stays while the metrics of another range or filter load, so that the page does not move. */}
       {isRestWanted && !isEmpty && (
         <Suspense fallback={null}>
           <Box mt={figures.isError && !figures.data ? 'md' : undefined}>
@@ -130,7 +130,7 @@ export default function CommandCenterPage() {
   )
 }
 
-/** The range of a link may be none: then it is not the one that is shown. */
+/** Shows that the custom range of a link is invalid, and another range is shown. */
 function RangeFault({ search }: Pick<SearchState, 'search'>) {
   const fault = customRangeFault(search)
   return (
@@ -152,7 +152,7 @@ function stateOf({ data, error }: { data: unknown; error: unknown }): Earlier {
   return data !== undefined ? 'known' : error ? 'failed' : 'reading'
 }
 
-/** Figures are shown without those that could not be read. */
+/** Shows that some metrics are missing because they could not be loaded. */
 function UnreadFigures({ queries }: { queries: Pick<LoadableQuery<unknown>, 'data' | 'error' | 'refetch'>[] }) {
   const failed = queries.filter(({ data, error }) => data === undefined && error)
   if (!failed[0]) return null

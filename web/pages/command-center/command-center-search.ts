@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { dimensions } from './breakdown/dimensions.ts'
 import { presets } from './ranges.ts'
 
-/** What is not understood is left out. */
+/** A text parameter; unknown values are dropped. */
 const text = v.optional(v.fallback(v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(512))), undefined))
 const oneOf = <const Options extends readonly string[]>(options: Options) =>
   v.optional(v.fallback(v.optional(v.picklist(options)), undefined))
@@ -20,7 +20,7 @@ const time = v.optional(
 )
 const dimension = oneOf(dimensions.map(({ group }) => group))
 
-/** Columns of the breakdown that it can be ordered by. */
+/** Columns by which the breakdown can be sorted. */
 export const orders = [
   'key',
   'invocations',
@@ -36,10 +36,10 @@ export const measures = ['invocations', 'failure_rate', 'latency_p95', 'cost_com
 /** The state of the command center in its address. */
 export const commandCenterSearch = v.object({
   range: oneOf([...presets, 'custom']),
-  /** Of a custom range, in UTC. */
+  /** The custom range, in UTC. */
   from: time,
   to: time,
-  /** Automatic where it is absent. */
+  /** The interval; automatic if absent. */
   interval: oneOf(['hour', 'day']),
   skill_id: text,
   archetype_id: text,
@@ -47,14 +47,14 @@ export const commandCenterSearch = v.object({
   llm_platform: text,
   llm_model: text,
   group_by: dimension,
-  /** Order of the breakdown: from the most down, unless `order=asc`. */
+  /** The order of the breakdown: descending, unless `order=asc`. */
   sort: oneOf(orders),
   order: oneOf(['asc', 'desc']),
-  /** A second dimension: the table of both. */
+  /** The second dimension, for the table of both. */
   across: dimension,
   measure: oneOf(measures),
   live: oneOf(['off']),
-  /** The saved view it came from. */
+  /** The id of the saved view. */
   view: text,
 })
 

@@ -23,7 +23,7 @@ interface CostExceptionsProps extends Pick<SearchState, 'filters' | 'range' | 'c
   figures: ReturnType<typeof useMetricsOverTime>
 }
 
-/** Why the two costs differ: events without a price or with two prices, by model and reason. */
+/** Shows why the two costs differ: events without a price or with two prices, by model and reason. */
 export function CostExceptions({ filters, range, change, figures }: CostExceptionsProps) {
   const me = useMe()
   const exceptions = useExceptions(range, filters)
@@ -58,7 +58,7 @@ export function CostExceptions({ filters, range, change, figures }: CostExceptio
   )
 }
 
-/** Sums of the range, without those that are zero. */
+/** Returns the sums of the range, without zeros. */
 function sumsOf(totals: Totals): string[] {
   const { unpriced } = totals
   const difference = varianceOf(totals)
@@ -69,13 +69,13 @@ function sumsOf(totals: Totals): string[] {
 }
 
 interface Cause {
-  /** Undefined where the events name none. */
+  /** Undefined if the events name no model. */
   model: string | undefined
   reason: string
   events: CostException[]
 }
 
-/** The most events first. */
+/** Returns the causes, those with the most events first. */
 function causesOf(items: readonly CostException[]): Cause[] {
   const groups = Map.groupBy(items, ({ llm_model, reason }) => `${reason} ${llm_model ?? ''}`)
   return [...groups.values()]
@@ -98,7 +98,7 @@ function causeItem({ model, reason, events }: Cause, change: SearchState['change
           type="button"
           size="sm"
           onClick={({ currentTarget }) => {
-            // The list is read anew: the focus stays in its card.
+            // The list reloads, so the focus moves to its card.
             currentTarget.closest<HTMLElement>('[role="group"]')?.focus()
             change({ llm_model: model, group_by: 'skill', across: undefined })
           }}

@@ -6,7 +6,7 @@ import * as v from 'valibot'
 import { customRange, longestDays, quarterMs, type Span } from './ranges.ts'
 import { timeZone } from './use-metrics.ts'
 
-// The calendar's form of a day, YYYY-MM-DD, and that of inputs of times, HH:mm: both by the clock of the reader.
+// The calendar's form of a day, YYYY-MM-DD, and the form of time inputs, HH:mm; both in the user's time zone.
 const day = v.nullable(v.string())
 const time = v.pipe(v.string(), v.regex(/^\d\d:\d\d/, 'A time of day, such as 09:15.'))
 
@@ -39,7 +39,7 @@ function msOf({ days: [from, to], fromTime, toTime }: Values): Span {
   return { from: new Date(`${from}T${fromTime}`).getTime(), to: new Date(`${to}T${toTime}`).getTime() }
 }
 
-/** Any range, by the clock of the reader. */
+/** Selects any range, in the user's time zone. */
 export default function CustomRange({ span, onChoose }: { span: Span; onChoose(span: Span): void }) {
   const [from, to] = [valuesOf(span.from), valuesOf(Math.min(span.to, Date.now() + quarterMs))]
   const form = useForm<Values>({

@@ -5,7 +5,7 @@ import type { Filters } from './breakdown/dimensions.ts'
 import { aheadMs, isoOf, type Span } from './ranges.ts'
 import { isOfPlatformAndModel, type LiveEvent, queryOf } from './use-live-events.ts'
 
-/** Newest events of the skill that are read; a busy skill has more. */
+/** Number of the skill's newest events that are read; a busy skill has more. */
 const eventsRead = 1000
 const codesShown = 3
 
@@ -13,11 +13,11 @@ interface ErrorCodesProps {
   skillId: string
   span: Span
   filters: Filters
-  /** Failures that the figures count. */
+  /** The number of failures in the metrics. */
   failures: number
 }
 
-/** The error codes of a skill's failures in a range, the most frequent first, for roles that may read records. */
+/** Shows the error codes of a skill's failures in a range, the most frequent first, for roles that may read records. */
 export function ErrorCodes({ skillId, span, filters, failures }: ErrorCodesProps) {
   const query = {
     ...queryOf({ ...filters, skill_id: skillId }),

@@ -9,7 +9,7 @@ import { failureRate, worseningOf } from './trends.ts'
 import { type Keys, useMetricsByKey } from './use-metrics.ts'
 import type { SearchState } from './use-search-state.ts'
 
-/** Skills that began to fail, or fail much more than before. A filter by skill does not apply. */
+/** Lists skills that began to fail, or fail much more than before. Ignores the filter by skill. */
 export function FailingSkills({ center }: { center: SearchState }) {
   const { filters, range, isLive, change } = center
   const { skill_id: _, ...others } = filters
@@ -61,7 +61,7 @@ export function FailingSkills({ center }: { center: SearchState }) {
   )
 }
 
-/** The most failures first. */
+/** Returns the failing skills, those with the most failures first. */
 function failing(now: Keys, before: Keys) {
   const earlier = new Map(before.rows.map((row) => [row.key, row]))
   return now.rows

@@ -3,14 +3,14 @@ import { IconX } from '@tabler/icons-react'
 import { dimensions, shownKey } from './breakdown/dimensions.ts'
 import type { SearchState } from './use-search-state.ts'
 
-/** A button that takes itself away leaves the focus to the chip beside it, or where there is none to the title of the page. */
+/** Moves the focus from a removed button to the chip beside it, or else to the title of the page. */
 function leaveFocus(button: HTMLElement) {
   const chips = button.closest('[role="group"]')?.querySelectorAll<HTMLElement>('[data-chip]') ?? []
   const next = [...chips].find((chip) => chip !== button) ?? document.querySelector<HTMLElement>('h1')
   next?.focus()
 }
 
-/** What the page is narrowed to, each with a button that takes it away. */
+/** Shows the filters of the page, each with a button that removes it. */
 export function FilterChips({ filters, change }: Pick<SearchState, 'filters' | 'change'>) {
   const active = dimensions.filter(({ field }) => filters[field] !== undefined)
   if (active.length === 0) return null

@@ -24,22 +24,22 @@ interface KpiRowProps {
   before: Totals | undefined
   people: People | undefined
   peopleBefore: People | undefined
-  /** Whether what may be undefined here is on its way. */
+  /** The loading states of values that may be undefined here. */
   states: Record<'before' | 'people' | 'peopleBefore', Earlier>
 }
 
-/** As much as there is room for; the whole figure is in the title. */
+/** Returns a short number for the available space; the tooltip has the whole number. */
 const shownCount = (value: number) => (value < 1e9 ? formatCount(value) : formatShort(value))
 const shownUsd = (value: number) => (Math.abs(value) < 1e6 ? formatUsd(value) : formatUsdShort(value))
 
-/** The figures of the range, each beside the one of the period before. */
+/** Shows the metrics of the range, each beside that of the previous period. */
 export function KpiRow({ now, before, people, peopleBefore, states }: KpiRowProps) {
-  // Percentiles of nothing are none.
+  // Without events there are no percentiles.
   const p95 = (totals: Totals) => (totals.invocations ? totals.latency_ms.p95 : undefined)
   const isFirst = before?.invocations === 0
   const pair = (figure: (totals: Totals) => number | undefined) => ({
     now: figure(now),
-    // A period without events is not one to compare with.
+    // A previous period without events is not comparable.
     before: before && before.invocations > 0 ? figure(before) : undefined,
     earlier: isFirst ? ('none' as const) : states.before,
   })
@@ -120,7 +120,7 @@ export function KpiRow({ now, before, people, peopleBefore, states }: KpiRowProp
   )
 }
 
-/** Undefined while they are counted. */
+/** Returns undefined while users are counted. */
 function peopleText(people: People | undefined, state: Earlier): string | undefined {
   if (people) return `${formatCount(people.count)}${people.complete ? '' : '+'}`
   return state === 'failed' ? nothing : undefined
@@ -128,9 +128,9 @@ function peopleText(people: People | undefined, state: Earlier): string | undefi
 
 interface KpiProps {
   label: string
-  /** Undefined while it is read. */
+  /** Undefined while loading. */
   value: string | undefined
-  /** The same with all its digits. */
+  /** The value with all its digits. */
   full?: string
   more?: string
   children: React.ReactNode
@@ -157,7 +157,7 @@ function Kpi({ label, value, full, more, children }: KpiProps) {
   )
 }
 
-/** As large as the figures are. */
+/** Shows a placeholder of the size of the metrics. */
 export function KpiSkeleton() {
   return (
     <SimpleGrid cols={{ base: 2, md: 4 }} spacing="sm" mb="md" aria-hidden>

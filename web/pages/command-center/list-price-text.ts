@@ -3,18 +3,21 @@ import type { Row } from './use-metrics.ts'
 
 export type Priced = Pick<Row, 'invocations' | 'unpriced' | 'cost_usd_computed'>
 
-/** Whether there are events, and none has a price: a sum of nothing would look like a gift. */
+/** Returns true if there are events and none has a price: a sum of zero would be misleading. */
 export function isUnpriced({ invocations, unpriced }: Omit<Priced, 'cost_usd_computed'>): boolean {
   return unpriced > 0 && unpriced >= invocations
 }
 
-/** Costs by list prices: of events without a price nothing is known, and a sum of some of them is the least it can be. */
+/**
+ * Returns the calculated cost as text. Events without a price are not in the sum, so a partial sum is marked as a
+ * minimum.
+ */
 export function listPriceText(row: Priced, format: (value: number) => string): string {
   if (row.unpriced === 0) return format(row.cost_usd_computed)
   return isUnpriced(row) ? 'no price' : `≥ ${format(row.cost_usd_computed)}`
 }
 
-/** What is behind it: all digits, and how many have no price. */
+/** Returns the tooltip: all digits, and the number of events without a price. */
 export function listPriceTitle(row: Priced): string {
   const full = formatUsdInFull(row.cost_usd_computed)
   if (row.unpriced === 0) return full

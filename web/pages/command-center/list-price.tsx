@@ -1,7 +1,7 @@
 import { Text } from '@mantine/core'
 import { isUnpriced, listPriceText, listPriceTitle, type Priced } from './list-price-text.ts'
 
-/** Costs by list prices, in a cell. */
+/** Shows the calculated cost in a cell. */
 export function ListPrice({ row, format }: { row: Priced; format(value: number): string }) {
   return (
     <Text span inherit c={isUnpriced(row) ? 'dimmed' : undefined} title={listPriceTitle(row)}>

@@ -7,7 +7,7 @@ import { LiveRows } from './live-rows.tsx'
 import { type LiveEvent, newest, useLiveEvents } from './use-live-events.ts'
 import type { SearchState } from './use-search-state.ts'
 
-/** Events as they come in. What is being read does not move: pointing at it, or the focus in it, holds the list. */
+/** Shows events as they arrive. The list pauses while the pointer or the focus is in it. */
 export function LiveFeed({ search, filters, isLive }: SearchState) {
   const events = useLiveEvents(filters, isLive)
   const [isPaused, setPaused] = useState(false)
@@ -16,7 +16,7 @@ export function LiveFeed({ search, filters, isLive }: SearchState) {
   const isHeld = isLive && (isPaused || isRead)
   const latest = events.data
 
-  // What is on the screen when somebody begins to read stays.
+  // The visible events stay when the user starts to read.
   if (isHeld && held === undefined && latest) setHeld(latest)
   if (!isHeld && held !== undefined) setHeld(undefined)
 
@@ -70,7 +70,7 @@ export function LiveFeed({ search, filters, isLive }: SearchState) {
   )
 }
 
-/** Tells screen readers now and then how many came, not each of them. */
+/** Announces the number of new events to screen readers at intervals, not each event. */
 function Announcement({ latest }: { latest: LiveEvent[] | undefined }) {
   const now = useNow()
   const [said, setSaid] = useState<{ id: string | undefined; text: string }>()

@@ -81,7 +81,7 @@ const columns = column.columns([
   }),
 ])
 
-/** The newest events, one a line. */
+/** Shows the newest events, one a line. */
 export function LiveRows({ events }: { events: LiveEvent[] }) {
   if (events.length === 0) {
     return <EmptyState title="No event yet">The next invocation appears here within two seconds.</EmptyState>

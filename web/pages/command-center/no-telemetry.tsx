@@ -14,11 +14,11 @@ import type { SearchState } from './use-search-state.ts'
 
 interface StoredEvent {
   created_at: string
-  /** Purged ones have none. */
+  /** Absent for purged records. */
   ts?: string
 }
 
-/** Where a range has no events: whether there are any at all, and how to come to some. */
+/** Shows for a range without events whether any events exist, and how to send some. */
 export default function NoTelemetry({ filters, isLive, change }: SearchState) {
   const newest = api.useQuery(
     'get',

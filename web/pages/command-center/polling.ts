@@ -1,19 +1,19 @@
 import { HubProblem } from '../../api/problem.ts'
 
-/** How many times slower it goes on after the Hub asked for fewer calls. */
+/** Factor by which polling slows down after the Hub has limited it. */
 export const slowerTimes = 5
 
 interface Polled {
   state: {
-    /** Of the latest attempt, while another is on its way. */
+    /** The reason of the latest failure, while another attempt is in flight. */
     fetchFailureReason: unknown
     error: unknown
   }
 }
 
 /**
- * Options of a query that is read again by itself: every so many milliseconds, slower while there are too many requests,
- * and not at all while nobody looks at the page.
+ * Returns options of a polled query: every `everyMs` milliseconds, slower when rate-limited, and not at all while the
+ * page is hidden.
  */
 export function pollEvery(everyMs: number, isLive: boolean) {
   return {

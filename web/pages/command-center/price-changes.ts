@@ -11,8 +11,8 @@ interface PriceChange {
 }
 
 /**
- * Returns the changes of the tenant's own prices inside a range, the earliest first. A price that goes on unchanged
- * under a new date is no change. The end of a price is one, unless another price of the same platform and model follows.
+ * Returns the changes of the tenant's price overrides inside a range, the earliest first. An unchanged price under a
+ * new date is not a change. The end of a price is one, unless another price of the same platform and model follows.
  */
 export function priceChangesOf(prices: readonly Price[], span: Span, filters: Filters): PriceChange[] {
   const { llm_platform, llm_model } = filters
@@ -51,12 +51,12 @@ interface Slot {
 
 /** Changes of one hour or day of a chart. */
 export interface MarkedChange {
-  /** Name of the hour or day. */
+  /** The label of the hour or day. */
   label: string
   models: string[]
 }
 
-/** Assigns changes to the hours or days that they happen in. */
+/** Assigns changes to their hours or days. */
 export function markChanges(changes: readonly PriceChange[], slots: readonly Slot[]): MarkedChange[] {
   const starts = slots.map(({ start }) => Date.parse(start))
   const bySlot = Map.groupBy(changes, ({ at }) => starts.findLastIndex((start) => start <= at))

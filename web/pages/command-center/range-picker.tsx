@@ -9,7 +9,7 @@ const CustomRange = lazy(() => import('./custom-range.tsx'))
 
 const labels: Record<Preset, string> = { '24h': '24 h', '7d': '7 days', '30d': '30 days', '90d': '90 days' }
 
-/** Which time the page is about, whether it is drawn by hours or days, and whether it goes on by itself. */
+/** Selects the range of the page, the interval of its charts, and live updates. */
 export function RangePicker({ search, range, interval, isLive, change }: SearchState) {
   const [opened, setOpened] = useState(false)
   const isCustom = search.range === 'custom'

@@ -3,17 +3,17 @@ import type { Span } from './ranges.ts'
 
 const times = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
 
-/** A range by the clock of the reader. */
+/** Returns a range in the user's time zone. */
 export function rangeText({ from, to }: Span): string {
   return times.formatRange(from, to)
 }
 
-/** When a range begins or ends, by the clock of the reader. */
+/** Returns the begin or end of a range, in the user's time zone. */
 export function momentText(ms: number): string {
   return times.format(ms)
 }
 
-/** What figures are of, where they stand apart from the page: their range and filters. */
+/** Returns the range and filters of metrics, for use outside the page. */
 export function metricsOf(span: Span, filters: Filters): string {
   const narrowed = dimensions.flatMap(({ group, field, label }) =>
     filters[field] === undefined ? [] : [`${label}: ${shownKey(group, filters[field])}`],
@@ -21,7 +21,7 @@ export function metricsOf(span: Span, filters: Filters): string {
   return [rangeText(span), ...narrowed].join(' · ')
 }
 
-/** For names of files: the first and the last day, by the clock of the reader. */
+/** Returns the first and the last day for file names, in the user's time zone. */
 export function daysOf({ from, to }: Span): string {
   return `${dayOf(from)}-to-${dayOf(to - 1)}`
 }

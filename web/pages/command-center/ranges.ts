@@ -1,12 +1,12 @@
-/** The Hub keeps sums by quarters of an hour: ranges begin and end on one. */
+/** The Hub aggregates by quarters of an hour: ranges begin and end on one. */
 export const quarterMs = 15 * 60_000
 
-/** Senders' clocks may be ahead by this much. */
+/** Maximum lead of senders' clocks in milliseconds. */
 export const aheadMs = 5 * 60_000
 const hourMs = 3_600_000
 const dayMs = 86_400_000
 
-/** Ranges that move with the clock. */
+/** Ranges relative to the current time. */
 export const presets = ['24h', '7d', '30d', '90d'] as const
 export type Preset = (typeof presets)[number]
 /** The range of an address without one. */
@@ -22,7 +22,7 @@ export interface Span {
 }
 
 export interface Range extends Span {
-  /** What it is compared with: as long, and before it. */
+  /** The previous period of the same length, for comparison. */
   before: Span
 }
 
@@ -32,14 +32,14 @@ interface RangeSearch {
   to?: string | undefined
 }
 
-/** Longest custom range: so that its days are one answer of the Hub. */
+/** Maximum length of a custom range in days, so that they fit into one response of the Hub. */
 export const longestDays = 900
 const longestHourlyDays = 40
 
 /**
- * The range that an address names. A preset of several days is whole days of the reader's zone with today as far as it
- * is, and the days before up to the same time of day; 24 hours are just that. A custom range is widened to quarters.
- * Anything else is the default preset.
+ * Returns the range that an address names. A preset of several days covers whole days of the user's time zone up to
+ * now, and compares with the days before up to the same time of day; 24 hours are exactly that. A custom range is
+ * widened to quarters. Anything else yields the default preset.
  */
 export function rangeOf({ range, from, to }: RangeSearch, nowMs: number): Range {
   if (range === 'custom' && from && to) {
@@ -48,9 +48,9 @@ export function rangeOf({ range, from, to }: RangeSearch, nowMs: number): Range 
   }
   const preset = range === undefined || range === 'custom' ? defaultPreset : range
   const days = presetDays[preset]
-  // As the Hub takes it without `to`: senders' clocks may be five minutes ahead.
+  // The Hub's default without `to`: senders' clocks may be five minutes ahead.
   const end = floorTo(nowMs + 5 * 60_000, quarterMs) + quarterMs
-  // Of the time to come there is nothing yet, so it is not compared with anything.
+  // The future has no events yet and is excluded from the comparison.
   const soFar = Math.round(nowMs / quarterMs) * quarterMs
   if (preset === '24h') {
     return { from: end - dayMs, to: end, before: { from: end - 2 * dayMs, to: soFar - dayMs } }
@@ -63,7 +63,9 @@ export function rangeOf({ range, from, to }: RangeSearch, nowMs: number): Range 
   }
 }
 
-/** From and to on quarters, not longer than {@link longestDays}; undefined where `from` is not before `to`. */
+/**
+ * Returns a range with both ends on quarters, at most {@link longestDays} long; undefined unless `from` is before `to`.
+ */
 export function customRange(fromMs: number, toMs: number): Range | undefined {
   const from = floorTo(fromMs, quarterMs)
   const to = Math.ceil(toMs / quarterMs) * quarterMs
@@ -72,7 +74,7 @@ export function customRange(fromMs: number, toMs: number): Range | undefined {
   return { from: start, to, before: { from: start - (to - start), to: start } }
 }
 
-/** Why the custom range of an address is not what is shown: it is none, or longer than {@link longestDays}. */
+/** Returns why the custom range of an address is not shown: it is invalid, or longer than {@link longestDays}. */
 export function customRangeFault({ range, from, to }: RangeSearch): 'incomplete' | 'reversed' | 'long' | undefined {
   if (range !== 'custom') return undefined
   const [fromMs, toMs] = [Date.parse(from ?? ''), Date.parse(to ?? '')]
@@ -82,7 +84,7 @@ export function customRangeFault({ range, from, to }: RangeSearch): 'incomplete'
   return shown.from > fromMs ? 'long' : undefined
 }
 
-/** What to draw by: hours up to eight days, and what the reader chose where its rows are one answer. */
+/** Returns the chart interval: hours up to eight days, or the user's choice if its rows fit into one response. */
 export function intervalOf({ from, to }: Span, chosen: Interval | undefined): Interval {
   if (chosen === 'day' || !mayBeHourly({ from, to })) return 'day'
   return chosen ?? (to - from <= 8 * dayMs ? 'hour' : 'day')
@@ -93,8 +95,8 @@ export function mayBeHourly({ from, to }: Span): boolean {
 }
 
 /**
- * Where each hour or day of a span begins, in the zone of the runtime; the first one is `from` itself. A day on which the
- * clock is set has 23 or 25 hours, and the hour that comes twice stands twice.
+ * Returns the start of each hour or day of a span, in the zone of the runtime; the first one is `from` itself. A day
+ * with a clock change has 23 or 25 hours, and an hour that occurs twice has two entries.
  */
 export function startsOf({ from, to }: Span, interval: Interval): number[] {
   const starts = [from]
@@ -102,15 +104,15 @@ export function startsOf({ from, to }: Span, interval: Interval): number[] {
     const last = starts.at(-1) as number
     const next = interval === 'day' ? addDays(startOfDay(last), 1) : startOfHour(last + hourMs)
     if (next >= to) return starts
-    // Where a zone skips half an hour.
+    // Some zones skip half an hour.
     starts.push(next > last ? next : last + hourMs)
   }
 }
 
 /**
- * A row for each hour or day of a span. The Hub leaves out those without events.
+ * Returns a row for each hour or day of a span. The Hub omits those without events.
  *
- * @param rows ascending, each with the time it starts at
+ * @param rows ascending by start time
  */
 export function fillGaps<TimeRow extends { start?: string }>(
   rows: readonly TimeRow[],
@@ -126,8 +128,8 @@ export function fillGaps<TimeRow extends { start?: string }>(
 const recentMs = 2 * dayMs
 
 /**
- * Splits a range into its last 48 hours and the time before them, which show a failure that began lately. A shorter
- * range is compared with the previous period.
+ * Splits a range into its last 48 hours and the time before them, to show failures that began lately. A shorter range
+ * is compared with the previous period.
  */
 export function recentOf({ from, to, before }: Range): { recent: Span; earlier: Span; isPart: boolean } {
   if (to - from <= recentMs) return { recent: { from, to }, earlier: before, isPart: false }
@@ -147,12 +149,12 @@ function startOfDay(ms: number): number {
 }
 
 function startOfHour(ms: number): number {
-  // Not setMinutes(0): of an hour that comes twice it takes the first.
+  // Not setMinutes(0): for an hour that occurs twice it selects the first.
   const offset = new Date(ms).getTimezoneOffset() * 60_000
   return floorTo(ms - offset, hourMs) + offset
 }
 
-/** The same time of day, days later or earlier. */
+/** Returns the same time of day, days later or earlier. */
 function addDays(ms: number, days: number): number {
   const date = new Date(ms)
   return date.setDate(date.getDate() + days)

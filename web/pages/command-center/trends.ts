@@ -1,10 +1,10 @@
-/** What of a row of the summary is judged here. */
+/** The members of a summary row that are judged here. */
 interface Counted {
   invocations: number
   failures: number
 }
 
-/** What share failed; undefined where nothing was invoked. */
+/** Returns the share of failures; undefined without invocations. */
 export function failureRate({ invocations, failures }: Counted): number | undefined {
   return invocations === 0 ? undefined : failures / invocations
 }
@@ -13,30 +13,30 @@ export type Direction = 'up' | 'down' | 'same'
 
 export interface Change {
   direction: Direction
-  /** (now − before) / before; undefined where there was nothing before. */
+  /** (now − before) / before; undefined if the previous value is zero. */
   ratio: number | undefined
 }
 
-/** How a figure moved; undefined where one of the two is not known. */
+/** Returns the change of a value; undefined if one of the two is unknown. */
 export function changeOf(now: number | undefined, before: number | undefined): Change | undefined {
   if (now === undefined || before === undefined) return undefined
   const direction = now > before ? 'up' : now < before ? 'down' : 'same'
   return { direction, ratio: before === 0 ? (now === 0 ? 0 : undefined) : (now - before) / before }
 }
 
-/** Fewer failures than this say nothing. */
+/** Minimum number of failures that counts. */
 const fewestFailures = 3
 const sharpFactor = 2
 const sharpPoints = 0.05
-/** What is new and fails as often is worth a look. */
+/** Minimum failure rate of a new skill that counts. */
 const newSkillRate = 0.1
 
 export type Worsening = 'new' | 'sharp'
 
 /**
- * Whether something fails now that did not before: `new` where it was used in the period before without a failure, or was
- * not used and a tenth fails now; `sharp` where the share of failures at least doubled and rose by five points or more.
- * Less than three failures are none of both.
+ * Returns whether a skill became worse. `new`: it was used in the previous period without a failure, or was unused and
+ * now at least a tenth fails. `sharp`: the failure rate at least doubled and rose by five points or more. Fewer than
+ * three failures are neither.
  */
 export function worseningOf(now: Counted, before: Counted | undefined): Worsening | undefined {
   if (now.failures < fewestFailures) return undefined

@@ -14,7 +14,10 @@ interface UnusedSkillsProps {
   before: UseQueryResult<Keys, unknown>
 }
 
-/** Skills that nobody uses, whatever the filters are: of all that are published, for those who may list them; else of those used before. */
+/**
+ * Lists unused skills, regardless of the filters: among all published ones for users who may list them, otherwise among
+ * those used before.
+ */
 export function UnusedSkills(props: UnusedSkillsProps) {
   return useMe().may('listSkills') ? <UnusedPublished {...props} /> : <NoLongerUsed {...props} />
 }

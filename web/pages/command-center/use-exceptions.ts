@@ -5,19 +5,19 @@ import { aheadMs, isoOf, type Span } from './ranges.ts'
 
 export type CostException = ApiResponse<'listCostExceptions'>['items'][number]
 
-/** The Hub lists them by when they were stored, the oldest first: so many pages of 1,000 are read. */
+/** Maximum number of pages of 1,000 that are read. The Hub lists exceptions by storage time, the oldest first. */
 const pagesMax = 4
 
 export interface Exceptions {
-  /** Those that happened in the range. */
+  /** Exceptions whose events happened in the range. */
   items: CostException[]
-  /** Whether those are all there are. */
+  /** True if the list is complete. */
   complete: boolean
 }
 
 /**
- * Events of a range without a price, or with two costs that differ. They may have been stored long after they happened,
- * so all that was stored since the range began is looked through, as far as {@link pagesMax} pages go.
+ * Returns the events of a range without a price, or with two costs that differ. Events may be stored long after they
+ * happened, so this searches everything stored since the range began, up to {@link pagesMax} pages.
  */
 export function useExceptions(span: Span, filters: Filters) {
   const { from, to } = span

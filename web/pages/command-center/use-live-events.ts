@@ -3,7 +3,7 @@ import type { HubRecord } from '../../api/hub-record.ts'
 import type { Filters } from './breakdown/dimensions.ts'
 import { pollEvery } from './polling.ts'
 
-/** What is shown of a telemetry event; its other members are in the record. */
+/** The shown members of a telemetry event; the record has the others. */
 export interface LiveEvent extends HubRecord {
   ts: string
   skill_id: string
@@ -17,17 +17,17 @@ export interface LiveEvent extends HubRecord {
   error_code?: string
 }
 
-/** Between two looks, so that what is stored is seen within two seconds. */
+/** Milliseconds between two polls, so that a stored event appears within two seconds. */
 const everyMs = 1000
 export const newest = 30
 
-/** The newest events first, by the filters that the query API knows. */
+/** Returns the query for the newest events, with the filters that the query API supports. */
 export function queryOf({ skill_id, archetype_id, user_id }: Filters) {
   const known = { ...(skill_id && { skill_id }), ...(archetype_id && { archetype_id }), ...(user_id && { user_id }) }
   return { record_type: 'telemetry_event', sort: '-created_at', ...known } as const
 }
 
-/** Returns a check by platform and model, which the query API has no filters for. */
+/** Returns a check by platform and model, for which the query API has no filters. */
 export function isOfPlatformAndModel({ llm_platform, llm_model }: Filters) {
   return (event: LiveEvent) =>
     (llm_platform === undefined || event.llm_platform === llm_platform) &&
@@ -35,8 +35,8 @@ export function isOfPlatformAndModel({ llm_platform, llm_model }: Filters) {
 }
 
 /**
- * The newest events, asked for again while the page is in view. The client waits as long as the Hub asks it to where
- * there were too many requests, and this goes slower then.
+ * Returns the newest events, polled while the page is visible. After a rate limit the client waits as long as the Hub
+ * requests, and polling slows down.
  */
 export function useLiveEvents(filters: Filters, isLive: boolean) {
   const query = { ...queryOf(filters), limit: newest }

@@ -7,22 +7,22 @@ import { type Interval, isoOf, quarterMs, type Span } from './ranges.ts'
 export type Totals = ApiResponse<'summarizeTelemetry'>['totals']
 /** A row of an hour or a day. */
 export type TimeRow = Omit<ApiResponse<'summarizeTelemetry'>['rows'][number], 'key'>
-/** Without `key` for events that have no value of what is grouped by. */
+/** A row of a key; without `key` for events that have no value of the dimension. */
 export type Row = TimeRow & { key?: string }
 
-/** Rows of one answer at most. */
+/** Maximum number of rows per response. */
 export const rowsPerPage = 1000
-/** Pages of keys that are read: beyond that a breakdown is of the first ones by name, and says so. */
+/** Maximum number of pages of keys. Beyond that a breakdown contains the first ones by name, and says so. */
 const pagesMax = 5
 const refreshMs = 5000
 
-/** The reader's own, whose days the figures are cut by. */
+/** The user's time zone, which defines the days. */
 export const timeZone = Intl.DateTimeFormat().resolvedOptions().timeZone
 
 interface Asked {
   span: Span
   filters: Filters
-  /** Reads it again every few seconds, while the page is in view. */
+  /** Polls every few seconds while the page is visible. */
   live?: boolean
   enabled?: boolean
 }
@@ -30,7 +30,7 @@ interface Asked {
 const rangeQuery = ({ span, filters }: Asked) => ({ from: isoOf(span.from), to: isoOf(span.to), ...filters })
 const refresh = ({ live = false }: Asked) => pollEvery(refreshMs, live)
 
-/** Totals and rows by hours or days, in one call. */
+/** Returns totals and rows by hours or days, in one call. */
 export function useMetricsOverTime(asked: Asked & { interval: Interval }) {
   const query = { ...rangeQuery(asked), interval: asked.interval, time_zone: timeZone, limit: rowsPerPage }
   return api.useQuery(
@@ -41,7 +41,7 @@ export function useMetricsOverTime(asked: Asked & { interval: Interval }) {
   )
 }
 
-/** Totals alone. */
+/** Returns totals only. */
 export function useTotals(asked: Asked) {
   const query = { ...rangeQuery(asked), limit: 1 }
   return api.useQuery(
@@ -53,8 +53,8 @@ export function useTotals(asked: Asked) {
 }
 
 /**
- * What was read before stays while the same is read for a range that has moved on with the clock. Of another range or
- * filter it would be figures under the wrong name.
+ * Keeps the previous data while the same query loads for a range that moved with the clock. Data of another range or
+ * filter would be wrong here.
  */
 function keptWhile(query: Query<'summarizeTelemetry'>) {
   return <Data>(previous: Data | undefined, { queryKey = [] }: { queryKey?: readonly unknown[] } = {}) => {
@@ -72,11 +72,11 @@ function hasMovedOn(one: Query<'summarizeTelemetry'>, other: Query<'summarizeTel
 export interface Keys {
   rows: Row[]
   totals: Totals
-  /** Whether those are all keys there are. */
+  /** True if these are all keys. */
   complete: boolean
 }
 
-/** A row for each key of a dimension. */
+/** Returns a row for each key of a dimension. */
 export function useMetricsByKey({ group, ...asked }: Asked & { group: Group }) {
   const query: Query<'summarizeTelemetry'> = { ...rangeQuery(asked), group_by: group, limit: rowsPerPage }
   return useQuery({
@@ -88,7 +88,7 @@ export function useMetricsByKey({ group, ...asked }: Asked & { group: Group }) {
   })
 }
 
-/** Follows the pages, since rows come in the order of keys, and only all of them can be ordered by their figures. */
+/** Reads all pages: rows come in the order of keys, and sorting by a metric needs all of them. */
 export async function readKeys(query: Query<'summarizeTelemetry'>, signal: AbortSignal): Promise<Keys> {
   const rows: Row[] = []
   let cursor: string | undefined
@@ -102,7 +102,9 @@ export async function readKeys(query: Query<'summarizeTelemetry'>, signal: Abort
   }
 }
 
-/** Senders' costs less those by list prices: `variance_usd` of the reconciliation, to the same six decimals. */
+/**
+ * Returns the reported cost less the calculated cost: `variance_usd` of the reconciliation, to the same six decimals.
+ */
 export function varianceOf({ cost_usd_estimate, cost_usd_computed }: Totals): number {
   return Math.round((cost_usd_estimate - cost_usd_computed) * 1e6) / 1e6
 }

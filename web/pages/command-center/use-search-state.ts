@@ -7,13 +7,13 @@ import { intervalOf, rangeOf } from './ranges.ts'
 
 const route = getRouteApi('/')
 
-/** What the address says, and how it is changed. */
+/** Returns the state in the address and functions that change it. */
 export function useSearchState() {
   const search = route.useSearch()
   const navigate = useNavigate({ from: '/' })
   const now = useNow()
   const range = rangeOf(search, now)
-  // The same object until a quarter is over: it is in the keys of queries.
+  // Keeps the same object within a quarter, because query keys contain it.
   const { from, to, before } = range
   const stable = useMemo(
     () => ({ from, to, before: { from: before.from, to: before.to } }),
@@ -24,16 +24,16 @@ export function useSearchState() {
     search,
     filters,
     range: stable,
-    /** Its end is the next quarter of an hour, which is nothing to read. */
+    /** The range ends at the next quarter of an hour, which is irrelevant to people. */
     lastsUntilNow: to > now,
     interval: intervalOf(stable, search.interval),
     isLive: search.live !== 'off',
     group: search.group_by ?? 'skill',
-    /** Replaces parameters of the address; undefined takes one out. */
+    /** Replaces parameters of the address; undefined removes one. */
     change(changes: Partial<CommandCenterSearch>) {
       void navigate({ search: (old) => ({ ...old, ...changes }), resetScroll: false })
     },
-    /** Goes to another state altogether. */
+    /** Shows another state. */
     show(query: string, view?: string) {
       void navigate({
         search: { ...Object.fromEntries(new URLSearchParams(query)), ...(view && { view }) } as CommandCenterSearch,

@@ -41,7 +41,7 @@ interface ConnectorDetailsProps {
   onRemoved(): void
 }
 
-/** A connector with its health, and everything that can be done with it. */
+/** Shows a connector with its health and its actions. */
 export function ConnectorDetails({ connector, onSecret, onRemoved }: ConnectorDetailsProps) {
   const me = useMe()
   const queryClient = useQueryClient()

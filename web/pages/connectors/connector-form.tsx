@@ -49,7 +49,7 @@ const settings = v.pipe(
 )
 
 interface ConnectorFormProps {
-  /** The one that is changed; a new one where it is absent. */
+  /** The connector to change; absent for a new one. */
   connector?: Connector
   onSaved(connector: Connector): void
   onCancel(): void

@@ -30,7 +30,7 @@ const names: Record<string, string> = {
   slack: 'Slack',
 }
 
-/** As people call it; `custom:desk` is the custom platform desk. */
+/** Returns a platform's name for people; `custom:desk` is the custom platform desk. */
 export const platformName = (platform: string) => names[platform] ?? platform.replace(/^custom:/, '')
 
 export function HealthBadge({ status }: { status: Connector['health']['status'] }) {

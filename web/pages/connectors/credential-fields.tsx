@@ -15,7 +15,7 @@ interface CredentialFieldsProps {
 
 const known = ['bearer_token', 'api_key', 'signing_secret', 'anthropic_api_key']
 
-/** Credentials by their names. They can be written, and are never shown again. */
+/** Edits credentials by their names. They are write-only and never shown again. */
 export function CredentialFields({ value, onChange, error }: CredentialFieldsProps) {
   const change = (at: number, next: Partial<Credential>) =>
     onChange(value.map((each, index) => (index === at ? { ...each, ...next } : each)))
@@ -76,7 +76,7 @@ export function CredentialFields({ value, onChange, error }: CredentialFieldsPro
   )
 }
 
-/** As the API takes them; undefined where none is filled in, so that those that are kept stay. */
+/** Returns credentials in the API's form; undefined if none is filled in, so that stored ones stay. */
 export function credentialsOf(value: readonly Credential[]): Record<string, string> | undefined {
   const filled = value.filter((credential) => credential.name.trim() !== '' && credential.value !== '')
   return filled.length === 0 ? undefined : Object.fromEntries(filled.map((each) => [each.name.trim(), each.value]))

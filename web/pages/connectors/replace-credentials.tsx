@@ -15,7 +15,7 @@ interface ReplaceCredentialsProps {
   onClose(): void
 }
 
-/** Puts other credentials in the place of all that are kept. */
+/** Replaces all stored credentials. */
 export function ReplaceCredentials({ connector, opened, onClose }: ReplaceCredentialsProps) {
   return (
     <Dialog opened={opened} onClose={onClose} title="Replace the credentials" size="lg">

@@ -14,7 +14,7 @@ const latestPath = '/api/v1/skill-entitlement/distribution:republish'
 const runs = (job: Republish | undefined) => job?.status === 'queued' || job?.status === 'running'
 const everyMs = 1500
 
-/** Orders the skills to be published to every connector now. */
+/** Requests publication of the skills to every connector now. */
 export function RepublishButton() {
   const queryClient = useQueryClient()
   const order = api.useMutation('post', latestPath, {
@@ -36,7 +36,7 @@ export function RepublishButton() {
   )
 }
 
-/** The republication that was ordered last, with the result of each connector. */
+/** Shows the latest requested republication, with the result of each connector. */
 export function LatestRepublish() {
   const me = useMe()
   const latest = api.useQuery(

@@ -46,11 +46,11 @@ const schemaFor = (scim: Scim | undefined) => {
 
 interface DirectoryFormProps {
   scim: Scim | undefined
-  /** With the secrets that are answered only now. */
+  /** Called with the secrets, which the response contains only once. */
   onSaved(scim: Scim): void
 }
 
-/** How the directory reaches the Hub, or the Hub it, and what its groups mean. */
+/** Edits the connection between directory and Hub, and the meaning of the directory's groups. */
 export function DirectoryForm({ scim, onSaved }: DirectoryFormProps) {
   const queryClient = useQueryClient()
   const save = api.useMutation('post', scimPath)

@@ -38,7 +38,7 @@ const words: StepLabels = {
 
 export default function DirectoryPage() {
   const scim = api.useQuery('get', scimPath)
-  // Awaited with the settings, which they stand above.
+  // Loaded together with the settings, because it is shown above them.
   const syncs = api.useQuery('get', syncsPath, syncsInit)
   const [secrets, setSecrets] = useState<{ label: string; value: string }[]>()
   const show = ({ bearer_token, inbound, scim_base_url }: Partial<Scim>) => {

@@ -15,7 +15,7 @@ interface DirectorySecretsProps {
   onSecrets(shown: Partial<Scim>): void
 }
 
-/** What the directory is told, new secrets, and the end of the connection. */
+/** Shows the values to enter in the directory, rotates secrets, and removes the connection. */
 export function DirectorySecrets({ scim, onSecrets }: DirectorySecretsProps) {
   const me = useMe()
   const queryClient = useQueryClient()

@@ -27,7 +27,7 @@ interface GroupMapEditorProps {
   error?: string | undefined
 }
 
-/** Fields show the name alone, and one may look for the id, too. */
+/** Fields show only the name, but the user may search by id, too. */
 const byNameOrId: OptionsFilter = ({ options, search, limit }) =>
   options
     .filter(
@@ -36,7 +36,7 @@ const byNameOrId: OptionsFilter = ({ options, search, limit }) =>
     )
     .slice(0, limit)
 
-/** Which groups of the directory come to which archetypes: one row each, with suggestions from what is there. */
+/** Maps groups of the directory to archetypes: one row each, with suggestions of existing ones. */
 export function GroupMapEditor({ value, onChange, error }: GroupMapEditorProps) {
   const groups = api.useQuery('get', '/api/v1/roster/groups', { params: { query: { limit: 1000 } } })
   const archetypes = useArchetypes()

@@ -26,7 +26,7 @@ const schema = v.object({
 
 interface CreateExportProps {
   opened: boolean
-  /** What the address of the page says. */
+  /** The values from the address of the page. */
   prefilled: ExportsSearch
   onClose(): void
   onCreated(jobId: string): void
@@ -58,7 +58,7 @@ function CreateExportForm({ prefilled, onClose, onCreated }: Omit<CreateExportPr
     setFailure(undefined)
     const { filter, ...choices } = form.values
     const stored = { ...filterOf(filter), ...(prefilled.record_id && { record_id: prefilled.record_id }) }
-    // Who may not read all types has to name those that are meant.
+    // A user who may not read all types must name the requested ones.
     const types = stored.record_type ?? visibleTypes(scopes)
     try {
       const job = await create.mutateAsync({
@@ -113,7 +113,7 @@ function CreateExportForm({ prefilled, onClose, onCreated }: Omit<CreateExportPr
   )
 }
 
-/** The filter of the form, of what the address says; what the reader may not see or is no type is left out. */
+/** Returns form values from the address, without types that are unknown or invisible to the user. */
 function valuesOf(search: ExportsSearch, visible: readonly RecordType[] | undefined): FilterValues {
   const asked = (search.record_type ?? '').split(',')
   return {

@@ -6,7 +6,7 @@ export type ExportJob = ApiResponse<'getExport'>
 export type ExportFormat = ExportJob['format']
 
 export const pollMs = 1500
-/** Where each look reads several pages of the list. */
+/** The polling interval in milliseconds if each poll reads several pages of the list. */
 export const pollManyMs = 15_000
 
 export const formats: readonly { value: ExportFormat; label: string; about: string }[] = [
@@ -23,7 +23,7 @@ export function isUnderWay({ status }: Pick<ExportJob, 'status'>): boolean {
   return status === 'queued' || status === 'running'
 }
 
-/** Until when the addresses of the files are good: they say it themselves, in seconds since 1970. */
+/** Returns the expiry of the files' addresses, which contain it in seconds since 1970. */
 export function goodUntil({ download_url }: Pick<ExportJob, 'download_url'>): string | undefined {
   if (!download_url) return undefined
   const seconds = Number(new URL(download_url).searchParams.get('expires'))
@@ -34,7 +34,7 @@ export function fileNameIn(address: string): string {
   return new URL(address).pathname.split('/').at(-1) ?? 'export'
 }
 
-/** Parameters of the page that order the same again. */
+/** Returns page parameters that request the same export again. */
 export function orderAgain(format: ExportFormat, { record_type, ...filter }: RecordFilter = {}): ExportsSearch {
   return { create: '1', format, ...filter, ...(record_type && { record_type: record_type.join(',') }) }
 }

@@ -41,7 +41,7 @@ export default function ExportPage() {
   )
 }
 
-/** As high as the cards of an export that is completed, which most are. */
+/** Shows a placeholder of the size of a completed export, the most common state. */
 function Cards() {
   return (
     <Stack gap="lg" aria-hidden>
@@ -55,7 +55,7 @@ function Cards() {
 function JobDetails({ job }: { job: ExportJob }) {
   const me = useMe()
   const order = useExportRequest(job)
-  // An order that is not known would be another one: everything that the reader may see.
+  // Without the original request, a repetition would export everything that the user may see.
   const again =
     me.may('createExport') &&
     (order === undefined ? (

@@ -3,7 +3,7 @@ import { formatCount, formatPercent } from '../../ui/formats.ts'
 import { TimeText } from '../../ui/time-text.tsx'
 import type { ExportJob } from './export-job.ts'
 
-/** How far an export is, and when it should be done. */
+/** Shows the progress of an export and its expected end. */
 export function ExportProgress({ job }: { job: ExportJob }) {
   const { done, total } = job.progress
   const ratio = total > 0 ? Math.min(1, done / total) : 0

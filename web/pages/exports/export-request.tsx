@@ -4,13 +4,16 @@ import { describeRecordFilter } from '../../components/record-filter.ts'
 import { type ExportJob, isUnderWay } from './export-job.ts'
 import { type ExportRequest, useExportRequests } from './use-export-requests.ts'
 
-/** @returns null where what was ordered is not known; undefined while it is being asked for */
+/**
+ * Returns the request of an export.
+ * @returns null if it is unknown; undefined while loading
+ */
 export function useExportRequest(job: ExportJob): ExportRequest | null | undefined {
   const orders = useExportRequests([job], isUnderWay(job) ? 5000 : Number.POSITIVE_INFINITY)
   return orders === undefined ? undefined : (orders.get(job.job_id) ?? null)
 }
 
-/** Its place is held while it is not known yet: what stands below does not move. */
+/** Shows the request. Reserves the space while it loads, so that nothing below moves. */
 export function ExportRequestForm({ order }: { order: ExportRequest | null | undefined }) {
   if (order === null) return null
   return (

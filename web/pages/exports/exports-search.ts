@@ -1,10 +1,13 @@
 import * as v from 'valibot'
 import { known, recordId, text, time } from '../../components/search-schemas.ts'
 
-/** `?create=1` opens the form with these values in it: other pages lead here with what they show. */
+/**
+ * Parameters of the exports page. `?create=1` opens the form with these values: other pages link here with their
+ * filters.
+ */
 export const exportsSearch = v.object({
   create: text(),
-  /** Types with commas between. */
+  /** Record types, separated by commas. */
   record_type: text(),
   record_id: recordId,
   skill_id: text(),

@@ -78,16 +78,16 @@ const columns = column.columns([
   }),
 ])
 
-/** What was ordered, by id of the job: undefined while it is not known. */
+/** Export requests by id of the job; undefined while unknown. */
 const Orders = createContext<ReadonlyMap<string, ExportRequest> | undefined>(undefined)
 
-/** What was exported; its format where that is not known to the reader. */
+/** Shows the scope of an export, or its format if the user may not see the scope. */
 function What({ job }: { job: ExportJob }) {
   const order = useContext(Orders)?.get(job.job_id)
   const format = formats.find(({ value }) => value === job.format)?.label
   return (
     <>
-      {/* The row itself opens it by the keyboard. */}
+      {/* The row itself opens the link by the keyboard. */}
       <LinkText
         to="/exports/$jobId"
         params={{ jobId: job.job_id }}

@@ -3,7 +3,7 @@ import { CopyText } from '../../ui/copy-text.tsx'
 import { type ExportJob, fileNameIn } from './export-job.ts'
 import { VerifyFile } from './verify-file.tsx'
 
-/** How the file is verified without the Hub: here, or by the command on any machine. */
+/** Explains how to verify the file without the Hub: here, or by the command on any machine. */
 export function OfflineVerification({ job }: { job: ExportJob }) {
   const file = job.download_url ? fileNameIn(job.download_url) : 'FILE'
   return (

@@ -11,16 +11,16 @@ export interface ExportRequest {
 }
 
 const beforeMs = 1000
-/** The event of an order may be written a little later than the order. */
+/** Milliseconds by which the event of a request may be later than the request. */
 const searchedMs = 60_000
 const readAtMost = 1000
 
 /**
- * What was ordered and by whom, by id of the job: the jobs do not say it, their governance events do, to those who see such
- * events. The newest thousand are read.
+ * Returns export requests with their requester, by id of the job. The jobs lack them, but governance events contain
+ * them, for users who may see such events. Reads the newest thousand events.
  *
  * @param jobs latest first
- * @returns undefined while it is being asked for; empty for those who do not see the events
+ * @returns undefined while loading; empty for users who may not see the events
  */
 export function useExportRequests(jobs: readonly Pick<ExportJob, 'job_id' | 'created_at'>[], staleTime: number) {
   const { scopes } = useMe()

@@ -3,7 +3,7 @@ import { formatCount } from '../../ui/formats.ts'
 import { Notice } from '../../ui/notice.tsx'
 import type { ExportJob } from './export-job.ts'
 
-/** What the Hub found as it verified each record of an export. */
+/** Shows the result of the Hub's verification of each record of an export. */
 export function VerificationSummary({ summary }: { summary: ExportJob['verification_summary'] }) {
   if (!summary) {
     return (

@@ -12,7 +12,7 @@ import { logKeys } from '../../verification/verify-record.ts'
 const fileBytesMax = 50_000_000
 const failuresShown = 20
 
-/** Verifies a downloaded JSON Lines file in this browser: nothing of it leaves the machine. */
+/** Verifies a downloaded JSON Lines file in this browser: none of it leaves the machine. */
 export function VerifyFile() {
   const { tenant } = useMe()
   const [file, setFile] = useState<File | null>(null)
@@ -108,7 +108,7 @@ function Report({ report }: { report: VerificationReport }) {
   )
 }
 
-/** In pieces, between which the page can do something else. */
+/** Yields the file in chunks, between which the page stays responsive. */
 async function* piecesOf(file: File): AsyncGenerator<Uint8Array> {
   const reader = file.stream().getReader()
   for (;;) {

@@ -19,7 +19,7 @@ import { logKeys } from '../../verification/verify-record.ts'
 
 type Certificate = ApiResponse<'getDeletionCertificate'>
 
-/** What each check says where it holds (docs/auditor.md). */
+/** The text of each check that passed (docs/auditor.md). */
 const checkWords: Readonly<Record<keyof CertificateChecks, string>> = {
   well_formed: 'It has all that a certificate needs.',
   seal_signed: 'A key that this browser trusts signed the seal that the record was in.',
@@ -34,7 +34,7 @@ interface CertificateDrawerProps {
   onClose(): void
 }
 
-/** The proof that a record existed and was erased, verified by the browser. */
+/** Shows the proof that a record existed and was erased, verified by the browser. */
 export function CertificateDrawer({ recordId, onClose }: CertificateDrawerProps) {
   const query = api.useQuery(
     'get',

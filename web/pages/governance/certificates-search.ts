@@ -3,7 +3,7 @@ import { known, recordId } from '../../components/search-schemas.ts'
 
 export const certificatesSearch = v.object({
   show: known(v.literal('purged')),
-  /** Id of the record whose certificate is open. */
+  /** The id of the record whose certificate is open. */
   record: recordId,
 })
 

@@ -4,26 +4,26 @@ import { formatTime } from '../../ui/time-text.tsx'
 
 const namedAtMost = 3
 const isSnake = /^[a-z]+(_[a-z]+)+$/
-/** Their values say it all. */
+/** Members whose values need no name. */
 const names = new Set(['name', 'display_name', 'description', 'title'])
 const isTime = /^\d{4}-\d\d-\d\dT\d\d:\d\d/
 
-/** Members that prove something or lead somewhere, and say nothing to a reader. */
+/** Members with proofs or references, which are omitted because readers do not need them. */
 const mute = /(_digest$|^session_id|^family_id|^delivery_id|^request_id|^address|^actor)$/
 
-/** `min_invocations` → min invocations */
+/** Returns a readable name: `min_invocations` → min invocations */
 export function describeName(name: string): string {
   return name.replaceAll('_', ' ').trim()
 }
 
-/** a, b, c and 4 more */
+/** Returns a list as text: a, b, c and 4 more */
 export function describeList(items: readonly string[], atMost = namedAtMost, between = ', '): string {
   const more = items.length - atMost
   if (more <= 0) return items.join(between) || 'none'
   return `${items.slice(0, atMost).join(between)} and ${formatCount(more)} more`
 }
 
-/** What stands in an event, as it can be read on one line. */
+/** Returns a value of an event on one line. */
 export function describeValue(value: unknown, atMost = namedAtMost): string {
   if (value === null || value === undefined || value === '') return 'none'
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
@@ -42,7 +42,7 @@ export function describeValue(value: unknown, atMost = namedAtMost): string {
   return isSnake.test(text) ? describeName(text) : text
 }
 
-/** Members with their values: `description Pager, enabled, 2 alerts, thresholds (cost usd 2)`. */
+/** Returns members with their values: `description Pager, enabled, 2 alerts, thresholds (cost usd 2)`. */
 export function describeDetail(members: Readonly<Record<string, unknown>>): string {
   return Object.entries(members)
     .filter(([name, value]) => !mute.test(name) && !(Array.isArray(value) && value.length === 0))
@@ -60,7 +60,7 @@ function memberInWords(member: string, value: unknown): string {
   return `${name} ${isObject(value) ? `(${describeDetail(value)})` : describeValue(value)}`
 }
 
-/** What is other than before, or all of it where there was nothing. */
+/** Returns the changed members, or all of them if there was no previous value. */
 export function describeChange(before: unknown, after: unknown): string {
   if (!isObject(after)) return ''
   const was = isObject(before) ? before : {}

@@ -9,7 +9,7 @@ const words: Record<Change['kind'], string> = {
   same: 'as before',
 }
 
-/** What was there before and what is there now, member by member; what stayed comes last. */
+/** Shows previous and new values, member by member; unchanged members come last. */
 export function DiffTable({ before, after }: { before: unknown; after: unknown }) {
   const changes = changesBetween(before, after)
   const ordered = [...changes.filter(({ kind }) => kind !== 'same'), ...changes.filter(({ kind }) => kind === 'same')]

@@ -1,7 +1,7 @@
 import { isObject } from '../../ui/is-object.ts'
 
 export interface Change {
-  /** Where it stands: `scopes`, `rules.0.min_days`. */
+  /** The path of the member: `scopes`, `rules.0.min_days`. */
   path: string
   kind: 'added' | 'removed' | 'changed' | 'same'
   before?: string
@@ -9,8 +9,8 @@ export interface Change {
 }
 
 /**
- * What became of something, member by member. Objects are compared in depth, lists of plain values as a whole. One
- * that was not there before is all additions.
+ * Returns the changes of a value, member by member. Compares objects in depth, lists of plain values as a whole.
+ * Without a previous value, all members are additions.
  */
 export function changesBetween(before: unknown, after: unknown): Change[] {
   const old = flat(before)
@@ -34,7 +34,7 @@ function flat(value: unknown, path = '', into = new Map<string, string>()): Map<
   return into
 }
 
-/** A value as it can be read on one line. */
+/** Returns a value on one line. */
 export function describeChanges(value: unknown): string {
   if (value === null || value === undefined) return 'none'
   if (typeof value === 'boolean') return value ? 'yes' : 'no'

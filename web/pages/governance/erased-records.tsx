@@ -13,7 +13,7 @@ import { useEvents } from './use-events.ts'
 
 const column = columnsOf<GovernanceEvent>()
 
-/** Type of the record that the event of a purge or erasure tells of. */
+/** Shows the type of the record in the event of a purge or erasure. */
 export function DeletedRecordType({ event }: { event: GovernanceEvent }) {
   const type = detail(event, 'record_type') as RecordType | undefined
   return type && recordTypes.includes(type) ? <RecordTypeBadge type={type} /> : null
@@ -61,7 +61,7 @@ interface ErasedRecordsProps {
   onOpen(recordId: string | undefined): void
 }
 
-/** Records that are gone for good, by the events of their erasure. */
+/** Lists erased records, by the events of their erasure. */
 export function ErasedRecords({ openId, onOpen }: ErasedRecordsProps) {
   const { query, events, more } = useEvents({ event_kind: 'hub.record_hard_deleted' })
   return (

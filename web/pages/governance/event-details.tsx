@@ -15,17 +15,17 @@ import { type GovernanceEvent, governanceEventOf } from './governance-event.ts'
 import { RawDetails } from './raw-details.tsx'
 import { SubjectLink } from './subject-link.tsx'
 
-/** Members of the details that the drawer shows elsewhere; digests are only in the raw details. */
+/** Members of the details that the drawer shows elsewhere, and digests, which are only in the raw details. */
 const told = new Set(['before', 'after', 'row_digests', 'former_row_digests'])
 
 interface EventDrawerProps {
   eventId: string | undefined
-  /** Those that the page has: a link may lead to an event that it has not. */
+  /** The events of the page. A link may lead to an event that is not among them. */
   events: readonly GovernanceEvent[]
   onClose(): void
 }
 
-/** All that one event says. */
+/** Shows one event in full. */
 export function EventDrawer({ eventId, events, onClose }: EventDrawerProps) {
   const listed = events.find(({ record_id }) => record_id === eventId)
   const single = api.useQuery(

@@ -21,7 +21,7 @@ const none: Filters = {
   created_at__gte: undefined,
   created_at__lt: undefined,
 }
-/** Kind and time are asked of the Hub; subject and actor are looked for among what it answers. */
+/** Filters the events: the Hub filters by kind and time, the page by subject and actor. */
 export function EventFilters({ filters, onChange }: EventFiltersProps) {
   const [wanted, setWanted] = useState(false)
   const suggestions = useSuggestions(wanted)

@@ -12,7 +12,7 @@ import { detail, type GovernanceEvent } from './governance-event.ts'
 
 type Words = (event: GovernanceEvent) => (string | undefined | false)[]
 
-/** Changes of the tenant's configuration whose names do not say what became of what. */
+/** Labels for configuration changes whose names do not state the change. */
 const changes = new Map([
   ['archetypes', 'Archetypes replaced'],
   ['cmek', 'Encryption key changed'],
@@ -54,7 +54,7 @@ const number = (event: GovernanceEvent, member: string) => {
 const texts = (value: unknown): string[] => (Array.isArray(value) ? value.map(String) : [])
 const quoted = (text: string | undefined) => text && `“${text}”`
 
-/** Which records, of a hold or an export. */
+/** Returns the records that a hold or an export covers. */
 function scope(event: GovernanceEvent): string | undefined {
   const { filter } = event.details
   if (isObject(filter)) return describeRecordFilter(filter as RecordFilter)
@@ -90,7 +90,7 @@ const synced: Words = (event) => [
 ]
 const gone: Words = (event) => [typeOf(event), detail(event, 'reason')]
 
-/** By kind, of what the Hub writes: of its own events it is known what they hold. */
+/** Texts by kind, for events that the Hub writes, whose details are known. */
 const kinds = new Map<string, Words>([
   ['auth.login', (event) => [methods.get(detail(event, 'method') ?? '') ?? detail(event, 'method')]],
   ['auth.logout', ({ details }) => [details.everywhere === true ? 'Everywhere' : 'In one browser']],
@@ -141,13 +141,13 @@ const kinds = new Map<string, Words>([
   ],
 ])
 
-/** `published, before draft` */
+/** Returns the previous and the new state: `published, before draft` */
 function become({ details: { before, after } }: GovernanceEvent): string | undefined {
   if (!isObject(after)) return undefined
   return [String(after.state), isObject(before) && `before ${String(before.state)}`].filter(Boolean).join(', ')
 }
 
-/** Of every other: what changed and how, a reason, and what else it says. */
+/** The text for any other event: the change, its reason, and the other details. */
 const usual: Words = (event) => {
   const { change: _change, reason, before, after, ...rest } = event.details
   const changed = describeChange(before, after)
@@ -161,13 +161,13 @@ const usual: Words = (event) => {
 
 const lengthMax = 300
 
-/** What an event tells, on one line and in words: `Pack stored · archetype ids support-agent, 2 skills`. */
+/** Returns an event as one line of text: `Pack stored · archetype ids support-agent, 2 skills`. */
 export function describeEvent(event: GovernanceEvent): string {
   try {
     const words = (kinds.get(event.event_kind) ?? usual)(event).filter(Boolean).join(' · ')
     return words.length > lengthMax ? `${words.slice(0, lengthMax)} …` : words
   } catch {
-    // An event that somebody edited in the database may hold anything; the details show it as it is.
+    // An event edited in the database may contain anything; the details show it unchanged.
     return 'It cannot be said in words'
   }
 }

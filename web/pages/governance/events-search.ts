@@ -8,9 +8,9 @@ export const eventsSearch = v.object({
   actor: text(),
   created_at__gte: time,
   created_at__lt: time,
-  /** Id of the event whose details are open. */
+  /** The id of the event whose details are open. */
   event: recordId,
-  /** Id of a saved view. */
+  /** The id of a saved view. */
   view: text(),
 })
 

@@ -8,7 +8,7 @@ import type { GovernanceEvent } from './governance-event.ts'
 import { SubjectLink } from './subject-link.tsx'
 
 const column = columnsOf<GovernanceEvent>()
-/** @param roomy on a wide screen, where names of people and things have their whole length */
+/** @param roomy true on a wide screen, where names of people and objects are not shortened */
 const columnsOn = (roomy: boolean) =>
   column.columns([
     column.accessor('event_kind', {
@@ -24,7 +24,7 @@ const columnsOn = (roomy: boolean) =>
             <Text span inherit hiddenFrom="sm">
               <TimeText iso={event.created_at} />
               {' · '}
-              {/* Whoever signs in, say, is both. */}
+              {/* A user who signs in, for example, is both. */}
               {event.subject !== `user:${event.actor}` && (
                 <>
                   <ActorName id={event.actor} short />

@@ -1,4 +1,4 @@
-/** What each check of a verification or of the sweeper says where it fails (docs/auditor.md). */
+/** The text of each failed check of a verification or of the integrity sweep (docs/auditor.md). */
 const said: Readonly<Record<string, string>> = {
   provenance_hash_matches: 'The record is not what was hashed: its content was changed.',
   provenance_cosign_valid: 'The cosignature does not fit: it was changed, or made without the key.',
@@ -36,7 +36,7 @@ const said: Readonly<Record<string, string>> = {
   report_proven: 'Somebody wrote beforehand that this had been reported, to keep it quiet.',
 }
 
-/** What it means that the check failed. */
+/** Returns the meaning of a failed check. */
 export function meaningOf(check: string): string {
   return (Object.hasOwn(said, check) && said[check]) || 'Something stored is not as the Hub left it.'
 }

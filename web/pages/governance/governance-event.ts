@@ -2,14 +2,17 @@ import type { HubRecord } from '../../api/hub-record.ts'
 import { actorOf } from '../../components/record-actor.ts'
 import { isObject } from '../../ui/is-object.ts'
 
-/** A record of type governance_event, with the members that the Hub's own have (docs/administrator.md). */
+/** A record of type governance_event, with the members of the Hub's own events (docs/administrator.md). */
 export interface GovernanceEvent {
   record_id: string
   created_at: string
   event_kind: string
-  /** What it is about: `record:<id>`, `user:<id>`, `tenant:<slug>`, … Clients may leave it out. */
+  /** The subject: `record:<id>`, `user:<id>`, `tenant:<slug>`, … Clients may omit it. */
   subject: string | undefined
-  /** Who did it, by the word of the Hub; of events of clients who wrote it, whoever they say it was. */
+  /**
+   * The actor, as the Hub determined it; in events of clients, the client that wrote the event, regardless of its
+   * details.
+   */
   actor: string
   details: Readonly<Record<string, unknown>>
 }
@@ -31,13 +34,13 @@ export function governanceEventOf(record: HubRecord): GovernanceEvent {
   }
 }
 
-/** A member of the details that is text. */
+/** Returns a member of the details if it is a string. */
 export function detail({ details }: GovernanceEvent, member: string): string | undefined {
   const value = details[member]
   return typeof value === 'string' ? value : undefined
 }
 
-/** The record that the event is about. */
+/** Returns the id of the record that the event is about. */
 export function recordIdOf({ subject }: Pick<GovernanceEvent, 'subject'>): string | undefined {
   return subject?.startsWith('record:') ? subject.slice('record:'.length) : undefined
 }

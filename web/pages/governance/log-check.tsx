@@ -28,7 +28,7 @@ const verdicts: Record<Verdict, { kind: 'good' | 'warning' | 'tampered'; title: 
   },
 }
 
-/** The newest state of the log, checked by the browser against its keys and against what it saw last. */
+/** Shows the newest state of the log, checked by the browser against its keys and the last state it saw. */
 export function LogCheck() {
   const { tenant } = useMe()
   const query = useQuery({
@@ -48,7 +48,7 @@ export function LogCheck() {
             <Notice kind={verdicts[verdict].kind} title={verdicts[verdict].title} urgent>
               <Text size="sm">{verdicts[verdict].text}</Text>
             </Notice>
-            {/* Anew at each outcome: what failed is open. */}
+            {/* The key resets the list for each result, so that failed steps are open. */}
             <VerificationSteps key={query.dataUpdatedAt} steps={steps} />
             <Button
               variant="default"

@@ -49,7 +49,7 @@ const columns = column.columns([
     meta: { grow: true },
     cell: ({ getValue, row: { original } }) => (
       <>
-        {/* The row itself opens it by the keyboard. */}
+        {/* The row itself opens the link by the keyboard. */}
         <LinkText
           to="/records/$recordId"
           params={{ recordId: getValue() }}
@@ -89,7 +89,7 @@ function Written({ entry }: { entry: Entry }) {
   return typeof time === 'string' ? <TimeText iso={time} /> : null
 }
 
-/** What was entered last. A place in the log is a seal, whose leaves are records. */
+/** Shows the newest log entries. An entry is a seal, whose leaves are records. */
 export function LogEntries({ treeSize }: { treeSize: number }) {
   const navigate = useNavigate()
   const query = useQuery({ queryKey: ['newest entries of the log', treeSize], queryFn: newest })
@@ -117,7 +117,7 @@ export function LogEntries({ treeSize }: { treeSize: number }) {
   )
 }
 
-/** The feed goes forward only: it is asked for what stands behind the last records but some. */
+/** Reads the newest entries. The feed runs forward only, so this starts a few entries before the end. */
 async function newest(): Promise<Entry[]> {
   const { data: page } = await hub.GET('/api/v1/hub/records', {
     params: { query: { sort: '-created_at', limit: shownMax, include_purged: true } },

@@ -5,7 +5,7 @@ import { Notice } from '../../ui/notice.tsx'
 import { TimeText } from '../../ui/time-text.tsx'
 import { useLogKeys } from '../../verification/use-verification.ts'
 
-/** The keys that sign the log, as far as this browser has reason to trust them. */
+/** Shows the keys that sign the log, and whether this browser trusts them. */
 export function LogKeysTable() {
   const query = useLogKeys()
   return (

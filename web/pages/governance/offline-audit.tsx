@@ -4,7 +4,7 @@ import { apiBaseUrl } from '../../api/api-base-url.ts'
 import type { ApiResponse } from '../../api/api-client.ts'
 import { saveFile } from '../../ui/save-file.ts'
 
-/** How to check the log without this browser and this page. */
+/** Explains how to check the log without this browser and this page. */
 export function OfflineAudit({ checkpoint }: { checkpoint: ApiResponse<'getLogCheckpoint'> | undefined }) {
   return (
     <Paper withBorder p="md" component="section" aria-labelledby="log-audit">

@@ -11,14 +11,17 @@ import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
 import { TimeText } from '../../ui/time-text.tsx'
 import { detail, type GovernanceEvent, recordIdOf } from './governance-event.ts'
 
-/** What has become of a record since it was purged: it is asked of the Hub, for it may have been restored or held. */
+/**
+ * Shows the state of a record since it was purged. Reads it from the Hub, because the record may have been restored or
+ * held.
+ */
 export function PurgeState({ event }: { event: GovernanceEvent }) {
   const me = useMe()
   const recordId = recordIdOf(event) ?? ''
   const params = { path: { record_id: recordId } }
   const mayAsk = me.may('getRecordState')
   const state = api.useQuery('get', '/api/v1/hub/records/{record_id}/state', { params }, { enabled: mayAsk })
-  // Analysts may not ask for the state; the record itself says whether it is purged.
+  // Analysts may not read the state; the record itself states whether it is purged.
   const record = api.useQuery('get', '/api/v1/hub/records/{record_id}', { params }, { enabled: !mayAsk })
   const { data, error } = mayAsk ? state : record
   const failure: unknown = error

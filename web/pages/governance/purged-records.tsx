@@ -67,7 +67,7 @@ const columns = column.columns([
   }),
 ])
 
-/** What was purged, latest first, and what has become of it since. A record that was purged twice stands there once. */
+/** Lists purged records, latest first, with their present state. A record that was purged twice appears once. */
 export function PurgedRecords() {
   const { query, events, more } = useEvents({ event_kind: 'hub.record_purged' })
   const latest = useMemo(() => {

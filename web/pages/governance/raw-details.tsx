@@ -2,7 +2,7 @@ import { Box, Button, Code, Collapse } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useId } from 'react'
 
-/** The details as they were written, for whoever wants to see them letter by letter. */
+/** Shows the details exactly as they were written. */
 export function RawDetails({ details }: { details: unknown }) {
   const [opened, { toggle }] = useDisclosure()
   const id = useId()

@@ -9,7 +9,7 @@ import { changesOf, type RetentionValues, type RuleChange } from './retention-ru
 const dayMs = 86_400_000
 const countedMax = 1000
 
-/** What changing the rules will do, with how many records it purges at once. */
+/** Shows the effects of a change of the rules, with the number of records it purges at once. */
 export function RetentionChanges({ before, after }: { before: RetentionValues; after: RetentionValues }) {
   const changes = changesOf(before, after)
   return (

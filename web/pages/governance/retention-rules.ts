@@ -5,7 +5,7 @@ import type { ApiResponse } from '../../api/api-client.ts'
 
 export type RetentionRules = ApiResponse<'getRetentionRules'>
 
-/** As fields of a form hold them: an empty one is no limit. */
+/** A field of the form: empty for no limit. */
 const days = v.union([
   v.literal(''),
   v.pipe(
@@ -33,7 +33,7 @@ export const retentionValues = v.object({
 })
 export type RetentionValues = v.InferOutput<typeof retentionValues>
 
-/** A row for each type, whether it has a rule or none. */
+/** Returns a row for each type, with or without a rule. */
 export function valuesOf({ rules, four_eyes }: RetentionRules): RetentionValues {
   return {
     four_eyes,
@@ -44,7 +44,7 @@ export function valuesOf({ rules, four_eyes }: RetentionRules): RetentionValues 
   }
 }
 
-/** The body of the call, which replaces all rules. */
+/** Returns the body of the call, which replaces all rules. */
 export function rulesOf({ rules, four_eyes }: RetentionValues) {
   return {
     four_eyes,
@@ -60,13 +60,13 @@ export function rulesOf({ rules, four_eyes }: RetentionValues) {
 
 export interface RuleChange {
   record_type: RecordType
-  /** What follows from it, in a sentence. */
+  /** The effect in a sentence. */
   words: string
-  /** Records older than so many days are purged from now on, which were not before. */
+  /** Records older than this many days are purged from now on and were not before. */
   purgesOver?: number
 }
 
-/** What a change of the rules brings about, one sentence for each limit that changes. */
+/** Returns the effects of a change of the rules, one sentence for each changed limit. */
 export function changesOf(before: RetentionValues, after: RetentionValues): RuleChange[] {
   return after.rules.flatMap(({ record_type, min_days, max_days }, index): RuleChange[] => {
     const old = before.rules[index]
@@ -91,7 +91,7 @@ export function changesOf(before: RetentionValues, after: RetentionValues): Rule
   })
 }
 
-/** 730 days (2 years) */
+/** Returns days as text: 730 days (2 years) */
 export function inDays(days: number): string {
   const years = days / 365
   const said = `${days.toLocaleString()} ${days === 1 ? 'day' : 'days'}`

@@ -1,4 +1,4 @@
-/** A Map: what a client wrote may be called like something that every object has, such as `constructor`. */
+/** A Map, because a client's text may equal the name of a member that every object has, such as `constructor`. */
 const pages = new Map([
   ['user', '/onboarding/roster'],
   ['service_account', '/settings/service-accounts'],
@@ -15,7 +15,7 @@ const pages = new Map([
   ['seal', '/governance/log'],
 ])
 
-/** The page where the thing of a subject is looked at; undefined where it has none. */
+/** Returns the page of a subject; undefined if it has none. */
 export function addressOf(kind: string, id: string): string | undefined {
   const part = encodeURIComponent(id)
   if (kind === 'record') return `/records/${part}`
@@ -25,13 +25,13 @@ export function addressOf(kind: string, id: string): string | undefined {
   return pages.get(kind)
 }
 
-/** `webhook:whk_…` as kind and id; a subject without a kind is all id. */
+/** Splits `webhook:whk_…` into kind and id; a subject without a kind is all id. */
 export function partsOf(subject: string): { kind: string; id: string } {
   const at = subject.indexOf(':')
   return at > 0 ? { kind: subject.slice(0, at), id: subject.slice(at + 1) } : { kind: '', id: subject }
 }
 
-/** Random ids by their end, which differs; what people chose (a skill, a tenant) whole. */
+/** Returns the end of a random id, which differs, and the whole of a chosen id (a skill, a tenant). */
 export function shortId(id: string): string {
   const isUuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id)
   const isRandom = /^[a-z]{2,4}_?[A-Za-z0-9_-]{22,}$/.test(id) && /[A-Z]/.test(id)

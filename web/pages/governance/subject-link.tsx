@@ -7,15 +7,15 @@ import { useSubjectName } from './subject-name.ts'
 
 interface SubjectLinkProps {
   subject: string | undefined
-  /** In words only, without a link. */
+  /** Shows text without a link. */
   plain?: boolean
-  /** With the whole id. */
+  /** Shows the whole id. */
   whole?: boolean
-  /** In a row that opens by the keyboard: Tab goes past it, not through the links of thousands of rows. */
+  /** For a row that opens by the keyboard: Tab skips the link, since a table may have thousands. */
   inRow?: boolean
 }
 
-/** What an event is about, by its name where it is known, with a link for whoever may go there. */
+/** Shows the subject of an event, by its name if known, with a link for users who may open it. */
 export function SubjectLink({ subject, plain = false, whole = false, inRow = false }: SubjectLinkProps) {
   const me = useMe()
   const { kind, id } = partsOf(subject ?? '')

@@ -5,7 +5,7 @@ import { useActorName } from '../../components/actor-name.tsx'
 const listedAtMost = 1000
 const staleTime = 5 * 60_000
 
-/** What the thing of a subject is called, where somebody gave it a name and the reader may see it. */
+/** Returns the name of a subject, if it has one and the user may see it. */
 export function useSubjectName(kind: string, id: string): string | undefined {
   const me = useMe()
   const asked = (of: string, isAllowed: boolean) => ({ enabled: kind === of && isAllowed, staleTime })

@@ -11,7 +11,7 @@ import { SubjectLink } from './subject-link.tsx'
 
 const foundHeight = 96
 
-/** One alarm: of what, since when, what failed, and how to see it for oneself. */
+/** Shows one tamper alert: the affected object, the time, the failed checks, and how to verify it. */
 export function TamperAlertCard({ event }: { event: GovernanceEvent }) {
   const id = useId()
   const recordId = recordIdOf(event)

@@ -10,9 +10,9 @@ interface EventsAsked {
 }
 
 /**
- * Governance events, newest first, page by page.
+ * Returns governance events, newest first, page by page.
  *
- * @param pageSize many where the page looks through them for something the Hub has no filter for
+ * @param pageSize large if the page searches the events for values that the Hub has no filter for
  */
 export function useEvents({ event_kind, created_at__gte, created_at__lt }: EventsAsked, pageSize = 100) {
   const query = api.useInfiniteQuery(
@@ -41,7 +41,7 @@ export function useEvents({ event_kind, created_at__gte, created_at__lt }: Event
   return {
     query,
     events,
-    /** As tables take it. */
+    /** The properties that tables take. */
     more: moreOf(query),
   }
 }

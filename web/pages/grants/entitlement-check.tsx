@@ -8,7 +8,7 @@ import { Notice } from '../../ui/notice.tsx'
 
 type Check = ApiResponse<'checkEntitlement'>
 
-/** Asks whether somebody may use a skill, and says why not. */
+/** Checks whether a person may use a skill, and shows why not. */
 export function EntitlementCheck({ skills }: { skills: readonly Skill[] }) {
   const [typed, setTyped] = useState('')
   const [search] = useDebouncedValue(typed, 250)

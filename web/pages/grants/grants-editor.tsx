@@ -20,7 +20,7 @@ interface GrantsEditorProps {
   grants: readonly Grant[]
 }
 
-/** The matrix with what is changed and not saved yet. Saving goes archetype by archetype. */
+/** Shows the matrix with its unsaved changes. Saving proceeds archetype by archetype. */
 export function GrantsEditor({ archetypes, skills, grants }: GrantsEditorProps) {
   const me = useMe()
   const queryClient = useQueryClient()
@@ -40,7 +40,7 @@ export function GrantsEditor({ archetypes, skills, grants }: GrantsEditorProps) 
     [mayChange, isSaving, given],
   )
 
-  /** Grants are read anew right before they are replaced, so that what others gave or took meanwhile stays. */
+  /** Reads the grants again before replacing them, so that concurrent changes stay. */
   async function save() {
     setIsSaving(true)
     setFailure(undefined)
@@ -60,7 +60,7 @@ export function GrantsEditor({ archetypes, skills, grants }: GrantsEditorProps) 
     } catch (error) {
       setFailure({ archetypeId, error })
     } finally {
-      // Wishes stay until the grants are read, so that no cell shows its former state in between.
+      // Pending changes stay until the grants are read, so that no cell shows its former state in between.
       await queryClient.invalidateQueries({ queryKey: ['get', grantsPath] })
       setWishes((before) => new Map([...before].filter(([id]) => !saved.has(id))))
       setIsSaving(false)
@@ -131,7 +131,7 @@ export function GrantsEditor({ archetypes, skills, grants }: GrantsEditorProps) 
   )
 }
 
-/** What the signs in the cells say. */
+/** Explains the symbols in the cells. */
 function Legend() {
   return (
     <Group gap="md">

@@ -21,7 +21,10 @@ const headHeight = 52
 const columnWidth = 128
 const pageRows = 10
 
-/** Skills in rows, archetypes in columns. Only what is in view is drawn; the heads of rows and columns stay in view. */
+/**
+ * Shows skills in rows and archetypes in columns. Renders only visible cells; the headers of rows and columns stay
+ * visible.
+ */
 export function GrantsMatrix({ archetypes, skills, given, pending, readOnly, onToggle, onActive }: GrantsMatrixProps) {
   const scrolled = useRef<HTMLDivElement>(null)
   const headWidth = useMatches({ base: 144, sm: 240 })
@@ -46,7 +49,7 @@ export function GrantsMatrix({ archetypes, skills, given, pending, readOnly, onT
   if (skills.length === 0 || archetypes.length === 0) {
     return <Text size="sm">Nothing fits these filters.</Text>
   }
-  // Filters may have left fewer than there were when the cell was chosen.
+  // Filters may have removed rows or columns since the cell was selected.
   const active = { row: Math.min(at.row, skills.length - 1), column: Math.min(at.column, archetypes.length - 1) }
   const shownColumns = columns.getVirtualItems()
 
@@ -94,7 +97,7 @@ export function GrantsMatrix({ archetypes, skills, given, pending, readOnly, onT
       box?.focus({ preventScroll: true })
       return box
     }
-    // At once where the cell is drawn, so that a key that follows fast is not taken by the one before.
+    // Moves the focus at once if the cell is rendered, so that the next key does not act on the previous one.
     const isDrawn = focusNext()
     rows.scrollToIndex(row)
     columns.scrollToIndex(column)

@@ -33,7 +33,7 @@ export default function GrantsPage() {
     )
   }, [skills.data, grants.data, skill])
   const all = combineQueries(archetypes, skills, grants)
-  // All at once, so that nothing moves twice.
+  // Loads everything together, so that nothing moves twice.
   const isEmpty = all.data?.[0].length === 0 || all.data?.[1].length === 0
   const filter = (part: { skill?: string; archetype?: string }) =>
     void navigate({ search: (before) => ({ ...before, ...part }), replace: true })

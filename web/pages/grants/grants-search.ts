@@ -2,5 +2,5 @@ import * as v from 'valibot'
 
 const text = v.optional(v.fallback(v.optional(v.pipe(v.string(), v.maxLength(128))), undefined))
 
-/** Which rows and columns of the matrix are shown. */
+/** The filters for rows and columns of the matrix. */
 export const grantsSearch = v.object({ skill: text, archetype: text })

@@ -1,11 +1,11 @@
 import type { Grant } from '../../components/full-lists.ts'
 
-/** By archetype, then skill. */
+/** Grants by archetype, then skill. */
 export type GivenGrants = ReadonlyMap<string, ReadonlyMap<string, Grant>>
 
 /**
- * What is wanted and not saved yet, by archetype, then skill: true gives, false takes. It says what shall be, not what
- * shall change: what others give or take meanwhile does not turn it round.
+ * Unsaved changes by archetype, then skill: true gives, false takes. Each states the target, not a toggle, so that
+ * concurrent changes do not invert it.
  */
 export type PendingGrants = ReadonlyMap<string, ReadonlyMap<string, boolean>>
 
@@ -18,7 +18,7 @@ export function byArchetype(grants: readonly Grant[]): GivenGrants {
   return found
 }
 
-/** Wants the opposite of what the cell shows. A second toggle of the same cell takes the wish back. */
+/** Requests the opposite of the cell's state. A second toggle of the same cell cancels the change. */
 export function toggled(
   wishes: PendingGrants,
   given: GivenGrants,
@@ -33,7 +33,7 @@ export function toggled(
   return replaced(wishes, archetypeId, ofArchetype)
 }
 
-/** The wishes that are not fulfilled: somebody else may have given or taken the same. */
+/** Returns the changes that are still needed: another user may have made the same. */
 export function unfulfilled(wishes: PendingGrants, given: GivenGrants): PendingGrants {
   let open: PendingGrants = new Map()
   for (const [archetypeId, skills] of wishes) {
@@ -43,7 +43,7 @@ export function unfulfilled(wishes: PendingGrants, given: GivenGrants): PendingG
   return open
 }
 
-/** @returns the skills of an archetype once its wishes are fulfilled, the others as they are */
+/** @returns the skills of an archetype once its changes are made, the others unchanged */
 export function fulfilled(skillIds: Iterable<string>, wishes: ReadonlyMap<string, boolean>): string[] {
   const next = new Set(skillIds)
   for (const [skillId, wanted] of wishes) {

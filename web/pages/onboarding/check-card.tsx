@@ -9,7 +9,7 @@ import styles from './check-card.module.css'
 import { describeMissing, describeOptional, wasMet } from './checklist-labels.ts'
 import { type CheckName, checklistSteps, type Health, type NextStep } from './checklist-steps.ts'
 
-/** Orange is for what broke, not for what nobody has come to yet. */
+/** Orange marks a broken check, not one that was never met. */
 const states = {
   met: { word: 'Met', color: 'seal', Icon: IconCheck },
   broken: { word: 'Not met', color: 'orange', Icon: IconAlertTriangle },
@@ -29,16 +29,16 @@ interface CheckCardProps {
   name: CheckName
   number: number
   health: Health
-  /** It is what to do next: the one whose button is filled. */
+  /** True for the next step: its button is filled. */
   isNext: boolean
   isOpen: boolean
-  /** Somebody is at work in it. */
+  /** Called when the user starts to work in the card. */
   onWork(): void
-  /** What is done on the spot. */
+  /** Forms that complete the check inside the card. */
   children?: ReactNode
 }
 
-/** One check: a line that says how it stands, and opened its figures, what is missing, and what to do about it. */
+/** Shows one check: a line with its state, and when open its figures, what is missing, and how to complete it. */
 export function CheckCard({ name, number, health, isNext, isOpen, onWork, children }: CheckCardProps) {
   const me = useMe()
   const check = health.checks[name]
@@ -126,7 +126,7 @@ function Figure({ label, value }: { label: string; value: ReactNode }) {
   )
 }
 
-/** When it happened last, where the check knows. */
+/** Shows when the check last happened, if it records that. */
 function Moment({ name, health: { checks } }: { name: CheckName; health: Health }) {
   const moments: Partial<Record<CheckName, [string, string | undefined]>> = {
     identity: ['Last sync', checks.identity.last_synced_at],
@@ -143,7 +143,7 @@ function Moment({ name, health: { checks } }: { name: CheckName; health: Health 
   ) : null
 }
 
-/** What the Hub says of it to callers of its API. Calls that it names stand apart from the words. */
+/** Shows the Hub's own text for API callers. Calls in it are set apart. */
 function ForTheApi({ text }: { text: string }) {
   const parts = text.split(/((?:GET|POST|PUT) \/[^\s,;:]*[^\s,;:.])/)
   return (

@@ -3,7 +3,9 @@ import type { CheckName, Health } from './checklist-steps.ts'
 
 const syncMsMax = 3_600_000
 
-/** What is missing where a check is not met, in words of these pages; the Hub's own words are for callers of its API. */
+/**
+ * The missing part of each check that is not met, in the terms of these pages; the Hub's own texts are for API callers.
+ */
 const missing: { [Name in CheckName]: (check: Health['checks'][Name], checkedAt: string) => string[] } = {
   identity: (check, checkedAt) => [
     ...(check.sso_configured
@@ -46,7 +48,7 @@ function unsynced(lastSyncedAt: string | undefined, checkedAt: string): string[]
     : []
 }
 
-/** Whether a check was met before, as far as the Hub keeps it: where it is not met now, something broke. */
+/** Returns true if a check was met before, as far as the Hub records it: if it is not met now, it is broken. */
 export function wasMet(name: CheckName, { checks, live_since }: Health): boolean {
   const { identity, platforms, hub } = checks
   const before: Partial<Record<CheckName, boolean>> = {
@@ -57,12 +59,12 @@ export function wasMet(name: CheckName, { checks, live_since }: Health): boolean
   return live_since !== undefined || (before[name] ?? false)
 }
 
-/** @returns why a check is not met; empty where it is */
+/** @returns why a check is not met; empty if it is met */
 export function describeMissing(name: CheckName, { checks, checked_at }: Health): string {
   return checks[name].ok ? '' : missing[name](checks[name] as never, checked_at).join(' ')
 }
 
-/** Why a trial does not need a check that nobody has begun. */
+/** The reasons why a trial does not need a check that was never begun. */
 const optional: { [Name in CheckName]?: { isBegun(check: Health['checks'][Name]): boolean; why: string } } = {
   identity: {
     isBegun: ({ sso_configured }) => sso_configured,
@@ -74,7 +76,7 @@ const optional: { [Name in CheckName]?: { isBegun(check: Health['checks'][Name])
   },
 }
 
-/** @returns why a trial can do without a check; undefined if it cannot, or if the check is met or was begun */
+/** @returns why a trial can omit a check; undefined if it cannot, or if the check is met or was begun */
 export function describeOptional(name: CheckName, { checks }: Health): string | undefined {
   const rule = optional[name]
   return rule && !checks[name].ok && !rule.isBegun(checks[name] as never) ? rule.why : undefined

@@ -30,7 +30,7 @@ export default function ChecklistPage() {
       />
       <Stack>
         {tenant.isLoading && !tenant.failureReason ? (
-          // What may stand above the checks is awaited, so that they do not move.
+          // Waits for content that may appear above the checks, so that they do not move.
           <ChecksSkeleton />
         ) : (
           <>
@@ -51,11 +51,13 @@ export default function ChecklistPage() {
 
 interface ChecksProps {
   health: Health
-  /** Details of the tenant come first. */
+  /** True once the tenant's details are confirmed, which comes first. */
   isConfirmed: boolean
 }
 
-/** What is next is open. What somebody opened or folded otherwise stays so until the check changes. */
+/**
+ * Shows the checks, with the next one open. A check that the user opened or closed stays so until its state changes.
+ */
 function Checks({ health, isConfirmed }: ChecksProps) {
   const me = useMe()
   const [wishes, setWishes] = useState<ReadonlyMap<string, boolean>>(new Map())

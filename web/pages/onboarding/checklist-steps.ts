@@ -5,7 +5,7 @@ import { formatCount } from '../../ui/formats.ts'
 export type Health = ApiResponse<'getTenantHealth'>
 export type CheckName = keyof Health['checks']
 
-/** Where the reader goes to mend a check. Left out for those who may not do it there. */
+/** The place where a user can complete a check; absent for users who may not. */
 export interface NextStep {
   label: string
   to:
@@ -22,13 +22,13 @@ export interface NextStep {
 interface Step<Name extends CheckName> {
   title: string
   about: string
-  /** How it stands where it is met, in one line. */
+  /** Returns the state of a met check in one line. */
   summary(check: Health['checks'][Name]): string
   figures(check: Health['checks'][Name]): [label: string, value: string][]
   next(check: Health['checks'][Name]): NextStep[]
 }
 
-/** The Hub counts no further than a thousand. */
+/** The Hub counts up to a thousand. */
 const formatEvents = (count: number) =>
   count >= 1000 ? `${formatCount(1000)} events or more` : `${formatCount(count)} ${count === 1 ? 'event' : 'events'}`
 const yes = (is: boolean, otherwise = 'no') => (is ? 'yes' : otherwise)

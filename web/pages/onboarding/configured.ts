@@ -1,12 +1,14 @@
 import { HubProblem } from '../../api/problem.ts'
 
-/** Whether the Hub answered that there is none (yet): what pages show as a beginning rather than as a failure. */
+/**
+ * Returns true if the Hub responded that the object does not exist (yet): pages show this as a start, not as a failure.
+ */
 export function isMissing({ error }: { error: unknown }): boolean {
   return error instanceof HubProblem && error.status === 404
 }
 
 /**
- * Problems of the entries of list fields, gathered at the field: `domains.2` becomes part of `domains`, which is where a
+ * Returns errors with those of list entries joined at the list's field: `domains.2` becomes part of `domains`, where a
  * form can show it.
  */
 export function gathered(errors: Record<string, string>, lists: readonly string[]): Record<string, string> {

@@ -12,7 +12,7 @@ const details = v.object({
   contact_email: v.union([v.literal(''), v.pipe(v.string(), v.trim(), v.email('This is no e-mail address.'))]),
 })
 
-/** The first thing in a new tenant: its details, to be confirmed once. Later they are in the settings. */
+/** Shows the first step in a new tenant: its details, confirmed once. Later they are in the settings. */
 export function ConfirmDetails({ tenant }: { tenant: ApiResponse<'getTenant'> }) {
   const queryClient = useQueryClient()
   const save = api.useMutation('put', '/api/v1/tenant')

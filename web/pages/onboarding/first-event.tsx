@@ -14,7 +14,7 @@ interface Sample {
   user: string
 }
 
-/** How to send the first event, with names that exist in this tenant and no secret; and that it is waited for. */
+/** Shows how to send the first event, with names that exist in this tenant and without a secret; then waits for it. */
 export function FirstEvent() {
   const me = useMe()
   const skills = api.useQuery('get', '/api/v1/skill-entitlement/skills', { params: { query: { limit: 100 } } })

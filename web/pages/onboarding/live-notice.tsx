@@ -9,11 +9,11 @@ import type { Health } from './checklist-steps.ts'
 
 interface LiveNoticeProps {
   health: Health
-  /** Every check is met but those that a trial does not need. */
+  /** True if every check is met but those that a trial does not need. */
   isComplete: boolean
 }
 
-/** Whether the tenant is live, and since when, with the event that says so. */
+/** Shows whether and since when the tenant is live, with the event that records it. */
 export function LiveNotice({ health: { live, live_since }, isComplete }: LiveNoticeProps) {
   const me = useMe()
   const event = api.useQuery(

@@ -36,13 +36,13 @@ const settingsWithKey = v.object({
 
 interface ProvisionFormProps {
   check: Health['checks']['hub']
-  /** It is what to do next. */
+  /** True for the next step of the checklist. */
   isNext: boolean
 }
 
 /**
- * Provisions the Hub on the spot. Where it is provisioned, the same form changes how long records are kept, and gives it
- * another key where the former one is gone.
+ * Provisions the Hub. Afterwards, the same form changes how long records are kept, and sets another key if the former
+ * one is lost.
  */
 export function ProvisionForm({ check: { ok, provisioned }, isNext }: ProvisionFormProps) {
   const [opened, { open, close }] = useDisclosure(false)
@@ -65,7 +65,7 @@ export function ProvisionForm({ check: { ok, provisioned }, isNext }: ProvisionF
 
 interface SettingsFormProps {
   provision: Provision
-  /** Never provisioned before; the Hub's own word for it is also that the key of the customer is gone. */
+  /** True if never provisioned. The Hub's own flag is also false if the customer's key is lost. */
   isFirst: boolean
   isNext: boolean
   onDone(): void

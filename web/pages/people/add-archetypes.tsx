@@ -21,7 +21,7 @@ interface AddArchetypesProps {
   onAdd(archetype: Archetype): Promise<void>
 }
 
-/** Adds an archetype to the bundle, or gives one that is there another name. */
+/** Adds an archetype to the bundle, or renames an existing one. */
 export function AddArchetypes({ taken, onAdd }: AddArchetypesProps) {
   const [failure, setFailure] = useState<unknown>()
   const [busy, setBusy] = useState(false)

@@ -27,7 +27,7 @@ const readColumns = column.columns([
   column.accessor('name', { header: 'Name', meta: { grow: true }, cell: ({ getValue }) => getValue() ?? nothing }),
 ])
 
-/** The bundle of archetypes: the roles whose use of skills is measured. */
+/** Shows the bundle of archetypes: the roles by which use of skills is measured. */
 export function ArchetypesPanel() {
   const me = useMe()
   const queryClient = useQueryClient()
@@ -36,7 +36,7 @@ export function ArchetypesPanel() {
   const [leaving, setLeaving] = useState<Archetype>()
   const mayChange = me.may('replaceArchetypes')
 
-  /** The call replaces the whole bundle, so it is read anew right before: what others added meanwhile stays. */
+  /** Reads the bundle again before the call replaces it as a whole, so that concurrent additions stay. */
   async function change(next: (now: Archetype[]) => Archetype[], message: string) {
     await replace.mutateAsync({ body: { archetypes: next(await readArchetypes()) } })
     notifyDone(message)
@@ -116,7 +116,7 @@ export function ArchetypesPanel() {
 
 const peopleCounted = 1000
 
-/** What leaves with an archetype. */
+/** Shows what is removed along with an archetype. */
 function WhatGoes({ archetypeId }: { archetypeId: string }) {
   const grants = useGrants(archetypeId)
   const people = api.useQuery('get', '/api/v1/roster/users', {

@@ -45,7 +45,7 @@ const groupColumns = group.columns([
   }),
 ])
 
-/** Groups as the directory sent them, with their members. */
+/** Shows groups as the directory sent them, with their members. */
 export function GroupsPanel() {
   const me = useMe()
   const { members } = route.useSearch()

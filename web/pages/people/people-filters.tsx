@@ -24,7 +24,7 @@ const activity = [
   { value: everyone, label: 'Any' },
 ]
 
-/** Which people are listed. */
+/** Filters the listed people. */
 export function PeopleFilters({ search, onChange }: PeopleFiltersProps) {
   const archetypes = useArchetypes()
   const groups = api.useQuery('get', '/api/v1/roster/groups', { params: { query: { limit: 1000 } } })

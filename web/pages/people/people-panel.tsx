@@ -44,7 +44,10 @@ function usePages(search: RosterSearch, matched: boolean, enabled: boolean) {
   return { pages, rows: (enabled && pages.data?.pages.flatMap(({ items }) => items)) || [] }
 }
 
-/** People page by page: those without an archetype first, for they may use no skill and keep the tenant from being live. */
+/**
+ * Reads people page by page, those without an archetype first: they may use no skill and keep the tenant from being
+ * live.
+ */
 function usePeople(search: RosterSearch) {
   const withUnmatched = search.matched !== 'yes' && !search.archetype
   const unmatched = usePages(search, false, withUnmatched)
@@ -67,7 +70,7 @@ export function PeoplePanel() {
   const health = api.useQuery('get', '/api/v1/observability/tenant-health')
   const unmatched = health.data?.checks.roster.unmatched ?? 0
   const filtered = Boolean(search.search || search.group || search.archetype || search.role || search.active)
-  // The notice above the list is awaited, so that nothing moves.
+  // Waits for the notice above the list, so that nothing moves.
   if (health.isLoading && !health.failureReason) return <SkeletonLines lines={8} />
   return (
     <>

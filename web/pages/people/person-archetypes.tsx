@@ -10,7 +10,7 @@ import { QueryBoundary, SkeletonLines } from '../../components/query-boundary.ts
 
 const path = '/api/v1/roster/users/{user_id}/archetypes'
 
-/** The archetypes of a person, where they come from, and giving them by hand. */
+/** Shows the archetypes of a person and their source, and assigns them manually. */
 export function PersonArchetypes({ userId }: { userId: string }) {
   const held = api.useQuery('get', path, { params: { path: { user_id: userId } } })
   return (

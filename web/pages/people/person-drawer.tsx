@@ -14,7 +14,9 @@ import { PersonArchetypes } from './person-archetypes.tsx'
 
 type Person = ApiResponse<'getUser'>
 
-/** Groups that are looked through for a person; the API answers members of a group, not groups of a person. */
+/**
+ * Maximum number of groups that are searched for a person: the API returns members of a group, not groups of a person.
+ */
 const groupsSearchedMax = 12
 
 interface PersonDrawerProps {
@@ -22,7 +24,7 @@ interface PersonDrawerProps {
   onClose(): void
 }
 
-/** Who somebody is, in which groups, and which archetypes they have and why. */
+/** Shows a person, their groups, and their archetypes with the reason for each. */
 export function PersonDrawer({ userId, onClose }: PersonDrawerProps) {
   const person = api.useQuery(
     'get',

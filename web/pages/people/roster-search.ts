@@ -5,7 +5,7 @@ const oneOf = <const Values extends readonly string[]>(values: Values) =>
   v.optional(v.fallback(v.optional(v.picklist(values)), undefined))
 const text = v.optional(v.fallback(v.optional(v.pipe(v.string(), v.maxLength(200))), undefined))
 
-/** What is shown of the roster. `active` is `yes` where it is absent, since who has left is seldom looked for. */
+/** The filters of the roster. `active` defaults to `yes`, since people who left are rarely searched. */
 export const rosterSearch = v.object({
   tab: oneOf(['groups', 'archetypes']),
   matched: oneOf(['yes', 'no']),
@@ -14,7 +14,7 @@ export const rosterSearch = v.object({
   search: text,
   group: text,
   archetype: text,
-  /** The person, or the group, whose details are open. */
+  /** The person or group whose details are open. */
   user: text,
   members: text,
 })

@@ -16,7 +16,7 @@ export const syncsPath = '/api/v1/roster/scim-syncs'
 export const syncsInit = { params: { query: { limit: 50 } } }
 const isUnderWay = (sync: RosterSync | undefined) => sync?.status === 'queued' || sync?.status === 'running'
 
-/** Syncs with the directory: the one under way with its progress, what waits for a yes, and those before. */
+/** Shows syncs with the directory: the running one with its progress, those awaiting confirmation, and earlier ones. */
 export function RosterSyncs({ mode }: { mode: 'push' | 'pull' }) {
   const queryClient = useQueryClient()
   const syncs = api.useQuery('get', syncsPath, syncsInit, {

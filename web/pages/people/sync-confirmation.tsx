@@ -9,7 +9,7 @@ import { formatCount } from '../../ui/formats.ts'
 import { Notice } from '../../ui/notice.tsx'
 import type { RosterSync } from './sync-table.tsx'
 
-/** A sync that would deactivate many people waits until somebody has looked at the directory. */
+/** Confirms or rejects a sync that would deactivate many people: it waits until somebody has checked the directory. */
 export function SyncConfirmation({ sync }: { sync: RosterSync }) {
   const queryClient = useQueryClient()
   const [asks, setAsks] = useState(false)

@@ -17,7 +17,7 @@ const statuses: Record<RosterSync['status'], string> = {
 const column = columnsOf<RosterSync>()
 const count = { align: 'right' } as const
 
-/** What each sync changed. */
+/** The columns with the changes of each sync. */
 export const syncColumns = column.columns([
   column.accessor('created_at', {
     header: 'Began',

@@ -21,7 +21,7 @@ import { ends, GraphFocus, type GraphNodeData, MoreNode, RecordNode } from './gr
 
 const nodeTypes = { record: RecordNode, more: MoreNode }
 const edgeTypes = { beside: BesideEdge }
-/** Below it nobody can read the titles. */
+/** The smallest initial zoom at which titles are readable. */
 const smallestAtFirst = 0.86
 const steps: readonly string[] = ['ArrowUp', 'ArrowDown', 'ArrowLeft', 'ArrowRight', 'Home'] satisfies Step[]
 
@@ -30,7 +30,7 @@ export interface GraphCanvasProps {
   edges: Related['edges']
   openId: string | undefined
   onOpen(id: string): void
-  /** Opens what is folded. */
+  /** Expands folded records. */
   onMore(more: Extract<ShownNode, { kind: 'more' }>): void
 }
 
@@ -48,7 +48,7 @@ function Canvas({ root, edges, openId, onOpen, onMore }: GraphCanvasProps) {
   const frame = useRef<HTMLDivElement>(null)
   const nodes = useMemo(() => placed(root), [root])
   const [wanted, setWanted] = useState(openId ?? root.id)
-  // What was folded is gone once it is open: its place is taken by the first that came of it.
+  // An expanded node disappears; without the selected node, the root is active.
   const activeId = nodes.some(({ shown }) => shown.id === wanted) ? wanted : root.id
   const [focusedBy, setFocusedBy] = useState<'keyboard'>()
   const isAway = useStore(useCallback((state: ReactFlowState) => isOutOfSight(state, activeId), [activeId]))
@@ -69,7 +69,7 @@ function Canvas({ root, edges, openId, onOpen, onMore }: GraphCanvasProps) {
     [flow, nodes],
   )
 
-  /** All of it where it can be read at that size, else what is around the root. */
+  /** Shows the whole graph if it is readable at that size, otherwise the part around the root. */
   async function begin() {
     await flow.fitView({ maxZoom: 1, minZoom: smallestAtFirst, padding: 0.06 })
     const height = frame.current?.clientHeight ?? 0
@@ -107,13 +107,13 @@ function Canvas({ root, edges, openId, onOpen, onMore }: GraphCanvasProps) {
         className={styles.frame}
         onKeyDown={onKey}
         onFocus={({ target }) => {
-          // Of a node that is seen in part. A click stays where it is.
+          // Scrolls to a node that is partly visible. A click does not scroll.
           if (target.matches('[data-graph-node]:focus-visible')) show(activeId)
         }}
         role="group"
         aria-label="Graph of linked records"
       >
-        {/* What is out of sight is not drawn, and Tab would find nothing. */}
+        {/* Nodes out of sight are not rendered, so Tab would find none. */}
         {isAway && (
           <button
             type="button"
@@ -179,7 +179,7 @@ function parentOf(all: readonly PlacedNode[], id: string): TreeNode | undefined 
   return found?.kind === 'record' ? found.node : undefined
 }
 
-/** Lines go from left to right; the arrow stands at the record that is named. */
+/** Lines run from left to right; the arrow is at the referenced record. */
 function drawn(nodes: readonly PlacedNode[], edges: Related['edges']): Edge[] {
   const byId = new Map(nodes.map((node) => [node.shown.id, node]))
   const arrow = { type: MarkerType.ArrowClosed, width: 18, height: 18 }

@@ -15,7 +15,7 @@ interface GraphDetailsProps {
   onClose(): void
 }
 
-/** One record of the graph, beside it. */
+/** Shows one record of the graph beside it. */
 export function GraphDetails({ record, edges, onClose }: GraphDetailsProps) {
   return (
     <SidePanel

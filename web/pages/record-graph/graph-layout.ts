@@ -8,13 +8,15 @@ const rowHeight = nodeHeight + 14
 
 export interface PlacedNode {
   shown: ShownNode
-  /** Of the upper left corner. */
+  /** The position of the upper left corner. */
   x: number
   y: number
   parentId: string | undefined
 }
 
-/** Places records in columns, by their hops from the root: no two overlap, and each stands beside those it leads to. */
+/**
+ * Places records in columns, by their hops from the root. Records do not overlap, and each is beside those it leads to.
+ */
 export function placed(root: ShownNode): PlacedNode[] {
   const laidOut = tree<ShownNode>()
     .nodeSize([rowHeight, columnWidth])
@@ -26,7 +28,9 @@ export function placed(root: ShownNode): PlacedNode[] {
 
 export type Step = 'ArrowUp' | 'ArrowDown' | 'ArrowLeft' | 'ArrowRight' | 'Home'
 
-/** Where an arrow key leads: up and down in the column, left to where it was reached from, right to what it leads to. */
+/**
+ * Returns the node that an arrow key leads to: up and down in the column, left to its parent, right to its first child.
+ */
 export function stepFrom(nodes: readonly PlacedNode[], id: string, step: Step): string | undefined {
   const here = nodes.find(({ shown }) => shown.id === id)
   if (!here || step === 'Home') return nodes[0]?.shown.id

@@ -10,7 +10,7 @@ interface GraphListProps {
   onMore(more: Extract<ShownNode, { kind: 'more' }>): void
 }
 
-/** The graph as a list: below each record those that are reached from it, with how they are linked. */
+/** Shows the graph as a list: below each record those reached from it, with their relation. */
 export function GraphList({ root, onMore }: GraphListProps) {
   return (
     <ul className={styles.list} aria-label="Linked records">
@@ -39,7 +39,7 @@ function Item({ shown, onMore }: { shown: ShownNode; onMore: GraphListProps['onM
             {relation === 'names' ? 'named by' : relation === 'is named by' ? 'names' : 'names and is named by'}
           </Text>
         )}
-        {/* A phone has no room for the word. */}
+        {/* A phone has no space for the word. */}
         <Box hiddenFrom="sm" flex="none" style={{ alignSelf: 'flex-start' }} mt={2}>
           <Icon size={16} aria-label={label} color={`var(--mantine-color-${color}-text)`} />
         </Box>

@@ -4,7 +4,7 @@ export type Related = Pick<ApiResponse<'getRelatedRecords'>, 'root' | 'records' 
 export type RelatedRecord = Related['records'][number]
 export type Direction = 'both' | 'out' | 'in'
 
-/** How a record is linked with the one that it was reached from: "names" says that it is the one who links. */
+/** The relation of a record to its parent in the tree; "names" means that the record contains the link. */
 export type Relation = 'names' | 'is named by' | 'names and is named by'
 
 export interface TreeNode {
@@ -12,25 +12,25 @@ export interface TreeNode {
   record: RelatedRecord
   hop: number
   parentId: string | undefined
-  /** To the parent; undefined of the root. */
+  /** The relation to the parent; undefined for the root. */
   relation: Relation | undefined
   children: TreeNode[]
 }
 
-/** What is drawn: a record, or the rest of the records that are reached from one. */
+/** A drawn node: a record, or the folded rest of a record's children. */
 export type ShownNode =
   | { kind: 'record'; id: string; hop: number; node: TreeNode; children: ShownNode[] }
   | { kind: 'more'; id: string; hop: number; parent: TreeNode; hidden: number; children: [] }
 
-/** Beyond so many, those that are reached from one record are folded. */
+/** Beyond this number, the children of a record are folded. */
 const fanOutMax = 8
 const fanOutShown = 6
-/** Beyond so many records in all, further ones are folded until somebody opens them. */
+/** Maximum number of records shown at first; further ones are folded until the user expands them. */
 const shownAtFirst = 120
-/** So many are added where somebody opens what is folded: drawing them stays below what anybody notices. */
+/** Number of records that one expansion adds: drawing them takes no noticeable time. */
 export const openedAtOnce = 40
 
-/** The records by how they are reached from the root: each once, by the shortest way, in the order of the answer. */
+/** Builds the tree of records from the root: each once, by the shortest path, in the order of the response. */
 export function buildTree({ root, records, edges }: Related, direction: Direction): TreeNode | undefined {
   const byId = new Map(records.map((record) => [record.record_id, record]))
   const order = new Map(records.map(({ record_id }, index) => [record_id, index]))
@@ -77,9 +77,9 @@ export function buildTree({ root, records, edges }: Related, direction: Directio
 }
 
 /**
- * The part of the tree that is drawn.
+ * Returns the part of the tree that is drawn.
  *
- * @param opened how many children of a record somebody asked for, by its id
+ * @param opened the number of children that the user requested, by record id
  */
 export function shownOf(tree: TreeNode, opened: ReadonlyMap<string, number>): ShownNode {
   let room = shownAtFirst - 1
@@ -108,12 +108,12 @@ export function shownOf(tree: TreeNode, opened: ReadonlyMap<string, number>): Sh
   return root
 }
 
-/** How many children of a record are shown once the rest of them is opened a step further. */
+/** Returns the number of shown children after the next expansion. */
 export function openedFurther(more: Extract<ShownNode, { kind: 'more' }>): number {
   return more.parent.children.length - more.hidden + openedAtOnce
 }
 
-/** All that is shown, a record before those that are reached from it. */
+/** Returns all shown nodes, parents before children. */
 export function flat(shown: ShownNode): ShownNode[] {
   return [shown, ...shown.children.flatMap(flat)]
 }

@@ -9,10 +9,10 @@ import { nodeLabels } from './node-labels.ts'
 export type GraphNodeData = { shown: ShownNode; parent: TreeNode | undefined }
 
 interface Focus {
-  /** The one node that Tab leads to. */
+  /** The one node that Tab reaches. */
   activeId: string
   openId: string | undefined
-  /** Somebody moves by keyboard: the active node takes the focus, also where it is only drawn now. */
+  /** True while the user moves by keyboard: the active node takes the focus, even if it was just rendered. */
   takesFocus: boolean
   activate(shown: ShownNode): void
 }
@@ -29,10 +29,10 @@ function useNode(id: string) {
   return { button, tabIndex: isActive ? 0 : -1, isOpen: openId === id, activate }
 }
 
-/** Where lines meet a node: those from other columns at its left, those within its column at its right. */
+/** The ends of lines at a node: those from other columns on the left, those within its column on the right. */
 export const ends = { into: 'into', out: 'out', beside: 'beside' } as const
 
-/** Whether the focus is in the graph or nowhere: moving the graph takes it from nothing else. */
+/** Returns true if the focus is in the graph or nowhere: moving the graph must not take it from another element. */
 function isFree(node: HTMLElement | null): boolean {
   const { activeElement, body } = document
   const graph = node?.closest('[role="group"]')

@@ -4,9 +4,9 @@ import { known, recordId } from '../../components/search-schemas.ts'
 export const graphSearch = v.object({
   depth: known(v.picklist(['1', '2', '3', '4', '5'])),
   direction: known(v.picklist(['both', 'out', 'in'])),
-  /** How it is shown; by default as a list on phones. */
+  /** The form of display; defaults to a list on phones. */
   form: known(v.picklist(['graph', 'list'])),
-  /** Id of the record whose details are open. */
+  /** The id of the record whose details are open. */
   open: recordId,
 })
 

@@ -1,7 +1,7 @@
 import { titleOfRecord } from '../../components/record-type.tsx'
 import type { ShownNode, TreeNode } from './graph-model.ts'
 
-/** What is read out of a node behind what stands in it: how it is linked, how far it is, what it leads to. */
+/** Returns the text that screen readers add to a node: its relation, its distance, and its number of children. */
 export function nodeLabels(shown: ShownNode, parent: TreeNode | undefined): string {
   if (shown.kind === 'more') return `linked with ${titleOfRecord(shown.parent.record)}: show them`
   const { relation, children, hop } = shown.node

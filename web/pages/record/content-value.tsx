@@ -3,16 +3,16 @@ import { useState } from 'react'
 
 interface ContentValueProps {
   value: unknown
-  /** What it is, for screen readers. */
+  /** The name of the content, for screen readers. */
   label: string
 }
 
-/** So much is shown at once; more of it would make the page slow. */
+/** Maximum number of characters shown at first; more would make the page slow. */
 const charactersShown = 20_000
 
 /**
- * Content as it was written. Texts, markdown and HTML too, are shown as the characters they are, and never run;
- * everything else is JSON, indented.
+ * Shows content as it was written. Texts, markdown and HTML are shown as their characters and never run; everything
+ * else is indented JSON.
  */
 export function ContentValue({ value, label }: ContentValueProps) {
   const [whole, setWhole] = useState(false)

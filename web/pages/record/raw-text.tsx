@@ -8,7 +8,7 @@ import { canonicalText } from '../../verification/record-steps.ts'
 import { ContentValue } from './content-value.tsx'
 import type { ReadRecord } from './use-record.ts'
 
-/** The text that was sealed, byte for byte, and how to get the record without this page. */
+/** Shows the sealed text, byte for byte, and how to read the record without this page. */
 export function RawText({ read: { record, json, etag } }: { read: ReadRecord }) {
   const { tenant } = useMe()
   const text = canonicalText(json)

@@ -14,7 +14,7 @@ import { type ReadRecord, readAgain, useRecordState } from './use-record.ts'
 
 type Asked = 'purge' | 'restore' | 'hold' | 'release' | undefined
 
-/** What may be done to a record, by whoever may. */
+/** Shows the actions on a record that the user may perform. */
 export function RecordActions({ read: { record, etag } }: { read: ReadRecord }) {
   const me = useMe()
   const [asked, setAsked] = useState<Asked>()
@@ -30,7 +30,7 @@ export function RecordActions({ read: { record, etag } }: { read: ReadRecord }) 
   const isHeld = (useRecordState(record_id).data?.holds.length ?? 0) > 0
   const dialog = (which: Asked) => ({ opened: asked === which, onClose: () => setAsked(undefined), problem: Refusal })
 
-  /** What was done is shown at once; what somebody else did meanwhile, too. */
+  /** Shows the result at once, and concurrent changes, too. */
   async function done(deed: Promise<string>) {
     try {
       notifyDone(await deed)
@@ -171,7 +171,7 @@ export function RecordActions({ read: { record, etag } }: { read: ReadRecord }) 
   )
 }
 
-/** Why it was not done, and where to see what stands against it. */
+/** Shows why an action was refused, with a link to the obstacle. */
 function Refusal(error: unknown) {
   const slug = error instanceof HubProblem ? error.slug : ''
   return (

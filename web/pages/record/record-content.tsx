@@ -11,7 +11,7 @@ import { DiffTable } from '../governance/diff-table.tsx'
 import { SubjectLink } from '../governance/subject-link.tsx'
 import { ContentValue } from './content-value.tsx'
 
-/** What a record says, by its type. */
+/** Shows the content of a record, by its type. */
 export function RecordContent({ record }: { record: HubRecord }) {
   if (record.content_key_id !== undefined && record.content === 'unavailable')
     return <ContentUnavailable record={record} />
@@ -166,7 +166,7 @@ function Content({ title, value, type }: { title: string; value: unknown; type: 
   )
 }
 
-/** Whoever wrote the record chose the address: it is a link only where it leads to another page, by https. */
+/** Shows an address. The author of the record chose it, so it is a link only if it leads to another page by https. */
 function Address({ uri }: { uri: string }) {
   if (!URL.canParse(uri) || new URL(uri).protocol !== 'https:') return <CopyText value={uri} label="Copy address" />
   return (

@@ -20,10 +20,10 @@ import { NoRecord, RecordNotFound } from './record-not-found.tsx'
 import { HeldBadge, RecordHolds, RecordPurge, RecordRetention } from './record-state.tsx'
 import { isId, type ReadRecord, useRecord, useRecordState } from './use-record.ts'
 
-/** All there is of a record: what it says, whether that is genuine, what keeps it, and what may be done. */
+/** Shows a whole record: its content, its verification, its holds and retention, and its actions. */
 export function RecordDetails({ recordId }: { recordId: string }) {
   const query = useRecord(recordId)
-  // Asked for together with it.
+  // Requested in parallel with the record.
   useRecordState(recordId)
   if (!isId(recordId))
     return <NoRecord>{`“${recordId}” is no record id: those have 32 hexadecimal digits and four hyphens.`}</NoRecord>
@@ -40,7 +40,7 @@ function Details({ recordId, read, onReload }: { recordId: string; read: ReadRec
   const { record, json, readAt } = read
   const { may } = useMe()
   const cause = causeOf(record)
-  // Of a record that somebody made up it may be anything.
+  // A forged record may contain any value here.
   const related = Array.isArray(record.related_records) ? record.related_records.map(String) : []
   return (
     <Stack gap="md">
@@ -78,7 +78,7 @@ function Details({ recordId, read, onReload }: { recordId: string; read: ReadRec
       <RecordErrorBoundary of={readAt}>
         <RecordContent record={record} />
       </RecordErrorBoundary>
-      {/* It comes later than the record, and must not push down what somebody reads already. */}
+      {/* It loads later than the record, and must not push down content that the user reads already. */}
       <RecordErrorBoundary of={readAt}>
         <RecordHolds record={record} />
       </RecordErrorBoundary>
@@ -95,7 +95,7 @@ function Details({ recordId, read, onReload }: { recordId: string; read: ReadRec
                   <TimeText iso={record.created_at} />
                 </DescriptionItem>
                 <DescriptionItem name={cause === record.created_by ? 'Written by' : 'Caused by'}>
-                  {/* As a flexible item a long name is cut off; within text it would widen the page. */}
+                  {/* As a flex item a long name is truncated; within text it would widen the page. */}
                   <Group component="span" wrap="nowrap">
                     <ActorName id={cause} />
                   </Group>

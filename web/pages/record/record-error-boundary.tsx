@@ -3,10 +3,10 @@ import type { ReactNode } from 'react'
 import { Notice } from '../../ui/notice.tsx'
 
 /**
- * A part of what is shown of a record. Where a record that somebody made up breaks it, the others stay, and with them
- * what this browser found of the record.
+ * Contains errors of one part of a record's page. If a forged record breaks that part, the others stay, including the
+ * verification by this browser.
  *
- * @param of what it is a part of: for another one it is tried again
+ * @param of identifies the record's state; another value resets the error
  */
 export function RecordErrorBoundary({ of, children }: { of: number; children: ReactNode }) {
   return (

@@ -11,13 +11,13 @@ import { CertificateDetails } from '../governance/certificate-details.tsx'
 
 interface RecordGoneProps {
   recordId: string
-  /** Why the Hub does not answer it. */
+  /** The Hub's reason. */
   refusal: HubProblem
 }
 
 /**
- * In the place of a record that the Hub does not have: erased, of a type that the reader may not see, or never there. Or
- * whose content went with the key of the customer: the record is there, and there is no certificate.
+ * Shows why the Hub does not return a record: it is erased, of a type that the user may not see, or never existed. Or
+ * its content was lost with the customer's key: then the record exists, and there is no certificate.
  */
 export function RecordNotFound({ recordId, refusal }: RecordGoneProps) {
   const certificate = api.useQuery(
@@ -64,7 +64,7 @@ export function RecordNotFound({ recordId, refusal }: RecordGoneProps) {
   )
 }
 
-/** Where there is none, and why. */
+/** Shows that no record is available, and why. */
 export function NoRecord({ children }: { children: ReactNode }) {
   return (
     <EmptyState

@@ -8,7 +8,7 @@ import { useRecord } from './use-record.ts'
 const route = getRouteApi('/records/$recordId')
 
 export default function RecordPage() {
-  // Ids are the same in capitals; the Hub writes them small.
+  // Ids are case-insensitive; the Hub writes them in lower case.
   const recordId = route.useParams().recordId.toLowerCase()
   const { data } = useRecord(recordId)
   return (

@@ -12,7 +12,7 @@ import { useRecordState } from './use-record.ts'
 
 const dayMs = 86_400_000
 
-/** That it is purged, by whom, and when it goes: for whoever may know. */
+/** Shows that the record is purged, by whom, and when it is erased, for users who may know. */
 export function RecordPurge({ record }: { record: HubRecord }) {
   const { data: state } = useRecordState(record.record_id)
   if (!record.is_purged) return null
@@ -38,7 +38,7 @@ export function RecordPurge({ record }: { record: HubRecord }) {
   )
 }
 
-/** That something keeps it, in the head: which holds they are comes with `RecordHolds`. */
+/** Shows in the header that a hold covers the record; `RecordHolds` lists the holds. */
 export function HeldBadge({ record }: { record: HubRecord }) {
   const { data: state } = useRecordState(record.record_id)
   if (!state || state.holds.length === 0) return null
@@ -49,7 +49,7 @@ export function HeldBadge({ record }: { record: HubRecord }) {
   )
 }
 
-/** The legal holds over it, or that they are not known. */
+/** Lists the legal holds over the record, or states that they are unknown. */
 export function RecordHolds({ record }: { record: HubRecord }) {
   const query = useRecordState(record.record_id)
   const { data: state } = query
@@ -84,7 +84,7 @@ export function RecordHolds({ record }: { record: HubRecord }) {
   )
 }
 
-/** Until when it is kept at least, and when it goes by itself. */
+/** Shows until when the record is kept at least, and when retention purges it. */
 export function RecordRetention({ record }: { record: HubRecord }) {
   const me = useMe()
   const { data: retention } = api.useQuery(

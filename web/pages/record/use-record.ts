@@ -8,7 +8,7 @@ import { queryClient } from '../../api/query-client.ts'
 
 export interface ReadRecord {
   record: HubRecord
-  /** The same, as the verification takes it: all members, and nothing of what the Hub says of it. */
+  /** The same record for verification: all members except the Hub's own verdict. */
   json: JsonObject
   etag: string | undefined
   readAt: number
@@ -31,12 +31,12 @@ const recordQuery = (recordId: string) =>
 
 export const isId = (text: string) => new RegExp(patterns.uuid).test(text)
 
-/** A record with its entity tag, and with what the Hub says of its provenance. Nothing is asked for what is no id. */
+/** Returns a record with its entity tag and the Hub's verdict on its provenance. Requests nothing for an invalid id. */
 export function useRecord(recordId: string) {
   return useQuery({ ...recordQuery(recordId), enabled: isId(recordId) })
 }
 
-/** Who purged it and why, when it goes, and the holds over it: for whoever may know. */
+/** Returns who purged the record and why, when it is erased, and its holds, for users who may know. */
 export function useRecordState(recordId: string) {
   const { may } = useMe()
   const params = { path: { record_id: recordId } }
@@ -49,8 +49,8 @@ export function useRecordState(recordId: string) {
 }
 
 /**
- * After something was done to it: the record and its state are read again, and lists that it stands in show it as it is
- * now. Those are not read anew, which would be one call for each page of them.
+ * Refreshes pages after an action on a record: reads the record and its state again, and updates the record in loaded
+ * lists. Does not reload the lists, which would take a call for each of their pages.
  */
 export async function readAgain(recordId: string): Promise<void> {
   await Promise.all([
@@ -74,7 +74,7 @@ export async function readAgain(recordId: string): Promise<void> {
   )
 }
 
-/** Reads the list that is shown from its first page on, and no further: the rest is read as it comes into view. */
+/** Reloads the shown list from its first page; the rest loads as it comes into view. */
 export async function readFirstPageAgain(): Promise<void> {
   queryClient.setQueriesData<InfiniteData<unknown>>({ queryKey: recordLists, type: 'active' }, (lists) =>
     lists?.pages === undefined ? lists : { pages: lists.pages.slice(0, 1), pageParams: lists.pageParams.slice(0, 1) },

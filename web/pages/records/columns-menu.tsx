@@ -11,7 +11,7 @@ const choices = recordColumns.flatMap((column) => {
     : [{ id, name: String(header) }]
 })
 
-/** The columns that the reader wants, as this browser keeps them. */
+/** Returns the user's columns, stored in this browser. */
 export function useColumns() {
   const [shown, setShown] = useLocalStorage<readonly string[]>({
     key: 'hub-columns:records',
@@ -27,7 +27,7 @@ interface ColumnsMenuProps {
   onChange(shown: readonly string[]): void
 }
 
-/** Chooses the columns of the table. Narrow screens leave some out all the same. */
+/** Selects the columns of the table. Narrow screens still omit some. */
 export function ColumnsMenu(props: ColumnsMenuProps) {
   return (
     <Popover position="bottom-end" width={240} trapFocus returnFocus shadow="md">
@@ -45,7 +45,7 @@ export function ColumnsMenu(props: ColumnsMenuProps) {
   )
 }
 
-/** The columns to be chosen from. */
+/** Lists the columns to select from. */
 export function ColumnChoice({ shown, onChange }: ColumnsMenuProps) {
   return (
     <Stack gap="xs" align="flex-start">

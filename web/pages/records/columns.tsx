@@ -11,7 +11,7 @@ import { TimeText } from '../../ui/time-text.tsx'
 import { UsdText } from '../../ui/usd-text.tsx'
 import type { RowVerdicts } from '../../verification/verify-rows.ts'
 
-/** What this browser found of the rows it verified. */
+/** The verdicts of this browser on verified rows. */
 export const RowVerdictsContext = createContext<RowVerdicts>(new Map())
 
 const column = columnsOf<HubRecord>()
@@ -41,7 +41,7 @@ const numberColumn = (member: string, header: string, format: (value: number | u
     cell: ({ getValue }) => format(getValue()),
   })
 
-/** Every column there is, in its order. The heads of `created_at` and `cost_usd_estimate` sort, as the Hub can. */
+/** All columns in their order. The headers of `created_at` and `cost_usd_estimate` sort, as the Hub supports. */
 export const recordColumns = column.columns([
   column.accessor('record_type', {
     header: 'Type',
@@ -53,7 +53,7 @@ export const recordColumns = column.columns([
   column.accessor((record) => titleOfRecord(record), {
     id: 'title',
     header: 'Title',
-    // At least; what tells rows apart has the most room.
+    // The minimum width; the column that distinguishes rows gets the most space.
     size: 200,
     enableSorting: false,
     meta: { grow: true },
@@ -78,7 +78,7 @@ export const recordColumns = column.columns([
     header: 'Skill',
     size: 180,
     enableSorting: false,
-    // Where there is less room the title says it.
+    // On narrower screens the title contains it.
     meta: { from: 'xl' },
     cell: ({ getValue }) => getValue() ?? nothing,
   }),
@@ -131,10 +131,10 @@ export const recordColumns = column.columns([
   textColumn('provenance_hash', 'Hash', 260),
 ])
 
-/** Shown only while there is something to show in them: not for the reader to choose. */
+/** Columns that appear only while they have content; the user cannot select them. */
 export const columnsOfVerification = ['verdict', 'server'] as const
 
-/** Until the reader chooses. */
+/** The default columns. */
 export const usualColumns = ['record_type', 'title', 'skill_id', 'who', 'cost_usd_estimate', 'created_at'] as const
 
 function TitleCell({ record, title }: { record: HubRecord; title: string }) {
@@ -167,7 +167,10 @@ function TitleCell({ record, title }: { record: HubRecord; title: string }) {
   )
 }
 
-/** Events of one skill have the same title: how each went tells them apart. Of an output it is the skill that made it. */
+/**
+ * Returns text beside the title. Events of one skill share a title, so their result distinguishes them; for an output
+ * it is the skill that produced it.
+ */
 function besideTitle(record: HubRecord): string[] {
   if (record.record_type === 'output') return [text(record, 'skill_id')].filter((part) => part !== undefined)
   if (record.record_type !== 'telemetry_event') return []

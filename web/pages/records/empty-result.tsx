@@ -13,7 +13,7 @@ interface NothingFoundProps {
   onChange(change: Partial<RecordsSearch>): void
 }
 
-/** Why the table is empty, and what would bring something. */
+/** Shows why the table is empty, and how to find records. */
 export function EmptyResult({ search, onChange }: NothingFoundProps) {
   const { scopes, may } = useMe()
   const active = activeFilters(search).filter(({ name }) => name !== 'include_purged')

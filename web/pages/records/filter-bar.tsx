@@ -13,7 +13,7 @@ import { rangeNames } from './filter-labels.ts'
 import { activeFilters, usualSort } from './record-query.ts'
 import { type RecordsSearch, ranges, sorts } from './records-search.ts'
 
-// With its calendar it is more than the rest of the filters, and seldom wanted.
+// The calendar is larger than the other filters together and rarely used.
 const MomentInput = lazy(() =>
   import('../../ui/date-time-input.tsx').then((module) => ({ default: module.DateTimeInput })),
 )
@@ -30,7 +30,7 @@ const sortNames: Record<(typeof sorts)[number], string> = {
   cost_usd_estimate: 'Lowest cost first',
 }
 
-/** Every parameter of the query. What is set stands in the address. */
+/** Edits every parameter of the query. The address holds the values. */
 export function FilterBar({ search, onChange }: FilterBarProps) {
   const { scopes } = useMe()
   const [wanted, setWanted] = useState(false)
@@ -162,7 +162,7 @@ function RecordIdFilter({
   onChange(id: string | undefined): void
 }) {
   const [typed, setTyped] = useState(value)
-  // Taken away or replaced elsewhere: by a chip, a preset, the back button.
+  // The value was removed or replaced elsewhere: by a chip, a preset, the back button.
   useEffect(() => setTyped((before) => (before.trim().toLowerCase() === value ? before : value)), [value])
   const isId = new RegExp(patterns.uuid).test(typed.trim())
   return (

@@ -9,7 +9,7 @@ interface FilterChipsProps {
   onClear(): void
 }
 
-/** What is filtered for, each to be taken away. */
+/** Shows the filters, each with a button that removes it. */
 export function FilterChips({ search, onRemove, onClear }: FilterChipsProps) {
   const active = activeFilters(search)
   if (active.length === 0) return null

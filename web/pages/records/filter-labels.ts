@@ -26,7 +26,7 @@ const names: Record<FilterName, string> = {
   include_purged: 'With purged',
 }
 
-/** A filter as its chip says it. */
+/** Returns the text of a filter's chip. */
 export function describeFilter(name: FilterName, value: string): string {
   if (name === 'include_purged') return 'Purged records too'
   if (name === 'record_type') return `${names.record_type}: ${recordTypeLooks[value as RecordType].label}`
@@ -34,7 +34,7 @@ export function describeFilter(name: FilterName, value: string): string {
   return `${names[name]}: ${name.startsWith('created_at') ? formatTime(value) : value}`
 }
 
-/** The filter as a name within a sentence. */
+/** Returns the name of a filter for use in a sentence. */
 export function nameOfFilter(name: FilterName): string {
   return names[name].toLowerCase()
 }

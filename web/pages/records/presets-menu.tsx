@@ -28,7 +28,7 @@ const presets: readonly Preset[] = [
   { label: 'Tamper alerts', search: { event_kind: 'hub.tamper_detected' }, sees: 'governance_event' },
 ]
 
-/** Questions that are asked often. */
+/** Offers common queries. */
 export function PresetsMenu({ onChoose }: { onChoose(search: RecordsSearch): void }) {
   const { scopes, subject, may } = useMe()
   const mine: Preset[] = may('writeRecord') ? [{ label: 'Written by you', search: { created_by: subject } }] : []

@@ -15,10 +15,10 @@ interface RecordDrawerProps {
   onOpen(recordId: string | undefined): void
 }
 
-/** Where the arrow keys have a use of their own. */
+/** Elements in which arrow keys have their own function. */
 const ownKeys = 'input, textarea, [role="menu"], [role="dialog"] [role="dialog"], pre, [contenteditable]'
 
-/** The details of a row beside the table. The arrow keys go on to the next row and back. */
+/** Shows the details of a row beside the table. The arrow keys select the next or previous row. */
 export function RecordDrawer({ openId, rows, onOpen }: RecordDrawerProps) {
   const at = rows.findIndex(({ record_id }) => record_id === openId)
   const row = rows[at]
@@ -72,7 +72,7 @@ export function RecordDrawer({ openId, rows, onOpen }: RecordDrawerProps) {
   )
 }
 
-/** After a drawer that came with the address there is nothing to give the focus back to. */
+/** A drawer that the address opened has no opener to return the focus to. */
 function focusRow(index: number): void {
   const focused = document.activeElement
   if (focused !== document.body && !focused?.closest('[role="dialog"]')) return
@@ -83,7 +83,7 @@ function focusRow(index: number): void {
   row?.focus()
 }
 
-/** That of the record that is verified below, and until it is there what the list said. */
+/** Shows the title of the record that is verified below, and until it loads that of the list. */
 function Title({ recordId, row }: { recordId: string; row: HubRecord | undefined }) {
   const record = useRecord(recordId).data?.record ?? row
   return record ? titleOfRecord(record) : 'Record'
@@ -103,7 +103,7 @@ function Step({ label, row, Icon, autofocus, onOpen }: StepProps) {
       <ActionIcon
         variant="default"
         aria-label={label}
-        // It keeps the focus at the last row, where a disabled button would lose it.
+        // It keeps the focus at the last row; a disabled button would lose it.
         aria-disabled={row === undefined}
         data-disabled={row === undefined || undefined}
         data-autofocus={autofocus}

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../../provenance/index.ts'
 import type { Query } from '../../api/api-client.ts'
 import type { RecordsSearch } from './records-search.ts'
 
-/** Newest first, as people look. */
+/** The default order: newest first. */
 export const usualSort = '-created_at'
 
 const filters = [
@@ -12,19 +12,19 @@ const filters = [
 ] as const
 export type FilterName = (typeof filters)[number]
 
-/** The filters that are set, in the order they are shown in. */
+/** Returns the active filters, in display order. */
 export function activeFilters(search: RecordsSearch): { name: FilterName; value: string }[] {
   return filters.flatMap((name) => (search[name] === undefined ? [] : [{ name, value: search[name] }]))
 }
 
-/** The state without its filters: what is open, and the order, stay. */
+/** Returns the state without its filters; the open record and the order stay. */
 export function withoutFilters(search: RecordsSearch): RecordsSearch {
   return { ...search, ...Object.fromEntries(filters.map((name) => [name, undefined])) }
 }
 
 const dayMs = 86_400_000
 
-/** Where a moving range begins. `week` is the one that goes on, from Monday in the zone of the reader. */
+/** Returns the start of a relative range. `week` is the current week, from Monday in the user's time zone. */
 function beginOf(range: NonNullable<RecordsSearch['within']>, now: Date): Date {
   if (range !== 'week') return new Date(now.getTime() - { '24h': 1, '7d': 7, '30d': 30, '90d': 90 }[range] * dayMs)
   const monday = new Date(now.getFullYear(), now.getMonth(), now.getDate())
@@ -32,7 +32,7 @@ function beginOf(range: NonNullable<RecordsSearch['within']>, now: Date): Date {
   return monday
 }
 
-/** The conditions of the search, as the Hub takes them. */
+/** Returns the conditions of the search in the API's form. */
 export function filterOf(search: RecordsSearch, now: Date) {
   const { record_type, record_id, skill_id, archetype_id, user_id, created_by, event_kind } = search
   const { within, created_at__lt } = search
@@ -41,7 +41,7 @@ export function filterOf(search: RecordsSearch, now: Date) {
   return { ...all, created_at__gte, created_at__lt: within ? undefined : created_at__lt }
 }
 
-/** @param now when the table was read, so that its pages are all of one query */
+/** @param now when the table was read, so that all its pages belong to one query */
 export function queryOf(search: RecordsSearch, now: Date): Query<'queryRecords'> {
   return {
     ...withoutUnset(filterOf(search, now)),
@@ -53,8 +53,8 @@ export function queryOf(search: RecordsSearch, now: Date): Query<'queryRecords'>
 }
 
 /**
- * Whether a record is what was filtered for, by what it says itself. The Hub finds records by columns beside the signed
- * text: where somebody edited those, it answers records that do not belong there.
+ * Returns a check that a record matches the filters by its own content. The Hub finds records by columns beside the
+ * signed text: if somebody edited those, it returns records that do not match.
  */
 export function fitsSearch(search: RecordsSearch, now: Date): (record: JsonObject) => boolean {
   const { record_type, ...rest } = withoutUnset(filterOf(search, now))
@@ -63,7 +63,7 @@ export function fitsSearch(search: RecordsSearch, now: Date): (record: JsonObjec
     matchesFilter(filter, record as unknown as Parameters<typeof matchesFilter>[1], String(record.created_at))
 }
 
-/** The query as `curl` sends it, and as other pages take it over. */
+/** Returns the query for `curl`, and for links to other pages. */
 export function parametersOf(search: RecordsSearch, now: Date): URLSearchParams {
   return new URLSearchParams(withoutUnset(filterOf(search, now)) as Record<string, string>)
 }

@@ -20,17 +20,17 @@ import { useRowVerification } from './use-row-verification.ts'
 
 interface RecordsListProps {
   search: RecordsSearch
-  /** When the table was read. */
+  /** The time at which the table was read. */
   now: Date
   onChange(changed: Partial<RecordsSearch>): void
   onOpen(recordId: string | undefined): void
-  /** Makes it now. */
+  /** Sets that time to now. */
   onRefresh(): void
 }
 
 /**
- * The records that were found, and what is done with them together. It is drawn anew with each page that comes and as
- * verification goes on; the filters above are not.
+ * Shows the found records and the actions on all of them. It renders again with each page and during verification; the
+ * filters above do not.
  */
 export function RecordsList({ search, now, onChange, onOpen, onRefresh }: RecordsListProps) {
   const { shown, setShown, hidden } = useColumns()
@@ -45,9 +45,9 @@ export function RecordsList({ search, now, onChange, onOpen, onRefresh }: Record
       pageParamName: 'cursor',
       initialPageParam: null,
       getNextPageParam: ({ next_cursor }) => next_cursor,
-      // Rows are verified as they were answered; merging them with others could hide what a lying Hub put in.
+      // Rows are verified as received: merging them with others could hide rows that a dishonest Hub inserted.
       structuralSharing: false,
-      // It would read every page that is loaded. There is a button for it.
+      // A refetch would read every loaded page. There is a button for it.
       refetchOnWindowFocus: false,
       refetchOnReconnect: false,
     },

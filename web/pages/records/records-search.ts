@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { patterns, recordTypes } from '../../../contract/literals.ts'
 import { parseTimestamp } from '../../../contract/timestamp.ts'
 
-/** What is not understood is left out. */
+/** Wraps the schema of an address parameter; unknown values are dropped. */
 const known = <Schema extends v.GenericSchema<string, string>>(schema: Schema) =>
   v.optional(v.fallback(v.optional(schema), undefined))
 
@@ -16,7 +16,7 @@ const time = known(
 )
 const yes = known(v.literal('true'))
 
-/** Ranges that move with the time, so that a link or a saved view stays true. */
+/** Ranges relative to the current time, so that a link or a saved view stays useful. */
 export const ranges = ['24h', '7d', 'week', '30d', '90d'] as const
 export const sorts = ['created_at', '-created_at', 'cost_usd_estimate', '-cost_usd_estimate'] as const
 
@@ -34,17 +34,17 @@ const understood = v.object({
   verify: yes,
   sort: known(v.picklist(sorts)),
   within: known(v.picklist(ranges)),
-  /** Id of the record whose details are open. */
+  /** The id of the record whose details are open. */
   open: id,
-  /** Id of a saved view. */
+  /** The id of a saved view. */
   view: text,
-  /** What of the link was not understood, as the reader is told. */
+  /** The parameters of the link that were not understood, which the page reports. */
   missed: text,
 })
 
 /**
- * The parameters of `GET /api/v1/hub/records` by their own names, and what is open. What is not understood is left out,
- * and named in `missed`: without it a link to a few records would be one to all, without a word.
+ * The parameters of `GET /api/v1/hub/records` by their own names, and the open record. Unknown values are dropped and
+ * named in `missed`: otherwise a link to a few records would silently become one to all.
  */
 export const recordsSearch = v.pipe(
   v.custom<v.InferInput<typeof understood>>((given) => typeof given === 'object' && given !== null),

@@ -9,14 +9,14 @@ import { ColumnChoice, ColumnsMenu } from './columns-menu.tsx'
 
 interface RecordsToolbarProps {
   columns: { shown: readonly string[]; onChange(shown: readonly string[]): void }
-  /** Without rows there is nothing to verify. */
+  /** Not available without rows. */
   verification: { available: boolean; running: boolean; start(): void }
   refresh: { running: boolean; start(): void }
   /** The parameters of an export of the same records. */
   exported: Record<string, string>
 }
 
-/** What is done with the records that were found: buttons, and on a phone one menu. */
+/** Shows the actions on the found records: buttons, or one menu on a phone. */
 export function RecordsToolbar(props: RecordsToolbarProps) {
   const isPhone = useMatches({ base: true, sm: false }, { getInitialValueInEffect: false })
   return isPhone ? <ToolMenu {...props} /> : <ToolButtons {...props} />

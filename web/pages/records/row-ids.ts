@@ -1,6 +1,9 @@
 import type { HubRecord } from '../../api/hub-record.ts'
 
-/** What tells rows apart: their record ids. A Hub that lies may answer one twice, and both are shown. */
+/**
+ * Returns a function that identifies rows by their record ids. A dishonest Hub may return one twice, and both are
+ * shown.
+ */
 export function rowIdsOf(rows: readonly HubRecord[]): (row: HubRecord) => string {
   const seen = new Set<string>()
   const again = new Map<HubRecord, string>()

@@ -11,7 +11,7 @@ interface RowVerificationNoticeProps {
   rows: readonly HubRecord[]
 }
 
-/** What verifying the loaded rows came to, and whether the Hub says the same of them. */
+/** Shows the result of verifying the loaded rows, and whether the Hub's verdict agrees. */
 export function RowVerificationNotice({ verification, rows }: RowVerificationNoticeProps) {
   const { verdicts, asked, running, problems, error } = verification
   if (error !== null) return <ProblemNotice error={error} title="The rows were not verified" />

@@ -6,17 +6,17 @@ import { verifierOf } from '../../verification/use-verification.ts'
 import { logKeys } from '../../verification/verify-record.ts'
 import { type RowVerdicts, verifyRows } from '../../verification/verify-rows.ts'
 
-/** So many rows are verified at once. */
+/** Maximum number of rows per verification. */
 export const verifiedAtOnce = 1000
 
 export interface RowVerification {
   verdicts: RowVerdicts
-  /** How many there are to verify; undefined where none was asked for. */
+  /** The number of rows to verify; undefined before the first request. */
   asked: number | undefined
   running: boolean
-  /** What is wrong with the keys of the log. */
+  /** Problems with the keys of the log. */
   problems: readonly string[]
-  /** Why it did not run. */
+  /** The reason why the verification did not run. */
   error: unknown
   start(rows: readonly HubRecord[], fits: (record: JsonObject) => boolean): void
 }
@@ -26,7 +26,7 @@ const nothing = { verdicts: new Map() as RowVerdicts, asked: undefined, running:
 /**
  * Verifies loaded rows in this browser, on request.
  *
- * @param of what the rows are of: when it changes, what was found is forgotten
+ * @param of identifies the rows: a new value discards earlier verdicts
  */
 export function useRowVerification(of: string): RowVerification {
   const { tenant } = useMe()

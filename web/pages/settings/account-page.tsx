@@ -28,11 +28,11 @@ import { nothing } from '../../ui/formats.ts'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { type Session, SessionsTable } from './sessions-table.tsx'
 
-/** Who is signed in, what they may do, where else they are signed in, and how the pages look. */
+/** Shows the signed-in user, their permissions, their sessions, and the theme. */
 export default function AccountPage() {
   const person = api.useQuery('get', '/api/v1/auth/me', {}, { staleTime: Number.POSITIVE_INFINITY })
   const failure: unknown = person.error
-  // The token says the rest at once, so that nothing below moves when the name arrives.
+  // The token contains the rest at once, so that nothing below moves when the name arrives.
   const { role, scopes: held, subject } = useMe()
   const known = (text: string | undefined) =>
     text ?? (person.isPending ? <Skeleton height={21} maw="14rem" /> : nothing)

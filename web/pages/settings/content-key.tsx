@@ -11,7 +11,7 @@ import { DescriptionItem, DescriptionList } from '../../ui/description-list.tsx'
 import { formatCount } from '../../ui/formats.ts'
 import { TimeText } from '../../ui/time-text.tsx'
 
-/** The key of a tenant in Mode B, which wraps the keys its content is encrypted under. */
+/** Shows the key of a tenant in Mode B, which wraps the keys that encrypt its content. */
 export function ContentKey({ slug }: { slug: string }) {
   const me = useMe()
   const provision = api.useQuery('get', '/api/v1/hub/provision', {})

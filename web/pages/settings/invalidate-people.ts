@@ -1,6 +1,6 @@
 import { queryClient } from '../../api/query-client.ts'
 
-/** Reads anew what pages show of people. */
+/** Reloads everything that pages show of people. */
 export function invalidatePeople(): Promise<void> {
   return queryClient.invalidateQueries({ queryKey: ['get', '/api/v1/roster/users'] })
 }

@@ -20,7 +20,7 @@ import { RefusedChange, RoleDialog } from './role-dialog.tsx'
 
 const route = getRouteApi('/settings/people')
 
-/** Who may sign in to the tenant, and what they may do there. */
+/** Shows who may sign in to the tenant, and with which role. */
 export default function PeoplePage() {
   const { search, role, active } = route.useSearch()
   const navigate = route.useNavigate()

@@ -4,7 +4,7 @@ import { roleNames } from '../../../contract/roles.ts'
 const optional = <Schema extends v.GenericSchema>(schema: Schema) =>
   v.optional(v.fallback(v.optional(schema), undefined))
 
-/** Which people are listed. */
+/** The filters of the listed people. */
 export const peopleSearch = v.object({
   search: optional(v.pipe(v.string(), v.minLength(1), v.maxLength(200))),
   role: optional(v.picklist(roleNames)),

@@ -45,11 +45,11 @@ const columns = [
 ]
 
 interface PeopleTableProps extends Pick<DataTableProps<Person>, 'rows' | 'more'> {
-  /** The same function each time, or open menus close. */
+  /** Must be the same function in each render; otherwise open menus close. */
   onAsk(asked: { action: PersonAction; person: Person }): void
 }
 
-/** People of the tenant with their roles. */
+/** Shows the people of the tenant with their roles. */
 export function PeopleTable({ onAsk, ...rest }: PeopleTableProps) {
   const all = useMemo(
     () =>

@@ -16,7 +16,7 @@ const schema = v.object({
   email: v.pipe(v.string(), v.trim(), v.email('Give a whole address, such as lee@acme.example')),
 })
 
-/** Adds somebody before they sign in for the first time. */
+/** Adds a person before their first sign-in. */
 export function PersonForm({ opened, onClose }: { opened: boolean; onClose(): void }) {
   return (
     <Dialog opened={opened} onClose={onClose} title="Add person" closeOnClickOutside={false}>

@@ -38,14 +38,14 @@ const schema = v.pipe(
 )
 
 interface PriceFormProps {
-  /** What the form begins with; undefined while it is closed. */
+  /** The initial values; undefined while the form is closed. */
   price: Partial<Price> | undefined
-  /** The entry of the list that it replaces; a new one is added where absent. */
+  /** The entry of the list to replace; absent, a new one is added. */
   replaces?: Price | undefined
   onClose(): void
 }
 
-/** Adds a price of the tenant's own, or changes one. */
+/** Adds a price override, or changes one. */
 export function PriceForm({ price, replaces, onClose }: PriceFormProps) {
   return (
     <Dialog
@@ -92,7 +92,7 @@ function Fields({ price, replaces, onClose }: PriceFormProps & { price: Partial<
       onClose()
     } catch (error) {
       if (error instanceof HubProblem) {
-        // It stands at the end of the list that was sent; the others were good before.
+        // The errors concern the last entry of the sent list; the others were valid before.
         form.setErrors(
           Object.fromEntries(error.errors.map(({ pointer, detail }) => [pointer.split('/').at(-1) ?? '', detail])),
         )

@@ -15,7 +15,7 @@ import { Reprice } from './reprice.tsx'
 import { savePrices } from './save-prices.ts'
 import { UnpricedModels, useCostsByModel } from './unpriced-models.tsx'
 
-/** What the tenant pays where that is not the list price, and what no price is known for. */
+/** Shows the prices that differ from the list, and models without a price. */
 export default function PricesPage() {
   const me = useMe()
   const mayChange = me.may('replacePrices')
@@ -77,7 +77,7 @@ export default function PricesPage() {
             )}
           </QueryBoundary>
         </Stack>
-        {/* Each after what is above it, so that nothing moves. */}
+        {/* Each part waits for the one above it, so that nothing moves. */}
         {!prices.isPending && <UnpricedModels byModel={byModel} onAdd={mayChange ? begin : undefined} />}
         {!prices.isPending && !byModel.isPending && me.may('rateTelemetryAgain') && <Reprice />}
       </Stack>
@@ -107,7 +107,7 @@ export default function PricesPage() {
   )
 }
 
-/** In the zone of the reader: prices mostly begin with a month. */
+/** Returns the start of the month in the user's time zone: most prices begin with a month. */
 function startOfMonth(): string {
   const now = new Date()
   return new Date(now.getFullYear(), now.getMonth()).toISOString()

@@ -72,11 +72,11 @@ const columns = [
 interface PricesTableProps {
   prices: readonly Price[]
   mayChange: boolean
-  /** The same function each time. */
+  /** Must be the same function in each render. */
   onAsk(asked: { action: 'change' | 'remove'; price: Price }): void
 }
 
-/** The tenant's own prices. */
+/** Shows the tenant's price overrides. */
 export function PricesTable({ prices, mayChange, onAsk }: PricesTableProps) {
   const all = useMemo(
     () =>

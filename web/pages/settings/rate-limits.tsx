@@ -11,7 +11,7 @@ const labels: Record<RateClass, string> = {
   'skill-entitlement': 'Skills and grants',
 }
 
-/** How much the Hub answers in a minute. */
+/** Shows how many calls the Hub permits in a minute. */
 export function RateLimits() {
   return (
     <Paper withBorder p="md" component="section" aria-labelledby="limits">

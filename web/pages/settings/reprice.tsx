@@ -9,7 +9,7 @@ import { Notice } from '../../ui/notice.tsx'
 
 const pollMs = 2000
 
-/** What the Hub writes down when a run has ended (docs/administrator.md, "Repricing"). */
+/** The details of the event at the end of a run (docs/administrator.md, "Repricing"). */
 interface RunDetails {
   job_id?: string
   checked?: number
@@ -18,13 +18,13 @@ interface RunDetails {
   cost_usd_computed_after?: number
 }
 
-/** Rates stored events again at the prices of now, and tells what came of it. */
+/** Reprices stored events at the current prices, and shows the result. */
 export function Reprice() {
   const [from, setFrom] = useState<string>()
   const [to, setTo] = useState<string>()
   const start = api.useMutation('post', '/api/v1/telemetry/prices:rerate')
   const jobId = start.data?.job_id
-  // The end of a run is a governance event: there is no other word of it.
+  // A governance event marks the end of a run; there is no other signal.
   const ended = api.useQuery(
     'get',
     '/api/v1/hub/records',

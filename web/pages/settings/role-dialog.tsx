@@ -11,7 +11,7 @@ import { Notice } from '../../ui/notice.tsx'
 import { invalidatePeople } from './invalidate-people.ts'
 import type { Person } from './people-table.tsx'
 
-/** Gives somebody another role. */
+/** Assigns another role to a person. */
 export function RoleDialog({ person, onClose }: { person: Person; onClose(): void }) {
   const [role, setRole] = useState<Role>(person.role)
   const name = person.display_name ?? person.email
@@ -48,7 +48,7 @@ export function RoleDialog({ person, onClose }: { person: Person; onClose(): voi
   )
 }
 
-/** A tenant keeps at least one administrator who can sign in. */
+/** Shows why a change was refused: a tenant keeps at least one administrator who can sign in. */
 export function RefusedChange({ error }: { error: unknown }) {
   const isLast = error instanceof HubProblem && error.status === 409 && /administrator/.test(error.message)
   if (!isLast) return <ProblemNotice error={error} title="Nothing was changed" />

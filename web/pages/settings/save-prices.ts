@@ -4,22 +4,22 @@ import { formatTime } from '../../ui/time-text.tsx'
 
 type Price = ApiResponse<'getPrices'>['prices'][number]
 
-/** The list is another than the reader saw; nothing was saved. Says why, and what to do. */
+/** Signals that the list changed since it was shown, and that nothing was saved. Contains the reason and the fix. */
 export class PriceConflict extends Error {
   override readonly name = 'PriceConflict'
 }
 
-/** What tells one entry of the list from another. The same moment may be written in several ways. */
+/** Returns the identity of an entry of the list. The same time may be written in several ways. */
 export function priceId({ llm_platform = '', llm_model, effective_from }: Price): string {
   return JSON.stringify([llm_platform, llm_model, Date.parse(effective_from)])
 }
 
 /**
- * Changes one entry of the list of prices. The Hub replaces the list as a whole, so it is read anew right before: what
- * somebody else has changed meanwhile stays.
+ * Changes one entry of the list of prices. The Hub replaces the list as a whole, so this reads it again first:
+ * concurrent changes stay.
  *
- * @throws PriceConflict where the entry that was to be changed is another by now, or the new one has a twin;
- *   what the Hub refuses (HubProblem)
+ * @throws PriceConflict if the entry to change has changed meanwhile, or the new one already exists; HubProblem if the
+ * Hub refuses
  */
 export async function savePrices({ add, remove }: { add?: Price; remove?: Price | undefined }): Promise<void> {
   const { data } = await hub.GET('/api/v1/telemetry/prices', {})

@@ -1,6 +1,6 @@
 import type { Scope } from '../../../contract/scopes.ts'
 
-/** Scopes by what they are about, for checkboxes. */
+/** Scopes by subject, for checkboxes. */
 export const scopeGroups: readonly { label: string; scopes: readonly Scope[] }[] = [
   { label: 'Records', scopes: ['hub:read', 'hub:write', 'hub:purge', 'governance:read'] },
   { label: 'Telemetry', scopes: ['telemetry:write', 'telemetry:read'] },
@@ -9,7 +9,7 @@ export const scopeGroups: readonly { label: string; scopes: readonly Scope[] }[]
   { label: 'Connections', scopes: ['connector:admin'] },
 ]
 
-/** The least that common programs need. */
+/** The minimum scopes of common programs. */
 export const scopePresets: readonly { label: string; scopes: readonly Scope[] }[] = [
   { label: 'Send telemetry', scopes: ['telemetry:write'] },
   { label: 'Read records', scopes: ['hub:read'] },

@@ -24,12 +24,12 @@ const schema = v.object({
 interface ServiceAccountFormProps {
   opened: boolean
   onClose(): void
-  /** The account to change; a new one where absent. */
+  /** The account to change; absent for a new one. */
   account?: ServiceAccount | undefined
   onCreated(account: NewServiceAccount): void
 }
 
-/** Makes a service account, or changes one. */
+/** Creates a service account, or changes one. */
 export function ServiceAccountForm({ opened, onClose, account, onCreated }: ServiceAccountFormProps) {
   return (
     <SidePanel

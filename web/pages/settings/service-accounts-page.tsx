@@ -23,7 +23,7 @@ interface Shown {
   formerUntil?: string
 }
 
-/** Credentials of programs: made, changed, rotated, disabled. */
+/** Manages credentials of programs: create, change, rotate, disable. */
 export default function ServiceAccountsPage() {
   const me = useMe()
   const [creating, setCreating] = useState(false)
@@ -131,7 +131,7 @@ export default function ServiceAccountsPage() {
   )
 }
 
-/** How a program gets a token, with the secret left to a variable: commands end up in histories. */
+/** Shows how a program gets a token. The secret is in a variable, because shells store commands in their history. */
 function TokenCommand({ clientId }: { clientId: string }) {
   return (
     <div>

@@ -79,11 +79,11 @@ export type AccountAction = 'change' | 'rotate' | 'disable'
 
 interface ServiceAccountsTableProps {
   accounts: readonly ServiceAccount[]
-  /** The same function each time, or open menus close. */
+  /** Must be the same function in each render; otherwise open menus close. */
   onAsk(asked: { action: AccountAction; account: ServiceAccount }): void
 }
 
-/** Credentials of programs, the oldest first. */
+/** Shows credentials of programs, the oldest first. */
 export function ServiceAccountsTable({ accounts, onAsk }: ServiceAccountsTableProps) {
   const all = useMemo(
     () =>

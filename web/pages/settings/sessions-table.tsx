@@ -21,7 +21,7 @@ const browsers = [
   [/Safari\//, 'Safari'],
 ] as const
 
-/** The name of a browser, where it is one of the common ones; else what it says of itself. */
+/** Returns the name of a common browser, otherwise its user agent. */
 function browserOf(userAgent: string | undefined): string {
   if (!userAgent) return 'Unknown program'
   return browsers.find(([pattern]) => pattern.test(userAgent))?.[1] ?? userAgent
@@ -72,7 +72,7 @@ const columns = [
   }),
 ]
 
-/** Where somebody is signed in. This browser's own session ends by signing out. */
+/** Shows a person's sessions. This browser's own session ends by signing out. */
 export function SessionsTable({ sessions, onEnd }: { sessions: readonly Session[]; onEnd(session: Session): void }) {
   const all = useMemo(
     () =>

@@ -29,13 +29,13 @@ type Values = ReturnType<typeof valuesOf>
 const isSame = (one: Values, other: Values) =>
   one.display_name === other.display_name && one.contact_email === other.contact_email
 
-/** What the tenant says of itself. The Hub replaces it as a whole, so what somebody else saved meanwhile is shown first. */
+/** Edits the tenant's details. The Hub replaces them as a whole, so concurrent changes are shown first. */
 export function TenantDetails({ tenant }: { tenant: Tenant }) {
   const stored = valuesOf(tenant)
   const form = useForm({ initialValues: stored, validate: schemaResolver(schema, { sync: true }) })
   const [failure, setFailure] = useState<unknown>()
   const [busy, setBusy] = useState(false)
-  /** What is stored, where it is not what the form began with; whoever saves then has seen it. */
+  /** The stored details if they differ from the form's initial values; the user sees them before saving. */
   const meanwhile = !busy && !isSame(stored, form.getInitialValues()) ? stored : undefined
   const isDirty = form.isDirty()
 
@@ -45,8 +45,8 @@ export function TenantDetails({ tenant }: { tenant: Tenant }) {
     form.clearErrors()
     setFailure(undefined)
   }
-  // Where nothing is typed there is nothing to lose.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the form and what is made of the tenant are made anew with each drawing
+  // Without input there is nothing to lose.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the form and the values from the tenant are new in each render
   useEffect(() => {
     if (meanwhile && !isDirty) beginWith(meanwhile)
   }, [tenant, busy, isDirty])

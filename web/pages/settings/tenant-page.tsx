@@ -19,7 +19,7 @@ const modes: Record<Tenant['mode'], string> = {
   C: 'C: without content: telemetry, skills and governance events alone',
 }
 
-/** What the Hub knows of the tenant itself. */
+/** Shows the settings of the tenant. */
 export default function TenantPage() {
   const me = useMe()
   const tenant = api.useQuery('get', '/api/v1/tenant', {})
@@ -36,7 +36,7 @@ export default function TenantPage() {
           )}
         </QueryBoundary>
         {tenant.data?.mode === 'B' && me.may('getProvision') && <ContentKey slug={tenant.data.tenant} />}
-        {/* Later than what is above, so that it does not move. */}
+        {/* Rendered after the content above, so that it does not move. */}
         {!tenant.isPending && <RateLimits />}
       </Stack>
     </>

@@ -4,7 +4,7 @@ import { api } from '../../api/api-client.ts'
 import { QueryBoundary } from '../../components/query-boundary.tsx'
 import { formatCount } from '../../ui/formats.ts'
 
-/** What was used of each model in the last days, and how much of it has no price. */
+/** Returns the recent use of each model, and its share without a price. */
 export function useCostsByModel() {
   return api.useQuery('get', '/api/v1/telemetry/reconciliation', {
     params: { query: { group_by: 'model', limit: pageSizeMax } },
@@ -13,11 +13,11 @@ export function useCostsByModel() {
 
 interface UnpricedModelsProps {
   byModel: ReturnType<typeof useCostsByModel>
-  /** Absent for those who may not change prices. */
+  /** Absent for users who may not change prices. */
   onAdd?: ((llmModel: string) => void) | undefined
 }
 
-/** Models of the last days whose events no price is known for. */
+/** Lists recently used models without a known price. */
 export function UnpricedModels({ byModel, onAdd }: UnpricedModelsProps) {
   return (
     <Stack component="section" aria-labelledby="unpriced" gap="sm">

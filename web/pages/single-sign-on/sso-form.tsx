@@ -27,7 +27,7 @@ interface SsoFormProps {
   onSaved(): void
 }
 
-/** Issuer, client and domains of the identity provider. */
+/** Edits issuer, client and domains of the identity provider. */
 export function SsoForm({ sso, onSaved }: SsoFormProps) {
   const queryClient = useQueryClient()
   const save = api.useMutation('post', ssoPath)
@@ -72,7 +72,7 @@ export function SsoForm({ sso, onSaved }: SsoFormProps) {
           <TextInput label="Client id" required autoComplete="off" miw="14rem" {...form.getInputProps('client_id')} />
           <PasswordInput
             label="Client secret"
-            // The Hub takes no change without it, and never shows the one it keeps.
+            // The Hub requires the secret for each change, and never shows the stored one.
             required
             autoComplete="off"
             miw="14rem"

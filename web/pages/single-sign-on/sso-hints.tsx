@@ -36,7 +36,7 @@ const hints = [
   },
 ]
 
-/** What the issuer looks like and where its parts are found, for the usual providers. */
+/** Shows the form of the issuer for common providers, and where its parts are found. */
 export function SsoHints() {
   return (
     <Accordion variant="separated" aria-label="Hints for identity providers">

@@ -11,7 +11,7 @@ import type { Pack } from './packs-panel.tsx'
 type Application = ApiResponse<'applyCowork'>
 const path = '/api/v1/skill-entitlement/coworks/{cowork_id}/apply'
 
-/** Applies a pack, after it was tried and its changes were shown. */
+/** Applies a pack, after a dry run that shows its changes. */
 export function ApplyPack({ pack }: { pack: Pack }) {
   const queryClient = useQueryClient()
   const [planned, setPlanned] = useState<Application>()
@@ -54,7 +54,7 @@ export function ApplyPack({ pack }: { pack: Pack }) {
 
 const namedMax = 20
 
-/** What applying a pack changes, or has changed. */
+/** Shows the changes of applying a pack, planned or done. */
 export function ApplicationChanges({ application, done = false }: { application: Application; done?: boolean }) {
   const { registered, published, granted, revoked, unchanged } = application
   if (unchanged)

@@ -12,13 +12,13 @@ import { PackForm } from './pack-form.tsx'
 import { isChanged, type Pack } from './packs-panel.tsx'
 
 interface PackDetailsProps {
-  /** A new one where it is absent. */
+  /** The pack; absent for a new one. */
   pack: Pack | undefined
   onStored(packId: string): void
   onClose(): void
 }
 
-/** A pack: what it holds, changing it, applying it, and what that changed last. */
+/** Shows a pack: its content, editing and applying it, and its last changes. */
 export function PackDetails({ pack, onStored, onClose }: PackDetailsProps) {
   const me = useMe()
   const [edits, { open: edit, close: stopEditing }] = useDisclosure(false)

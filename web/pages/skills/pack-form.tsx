@@ -38,7 +38,7 @@ interface PackFormProps {
   onCancel(): void
 }
 
-/** Stores a pack. It comes into effect when it is applied. */
+/** Stores a pack. It takes effect when it is applied. */
 export function PackForm({ pack: stored, onStored, onCancel }: PackFormProps) {
   const queryClient = useQueryClient()
   const archetypes = useArchetypes()

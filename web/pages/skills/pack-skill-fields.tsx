@@ -6,16 +6,16 @@ import type { PackSkill } from './pack-form.tsx'
 
 interface PackSkillFieldsProps {
   form: UseFormReturnType<{ cowork_id: string; name: string; archetype_ids: string[]; skills: PackSkill[] }>
-  /** In mode C no description and no manifest is kept. */
+  /** False in Mode C, which stores no descriptions and manifests. */
   withContent: boolean
 }
 
-/** The skills of a pack: registered ones by their ids, or new ones with what they say. */
+/** Edits the skills of a pack: registered ones by their ids, or new ones with their definition. */
 export function PackSkillFields({ form, withContent }: PackSkillFieldsProps) {
   const skills = useSkills()
   const rows = form.values.skills
 
-  /** A skill that is registered brings its name and newest version. */
+  /** Fills in the name and newest version of a registered skill. */
   function choose(index: number, skillId: string) {
     const known = skills.data?.find(({ skill_id }) => skill_id === skillId)
     const version = known?.versions.at(-1)

@@ -16,10 +16,10 @@ export type Pack = ApiResponse<'listCoworks'>['items'][number]
 export const packsPath = '/api/v1/skill-entitlement/coworks'
 
 const route = getRouteApi('/onboarding/skills')
-/** Stands for a pack that is being made; no id of a pack has such a character. */
+/** Represents a new pack in the address; ids of packs cannot contain this character. */
 const fresh = '+'
 
-/** Stored after it was applied: what is stored is not yet in effect. */
+/** Returns true if a pack was stored after it was last applied: its stored content is not yet in effect. */
 export const isChanged = ({ applied_at, updated_at }: Pack) => applied_at !== undefined && updated_at > applied_at
 
 const column = columnsOf<Pack>()
@@ -62,7 +62,7 @@ export function usePacks() {
   )
 }
 
-/** Skill packs: what is stored, and what of it is in effect. */
+/** Shows skill packs: their stored content, and whether it is in effect. */
 export function PacksPanel() {
   const me = useMe()
   const { pack: openId } = route.useSearch()

@@ -12,7 +12,7 @@ import { CopyText } from '../../ui/copy-text.tsx'
 import { TimeText } from '../../ui/time-text.tsx'
 import { type SkillState, SkillStateBadge, skillStates, transitionVerbs } from './skill-states.tsx'
 
-/** A skill with its versions, and moving it to another state. */
+/** Shows a skill with its versions, and changes its state. */
 export function SkillDetails({ skill }: { skill: Skill }) {
   const me = useMe()
   const queryClient = useQueryClient()

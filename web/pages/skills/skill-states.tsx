@@ -4,7 +4,7 @@ import type { Skill } from '../../components/full-lists.ts'
 
 export type SkillState = Skill['state']
 
-/** What a state means, and where a skill may go from it. */
+/** The meaning of each state, and the possible next states. */
 export const skillStates: Record<
   SkillState,
   { label: string; means: string; color: string; Icon: typeof IconCheck; next: SkillState[] }

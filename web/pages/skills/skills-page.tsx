@@ -16,7 +16,7 @@ export default function SkillsPage() {
       />
       <Stack gap="lg">
         <PacksPanel />
-        {/* Each after what is above it, so that nothing moves. */}
+        {/* Each part waits for the one above it, so that nothing moves. */}
         {!packs.isPending && <SkillsPanel />}
         {!packs.isPending && skills.data?.some(({ state }) => state === 'published') && <LatestRepublish />}
       </Stack>

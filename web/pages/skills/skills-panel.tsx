@@ -45,7 +45,7 @@ const skillColumns = column.columns([
   }),
 ])
 
-/** Registered skills with their states. */
+/** Shows registered skills with their states. */
 export function SkillsPanel() {
   const { skill: openId, search = '' } = route.useSearch()
   const navigate = useNavigate({ from: '/onboarding/skills' })

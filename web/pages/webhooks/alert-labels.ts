@@ -15,12 +15,12 @@ const formats: Record<Rule['metric'], (value: number) => string> = {
   cost_usd_per_hour: (value) => `${formatUsd(value)} an hour`,
 }
 
-/** A figure of a metric with its unit: 20%, 1.2 s, $5.00 an hour. */
+/** Returns a value of a metric with its unit: 20%, 1.2 s, $5.00 an hour. */
 export function formatMetric(metric: Rule['metric'], value: number): string {
   return formats[metric](value)
 }
 
-/** "Share of failures of a skill above 20% over 60 minutes" */
+/** Returns a rule as text: "Share of failures of a skill above 20% over 60 minutes" */
 export function describeRule({ metric, group_by, above, window_minutes }: Rule): string {
   return `${metricLabels[metric]} of a ${groupLabels[group_by].toLowerCase()} above ${formatMetric(metric, above)} over ${window_minutes} minutes`
 }

@@ -7,7 +7,7 @@ import { newRule, type WebhookValues } from './webhook-form.ts'
 
 const options = (labels: Record<string, string>) => Object.entries(labels).map(([value, label]) => ({ value, label }))
 
-/** Rules over windows of time: each opens an alert for every skill, person or archetype that exceeds it. */
+/** Edits rules over time windows: each opens an alert for every skill, person or archetype above its threshold. */
 export function AlertRulesField({ form }: { form: UseFormReturnType<WebhookValues> }) {
   const { alerts } = form.values
   return (

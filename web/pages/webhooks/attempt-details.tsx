@@ -10,11 +10,11 @@ type Attempt = ApiResponse<'getDelivery'>['attempts'][number]
 
 interface AttemptsProps {
   attempts: readonly Attempt[]
-  /** How many there were in all; the Hub keeps the last of them. */
+  /** The number of all attempts; the Hub stores the last of them. */
   count: number
 }
 
-/** Every attempt of a delivery, the newest first and open: what was sent and what came back. */
+/** Shows every attempt of a delivery, with its request and response, the newest first and open. */
 export function Attempts({ attempts, count }: AttemptsProps) {
   const newestFirst = attempts.toReversed()
   return (

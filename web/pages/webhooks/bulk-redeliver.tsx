@@ -26,7 +26,7 @@ interface RedeliverManyProps {
   until: string | undefined
 }
 
-/** Sends again what a receiver missed, after an outage of it. */
+/** Sends messages again that a receiver missed during an outage. */
 export function BulkRedeliver({ opened, onClose, ...rest }: RedeliverManyProps) {
   return opened && <Dialog onClose={onClose} {...rest} />
 }

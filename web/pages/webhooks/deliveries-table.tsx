@@ -58,7 +58,7 @@ const columns = column.columns([
   }),
 ])
 
-/** Deliveries to an endpoint, the newest first. */
+/** Shows deliveries to an endpoint, the newest first. */
 export function DeliveriesTable(props: Pick<DataTableProps<Delivery>, 'rows' | 'onOpen' | 'openId' | 'more'>) {
   return <DataTable label="Deliveries" columns={columns} rowId={({ delivery_id }) => delivery_id} {...props} />
 }

@@ -19,7 +19,7 @@ import type { Webhook } from './webhook-form.ts'
 
 const route = getRouteApi('/webhooks/$webhookId')
 
-/** What an endpoint was sent, and what came of it. */
+/** Shows the deliveries to an endpoint and their results. */
 export function Deliveries({ webhook }: { webhook: Webhook }) {
   const me = useMe()
   const search = route.useSearch()
@@ -48,7 +48,7 @@ export function Deliveries({ webhook }: { webhook: Webhook }) {
       pageParamName: 'cursor',
       initialPageParam: null,
       getNextPageParam: (page) => page.next_cursor ?? undefined,
-      // Only the newest page is looked at again by itself: every page is a call.
+      // Polls only while the first page alone is loaded: every page is a call.
       refetchInterval: ({ state }) => (state.data && state.data.pages.length > 1 ? false : 10_000),
     },
   )

@@ -5,7 +5,7 @@ import { TimeText } from '../../ui/time-text.tsx'
 import { Attempts } from './attempt-details.tsx'
 import { DeliveryStatusBadge } from './delivery-status.tsx'
 
-/** A delivery with its message and all that came of it. */
+/** Shows a delivery with its message and its attempts. */
 export function DeliveryDetails({ delivery }: { delivery: ApiResponse<'getDelivery'> }) {
   const { status, attempts, attempt_count, created_at, delivered_at, next_attempt_at, sequence, message_id } = delivery
   return (

@@ -12,12 +12,12 @@ import { useDelivery } from './use-delivery.ts'
 
 interface DeliveryDrawerProps {
   webhookId: string
-  /** Undefined while none is open. */
+  /** Undefined while no delivery is open. */
   deliveryId: string | undefined
   onClose(): void
 }
 
-/** One delivery in full, beside the list. */
+/** Shows one delivery in full, beside the list. */
 export function DeliveryDrawer({ webhookId, deliveryId, onClose }: DeliveryDrawerProps) {
   const delivery = useDelivery(webhookId, deliveryId)
   return (

@@ -13,7 +13,7 @@ interface DeliveryFiltersProps {
   onChange(search: EndpointSearch): void
 }
 
-/** Narrows the deliveries that are listed; the address of the page follows. */
+/** Filters the listed deliveries and updates the address of the page. */
 export function DeliveryFilters({ search, onChange }: DeliveryFiltersProps) {
   const { status, kind, from, until } = search
   const set = [status, kind, from, until].filter((each) => each !== undefined).length

@@ -7,7 +7,7 @@ export const statusLabels: Record<DeliveryStatus, string> = {
   dead: 'Failed permanently',
 }
 
-/** Why an attempt did not work, and what helps. */
+/** The reason of a failed attempt, and advice. */
 export const errorAdvice: Record<DeliveryErrorCode, string> = {
   blocked: 'The Hub does not connect to this address. Use a public one, or ask the operator to allow it.',
   unreachable: 'No connection could be made, or it broke off. Is the receiver running, and its certificate good?',

@@ -10,7 +10,7 @@ const looks = {
   dead: { color: 'red', Icon: IconX },
 }
 
-/** How a delivery stands, in words, with a sign and a colour. */
+/** Shows the status of a delivery as text with a sign and a colour. */
 export function DeliveryStatusBadge({ status }: { status: DeliveryStatus }) {
   const { color, Icon } = looks[status]
   return (

@@ -24,13 +24,13 @@ import type { Webhook } from './webhook-form.ts'
 
 type Action = 'test' | 'edit' | 'rotate' | 'switch' | 'remove'
 
-/** What can be done with an endpoint. */
+/** Shows the actions on an endpoint. */
 export function EndpointActions({ webhook }: { webhook: Webhook }) {
   const me = useMe()
   const navigate = useNavigate()
   const [open, setOpen] = useState<Action>()
   const close = () => setOpen(undefined)
-  // What was tested stands among the deliveries.
+  // The test is among the deliveries.
   const closeAndRead = () => {
     close()
     void refreshWebhooks()

@@ -8,7 +8,7 @@ import { describeRule } from './alert-labels.ts'
 import { formatHealthCount, HealthBadge, healthNote } from './endpoint-health.tsx'
 import { usesThreshold, type Webhook } from './webhook-form.ts'
 
-/** How an endpoint does, and what it was asked to be. */
+/** Shows the health and the configuration of an endpoint. */
 export function EndpointFacts({ webhook }: { webhook: Webhook }) {
   const { health, former_secret_until } = webhook
   const note = healthNote(webhook)

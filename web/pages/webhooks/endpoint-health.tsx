@@ -13,7 +13,7 @@ const looks = {
   disabled: { label: 'Disabled', color: 'gray', Icon: IconPlayerPause },
 } as const
 
-/** How an endpoint does, in a word. */
+/** Shows the health of an endpoint in a word. */
 export function HealthBadge({ status }: { status: Webhook['health']['status'] }) {
   const { label, color, Icon } = looks[status]
   return (
@@ -29,7 +29,7 @@ const reasons = {
   failing: 'every attempt of 120 hours failed',
 } as const
 
-/** Why an endpoint is disabled, or what is wrong with it; undefined where all is well. */
+/** Shows why an endpoint is disabled or unhealthy; undefined if it is healthy. */
 export function healthNote({ disabled_at, disabled_reason, health }: Webhook): ReactNode {
   if (disabled_at) {
     return (
@@ -57,7 +57,7 @@ export function healthNote({ disabled_at, disabled_reason, health }: Webhook): R
   return undefined
 }
 
-/** How many, as far as they are counted. */
+/** Returns a count as text, up to the maximum that is counted. */
 export function formatHealthCount(count: number): string {
   return count >= webhookHealthCountMax ? `${formatCount(webhookHealthCountMax)}+` : formatCount(count)
 }

@@ -11,7 +11,7 @@ import { OpenAlerts } from './open-alerts.tsx'
 
 const route = getRouteApi('/webhooks/$webhookId')
 
-/** One endpoint: how it does, what it was sent, and what can be done with it. */
+/** Shows one endpoint: its health, its deliveries, and its actions. */
 export default function EndpointPage() {
   const { webhookId } = route.useParams()
   const webhook = api.useQuery(

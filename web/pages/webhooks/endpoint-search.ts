@@ -6,7 +6,7 @@ const time = v.pipe(v.string(), v.isoTimestamp())
 const optional = <Schema extends v.GenericSchema>(schema: Schema) =>
   v.optional(v.fallback(v.optional(schema), undefined))
 
-/** What of an endpoint is looked at: deliveries of a status, a kind, a time; the delivery that is open. */
+/** The state of an endpoint's page: filters of deliveries by status, kind and time; the open delivery. */
 export const endpointSearch = v.object({
   status: optional(v.picklist(wordsOf<DeliveryStatus>(deliveryStatuses))),
   kind: optional(v.pipe(v.string(), v.check(isMessageKind))),

@@ -76,7 +76,7 @@ const columns = column.columns([
   }),
 ])
 
-/** The endpoints of the tenant with how they do. */
+/** Shows the endpoints of the tenant with their health. */
 export function EndpointsTable({ webhooks }: { webhooks: readonly Webhook[] }) {
   const navigate = useNavigate()
   return (

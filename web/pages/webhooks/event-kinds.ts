@@ -18,13 +18,13 @@ const meanings: Record<UserEventKind | InvocationEventKind, string> = {
 }
 
 interface EventGroup {
-  /** `user.*`: all of them, those of later versions too. */
+  /** The whole family, such as `user.*`, including kinds of later versions. */
   family: string
   label: string
   kinds: readonly { name: string; meaning: string }[]
 }
 
-/** Events of people and of invocations, with what each tells. */
+/** Events of people and of invocations, with their meaning. */
 export const eventGroups: readonly EventGroup[] = [
   { family: 'user.*', label: 'People', kinds: userEventKinds.map((name) => ({ name, meaning: meanings[name] })) },
   {
@@ -50,7 +50,7 @@ const families: Record<string, string> = {
   webhook: 'Endpoints',
 }
 
-/** Governance events by family, for a choice in groups: the family itself first, then its kinds. */
+/** Governance events by family, as grouped options: first the family itself, then its kinds. */
 export const governanceChoices = governanceFamilies.map((family) => ({
   group: families[family] ?? family,
   items: [
@@ -61,7 +61,7 @@ export const governanceChoices = governanceFamilies.map((family) => ({
   ],
 }))
 
-/** Every kind a delivery may be of, to filter by. */
+/** Every kind of delivery, for filters. */
 export const deliveryKinds: readonly string[] = [
   ...userEventKinds,
   ...invocationEventKinds,

@@ -9,7 +9,7 @@ interface EventsFieldProps {
   error?: ReactNode
 }
 
-/** What an endpoint is told, chosen by family or by kind. */
+/** Selects the events of an endpoint, by family or by kind. */
 export function EventsField({ value, onChange, error }: EventsFieldProps) {
   const set = (name: string, wanted: boolean) =>
     onChange(wanted ? [...value.filter((each) => each !== name), name] : value.filter((each) => each !== name))

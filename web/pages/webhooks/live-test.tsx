@@ -8,7 +8,7 @@ import { Notice } from '../../ui/notice.tsx'
 import { DeliveryDetails } from './delivery-details.tsx'
 import { useDelivery } from './use-delivery.ts'
 
-/** Sends a test message and shows the request and the answer as they come. */
+/** Sends a test message and shows the request and the response as they arrive. */
 export function LiveTest({ opened, onClose, webhookId }: { opened: boolean; onClose(): void; webhookId: string }) {
   return (
     <Dialog opened={opened} onClose={onClose} title="Live test" size="lg">
@@ -17,7 +17,7 @@ export function LiveTest({ opened, onClose, webhookId }: { opened: boolean; onCl
   )
 }
 
-/** The test itself: also a step of the rotation walk-through. */
+/** Runs the test; also a step of the secret rotation. */
 export function TestRun({ webhookId, onTaken }: { webhookId: string; onTaken?(): void }) {
   const [deliveryId, setDeliveryId] = useState<string>()
   const send = api.useMutation('post', '/api/v1/webhooks/{webhook_id}:test', {

@@ -57,7 +57,7 @@ const columns = column.columns([
   }),
 ])
 
-/** Episodes that an endpoint's rules have open now. Those that closed are among its deliveries. */
+/** Shows the open alerts of an endpoint's rules. Resolved ones are among its deliveries. */
 export function OpenAlerts({ webhookId }: { webhookId: string }) {
   const alerts = api.useQuery(
     'get',

@@ -17,7 +17,7 @@ interface SecretRotationProps {
   webhook: Webhook
 }
 
-/** Leads through giving an endpoint another secret without losing a message. */
+/** Guides through a secret rotation without a lost message. */
 export function SecretRotation({ opened, onClose, webhook }: SecretRotationProps) {
   const [mayClose, setMayClose] = useState(true)
   return (
@@ -44,7 +44,7 @@ function Walk({
   const [kept, setKept] = useState(false)
   const orientation = useMatches<'vertical' | 'horizontal'>({ base: 'vertical', sm: 'horizontal' })
   const rotate = api.useMutation('post', '/api/v1/webhooks/{webhook_id}:rotate-secret', {
-    // From here on there may be a secret that nobody has seen yet.
+    // From here on there may be a secret that the user has not yet seen.
     onMutate: () => onMayClose(false),
     onError: () => onMayClose(true),
     onSuccess: () => {

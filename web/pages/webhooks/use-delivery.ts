@@ -1,10 +1,13 @@
 import { api } from '../../api/api-client.ts'
 
-/** Most receivers answer at once; a slow one is asked after less often, for calls are limited. */
+/**
+ * Polling intervals in milliseconds. Most receivers respond at once; a slow one is polled less often, because calls are
+ * limited.
+ */
 const pollMs = { atFirst: 500, later: 2000 }
 const firstLooks = 3
 
-/** A delivery, read anew until it has its outcome. */
+/** Returns a delivery, polled until its result is known. */
 export function useDelivery(webhookId: string, deliveryId: string | undefined) {
   return api.useQuery(
     'get',

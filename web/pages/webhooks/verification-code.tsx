@@ -13,7 +13,7 @@ try:
 except WebhookRefused:
     return "", 400`
 
-/** How a receiver verifies a message, as docs/webhooks.md has it. */
+/** Shows how a receiver verifies a message, from docs/webhooks.md. */
 export function VerificationCode() {
   return (
     <div>

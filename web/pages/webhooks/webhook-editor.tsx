@@ -15,7 +15,7 @@ import { bodyOf, usesFilters, usesThreshold, valuesOf, type Webhook, webhookSche
 interface WebhookEditorProps {
   opened: boolean
   onClose(): void
-  /** The endpoint to change; a new one where absent. */
+  /** The endpoint to change; absent for a new one. */
   webhook?: Webhook
   onSaved(saved: Webhook): void
 }

@@ -5,7 +5,7 @@ export type Webhook = ApiResponse<'getWebhook'>
 export type Rule = NonNullable<Webhook['alerts']>[number]
 type Amount = number | ''
 
-/** As the form holds it: numbers that are not set are empty. */
+/** The form's values; unset numbers are empty. */
 export interface WebhookValues {
   url: string
   description: string
@@ -16,7 +16,7 @@ export interface WebhookValues {
 }
 
 export interface RuleValues {
-  /** Of the form alone, so that rules keep their place. */
+  /** Exists in the form only, so that rules keep their position. */
   key: string
   metric: Rule['metric']
   group_by: Rule['group_by']
@@ -46,7 +46,7 @@ const rule = v.object({
   min_invocations: v.union([v.literal(''), v.pipe(v.number(), v.minValue(1, 'At least 1'))]),
 })
 
-/** What can be told before the Hub is asked. The address is judged by the Hub alone, which knows what it may connect to. */
+/** Checks values before the request. Only the Hub checks the address, because it knows the permitted targets. */
 export const webhookSchema = v.pipe(
   v.object({
     url: v.pipe(v.string(), v.trim(), v.url('Give a whole address, such as https://hooks.acme.example/hub')),
@@ -65,11 +65,11 @@ export const webhookSchema = v.pipe(
   ),
 )
 
-/** Whether thresholds mean something for what is chosen. */
+/** Returns true if thresholds apply to the selected events. */
 export const usesThreshold = (events: readonly string[], kind: string) =>
   events.includes('skill.*') || events.includes(kind)
 
-/** Whether filters mean something for what is chosen. */
+/** Returns true if filters apply to the selected events and alerts. */
 export const usesFilters = ({ events, alerts }: WebhookValues) =>
   alerts.length > 0 || events.some((name) => name.startsWith('skill.'))
 
@@ -90,7 +90,7 @@ export function valuesOf(webhook?: Webhook): WebhookValues {
   }
 }
 
-/** What the Hub is sent. Everything is named, so that what was emptied is taken away. */
+/** Returns the request body. It contains every member, so that emptied ones are removed. */
 export function bodyOf(values: WebhookValues): Body<'createWebhook'> {
   const { url, description, events, thresholds, filters, alerts } = values
   const { latency_ms, cost_usd } = thresholds

@@ -14,7 +14,7 @@ import { VerificationCode } from './verification-code.tsx'
 import { WebhookEditor } from './webhook-editor.tsx'
 import type { Webhook } from './webhook-form.ts'
 
-/** Endpoints of other systems that the Hub tells what happens in the tenant. */
+/** Shows endpoints of other systems that receive the tenant's events. */
 export default function WebhooksPage() {
   const me = useMe()
   const navigate = useNavigate()

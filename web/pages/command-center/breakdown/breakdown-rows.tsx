@@ -19,9 +19,9 @@ import { dimensionOf, type Group, shownKey } from './dimensions.ts'
 
 export interface BreakdownRow extends Row {
   group: Group
-  /** Of all invocations of the range. */
+  /** The share of all invocations of the range. */
   share: number
-  /** The same key in the period before; undefined where it had no events, null while that is not known. */
+  /** The same key in the previous period; undefined if it had no events, null while unknown. */
   before: Row | undefined | null
 }
 
@@ -44,7 +44,7 @@ const figures: Record<string, (row: Row) => number> = {
   tokens: (row) => row.tokens_in + row.tokens_out,
 }
 
-/** By a column; what is alike stays in the order of keys. */
+/** Sorts rows by a column; equal rows stay in the order of keys. */
 export function order(rows: BreakdownRow[], by: string, descending: boolean): BreakdownRow[] {
   const figure = figures[by]
   const sign = descending ? -1 : 1
@@ -55,7 +55,7 @@ export function order(rows: BreakdownRow[], by: string, descending: boolean): Br
 const column = columnsOf<BreakdownRow>()
 const right = { align: 'right' } as const
 
-/** Widths of the columns whose figures may be long, in pixels: a figure that is cut is another one. */
+/** Returns the widths of columns with possibly long numbers, in pixels: a truncated number would be wrong. */
 export function breakdownWidths(rows: readonly BreakdownRow[]) {
   const widest = (text: (row: BreakdownRow) => string, least: number) =>
     rows.reduce((width, row) => Math.max(width, metricWidth(text(row).length)), least)
@@ -67,7 +67,7 @@ export function breakdownWidths(rows: readonly BreakdownRow[]) {
   }
 }
 
-/** Columns of the table, by the ids that `sort` in the address knows. */
+/** Returns the columns of the table, by the ids that `sort` in the address uses. */
 export function breakdownColumns(group: Group, widths: ReturnType<typeof breakdownWidths>) {
   return column.columns([
     column.accessor((row) => row.key ?? '', {
@@ -160,7 +160,7 @@ export function breakdownColumns(group: Group, widths: ReturnType<typeof breakdo
   ])
 }
 
-/** The same in a file, exact, with what a table has no room for. */
+/** Returns the columns of the exported file: exact values, and more of them than the table has space for. */
 export function breakdownFigures(group: Group): MetricColumn<BreakdownRow>[] {
   return [
     { id: group, label: dimensionOf(group).label, value: (row) => row.key },

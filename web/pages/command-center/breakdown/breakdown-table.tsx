@@ -16,7 +16,7 @@ interface BreakdownTableProps extends SearchState {
   narrow: SearchState['change']
 }
 
-/** A row drills down: it becomes a filter, and the next dimension is shown. */
+/** Shows a table whose rows drill down: a row becomes a filter, and the next dimension is shown. */
 export function BreakdownTable({ search, filters, group, change, keys, narrow }: BreakdownTableProps) {
   const { now, rows = none, sort } = keys
   const { label, plural, field } = dimensionOf(group)

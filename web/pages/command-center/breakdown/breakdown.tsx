@@ -15,7 +15,7 @@ import { PivotTable, pivotMetrics } from './pivot-table.tsx'
 import { useBreakdown } from './use-breakdown.ts'
 import { usePivot } from './use-pivot.ts'
 
-/** The figures by one dimension, or by two. */
+/** Shows the metrics by one dimension, or by two. */
 export function Breakdown(center: SearchState) {
   const { search, filters, range, group, change } = center
   const me = useMe()
@@ -24,7 +24,7 @@ export function Breakdown(center: SearchState) {
   const cross = usePivot({ group, across, span: range, filters })
   const heading = useRef<HTMLHeadingElement>(null)
 
-  /** What was chosen is gone then: the keyboard goes on from here. */
+  /** The selected row disappears: the keyboard focus continues from here. */
   const narrow: SearchState['change'] = (changes) => {
     change(changes)
     heading.current?.focus()

@@ -1,4 +1,4 @@
-/** What figures can be grouped and filtered by, in the order in which one drills down. */
+/** Dimensions for grouping and filtering, in the order of drilling down. */
 export const dimensions = [
   { group: 'skill', field: 'skill_id', label: 'Skill', plural: 'Skills' },
   { group: 'archetype', field: 'archetype_id', label: 'Archetype', plural: 'Archetypes' },
@@ -16,33 +16,39 @@ export function dimensionOf(group: Group): Dimension {
   return dimensions.find((each) => each.group === group) ?? dimensions[0]
 }
 
-/** The filters among the parameters of an address. */
+/** Returns the filters among the parameters of an address. */
 export function filtersOf(search: Readonly<Filters>): Filters {
   return Object.fromEntries(
     dimensions.flatMap(({ field }) => (search[field] === undefined ? [] : [[field, search[field]]])),
   )
 }
 
-/** The first dimension that is no filter yet: where drilling down goes on. The given one where all are. */
+/**
+ * Returns the first dimension that is not a filter yet, where drilling down continues; the given one if all are
+ * filters.
+ */
 export function nextDimension(filters: Filters, from: Group): Group {
   const start = dimensions.findIndex(({ group }) => group === from)
   const turned = [...dimensions.slice(start + 1), ...dimensions.slice(0, start + 1)]
   return turned.find(({ field }) => filters[field] === undefined)?.group ?? from
 }
 
-/** A user as people read it: `user:kim@example.com` without its kind. */
+/** Returns a key for people: `user:kim@example.com` without its kind. */
 export function shownKey(group: Group, key: string | undefined): string {
   if (key === undefined) return group === 'model' ? 'No model named' : 'Unknown'
   return group === 'user' ? key.replace(/^user:/, '') : key
 }
 
-/** Names the link of {@link recordsOf}, which leads to more than the figures are of where those are narrowed further. */
+/**
+ * Returns the label of the link of {@link recordsOf}. The linked records exceed the metrics if those are filtered
+ * further.
+ */
 export function recordsLabel({ llm_platform, llm_model }: Filters): string {
   const wider = [llm_platform && 'platforms', llm_model && 'models'].filter(Boolean).join(' and ')
   return wider ? `Show records, of all ${wider}` : 'Show records'
 }
 
-/** The query of the records behind figures. The query API knows no platform and no model. */
+/** Returns the query of the records behind the metrics. The query API has no filter for platform or model. */
 export function recordsOf(filters: Filters, from: string, to: string): Record<string, string> {
   const { skill_id, archetype_id, user_id } = filters
   const known = { skill_id, archetype_id, user_id }

@@ -29,13 +29,13 @@ type Measure = (typeof measures)[number]
 interface Shown {
   label: string
   value(row: Row): number
-  /** As much as a cell has room for. */
+  /** The text that fits into a cell. */
   text(row: Row): string
-  /** All of it. */
+  /** The full text. */
   full(row: Row): string
 }
 
-/** Longer ones have no room. */
+/** Shortens longer numbers, which would not fit. */
 const shortCount = (value: number) => (value < 1e6 ? formatCount(value) : formatShort(value))
 const shortUsd = (value: number) => (value < 1000 ? formatUsdInColumn(value) : formatUsdShort(value))
 const rate = (row: Row) => failureRate(row) ?? 0
@@ -70,11 +70,11 @@ const shown: Record<Measure, Shown> = {
 interface CrossTableProps extends Pick<SearchState, 'group' | 'search' | 'change'> {
   across: GroupBy
   cross: ReturnType<typeof usePivot>
-  /** Filters the page; what is shown here is another table then. */
+  /** Filters the page; the table shown here then changes. */
   narrow: SearchState['change']
 }
 
-/** Two dimensions at once: the darker a cell, the higher its figure. A cell drills down to both of its keys. */
+/** Shows two dimensions at once: the darker a cell, the higher its value. A cell drills down to both of its keys. */
 export function PivotTable({ across, cross, group, search, change, narrow }: CrossTableProps) {
   const measure = search.measure ?? 'invocations'
   const { label, value, text, full } = shown[measure]
@@ -126,7 +126,7 @@ export function PivotTable({ across, cross, group, search, change, narrow }: Cro
             >
               <Table
                 className={styles.table}
-                // Few columns need not be as wide as the page.
+                // A table with few columns need not be as wide as the page.
                 maw={200 + 240 * columnKeys.length}
                 aria-label={`${label}: ${down.label.toLowerCase()} by ${right.label.toLowerCase()}`}
                 onKeyDown={onKeyDown}
@@ -189,7 +189,7 @@ export function PivotTable({ across, cross, group, search, change, narrow }: Cro
   )
 }
 
-/** The same in a file, exact. */
+/** Returns the columns of the exported file, with exact values. */
 export function pivotMetrics(
   group: GroupBy,
   columnKeys: readonly string[],

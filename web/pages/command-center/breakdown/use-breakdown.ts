@@ -3,7 +3,7 @@ import { useMetricsByKey } from '../use-metrics.ts'
 import type { SearchState } from '../use-search-state.ts'
 import { breakdownRows, order } from './breakdown-rows.tsx'
 
-/** The figures of each key of a dimension, in the order of the address. */
+/** Returns the metrics of each key of a dimension, in the order of the address. */
 export function useBreakdown({ search, filters, range, group, isLive }: SearchState, enabled: boolean) {
   const asked = { filters, group }
   const now = useMetricsByKey({ ...asked, span: range, live: isLive && enabled, enabled })

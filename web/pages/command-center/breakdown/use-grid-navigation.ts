@@ -8,9 +8,9 @@ const steps: Record<string, readonly [down: number, right: number]> = {
 }
 
 /**
- * One cell of a table can be reached by Tab, the others from there by arrow keys; those without a figure are passed over.
+ * Makes one cell of a table reachable by Tab, the others from there by arrow keys. Skips cells without a value.
  *
- * @param filled whether there is something to reach, by rows and columns
+ * @param filled true for cells with a value, by rows and columns
  */
 export function useGridNavigation(filled: readonly (readonly boolean[])[]) {
   const [last, setLast] = useState<readonly [number, number]>([0, 0])

@@ -3,24 +3,24 @@ import { isoOf, type Span } from '../ranges.ts'
 import { type Keys, type Row, readKeys, rowsPerPage, useMetricsByKey } from '../use-metrics.ts'
 import { dimensionOf, type Filters, type Group } from './dimensions.ts'
 
-/** Keys of each dimension in the table of two, those with the most invocations: it takes a call for each row. */
+/** Maximum number of keys per dimension, those with the most invocations: each row takes a call. */
 export const pivotKeys = 12
 
 export interface PivotRow {
   key: string
-  /** By the keys of the second dimension; undefined while it is read. */
+  /** Cells by the keys of the second dimension; undefined while loading. */
   cells: Map<string | undefined, Row> | undefined
 }
 
 interface Asked {
   group: Group
-  /** Nothing is asked without it. */
+  /** The second dimension; nothing is requested without it. */
   across: Group | undefined
   span: Span
   filters: Filters
 }
 
-/** The figures of two dimensions, in at most 2 + {@link pivotKeys} calls. Nothing is asked again by itself. */
+/** Returns the metrics of two dimensions, in at most 2 + {@link pivotKeys} calls. Does not poll. */
 export function usePivot({ group, across = group, span, filters }: Asked) {
   const enabled = across !== group
   const rows = useMetricsByKey({ group, span, filters, enabled })

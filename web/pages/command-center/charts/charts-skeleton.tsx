@@ -1,7 +1,7 @@
 import { SimpleGrid, Skeleton } from '@mantine/core'
 import styles from './charts-skeleton.module.css'
 
-/** As large as the charts are. */
+/** Shows a placeholder of the size of the charts. */
 export function ChartsSkeleton() {
   return (
     <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="sm" mb="md" aria-hidden>

@@ -22,7 +22,7 @@ import {
 } from './points.ts'
 import type { TrendChartKind } from './trend-chart.tsx'
 
-// The library that draws is larger than the rest of the page, and figures come first.
+// The chart library is larger than the rest of the page, and metrics come first.
 const Drawing = lazy(() => import('./trend-chart.tsx'))
 
 const drawingHeight = 290
@@ -35,7 +35,7 @@ interface FigureChartsProps {
   interval: Interval
 }
 
-/** The figures over time. */
+/** Shows the metrics over time. */
 export default function FigureCharts({ rows, totals, span, filters, interval }: FigureChartsProps) {
   const prices = api.useQuery(
     'get',

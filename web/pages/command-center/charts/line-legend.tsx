@@ -6,11 +6,11 @@ export interface LineSeries {
   color: string
   strokeDasharray?: string
   strokeWidth: number
-  /** A mark at one time instead of a line over time. */
+  /** True for a vertical mark at one time instead of a line over time. */
   upright?: boolean
 }
 
-/** Names of lines, each beside a piece of it: dashes and widths tell them apart, not colours alone. */
+/** Shows the names of lines, each beside a sample: dashes and widths distinguish them, not only colours. */
 export function LineLegend({ series }: { series: readonly LineSeries[] }) {
   const theme = useMantineTheme()
   return (

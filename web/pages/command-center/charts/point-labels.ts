@@ -4,13 +4,13 @@ const days = new Intl.DateTimeFormat(undefined, { weekday: 'short', day: 'numeri
 const hours = new Intl.DateTimeFormat(undefined, {
   ...{ weekday: 'short', day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' },
 })
-/** An hour that comes twice, when the clock is set back, is told apart by its offset. */
+/** Formats an hour that occurs twice, when the clock is set back, with its offset. */
 const hoursWithOffset = new Intl.DateTimeFormat(undefined, {
   ...{ weekday: 'short', day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' },
   timeZoneName: 'shortOffset',
 })
 
-/** Hours or days as people read them. Each is another: charts and tables know points by them. */
+/** Returns hours or days as labels. All differ: charts and tables identify points by them. */
 export function labelsOf(starts: readonly number[], interval: Interval): string[] {
   const labels = starts.map((start) => (interval === 'day' ? days : hours).format(start))
   const times = Map.groupBy(labels, (label) => label)

@@ -5,12 +5,15 @@ import { failureRate } from '../trends.ts'
 import { type TimeRow, type Totals, varianceOf } from '../use-metrics.ts'
 import { labelsOf } from './point-labels.ts'
 
-/** What charts and their tables show of an hour or a day: counts and costs without events are zero, latencies are none. */
+/**
+ * The values of an hour or a day in charts and their tables: counts and costs without events are zero, latencies are
+ * undefined.
+ */
 export interface Point {
   start: string
-  /** For people: the hour or day. */
+  /** The hour or day as a label. */
   label: string
-  /** The same for the axis, shorter. */
+  /** A shorter label for the axis. */
   tick: string
   invocations: number
   succeeded: number

@@ -14,19 +14,19 @@ interface DrawingProps {
   kind: TrendChartKind
   points: Point[]
   height: number
-  /** Price changes, which the cost chart marks. */
+  /** Price changes that the cost chart marks. */
   changes: readonly MarkedChange[]
 }
 
 type Percentile = 'p50' | 'p95' | 'p99'
 
-/** Of the height of the costs, with its title. */
+/** Height of the difference chart with its title, which is part of the cost chart's height. */
 const differenceHeight = 104
 
-/** So that the labels at both ends of an axis have room on their lines. */
+/** Reserves space for the labels at both ends of an axis. */
 const chartProps = { margin: { top: 10, right: 6, bottom: 0, left: 0 } }
 
-/** With more changes the labels would overlap: the table names the models. */
+/** Maximum number of labelled price changes. More would overlap; the table names the models. */
 const labelledChangesMax = 2
 
 const priceChange: LineSeries = {
@@ -34,7 +34,7 @@ const priceChange: LineSeries = {
   upright: true,
 }
 
-/** In the order in which they are drawn: what is above is seen whole. */
+/** Lines in drawing order: the last one is fully visible. */
 const percentiles: LineSeries[] = [
   { name: 'p99', label: 'p99', color: 'orange.5', strokeWidth: 1.5, strokeDasharray: '2 3' },
   { name: 'p95', label: 'p95', color: 'blue.6', strokeWidth: 1.5 },
@@ -45,7 +45,7 @@ const costs: LineSeries[] = [
   { name: 'costEstimate', label: 'Reported', color: 'blue.6', strokeWidth: 1.5, strokeDasharray: '5 3' },
 ]
 
-/** An hour with events between two without is no line, so it has a dot; all others have none. */
+/** Draws a dot for a single hour between hours without events, which forms no line. */
 function lonePoint(points: readonly Point[], name: Percentile) {
   return ({ cx, cy, index, stroke }: { cx?: number; cy?: number; index: number; stroke?: string }) => {
     const isLone = points[index - 1]?.[name] === undefined && points[index + 1]?.[name] === undefined
@@ -57,7 +57,7 @@ function lonePoint(points: readonly Point[], name: Percentile) {
   }
 }
 
-/** The chart itself, apart from the rest since it brings the library that draws. */
+/** The chart itself, in a separate script because of the chart library. */
 export default function TrendChart({ kind, points, height, changes }: DrawingProps) {
   const isNarrow = useMediaQuery('(max-width: 48em)')
   const ticks = new Map(points.map(({ label, tick }) => [label, tick]))
@@ -72,7 +72,7 @@ export default function TrendChart({ kind, points, height, changes }: DrawingPro
     gridAxis: 'x' as const,
     xAxisProps: {
       tickFormatter: (label: string) => ticks.get(label) ?? label,
-      // Of each day its beginning, and where there is no room for all every second one or third, evenly.
+      // Shows the start of each day; without space for all, every second or third one, evenly.
       ticks: points.filter(({ tick }, index) => tick !== points[index - 1]?.tick).map(({ label }) => label),
       interval: 'equidistantPreserveStart' as const,
       minTickGap: 8,
@@ -143,7 +143,7 @@ export default function TrendChart({ kind, points, height, changes }: DrawingPro
             h={height - differenceHeight}
             valueFormatter={formatUsd}
           />
-          {/* With a scale of its own: it is small beside the costs. */}
+          {/* The difference has its own scale, because it is small beside the costs. */}
           <Text size="xs" c="dimmed" h={18} mt={10}>
             Difference (reported − calculated)
           </Text>
@@ -162,7 +162,7 @@ export default function TrendChart({ kind, points, height, changes }: DrawingPro
   }
 }
 
-/** A vertical line for each change. Its label is on the side that has room, and names models only on a phone. */
+/** Draws a vertical line for each change. Its label is on the side with space, and on a phone it names models only. */
 function priceLines(changes: readonly MarkedChange[], points: readonly Point[], isNarrow: boolean) {
   return changes.map((change) => {
     const isLate = points.findIndex(({ label }) => label === change.label) > points.length / 2

@@ -3,7 +3,7 @@ import { apiBaseUrl } from '../../../api/api-base-url.ts'
 import { type HubProblem, HubUnreachable, problemOf } from '../../../api/problem.ts'
 import { accessToken, forgetToken } from '../../../api/session.ts'
 
-/** Attempts of a call that the Hub limits or cannot serve now. */
+/** Maximum attempts of a call that the Hub limits or cannot serve at the time. */
 const attemptsMax = 6
 
 interface Call {
@@ -11,11 +11,11 @@ interface Call {
   path: string
   body?: unknown
   idempotencyKey?: string | undefined
-  /** Sent instead of the session's token. */
+  /** The token to send instead of the session's. */
   token?: string
 }
 
-/** Returns the calls of the demo loader as the person who is signed in. */
+/** Returns the calls of the demo loader, made as the signed-in user. */
 export function createDemoApi(tenant: string): DemoApi {
   async function call<T>({ method, path, body, idempotencyKey, token }: Call): Promise<T> {
     let isRenewed = false

@@ -6,7 +6,7 @@ import { queryClient } from '../../../api/query-client.ts'
 import { notifyDone } from '../../../components/notify.ts'
 import { createDemoStore, type DemoLoad } from './demo-store.ts'
 
-/** The load in this window. It outlives the page, so that the reader may look at other pages meanwhile. */
+/** The load in this window. It outlives the page, so that the user may visit other pages meanwhile. */
 const store = createDemoStore()
 
 /** Names the tenant whose load has begun and not ended, so that a reloaded page offers to continue it. */
@@ -14,14 +14,17 @@ const unfinishedKey = 'hub-demo-unfinished'
 
 interface Demo {
   load: DemoLoad
-  /** Whether the page offers to load: to administrators, in development only. */
+  /** True if the page offers the load: to administrators, in development only. */
   isOffered: boolean
-  /** Whether an earlier load of this browser did not end. */
+  /** True if an earlier load of this browser did not end. */
   isUnfinished: boolean
   start(): void
 }
 
-/** Returns the load without its progress, which {@link useDemoProgress} returns: this changes a few times in a load. */
+/**
+ * Returns the load without its progress, which {@link useDemoProgress} returns. This value changes only a few times in
+ * a load.
+ */
 export function useDemo(): Demo {
   const { role, tenant } = useMe()
   const load = useSyncExternalStore(store.state.subscribe, store.state.get)
@@ -57,7 +60,7 @@ async function start(tenant: string): Promise<void> {
   }
 }
 
-/** Has the browser ask before it leaves the page. */
+/** Makes the browser ask before it leaves the page. */
 function warn(event: BeforeUnloadEvent): void {
   event.preventDefault()
 }

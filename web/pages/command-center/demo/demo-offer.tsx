@@ -3,19 +3,19 @@ import { api } from '../../../api/api-client.ts'
 import { useMe } from '../../../api/me.ts'
 import { useDemo } from './demo-load.ts'
 
-/** The command that loads the same data. */
+/** Returns the command that loads the same data. */
 export function demoCommand(tenant: string): string {
   return `npm run hub -- demo${tenant === 'demo' ? '' : ` --tenant ${tenant}`}`
 }
 
-/** Returns whether the tenant can take the demo data, which has content: only Mode A can. Undefined until it is known. */
+/** Returns true if the tenant can take the demo data, which has content: only Mode A can. Undefined until known. */
 function useTakesDemo(): boolean | undefined {
   const { isOffered } = useDemo()
   const { data } = api.useQuery('get', '/api/v1/tenant', {}, { enabled: isOffered })
   return isOffered ? data && data.mode === 'A' : false
 }
 
-/** Fills the tenant, for a look at the Hub without a connected platform. */
+/** Fills the tenant, as a trial of the Hub without a connected platform. */
 export function DemoButton() {
   const { start } = useDemo()
   const takesDemo = useTakesDemo()

@@ -7,7 +7,7 @@ import { Notice } from '../../../ui/notice.tsx'
 import { useDemo, useDemoProgress } from './demo-load.ts'
 import { demoCommand } from './demo-offer.tsx'
 
-/** How far the load of the demo data is, why it stopped, or that an earlier one did not end. */
+/** Shows the progress of the load of demo data, why it stopped, or that an earlier one did not end. */
 export default function DemoProgress() {
   const { tenant } = useMe()
   const { load, isUnfinished, start } = useDemo()
@@ -52,7 +52,7 @@ function Loading() {
   )
 }
 
-/** Says why the load stopped. What is stored stays: the next load writes the rest. */
+/** Shows why the load stopped. Stored data stays: the next load writes the rest. */
 function Failure({ error, onRetry }: { error: unknown; onRetry(): void }) {
   if (error instanceof HubProblem) {
     return <ProblemNotice error={error} title="The demo data could not be loaded" onRetry={onRetry} />

@@ -2,10 +2,10 @@ import type { DemoProgress } from '../../../../demo/demo-api.ts'
 
 export type DemoLoad = { state: 'none' } | { state: 'loading' } | { state: 'failed'; error: unknown }
 
-/** Between two notices of progress. */
+/** Milliseconds between two updates of progress. */
 export const progressEveryMs = 250
 
-/** Holds the state of a load apart from its progress, so that a tick redraws only what shows the progress. */
+/** Holds the state of a load apart from its progress, so that a tick renders only components that show the progress. */
 export function createDemoStore() {
   const state = observable<DemoLoad>({ state: 'none' })
   const progress = observable<DemoProgress | undefined>(undefined)
@@ -22,7 +22,7 @@ export function createDemoStore() {
   return {
     state,
     progress,
-    /** Changes the state. Progress is of one state: it starts at nothing in the next. */
+    /** Changes the state. Progress belongs to one state and starts at zero in the next. */
     enter(next: DemoLoad): void {
       clearTimeout(timer)
       timer = undefined
@@ -30,7 +30,9 @@ export function createDemoStore() {
       progress.set(undefined)
       state.set(next)
     },
-    /** Publishes the first progress at once, and later ones at most every {@link progressEveryMs}, the last one always. */
+    /**
+     * Publishes the first progress at once, later ones at most every {@link progressEveryMs}, and always the last one.
+     */
     tick(next: DemoProgress): void {
       latest = next
       if (timer === undefined) publish()

@@ -5,7 +5,7 @@ import { HubUnreachable, problemOf } from '../../../api/problem.ts'
 import { createDemoApi } from './demo-api.ts'
 
 /**
- * Loads the demo data into a tenant. Continues a load that was cut short.
+ * Loads the demo data into a tenant. Continues an interrupted load.
  *
  * @throws HubProblem if the Hub refuses a call, HubUnreachable if it does not respond, Error if the tenant does not fit
  */

@@ -18,12 +18,12 @@ const typingMs = 400
 
 interface Matches {
   count: number
-  /** There are more than were counted. */
+  /** True if there are more than were counted. */
   isAtLeast: boolean
   newest: HubRecord[]
 }
 
-/** How many records a filter finds now, and the newest of them, before something is done by it. */
+/** Shows how many records a filter matches now, and the newest of them, before an action. */
 export function FilterPreview({ values }: { values: FilterValues }) {
   const [settled] = useDebouncedValue(values, typingMs)
   const query = useQuery({
@@ -92,7 +92,10 @@ function said({ count, isAtLeast }: Matches): string {
   return isAtLeast ? `At least ${formatCount(count)} records match now` : `${formatCount(count)} ${records} now`
 }
 
-/** The Hub counts nothing: a page of each type is read, purged records too, for holds keep those as well. */
+/**
+ * Counts the matches of a filter. The API has no count, so this reads one page of each type, including purged records,
+ * because holds keep those as well.
+ */
 async function matchesOf({ record_type: types, ...rest }: RecordFilter): Promise<Matches> {
   const asked = types ?? [undefined]
   const pages = await Promise.all(

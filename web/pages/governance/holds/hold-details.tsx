@@ -22,7 +22,7 @@ interface HoldDrawerProps {
   onClose(): void
 }
 
-/** Who placed a hold over what, why, and the button that ends it. */
+/** Shows a hold: who placed it, its scope and reason, and the button that releases it. */
 export function HoldDrawer({ holdId, onClose }: HoldDrawerProps) {
   const query = api.useQuery(
     'get',

@@ -6,7 +6,7 @@ import { type FilterValues, filterOf, filterValues, noFilter } from '../../../co
 
 const uuid = new RegExp(patterns.uuid)
 
-/** Reads the ids of records that somebody typed, each once. */
+/** Returns the record ids in typed text, each once. */
 export const idsIn = (text: string) => [...new Set(text.split(/[\s,;]+/).filter((id) => id !== ''))]
 
 const common = {
@@ -45,7 +45,7 @@ export function holdValuesOf(tenant: string) {
       ...common,
       ...unused,
       over: v.literal('filter'),
-      // Said at the first of its fields, to which the form leads.
+      // Reported at the first field of the filter, to which the form leads.
       filter: v.pipe(
         filterValues,
         v.forward(v.check(hasCondition, 'Name at least one condition, or choose “All records”.'), ['record_type']),
@@ -60,7 +60,7 @@ export function holdValuesOf(tenant: string) {
   ])
 }
 
-/** Tells whether a filter leaves any record out. */
+/** Returns true if a filter excludes any record. */
 export function hasCondition(filter: FilterValues): boolean {
   return Object.keys(filterOf(filter)).length > 0
 }
@@ -74,7 +74,7 @@ interface HoldValues {
   confirmation: string
 }
 
-/** Returns the values of a form that nobody has filled in. */
+/** Returns the values of an empty form. */
 export function emptyHold(recordIds: readonly string[]): HoldValues {
   const over = recordIds.length > 0 ? 'records' : 'filter'
   return { name: '', reason: '', over, record_ids: recordIds.join('\n'), filter: noFilter, confirmation: '' }

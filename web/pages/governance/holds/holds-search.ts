@@ -3,9 +3,9 @@ import { known, text } from '../../../components/search-schemas.ts'
 
 export const holdsSearch = v.object({
   state: known(v.picklist(['active', 'released'])),
-  /** Id of the hold whose details are open. */
+  /** The id of the hold whose details are open. */
   hold: text(),
-  /** Opens the form, with these records in it: ids with commas between, or `1`. */
+  /** Opens the form with these records: ids separated by commas, or `1`. */
   place: text(20_000),
 })
 

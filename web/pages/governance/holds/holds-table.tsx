@@ -23,7 +23,7 @@ export function HoldState({ active }: { active: boolean }) {
   )
 }
 
-/** What a hold is over, in words. */
+/** Returns the scope of a hold as text. */
 export function scopeOf({ filter, record_count }: Pick<Hold, 'filter' | 'record_count'>): string {
   if (filter) return capitalised(describeRecordFilter(filter))
   return record_count === 1 ? '1 record' : `${formatCount(record_count)} records`

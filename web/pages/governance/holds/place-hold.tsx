@@ -18,7 +18,7 @@ import { emptyHold, hasCondition, holdBody, holdValuesOf, idsIn } from './hold-v
 interface PlaceHoldProps {
   opened: boolean
   recordIds: readonly string[]
-  /** With the id of the hold, where one was placed. */
+  /** Called with the id of the hold if one was placed. */
   onClose(placed?: string): void
 }
 
