@@ -25,20 +25,20 @@ import type { RateLimiter } from './rate-limits/rate-limiter.ts'
 import { countHeader } from './request-headers.ts'
 
 export const tenantHeader = 'x-service-tenant'
-/** Of a slug that a caller made up. */
+/** Maximum length of a slug that a caller invented. */
 export const notedSlugLengthMax = 63
 
 export interface AuthMiddlewareOptions {
   access: AccessControl
   limiter: RateLimiter
-  /** The limits that the tenant was given instead of the defaults. */
+  /** Returns the limits that the tenant has instead of the defaults. */
   limitsOf(tenantSlug: string): Promise<TenantLimits>
   limitFactor: number
 }
 
 /**
- * Lets a request of a `token` operation in, or throws. In this order: credential 401, tenant header 400, tenant 403,
- * scope 403, rate limit 429. It runs before anything of the body is read.
+ * Authenticates and authorizes a request of a `token` operation, before its body is read. Throws in this order:
+ * credential 401, tenant header 400, tenant 403, scope 403, rate limit 429.
  */
 export async function authenticateCaller(
   request: FastifyRequest,
@@ -95,11 +95,11 @@ async function authenticate(
   }
 }
 
-/** The token of `Authorization: Bearer` (RFC 6750, section 2.1). */
+/** Returns the token of `Authorization: Bearer` (RFC 6750, section 2.1). */
 export function bearerToken(request: FastifyRequest): string {
   const header = request.headers.authorization
   if (header === undefined) throw unauthenticated('The request has no Authorization header.')
-  // Node keeps the first of several, a proxy before it may have looked at another.
+  // Node keeps the first of several headers; a proxy before it may have checked another.
   if (countHeader(request, 'authorization') > 1) throw unauthenticated('The Authorization header is there twice.')
   const token = /^Bearer +([A-Za-z0-9._~+/-]+=*)$/i.exec(header)?.[1]
   if (token === undefined) throw unauthenticated('The Authorization header is not `Bearer <access token>`.')
@@ -110,7 +110,10 @@ function unauthenticated(detail: string): DomainError {
   return new DomainError('authentication-failed', detail)
 }
 
-/** One answer for unknown, malformed, foreign and not served at this host: nobody learns which tenants exist. */
+/**
+ * Returns the tenant of the request. The error is the same for an unknown, malformed or foreign tenant and for the
+ * wrong host, so that nobody learns which tenants exist.
+ */
 async function tenantOf(request: FastifyRequest, claims: TokenClaims, access: AccessControl): Promise<Tenant> {
   const slug = tenantHeaderOf(request)
   if (slug === undefined) {
@@ -140,8 +143,8 @@ function noteRefusal(
 }
 
 /**
- * The tenant that a request names in its body, or by `X-Service-Tenant` as other calls do. Throws `invalid-tenant` when
- * the two contradict each other.
+ * Returns the tenant that a request names in its body or in `X-Service-Tenant`. Throws `invalid-tenant` if the two
+ * differ.
  */
 export function tenantNamedBy(request: FastifyRequest, inBody: string | undefined): string | undefined {
   const inHeader = tenantHeaderOf(request)
@@ -149,7 +152,7 @@ export function tenantNamedBy(request: FastifyRequest, inBody: string | undefine
   return inBody ?? inHeader
 }
 
-/** The slug of `X-Service-Tenant`, or undefined without one. Throws `validation-failed` when it is repeated. */
+/** Returns the slug of `X-Service-Tenant`, or undefined without one. Throws `validation-failed` if it is repeated. */
 export function tenantHeaderOf(request: FastifyRequest): string | undefined {
   if (countHeader(request, tenantHeader) > 1) {
     throw validationFailed([{ pointer: `/headers/${tenantHeader}`, detail: 'must be given exactly once' }])

@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify'
 
 /**
- * The address that a request came from, as far as the proxies are trusted. Some of them name the port as well, which
- * the caller chooses: with it every connection would be another caller.
+ * Returns the address of the caller, as far as the proxies are trusted. Some proxies add the port, which the caller
+ * chooses: with it every connection would count as another caller.
  */
 export function callerAddressOf(request: FastifyRequest): string {
   const address = request.ip as string | undefined

@@ -7,20 +7,20 @@ import { headersOfEveryAnswer } from './security-headers.ts'
 import { endWithProblem } from './socket-response.ts'
 
 const retryAfterSeconds = 10
-/** Between two lines of the log about refused connections. */
+/** Milliseconds between two log lines about refused connections. */
 const toldEveryMs = 60_000
 
 export interface ConnectionGate {
   /**
-   * Takes a place for a connection, or answers it with 429 and closes it.
+   * Takes a slot for a connection, or answers it with 429 and closes it.
    *
-   * @returns gives the place back, once; undefined when the connection was refused
+   * @returns a function that frees the slot once; undefined if the connection was refused
    */
   enter(socket: Socket): (() => void) | undefined
 }
 
 /**
- * Bounds the open connections of one address; an IPv6 address counts as its /64. Trusted proxies are not bounded: the
+ * Bounds the open connections of one address; an IPv6 address counts as its /64. Trusted proxies have no bound: the
  * connections of all callers come from them.
  */
 export function createConnectionGate(options: {
@@ -51,7 +51,7 @@ export function createConnectionGate(options: {
   return {
     enter(socket) {
       const { remoteAddress } = socket
-      // A connection that is gone already has no address.
+      // A closed connection has no address.
       if (remoteAddress === undefined || isIn(proxies, remoteAddress)) return () => {}
       const key = networkOf(remoteAddress)
       const count = open.get(key) ?? 0
@@ -72,7 +72,7 @@ export function createConnectionGate(options: {
   }
 }
 
-/** Puts the gate before everything else that hears of the server's connections. Call it before the first one. */
+/** Runs the gate before all other listeners for connections. Call it before the first connection. */
 export function guardConnections(server: Server, gate: ConnectionGate): void {
   const others = server.listeners('connection')
   server.removeAllListeners('connection')

@@ -2,15 +2,15 @@ import cors from '@fastify/cors'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 
 const preflightSeconds = 600
-/** Of the router's own making, for addresses that take no OPTIONS: see {@link isForeignOptions}. */
+/** The router's own pattern for addresses without OPTIONS (see {@link isForeignOptions}). */
 const anyAddress = '*'
 
 /**
- * Lets pages of the web UI call the API with their cookies, where the UI is at another host of the same site. Pages of
- * other origins are told nothing, so browsers keep answers from them. Preflights, which have no credential, are answered
- * here, before anything is asked of the request.
+ * Lets pages of the web UI call the API with their cookies if the UI has another host of the same site. Pages of other
+ * origins get no CORS headers, so browsers hide responses from them. Preflights have no credential, and are answered
+ * here before any check of the request.
  *
- * @param browserUrl address of the web UI, asked at each use
+ * @param browserUrl returns the address of the web UI; called at each use
  */
 export function admitBrowserOrigin(app: FastifyInstance, browserUrl: () => string): void {
   const options = {
@@ -30,13 +30,16 @@ export function admitBrowserOrigin(app: FastifyInstance, browserUrl: () => strin
     maxAge: preflightSeconds,
     strictPreflight: false,
   }
-  // Called rather than registered: its hook has to stand before those that refuse, and registering is for later.
+  // Called rather than registered: its hook must run before those that refuse, and registration is deferred.
   cors(app, options, (error) => {
     if (error) throw error
   })
 }
 
-/** Whether the request is an OPTIONS that is not the UI's: no address takes it, though the router has a route for it. */
+/**
+ * Returns whether the request is an OPTIONS from outside the UI: no address accepts it, though the router has a route
+ * for it.
+ */
 export function isForeignOptions(request: FastifyRequest): boolean {
   return request.method === 'OPTIONS' && request.routeOptions.url === anyAddress
 }

@@ -5,15 +5,15 @@ import { DomainError } from '../../contract/domain-error.ts'
 const ofThisHost = ['same-origin', 'none']
 
 /**
- * Refuses what a page of another site sends. SameSite keeps the cookies away from it already; this is the second lock,
- * and the one for operations that begin a session. Browsers say where a request is from in `Sec-Fetch-Site` (W3C Fetch
- * Metadata) and in `Origin` (RFC 6454, section 7), and no script can change either. Programs send neither, and pass.
- *
- * Other hosts of the same site are refused as other sites are, but for the one that `HUB_BROWSER_URL` names: its Origin,
- * which browsers send with every POST, tells it from its neighbours.
+ * Refuses requests from pages of other sites. SameSite already withholds the cookies; this is the second defence, and
+ * the only one for operations that begin a session. Browsers state the source of a request in `Sec-Fetch-Site` (W3C
+ * Fetch Metadata) and in `Origin` (RFC 6454, section 7), and no script can change either. Programs send neither, and
+ * pass.
+ * Other hosts of the same site are refused too, except the one in `HUB_BROWSER_URL`: its Origin, which browsers send
+ * with every POST, distinguishes it from its neighbours.
  *
  * @param own address of the API
- * @param browserUrl address of the web UI where it is at another host of the same site
+ * @param browserUrl address of the web UI if it has another host of the same site
  * @throws DomainError `cross-site-request`
  */
 export function rejectCrossSite(request: FastifyRequest, own: string, browserUrl?: string): void {
@@ -30,7 +30,7 @@ export function rejectCrossSite(request: FastifyRequest, own: string, browserUrl
   throw crossSite(`Its Origin is ${shown(origin)}, which is not an address of the Hub.`)
 }
 
-/** Scheme, host and port as browsers write them. `null`, which frames without an origin send, is none of ours. */
+/** Returns scheme, host and port as browsers write them. `null`, which frames without an origin send, never matches. */
 function originOf(url: string): string | undefined {
   return URL.parse(url)?.origin
 }

@@ -2,22 +2,22 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import { DomainError } from '../../contract/domain-error.ts'
 import type { JsonValue } from '../../provenance/json.ts'
 
-/** `deriveKey` purpose of the key that cursors are authenticated with. */
+/** The `deriveKey` purpose of the key that authenticates cursors. */
 export const cursorKeyPurpose = 'cursors'
 
 const macBytes = 32
 const textLengthMax = 2048
 
-/** What a cursor may be used with: it opens for the same tenant, operation and query only. */
+/** Binds a cursor: it is valid only for the same tenant, operation and query. */
 export interface CursorBinding {
   tenant: string
   operation: string
-  /** The query's parameters without `cursor`, and without `limit` unless a page's size is part of the position. */
+  /** The parameters of the query without `cursor`, and without `limit` unless the page size is part of the position. */
   query: Readonly<Record<string, string | number | boolean | undefined>>
 }
 
 /**
- * A position in a list as opaque text: HMAC-SHA256 over binding and payload, then the payload, in base64url.
+ * Returns a position in a list as opaque text: HMAC-SHA256 over binding and payload, then the payload, in base64url.
  *
  * @param key of `deriveKey(masterKey, cursorKeyPurpose)`
  */
@@ -27,14 +27,14 @@ export function signCursor(key: Buffer, boundTo: CursorBinding, payload: JsonVal
 }
 
 /**
- * The payload of a cursor that {@link signCursor} made with the same binding.
+ * Returns the payload of a cursor that {@link signCursor} made with the same binding.
  *
  * @throws DomainError `invalid-cursor` for anything else
  */
 export function openCursor(key: Buffer, boundTo: CursorBinding, cursor: string): JsonValue {
   if (cursor.length > textLengthMax) throw invalidCursor()
   const bytes = Buffer.from(cursor, 'base64url')
-  // The decoder skips what is not base64url: only the one spelling of the bytes is taken.
+  // The decoder skips characters outside of base64url, so only the exact spelling of the bytes is accepted.
   if (bytes.length <= macBytes || bytes.toString('base64url') !== cursor) throw invalidCursor()
   const content = bytes.subarray(macBytes)
   if (!timingSafeEqual(bytes.subarray(0, macBytes), macOf(key, boundTo, content))) throw invalidCursor()
@@ -42,9 +42,9 @@ export function openCursor(key: Buffer, boundTo: CursorBinding, cursor: string):
 }
 
 /**
- * A page of a list of which one row more than `limit` was read, to know whether there are more.
+ * Returns a page of a list, from one row more than `limit`, which shows whether more exist.
  *
- * @param cursorAfter of the last row of a page that is not the last one
+ * @param cursorAfter returns the cursor after the last row of a page
  */
 export function pageOf<Row>(
   rows: readonly Row[],

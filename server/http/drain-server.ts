@@ -1,16 +1,15 @@
 import type { Socket } from 'node:net'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 
-/** Between the answer that ends a connection's work and the next request on it. */
+/** Milliseconds between the last response on a connection and a next request on it. */
 const idleGraceMs = 500
 
 /**
  * Makes a server that can be drained. Call it before its first connection.
  *
- * @returns closes the listener, where there is one, at once and lets connections that are in use end with their next
- *   answer, which says `Connection: close`. Only then closes those that are idle: under load a connection between two
- *   requests looks idle, and closing it would break the request that is on its way. Whatever is open after
- *   `drainSeconds` is cut off.
+ * @returns a function that closes the listener, if any, at once, and ends connections in use with their next response,
+ * which has `Connection: close`. Idle connections are closed later: under load a connection between two requests looks
+ * idle, and closing it would break a request in transit. After `drainSeconds` all remaining connections are closed.
  */
 export function drainable(
   app: FastifyInstance,
@@ -26,7 +25,7 @@ export function drainable(
   return async () => {
     const closeIdleConnections = server.closeIdleConnections.bind(server)
     server.closeIdleConnections = () => {}
-    // After the next reading: where this process was busy, the request of a connection that looks idle is there already.
+    // Closes after the next read: if this process was busy, a connection that looks idle may already have a request.
     const idle = setTimeout(() => setImmediate(closeIdleConnections), idleGraceMs)
     const cut = setTimeout(() => {
       const { drainSeconds: seconds, log } = options
@@ -35,7 +34,7 @@ export function drainable(
     }, options.drainSeconds * 1000)
     try {
       await app.close()
-      // A server that does not listen itself, because its connections are handed to it, does not wait for them.
+      // A server that gets its connections from elsewhere does not wait for them itself.
       while (open.size > 0) await closingOf(open)
     } finally {
       clearTimeout(idle)

@@ -2,8 +2,8 @@
 const listedTag = /(?:^|,)[ \t]*(?:W\/)?("[\x21\x23-\x7e\x80-\xff]*")[ \t]*(?=,|$)/g
 
 /**
- * Returns whether `If-None-Match` names the entity tag, or is `*`. Compares weakly (RFC 9110, section 13.1.2): a strong
- * tag and its weak twin are equal. A header that is no list of tags names none.
+ * Returns whether `If-None-Match` names the entity tag, or is `*`. The comparison is weak (RFC 9110, section 13.1.2): a
+ * strong tag and its weak twin are equal. A header that is no list of tags names none.
  */
 export function namesTag(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false

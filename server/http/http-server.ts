@@ -36,63 +36,65 @@ import { headersOfEveryAnswer } from './security-headers.ts'
 
 export interface HttpServerOptions extends Omit<AuthMiddlewareOptions, 'limitFactor'> {
   config: Pick<Config, 'environment' | 'trustedProxies' | 'limitFactor'>
-  /** Asked at each use, for it is settled only when the port is. Without a trailing slash. */
+  /** Returns the address without a trailing slash. Called at each use, because it is known only once the port is. */
   baseUrl: () => string
-  /** Address of the web UI where it may be another, in the same way; without it the UI is at `baseUrl`. */
+  /** Returns the address of the web UI, in the same way; default: `baseUrl`. */
   browserUrl?: () => string
   logger: FastifyBaseLogger
-  /** Of whoever runs the service; without it nobody gets into the operator's operations. */
+  /** The token of the operator; without it the operator's operations are closed. */
   operatorToken?: string | undefined
-  /** The time for a body, beside what its size adds; 20 s by default. */
+  /** Milliseconds for a body, in addition to those for its size. Default 20,000. */
   bodyGraceMs?: number
-  /** The time after which a connection on which nothing moves is closed, twice as long while something waits to be sent; 120 s by default. */
+  /**
+   * Milliseconds after which an inactive connection is closed, twice as many while data waits to be sent. Default
+   * 120,000.
+   */
   inactiveMs?: number
-  /** Compares every answer with the schema of its route and fails the request when it differs: for tests. */
+  /** Compares every response with the schema of its route and fails the request if it differs: for tests. */
   checkAnswers?: boolean
 }
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** Returns the page of the web UI that says that nothing is at an address, and sets its headers; undefined without one. */
+    /** Returns the web UI's page for an unknown address, and sets its headers; undefined without one. */
     notFoundPage: ((request: FastifyRequest, reply: FastifyReply) => Promise<string | undefined>) | undefined
   }
   interface FastifyRequest {
-    /** The caller once admitted; `caller` throws where there is none. */
+    /** The authenticated caller; `caller` throws without one. */
     admittedCaller: Caller | null
-    /** The tenant of the request, as soon as it is known to be the caller's; its address is that of problem types. */
+    /** The tenant of the request, once it is known to be the caller's; problem types use its address. */
     hubTenant: Tenant | null
-    /** The one tenant that is served at the host of the request, where that is a tenant's own address. */
+    /** The only tenant that is served at the host of the request, if that is a tenant's own address. */
     hostTenant: Tenant | null
-    /** How an operation with a credential of its own, or the form of a page, is counted. */
+    /** Counts an operation with a credential of its own, or the form of a page. */
     credentialCharges: CredentialCharges
-    /** Counts one more request of the caller, for a large body; null where no caller is known. Throws `rate-limited`. */
+    /** Counts one more request of the caller, for a large body; null without a known caller. Throws `rate-limited`. */
     chargeAgain: (() => Promise<void>) | null
-    /** Of the caller, read while the connection is there: later a caller who hung up would have none. */
+    /** The address of the caller, read while the connection exists: after a hang-up it would be unknown. */
     callerAddress: string
-    /** Its closing ends what is held for the request. */
+    /** The response whose close releases everything held for the request. */
     rawAnswer: ServerResponse
   }
 }
 
-/** Bounds the answers that wait for their readers: eight pages of the largest records. */
+/** Bounds the responses that wait for their readers: eight pages of the largest records. */
 const answersBytesMax = 128 * 1024 * 1024
 const requestTimeoutMs = 120_000
-/** Longer than any request is handled: it ends connections whose client does not take its answer. */
+/** Longer than any request takes: it ends connections whose client does not accept its response. */
 const inactiveMsDefault = 120_000
 const headersTimeoutMs = 20_000
-/** Between two looks for connections that have passed one of the two. */
+/** Milliseconds between two searches for connections that exceeded one of the two timeouts. */
 const connectionsCheckedMs = 5_000
 const bodyGraceMsDefault = 20_000
-/** Of all large bodies together; parsed, they take some times as much. */
+/** Maximum bytes of all large bodies together; parsed, they take several times as much. */
 const bodiesBytesMax = 96 * 1024 * 1024
 
 /**
- * The HTTP server before any route: request ids, problem documents, access, limits, bodies, logs. Routes are added by
- * `addRoute` and `addPage` only, and nothing else answers.
- *
- * Order of checks: host, 404/405, version 406, cross-site 403, credential 401 (where the handler looks at it, only whether
- * there is one), tenant header 400, tenant 403, scope 403, rate 429, media type 415, size 413, JSON 400, schemas 400; then
- * the handler's own. Before all of them, preflights of the web UI are answered, where it is at another host.
+ * Creates the HTTP server without routes: request ids, problem documents, access, limits, bodies, logs. Routes are
+ * added only by `addRoute` and `addPage`, and nothing else answers.
+ * Order of checks: host, 404/405, version 406, cross-site 403, credential 401 (if the handler checks it, only its
+ * presence), tenant header 400, tenant 403, scope 403, rate 429, media type 415, size 413, JSON 400, schemas 400; then
+ * those of the handler. Preflights of a web UI at another host are answered before all checks.
  */
 export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   const { config, logger, baseUrl, browserUrl } = options
@@ -107,7 +109,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     bodyLimit: recordBodyBytesMax,
     requestTimeout: requestTimeoutMs,
     connectionTimeout: options.inactiveMs ?? inactiveMsDefault,
-    // A request that arrives while the server drains is still answered; only the connection is not kept.
+    // Requests that arrive while the server drains are still answered; only the connection is closed afterwards.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     // The header size bounds it; a shorter limit would answer before the order of checks.
@@ -164,14 +166,14 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     if (route?.operation.sameSiteOnly || page === 'action') rejectCrossSite(request, baseUrl(), browserUrl?.())
     await admit(request, reply, access)
   })
-  // Everything of the request together; a route's own `schema` would stop at its first part.
+  // Checks all parts of the request together; a route's own `schema` would stop at its first part.
   app.addHook('preValidation', (request, _reply, done) => {
     request.routeOptions.config.route?.validate(request)
     done()
   })
   if (options.checkAnswers) validateResponses(app)
   app.setErrorHandler(async (error, request, reply) => {
-    // Every refusal of what takes a credential of its own is counted here, whoever refused it.
+    // Every refusal of an operation with a credential of its own is counted here, regardless of its source.
     const charges = request.credentialCharges as CredentialCharges | undefined
     return sendProblem(request, reply, charges ? await charges.refused(asDomainError(error)) : error)
   })
@@ -215,7 +217,7 @@ function decorateRequests(app: FastifyInstance): void {
 function limitBodies(app: FastifyInstance, deadline: BodyDeadline): void {
   const budget = createBodyMemoryLimit(bodiesBytesMax)
   app.removeAllContentTypeParsers()
-  // Named ones are found at once; for those that only `*` takes, Fastify parses the header of every request anew.
+  // Fastify finds named types at once; for those that only `*` matches, it parses the header of every request again.
   const mediaTypes = ['application/json', 'application/x-www-form-urlencoded', '*']
   app.addContentTypeParser(mediaTypes, (request: FastifyRequest, payload: IncomingMessage) => {
     const { config } = request.routeOptions
@@ -224,26 +226,26 @@ function limitBodies(app: FastifyInstance, deadline: BodyDeadline): void {
     const body = readBody(request.headers, payload, {
       format: config.page === 'action' ? formatOfAction(request) : (config.route?.schema.bodyFormat ?? 'json'),
       mediaType: config.protocol?.mediaType,
-      // A GET or DELETE has no use for a body, and may have one.
+      // A GET or DELETE needs no body, but may have one.
       bounds: bodyBounds[kind ?? 'settings'],
       held: budget.bodyOf(request.rawAnswer),
       charge: request.chargeAgain,
     })
     return tooSlow ? Promise.race([body, tooSlow]) : body
   })
-  // A request that was answered without its body, such as a refused one.
+  // Handles requests that were answered without their body, such as refused ones.
   app.addHook('onResponse', (request, _reply, done) => {
     void deadline.watch(request.raw)
     done()
   })
 }
 
-/** Browsers send forms, programs what they always send. */
+/** Returns the format of an action: browsers send forms, programs JSON. */
 function formatOfAction(request: FastifyRequest): 'form' | 'json' {
   return request.headers['content-type']?.startsWith('application/json') ? 'json' : 'form'
 }
 
-/** `%3A` in a path is a colon here: clients differ in whether they encode the one before a verb. */
+/** Decodes `%3A` in a path to a colon: clients differ in whether they encode the colon before a verb. */
 function plainColons(url: string): string {
   const queryAt = url.indexOf('?')
   const path = queryAt < 0 ? url : url.slice(0, queryAt)
@@ -251,10 +253,10 @@ function plainColons(url: string): string {
   return path.replaceAll(/%3a/gi, ':') + (queryAt < 0 ? '' : url.slice(queryAt))
 }
 
-/** First segments of the addresses that programs call. A mistyped one is answered by a problem document, to browsers too. */
+/** First segments of the addresses that programs call. A mistyped one gets a problem document, in browsers too. */
 const ofPrograms = ['api', 'v1', 'scim', '.well-known', 'assets']
 
-/** Whether a browser shows the answer to a person: an address of pages, called by a navigation. */
+/** Returns whether a browser shows the response to a person: an address of pages, called by a navigation. */
 function isOfPeople({ method, url, headers }: FastifyRequest): boolean {
   const [, segment = ''] = /^\/([^/?]*)/.exec(url) ?? []
   return (method === 'GET' || method === 'HEAD') && !ofPrograms.includes(segment) && prefersHtml(headers.accept)

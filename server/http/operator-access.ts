@@ -3,24 +3,24 @@ import type { FastifyRequest } from 'fastify'
 import { DomainError } from '../../contract/domain-error.ts'
 import { countHeader } from './request-headers.ts'
 
-/** Who calls the operator's operations, in governance events. */
+/** Returns the caller of the operator's operations, for governance events. */
 export function operatorOf(request: FastifyRequest): { operator: string; address: string; requestId: string } {
   return { operator: 'api', address: request.callerAddress, requestId: request.id }
 }
 
-/** What the operator's calls are counted by. */
+/** The key by which the operator's calls are counted. */
 const operatorId = 'operator'
 
 /**
- * Lets the operator in: `Authorization: Bearer` with HUB_OPERATOR_TOKEN, compared in constant time, at the common
- * address only. One answer for everybody else, whether or not a token is configured.
+ * Authenticates the operator: `Authorization: Bearer` with HUB_OPERATOR_TOKEN, compared in constant time, only at the
+ * common address. All others get the same error, whether or not a token is configured.
  *
  * @throws DomainError `authentication-failed`, or `rate-limited`
  */
 export async function checkOperator(request: FastifyRequest, operatorToken: string | undefined): Promise<void> {
   const shown = countHeader(request, 'authorization') > 1 ? undefined : request.headers.authorization
   const token = /^Bearer +([\x21-\x7e]+)$/i.exec(shown ?? '')?.[1]
-  // Hashed, so that the time does not tell the length either.
+  // Hashing hides the length from timing too.
   const isRight = timingSafeEqual(hash('sha256', token ?? '', 'buffer'), hash('sha256', operatorToken ?? '', 'buffer'))
   if (!isRight || token === undefined || operatorToken === undefined || request.hostTenant !== null) {
     throw new DomainError(

@@ -12,8 +12,8 @@ const names: Partial<Record<Way, string>> = {
 }
 
 /**
- * Refuses a request that shows none of the credentials that its operation takes, before anything else of it is looked
- * at. Whether one is good is for the handler to see, and one in the body shows itself too late.
+ * Refuses a request without any of the credentials that its operation accepts, before any other check. The handler
+ * checks the credential itself; one in the body is visible only later.
  *
  * @throws DomainError `authentication-failed`
  */
@@ -29,7 +29,7 @@ export function checkSomeCredential(
 }
 
 function isShown(request: FastifyRequest, way: Way): boolean {
-  // The operator's is looked at in full, see operator-access.ts; a signature together with the body.
+  // The operator's token has its own check (see operator-access.ts); a signature is checked with the body.
   if (way === 'body' || way === 'operator' || way === 'signature') return true
   if (way === 'session' || way === 'refresh') return hasCookie(request, way)
   return request.headers.authorization !== undefined

@@ -13,7 +13,7 @@ export class Html {
 
 type Part = string | number | Html | readonly Html[]
 
-/** A template whose values are escaped, but for those that are markup themselves. */
+/** Builds markup from a template. It escapes values, except those that are markup themselves. */
 export function html(strings: TemplateStringsArray, ...parts: Part[]): Html {
   const texts = parts.map((part) => {
     if (part instanceof Html) return part.text
@@ -28,7 +28,7 @@ function escapeText(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => entities[character] as string)
 }
 
-/** The colours are those of the web UI; every pair has a contrast of at least 4.5:1. */
+/** The style sheet. Its colours are those of the web UI; every pair has a contrast of at least 4.5:1. */
 const style = `
 :root { color-scheme: light dark; --text: #1c2024; --soft: #56606b; --page: #f8f9fa; --back: #fff; --line: #dfe3e8;
   --link: #0f766e }
@@ -62,7 +62,7 @@ dt { font-weight: 600 } dd { margin: 0 0 .7rem; overflow-wrap: anywhere }
 th, td { border-bottom: 1px solid var(--line); padding: .4rem .8rem .4rem 0; text-align: left; vertical-align: top }
 `
 
-/** The seal of web/public/icon.svg. It stands beside the name, so it says nothing to who cannot see it. */
+/** The seal of web/public/icon.svg. Its name stands beside it, so screen readers skip it. */
 const seal = new Html(
   '<svg width="28" height="28" viewBox="0 0 32 32" aria-hidden="true"><circle cx="16" cy="16" r="14" fill="#0f766e"/>' +
     '<path d="M9 16.5l5 5 9-10" fill="none" stroke="#fff" stroke-width="3.5" stroke-linecap="round"/></svg>',
@@ -70,7 +70,7 @@ const seal = new Html(
 
 const styleHash = hashSource(style)
 
-/** A script of a page. It stands at the end of the page, calls the own host only, and is named by its hash. */
+/** A script at the end of a page. It calls only its own host, and the policy names it by its hash. */
 export class PageScript {
   readonly markup: Html
   readonly hash: string
@@ -81,12 +81,12 @@ export class PageScript {
   }
 }
 
-/** As a content security policy names what stands in the page itself (CSP 3, section 2.3.1). */
+/** Returns the hash of inline text in the form of a content security policy (CSP 3, section 2.3.1). */
 function hashSource(text: string): string {
   return `sha256-${hash('sha256', text, 'base64')}`
 }
 
-/** A whole HTML page. */
+/** Renders a whole HTML page. */
 export function renderPage({
   title,
   body,
@@ -114,7 +114,7 @@ ${script?.markup ?? html``}
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** An HTML page, or where its form goes: no operation of the API, and open to everyone. */
+    /** Marks an HTML page, or the target of its form: no operation of the API, and open to everyone. */
     page?: true | 'action'
   }
 }
@@ -122,20 +122,20 @@ declare module 'fastify' {
 export interface Page {
   title: string
   body: Html
-  /** Default 200. */
+  /** The status. Default 200. */
   status?: number
-  /** Not to be kept anywhere, as a page behind a secret address. */
+  /** Whether nobody may store it, such as a page behind a secret address. */
   noStore?: boolean
-  /** It has a form, whose action is on this host. */
+  /** Whether it has a form, whose action is on this host. */
   hasForm?: boolean
-  /** Where sending the form ends, where that may be another host of the Hub: an address, or a path of this host. */
+  /** The final target of the form if that may be another host of the Hub: an address, or a path of this host. */
   formLeadsTo?: string
   script?: PageScript
-  /** `card`: narrow and in the middle, for the one thing that is done there. */
+  /** The layout; `card` is narrow and centred, for a page with a single task. */
   layout?: 'card'
 }
 
-/** Adds an HTML page: no token, no tenant. `handler` answers with title and body, or throws DomainError. */
+/** Adds an HTML page, without token and tenant. `handler` returns title and body, or throws DomainError. */
 export function addPage(
   app: FastifyInstance,
   path: string,
@@ -145,9 +145,9 @@ export function addPage(
 }
 
 /**
- * Adds what the button of a page is sent to by POST. Its body, a form or JSON of at most 4 KiB or none, is not looked at.
- * What a page of another site sends is refused (403 `cross-site-request`) before the body is read. `handler` may set
- * cookies; it answers with a page, or with `reply.redirect(path, 303)`, or throws DomainError.
+ * Adds the POST target of a page's button. Its body, a form or JSON of at most 4 KiB or none, is ignored. A request
+ * from a page of another site is refused (403 `cross-site-request`) before the body is read. `handler` may set cookies;
+ * it returns a page or `reply.redirect(path, 303)`, or throws DomainError.
  */
 export function addPageAction(
   app: FastifyInstance,
@@ -159,12 +159,15 @@ export function addPageAction(
   )
 }
 
-/** A reply is a promise of its end, so awaiting a handler that returned it leaves nothing: it has been sent then. */
+/**
+ * Sends a page. A reply is a promise of its end, so awaiting a handler that returned one yields undefined; it was
+ * already sent.
+ */
 function answer(page: Page | FastifyReply | undefined, reply: FastifyReply): FastifyReply {
   return page && 'body' in page ? sendPage(page, reply) : reply
 }
 
-/** Answers with a page where something else was expected, as with an error. */
+/** Responds with a page instead of another response, such as for an error. */
 export function sendPage(page: Page, reply: FastifyReply): FastifyReply {
   reply.status(page.status ?? 200).headers(pageHeaders({ ...page, styleHash, scriptHash: page.script?.hash }))
   return reply.type('text/html; charset=utf-8').send(renderPage(page))

@@ -1,7 +1,7 @@
 import { DomainError, type PointedError } from '../../contract/domain-error.ts'
 import { problems } from '../../contract/problems.ts'
 
-/** RFC 7807 document of interface section 7. */
+/** An RFC 7807 document of interface section 7. */
 export interface ProblemDocument {
   type: string
   title: string
@@ -14,7 +14,7 @@ export interface ProblemDocument {
 
 const errorsMax = 1000
 
-/** The document of an error. `baseUrl` has no trailing slash. */
+/** Returns the document of an error. `baseUrl` has no trailing slash. */
 export function problemDocument(error: DomainError, baseUrl: string, requestId: string): ProblemDocument {
   const { status, title } = problems[error.slug]
   return {
@@ -30,12 +30,12 @@ export function problemDocument(error: DomainError, baseUrl: string, requestId: 
 
 const oauthCodes: Partial<Record<number, string>> = { 401: 'invalid_client', 403: 'invalid_client' }
 
-/** The members that OAuth clients look for (RFC 6749, section 5.2), where the thrower has not said them itself. */
+/** Adds the members that OAuth clients expect (RFC 6749, section 5.2), unless the error already has them. */
 export function withOAuthMembers(document: ProblemDocument): ProblemDocument {
   const fallback = document.status >= 500 || document.status === 429 ? 'temporarily_unavailable' : 'invalid_request'
   return {
     error: oauthCodes[document.status] ?? fallback,
-    // Its alphabet has neither quotation marks nor anything outside ASCII.
+    // The alphabet of this member has neither quotation marks nor characters outside ASCII.
     error_description: document.detail
       .replaceAll('"', "'")
       .replaceAll('\\', '/')
@@ -49,7 +49,7 @@ interface CodedError {
   statusCode?: unknown
 }
 
-/** Any error a request may end in as one of the service's problems. What is not foreseen is `internal`. */
+/** Converts any error of a request to a problem of the service. An unexpected error becomes `internal`. */
 export function asDomainError(error: unknown): DomainError {
   if (error instanceof DomainError) return error
   const { code, statusCode } = (error ?? {}) as CodedError
@@ -81,7 +81,7 @@ export function asDomainError(error: unknown): DomainError {
   )
 }
 
-/** The 400 for a path that cannot be read. */
+/** Returns the 400 for an unreadable path. */
 export function badPath(detail: string): DomainError {
   return new DomainError('validation-failed', `The path ${detail}.`, { errors: [{ pointer: '/path', detail }] })
 }

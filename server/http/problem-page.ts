@@ -4,7 +4,7 @@ import { html, type Page } from './page.ts'
 import type { ProblemDocument } from './problem-document.ts'
 import type { ErrorPageHints } from './route-schema.ts'
 
-/** A problem for people: what happened, what to do, and the request id that an administrator can look for. */
+/** Renders a problem for people: its cause, its fix, and the request id for an administrator. */
 export function problemPage(error: DomainError, document: ProblemDocument, hints?: ErrorPageHints): Page {
   const { status, detail, type, instance } = document
   const { title = document.title, next } = hints ?? {}
@@ -18,7 +18,7 @@ the request id <code>${instance}</code>.</p>`
   return { title, body, status, noStore: true }
 }
 
-/** Whether an Accept header names HTML, and no JSON that it would rather have (RFC 9110, section 12.5.1). */
+/** Returns whether an Accept header prefers HTML to JSON (RFC 9110, section 12.5.1). */
 export function prefersHtml(accept: string | undefined): boolean {
   const weights = acceptedTypes(accept)
   const json = Math.max(weights.get('application/json') ?? 0, weights.get('application/problem+json') ?? 0)

@@ -10,9 +10,9 @@ import { requestIdHeader } from './request-id.ts'
 export type SendProblem = (request: FastifyRequest, reply: FastifyReply, error: unknown) => FastifyReply
 
 /**
- * Answers any error as a problem document, with the headers its kind asks for; what is unforeseen is logged.
+ * Responds to any error with a problem document and the headers of its kind; logs unexpected errors.
  *
- * @param headers of every answer of the service
+ * @param headers common headers of every response
  */
 export function problemSender(serviceBaseUrl: () => string, headers: Readonly<Record<string, string>>): SendProblem {
   return (request, reply, thrown) => {
@@ -26,7 +26,7 @@ export function problemSender(serviceBaseUrl: () => string, headers: Readonly<Re
     reply.status(error.status).headers(headers).header(requestIdHeader, request.id)
     setRetryAfter(reply, error)
     setChallenge(request, reply, error)
-    // The parser asks to close; but what is left of the body is thrown away, so that the answer arrives.
+    // The parser requests a close, but the rest of the body is discarded so that the response arrives.
     reply.removeHeader('connection')
     if (error.slug === 'unsupported-media-type') {
       reply.header('accept-encoding', route?.schema.bodyFormat === 'bytes' ? 'identity' : 'gzip, identity')
@@ -45,7 +45,7 @@ export function problemSender(serviceBaseUrl: () => string, headers: Readonly<Re
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Slug of the problem that the request was answered with, for the log. */
+    /** The slug of the problem in the response, for the log. */
     problemSlug: string | null
   }
 }
@@ -65,8 +65,9 @@ function setRetryAfter(reply: FastifyReply, error: DomainError): void {
 }
 
 /**
- * `WWW-Authenticate`: of RFC 6750, section 3 where a bearer token is needed. Where a client may authenticate by Basic, a
- * refused Authorization header is answered with a challenge, a refused body is not (RFC 6749, section 5.2).
+ * Sets `WWW-Authenticate`, in the form of RFC 6750, section 3 if a bearer token is required. If a client may
+ * authenticate by Basic, a refused Authorization header gets a challenge; a refused body does not (RFC 6749, section
+ * 5.2).
  */
 function setChallenge(request: FastifyRequest, reply: FastifyReply, error: DomainError): void {
   const { route, protocol } = request.routeOptions?.config ?? {}
@@ -84,7 +85,10 @@ function setChallenge(request: FastifyRequest, reply: FastifyReply, error: Domai
   }
 }
 
-/** Standard OAuth clients name application/json in Accept and refuse to read anything else. */
+/**
+ * Returns whether the client accepts only plain JSON: standard OAuth clients accept application/json and read nothing
+ * else.
+ */
 function asksForPlainJson(request: FastifyRequest): boolean {
   const accepted = acceptedTypes(request.headers.accept)
   return accepted.has('application/json') && !accepted.has('application/problem+json')

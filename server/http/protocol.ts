@@ -3,24 +3,24 @@ import type { DomainError } from '../../contract/domain-error.ts'
 import { type BodyKind, bodyBounds, type RateClass } from '../../contract/limits.ts'
 
 /**
- * A protocol of others that is served below one address, with its own media type, errors and description of itself: SCIM.
- * It is in no operations table and no OpenAPI document. Everything before the handler is the same as for operations:
- * request id, host, security headers, limits of bodies, strict JSON, log and metrics.
+ * A protocol by others below one address, with its own media type, errors and self-description: SCIM. It is in no
+ * operations table and no OpenAPI document. Everything before the handler is the same as for operations: request id,
+ * host, security headers, limits of bodies, strict JSON, log and metrics.
  */
 export interface Protocol {
-  /** In metrics, where operations have their id. */
+  /** The name in metrics, instead of an operation id. */
   name: string
   rateClass: RateClass
-  /** Of answers; bodies come as this or as application/json. */
+  /** The media type of responses; bodies have this type or application/json. */
   mediaType: string
-  /** Names the bounds of a body. */
+  /** The name of the bounds of a body. */
   body: BodyKind
   /**
-   * Looks at the credential before anything of the body is read, counts it by `request.credentialCharges` and sets
+   * Checks the credential before the body is read, counts it by `request.credentialCharges` and sets
    * `request.hubTenant`. Throws DomainError.
    */
   admit(request: FastifyRequest): Promise<void>
-  /** The body of an error, and its status where it is another than the problem's. */
+  /** Returns the body of an error, and its status, which may differ from the problem's. */
   renderError(error: DomainError, request: FastifyRequest): { status: number; body: string }
   handle(request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply>
 }
@@ -34,8 +34,8 @@ declare module 'fastify' {
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 
 /**
- * Adds a protocol at an address and everything below it: what there is, and which methods it takes, the protocol says
- * itself, for who shows no credential is not to learn it.
+ * Adds a protocol at an address and everything below it. The protocol itself decides which addresses and methods exist,
+ * because a caller without a credential must not learn it.
  */
 export function addProtocol(app: FastifyInstance, address: string, protocol: Protocol): void {
   for (const url of [address, `${address}/*`]) {
@@ -49,7 +49,7 @@ export function addProtocol(app: FastifyInstance, address: string, protocol: Pro
   }
 }
 
-/** As bytes: to text Fastify would add a charset, which such media types do not have. */
+/** Sends text as bytes: Fastify would add a charset, which such media types do not have. */
 export function sendProtocolText(reply: FastifyReply, text: string): FastifyReply {
   return reply.send(Buffer.from(text))
 }

@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify'
 import { DomainError, validationFailed } from '../../contract/domain-error.ts'
 import { acceptedTypes } from './accept-header.ts'
 
-/** How many times a header was sent. Node joins or drops repeated ones, so the raw list is asked. */
+/** Returns how many times a header was sent. Node joins or drops repeated ones, so this reads the raw list. */
 export function countHeader(request: FastifyRequest, lowerCaseName: string): number {
   const { rawHeaders } = request.raw
   let count = 0
@@ -16,7 +16,7 @@ export function countHeader(request: FastifyRequest, lowerCaseName: string): num
 
 const versionedType = /^application\/vnd\.service\.v(\d+)\+json$/
 
-/** Refuses a version of the API that does not exist, however it ranks among the accepted ones. */
+/** Refuses a version of the API that does not exist, regardless of its rank among the accepted ones. */
 export function checkVersion(accept: string | undefined): void {
   if (accept === undefined || !/vnd\.service\.v/i.test(accept)) return
   for (const type of acceptedTypes(accept).keys()) {
@@ -35,8 +35,8 @@ loopback.addSubnet('127.0.0.0', 8, 'ipv4')
 loopback.addAddress('::1', 'ipv6')
 
 /**
- * Refuses a Host that is not this machine. In development there is no proxy and no name but those under localhost
- * (RFC 6761), so another name means that a page of a stranger had it resolved to this machine (DNS rebinding).
+ * Refuses a Host that is not this machine. Development has no proxy and no name except those under localhost (RFC
+ * 6761). Another name means that a stranger's page had it resolved to this machine (DNS rebinding).
  */
 export function checkLoopbackHost(host: string | undefined): void {
   if (host !== undefined && host === lastLoopbackHost) return
@@ -48,10 +48,12 @@ export function checkLoopbackHost(host: string | undefined): void {
   lastLoopbackHost = host
 }
 
-/** Asked by every request, and the same for all but the first. */
+/** The last accepted Host: every request checks it, and nearly all have the same. */
 let lastLoopbackHost: string | undefined
 
-/** Whether a Host header, or the host of an address, is this machine: `localhost`, `127.0.0.1:8080`, `[::1]`. */
+/**
+ * Returns whether a Host header, or the host of an address, is this machine: `localhost`, `127.0.0.1:8080`, `[::1]`.
+ */
 export function isLoopbackHost(host: string): boolean {
   const name = host
     .replace(/:\d*$/, '')
@@ -61,7 +63,7 @@ export function isLoopbackHost(host: string): boolean {
   return version === 0 ? /^(.+\.)?localhost$/.test(name) : loopback.check(name, version === 4 ? 'ipv4' : 'ipv6')
 }
 
-/** HTTP/1.1 has exactly one Host (RFC 9112, section 3.2). */
+/** Requires exactly one Host in HTTP/1.1 (RFC 9112, section 3.2). */
 export function checkHost(request: FastifyRequest): void {
   const count = countHeader(request, 'host')
   if (count > 1 || (count === 0 && request.raw.httpVersion === '1.1')) {

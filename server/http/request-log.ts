@@ -3,10 +3,10 @@ import { type Logger, pino } from 'pino'
 import type { Config } from '../config.ts'
 
 /**
- * The service's log: JSON lines, on a terminal in development as text. What strangers choose (addresses, headers,
- * bodies) is not logged; what is, goes through JSON, so no line can be forged.
+ * Creates the log of the service: JSON lines, or text on a terminal in development. Values that strangers choose
+ * (addresses, headers, bodies) are not logged; all others go through JSON, so no line can be forged.
  *
- * @param destination where to write instead of stdout, for tests
+ * @param destination replaces stdout in tests
  */
 export function createLogger(
   config: Pick<Config, 'logLevel' | 'environment'>,
@@ -25,7 +25,7 @@ export function createLogger(
   return pino(options)
 }
 
-/** Name, message, code and stack. Other members may hold values of rows or headers, so they stay out. */
+/** Returns name, message, code and stack. Other members may contain values of rows or headers, so they are omitted. */
 function describeError(error: unknown): unknown {
   if (!(error instanceof Error)) return { type: typeof error }
   const { code } = error as { code?: unknown }
@@ -38,7 +38,7 @@ function describeError(error: unknown): unknown {
   }
 }
 
-/** One line for each request: never its address, headers or body, which may hold secrets. */
+/** Logs one line for each request: never its address, headers or body, which may contain secrets. */
 export function logRequests(app: FastifyInstance): void {
   app.decorateRequest('problemSlug', null)
   app.addHook('onResponse', (request, reply, done) => {

@@ -1,16 +1,20 @@
 import type { FastifyInstance } from 'fastify'
 import type { OperationId } from '../../contract/operations.ts'
 
-/** What is told of each answer. */
+/** Receives the facts of each response. */
 export interface RequestCounter {
-  /** @param operation operationId, name of a protocol such as `scim`, or `none` for an address that does not exist */
+  /**
+   * Counts a response.
+   *
+   * @param operation operationId, name of a protocol such as `scim`, or `none` for an address that does not exist
+   */
   requestAnswered(operation: string, status: number, seconds: number): void
   tokenIssued(operation: string): void
 }
 
 const tokenOperations: ReadonlySet<OperationId> = new Set(['issueServiceToken', 'issueUserToken'])
 
-/** Counts every answer by its operation and status, and the tokens that were issued. Before any route is added. */
+/** Counts every response by its operation and status, and the issued tokens. Call it before adding any route. */
 export function countRequests(app: FastifyInstance, metrics: RequestCounter): void {
   app.addHook('onResponse', async (request, reply) => {
     const { route, protocol } = request.routeOptions.config

@@ -10,28 +10,31 @@ import { countHeader } from './request-headers.ts'
 import type { RouteSchema } from './route-schema.ts'
 import { describeSchemaError } from './validation-messages.ts'
 
-/** Checks all parts of a request. Throws DomainError `validation-failed` with everything that is wrong. */
+/** Checks all parts of a request. Throws DomainError `validation-failed` with all faults. */
 export type RequestValidator = (request: FastifyRequest) => void
 
-/** Annotations that schemas may carry beyond JSON Schema; `x-must-be` completes "must be …" in error messages. */
+/** Annotations that schemas may have beyond JSON Schema; `x-must-be` completes "must be …" in error messages. */
 const annotations = ['x-must-be']
 
-/** The validator stops here: a body can be wrong in fifty thousand places, and each error takes a microsecond or two. */
+/**
+ * Maximum number of errors of the validator: a body can be wrong in fifty thousand places, and each error takes a
+ * microsecond or two.
+ */
 const consideredErrorsMax = 2000
-/** Each place is complained about a few times at most, so with fewer than these no complaint was left out. */
+/** Each place has a few errors at most, so with fewer places than this none was omitted. */
 const siftedPlacesMax = 400
 
 /**
- * Makes the generated code of a validator throw its errors as soon as they are too many. Errors of a branch that does not
- * fit count as well, so no union may have a branch that a sound body breaks in so many places.
+ * Makes the generated code of a validator throw its errors once they exceed the maximum. Errors of a branch that does
+ * not match count as well, so no union may have a branch in which a valid body has that many.
  */
 function stopAtMaximum(code: string): string {
   return code.replaceAll(/vErrors\.push\((\w+)\)/g, `if(vErrors.push($1)>=${consideredErrorsMax})throw vErrors`)
 }
 
-/** No text of a format is longer. */
+/** Maximum length of any text with a format. */
 const formatLengthMax = 8 * 1024
-/** No operation has more; each that is unknown is an error of its own. */
+/** Maximum number of query parameters, more than any operation has; each unknown one is an error of its own. */
 const queryParametersMax = 100
 
 const ajv = addFormats.default(
@@ -62,7 +65,7 @@ function boundFormats(): void {
 
 type TextCheck = (text: string) => boolean
 
-/** A compiled check of one JSON value, as the answers of routes and the tests use it. */
+/** Compiles a check of one JSON value, for responses of routes and for tests. */
 export function compileSchema(schema: TSchema): (value: unknown) => PointedError[] {
   const validate = ajv.compile(schema)
   return (value) => pointedErrors(validate, value, '')
@@ -95,7 +98,7 @@ function bodyCheck(schema: RouteSchema): PartCheck {
   const validate = ajv.compile(schema.body ?? noMembers)
   const isOptional = schema.bodyOptional === true || schema.body === undefined
   return (request) => {
-    // `null` is JSON too: it stays, and fails as any other value of the wrong type.
+    // `null` is JSON too: it stays, and fails like any other value of the wrong type.
     if (request.body === undefined) {
       if (!isOptional) return [{ pointer: '', detail: 'is required: send a JSON body' }]
       request.body = {}
@@ -109,7 +112,7 @@ function furtherFaults(
   request: FastifyRequest,
   faults: readonly PointedError[],
 ): PointedError[] {
-  // Of a body that is wrong in so many places not all were looked at, and nobody knows which parts are sound.
+  // In a body with this many faults not all were examined, so its valid parts are unknown.
   const sound = faults.length < siftedPlacesMax ? withoutInvalidParts(request.body, faults) : undefined
   return sound === undefined ? [] : check(sound as never, request)
 }
@@ -163,10 +166,12 @@ function headersCheck(schema: TObject): PartCheck {
   }
 }
 
-/** Digits in their one form, so that equal numbers are equal texts: no `1.0`, `05` or `+5`. */
+/** Integers in their canonical form, so that equal numbers are equal texts: no `1.0`, `05` or `+5`. */
 const plainInteger = /^(?:0|-?[1-9]\d{0,14})$/
 
-/** Texts of a path or query as the numbers and booleans their schema asks for; what is none stays text, and fails. */
+/**
+ * Converts texts of a path or query to the numbers and booleans of their schema; a text that is none stays, and fails.
+ */
 function coerce(values: Record<string, unknown>, schema: TObject): void {
   for (const [name, property] of Object.entries(schema.properties)) {
     const { type, default: fallback } = property as { type?: string; default?: unknown }
@@ -183,7 +188,7 @@ function coerce(values: Record<string, unknown>, schema: TObject): void {
   }
 }
 
-/** PostgreSQL keeps no NUL in text, so none gets as far as a query. */
+/** Rejects NUL, which PostgreSQL does not accept in text, so that none reaches a query. */
 function nulErrors(values: Record<string, unknown>, prefix: string): PointedError[] {
   return Object.entries(values)
     .filter(([name, value]) => name.includes('\0') || (typeof value === 'string' && value.includes('\0')))
@@ -202,7 +207,7 @@ function schemaErrors(validate: ValidateFunction, value: unknown): ErrorObject[]
 function pointedErrors(validate: ValidateFunction, value: unknown, prefix: string): PointedError[] {
   const errors = schemaErrors(validate, value)
   if (errors.length === 0) return []
-  // A union that fits nowhere is one error, not one for each of its branches.
+  // A union without a match is one error, not one for each of its branches.
   const isUnion = ({ keyword }: ErrorObject) => keyword === 'anyOf' || keyword === 'oneOf'
   // Thousands of items share a few places of the schema.
   const branches = [...new Set(errors.filter(isUnion).map((union) => `${union.schemaPath}/`))]
@@ -211,7 +216,7 @@ function pointedErrors(validate: ValidateFunction, value: unknown, prefix: strin
   return uniqueByPointer(listed.flatMap((error) => describeSchemaError(error, prefix)))
 }
 
-/** The first complaint about each place says enough; one taken out as wrong is not missing besides. */
+/** Keeps the first error of each place, which says enough: an invalid value that was removed is not also missing. */
 function uniqueByPointer(errors: PointedError[]): PointedError[] {
   const byPointer = new Map<string, PointedError>()
   for (const error of errors) if (!byPointer.has(error.pointer)) byPointer.set(error.pointer, error)

@@ -6,7 +6,7 @@ import type { RouteSchema } from './route-schema.ts'
 
 type Check = (value: unknown) => PointedError[]
 
-/** Fails every answer that its route's schema does not describe. Costs a second parse, so only tests turn it on. */
+/** Fails every response that its route's schema does not describe. It costs a second parse, so only tests enable it. */
 export function validateResponses(app: FastifyInstance): void {
   const compiled = new WeakMap<RouteSchema, Map<number, Check>>()
   app.addHook('onSend', async (request, reply, payload) => {

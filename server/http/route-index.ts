@@ -1,13 +1,13 @@
 import type { RouteOptions } from 'fastify'
 
-/** Paths that plug-ins add below these are theirs; everything else goes through `addRoute`, `addPage` or `addProtocol`. */
+/** Paths of plug-ins; every other route uses `addRoute`, `addPage` or `addProtocol`. */
 const pluginPaths = /^\/reference(\/|$)/
 
-/** Which methods each address takes, for the 405 of the others. */
+/** Knows the methods of each address, for the 405 of the others. */
 export class RouteIndex {
   private readonly patterns = new Map<string, { expression: RegExp; methods: Set<string> }>()
 
-  /** Takes note of a route. Throws when it was added past `addRoute` and `addPage`. */
+  /** Adds a route. Throws if it was added without `addRoute` and `addPage`. */
   add(route: Pick<RouteOptions, 'url' | 'method' | 'config'>): void {
     const { config } = route
     const isOurs = [config?.route, config?.page, config?.protocol].some((each) => each !== undefined)
@@ -19,7 +19,7 @@ export class RouteIndex {
     this.patterns.set(route.url, entry)
   }
 
-  /** The methods that the address of this URL takes, sorted; none when there is no such address. */
+  /** Returns the methods of this URL's address, sorted; none for an unknown address. */
   methodsAt(url: string): string[] {
     const path = decoded(url.split('?', 1)[0] ?? '')
     const found = new Set<string>()
@@ -30,13 +30,13 @@ export class RouteIndex {
   }
 }
 
-/** The router's pattern as an expression over the whole path. */
+/** Converts the router's pattern to an expression over the whole path. */
 function expressionOf(pattern: string): RegExp {
   const source = pattern.replaceAll(/::|:\w+(?:\(([^)]*)\))?|\*|[.+?^${}()|[\]\\]/g, (token, inner?: string) => {
     if (token === '::') return ':'
     if (token === '*') return '.*'
     if (!token.startsWith(':')) return `\\${token}`
-    // What a parameter takes never goes beyond its segment.
+    // A parameter never extends beyond its segment.
     return inner === undefined ? '[^/]+' : `(?:(?!/)${inner.replace(/^\^/, '').replace(/\+$/, '')})+`
   })
   return new RegExp(`^${source}$`)

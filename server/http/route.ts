@@ -15,7 +15,7 @@ import type { FormBody, RouteSchema } from './route-schema.ts'
 
 type StaticOf<Schema> = Schema extends TSchema ? Static<Schema> : undefined
 
-/** A request whose every part has passed its schema. `caller` is set on operations that take a token. */
+/** A request whose every part has passed its schema. `caller` is set on operations that require a token. */
 export type RouteRequest<S extends RouteSchema> = FastifyRequest<
   {
     Params: StaticOf<S['params']>
@@ -32,10 +32,10 @@ export type RouteRequest<S extends RouteSchema> = FastifyRequest<
 >
 
 declare const rawJsonBrand: unique symbol
-/** JSON text that is sent as it is. */
+/** JSON text that is sent unchanged. */
 export type RawJson = string & { readonly [rawJsonBrand]: true }
 
-/** Sends JSON text that exists already, without parsing and serialising it again. */
+/** Sends existing JSON text without parsing and serialising it again. */
 export function rawJson(reply: FastifyReply, text: string): RawJson {
   reply.type('application/json; charset=utf-8')
   return text as RawJson
@@ -48,7 +48,7 @@ export type RouteHandler<S extends RouteSchema> = (
   reply: FastifyReply,
 ) => Promise<RouteAnswer<S> | FastifyReply>
 
-/** What the hooks of the server know about the route of a request. */
+/** Describes the route of a request to the hooks of the server. */
 export interface RouteDescription {
   operationId: OperationId
   operation: Operation
@@ -61,18 +61,18 @@ declare module 'fastify' {
     route?: RouteDescription
   }
   interface FastifyRequest {
-    /** Who calls, for which tenant. Throws on operations that do not take a token. */
+    /** The caller and its tenant. Throws on operations that do not require a token. */
     caller: Caller
   }
   interface FastifyInstance {
-    /** Every operation that has been added, for the description of the API. */
+    /** Every added operation, for the description of the API. */
     hubRoutes: Map<OperationId, RouteDescription>
   }
 }
 
 /**
- * Adds an operation of the operations table. Before `handler` runs, everything up to and including the schemas has
- * been checked (in the order that `createHttpServer` names). A handler throws DomainError and never writes an error.
+ * Adds an operation of the operations table. Before `handler` runs, everything up to and including the schemas has been
+ * checked (in the order of `createHttpServer`). A handler throws DomainError and never writes an error.
  */
 export function addRoute<const S extends RouteSchema>(
   app: FastifyInstance,
@@ -92,16 +92,16 @@ export function addRoute<const S extends RouteSchema>(
   })
 }
 
-/** An empty JSON object: the body of actions that take none. */
+/** An empty JSON object: the body of actions without one. */
 export const emptyBody = Type.Object({}, { additionalProperties: false })
 
-/** Parameters whose values are given by callers, and may have colons. */
+/** Parameters whose values callers choose, and which may contain colons. */
 const idsWithColons: ReadonlySet<string> = new Set(['skill_id'])
 
 /**
- * The OpenAPI path template in the router's language. A parameter before `:verb` takes the longest text that leaves
- * the verb; a last one whose path has `:verb` siblings takes no colon, so that `GET …/x:restore` is not a GET of `x`,
- * unless it is an id that may have colons itself.
+ * Converts an OpenAPI path template to the router's syntax. A parameter before `:verb` matches the longest text that
+ * leaves the verb. A last parameter whose path has `:verb` siblings matches no colon, so that `GET …/x:restore` is not
+ * a GET of `x`, unless it is an id that may contain colons.
  */
 export function routerPath(template: string): string {
   const verbSiblings = Object.values(operations).some((other) => other.path.startsWith(`${template}:`))

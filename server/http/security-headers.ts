@@ -1,13 +1,13 @@
 import type { FastifyReply } from 'fastify'
 import type { Config } from '../config.ts'
 
-/** Nothing here uses them, so that what may be injected into a page cannot either, nor ask for them. */
+/** Features that no page uses. Disabling them denies them to injected code too. */
 const unusedFeatures = ['camera', 'display-capture', 'geolocation', 'microphone', 'midi', 'payment', 'usb']
 
 /**
- * Headers of every answer. Nothing is cached, run, sniffed, framed or referred; windows and pages of other sites get
- * hold of nothing. No CORS but for the web UI at another host (see cors.ts): scripts of other sites stay out. Pages
- * loosen what they need in {@link pageHeaders}, public documents what others may read in {@link openToEveryOrigin}.
+ * Headers of every response. Nothing is cached, run, sniffed, framed or referred; windows and pages of other sites get
+ * no access. CORS exists only for the web UI at another host (see cors.ts). Pages relax what they need in {@link
+ * pageHeaders}, public documents in {@link openToEveryOrigin}.
  */
 export const apiHeaders: Readonly<Record<string, string>> = {
   'cache-control': 'no-store',
@@ -19,43 +19,43 @@ export const apiHeaders: Readonly<Record<string, string>> = {
   'permissions-policy': unusedFeatures.map((feature) => `${feature}=()`).join(', '),
 }
 
-/** One year, for services that are reached by https only: all but those on the own machine. */
+/** One year, for services that are reached only by https: all except those on the own machine. */
 const strictTransport = { 'strict-transport-security': 'max-age=31536000' }
 
-/** {@link apiHeaders} of a service, with what depends on where it runs. */
+/** Returns {@link apiHeaders} with the headers that depend on the environment. */
 export function headersOfEveryAnswer(environment: Config['environment']): Readonly<Record<string, string>> {
   return environment === 'development' ? apiHeaders : { ...apiHeaders, ...strictTransport }
 }
 
-/** Public keys and metadata may be read by pages of any origin, and kept for a while. */
+/** Lets pages of any origin read public keys and metadata, and cache them for a while. */
 export function openToEveryOrigin(reply: FastifyReply, maxAgeSeconds: number): void {
   reply.headers({
     'cache-control': `public, max-age=${maxAgeSeconds}`,
-    // The web UI at another host is named already: what is called with cookies may not be told by an asterisk.
+    // A web UI at another host is already named: calls with cookies do not accept an asterisk.
     'access-control-allow-origin': reply.getHeader('access-control-allow-origin') ?? '*',
     'cross-origin-resource-policy': 'cross-origin',
   })
 }
 
-/** What a page needs beyond a style sheet of its own. */
+/** The needs of a page beyond its own style sheet. */
 export interface PageNeeds {
-  /** Hash of its style sheet, as `sha256-…`. */
+  /** The hash of its style sheet, as `sha256-…`. */
   styleHash: string
-  /** Hash of its script. */
+  /** The hash of its script. */
   scriptHash?: string | undefined
-  /** It has a form, whose action is on this host. */
+  /** Whether it has a form, whose action is on this host. */
   hasForm?: boolean | undefined
-  /** Where sending the form ends, as an address, or a path of this host. */
+  /** The final target of the form, as an address or a path of this host. */
   formLeadsTo?: string | undefined
-  /** Not to be kept anywhere, as a page behind a secret address. */
+  /** Whether nobody may store it, such as a page behind a secret address. */
   noStore?: boolean | undefined
 }
 
 /**
- * Nothing is loaded; the one style sheet, and the script where there is one, are named by their hashes, and no script
- * can turn text into markup or code (Trusted Types). What is sent needs a referrer policy that tells the own origin:
- * under `no-referrer` browsers send forms with `Origin: null` (Fetch, section 3.2). The path is never told, for it may
- * be a secret.
+ * Returns the headers of a page. Nothing is loaded; the only style sheet, and the script if any, are named by their
+ * hashes, and no script can turn text into markup or code (Trusted Types). A form needs a referrer policy that reveals
+ * the own origin: under `no-referrer` browsers send forms with `Origin: null` (Fetch, section 3.2). The path is never
+ * revealed, because it may be a secret.
  */
 export function pageHeaders({
   styleHash,
@@ -81,7 +81,9 @@ export function pageHeaders({
   }
 }
 
-/** Browsers hold `form-action` against what the answer redirects to as well (CSP 3, section 6.4.1). */
+/**
+ * Returns the origin to allow. Browsers apply `form-action` to the target of a redirect as well (CSP 3, section 6.4.1).
+ */
 function otherOrigin(address = ''): string {
   const { origin } = URL.parse(address) ?? {}
   return origin === undefined ? '' : ` ${origin}`

@@ -7,10 +7,10 @@ import { requestIdHeader } from './request-id.ts'
 const lingerMs = 1000
 
 /**
- * Writes a problem document to a connection on which there is no request to answer, and closes it.
+ * Writes a problem document to a connection without a request, and closes it.
  *
- * @param headers of every answer of the service
- * @param withoutBody for a request by HEAD
+ * @param headers common headers of every response
+ * @param withoutBody for a HEAD request
  */
 export function endWithProblem(
   socket: Socket,
@@ -18,7 +18,7 @@ export function endWithProblem(
   { baseUrl, headers, withoutBody = false }: { baseUrl: string; headers: CommonHeaders; withoutBody?: boolean },
 ): void {
   socket.end(rawAnswer(error, baseUrl, headers, withoutBody))
-  // Closing while bytes are unread would reset the connection, and the client might never see the answer.
+  // Closing with unread bytes would reset the connection, and the client might never see the response.
   setTimeout(() => socket.destroy(), lingerMs).unref()
 }
 

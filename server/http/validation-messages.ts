@@ -11,8 +11,8 @@ interface Annotated {
 }
 
 /**
- * One error of the validator in words, at the place it is about: a missing member at the path it should have, an
- * unknown one at its own. Empty for errors that only repeat what their branches say.
+ * Describes an error of the validator at its place: a missing member at the path it should have, an unknown one at its
+ * own. Returns nothing for errors that only repeat those of their branches.
  */
 export function describeSchemaError(error: ErrorObject, prefix: string): PointedError[] {
   const at = (detail: string, member?: string): PointedError[] => [
@@ -46,7 +46,7 @@ function describeValueError(error: ErrorObject, schema: Annotated): string {
   const { limit, type, format, multipleOf } = error.params as Record<string, unknown>
   switch (error.keyword) {
     case 'type':
-      // What else an object must be is for its members to say.
+      // Other faults of an object belong to its members.
       return type === 'object' ? 'must be an object' : mustBe(schema, withArticle(type as string | string[]))
     case 'minLength':
       return limit === 1 ? 'must not be empty' : `must have at least ${limit} characters`
@@ -125,7 +125,7 @@ function tagsOf(schema: Annotated, tag: string): string {
   )
 }
 
-/** A union in words: its literals and types, or undefined when a branch is more than that. */
+/** Describes a union by its literals and types; returns undefined if a branch is more complex. */
 function unionOf(schema: Annotated): string | undefined {
   const branches = schema.anyOf ?? schema.oneOf ?? []
   const words = branches.map((branch: { const?: unknown; type?: string; properties?: unknown }) => {

@@ -1,14 +1,14 @@
 import { setImmediate } from 'node:timers/promises'
 
-/** How long other requests may wait for long work of one. */
+/** Milliseconds that other requests may wait for long work of one. */
 const turnMsMaxDefault = 5
 
-/** Lets other work of the process have its turn in the middle of long work. */
+/** Yields to the event loop in the middle of long work. */
 export interface YieldBudget {
   endIfLong(): Promise<void>
 }
 
-/** @param turnMsMax how long others may wait; a request comes by several turns */
+/** @param turnMsMax milliseconds that others may wait; a request passes through several turns */
 export function createYieldBudget(turnMsMax = turnMsMaxDefault): YieldBudget {
   let beganMs = performance.now()
   return {
@@ -21,7 +21,7 @@ export function createYieldBudget(turnMsMax = turnMsMaxDefault): YieldBudget {
   }
 }
 
-/** Runs work that yields now and then, in turns with other work of the process. */
+/** Runs work that yields periodically, in turns with other work of the process. */
 export async function runYielding<Result>(work: Generator<void, Result>): Promise<Result> {
   const turn = createYieldBudget()
   for (;;) {
@@ -31,7 +31,7 @@ export async function runYielding<Result>(work: Generator<void, Result>): Promis
   }
 }
 
-/** Runs work that yields now and then to its end. */
+/** Runs work that yields periodically to its end, without a pause. */
 export function runToEnd<Result>(work: Generator<void, Result>): Result {
   for (;;) {
     const step = work.next()

@@ -2,14 +2,14 @@ import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 
-/** Smaller answers are not worth counting: the number of connections bounds them well enough. */
+/** Minimum bytes of a counted response: the number of connections suffices to bound smaller ones. */
 const countedBytesMin = 64 * 1024
 
-/** Bounds the memory of large answers that their readers have not taken yet. */
+/** Bounds the memory of large responses that their readers have not accepted yet. */
 export interface AnswerBudget {
   /**
-   * Holds an answer until it was handed over, or its connection is gone. If all answers are too much then, closes
-   * connections: of the reader who holds the most, those whose answers wait the longest.
+   * Counts a response until it is handed over, or its connection is closed. If the total exceeds the budget, closes
+   * connections of the reader with the most bytes, the longest waiting first.
    */
   hold(reader: string, bytes: number, answer: ServerResponse, socket: Pick<Socket, 'destroy'>): void
 }
@@ -21,7 +21,7 @@ interface Held {
 
 interface Reader {
   bytes: number
-  /** The oldest first. */
+  /** Held responses, the oldest first. */
   answers: Set<Held>
 }
 
@@ -61,11 +61,14 @@ export function createAnswerBudget(bytesMax: number, onClosed: () => void = () =
   }
 }
 
-/** Counts the answers of a server against a budget. Those that are streamed wait for their readers by themselves. */
+/**
+ * Counts the responses of a server against a budget. Streamed responses need no count, because they wait for their
+ * readers.
+ */
 export function limitAnswers(app: FastifyInstance, budget: AnswerBudget): void {
   app.addHook('onSend', (request, reply, payload, done) => {
     if (typeof payload === 'string' || Buffer.isBuffer(payload)) {
-      // Bytes of a text are known only when it is written; its characters are close enough.
+      // The bytes of a text are known only when it is written; its characters are a close estimate.
       const reader = request.hubTenant?.slug ?? `address ${request.callerAddress}`
       budget.hold(reader, payload.length, reply.raw, request.raw.socket)
     }

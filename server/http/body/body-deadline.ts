@@ -1,13 +1,13 @@
 import type { IncomingMessage } from 'node:http'
 import { DomainError } from '../../../contract/domain-error.ts'
 
-/** From the answer that a body was too slow to the end of its connection. */
+/** Milliseconds from the response that a body was too slow to the end of its connection. */
 const lingerMs = 1000
 const bytesPerSecondMin = 32 * 1024
 
 /**
- * Ends bodies that arrive too slowly: one has so many seconds, and a second more for each 32 KiB that have come. What
- * arrives at that rate, or faster, has the time that every request has.
+ * Ends bodies that arrive too slowly: a body has a fixed time, and one more second for each 32 KiB that have arrived. A
+ * body at that rate, or faster, has only the time limit of every request.
  */
 export class BodyDeadline {
   readonly #graceMs: number
@@ -18,11 +18,10 @@ export class BodyDeadline {
   }
 
   /**
-   * Watches a body of which something is still to come, whoever reads it or leaves it unread. Its connection is closed
-   * when it is too slow.
+   * Watches an incomplete body, whether or not anybody reads it. If it is too slow, closes its connection.
    *
-   * @returns rejects with the answer to a body that is too slow, and settles in no other way; undefined where there is
-   *   nothing to wait for, or the body is watched already
+   * @returns a promise that rejects with the error for a body that is too slow, and never resolves; undefined for a
+   * complete body, or one that is already watched
    */
   watch(body: IncomingMessage): Promise<never> | undefined {
     // Injected requests have no connection to wait for.
@@ -30,7 +29,7 @@ export class BodyDeadline {
     this.#watched.add(body)
     const { socket } = body
     const begunAtMs = performance.now()
-    // What came with the headers counts too.
+    // Bytes that came with the headers count too.
     const bytesBefore = socket.bytesRead - body.readableLength
     const { promise, reject } = Promise.withResolvers<never>()
     promise.catch(() => {})

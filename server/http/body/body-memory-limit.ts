@@ -1,23 +1,27 @@
 import type { ServerResponse } from 'node:http'
 import { DomainError } from '../../../contract/domain-error.ts'
 
-/** Smaller bodies are not worth counting: the number of connections bounds them well enough. */
+/** Minimum bytes of a counted body: the number of connections suffices to bound smaller ones. */
 const countedBytesMin = 16 * 1024
 
-/** Bounds the memory of large bodies: what has arrived of those that have not been answered, inflated or not. */
+/** Bounds the memory of large bodies: the bytes that have arrived, inflated or not, of requests without a response. */
 export interface BodyMemoryLimit {
-  /** For the body of one request. What it holds is held until the request is answered, or its connection is gone. */
+  /**
+   * Returns the holder for one request. It holds its bytes until the request has its response, or its connection is
+   * closed.
+   */
   bodyOf(answer: ServerResponse): HeldBody
 }
 
 export interface HeldBody {
   /**
-   * Told of further bytes before they are kept. Whoever announces a body, or is slow to send it, holds nothing by that.
+   * Counts further bytes before they are stored. A client that only announces a body, or sends it slowly, holds
+   * nothing.
    *
-   * @throws DomainError `hub-unavailable` when too much is held already; a body is always taken where it is the only one
+   * @throws DomainError `hub-unavailable` if too much is held already; a single body is always accepted
    */
   hold(bytes: number): void
-  /** The body was thrown away. */
+  /** Releases a discarded body. */
   release(): void
 }
 

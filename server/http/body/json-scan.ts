@@ -1,24 +1,24 @@
 import type { BodyBounds } from '../../../contract/limits.ts'
 
-/** Result of one pass over the bytes of a JSON text, which builds nothing. */
+/** The result of one pass over the bytes of a JSON text, which builds nothing. */
 export interface JsonShape {
   /** Members of all objects: the colons outside strings. */
   members: number
   values: number
-  /** Deepest nesting of arrays and objects. */
+  /** The deepest nesting of arrays and objects. */
   depth: number
-  /** The text is nested deeper than allowed. The scan ended there. */
+  /** Whether the text is nested deeper than allowed. The scan ended there. */
   tooDeep: boolean
-  /** The bound that the text passes, with the index of the event for one of a batch. The scan ended there. */
+  /** The exceeded bound, with the index of the event in a batch. The scan ended there. */
   excess: { of: keyof Omit<ScanBounds, 'depth'>; event: number } | undefined
-  /** The text holds NUL, half a surrogate pair, or a number outside what a double keeps. */
+  /** Whether the text contains NUL, half a surrogate pair, or a number that a double cannot hold. */
   forbidden: boolean
 }
 
-/** Bounds of a text. Those that are absent do not apply. */
+/** Bounds of a text. Absent bounds do not apply. */
 export interface ScanBounds extends Partial<Omit<BodyBounds, 'bytes'>> {
   depth: number
-  /** Of any one number. */
+  /** Maximum bytes of one number. */
   numberBytes?: number
 }
 
@@ -27,16 +27,16 @@ const comma = 0x2c
 const colon = 0x3a
 const backslash = 0x5c
 const letterU = 0x75
-/** Depth inside the list of a batch: the object around it is at depth 1. */
+/** The depth inside the list of a batch: the object around it has depth 1. */
 const listDepth = 2
-/** Takes about a millisecond. */
+/** Bytes scanned between two yields, in about a millisecond. */
 const bytesPerTurn = 512 * 1024
 
 /**
- * Scans JSON text in UTF-8, and yields now and then. On text that is not JSON the counts mean nothing, but the scan ends.
- *
+ * Scans JSON text in UTF-8, and yields periodically. For text that is not JSON the counts mean nothing, but the scan
+ * ends.
  * Every body is scanned before it is parsed, so that nothing beyond its bounds is ever built. Byte by byte over a
- * Buffer is the fastest way tried.
+ * Buffer was the fastest of the tried ways.
  */
 export function* scanJson(bytes: Uint8Array, bounds: ScanBounds): Generator<void, JsonShape> {
   const shape: JsonShape = {
@@ -59,16 +59,16 @@ export function* scanJson(bytes: Uint8Array, bounds: ScanBounds): Generator<void
 interface ScanState {
   at: number
   depth: number
-  /** Index of the item at {@link listDepth}, which in a batch is an event. */
+  /** The index of the item at {@link listDepth}, which in a batch is an event. */
   event: number
   valuesBeforeEvent: number
-  /** Bytes between the quotes of the last string, which is a name where a colon follows. */
+  /** Bytes between the quotes of the last string, which is a name if a colon follows. */
   textBytes: number
-  /** Members so far of the object that is open at each depth. */
+  /** Members so far of the open object at each depth. */
   membersAt: Uint32Array
 }
 
-/** Goes on to the first token that begins at or after `end`. */
+/** Continues to the first token that begins at or after `end`. */
 function scanPart(bytes: Uint8Array, end: number, bounds: ScanBounds, shape: JsonShape, state: ScanState): void {
   const none = Number.POSITIVE_INFINITY
   const {
@@ -86,7 +86,7 @@ function scanPart(bytes: Uint8Array, end: number, bounds: ScanBounds, shape: Jso
   for (; at < end; at++) {
     const byte = bytes[at] as number
     if (byte === quote) {
-      // It may be a name: whatever follows a text finds out about the bounds.
+      // The string may be a name: the token after it checks the bounds.
       const from = at + 1
       at = endOfString(bytes, from, textBytesMax, shape)
       values++
@@ -102,7 +102,7 @@ function scanPart(bytes: Uint8Array, end: number, bounds: ScanBounds, shape: Jso
         shape.excess = { of: 'nameBytes', event }
         break
       }
-      // Below 0 the text is no JSON, and nothing from there on is parsed.
+      // Below 0 the text is not JSON, and nothing after it is parsed.
       const membersOfObject = depth < 0 ? 0 : (membersAt[depth] as number) + 1
       if (membersOfObject <= objectMembersMax) {
         membersAt[depth] = membersOfObject
@@ -122,7 +122,7 @@ function scanPart(bytes: Uint8Array, end: number, bounds: ScanBounds, shape: Jso
         break
       }
     } else if (opens || byte === 0x74 || byte === 0x66 || byte === 0x6e) {
-      // `true`, `false` and `null` have one of these letters each.
+      // `true`, `false` and `null` each contain exactly one of these letters.
       values++
     } else if (byte !== comma && !closes) {
       continue
@@ -161,7 +161,7 @@ function scanPart(bytes: Uint8Array, end: number, bounds: ScanBounds, shape: Jso
   state.textBytes = textBytes
 }
 
-/** Returns the index of the closing quote, or an index beyond it where the string is longer or does not end. */
+/** Returns the index of the closing quote, or an index beyond it if the string is longer or does not end. */
 function endOfString(bytes: Uint8Array, from: number, bytesMax: number, shape: JsonShape): number {
   const end = Math.min(bytes.length, from + bytesMax + 1)
   let at = from
@@ -177,7 +177,7 @@ function endOfString(bytes: Uint8Array, from: number, bytesMax: number, shape: J
   }
   return at
 }
-/** Steps over `\uXXXX`, or over a pair that makes one character; NUL and half a pair are forbidden. */
+/** Skips `\uXXXX`, or a pair that makes one character; NUL and half a pair are forbidden. */
 function endOfUnicodeEscape(bytes: Uint8Array, at: number, shape: JsonShape): number {
   const unit = hexUnit(bytes, at + 2)
   if (unit === 0) shape.forbidden = true
@@ -201,13 +201,13 @@ function hexDigit(byte: number): number {
 }
 
 /**
- * Returns the index of the last byte of a number, or an index beyond the bound where the number is longer. A double holds
- * 200 digits and exponents of two digits whatever they are.
+ * Returns the index of the last byte of a number, or an index beyond the bound if the number is longer. A double holds
+ * any 200 digits and any exponent of two digits.
  */
 function endOfNumber(bytes: Uint8Array, from: number, bytesMax: number, shape: JsonShape): number {
   const end = Math.min(bytes.length, from + bytesMax + 1)
   let at = from
-  // Exact up to 2^53, and never below it again.
+  // Exact up to 2^53, and never below it afterwards.
   let integer = 0
   while (at < end && isDigit(bytes[at])) integer = integer * 10 + ((bytes[at++] as number) - 0x30)
   let isInteger = true

@@ -1,11 +1,11 @@
 import type { PointedError } from '../../../contract/domain-error.ts'
 
-/** Rules beyond the syntax of JSON, and the words for what breaks them. */
+/** Rules beyond the syntax of JSON, and the texts of their violations. */
 
 /** Bounds all names of a path together; errors do not repeat longer ones. */
 const namesLengthMax = 1024
 
-/** A path as a JSON pointer (RFC 6901). */
+/** Returns a path as a JSON pointer (RFC 6901). */
 export function jsonPointer(path: readonly (string | number)[]): string {
   return path.map((step) => `/${String(step).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
 }
@@ -31,7 +31,11 @@ export function textViolation(text: string): string | undefined {
   return undefined
 }
 
-/** @param literal as it stands in the text */
+/**
+ * Returns the violation of a number, or undefined.
+ *
+ * @param literal the unchanged text of the number
+ */
 export function numberViolation(literal: string): string | undefined {
   if (!Number.isFinite(Number(literal))) return 'must be a number that fits a double'
   if (/^-?\d+$/.test(literal) && !Number.isSafeInteger(Number(literal))) {
@@ -40,10 +44,10 @@ export function numberViolation(literal: string): string | undefined {
   return undefined
 }
 
-/** Takes about a millisecond. */
+/** Characters read between two yields, in about a millisecond. */
 const lengthPerTurn = 512 * 1024
 
-/** Returns words for a place in a text, its line and column from 1, and yields now and then. */
+/** Describes a place in a text, by line and column from 1, and yields periodically. */
 export function* placeIn(text: string, offset: number): Generator<void, string> {
   let line = 1
   let lineFrom = 0

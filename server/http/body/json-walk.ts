@@ -3,12 +3,12 @@ import { numberBytesMax } from '../../../contract/limits.ts'
 import type { JsonValue } from '../../../provenance/json.ts'
 import { errorAt, numberViolation, textViolation } from './json-violations.ts'
 
-/** Result of a walk: the value of the text, and what makes it unacceptable. */
+/** The result of a walk: the value of the text, and its violations. */
 export interface WalkedJson {
   value: JsonValue
   /** Repeated members, the first hundred. */
   duplicates: PointedError[]
-  /** Names and values that the service does not keep, the first hundred. */
+  /** Names and values that the service does not store, the first hundred. */
   breaches: PointedError[]
 }
 
@@ -35,17 +35,17 @@ type Open =
   | { list?: never; members: Record<string, JsonValue>; name: string }
 
 const reportedMax = 100
-/** Takes about a millisecond. */
+/** Values read between two yields, in about a millisecond. */
 const valuesPerTurn = 2000
-/** Takes about as long where it is one text full of escapes. */
+/** Characters of escaped text read between two yields, in about the same time. */
 const lengthPerTurn = 512 * 1024
 const shortSpace = 64
 const noSpace = /[^ \t\n\r]/g
 const endsOfScalar = new Set([',', ']', '}', ' ', '\t', '\n', '\r', undefined])
 
 /**
- * Parses JSON text as `JSON.parse` does, and yields now and then: the engine's own parser is three times faster, but
- * nothing else runs until it ends. The walk knows where it is, so it names the places of errors, too.
+ * Parses JSON text as `JSON.parse` does, and yields periodically. The engine's own parser is three times faster, but
+ * nothing else runs until it ends. The walk knows its position, so it also names the places of errors.
  *
  * @throws JsonSyntaxFault, JsonTooDeep
  */
@@ -75,12 +75,12 @@ class Walk {
     this.#at = this.#afterSpace(0)
   }
 
-  /** Returns how much of the text has been read. */
+  /** Returns the number of characters that were read. */
   get at(): number {
     return this.#at
   }
 
-  /** Reads one value, up to its end or its first item. Answers whether the text has ended. */
+  /** Reads one value, up to its end or its first item. Returns whether the text has ended. */
   step(): boolean {
     const first = this.#text[this.#at]
     if (first !== '{' && first !== '[') return this.#close(this.#scalar())
@@ -104,7 +104,7 @@ class Walk {
     return { value: this.#root, duplicates: this.#duplicates, breaches: this.#breaches }
   }
 
-  /** Gives a value to the array or object around it, and closes those that end after it. */
+  /** Adds a value to the array or object around it, and closes those that end after it. */
   #close(ended: JsonValue): boolean {
     let value = ended
     for (;;) {
@@ -155,7 +155,7 @@ class Walk {
       return value
     }
     const from = this.#at
-    // The scan has refused longer numbers, so a longer literal is no JSON.
+    // The scan has rejected longer numbers, so a longer literal is not JSON.
     const end = from + numberBytesMax + 1
     while (this.#at < end && !endsOfScalar.has(this.#text[this.#at])) this.#at++
     const literal = this.#text.slice(from, this.#at)
@@ -176,7 +176,7 @@ class Walk {
     return this.#parse(this.#text.slice(from, this.#at), from, 'valid text in double quotes expected') as string
   }
 
-  /** Whether an odd number of backslashes stands before the place. */
+  /** Returns whether an odd number of backslashes precedes the position. */
   #isEscaped(at: number): boolean {
     let before = at - 1
     while (this.#text[before] === '\\') before--
@@ -202,7 +202,7 @@ class Walk {
     return this.#open.map((open) => open.name)
   }
 
-  /** Steps over one character and the space behind it. */
+  /** Skips one character and the whitespace after it. */
   #skip(): void {
     this.#at = this.#afterSpace(this.#at + 1)
   }

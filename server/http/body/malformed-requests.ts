@@ -3,15 +3,18 @@ import type { Socket } from 'node:net'
 import { DomainError } from '../../../contract/domain-error.ts'
 import { endWithProblem } from '../socket-response.ts'
 
-/** Answers with problem documents, and the headers of every answer, what Node's parser refuses: it never becomes a request. */
+/**
+ * Answers requests that Node's parser rejects, which never reach a route, with problem documents and the common
+ * headers.
+ */
 export function handleMalformedRequests(
   server: Server,
   baseUrl: () => string,
   headers: Readonly<Record<string, string>>,
 ): void {
-  // Their size is bounded; by default Node drops, in silence, those after the 2,000th.
+  // The size of headers is bounded; by default Node silently drops those after the 2,000th.
   server.maxHeadersCount = 0
-  // An unknown expectation may be ignored (RFC 9110, section 10.1.1); Node would answer an empty 417.
+  // An unknown expectation may be ignored (RFC 9110, section 10.1.1); Node would send an empty 417.
   server.on('checkExpectation', (request, response) => server.emit('request', request, response))
   const answered = new WeakSet<Socket>()
   server.removeAllListeners('clientError')
@@ -26,7 +29,7 @@ export function handleMalformedRequests(
   })
 }
 
-/** Whether an answer is on its way on this socket, into which another must not be written. */
+/** Returns whether a response has started on this socket; another must not be written into it. */
 function isAnswering(socket: Socket): boolean {
   const { _httpMessage: message } = socket as Socket & { _httpMessage?: { headersSent: boolean } | null }
   return message?.headersSent === true
@@ -45,7 +48,10 @@ function asProblem(error: NodeJS.ErrnoException): DomainError {
   }
 }
 
-/** An answer to HEAD has no body. Of what cannot be read, the first bytes may still tell the method. */
+/**
+ * Returns whether the method is HEAD, whose response has no body. The first bytes of an unreadable request may still
+ * name the method.
+ */
 function isHead(error: Error & { rawPacket?: Buffer }): boolean {
   return error.rawPacket?.toString('latin1', 0, 5) === 'HEAD '
 }

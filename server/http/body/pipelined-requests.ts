@@ -1,16 +1,17 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
-/** Requests of one connection that are handled at a time. */
+/** Maximum number of concurrently handled requests of one connection. */
 const handledMax = 4
-/** Further ones that wait for these. Beyond, the connection is closed. */
+/** Maximum number of further waiting requests; above it the connection is closed. */
 const waitingMax = 100
 
 type Exchange = readonly [IncomingMessage, ServerResponse]
 
 /**
- * Handles the pipelined requests of a connection (RFC 9112, section 9.3.2) a few at a time, in turns with other work. Node
- * emits all that it finds in 64 KiB at once, which is a thousand small requests. Call it after all other listeners were added.
+ * Handles the pipelined requests of a connection (RFC 9112, section 9.3.2) a few at a time, in turns with other work.
+ * Node emits all requests that it finds in 64 KiB at once, which is a thousand small ones. Call it after all other
+ * listeners were added.
  */
 export function boundPipelining(server: Server): void {
   const listeners = server.listeners('request') as RequestListener[]

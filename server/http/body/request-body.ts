@@ -7,28 +7,31 @@ import type { FormBody } from '../route-schema.ts'
 import type { HeldBody } from './body-memory-limit.ts'
 import { parseStrictJsonInTurns } from './strict-json.ts'
 
-/** Beyond the limit this much is read and thrown away, so that a client in the middle of sending gets its 413. */
+/** Bytes beyond the limit that are read and discarded, so that a client that is still sending receives its 413. */
 const discardedBytesMax = 64 * 1024 * 1024
-/** A connection on which nothing has come for so long, while its body was waited for, is closed. */
+/** Milliseconds without data after which a connection with an incomplete body is closed. */
 const stalledMs = 30_000
 const inflatedChunkBytes = 64 * 1024
 const formFieldsMax = 100
 
 interface BodyRules {
-  /** With `bytes` nothing is made of them: whoever verifies them needs them as they were received. */
+  /** The format of the body. `bytes` passes it on unparsed, for a handler that verifies the received bytes. */
   format: 'json' | 'form' | 'bytes'
-  /** Taken beside the usual one of the format. */
+  /** A media type that is accepted beside the usual one of the format. */
   mediaType?: string | undefined
   bounds: BodyBounds
-  /** Told of all bytes before they are kept, of the inflated ones too; it may refuse them. */
+  /** Counts all bytes before they are stored, including inflated ones; it may refuse them. */
   held: HeldBody
-  /** Counts one more request. Called for each started unit of the inflated body but the first, of a refused body too; it may refuse the body. */
+  /**
+   * Counts one more request. Called for each started unit of the inflated body except the first, also for a refused
+   * body; it may refuse the body.
+   */
   charge?: (() => Promise<void>) | null
   stalledMs?: number
 }
 
 /**
- * Reads a body: media type and coding 415, size 413, then its content 400. Undefined when there is none.
+ * Reads a body: media type and coding 415, size 413, then its content 400. Returns undefined without a body.
  *
  * @throws DomainError
  */
@@ -53,13 +56,13 @@ export async function readBody(
     if (rules.format === 'bytes') return bytes
     return rules.format === 'json' ? await parseStrictJsonInTurns(bytes, rules.bounds) : parseForm(bytes)
   } catch (error) {
-    // Nothing of it is kept, though what is left of it may take its time to arrive.
+    // The body is discarded, even if its rest is still arriving.
     rules.held.release()
     throw error
   }
 }
 
-/** Counts the bytes that a body had, inflated or not, up to where it was refused. */
+/** Counts the bytes of a body, inflated or not, up to its refusal. */
 interface ReadBytes {
   count: number
 }
@@ -69,7 +72,7 @@ async function readBytes(stream: IncomingMessage, rules: BodyRules, read: ReadBy
   return isGzip && received.length > 0 ? inflate(received, rules, read) : received
 }
 
-/** Counts a body that is refused as well: to inflate one that ends in an error costs as much. */
+/** Charges for a refused body as well: inflating a body that ends in an error costs as much. */
 async function chargeFor({ count }: ReadBytes, { charge }: BodyRules): Promise<void> {
   for (let from = bodyBytesPerRequest; from < count; from += bodyBytesPerRequest) await charge?.()
 }
@@ -109,7 +112,7 @@ function tooLarge({ bytes }: BodyBounds): DomainError {
 }
 
 async function receive(stream: IncomingMessage, rules: BodyRules, read: ReadBytes): Promise<Buffer> {
-  // Most bodies have arrived with their headers. (Where requests are injected, there is no connection to wait for.)
+  // Most bodies arrive with their headers. (Injected requests have no connection to wait for.)
   const isWaitedFor = stream.complete === false
   const inactiveMs = isWaitedFor ? (stream.socket.timeout ?? 0) : 0
   if (isWaitedFor) stream.setTimeout(rules.stalledMs ?? stalledMs)
@@ -123,7 +126,7 @@ async function receive(stream: IncomingMessage, rules: BodyRules, read: ReadByte
   }
 }
 
-/** All of a stream, or an error as soon as it is too much. */
+/** Collects a stream; throws as soon as it exceeds its bounds. */
 function collect(stream: Readable, { bounds, held }: BodyRules, read: ReadBytes, incomplete: string): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
@@ -165,7 +168,7 @@ function discard(stream: Readable): void {
   })
 }
 
-/** Inflates on the thread pool, and stops as soon as the limit is passed. */
+/** Inflates on the thread pool, and stops as soon as the limit is exceeded. */
 async function inflate(bytes: Buffer, rules: BodyRules, read: ReadBytes): Promise<Buffer> {
   const gunzip = createGunzip({ chunkSize: inflatedChunkBytes })
   gunzip.end(bytes)
@@ -179,7 +182,7 @@ async function inflate(bytes: Buffer, rules: BodyRules, read: ReadBytes): Promis
 function parseForm(bytes: Buffer): FormBody {
   const form: FormBody = Object.create(null)
   const text = bytes.toString('utf8')
-  // Counted before, because the time that Node takes grows with the square of their number.
+  // Counts the fields first, because Node's time grows with the square of their number.
   if (text.split('&', formFieldsMax + 1).length > formFieldsMax) {
     throw validationFailed([{ pointer: '', detail: `must have ${formFieldsMax} fields at most` }])
   }

@@ -11,24 +11,24 @@ type Bounds = Partial<Omit<BodyBounds, 'bytes'>> & { depth?: number }
 
 /** Larger bodies are parsed in turns with other work. Smaller ones take a few milliseconds at most. */
 const atOnceBytesMax = 32 * 1024
-/** The engine's parser takes up to half a microsecond for each. */
+/** Maximum number of values to parse at once: the engine's parser takes up to half a microsecond for each. */
 const parsedAtOnceMax = 50_000
-/** The engine's parser takes up to two milliseconds for each MiB, where it has escapes. */
+/** Maximum bytes to parse at once: the engine's parser takes up to two milliseconds for each MiB with escapes. */
 const parsedAtOnceBytesMax = 4 * 1024 * 1024
 
 /**
- * Parses JSON (RFC 8259) that can be understood in one way only, and kept as it is:
- * UTF-8 without a byte order mark, no repeated member, no `__proto__`, no NUL, no half surrogate pair, no integer
- * beyond 2^53-1, no number beyond a double or longer than 8 KiB, at most `depth` levels. The bounds are checked before anything is parsed.
+ * Parses JSON (RFC 8259) that has only one reading and can be stored unchanged: UTF-8 without a byte order mark, no
+ * repeated member, no `__proto__`, no NUL, no half surrogate pair, no integer beyond 2^53-1, no number beyond a double
+ * or longer than 8 KiB, at most `depth` levels. The bounds are checked before anything is parsed.
  *
- * @throws DomainError `payload-too-large` beyond the bounds; `malformed-json` for syntax, encoding and repeated members;
- *   `validation-failed`, with pointers, for the rest
+ * @throws DomainError `payload-too-large` beyond the bounds; `malformed-json` for syntax, encoding and repeated
+ * members; `validation-failed`, with pointers, for the rest
  */
 export function parseStrictJson(bytes: Buffer, bounds: Bounds = {}): JsonValue {
   return runToEnd(parsing(bytes, bounds))
 }
 
-/** Parses as {@link parseStrictJson} does, a large text in turns with other work. */
+/** Parses like {@link parseStrictJson}, but a large text in turns with other work. */
 export async function parseStrictJsonInTurns(bytes: Buffer, bounds: Bounds = {}): Promise<JsonValue> {
   const work = parsing(bytes, bounds)
   return bytes.length <= atOnceBytesMax ? runToEnd(work) : runYielding(work)
@@ -98,7 +98,7 @@ function countMembers(value: JsonValue): Tally {
   return tally
 }
 
-/** Recursion is bounded: the scan has refused what is nested too deep. */
+/** Recursion is bounded: the scan has rejected deeper nesting. */
 function count(value: JsonValue, tally: Tally): void {
   if (typeof value !== 'object' || value === null) return
   if (Array.isArray(value)) {

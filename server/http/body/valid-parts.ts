@@ -1,6 +1,6 @@
 import type { PointedError } from '../../../contract/domain-error.ts'
 
-/** A JSON value that may lack whatever was at fault: members are absent, entries of lists undefined in their place. */
+/** A JSON value without its invalid parts: invalid members are absent, invalid entries of lists undefined. */
 export type ValidParts<T> = T extends readonly (infer E)[]
   ? readonly (ValidParts<E> | undefined)[]
   : T extends object
@@ -8,9 +8,8 @@ export type ValidParts<T> = T extends readonly (infer E)[]
     : T
 
 /**
- * Returns a parsed body without the places that `faults` point at, and does not change the body. Only the objects and
- * arrays around those places are copied: a copy of a whole body takes up to 100 ms. Undefined when the body itself is at
- * fault.
+ * Returns a copy of a parsed body without the places that `faults` point at. Only the objects and arrays around those
+ * places are copied: a copy of a whole body takes up to 100 ms. Returns undefined if the body itself is invalid.
  */
 export function withoutInvalidParts(body: unknown, faults: readonly PointedError[]): unknown {
   if (faults.some(({ pointer }) => pointer === '')) return undefined

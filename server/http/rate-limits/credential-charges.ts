@@ -15,35 +15,32 @@ import {
 import type { Charge, RateDecision } from './rate-limiter.ts'
 
 /**
- * The rate limit of an operation without a bearer token (of its class, which mostly is `auth`). Whoever has a credential has it looked at first
- * and is then counted by one of `succeed`, `count` and `failed`: so wrong attempts, however many and by whomever, never
- * keep a right one out. What they cost the guesser is the answer, and a secret of 256 bits is not found by guessing.
- *
- * A handler that throws before it has counted anything need not care: see `refused`.
+ * Counts operations without a bearer token against the rate limit of their class, usually `auth`. A credential is
+ * checked first, and the request then counted by one of `succeed`, `count` and `failed`. So wrong attempts by anybody
+ * never block a valid credential. They cost the guesser the response, and nobody guesses a secret of 256 bits.
+ * A handler that throws before counting is counted by `refused`.
  */
 export interface CredentialCharges {
   /**
-   * For what anyone may call without a credential, such as asking for a link: counts the call against the address, at
-   * the class's number for tenants, and with an id also against address and id together, at its number for tokens.
-   * Throws `rate-limited`. If `succeed` follows, it is no longer counted.
+   * Counts a call that needs no credential, such as requesting a link: against the address, at the class's number for
+   * tenants, and with an id also against address and id together, at its number for tokens. Throws `rate-limited`. A
+   * later `succeed` removes the count.
    */
   attempt(id?: string): Promise<void>
   /**
-   * The credential was wrong, or there was none where one is needed: counts as `attempt` does, but apart from it, and
-   * without an id against address and no id. Throws `rate-limited`, which is then the answer instead of the 401.
+   * Counts a wrong or missing credential like `attempt`, but in a separate counter, and without an id against the
+   * address alone. Throws `rate-limited`, which then replaces the 401.
    */
   failed(id?: string): Promise<void>
-  /**
-   * The credential was good: counts against client id (or session) and tenant, where it is one's. Throws `rate-limited`.
-   */
+  /** Counts a valid credential against client id (or session) and its tenant, if any. Throws `rate-limited`. */
   succeed(id: string, tenantSlug?: string): Promise<void>
-  /** As `succeed`, for what is done at any rate, such as signing out: refuses nothing. */
+  /** Counts like `succeed` but refuses nothing, for operations that always run, such as signing out. */
   count(id: string, tenantSlug: string): Promise<void>
   /**
-   * The request ends in this problem: where nothing was counted for it yet, a 401 counts as `failed`, and anything else
-   * against the address alone, at the class's number for tenants.
+   * Counts a request that ends in this problem, unless it was counted before: a 401 as `failed`, anything else against
+   * the address alone, at the class's number for tenants.
    *
-   * @returns what to answer with, which is the problem, or `rate-limited`
+   * @returns the problem for the response, or `rate-limited`
    */
   refused(problem: DomainError): Promise<DomainError>
 }
@@ -63,7 +60,7 @@ export function credentialCharges(
     const all = everyone(rateClass, kind, callerAddress, limitFactor)
     const charges = id === undefined ? [all] : [...guesses(rateClass, kind, callerAddress, id, limitFactor), all]
     const decision = await limiter.take(charges)
-    // The header names a policy once: the counter that has least left.
+    // The header names a policy once: that of the counter with the least left.
     const policies = decision.policies.toSorted((a, b) => a.remaining - b.remaining).slice(0, 1)
     setRateLimitHeaders(reply, { ...decision, policies })
     if (!decision.allowed) throw rateLimited({ ...decision, policies })
@@ -96,7 +93,7 @@ export function credentialCharges(
     async refused(problem) {
       if (isCounted || problem.status >= 500 || problem.slug === 'rate-limited') return problem
       try {
-        // Who sends what cannot be read guesses nothing: it counts against the address alone.
+        // An unreadable request is no guess, so it counts against the address alone.
         await (problem.status === 401 ? charges.failed() : chargeStranger('failures', undefined))
         return problem
       } catch (error) {
@@ -107,16 +104,21 @@ export function credentialCharges(
   return charges
 }
 
-/** Counted apart, so that somebody's wrong secrets keep no neighbour from beginning to sign in. */
+/**
+ * Attempts and failures are counted apart, so that wrong secrets of one person do not block neighbours from signing in.
+ */
 type StrangerKind = 'attempts' | 'failures'
 
-/** What an address tries with one id. The id is anybody's text, or somebody's e-mail address: its hash is kept. */
+/**
+ * Returns the charges of an address with one id. The id may be any text, or an e-mail address, so only its hash is
+ * stored.
+ */
 function guesses(rateClass: RateClass, kind: StrangerKind, address: string, id: string, factor: number): Charge[] {
   const hashed = id === '' ? '' : hash('sha256', id, 'base64url').slice(0, 22)
   return anonymousCharges(rateClass, address, `${kind} ${hashed}`, factor)
 }
 
-/** What an address tries with all ids together. */
+/** Returns the charge of an address for all ids together. */
 function everyone(rateClass: RateClass, kind: StrangerKind, address: string, factor: number): Charge {
   const [charge] = anonymousCharges(rateClass, address, `${kind} all`, factor)
   return { ...(charge as Charge), quota: quotasOf(rateClass, {}, factor).perTenant }

@@ -3,17 +3,17 @@ import { DomainError } from '../../../contract/domain-error.ts'
 import { type RateClass, rateLimits } from '../../../contract/limits.ts'
 import { type Charge, type RateDecision, type RateLimiter, windowSeconds } from './rate-limiter.ts'
 
-/** Requests per minute that a tenant was given instead of the defaults, for the classes that were set. */
+/** Requests per minute that a tenant has instead of the defaults, for the classes that were set. */
 export type TenantLimits = Partial<Record<RateClass, { perToken: number; perTenant: number }>>
 
-/** Quotas of a class: the tenant's own where it has some, times `factor`; a limit above 0 stays above 0. */
+/** Returns the quotas of a class: the tenant's own or the defaults, times `factor`; a limit above 0 remains above 0. */
 export function quotasOf(rateClass: RateClass, own: TenantLimits, factor: number) {
   const { perToken, perTenant } = own[rateClass] ?? rateLimits[rateClass]
   const scale = (limit: number) => Math.ceil(limit * factor)
   return { perToken: scale(perToken), perTenant: scale(perTenant) }
 }
 
-/** What a request with a valid credential counts against. `token` is the jti; in class `auth` the client id. */
+/** Returns the charges of a request with a valid credential. `token` is the jti; in class `auth` the client id. */
 export function authenticatedCharges(
   rateClass: RateClass,
   caller: { token: string; tenantSlug: string },
@@ -26,16 +26,16 @@ export function authenticatedCharges(
 }
 
 /**
- * What a request without a valid credential counts against: never the tenant, so that no stranger locks it out.
+ * Returns the charges of a request without a valid credential: never the tenant, so that no stranger locks it out.
  *
- * @param what tells counters of one address apart
+ * @param what distinguishes counters of one address
  */
 export function anonymousCharges(rateClass: RateClass, address: string, what: string, factor: number): Charge[] {
   const { perToken } = quotasOf(rateClass, {}, factor)
   return [{ policy: 'address', key: `${rateClass} address ${networkOf(address)} ${what}`, quota: perToken }]
 }
 
-/** An IPv6 host commonly has a /64 to choose addresses from, so that counts as one. */
+/** Returns the counted network: an IPv6 host commonly chooses addresses from a /64, so that counts as one. */
 export function networkOf(address: string): string {
   if (!address.includes(':') || address.includes('.')) return address
   const [head = '', tail] = address.split('::')
@@ -59,7 +59,7 @@ export function setRateLimitHeaders(reply: FastifyReply, decision: RateDecision)
   reply.header('ratelimit', state)
 }
 
-/** Counts a request, and says in its answer how the caller stands. Throws `rate-limited`. */
+/** Counts a request, and sets the rate limit headers of its response. Throws `rate-limited`. */
 export async function countRequest(
   limiter: RateLimiter,
   charges: readonly Charge[],
@@ -70,7 +70,7 @@ export async function countRequest(
   if (!decision.allowed) throw rateLimited(decision)
 }
 
-/** The 429 for a decision that refused. */
+/** Returns the 429 for a refusing decision. */
 export function rateLimited(decision: RateDecision): DomainError {
   const usedUp = decision.policies.filter((each) => each.remaining === 0)
   const words = usedUp.map((each) => `the ${each.policy} has made its ${each.quota}`).join(' and ')

@@ -5,9 +5,9 @@ export { windowSeconds } from './sliding-window.ts'
 
 /** One counter that a request counts against. */
 export interface Charge {
-  /** Name of the policy in the answer's headers. */
+  /** The name of the policy in the response headers. */
   policy: 'token' | 'tenant' | 'address'
-  /** What is counted: class and token, class and tenant, class and address. */
+  /** The key of the counter: class and token, class and tenant, class and address. */
   key: string
   /** Requests per window. */
   quota: number
@@ -24,44 +24,43 @@ export interface PolicyState {
 
 export interface RateDecision {
   allowed: boolean
-  /** 0 when allowed; else after waiting that long the request passes, unless others have used the room. */
+  /** 0 if allowed; else seconds after which the request passes, unless others have used the room. */
   retryAfterSeconds: number
   policies: PolicyState[]
-  /** When it was counted, by the limiter's clock; for `refund`. */
+  /** The time of the count, by the limiter's clock; for `refund`. */
   takenAtMs: number
 }
 
 /**
- * Counts requests in sliding windows of a minute. `take` counts one request against all charges, or, when one of
- * them is used up, against none. It never rejects: a shared counter that is away falls back to a local one.
+ * Counts requests in sliding windows of a minute. `take` counts one request against all charges, or against none if one
+ * of them is used up. It never rejects: a shared counter that is away falls back to a local one.
  */
 export interface RateLimiter {
   take(charges: readonly Charge[]): Promise<RateDecision>
-  /** Takes back what `take` counted, for a request that turned out to count elsewhere. */
+  /** Returns what `take` counted, for a request that must be counted elsewhere. */
   refund(charges: readonly Charge[], takenAtMs: number): Promise<void>
-  /** Processes that count together, as last known; 1 where it is not said. */
+  /** The last known number of processes that count together. Default 1. */
   readonly sharers?: number
 }
 
 interface MemoryRateLimiterOptions {
-  /** Monotonic milliseconds. */
+  /** Returns monotonic milliseconds. */
   nowMs?: () => number
-  /** The most counters that are kept of each kind of policy. */
+  /** Maximum number of counters of each kind of policy. */
   countersMax?: Partial<Record<Charge['policy'], number>>
 }
 
 /**
- * Counters that one process keeps. Tenants are as many as the operator made, in six classes. A tenant can have some
- * 6,000 tokens that are good at once (100 a minute, each for an hour). Addresses are chosen by strangers.
+ * Maximum number of counters in one process. The operator creates tenants, with six classes each. A tenant can have
+ * some 6,000 valid tokens at once (100 a minute, each for an hour). Strangers choose addresses.
  */
 const countersMaxDefault = { tenant: 200_000, token: 200_000, address: 100_000 }
 
 /**
- * The limiter of one process: ADR 0005. No window of 60 s ever has more than the quota, and a request waits at most
- * 0.1 s too long.
- *
- * Counters in which nothing is counted any more are let go. At the bound those used least recently are forgotten: their
- * owner begins anew, while whoever is counted with it (the tenant of a token) does not, for each kind has its own room.
+ * Limits requests in one process (ADR 0005). No window of 60 s ever has more than the quota, and a request waits at
+ * most 0.1 s too long.
+ * Empty counters are dropped. At the bound the least recently used ones are dropped: their owner starts again, but the
+ * counter above it (the tenant of a token) does not, because each kind has its own room.
  */
 export class MemoryRateLimiter implements RateLimiter {
   private readonly nowMs: () => number
@@ -102,7 +101,7 @@ export class MemoryRateLimiter implements RateLimiter {
     for (const { policy, key } of charges) this.kinds[policy].find(key)?.remove(takenAtMs)
   }
 
-  /** Counters held at this moment. */
+  /** Returns the number of counters. */
   get size(): number {
     return Object.values(this.kinds).reduce((sum, { size }) => sum + size, 0)
   }

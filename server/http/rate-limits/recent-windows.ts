@@ -3,9 +3,10 @@ import { SlidingWindow, windowSeconds } from './sliding-window.ts'
 const windowMs = windowSeconds * 1000
 
 /**
- * Counters by key, in two generations: what is used comes into the young one. Once a minute, and when it is full, the
- * young one becomes the old one, and the old one is let go: after a minute nothing in it counts any more. So there are
- * never more than `max`, a turn costs nothing that grows, and of those used last at least `max / 2` are kept.
+ * Holds counters by key, in two generations: a used one moves to the young generation. Once a minute, and when it is
+ * full, the young generation becomes the old one, and the old one is dropped: after a minute nothing in it counts any
+ * more. So there are never more than `max`, a turn has a constant cost, and at least the last `max / 2` used ones
+ * remain.
  */
 export class RecentWindows {
   private readonly max: number
@@ -18,12 +19,12 @@ export class RecentWindows {
     this.turnedAtMs = nowMs
   }
 
-  /** Counters held, at most `max`. */
+  /** Returns the number of counters, at most `max`. */
   get size(): number {
     return this.young.size + this.old.size
   }
 
-  /** The counter of the key, an empty one where there is none. */
+  /** Returns the counter of the key, an empty one if it is new. */
   use(key: string, nowMs: number): SlidingWindow {
     if (nowMs - this.turnedAtMs >= windowMs) this.turn(nowMs)
     const young = this.young.get(key)

@@ -8,23 +8,23 @@ function slotOf(timeMs: number): number {
   return Math.floor(timeMs / slotMs)
 }
 
-/** Whole seconds from now to then: at least 1, at most the window. */
+/** Returns the whole seconds from now to then: at least 1, at most the window. */
 export function waitSeconds(thenMs: number, nowMs: number): number {
   return Math.min(Math.max(1, Math.ceil((thenMs - nowMs) / 1000)), windowSeconds)
 }
 
 /**
- * A counter of one window, per slot of 100 ms, oldest first: ADR 0005. Only slots with requests take room: at most 601
- * pairs of numbers, and never more than there were requests in the last minute.
+ * Counts one window, per slot of 100 ms, oldest first (ADR 0005). Only slots with requests take room: at most 601 pairs
+ * of numbers, and never more than the requests of the last minute.
  */
 export class SlidingWindow {
   sum = 0
-  /** When the last request of each slot came. */
+  /** The time of the last request of each slot. */
   private lastMs: number[] = []
   private counts: number[] = []
   private head = 0
 
-  /** Drops what has left the window, and slots of which everything was given back. */
+  /** Drops slots that have left the window, and slots whose requests were all returned. */
   expire(nowMs: number): void {
     while (this.head < this.lastMs.length) {
       if (goneAtMs(this.lastMs[this.head] as number) > nowMs && this.counts[this.head] !== 0) break
@@ -57,13 +57,13 @@ export class SlidingWindow {
     this.sum--
   }
 
-  /** When the oldest counted request goes; 0 when nothing is counted. */
+  /** Returns when the oldest counted request leaves; 0 if nothing is counted. */
   nextExpiryMs(): number {
     const oldest = this.lastMs[this.head]
     return oldest === undefined ? 0 : goneAtMs(oldest)
   }
 
-  /** When the sum falls below the quota, if nothing is added; 0 when it is below. */
+  /** Returns when the sum falls below the quota if nothing is added; 0 if it is below. */
   roomAtMs(quota: number): number {
     let left = this.sum
     if (left < quota) return 0
@@ -71,12 +71,12 @@ export class SlidingWindow {
       left -= this.counts[index] as number
       if (left < quota) return goneAtMs(this.lastMs[index] as number)
     }
-    // A quota of nothing never has room: look again after a window.
+    // A quota of 0 never has room: check again after a window.
     return Number.POSITIVE_INFINITY
   }
 }
 
-/** The moment at which a slot whose last request came at `lastMs` is wholly out of the window. */
+/** Returns the time at which a slot with its last request at `lastMs` is entirely out of the window. */
 function goneAtMs(lastMs: number): number {
   return lastMs + windowMs
 }

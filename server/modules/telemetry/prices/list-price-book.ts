@@ -4,24 +4,24 @@ import { type ConditionalPrice, calcPrice, type ModelInfo, type ModelPrice } fro
 import { LRUCache } from 'lru-cache'
 import { costMicrosOf, decimalOf } from './prices-arithmetic.ts'
 
-/** What the tokens of an event cost by the service's own prices. */
+/** The cost of an event's tokens by the service's own prices. */
 interface PricedTokens {
   costMicros: number
-  /** Where the prices are from: catalogue and version, provider, model; or a price of the tenant's own. */
+  /** The source of the prices: catalogue and version, provider, model; or a price of the tenant's own. */
   source: string
 }
 
 /**
- * Why there is no price: for the model at any time, for the time, or for a kind of token that was used; or because the
- * tenant's own list is not the one that its signed event has.
+ * The reason for a missing price: no price for the model at any time, for the time, or for a used kind of token; or the
+ * tenant's own list differs from that of its signed event.
  */
 export type NoPrice = 'unknown_model' | 'no_price_at_ts' | 'no_price_for_tokens' | 'prices_not_verified'
 
 export interface PriceBook {
   /**
-   * tokens_in × price_in + tokens_out × price_out at the prices of the time, in micro-dollars, rounded half up
-   * (interface 2.3; decisions section 4). Undefined when there is no price: {@link explain} says why. `epochMs` may
-   * have a fraction, see {@link exactMs}.
+   * Returns tokens_in × price_in + tokens_out × price_out at the prices of the time, in micro-dollars, rounded half up
+   * (interface 2.3; decisions section 4). Returns undefined without a price; {@link explain} returns the reason.
+   * `epochMs` may have a fraction (see {@link exactMs}).
    */
   priceOf(
     platform: string,
@@ -30,20 +30,23 @@ export interface PriceBook {
     tokensIn: number,
     tokensOut: number,
   ): PricedTokens | undefined
-  /** Why `priceOf` answers undefined to the same question, or undefined when it does not. */
+  /** Returns why `priceOf` returns undefined for the same arguments, or undefined if it does not. */
   explain(platform: string, model: string, epochMs: number, tokensIn: number, tokensOut: number): NoPrice | undefined
 }
 
-/** Platforms of one model vendor. A model the vendor has no price for, and other platforms, go by the model alone. */
+/**
+ * Platforms of one model vendor. A model without a price of the vendor, and other platforms, are looked up by the model
+ * alone.
+ */
 const providers: Readonly<Record<string, string>> = { claude: 'anthropic', chatgpt: 'openai', gemini: 'google' }
 
 const catalogueSource = '@pydantic/genai-prices'
 
-/** Events name models, so what is remembered of them must have a bound. */
+/** Bounds the cached models, because events name them. */
 const modelsMax = 10_000
 const dayMs = 86_400_000
 
-/** Of one model and one span of time. Prices are whole multiples of 1/`unitsPerUsd` dollars per million tokens. */
+/** The prices of one model in one period, as whole multiples of 1/`unitsPerUsd` dollars per million tokens. */
 interface Era {
   holds(epochMs: number): boolean
   unitsPerUsd: bigint
@@ -59,11 +62,14 @@ interface Tier {
 
 interface PricedModel {
   source: string
-  /** The last one that holds counts. */
+  /** The eras; the last one that holds applies. */
   eras: Era[]
 }
 
-/** The catalogue that comes with the package: nothing is fetched. `lookUp` finds a model in another one. */
+/**
+ * Creates the price book of the catalogue in the package: nothing is fetched. `lookUp` finds a model in another
+ * catalogue.
+ */
 export function createPriceBook(lookUp: typeof calcPrice = calcPrice): PriceBook {
   const { version } = priceCatalogue()
   const models = new LRUCache<string, PricedModel | 'unpriced'>({ max: modelsMax })
@@ -146,7 +152,10 @@ function tierPrices(price: ModelPrice[string]): { startTokens: number; usd: numb
   return [{ startTokens: -1, usd: price.base }, ...further.sort((a, b) => a.startTokens - b.startTokens)]
 }
 
-/** Prices that are not dated hold at all times; dated ones from midnight UTC, or at some hours of each day. */
+/**
+ * Returns the test of a time. Prices without a date hold always; dated ones from midnight UTC, or at some hours of each
+ * day.
+ */
 function timeTest(constraint: ConditionalPrice['constraint']): Era['holds'] {
   if (constraint === undefined) return () => true
   if (constraint.type === 'start_date') {
@@ -165,7 +174,7 @@ function timeOfDayMs(epochMs: number): number {
   return ((epochMs % dayMs) + dayMs) % dayMs
 }
 
-/** The catalogue that prices come from where a tenant has none of its own. */
+/** Returns the catalogue of prices for which a tenant has none of its own. */
 export function priceCatalogue(): { source: string; version: string } {
   const path = findPackageJSON(catalogueSource, import.meta.url)
   if (path === undefined) throw new Error(`the package ${catalogueSource} has no package.json`)

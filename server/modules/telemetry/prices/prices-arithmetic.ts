@@ -1,10 +1,13 @@
-/** A decimal number, exactly: `digits` / 10^`decimals`. */
+/** An exact decimal number: `digits` / 10^`decimals`. */
 export interface Decimal {
   digits: bigint
   decimals: number
 }
 
-/** The decimal that reads back as the number, which is what the caller wrote: 0.075 is 75 with three decimals. */
+/**
+ * Returns the shortest decimal that reads back as the number, which is the caller's spelling: 0.075 is 75 with three
+ * decimals.
+ */
 export function decimalOf(value: number): Decimal {
   const [mantissa = '', exponent = '0'] = String(value).split('e')
   const [whole = '', fraction = ''] = mantissa.split('.')
@@ -14,8 +17,8 @@ export function decimalOf(value: number): Decimal {
 }
 
 /**
- * Micro-dollars, rounded half up. Prices are whole multiples of 1/`unitsPerUsd` dollars per million tokens. Dollars per
- * million tokens are micro-dollars per token, so the sum is one of micro-dollars already.
+ * Returns micro-dollars, rounded half up. Prices are whole multiples of 1/`unitsPerUsd` dollars per million tokens.
+ * Dollars per million tokens are micro-dollars per token, so the sum is in micro-dollars.
  */
 export function costMicrosOf(
   unitsPerUsd: bigint,
@@ -29,8 +32,8 @@ export function costMicrosOf(
 }
 
 /**
- * Milliseconds since the epoch with the microseconds as a fraction, so that times of different microseconds compare as
- * they should: a number tells them apart until the year 2248.
+ * Returns milliseconds since 1970 with the microseconds as a fraction, so that times compare by the microsecond: a
+ * number distinguishes them until the year 2248.
  */
 export function exactMs({ epochMs, microsOfMs }: { epochMs: number; microsOfMs: number }): number {
   return epochMs + microsOfMs / 1000

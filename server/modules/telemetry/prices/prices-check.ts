@@ -11,13 +11,13 @@ const shapeErrors = compileSchema(PricesBody)
 const notATime = 'must be an RFC 3339 timestamp, in UTC of the years 1 to 9999'
 
 /**
- * The prices of a body, with their times in UTC with six digits. Throws `validation-failed` with everything that is
- * wrong, whether the schema finds it or a rule that a schema cannot say.
+ * Returns the prices of a body, with their times in UTC with six fractional digits. Throws `validation-failed` with all
+ * faults, of the schema and of rules that a schema cannot express.
  */
 export function readPrices(body: unknown): PriceOverride[] {
   const listed = isJsonObject(body) ? body.prices : undefined
   const entries = Array.isArray(listed) ? listed : []
-  // The schema's validator would complain about each of half a million entries.
+  // The schema's validator would report each of half a million entries.
   if (entries.length > priceOverridesMax) {
     throw validationFailed([{ pointer: '/prices', detail: `must have at most ${priceOverridesMax} entries` }])
   }
@@ -28,7 +28,7 @@ export function readPrices(body: unknown): PriceOverride[] {
   return (entries as unknown as PriceOverride[]).map(normalised)
 }
 
-/** The rules beyond the schema, each where the members it is about are there. */
+/** Checks the rules beyond the schema, as far as their members exist. */
 function ruleErrors(entries: readonly JsonValue[]): PointedError[] {
   const errors: PointedError[] = []
   const firstAt = new Map<string, number>()
@@ -47,7 +47,7 @@ function ruleErrors(entries: readonly JsonValue[]): PointedError[] {
     if (from === 'none') errors.push({ pointer: `${pointer}/effective_from`, detail: notATime })
     if (until === 'none') errors.push({ pointer: `${pointer}/effective_until`, detail: notATime })
     if (typeof from !== 'object') continue
-    // Times of four digits of the year in UTC are in the order of their texts.
+    // Times with a four-digit year in UTC sort like their texts.
     if (typeof until === 'object' && until.text <= from.text) {
       errors.push({ pointer: `${pointer}/effective_until`, detail: 'must be later than effective_from' })
     }
@@ -62,7 +62,7 @@ function ruleErrors(entries: readonly JsonValue[]): PointedError[] {
   return errors
 }
 
-/** Undefined where there is no text, `none` where it is no time. */
+/** Returns undefined without a text, and `none` for a text that is no time. */
 function timeOf(value: JsonValue | undefined): Timestamp | 'none' | undefined {
   return typeof value === 'string' ? (parseTimestamp(value) ?? 'none') : undefined
 }
@@ -72,7 +72,7 @@ function normalised(price: PriceOverride): PriceOverride {
   return { ...rest, effective_from: textOf(from), ...(until === undefined ? {} : { effective_until: textOf(until) }) }
 }
 
-/** Of a time that has been checked. */
+/** Returns the canonical text of a checked time. */
 function textOf(time: string): string {
   return parseTimestamp(time)!.text
 }

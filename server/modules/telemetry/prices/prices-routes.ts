@@ -24,7 +24,7 @@ export function addPricesRoutes(app: FastifyInstance, prices: Prices): void {
         'Replaces the whole list. Events that are ingested from now on are rated by it, also those with an earlier ' +
         '`ts`; what is stored keeps its cost until it is rated again.',
       body: PricesBody,
-      // Beyond the schema: times, decimals, and entries that are for the same.
+      // The handler checks more than the schema: times, decimals, and duplicate entries.
       bodyChecked: 'by handler',
       response: { 200: PriceListSchema },
     },

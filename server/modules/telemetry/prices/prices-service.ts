@@ -30,7 +30,7 @@ export function createPrices(deps: {
       await database.withTenant(tenant.slug, async (tx) => {
         await lockPrices(tx)
         const { prices: before, isProven, eventId } = await proof.read(tx)
-        // A list that was put in by hand, and that somebody now confirms, is a change, too.
+        // Confirming a list that was inserted by hand is a change too.
         if (isProven && samePrices(before, after)) return
         await deletePrices(tx)
         if (after.length > 0) await insertPrices(tx, after)
@@ -48,7 +48,7 @@ export function createPrices(deps: {
   }
 }
 
-/** The newest event counts, so the events of a tenant must come in the order of the changes. */
+/** Requires the newest event: since it alone counts, the events of a tenant must follow the order of the changes. */
 function requireNewest(eventId: string, before: string | undefined): void {
   if (before === undefined || eventId > before) return
   throw new DomainError(

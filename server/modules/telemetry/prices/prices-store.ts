@@ -7,7 +7,7 @@ import type { PriceOverride } from './price-override-types.ts'
 
 type PriceRow = Omit<TenantTables['hub.price_overrides'], 'tenant_id' | 'override_id'>
 
-/** The tenant's own prices, by platform (those without one first), model and beginning. */
+/** Returns the tenant's own prices, by platform (those without one first), model and beginning. */
 export async function allPrices(tx: TenantTx): Promise<PriceOverride[]> {
   const rows = await tx.db
     .selectFrom('hub.price_overrides')
@@ -25,7 +25,7 @@ export async function allPrices(tx: TenantTx): Promise<PriceOverride[]> {
 }
 
 /**
- * The newest governance events after a record that may be about prices, the newest first.
+ * Returns the newest governance events after a record that may concern prices, the newest first.
  *
  * @param after a record id
  */
@@ -39,7 +39,7 @@ export async function findPriceEvents(tx: TenantTx, after: string, count: number
   return rows.map((row) => row.record_id)
 }
 
-/** Two replacements of one tenant's prices come one after the other. */
+/** Serialises replacements of one tenant's prices. */
 export async function lockPrices(tx: TenantTx): Promise<void> {
   await lockTenant(tx, pricesLockClass)
 }
@@ -69,7 +69,7 @@ export async function insertPrices(tx: TenantTx, prices: readonly PriceOverride[
   )
 }
 
-/** Sorted here, because what the database sorts by depends on its collation. */
+/** Sorts prices here, because the order of the database depends on its collation. */
 export function inOrder(prices: readonly PriceOverride[]): PriceOverride[] {
   const keyed = prices.map((price) => ({
     key: `${price.llm_platform ?? ''} ${price.llm_model} ${price.effective_from}`,
@@ -79,7 +79,7 @@ export function inOrder(prices: readonly PriceOverride[]): PriceOverride[] {
   return keyed.map(({ price }) => price)
 }
 
-/** What was stored is the shortest decimal of a number, so the number comes back. */
+/** Converts a row. The stored text is the shortest decimal of a number, so the same number comes back. */
 function overrideOf(row: PriceRow): PriceOverride {
   return {
     ...(row.llm_platform === null ? {} : { llm_platform: row.llm_platform }),

@@ -5,16 +5,16 @@ import type { Records } from '../../hub/hub-types.ts'
 import type { PriceOverride } from './price-override-types.ts'
 import { allPrices, findPriceEvents, inOrder } from './prices-store.ts'
 
-/** The kind of the events about price lists; other settings of a tenant have it, too. */
+/** The kind of the events about price lists, which other settings of a tenant share. */
 export const pricesKind = 'tenant.config_changed'
 export const pricesChange = 'prices'
 
-/** The prices as they are stored. */
+/** The stored prices. */
 export interface ProvenPrices {
   prices: PriceOverride[]
-  /** Whether the newest governance event about prices has the same list. Somebody edited the database if not. */
+  /** Whether the newest governance event about prices has the same list. Otherwise somebody edited the database. */
   isProven: boolean
-  /** That event; undefined for a tenant that never had prices. */
+  /** The id of that event; undefined for a tenant that never had prices. */
   eventId: string | undefined
 }
 
@@ -22,7 +22,7 @@ export interface PriceProof {
   /**
    * Reads the tenant's own prices and compares them with the signed event that set them.
    *
-   * @throws DomainError `hub-unavailable` when there is too much to verify already
+   * @throws DomainError `hub-unavailable` if the verifier is too busy
    */
   read(tx: TenantTx): Promise<ProvenPrices>
 }
@@ -32,21 +32,21 @@ export interface VerifiedEvents {
   find(tx: TenantTx, ids: readonly string[]): Promise<ReadonlyMap<string, { kind: string; details: JsonObject }>>
 }
 
-/** Newest events that are looked at. All but the first are needed only if that is about something else. */
+/** Maximum number of events to read. Further ones are needed only if the first concerns another setting. */
 const eventsMax = 3
-/** Clocks of processes differ by less, and no transaction takes as long. */
+/** Milliseconds that exceed the difference between clocks of processes, and the length of any transaction. */
 const overlapMs = 3_600_000
 const tenantsMax = 10_000
 
 interface Seen {
-  /** The newest price events, the newest first. */
+  /** The ids of the newest price events, the newest first. */
   ids: readonly string[]
   scannedAtMs: number
 }
 
 /**
- * The newest event is looked for among all of the tenant's settings once, then among those of the last hour. It stays
- * known to the process if somebody deletes it.
+ * Creates the proof of prices. It searches all settings of the tenant for the newest event once, and later only those
+ * of the last hour. The process remembers the event even if somebody deletes it.
  */
 export function createPriceProof(deps: { told: VerifiedEvents; records: Pick<Records, 'firstIdAt'> }): PriceProof {
   const { told, records } = deps
@@ -68,7 +68,7 @@ export function createPriceProof(deps: { told: VerifiedEvents; records: Pick<Rec
     const events = await told.find(tx, ids)
     for (const eventId of ids) {
       const event = events.get(eventId)
-      // It does not verify, so nothing says which list it set.
+      // The event does not verify, so the list it set is unknown.
       if (event === undefined) return { prices, isProven: false, eventId }
       if (event.kind !== pricesKind || event.details.change !== pricesChange) continue
       return { prices, isProven: samePrices(pricesOf(event.details), prices), eventId }
@@ -79,19 +79,19 @@ export function createPriceProof(deps: { told: VerifiedEvents; records: Pick<Rec
   return {
     async read(tx) {
       const first = await read(tx)
-      // The list may have been replaced between the statements of the first reading.
+      // The list may have been replaced between the statements of the first read.
       return first.isProven ? first : read(tx)
     },
   }
 }
 
-/** Of a verified event, whose shape is the service's own. */
+/** Returns the prices of a verified event, whose shape is the service's own. */
 function pricesOf({ after }: JsonObject): PriceOverride[] {
   const listed = isJsonObject(after) && Array.isArray(after.prices) ? after.prices : []
   return inOrder(listed as unknown as PriceOverride[])
 }
 
-/** Equal for equal prices in whatever order their members were sent. */
+/** Returns a text that is equal for equal prices, regardless of the order of their members. */
 function textOfPrices(prices: readonly PriceOverride[]): string {
   return JSON.stringify(
     prices.map((price) => [

@@ -6,7 +6,7 @@ import type { RepricingRequest } from './repricing-types.ts'
 
 export const repricingJobName = 'rate-telemetry-again'
 
-/** What the queue keeps of a run until it has ended. */
+/** The data that the queue stores for a run until it has ended. */
 interface RatingJobData {
   tenant: string
   order: RepricingRequest
@@ -16,7 +16,10 @@ export function repricingJobData(tenant: Tenant, order: RepricingRequest): Ratin
   return { tenant: tenant.slug, order }
 }
 
-/** Does runs that were asked for over HTTP. One that takes longer than a job may goes on in its next try. */
+/**
+ * Defines the job for runs that were requested over HTTP. A run that exceeds the time of a job continues in its next
+ * try.
+ */
 export function repricingJob(deps: {
   runs: Pick<RepricingRuns, 'run'>
   findTenant: (slug: string) => Promise<Tenant | undefined>

@@ -17,14 +17,14 @@ const eventsPerPart = 1000
 interface RatedPart {
   run: RepricingRun
   ended: boolean
-  /** The ratings that were put and replaced. */
+  /** The ratings that were inserted and replaced. */
   change: AdjustmentChange
 }
 
 /**
- * Rates the next events of a run at the prices of the book, under `lockRepricing`: each that costs something else than
- * its last rating said gets a new one, and the numbers the difference, in this one transaction. So a run that is
- * broken off, or done twice, changes nothing twice.
+ * Reprices the next events of a run at the prices of the book, under `lockRepricing`. Each event with another cost than
+ * its last rating gets a new one, and the rollups get the difference, in the same transaction. So an interrupted or
+ * repeated run changes nothing twice.
  */
 export async function repricePart(
   tx: TenantTx,
@@ -48,7 +48,7 @@ export async function repricePart(
   for (const stored of own) {
     const event = readStoredEvent(stored)
     if (!event) {
-      // Gone with its key, as it was meant to: it keeps its price, and there is nothing to look after.
+      // Its content was erased with its key as intended: it keeps its price, and needs no attention.
       if (isErased(tx, stored.canonical)) continue
       run.unreadable += 1
       const details = { tenant: tx.tenantId, recordId: stored.recordId }

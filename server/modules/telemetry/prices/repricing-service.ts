@@ -14,12 +14,14 @@ import { findRun, insertRun, lockRepricing, type RepricingRun, saveRun } from '.
 import type { RepricingRange, RepricingRequest, RepricingResult, TelemetryRepricing } from './repricing-types.ts'
 import type { TenantPrices } from './tenant-prices.ts'
 
-/** What comes in so long after a run has begun is rated at the new prices by every process: books are a second old at most. */
+/**
+ * Milliseconds after the start of a run from which every process uses the new prices: books are at most one second old.
+ */
 const staleBookMsMax = 2000
 
 export interface RepricingRuns extends TelemetryRepricing {
   /**
-   * Does a run, or what is left of it. Repeating one that has ended changes nothing.
+   * Runs a repricing, or the rest of it. Repeating an ended run changes nothing.
    *
    * @param signal stops it between two parts, by throwing its reason
    */
@@ -33,7 +35,7 @@ export function createRepricingRuns(deps: {
   governance: GovernanceLog
   /** Queues a run for `run`. */
   send(tenant: Tenant, order: RepricingRequest): Promise<void>
-  /** Told after each commit that changed the numbers of a tenant. */
+  /** Called after each commit that changed the rollups of a tenant. */
   rated: (tenantId: string) => void
   log: Pick<DatabaseLog, 'error'>
   nowMs?: () => number
@@ -42,7 +44,7 @@ export function createRepricingRuns(deps: {
   const { database, prices, records, governance, nowMs = Date.now, settleMs = staleBookMsMax } = deps
 
   function begin(tenant: Tenant, { runId, range }: RepricingRequest): Promise<void> {
-    // An event is stored 5 minutes before its time at the earliest, so no earlier record can be in the range.
+    // An event is stored at most 5 minutes before its time, so no earlier record can be in the range.
     const firstMs = parseTimestamp(range.from)!.epochMs - eventFutureMinutesMax * 60_000
     const position = records.firstIdAt(firstMs, 0)
     const untilId = records.firstIdAt(nowMs() + staleBookMsMax, 0)
@@ -65,12 +67,12 @@ export function createRepricingRuns(deps: {
     return recordId
   }
 
-  /** Does the next part, unless another process has done the last one. Answers the run after it. */
+  /** Does the next part, unless another process has done the last one. Returns the run after it. */
   async function goOn(tx: TenantTx, tenant: Tenant, order: RepricingRequest): Promise<RepricingRun> {
     await lockRepricing(tx)
     const before = await findRun(tx, order.runId)
     if (before.finished_at !== null) return before
-    // Anew for each part, and under the lock: a run that began later may have rated at newer prices meanwhile.
+    // Reads the book for each part, under the lock: a later run may have repriced at newer prices meanwhile.
     const book = await prices.bookWithin(tx)
     const nowText = formatTimestamp(nowMs())
     const { run, ended, change } = await repricePart(tx, before, { range: order.range, book, nowText, log: deps.log })
@@ -84,7 +86,7 @@ export function createRepricingRuns(deps: {
 
   async function run(tenant: Tenant, order: RepricingRequest, signal?: AbortSignal): Promise<RepricingResult> {
     await begin(tenant, order)
-    // Until then another process may still ingest at the prices from before, below where this run will have been.
+    // Until then another process may still ingest at the former prices, at a position that this run will have passed.
     await delay(settleMs, undefined, signal ? { signal } : {})
     for (;;) {
       signal?.throwIfAborted()

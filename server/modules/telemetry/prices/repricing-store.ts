@@ -4,22 +4,22 @@ import type { TenantTx } from '../../../db/database.ts'
 import type { TenantTables } from '../../../db/schema.ts'
 import { lockTenant } from '../../../db/tenant-lock.ts'
 
-/** How far a re-rating has come. */
+/** The progress of a repricing. */
 export type RepricingRun = Omit<TenantTables['hub.rating_runs'], 'tenant_id'>
 
-/** What an event costs now. */
+/** The current cost of an event. */
 export interface Rating {
   recordId: string
-  /** Undefined when it has no price. */
+  /** Undefined if it has no price. */
   price: { costMicros: number; source: string } | undefined
 }
 
-/** Waits until no other transaction rates events of the tenant; held until this one ends. */
+/** Waits until no other transaction reprices events of the tenant; held until this one ends. */
 export async function lockRepricing(tx: TenantTx): Promise<void> {
   await lockTenant(tx, ratingLockClass)
 }
 
-/** Does nothing for a run that has begun. */
+/** Inserts a run; does nothing if it exists. */
 export async function insertRun(
   tx: TenantTx,
   run: Pick<RepricingRun, 'run_id' | 'position' | 'until_id'>,
@@ -32,7 +32,7 @@ export async function insertRun(
     .execute()
 }
 
-/** To be read under {@link lockRepricing}, so that two processes that do the same run do not do the same part. */
+/** Reads a run. Call it under {@link lockRepricing}, so that two processes do not do the same part. */
 export function findRun(tx: TenantTx, runId: string): Promise<RepricingRun> {
   return tx.db
     .selectFrom('hub.rating_runs')
@@ -52,7 +52,7 @@ export async function saveRun(tx: TenantTx, { run_id, ...run }: RepricingRun): P
     .execute()
 }
 
-/** The last ratings of these events, from now on. */
+/** Stores the latest ratings of these events. */
 export async function putRatings(tx: TenantTx, ratings: readonly Rating[], ratedAt: string): Promise<void> {
   await tx.client.query(
     `insert into hub.telemetry_ratings (tenant_id, record_id, cost_computed_micros, price_source, rated_at)
@@ -70,7 +70,7 @@ export async function putRatings(tx: TenantTx, ratings: readonly Rating[], rated
   )
 }
 
-/** The last ratings of these events, as far as they were rated again; null where there was no price. */
+/** Returns the latest ratings of those events that were repriced; null without a price. */
 export async function findRatings(tx: TenantTx, recordIds: readonly string[]): Promise<Map<string, number | null>> {
   const { rows } = await tx.client.query<[string, number | null]>({
     text: `select record_id, cost_computed_micros from hub.telemetry_ratings
@@ -81,7 +81,7 @@ export async function findRatings(tx: TenantTx, recordIds: readonly string[]): P
   return new Map(rows)
 }
 
-/** Deletes ratings, and returns the texts that they are proven by. */
+/** Deletes ratings, and returns the texts that prove them. */
 export async function deleteRatings(tx: TenantTx, recordIds: readonly string[]): Promise<string[]> {
   const { rows } = await tx.client.query<{ text: string }>(
     `delete from hub.telemetry_ratings where tenant_id = $1 and record_id = any ($2::uuid[])

@@ -2,40 +2,37 @@ import type { JsonValue } from '../../../../provenance/json.ts'
 import type { Caller, Tenant } from '../../../http/caller.ts'
 import type { Actor } from '../../governance/governance-types.ts'
 
-/** Events with from ≤ `ts` < to: UTC with six digits, so that texts compare as times do. */
+/** Selects events with from ≤ `ts` < to: UTC with six fractional digits, so that texts compare as times do. */
 export interface RepricingRange {
   from: string
   to: string
 }
 
-/** What a re-rating came to, in the names of the command's output and of the governance event. */
+/** The result of a repricing, in the names of the command's output and of the governance event. */
 export interface RepricingResult {
-  /** Events in the range. */
+  /** The number of events in the range. */
   checked: number
-  /** Those whose computed cost is another one now, or is there or not. */
+  /** The number of events whose calculated cost changed, appeared or disappeared. */
   changed: number
-  /** Sums over the checked events, unpriced ones as nothing. */
+  /** Sums over the checked events; those without a price count as 0. */
   cost_usd_computed_before: number
   cost_usd_computed_after: number
 }
 
-/** One re-rating, however often it is tried. */
+/** One repricing, regardless of the number of its tries. */
 export interface RepricingRequest {
   runId: string
   range: RepricingRange
   actor: Actor
-  /** What asked for it, for the governance event. */
+  /** The cause of the request, for the governance event. */
   cause: Record<string, JsonValue>
 }
 
-/**
- * Rates stored events again at the tenant's prices of now. Records stay as they are; the numbers follow the last
- * rating.
- */
+/** Reprices stored events at the tenant's current prices. Records stay unchanged; rollups follow the latest rating. */
 export interface TelemetryRepricing {
-  /** Has it done in the background. Throws `validation-failed` for the times, `hub-unavailable`. */
+  /** Queues a repricing. Throws `validation-failed` for the times, `hub-unavailable`. */
   request(caller: Caller, times: { from: string; to?: string }): Promise<{ job_id: string; status: 'queued' }>
-  /** Does it. Throws `validation-failed` for the times. */
+  /** Runs a repricing. Throws `validation-failed` for the times. */
   rate(
     tenant: Tenant,
     times: { from: string; to?: string },

@@ -3,7 +3,7 @@ import type { PriceBook } from './list-price-book.ts'
 import type { PriceOverride } from './price-override-types.ts'
 import { costMicrosOf, decimalOf, exactMs } from './prices-arithmetic.ts'
 
-/** A price for a span of time. Prices are whole multiples of 1/`unitsPerUsd` dollars per million tokens. */
+/** A price for a period, in whole multiples of 1/`unitsPerUsd` dollars per million tokens. */
 interface DatedPrice {
   fromMs: number
   untilMs: number
@@ -13,15 +13,15 @@ interface DatedPrice {
   source: string
 }
 
-/** Stands for every platform, which no platform's name can. */
+/** Stands for every platform; no platform has this name. */
 const anyPlatform = '*'
 
-/** Prices of one model: platform → in the order of their beginnings. */
+/** Prices of one model by platform, in the order of their beginnings. */
 type ModelPrices = Map<string, DatedPrice[]>
 
 /**
- * The overrides before `catalogue`: one for the platform, else one for the model on any platform, else what the
- * catalogue says. An override holds from `effective_from` until `effective_until` or the next one's beginning.
+ * Creates the price book of a tenant. It prefers an override for the platform, then one for the model on any platform,
+ * then `catalogue`. An override holds from `effective_from` until `effective_until` or the beginning of the next one.
  */
 export function createTenantPriceBook(overrides: readonly PriceOverride[], catalogue: PriceBook): PriceBook {
   const models = new Map<string, ModelPrices>()
@@ -59,7 +59,7 @@ function priceAt(platforms: ModelPrices | undefined, platform: string, epochMs: 
   return holding(platforms.get(platform), epochMs) ?? holding(platforms.get(anyPlatform), epochMs)
 }
 
-/** The last that has begun, unless it has ended: an earlier one has ended with its beginning. */
+/** Returns the last price that has begun, unless it has ended: it ended every earlier one. */
 function holding(dated: readonly DatedPrice[] | undefined, epochMs: number): DatedPrice | undefined {
   const begun = dated?.findLast((price) => price.fromMs <= epochMs)
   return begun && epochMs < begun.untilMs ? begun : undefined

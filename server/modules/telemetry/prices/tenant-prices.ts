@@ -5,27 +5,29 @@ import { createPriceBook, type PriceBook } from './list-price-book.ts'
 import type { PriceProof, ProvenPrices } from './proven-prices.ts'
 import { createTenantPriceBook } from './tenant-price-book.ts'
 
-/** How long another process may go on with prices that have been replaced. */
+/** Milliseconds for which another process may use replaced prices. */
 const ttlMs = 1000
 const tenantsMax = 1000
-/** Of all tenants together: an entry is half a kilobyte. */
+/** Maximum number of cached overrides of all tenants: an entry is half a kilobyte. */
 const overridesMax = 100_000
 
-/** Prices nothing: which list holds is not known, and a false cost would be sealed. */
+/** Prices nothing: the valid list is unknown, and a false cost would be sealed. */
 const noBook: PriceBook = { priceOf: () => undefined, explain: () => 'prices_not_verified' }
 
 /**
- * What the tokens of each tenant cost: its own prices, then the catalogue's. A list that is not the one of its signed event
+ * Returns the price books of tenants: their own prices, then the catalogue's. A list that differs from its signed event
  * prices nothing.
  */
 export interface TenantPrices {
-  /** Of at most a second ago, and never older than the last change made by this process. */
+  /** Returns a book that is at most one second old, and never older than the last change by this process. */
   bookOf(tenantId: string): Promise<PriceBook>
-  /** Read from the database by a query that begins after the call. */
+  /** Reads the book from the database by a query that begins after the call. */
   freshBookOf(tenantId: string): Promise<PriceBook>
-  /** As this transaction sees them. Throws `hub-unavailable` for a list that is not the one of its signed event. */
+  /**
+   * Reads the book as this transaction sees it. Throws `hub-unavailable` for a list that differs from its signed event.
+   */
   bookWithin(tx: TenantTx): Promise<PriceBook>
-  /** To be called after every commit that changed the prices of a tenant. */
+  /** Drops the cached book. Call it after every commit that changed the prices of a tenant. */
   changed(tenantId: string): void
 }
 
@@ -35,16 +37,16 @@ const notVerified =
 
 interface Entry {
   book: Promise<PriceBook>
-  /** Infinite until the book is there: until then everyone waits for the same one. */
+  /** Infinite until the book is read: until then all callers wait for the same read. */
   expiresAtMs: number
 }
 
 export function createTenantPrices(deps: {
   database: Database
   proof: PriceProof
-  /** Hears of tenants whose list is not the one of its signed event, at each reading. */
+  /** Reports, at each read, a tenant whose list differs from its signed event. */
   unproven(tenantId: string, eventId: string | undefined): void
-  /** Prices of what a tenant has no price of its own for. */
+  /** The book for everything without a price of the tenant's own. */
   book?: PriceBook
   nowMs?: () => number
 }): TenantPrices {
@@ -62,7 +64,7 @@ export function createTenantPrices(deps: {
   }
 
   function start(tenantId: string): Promise<PriceBook> {
-    // Counted from before the reading: that is how old what it finds may be.
+    // The time counts from before the read, which is how old its result may be.
     const expiresAtMs = nowMs() + ttlMs
     const reading = read(tenantId)
     const entry: Entry = { book: reading.then(({ book }) => book), expiresAtMs: Number.POSITIVE_INFINITY }
@@ -73,7 +75,7 @@ export function createTenantPrices(deps: {
         entry.expiresAtMs = expiresAtMs
         if (isCurrent()) entries.set(tenantId, entry, { size })
       },
-      // Whoever waits gets the error; the next one tries again.
+      // Waiting callers get the error; the next call tries again.
       () => void (isCurrent() && entries.delete(tenantId)),
     )
     return entry.book
@@ -94,7 +96,7 @@ export function createTenantPrices(deps: {
       throw new DomainError('hub-unavailable', notVerified)
     },
 
-    // A reading under way began before the change was known, so its book goes only to those who asked before.
+    // A running read started before the change was known, so only earlier callers get its book.
     changed: (tenantId) => void entries.delete(tenantId),
   }
 }

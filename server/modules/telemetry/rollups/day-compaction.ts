@@ -4,13 +4,13 @@ import { addQuarters, type CellShare, countQuarters, deleteDayRows, insertRows }
 import { lockRollups, unmarkDay } from './rollup-store.ts'
 import { quartersPerDay, views } from './rollup-types.ts'
 
-/** Quarters that are added up in memory together, in rows: a bound on the cells of a day that are. */
+/** Rows of quarters that are added up in memory together; bounds the cells of a day. */
 const rowsTogetherMax = 50_000
 const digestBytes = 256
 
 /**
- * Writes the rows of a day from its quarters, and takes the mark away. Answers `busy`, and does nothing, while another
- * transaction changes the tenant's rollups, and `closed` for a day that has no mark.
+ * Writes the rows of a day from its quarters, and removes its mark. Returns `busy`, and does nothing, while another
+ * transaction changes the tenant's rollups, and `closed` for a day without a mark.
  */
 export async function compactDay(tx: TenantTx, day: number): Promise<'closed' | 'busy'> {
   if (!(await lockRollups(tx))) return 'busy'
@@ -28,7 +28,9 @@ export async function compactDay(tx: TenantTx, day: number): Promise<'closed' | 
   return 'closed'
 }
 
-/** Digests are spread evenly, so shares of their first byte have about the same number of rows. */
+/**
+ * Returns shares of cells. Digests are spread evenly, so ranges of their first byte have about the same number of rows.
+ */
 function sharesOf(rows: number): CellShare[] {
   const count = Math.min(digestBytes, Math.ceil(rows / rowsTogetherMax))
   const startOf = (at: number) => Math.round((at * digestBytes) / count)

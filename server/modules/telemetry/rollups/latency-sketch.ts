@@ -1,27 +1,28 @@
 /**
- * Counts of latencies in bins that grow with the value, so that any two sketches add up to the sketch of both, and
- * every quantile is known within a relative error. Bins are log-linear, as in HdrHistogram: each doubling is cut into
- * 64 equal parts, which needs no logarithm; the guarantee is that of DDSketch (Masson, Rim, Lee: "DDSketch: A Fast and
- * Fully-Mergeable Quantile Sketch with Relative-Error Guarantees", PVLDB 12(12), 2019), with α = 1/128.
+ * The number of bits for the parts of a doubling. A sketch counts latencies in bins that grow with the value, so that
+ * any two sketches add up to the sketch of both, and every quantile is known within a relative error. Bins are
+ * log-linear, as in HdrHistogram: each doubling is cut into 64 equal parts, which needs no logarithm; the guarantee is
+ * that of DDSketch (Masson, Rim, Lee: "DDSketch: A Fast and Fully-Mergeable Quantile Sketch with Relative-Error
+ * Guarantees", PVLDB 12(12), 2019), with α = 1/128.
  */
 
 const partBits = 6
 const parts = 1 << partBits
 
-/** The error of {@link LatencySketch.quantile} relative to the exact value, at most. Below 128 ms there is none. */
+/** Maximum error of {@link LatencySketch.quantile} relative to the exact value. Below 128 ms it is exact. */
 export const latencyErrorMax = 1 / 128
 
 const latencyMsMax = 599_999
-/** Of the longest latency that an event may have. */
+/** The bin of the longest latency that an event may have. */
 export const latencyBinMax = latencyBinOf(latencyMsMax)
 
-/** The bin of a whole number of milliseconds from 1 to 599,999. */
+/** Returns the bin of a whole number of milliseconds from 1 to 599,999. */
 export function latencyBinOf(latencyMs: number): number {
   const shift = 31 - partBits - Math.clz32(latencyMs)
   return shift <= 0 ? latencyMs : shift * parts + (latencyMs >>> shift)
 }
 
-/** What a bin's latencies are taken for: the value whose relative error to both ends of the bin is the same. */
+/** Returns the latency that represents a bin: the value with the same relative error to both ends of the bin. */
 function latencyMsOf(bin: number): number {
   const shift = Math.max(0, (bin >> partBits) - 1)
   const first = (bin - shift * parts) << shift
@@ -34,15 +35,15 @@ const formatVersion = 1
 export class LatencySketch {
   readonly #counts = new Map<number, number>()
   #count = 0
-  /** Kept from one quantile to the next. */
+  /** The sorted bins, cached between quantiles. */
   #order: readonly (readonly [bin: number, count: number])[] | undefined
 
-  /** How many latencies it has counted. */
+  /** Returns the number of counted latencies. */
   get count(): number {
     return this.#count
   }
 
-  /** Returns how many latencies each bin has, in any order. */
+  /** Returns the number of latencies in each bin, in any order. */
   bins(): Iterable<readonly [bin: number, count: number]> {
     return this.#counts
   }
@@ -59,8 +60,8 @@ export class LatencySketch {
   }
 
   /**
-   * The shortest latency, in milliseconds and within {@link latencyErrorMax}, that a share q of all do not exceed: the
-   * "nearest rank", percentile_disc of SQL. Undefined when nothing was counted.
+   * Returns the shortest latency, in milliseconds and within {@link latencyErrorMax}, that a share q of all do not
+   * exceed: the "nearest rank", percentile_disc of SQL. Undefined without any latency.
    *
    * @param q from 0, the shortest, to 1, the longest
    */
@@ -76,8 +77,8 @@ export class LatencySketch {
   }
 
   /**
-   * A version byte, then the bins in order: twice the distance from the bin before, plus one if more than one latency
-   * is in it; then, only in that case, their count. Numbers are LEB128.
+   * Serialises the sketch: a version byte, then the bins in order. A bin is twice the distance from the bin before,
+   * plus one if it has more than one latency, followed by their count in that case. Numbers are LEB128.
    */
   toBytes(): Buffer {
     const bytes = [formatVersion]
@@ -90,7 +91,7 @@ export class LatencySketch {
     return Buffer.from(bytes)
   }
 
-  /** Adds what {@link toBytes} gave. Throws RangeError for anything else, and may have added a part of it then. */
+  /** Adds a result of {@link toBytes}. Throws RangeError for anything else, and may then have added a part of it. */
   addBytes(bytes: Uint8Array): void {
     readBins(bytes, 0, bytes.length, (bin, count) => this.add(bin, count))
   }
@@ -106,7 +107,7 @@ export class LatencySketch {
   }
 }
 
-/** Counts pass 2^32, so no bit operators. */
+/** Appends a number. Counts exceed 2^32, so it uses no bit operators. */
 function pushNumber(bytes: number[], value: number): void {
   let rest = value
   while (rest >= 0x80) {
@@ -117,8 +118,8 @@ function pushNumber(bytes: number[], value: number): void {
 }
 
 /**
- * Gives the bins of a sketch that {@link LatencySketch.toBytes} wrote, from `begin` to `end` of some bytes, and their
- * counts. Throws RangeError for anything else, when some bins may have been given already.
+ * Passes on the bins of a sketch by {@link LatencySketch.toBytes}, from `begin` to `end` of some bytes, with their
+ * counts. Throws RangeError for anything else, possibly after some bins.
  */
 export function readBins(
   bytes: Uint8Array,
@@ -128,7 +129,7 @@ export function readBins(
 ): void {
   if (begin >= end || bytes[begin] !== formatVersion) throw new RangeError('not a latency sketch of this version')
   let at = begin + 1
-  // Most numbers are of one byte, and are read in place.
+  // Most numbers have one byte, and are read in place.
   const readRest = (first: number): number => {
     let value = first & 0x7f
     for (let weight = 0x80; ; weight *= 0x80) {

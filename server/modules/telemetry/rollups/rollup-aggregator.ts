@@ -6,36 +6,36 @@ import { mergeIntoRows } from './rollup-rows-store.ts'
 import { deleteDeltas, lockRollups, openDays, readDeltas, waitingDeltas } from './rollup-store.ts'
 import { dayOfQuarter, views } from './rollup-types.ts'
 
-/** What one transaction folds at most: a hundred thousand entries, or so many cells that they stay small in memory. */
+/** Limits of one transaction: a hundred thousand entries, or cells up to a number that stays small in memory. */
 const deltasMax = 5000
 const bytesMax = 8_000_000
 const cellsMax = 10_000
-/** Deltas in memory together. */
+/** Bytes of deltas in memory together. */
 const bytesPerRead = 1_000_000
-/** Short, because an event that is being ingested waits for several turns, and folding takes hundreds. */
+/** Short, because an event in ingest waits for several turns, and aggregation takes hundreds. */
 const turnMsMax = 1
-/** Unreadable deltas that are stepped over, of all tenants. */
+/** Maximum number of unreadable deltas that are skipped, of all tenants. */
 const skippedMax = 10_000
 
 export interface Folded {
   deltas: number
-  /** More deltas were waiting than one transaction takes. */
+  /** Whether more deltas wait than one transaction takes. */
   more: boolean
 }
 
-/** Folds a tenant's deltas into its rollups. Remembers those that it could not read. */
+/** Aggregates a tenant's deltas into its rollups, and remembers unreadable ones. */
 export interface RollupAggregator {
   /**
-   * Folds the oldest deltas: their entries are added to the rows, their days are open, and they are deleted, in this
-   * one transaction. Answers `busy`, and does nothing, while another transaction changes the tenant's rollups.
+   * Aggregates the oldest deltas in this transaction: adds their entries to the rows, opens their days, and deletes the
+   * deltas. Returns `busy`, and does nothing, while another transaction changes the tenant's rollups.
    */
   fold(tx: TenantTx): Promise<Folded | 'busy'>
 }
 
 export function createRollupAggregator(log: Pick<DatabaseLog, 'error'>): RollupAggregator {
   /**
-   * They stay where they are, for a newer version of the service to fold or a rebuild to delete, but must not stand
-   * in the way of others.
+   * Unreadable deltas stay, for a newer version of the service to aggregate or a rebuild to delete, but must not block
+   * others.
    */
   const skipped = new Set<string>()
 
@@ -60,7 +60,7 @@ export function createRollupAggregator(log: Pick<DatabaseLog, 'error'>): RollupA
 
   return {
     async fold(tx) {
-      // Most tenants have nothing to fold at most times.
+      // Most tenants usually have nothing to aggregate.
       if ((await waitingDeltas(tx, [...skipped], 1)).length === 0) return { deltas: 0, more: false }
       if (!(await lockRollups(tx))) return 'busy'
       const waiting = await waitingDeltas(tx, [...skipped], deltasMax)
@@ -85,27 +85,29 @@ export function createRollupAggregator(log: Pick<DatabaseLog, 'error'>): RollupA
   }
 }
 
-/** Adds cells of the view `all` to the stored quarters of every view, and opens their days. Answers how many rows. */
+/**
+ * Adds cells of the view `all` to the stored quarters of every view, and opens their days. Returns the number of rows.
+ */
 export async function storeCells(tx: TenantTx, all: Cells): Promise<number> {
   if (all.size === 0) return 0
   const days = new Set<number>()
   for (const { firstQuarter } of all.values()) days.add(dayOfQuarter(firstQuarter))
   const turn = createYieldBudget(turnMsMax)
   let rows = 0
-  // One view after the other, so that their cells are not in memory together.
+  // Handles one view after the other, so that their cells are not in memory together.
   for (const view of views) {
     if (view === 'all') continue
     const cells = new Cells()
     await addUp(cells, all, view, turn)
     rows += await mergeIntoRows(tx, 'quarter', cells.values())
   }
-  // Last, because it adds the stored figures to these cells.
+  // The last step, because it adds the stored values to these cells.
   rows += await mergeIntoRows(tx, 'quarter', all.values())
   await openDays(tx, [...days])
   return rows
 }
 
-/** Counts entries without keeping the process from its requests. */
+/** Counts entries, and yields to requests of the process. */
 function createCounter(all: Cells) {
   const turn = createYieldBudget(turnMsMax)
   return {
@@ -118,7 +120,7 @@ function createCounter(all: Cells) {
   }
 }
 
-/** The ids of a first part of the deltas, in parts that are read one after the other. */
+/** Returns the ids of the first deltas, in parts that are read one after the other. */
 function readsOf(waiting: readonly { deltaId: string; bytes: number }[]): string[][] {
   const reads: string[][] = []
   let total = 0

@@ -4,11 +4,11 @@ import type { FigureValues } from './rollup-rows-store.ts'
 import { quartersPerDay, type StoredGrain, type View, views } from './rollup-types.ts'
 
 const rowsPerRead = 250
-/** As `figureColumns` has them. Counts are read as floats, which never fail: somebody may have edited them. */
+/** The columns of `figureColumns`. Counts are read as floats, which never fail: somebody may have edited them. */
 const columns = `invocations::float8, failures::float8, tokens_in, tokens_out, cost_estimate_micros,
   cost_computed_micros, unpriced::float8, latency`
 
-/** A row as it is stored, whoever wrote it. */
+/** A stored row, by any writer. */
 export interface AuditedRow {
   firstQuarter: number
   dimensions: Dimensions
@@ -69,7 +69,7 @@ export async function nextDayWithRows(tx: TenantTx, day: number, end: number): P
   return quarter === undefined ? undefined : Math.floor(Number(quarter) / quartersPerDay)
 }
 
-/** Whether the rows of the grain `day` may be missing or behind. */
+/** Returns whether the rows of the grain `day` may be missing or outdated. */
 export async function isDayOpen(tx: TenantTx, day: number): Promise<boolean> {
   const { rowCount } = await tx.client.query('select from hub.rollup_open_days where tenant_id = $1 and day = $2', [
     tx.tenantId,

@@ -17,23 +17,26 @@ import { dayOfQuarter, quarterMs, quartersPerDay } from './rollup-types.ts'
 
 const dayMs = quarterMs * quartersPerDay
 const eventsPerPage = 1000
-/** Rows of days that are compared in one snapshot, but for the last day. */
+/** Maximum rows of days that are compared in one snapshot, except for the last day. */
 const rowsPerStep = 20_000
-/** The statements of a day cost as much as so many rows. */
+/** The cost of a day's statements, in rows. */
 const rowsOfDay = 100
-/** What a row costs, in records: it has a sketch, too. */
+/** The cost of a row, in records: it has a sketch too. */
 const rowCost = 0.5
-/** Records whose transaction may still be under way are read with the rows. A slower one is found by the recount. */
+/**
+ * Milliseconds for which a record's transaction may still run; such records are read with the rows. The recount finds
+ * slower ones.
+ */
 const settledMs = 10_000
 const deltasPerRead = 64
 const noUuid = '00000000-0000-0000-0000-000000000000'
-/** Of the years that a summary may ask for. */
+/** The range of the years that a summary may request. */
 const firstDay = dayOfQuarter(Date.parse('0001-01-01T00:00:00Z') / quarterMs)
 const endDay = dayOfQuarter(Date.parse('9999-12-31T00:00:00Z') / quarterMs) + 1
 
 type Days = Map<number, Fingerprint>
 
-/** Fingerprints of what events and deltas of days say, from one day on. */
+/** Fingerprints of the events and deltas of days, from one day on. */
 class Sums {
   readonly days: Days = new Map()
   readonly #isWanted: (day: number) => boolean
@@ -49,7 +52,7 @@ class Sums {
     }
   }
 
-  /** What cannot be read is left out, as in a rebuild: the day differs then. */
+  /** Skips unreadable events, as a rebuild does: the day then differs. */
   addEvents(page: readonly StoredEvent[]): void {
     const cells = new Cells()
     for (const event of page) countEvent(cells, event)
@@ -58,16 +61,17 @@ class Sums {
 }
 
 /**
- * Compares the rollups of a tenant with its records, in short steps: reads the events from the range's first day on, adds
- * each to the fingerprint of its day, then compares day after day in a snapshot with the events that came since. An event
- * may be of any day, however late it came, so one reading serves all days. Days that differ are counted once more, in one
- * snapshot: an erasure or a rating between two steps changes what was read before, and must be no alarm.
+ * Creates audits that compare the rollups of a tenant with its records, in short steps. An audit reads the events from
+ * the range's first day on and adds each to the fingerprint of its day. Then it compares day after day, in a snapshot
+ * with the events that came since. A late event may belong to any day, so one reading serves all days. Days that differ
+ * are counted once more, in one snapshot: an erasure or a repricing between two steps changes earlier data, and must
+ * not raise an alert.
  */
 export function createRollupAudits(deps: { database: Database; records: Pick<Records, 'firstIdAt'> }) {
   const { database, records } = deps
   const inSnapshot = { readOnly: true, snapshot: true, inIndexOrder: true } as const
 
-  /** No event of a day was stored before: its `ts` is at most some minutes ahead of its record. */
+  /** Returns an id before which no event of a day was stored: its `ts` is at most some minutes ahead of its record. */
   const idBefore = (day: number) =>
     day === firstDay ? noUuid : records.firstIdAt(Math.max(0, day * dayMs - eventFutureMinutesMax * 60_000), 0)
 
@@ -98,7 +102,7 @@ export function createRollupAudits(deps: { database: Database; records: Pick<Rec
     }
   }
 
-  /** Reads events and deltas that the rest of a comparison needs, in its snapshot. */
+  /** Reads the events and deltas that the rest of a comparison needs, in its snapshot. */
   async function readRest(tx: TenantTx, after: string, isWanted: (day: number) => boolean) {
     const isBlind = tx.contents.erasedBeginnings(tx.tenantId).length > 0
     const since = new Sums(isWanted)
@@ -109,9 +113,9 @@ export function createRollupAudits(deps: { database: Database; records: Pick<Rec
   }
 
   /**
-   * Compares days in the snapshot of the transaction, until there are none or enough rows were read.
+   * Compares days in the snapshot of the transaction, until none remain or enough rows were read.
    *
-   * @param before of the events up to `after`
+   * @param before the fingerprints of events up to `after`
    */
   async function compare(
     tx: TenantTx,
@@ -134,7 +138,7 @@ export function createRollupAudits(deps: { database: Database; records: Pick<Rec
     }
   }
 
-  /** Counts the days once more in one snapshot, however long it takes: what it finds is exact. */
+  /** Counts the days once more in one snapshot, without a time limit: the finding is exact. */
   async function recount(tx: TenantTx, suspects: readonly number[]) {
     const first = Math.min(...suspects)
     const { since, waiting, events } = await readRest(tx, idBefore(first), (day) => suspects.includes(day))
@@ -179,7 +183,7 @@ export function createRollupAudits(deps: { database: Database; records: Pick<Rec
       const compared = await database.withTenant(tenant.slug, (tx) => compare(tx, asked), inSnapshot)
       next = compared.next
       suspects.push(...compared.differing)
-      // What came meanwhile is read before the next part, so that no snapshot has much to read.
+      // Reads new events before the next part, so that no snapshot has much to read.
       isReading = next < endDay
       return { ...compared, isOver: next >= endDay && suspects.length === 0 }
     }
@@ -201,7 +205,7 @@ function mergedOf(...some: (Fingerprint | undefined)[]): Fingerprint {
   return merged
 }
 
-/** A row that no reader can add up is tampering as well. */
+/** Checks a day. A row that no reader can add up is tampering as well. */
 async function checkReadable(tx: TenantTx, day: number, sums: DaySums): Promise<DayChecked> {
   try {
     return await checkDay(tx, day, sums)
@@ -211,7 +215,7 @@ async function checkReadable(tx: TenantTx, day: number, sums: DaySums): Promise<
   }
 }
 
-/** A delta that cannot be read is in no figure that anybody sees. */
+/** Skips an unreadable delta, which is in no visible value. */
 function entriesOf(text: string): DeltaEntry[] {
   try {
     return readDelta(text)

@@ -2,12 +2,12 @@ import type { YieldBudget } from '../../../http/yield-budget.ts'
 import { LatencySketch } from './latency-sketch.ts'
 import { type Dimension, type View, viewDimensions } from './rollup-types.ts'
 
-/** Null where a view does not keep it, or the events name no model. */
+/** Null if a view omits it, or the events name no model. */
 export type Dimensions = Readonly<Record<Dimension, string | null>>
 
 /**
- * A sum of whole numbers that is exact whatever they are. A thousand costs of 10^15 micro-dollars pass what a number
- * holds, but nearly all sums are small, and numbers are much faster than BigInts.
+ * An exact sum of any whole numbers. A thousand costs of 10^15 micro-dollars exceed a number, but nearly all sums are
+ * small, and numbers are much faster than BigInts.
  */
 export class ExactSum {
   #whole = 0n
@@ -39,13 +39,13 @@ export class ExactSum {
   }
 }
 
-/** What is known of some events, and of any two sets of events together. */
+/** Metrics of a set of events; those of two sets can be merged. */
 export class Figures {
   invocations = 0
   failures = 0
   readonly tokensIn = new ExactSum()
   readonly tokensOut = new ExactSum()
-  /** Micro-dollars, as the next. */
+  /** In micro-dollars, as the next member. */
   readonly costEstimate = new ExactSum()
   readonly costComputed = new ExactSum()
   /** Events without a price. */
@@ -64,7 +64,7 @@ export class Figures {
   }
 }
 
-/** The figures of one combination of a view's dimensions, in one span of time. */
+/** The metrics of one combination of a view's dimensions, in one period. */
 export interface Cell {
   view: View
   firstQuarter: number
@@ -72,7 +72,7 @@ export interface Cell {
   figures: Figures
 }
 
-/** Cells by what they are of. */
+/** Holds cells by view, quarter and dimensions. */
 export class Cells {
   readonly #cells = new Map<string, Cell>()
 
@@ -80,7 +80,7 @@ export class Cells {
     return this.#cells.size
   }
 
-  /** The figures to add to, empty at first. Dimensions that the view does not keep must be null already. */
+  /** Returns the metrics to add to, empty at first. Dimensions that the view omits must already be null. */
   figuresOf(view: View, firstQuarter: number, dimensions: Dimensions): Figures {
     const key = `${view} ${firstQuarter} ${idsOf(dimensions)}`
     const known = this.#cells.get(key)
@@ -99,13 +99,13 @@ export class Cells {
   }
 }
 
-/** Tells combinations of dimensions apart: no id has a space in it, and none is empty. */
+/** Returns a text that identifies a combination of dimensions: no id contains a space, and none is empty. */
 export function idsOf(dimensions: Dimensions): string {
   const { skill_id, archetype_id, user_id, llm_platform, llm_model } = dimensions
   return `${skill_id ?? ''} ${archetype_id ?? ''} ${user_id ?? ''} ${llm_platform ?? ''} ${llm_model ?? ''}`
 }
 
-/** Adds the cells of the view `all` up to those of another view. */
+/** Adds up the cells of the view `all` to those of another view. */
 export async function addUp(into: Cells, all: Cells, view: View, turn: YieldBudget): Promise<void> {
   for (const { firstQuarter, dimensions, figures } of all.values()) {
     into.figuresOf(view, firstQuarter, keptBy(view, dimensions)).merge(figures)
@@ -121,7 +121,7 @@ const nothingKept: Dimensions = {
   llm_model: null,
 }
 
-/** The dimensions with null for those that the view does not keep. */
+/** Returns the dimensions with null for those that the view omits. */
 export function keptBy(view: View, dimensions: Dimensions): Dimensions {
   const kept: Record<Dimension, string | null> = { ...nothingKept }
   for (const dimension of viewDimensions[view]) kept[dimension] = dimensions[dimension]

@@ -8,29 +8,29 @@ import { Fingerprint, type Totals } from './rollup-fingerprint.ts'
 import { addValues } from './rollup-rows-store.ts'
 import { quartersPerDay, type StoredGrain, type View, views } from './rollup-types.ts'
 
-/** A day's sums from two sides. */
+/** The sums of a day from two sources. */
 export interface DaySums {
-  /** Of the records; undefined if they cannot be counted, because content is gone with its key. */
+  /** The sums of the records; undefined if they cannot be counted, because content was destroyed with its key. */
   records: Fingerprint | undefined
-  /** Of deltas that are not folded yet. */
+  /** The sums of deltas that are not aggregated yet. */
   unfolded: Fingerprint
 }
 
 export interface DayChecked {
   rows: number
-  /** The rows do not agree with one another: readers of one view or grain get other figures than those of another. */
+  /** Failed comparisons between rows: readers of one view or grain get other values than those of another. */
   failedChecks: AuditFinding['failedChecks']
-  /** The figures are not those of the records, as far as these were read. */
+  /** Whether the values differ from those of the records, as far as these were read. */
   differs: boolean
   found: AuditFinding['found']
 }
 
-/** Compares the rows of a day with the records and with one another. To run in a snapshot. */
+/** Compares the rows of a day with the records and with one another. Call it in a snapshot. */
 export async function checkDay(tx: TenantTx, day: number, sums: DaySums): Promise<DayChecked> {
   const turn = createYieldBudget()
   let rows = 0
 
-  /** Sums up the rows of one grain and view, as rows of some views. */
+  /** Adds up the rows of one grain and view, as rows of other views. */
   async function sumRows(grain: StoredGrain, view: View, ways: ((cell: Cell) => Cell)[]): Promise<Fingerprint[]> {
     const sums = ways.map(() => new Fingerprint())
     for await (const page of auditedRows(tx, { grain, view, day })) {

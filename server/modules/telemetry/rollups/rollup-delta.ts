@@ -4,27 +4,28 @@ import type { Dimensions, Figures } from './rollup-cells.ts'
 import { quarterOf } from './rollup-types.ts'
 
 /**
- * The text of hub.telemetry_deltas.entries: what one transaction adds to the numbers. Written while a client waits,
- * so: JSON, because nothing is faster here; each string once; an entry for each combination of dimensions and quarter.
+ * The text of hub.telemetry_deltas.entries, which one transaction adds to the rollups. A client waits for it, so the
+ * format is fast: JSON, because nothing is faster here; each string once; one entry for each combination of dimensions
+ * and quarter.
  */
 interface Delta {
   v: typeof formatVersion
-  /** Quarters of entries count from here. */
+  /** The quarter from which those of entries count. */
   q: number
-  /** What entries name by its place. */
+  /** The strings that entries refer to by index. */
   s: string[]
   e: Entry[]
 }
 
 /**
- * Skill, archetype, user, platform, model (-1: none), quarter; invocations, failures, tokens in, tokens out, estimated
- * and computed cost in micro-dollars, unpriced events; then the latency bin of each invocation. Several entries may be
- * of one cell: a sum that passes what a number holds exactly is continued in the next.
+ * Skill, archetype, user, platform, model (-1: none), quarter; invocations, failures, tokens in, tokens out, reported
+ * and calculated cost in micro-dollars, unpriced events; then the latency bin of each invocation. Several entries may
+ * belong to one cell: a sum that exceeds an exact number continues in the next entry.
  */
 type Entry = number[]
 
 const formatVersion = 1
-/** Places in an entry. */
+/** Indexes in an entry. */
 const at = {
   quarter: 5,
   invocations: 6,
@@ -37,7 +38,7 @@ const at = {
 }
 const fixedLength = 13
 
-/** What the events add, as the text of a delta. */
+/** Returns the delta of events as text. */
 export function deltaOf(events: readonly CountedEvent[]): string {
   const delta = emptyDelta(events[0]?.epochMs ?? 0)
   const places = new Map<string, number>()
@@ -66,21 +67,21 @@ export function deltaOf(events: readonly CountedEvent[]): string {
   return JSON.stringify(delta)
 }
 
-/** A correction of what is counted already: it adds no invocation. */
+/** A correction of a counted event: it adds no invocation. */
 export interface CostDifference {
   skillId: string
   archetypeId: string
   userId: string
   platform: string
   model: string | undefined
-  /** Of `ts` of the event that is rated again. */
+  /** `ts` of the repriced event, in milliseconds. */
   epochMs: number
-  /** Either may be negative. */
+  /** Both members may be negative. */
   costComputedMicros: number
   unpriced: number
 }
 
-/** What a later rating changes, as the text of a delta. */
+/** Returns the delta of a repricing as text. */
 export function deltaOfDifferences(differences: readonly CostDifference[]): string {
   const delta = emptyDelta(differences[0]?.epochMs ?? 0)
   const places = new Map<string, number>()
@@ -144,7 +145,7 @@ function isSameCell(a: Entry, b: Entry): boolean {
   return true
 }
 
-/** False, and nothing changed, where a sum would not be exact. */
+/** Merges two entries; returns false, and changes nothing, if a sum would not be exact. */
 function mergeEntry(known: Entry, fresh: Entry): boolean {
   for (let place = at.tokensIn; place <= at.computed; place += 1) {
     if (!Number.isSafeInteger((known[place] as number) + (fresh[place] as number))) return false
@@ -156,23 +157,23 @@ function mergeEntry(known: Entry, fresh: Entry): boolean {
   return true
 }
 
-/** The text of a delta is not what this version writes. A rebuild of the tenant's rollups makes up for it. */
+/** The text of a delta is not in the format of this version. A rebuild of the tenant's rollups replaces it. */
 export class UnreadableDelta extends Error {
   override readonly name = 'UnreadableDelta'
 }
 
-/** What one entry adds, and to which cell of the view `all`. */
+/** An entry: its addition, and its cell of the view `all`. */
 export interface DeltaEntry {
   quarter: number
   dimensions: Dimensions
-  /** Adds it to the figures of a cell. */
+  /** Adds the entry to the metrics of a cell. */
   addTo(figures: Figures): void
 }
 
 /**
- * The entries of a delta; several may be of one cell.
+ * Returns the entries of a delta; several may belong to one cell.
  *
- * @throws UnreadableDelta before the first entry is given, so that a delta counts whole or not at all
+ * @throws UnreadableDelta before the first entry, so that a delta counts as a whole or not at all
  */
 export function readDelta(text: string): DeltaEntry[] {
   const delta = parseDelta(text)
@@ -189,7 +190,7 @@ export function readDelta(text: string): DeltaEntry[] {
   }))
 }
 
-/** The delta with other names in place of some, whatever it is that they name. In what a newer version wrote, too. */
+/** Returns the delta with names replaced, regardless of what they name, even in a delta of a newer version. */
 export function renamedDelta(text: string, nameOf: ReadonlyMap<string, string>): string {
   try {
     const { s, ...rest } = parseDelta(text)

@@ -4,10 +4,10 @@ import { addValues, cellDigest, type FigureValues, figureColumns } from './rollu
 import type { StoredGrain } from './rollup-types.ts'
 
 const rowsPerRead = 1000
-/** Of one user, in one statement. */
+/** Maximum number of quarters of one user in one statement. */
 const quartersPerUpdate = 500
 
-/** A row of the grain `erased`, in their order. */
+/** A position in the rows of the grain `erased`. */
 export interface ErasedPlace {
   quarter: number
   cell: Buffer
@@ -15,7 +15,9 @@ export interface ErasedPlace {
 
 export const beforeFirst: ErasedPlace = { quarter: -(2 ** 53), cell: Buffer.alloc(0) }
 
-/** Adds the next rows of the grain `erased` to cells of the view `all`. Answers the last; undefined when there are no more. */
+/**
+ * Adds the next rows of the grain `erased` to cells of the view `all`. Returns the last position; undefined at the end.
+ */
 export async function addErasedCells(tx: TenantTx, all: Cells, after: ErasedPlace): Promise<ErasedPlace | undefined> {
   const { rows } = await tx.client.query<
     [number, Buffer, string, string, string, string, string | null, ...FigureValues]
@@ -34,11 +36,11 @@ export async function addErasedCells(tx: TenantTx, all: Cells, after: ErasedPlac
   return rows.length === rowsPerRead && last ? { quarter: last[0], cell: last[1] } : undefined
 }
 
-/** The digest of `cellDigest` with another user, in SQL. */
+/** The SQL for the digest of `cellDigest` with another user. */
 const renamedDigest = `substring(sha256(convert_to(coalesce(skill_id, '') || ' ' || coalesce(archetype_id, '') || ' '
   || $3 || ' ' || coalesce(llm_platform, '') || ' ' || coalesce(llm_model, ''), 'UTF8')) from 1 for 16)`
 
-/** Gives all rows of a user, of every grain and view, another user id, which none has yet. */
+/** Renames the user in all its rows, of every grain and view, to an id that no row has yet. */
 export async function renameUser(tx: TenantTx, userId: string, other: string): Promise<void> {
   for (const grain of ['quarter', 'day', 'erased'] as const) {
     for (;;) {
@@ -66,7 +68,7 @@ export async function renameUser(tx: TenantTx, userId: string, other: string): P
   }
 }
 
-/** Some of the quarters in which the user has rows. */
+/** Returns some of the quarters in which the user has rows. */
 async function quartersOf(tx: TenantTx, grain: StoredGrain, userId: string): Promise<number[]> {
   const { rows } = await tx.client.query<{ first_quarter: number }>(
     `select distinct first_quarter from hub.telemetry_rollups

@@ -17,14 +17,14 @@ import { deleteDeltas, deltasNaming, insertDelta, waitForRollups } from './rollu
 const pseudonymPrefix = 'user:erased-'
 const pseudonym = new RegExp(`^${pseudonymPrefix}[0-9a-f]{32}$`)
 
-/** Whether a key of the sums is the name of a person who was erased. */
+/** Returns whether a key of the rollups is the pseudonym of an erased person. */
 export function isPseudonym(userId: string): boolean {
   return pseudonym.test(userId)
 }
 
 /**
- * The sums stay when events are erased, but tell nobody whose they were: what the events have added is kept for a
- * rebuild, and once no record of a user remains, a random name stands for the user everywhere in them.
+ * Creates the participant of erasure. Rollups keep the sums of erased events but not their user. The additions of the
+ * events are stored for a rebuild, and once no record of a user remains, a random name replaces the user everywhere.
  */
 export function createRollupErasure(): ErasureParticipant {
   return {
@@ -32,7 +32,7 @@ export function createRollupErasure(): ErasureParticipant {
     async forget(tx, records) {
       const events = records.filter((record) => record.record_type === 'telemetry_event')
       const users = [...new Set(records.flatMap(usersOf))]
-      // Else an event might be rated again, and the sums corrected by what is under its user, after it is gone.
+      // Otherwise an event might be repriced, and the sums corrected under its user, after its erasure.
       await lockRepricing(tx)
       const change = new AdjustmentChange(tx)
       if (events.length > 0 || users.length > 0) {
@@ -40,7 +40,7 @@ export function createRollupErasure(): ErasureParticipant {
         await carryOver(tx, events, change)
         await forgetUsers(tx, { users, erasedIds: records.map((record) => record.record_id), change })
       }
-      // Of other records, too: the proven sums name the newest event of an erasure.
+      // Includes other records: the proven sums name the newest event of an erasure.
       await adjustSums(
         tx,
         change,
@@ -57,7 +57,7 @@ async function carryOver(tx: TenantTx, events: readonly ErasedRecord[], change: 
   const all = new Cells()
   for (const { record_id: recordId, canonical } of events) {
     const ratedMicros = ratings.get(recordId)
-    // One that cannot be read is in no sum that a rebuild makes.
+    // An unreadable event is in no sum of a rebuild.
     countEvent(all, { recordId, canonical, rated: ratedMicros !== undefined, ratedMicros: ratedMicros ?? null })
   }
   const cells = [...all.values()]
@@ -72,7 +72,7 @@ async function forgetUsers(
   { users, erasedIds, change }: { users: readonly string[]; erasedIds: readonly string[]; change: AdjustmentChange },
 ): Promise<void> {
   if (users.length === 0) return
-  // First: whoever has no record by then has none behind what is read here.
+  // Reads the deltas first: a user without records by then has none after this read.
   const deltas = await deltasNaming(tx, users)
   const gone = await usersWithoutRecords(tx, users, erasedIds)
   const nameOf = new Map(gone.map((user) => [user, `${pseudonymPrefix}${randomBytes(16).toString('hex')}`]))
@@ -92,7 +92,7 @@ async function forgetUsers(
   }
 }
 
-/** Of the column, and of the text, which sums are made of. */
+/** Returns the user of the column, and the user of the text from which sums are made. */
 function usersOf({ user_id, record_type, canonical }: ErasedRecord): string[] {
   const named = record_type === 'telemetry_event' ? userIn(canonical) : undefined
   return [user_id, named].filter((user): user is string => typeof user === 'string')

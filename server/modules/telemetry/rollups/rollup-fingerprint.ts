@@ -10,7 +10,7 @@ const randomWeight = () => randomBytes(8).readBigUInt64BE() % prime
 const weights = Array.from({ length: figureCount }, randomWeight)
 const binWeights = Array.from({ length: latencyBinMax + 1 }, randomWeight)
 
-/** Totals of a fingerprint that a report names. Amounts are micro-dollars. */
+/** Totals of a fingerprint that a report contains. Amounts are micro-dollars. */
 export interface Totals {
   invocations: number
   costEstimate: bigint
@@ -18,9 +18,9 @@ export interface Totals {
 }
 
 /**
- * Stands for any number of cells in constant memory. It is linear: cells may be added in parts and in any order, and two
- * sets of cells with the same sums have the same fingerprint. Others differ, but for a chance of about 2^-60: the weights
- * are random and known to this process only.
+ * Represents any number of cells in constant memory. It is linear: cells may be added in parts and in any order, and
+ * two sets of cells with the same sums have the same fingerprint. Other sets differ, except with a chance of about
+ * 2^-60: the weights are random and known only to this process.
  */
 export class Fingerprint {
   #sum = 0n

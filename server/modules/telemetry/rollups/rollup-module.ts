@@ -14,17 +14,17 @@ import { createRollups, type Rollups } from './rollup-service.ts'
 export interface RollupModule {
   rollups: Rollups
   folder: RollupScheduler
-  /** Keeps the sums of erased events, and forgets whose they were. */
+  /** Keeps the sums of erased events without their user. */
   erasure: ErasureParticipant
   acceptAdjustments: AcceptAdjustments
-  /** Begins to compare the rollups of a tenant with its records, then what adds to them with its proof. */
+  /** Starts an audit of a tenant's rollups against its records, and then of additions against their proof. */
   audit(tenant: Tenant, range: 'newest' | 'all'): FigureAudit
 }
 
 export function createRollupModule(deps: {
   database: Database
   records: Pick<Records, 'firstIdAt'>
-  /** Every tenant, read afresh. */
+  /** Returns every tenant, read again at each call. */
   listTenants: () => Promise<readonly string[]>
   governance: GovernanceLog
   log: DatabaseLog

@@ -4,23 +4,23 @@ import type { Grain, View } from './rollup-types.ts'
 
 const rowsPerDelete = 20_000
 
-/** A stored event, and what a later rating made of its price. */
+/** A stored event, and its price after a repricing. */
 export interface StoredEvent {
   recordId: string
   canonical: string
-  /** Whether it was rated again. */
+  /** Whether it was repriced. */
   rated: boolean
-  /** Of the last rating; null where it found no price. */
+  /** The cost of the last rating; null if it found no price. */
   ratedMicros: number | null
 }
 
-/** Every event after that record, soft-deleted ones too, in the order of their ids. */
+/** Returns every event after that record, including soft-deleted ones, in the order of their ids. */
 export async function eventsAfter(
   tx: TenantTx,
   recordId: string,
   limit: number,
 ): Promise<(StoredEvent & { ratedSource: string | null })[]> {
-  // OFFSET keeps the look-up of a rating one per event that is read, whatever the planner thinks of their number.
+  // OFFSET keeps the look-up of a rating one per event that is read, regardless of the planner's estimate.
   const { rows } = await tx.client.query<[string, string, boolean | null, number | null, string | null]>({
     text: `select e.record_id, e.canonical, t.rated, t.cost_computed_micros, t.price_source
       from hub.records e left join lateral (
@@ -40,7 +40,7 @@ export async function eventsAfter(
   }))
 }
 
-/** Deletes the rows of a view, some thousand at a time: a statement has its time. */
+/** Deletes the rows of a view, some thousand at a time, because a statement has a time limit. */
 export async function deleteRows(tx: TenantTx, grain: Grain, view: View): Promise<void> {
   for (let from: number | undefined = await quarterAt(tx, grain, view, 0); from !== undefined; ) {
     const upTo = await quarterAt(tx, grain, view, rowsPerDelete)
@@ -53,7 +53,7 @@ export async function deleteRows(tx: TenantTx, grain: Grain, view: View): Promis
   }
 }
 
-/** The quarter of the row at that place, in the order of time. */
+/** Returns the quarter of the row at that index, in the order of time. */
 async function quarterAt(tx: TenantTx, grain: Grain, view: View, place: number): Promise<number | undefined> {
   const { rows } = await tx.client.query<[number]>({
     text: `select first_quarter from hub.telemetry_rollups

@@ -10,32 +10,33 @@ import { deleteAllDeltas, lockRollups } from './rollup-store.ts'
 import { quarterOf, views } from './rollup-types.ts'
 
 const eventsPerPage = 1000
-/** Cells of the view `all` in memory. */
+/** Maximum number of cells of the view `all` in memory. */
 const cellsMax = 10_000
 const beforeAll = '00000000-0000-0000-0000-000000000000'
 
 export interface Rebuilt {
-  /** Events read and counted. */
+  /** Events that were read and counted. */
   events: number
-  /** Events that could not be read, and are missing from the numbers. */
+  /** Events that could not be read, and are missing from the rollups. */
   unreadable: number
-  /** Of them those whose content is gone with the key that it was encrypted under. */
+  /** Unreadable events whose content was destroyed with its key. */
   erased: number
-  /** Rows written, a row once for each time that events of its cell came up again later. */
+  /** Rows written; a row counts again when later events belong to its cell. */
   rows: number
-  /** Deltas that were not folded yet, and are part of the new rows. */
+  /** Deltas that were not aggregated yet, and are part of the new rows. */
   deltas: number
 }
 
-/** The sums of events whose content is gone with its key can be reckoned only once: before. */
+/** Signals that a rebuild would lose sums: events whose content was destroyed with its key can no longer be counted. */
 export class AggregateLossError extends Error {}
 const lost = 'the content of events is gone with its key'
 
 /**
- * Reckons the rollups of a tenant anew, from its records and their last ratings, and from what is kept of erased ones. To run in a snapshot: a transaction's
- * records and its delta become visible together, so the deltas that are seen are counted with the records and go, and
- * those of later transactions stay. Answers `busy`, and does nothing, while another transaction changes them.
- * Throws {@link AggregateLossError} where content of the tenant is gone with its key, unless `mayLose` is set.
+ * Rebuilds the rollups of a tenant from its records, their latest ratings, and the stored sums of erased ones. Call it
+ * in a snapshot: a transaction's records and its delta become visible together. So visible deltas are counted with the
+ * records and deleted, and those of later transactions stay. Returns `busy`, and does nothing, while another
+ * transaction changes them. Throws {@link AggregateLossError} if content of the tenant was destroyed with its key,
+ * unless `mayLose` is set.
  */
 export async function rebuildRollups(
   tx: TenantTx,
@@ -74,13 +75,13 @@ export async function rebuildRollups(
       all.clear()
     }
   }
-  // Those that a retention rule has erased since were not counted then either, see `createRollupErasure`.
+  // Events that a retention policy has erased since were not counted then either (see `createRollupErasure`).
   if (!mayLose && tx.contents.erasedBeginnings(tx.tenantId).length > 0) throw new AggregateLossError(lost)
   rebuilt.rows += await addErased(tx)
   return rebuilt
 }
 
-/** Adds what events that are no more have added before. Answers how many rows. */
+/** Adds the stored additions of erased events. Returns the number of rows. */
 async function addErased(tx: TenantTx): Promise<number> {
   let rows = 0
   for (let after: ErasedPlace | undefined = beforeFirst; after !== undefined; ) {
@@ -91,7 +92,10 @@ async function addErased(tx: TenantTx): Promise<number> {
   return rows
 }
 
-/** False, and nothing counted, for text that is no event: someone has changed it in the database. */
+/**
+ * Counts an event; returns false, and counts nothing, for text that is no event, because somebody changed it in the
+ * database.
+ */
 export function countEvent(all: Cells, stored: StoredEvent): boolean {
   const event = readStoredEvent(stored)
   if (!event) return false

@@ -11,12 +11,12 @@ export const figureColumns =
   'invocations, failures, tokens_in, tokens_out, cost_estimate_micros, cost_computed_micros, unpriced, latency'
 export type FigureValues = [number, number, string, string, string, string, number, Buffer]
 
-/** Stands for the dimensions in the key of a row. */
+/** Returns a digest of the dimensions for the key of a row. */
 export function cellDigest(dimensions: Dimensions): Buffer {
   return Buffer.from(hash('sha256', idsOf(dimensions), 'latin1').slice(0, digestBytes), 'latin1')
 }
 
-/** Adds to the cells what their rows hold already, then stores them as those rows. Answers how many there are. */
+/** Adds the values of their stored rows to the cells, then stores them as those rows. Returns their number. */
 export async function mergeIntoRows(tx: TenantTx, grain: StoredGrain, cells: Iterable<Cell>): Promise<number> {
   let stored = 0
   for (const part of partsOf(cells)) {
@@ -28,7 +28,7 @@ export async function mergeIntoRows(tx: TenantTx, grain: StoredGrain, cells: Ite
   return stored
 }
 
-/** {@link mergeIntoRows} where no such rows exist. */
+/** Inserts cells as rows, like {@link mergeIntoRows}, if no such rows exist. */
 export async function insertRows(tx: TenantTx, grain: Grain, cells: Iterable<Cell>): Promise<void> {
   for (const part of partsOf(cells)) {
     const digests = part.map((cell) => cellDigest(cell.dimensions))
@@ -49,7 +49,7 @@ function* partsOf(cells: Iterable<Cell>): Generator<Cell[]> {
 }
 
 async function addStored(tx: TenantTx, grain: StoredGrain, cells: readonly Cell[], digests: readonly Buffer[]) {
-  // OFFSET makes it one look-up by key per row. As a plain join it was planned as a scan of the whole tenant where the
+  // OFFSET makes it one look-up by key per row. PostgreSQL planned a plain join as a scan of the whole tenant if the
   // table had grown since its statistics were taken: 100 ms for 500 rows instead of 3.
   const { rows } = await tx.client.query<[number, ...FigureValues]>({
     text: `select wanted.place, ${figureColumns}
@@ -122,7 +122,7 @@ export interface CellShare {
   last: number
 }
 
-/** Rows of a view's quarters in a day. */
+/** Counts the rows of a view's quarters in a day. */
 export async function countQuarters(tx: TenantTx, view: View, day: number): Promise<number> {
   const { rows } = await tx.client.query<[number]>({
     text: `select count(*) from hub.telemetry_rollups
@@ -133,7 +133,7 @@ export async function countQuarters(tx: TenantTx, view: View, day: number): Prom
   return rows[0]![0]
 }
 
-/** Adds up the quarters of a day: `figuresOf` gives what to add those of a combination of dimensions to. */
+/** Adds up the quarters of a day: `figuresOf` returns the metrics to add to for a combination of dimensions. */
 export async function addQuarters(
   tx: TenantTx,
   { view, day, share }: { view: View; day: number; share: CellShare },

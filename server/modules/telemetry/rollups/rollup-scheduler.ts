@@ -4,47 +4,50 @@ import type { Folded } from './rollup-aggregator.ts'
 import type { Rollups } from './rollup-service.ts'
 
 const passMs = 1_000
-/** Between looks at every tenant, for what another process or a crash has left; more where that takes long. */
+/**
+ * Milliseconds between looks at every tenant, for the work that another process or a crash has left; longer if that
+ * takes long.
+ */
 const sweepMs = 5_000
 const sweepRestFactor = 20
-/** How long a tenant with deltas is looked at in every pass: another process may be ingesting. */
+/** Milliseconds for which every pass includes a tenant with deltas: another process may be ingesting. */
 const activeMs = 60_000
-/** Transactions in one pass, for one tenant. */
+/** Maximum number of transactions in one pass, for one tenant. */
 const foldsMax = 20
 /**
- * Folding takes at most this share of the time, while deltas wait no longer than the pause allows: it costs by the
- * cells, and those of one second are mostly those of the next. Nobody waits for it, because readers add the deltas.
+ * Aggregation takes at most this share of the time, while deltas wait no longer than the pause allows. Its cost depends
+ * on the cells, and those of one second mostly recur in the next. Nobody waits for it, because readers add the deltas.
  */
 const foldRestFactor = 30
 const foldPauseMsMax = 8_000
-/** A day is closed when nothing was added to it for so long. */
+/** Seconds without an addition after which a day is compacted. */
 const idleSeconds = 5
-/** Closing days takes at most this share of the time, however often the same day is opened again. */
+/** Compaction takes at most this share of the time, regardless of how often the same day is opened again. */
 const closeRestFactor = 10
 const closeMsMax = 2_000
 const retryMsMax = 60_000
 
-/** Folds in the background, one pass at a time. */
+/** Aggregates in the background, one pass at a time. */
 export interface RollupScheduler {
-  /** To be called after a commit that stored deltas: the tenant is seen to in the next pass. */
+  /** Includes the tenant in the next pass. Call it after a commit that stored deltas. */
   ingested(tenantId: string): void
   start(): void
-  /** Waits for the transaction that is running. */
+  /** Stops, and waits for the running transaction. */
   stop(): Promise<void>
 }
 
 interface TenantState {
-  /** When to look at it next. */
+  /** The time of the next look. */
   dueAtMs: number
   activeUntilMs: number
-  /** When to look for days to close next. */
+  /** The time of the next search for days to compact. */
   closeAtMs: number
   failures: number
 }
 
 /**
- * A loop within the process, because a job queue polls more slowly than rollups are to follow. Several processes may
- * run one: of two that meet at a tenant, one passes on.
+ * Creates the loop within the process, because a job queue polls more slowly than rollups should follow. Several
+ * processes may run one: if two meet at a tenant, one skips it.
  */
 export function createRollupScheduler(deps: {
   rollups: Pick<Rollups, 'fold' | 'daysToClose' | 'closeDay'>
@@ -81,7 +84,7 @@ export function createRollupScheduler(deps: {
     state.dueAtMs = nowMs() + pauseMs
   }
 
-  /** Answers when to look again. */
+  /** Compacts some days, and returns when to look again. */
   async function closeSome(tenantId: string): Promise<number> {
     const startMs = nowMs()
     const days = await rollups.daysToClose(tenantId, idleSeconds)
@@ -98,7 +101,7 @@ export function createRollupScheduler(deps: {
       await foldSome(tenantId, state)
       if (nowMs() >= state.closeAtMs) state.closeAtMs = await closeSome(tenantId)
       state.failures = 0
-      // What was opened last is closed within the time that it stays active, too.
+      // Days that were opened last are compacted while the tenant is still active.
       if (nowMs() >= state.activeUntilMs) states.delete(tenantId)
     } catch (error) {
       state.failures += 1

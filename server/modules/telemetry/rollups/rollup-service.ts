@@ -6,29 +6,34 @@ import { createRollupAggregator, type Folded } from './rollup-aggregator.ts'
 import { type Rebuilt, rebuildRollups } from './rollup-rebuild.ts'
 import { idleOpenDays } from './rollup-store.ts'
 
-/** A fold takes well under a second, a day some seconds, a rebuild minutes. */
+/**
+ * Milliseconds to wait while rollups are busy: a transaction takes well under a second, a day some seconds, a rebuild
+ * minutes.
+ */
 const busyMsMax = 120_000
-/** Random up to this, so that it falls between two folds of a busy tenant sooner or later. */
+/** Maximum of the random pause, so that a retry eventually falls between two transactions of a busy tenant. */
 const busyPauseMsMax = 40
 
-/** What is done with the rollups of one tenant, each in transactions of its own. */
+/** Changes the rollups of one tenant, each time in transactions of its own. */
 export interface Rollups {
-  /** Folds the oldest deltas in one transaction; `busy` while another process changes the tenant's rollups. */
+  /**
+   * Aggregates the oldest deltas in one transaction; returns `busy` while another process changes the tenant's rollups.
+   */
   fold(tenantId: string): Promise<Folded | 'busy'>
-  /** Days that nothing was added to for so long and whose rows are behind. */
+  /** Returns days with outdated rows that had no addition for this many seconds. */
   daysToClose(tenantId: string, idleSeconds: number): Promise<number[]>
-  /** Writes the rows of a day from its quarters; `busy` as with {@link fold}. */
+  /** Writes the rows of a day from its quarters; returns `busy` like {@link fold}. */
   closeDay(tenantId: string, day: number): Promise<'closed' | 'busy'>
   /**
-   * Folds every delta that is there, and closes every open day. Throws `concurrent-modification` when another process
-   * keeps it waiting for two minutes.
+   * Aggregates every delta, and compacts every open day. Throws `concurrent-modification` if another process blocks it
+   * for two minutes.
    */
   settle(tenantId: string): Promise<{ deltas: number; days: number }>
   /**
-   * Reckons everything anew from the records, while ingest may go on, then closes the days. Throws as {@link settle},
-   * and `SumsWouldBeLost` where the key of events was destroyed.
+   * Rebuilds everything from the records, while ingest may continue, then compacts the days. Throws like {@link
+   * settle}, and `AggregateLossError` if the key of events was destroyed.
    *
-   * @param options.mayLose goes on without the events that cannot be read any more
+   * @param options.mayLose continues without the events that are no longer readable
    */
   rebuild(tenantId: string, options?: { mayLose?: boolean }): Promise<Rebuilt & { days: number }>
 }
@@ -48,7 +53,7 @@ export function createRollups(deps: { database: Database; log: Pick<DatabaseLog,
       const days = await daysToClose(tenantId, 0)
       for (const day of days) await notBusy(tenantId, () => close(tenantId, day))
       closed += days.length
-      // The look-up is of the thousand longest at most. Fewer is all, though ingest may open further ones meanwhile.
+      // The query returns at most a thousand days. Fewer are all, though ingest may open further ones meanwhile.
       if (days.length < 1000) return closed
     }
   }
@@ -69,7 +74,7 @@ export function createRollups(deps: { database: Database; log: Pick<DatabaseLog,
     },
 
     async rebuild(tenantId, options) {
-      // Refused when busy rather than waiting inside: the snapshot must not be older than the lock.
+      // Retries when busy rather than waiting inside: the snapshot must not be older than the lock.
       const rebuilt = await notBusy(tenantId, () =>
         database.withTenant(tenantId, (tx) => rebuildRollups(tx, log, options), { snapshot: true }),
       )

@@ -5,14 +5,14 @@ import type { TenantTx } from '../../../db/database.ts'
 import { tryLockTenant } from '../../../db/tenant-lock.ts'
 
 /**
- * Whether this transaction may change the tenant's rollups: of several folders, one does at a time. Held until it ends.
- * In a snapshot, what another one committed just before may be missing; PostgreSQL refuses its change then.
+ * Returns whether this transaction may change the tenant's rollups: only one aggregator does at a time. Held until it
+ * ends. In a snapshot, recent changes of another transaction may be missing; PostgreSQL then refuses this one's change.
  */
 export function lockRollups(tx: TenantTx): Promise<boolean> {
   return tryLockTenant(tx, rollupLockClass)
 }
 
-/** As {@link lockRollups}, but waits for a while. */
+/** Waits briefly for {@link lockRollups}. */
 export async function waitForRollups(tx: TenantTx): Promise<boolean> {
   for (let attempts = 0; attempts < 10; attempts += 1) {
     if (await lockRollups(tx)) return true
@@ -21,7 +21,7 @@ export async function waitForRollups(tx: TenantTx): Promise<boolean> {
   return lockRollups(tx)
 }
 
-/** Adds to the numbers what `entries`, as rollup-delta.ts writes them, say, once this transaction commits. */
+/** Adds `entries`, as rollup-delta.ts writes them, to the rollups once this transaction commits. */
 export async function insertDelta(tx: TenantTx, entries: string): Promise<void> {
   await tx.db
     .insertInto('hub.telemetry_deltas')
@@ -29,7 +29,7 @@ export async function insertDelta(tx: TenantTx, entries: string): Promise<void> 
     .execute()
 }
 
-/** The oldest deltas but those to skip, with their length in bytes. */
+/** Returns the oldest deltas except those to skip, with their length in bytes. */
 export async function waitingDeltas(
   tx: TenantTx,
   skipped: readonly string[],
@@ -44,7 +44,7 @@ export async function waitingDeltas(
   return rows.map(([deltaId, bytes]) => ({ deltaId, bytes }))
 }
 
-/** Deltas that may name any of the ids: their text has one of them. */
+/** Returns deltas whose text contains any of the ids. */
 export async function deltasNaming(
   tx: TenantTx,
   ids: readonly string[],
@@ -77,7 +77,7 @@ export async function deleteDeltas(tx: TenantTx, deltaIds: readonly string[]): P
   })
 }
 
-/** Every delta that the transaction sees, readable or not. Answers how many there were. */
+/** Deletes every delta that the transaction sees, readable or not. Returns their number. */
 export async function deleteAllDeltas(tx: TenantTx): Promise<number> {
   const { rowCount } = await tx.client.query({
     text: 'delete from hub.telemetry_deltas where tenant_id = $1',
@@ -86,7 +86,7 @@ export async function deleteAllDeltas(tx: TenantTx): Promise<number> {
   return rowCount ?? 0
 }
 
-/** Says that the rows of the grain `day` of these days are behind. */
+/** Marks the rows of the grain `day` of these days as outdated. */
 export async function openDays(tx: TenantTx, days: readonly number[]): Promise<void> {
   await tx.client.query({
     text: `insert into hub.rollup_open_days (tenant_id, day, touched_at)
@@ -96,7 +96,7 @@ export async function openDays(tx: TenantTx, days: readonly number[]): Promise<v
   })
 }
 
-/** Open days that nothing was added to for so long, the longest first. */
+/** Returns open days without an addition for this many seconds, the longest first. */
 export async function idleOpenDays(tx: TenantTx, idleSeconds: number): Promise<number[]> {
   const { rows } = await tx.client.query<[number]>({
     text: `select day from hub.rollup_open_days
@@ -107,7 +107,7 @@ export async function idleOpenDays(tx: TenantTx, idleSeconds: number): Promise<n
   return rows.map(([day]) => day)
 }
 
-/** Removes the mark of a day; false if it had none. */
+/** Removes the mark of a day; returns false if it had none. */
 export async function unmarkDay(tx: TenantTx, day: number): Promise<boolean> {
   const { rowCount } = await tx.client.query({
     text: 'delete from hub.rollup_open_days where tenant_id = $1 and day = $2',
