@@ -38,10 +38,7 @@ export type KeyDocumentEntry = {
   readonly succession?: string
 }
 
-/**
- * Returns the first 16 bytes, in hex, of SHA-256(name ‖ "
- * " ‖ 0x01 ‖ public key). Throws `key-malformed`.
- */
+/** Returns the first 16 bytes, in hex, of SHA-256(name ‖ "\n" ‖ 0x01 ‖ public key). Throws `key-malformed`. */
 export function keyIdOf(name: string, publicKey: Uint8Array, sha256: Sha256): string {
   return toHex(sha256(keyHashInput(name, publicKey)).subarray(0, 16))
 }

@@ -35,10 +35,7 @@ export function isKeyName(name: string): boolean {
   return /^[^\p{White_Space}\p{Cc}+]+$/u.test(name) && name.isWellFormed()
 }
 
-/**
- * Returns the input of a key's hash: name ‖ "
- * " ‖ 0x01 ‖ 32-byte public key. Throws `key-malformed`.
- */
+/** Returns the input of a key's hash: name ‖ "\n" ‖ 0x01 ‖ 32-byte public key. Throws `key-malformed`. */
 export function keyHashInput(name: string, publicKey: Uint8Array): Uint8Array {
   if (!isKeyName(name)) throw new ProvenanceError('key-malformed', 'a key name has no spaces and no plus sign')
   if (publicKey.length !== 32) throw new ProvenanceError('key-malformed', 'an Ed25519 public key has 32 bytes')

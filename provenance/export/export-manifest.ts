@@ -40,8 +40,7 @@ export type ExportManifest = {
   readonly counts: { readonly exported: number; readonly left_out: number }
   readonly keys: KeyDocument
   /**
-   * SHA-256, in hexadecimal, of the JCS of each element of `seals`, each followed by
-   * . Present only with provenance.
+   * SHA-256, in hexadecimal, of the JCS of each element of `seals`, each followed by \n. Present only with provenance.
    */
   readonly seals_sha256?: string
   /** A signed note over the JCS of all members but this one and `seals`, see {@link exportStatementText}. */

@@ -77,8 +77,7 @@ export type ManifestFindings = {
  * Checks a manifest by itself: its signature, its checkpoint, and that its range fits into the log.
  *
  * @param members as for {@link manifestHeadIn}
- * @param seals their number, and SHA-256 of the JCS of each, each followed by
- * ; undefined without `seals`
+ * @param seals their number, and SHA-256 of the JCS of each, each followed by \n; undefined without `seals`
  */
 export function* checkManifest(
   members: JsonObject,

@@ -29,8 +29,9 @@ tabs.onmessage = async ({ data }: MessageEvent<Message>) => {
 }
 
 /**
- * Returns true if the tokens are for this page. A page that was just opened belongs to the user of the browser's
- * cookie. Another tab may hold tokens of an earlier session, so the page accepts only those of its own session.
+ * Returns true if the tokens are for this page and newer than its own. A page that was just opened belongs to the user
+ * of the browser's cookie. Another tab may hold tokens of an earlier session, so the page accepts only those of its own
+ * session.
  */
 async function isForThisPage(fresh: Tokens): Promise<boolean> {
   if (openedFor === undefined && !(await isOfThisSession(fresh))) return false
