@@ -47,7 +47,7 @@ async function startServing({ worker, config: sent, ...start }: WorkerStart): Pr
   const app = await createApp(modules, { config, baseUrl, logger: log, limiter, metrics, webUi })
   const drain = drainable(app, { drainSeconds: config.drainSeconds, log })
   const background = createBackground({ database, app: database.connection.app, modules, config, log, metrics })
-  // Fastify starts its timers for slow requests on `listening`. This server listens only through the primary.
+  // Node starts its timers for slow requests on `listening`. This server listens only through the primary.
   app.server.emit('listening')
   background.start()
   return {

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 
 /** Describes a checkpoint sink: a place for signed states of the logs, apart from the database. */
 export type CheckpointSinkSettings =
-  | { readonly kind: 'file' /** Absolute. */; readonly directory: string }
+  | { readonly kind: 'file' /** The absolute path. */; readonly directory: string }
   | { readonly kind: 'webhook'; readonly url: string }
 
 /**

@@ -2,9 +2,9 @@ import type pg from 'pg'
 import type { ProofRules, RowProofs } from './row-proofs.ts'
 
 /**
- * What adds to the figures of a tenant besides its records: the last ratings of events, and the sums of erased events.
+ * The additions to a tenant's rollups besides its records: the latest ratings of events, and the sums of erased events.
  * Each set of rows is represented by the sum of the keyed hashes of its rows, modulo 2^128. So a row can be added and
- * taken out without reading the others, and a row that is missing, added or edited changes the sum.
+ * removed without reading the others, and a row that is missing, added or edited changes the sum.
  */
 export interface AdjustmentSums {
   ratings: bigint
@@ -13,7 +13,7 @@ export interface AdjustmentSums {
 
 export type AdjustmentKind = keyof AdjustmentSums
 
-/** A row of `hub.adjustment_proofs`. The database cannot make one: its proof is a MAC. */
+/** A row of `hub.adjustment_proofs`. The database cannot create one: its proof is a MAC. */
 export interface AdjustmentFields {
   ratings: string
   erased: string
@@ -26,14 +26,14 @@ export const adjustmentRows: ProofRules<AdjustmentFields> = {
   subject: (_row, tenantId) => `tenant:${tenantId}`,
 }
 
-/** SQL of the text that a row of `hub.telemetry_ratings` is hashed as; {@link ratingText} is the same. */
+/** SQL of the hashed text of a row of `hub.telemetry_ratings`; {@link ratingText} is the same. */
 export const ratingSql = `record_id || ' ' || coalesce(cost_computed_micros::text, '') || ' ' || coalesce(price_source, '')`
 
 export function ratingText(recordId: string, costMicros: number | null, source: string | null): string {
   return `${recordId} ${costMicros ?? ''} ${source ?? ''}`
 }
 
-/** SQL of the text that a row of the grain `erased` is hashed as. */
+/** SQL of the hashed text of a row of the grain `erased`. */
 export const erasedSql = `encode(sha256(convert_to(json_build_array(first_quarter, encode(cell, 'hex'), skill_id,
   archetype_id, user_id, llm_platform, llm_model, invocations, failures, tokens_in, tokens_out, cost_estimate_micros,
   cost_computed_micros, unpriced, encode(latency, 'hex'))::text, 'UTF8')), 'hex')`
@@ -43,7 +43,11 @@ export const added = (sum: bigint, other: bigint): bigint => BigInt.asUintN(128,
 
 export const sumAsText = (sum: bigint): string => sum.toString(16)
 
-/** @throws SyntaxError for a text that is no sum */
+/**
+ * Parses a sum.
+ *
+ * @throws SyntaxError for a text that is no sum
+ */
 export const sumOfText = (text: string): bigint => BigInt(`0x${text}`)
 
 /** Returns the sum of the keyed hashes of texts, modulo 2^128. */
@@ -53,12 +57,12 @@ export function sumOf(proofs: RowProofs, tenantId: string, kind: AdjustmentKind,
   return BigInt.asUintN(128, sum)
 }
 
-/** A place in the order of the rows of a kind. */
+/** A position in the order of the rows of a kind. */
 type Place = readonly [string, Buffer?]
 
 export interface AdjustmentPage {
   texts: string[]
-  /** Undefined at the end. */
+  /** The position of the next page; undefined at the end. */
   next: Place | undefined
 }
 
@@ -93,7 +97,7 @@ export async function adjustmentPage(
   return { texts: rows.map((row) => row.text), next }
 }
 
-/** Adds up all rows of a tenant as they are stored. */
+/** Adds up all stored rows of a tenant. */
 export async function storedSums(
   client: Pick<pg.ClientBase, 'query'>,
   proofs: RowProofs,
@@ -110,7 +114,7 @@ export async function storedSums(
   return sums
 }
 
-/** Reads the newest event about a rating or an erasure, but for some. */
+/** Reads the newest event about a rating or an erasure, except some. */
 export async function newestAdjustmentEvent(
   client: Pick<pg.ClientBase, 'query'>,
   tenantId: string,

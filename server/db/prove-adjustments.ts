@@ -3,10 +3,10 @@ import { newestAdjustmentEvent, saveSums, storedSums } from './adjustment-sums.t
 import type { RowProofs } from './row-proofs.ts'
 
 /**
- * Proves the ratings and the sums of erased events of every tenant as they are stored, in the transaction of the caller. The
- * migration that adds the proofs does so, once: it takes these rows on trust.
+ * Proves the stored ratings and sums of erased events of every tenant, in the transaction of the caller. The migration
+ * that adds the proofs does so, once, and cannot check these rows.
  *
- * @returns how many rows of each table were taken on trust
+ * @returns the number of rows of each table that were proven without a check
  */
 export async function proveExistingAdjustments(
   owner: pg.ClientBase,
@@ -15,7 +15,7 @@ export async function proveExistingAdjustments(
   const counts: Record<string, number> = {}
   const { rows: tenants } = await owner.query<{ slug: string }>('select slug from hub.tenants order by slug')
   for (const { slug } of tenants) {
-    // Row-level security binds the owner, too.
+    // Row-level security also applies to the owner.
     await owner.query(`select set_config('hub.tenant_id', $1, true)`, [slug])
     const sums = await storedSums(owner, proofs, slug)
     const eventId = await newestAdjustmentEvent(owner, slug)

@@ -19,7 +19,7 @@ export type RefusalReport = (tenantId: string, subject: string, table: string) =
 export interface RowProofs {
   /** Returns the proof of a row, for storage beside its fields. */
   of<Row>(rows: ProofRules<Row>, tenantId: string, row: Row): Buffer
-  /** Returns a number below 2^128, which nobody without the key can tell. Faster than {@link of}. */
+  /** Returns a number below 2^128 that is unpredictable without the key. Faster than {@link of}. */
   keyedHash(text: string): bigint
   /** Returns whether the proof is the one of these fields. */
   holds<Row>(rows: ProofRules<Row>, tenantId: string, row: Proven<Row>): boolean
@@ -51,7 +51,7 @@ export function createRowProofs(masterKey: Buffer, report: RefusalReport = () =>
 
   return {
     of,
-    // SHA-512/256 shows only half of its state. So nobody can extend a text, and a key in front makes a MAC.
+    // SHA-512/256 reveals only half of its state, so a text cannot be extended, and a key in front makes a MAC.
     keyedHash: (text) => BigInt(`0x${hash('sha512-256', hashKey + text).slice(0, 32)}`),
     holds,
     sound(rows, tenantId, row) {

@@ -1,6 +1,6 @@
 /**
  * Returns the media types that an Accept header names, in lower case, with their weights from 0 to 1 (RFC 9110, section
- * 12.5.1). A type of weight 0 is not acceptable, so it is left out.
+ * 12.5.1). A type of weight 0 is not acceptable, so it is omitted.
  */
 export function acceptedTypes(accept: string | undefined): Map<string, number> {
   const weights = new Map<string, number>()

@@ -12,7 +12,7 @@ export class JobSender {
     this.#queue = queue
   }
 
-  /** Throws `hub-unavailable` when the queue cannot be reached. */
+  /** Sends a job. Throws `hub-unavailable` if the queue cannot be reached. */
   async send(...job: Parameters<JobQueue['send']>): Promise<void> {
     if (!this.#queue) {
       throw new DomainError('hub-unavailable', 'Background work has not started yet. Try again shortly.', {

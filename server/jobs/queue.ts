@@ -152,7 +152,7 @@ function openBoss(target: ConnectionTarget, works: boolean, log: DatabaseLog): P
 
 type QueueError = Partial<NodeJS.ErrnoException> & { queue?: string }
 
-/** Returns an Error, which the log describes. The queue emits most errors as plain objects with the same members. */
+/** Returns an Error for the log. The queue emits most errors as plain objects with the same members. */
 function asError(emitted: QueueError): Error {
   if (emitted instanceof Error) return emitted
   const { message = 'unknown error', code, stack } = emitted

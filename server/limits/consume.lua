@@ -1,16 +1,17 @@
--- Counts one request against all counters, or, when one of them is used up, against none.
+-- Counts one request against all counters, or against none if one of them is used up.
 -- KEYS: the counters. ARGV: the quota of each.
--- Answers: 1 or 0, seconds to wait, the time (ms); then for each counter what remains and the seconds until more does.
+-- Returns: 1 or 0, seconds to wait, the time (ms); then for each counter the remaining quota and the seconds until it
+-- grows.
 --
--- An element is added once and dropped once, and a call reads two more: amortised O(1). Only while a quota has just been
--- lowered, a refusal looks through the slots (601 at most).
+-- An element is added once and dropped once, and a call reads two more: amortised O(1). Only just after a quota
+-- was lowered, a refusal reads all slots (601 at most).
 
--- A clock that went back by less than this stands still; by more, all that was counted counts as of now.
+-- A clock that was set back by less than this stands still. If it was set back by more, all counts are as of now.
 local clockToleranceMs = 1000
 
 local now = nowMs()
 
--- The counter without what has left the window, and without slots of which everything was given back.
+-- Drops the slots that have left the window, and slots whose requests were all refunded.
 local function open(key)
   local at = now
   local newest = read(key, -1)
@@ -51,12 +52,12 @@ local function add(counter)
   counter.sum = counter.sum + 1
 end
 
--- Whole seconds until then: at least 1, at most the window.
+-- Returns the whole seconds until then: at least 1, at most the window.
 local function waitSeconds(counter, thenMs)
   return math.min(math.max(1, math.ceil((thenMs - counter.at) / 1000)), windowMs / 1000)
 end
 
--- Seconds until the counter is below the quota, if nothing is added; 0 when it is.
+-- Returns the seconds until the counter is below the quota if nothing is added; 0 if it already is.
 local function secondsToRoom(counter, quota)
   if counter.sum < quota then return 0 end
   local index, slot = 0, counter.oldest
@@ -64,7 +65,7 @@ local function secondsToRoom(counter, quota)
     index = index + 1
     slot = read(counter.key, index)
   end
-  -- A quota of nothing never has room: look again after a window.
+  -- A quota of 0 never has room: check again after a window.
   if not slot then return windowMs / 1000 end
   return waitSeconds(counter, slot.last + windowMs)
 end

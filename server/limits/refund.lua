@@ -1,7 +1,7 @@
--- Takes one request back from the slot in which it was counted, where that is still there.
--- KEYS: the counters. ARGV[1]: the time that `take` answered.
+-- Removes one request from the slot in which it was counted, if that still exists.
+-- KEYS: the counters. ARGV[1]: the time that `take` returned.
 
--- From the newest on, since a request is given back soon after it was counted; the slots after its own count one less.
+-- Starts at the newest slot, because a refund comes soon after the count; later slots count one less.
 for _, key in ipairs(KEYS) do
   local index = -1
   local slot = read(key, index)

@@ -1,8 +1,8 @@
--- What the scripts of the rate limiter have in common; it stands before each of them.
+-- Common code of the rate limiter's scripts; it is prepended to each of them.
 --
 -- A counter is a list with one element for each slot of 100 ms in which something was counted, oldest first:
--- "last before after" is when its last request came (ms since 1970, by this server's clock), and how many requests were
--- counted before and after it. What is in the window is the newest `after` less the oldest `before`.
+-- "last before after" is the time of its last request (ms since 1970, by this server's clock), and the number of
+-- requests counted before and after it. The sum of the window is the newest `after` less the oldest `before`.
 
 local windowMs = 60000
 local slotMs = 100
@@ -16,7 +16,7 @@ local function slotOf(timeMs)
   return math.floor(timeMs / slotMs)
 end
 
--- The slot at that place, from 0 for the oldest or from -1 for the newest; nil where there is none.
+-- Returns the slot at an index, from 0 for the oldest or from -1 for the newest; nil if it does not exist.
 local function read(key, index)
   local text = redis.call('LINDEX', key, index)
   if not text then return nil end

@@ -30,7 +30,7 @@ export class ValkeyLimiter implements RateLimiter {
     }
   }
 
-  /** Returns charges. Charges that cannot be returned because Valkey is away leave the window after a minute. */
+  /** Refunds charges. Charges that cannot be refunded because Valkey is away leave the window after a minute. */
   async refund(charges: readonly Charge[], takenAtMs: number): Promise<void> {
     if (FallbackLimiter.hasCounted(takenAtMs)) return this.share.refund(charges, takenAtMs)
     if (this.valkey.isUp) await this.valkey.call('refund', keysOf(charges), [takenAtMs]).catch(() => {})

@@ -75,7 +75,7 @@ function headerOf(sealed: Buffer): Buffer {
   return header
 }
 
-/** An empty file has one empty block. */
+/** Returns the number of blocks; an empty file has one empty block. */
 function blocksOf(plain: number): number {
   return Math.max(Math.ceil(plain / blockBytes), 1)
 }

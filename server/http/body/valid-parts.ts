@@ -44,5 +44,5 @@ function isParent(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null
 }
 
-/** RFC 6901, section 4. */
+/** Unescapes a step of a JSON pointer (RFC 6901, section 4). */
 const unescapeStep = (step: string) => step.replaceAll('~1', '/').replaceAll('~0', '~')

@@ -37,7 +37,7 @@ export interface RateDecision {
  */
 export interface RateLimiter {
   take(charges: readonly Charge[]): Promise<RateDecision>
-  /** Returns what `take` counted, for a request that must be counted elsewhere. */
+  /** Refunds a `take`, for a request that must be counted elsewhere. */
   refund(charges: readonly Charge[], takenAtMs: number): Promise<void>
   /** The last known number of processes that count together. Default 1. */
   readonly sharers?: number

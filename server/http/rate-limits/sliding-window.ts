@@ -24,7 +24,7 @@ export class SlidingWindow {
   private counts: number[] = []
   private head = 0
 
-  /** Drops slots that have left the window, and slots whose requests were all returned. */
+  /** Drops slots that have left the window, and slots whose requests were all refunded. */
   expire(nowMs: number): void {
     while (this.head < this.lastMs.length) {
       if (goneAtMs(this.lastMs[this.head] as number) > nowMs && this.counts[this.head] !== 0) break

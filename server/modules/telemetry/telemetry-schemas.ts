@@ -112,7 +112,7 @@ export const EventSchema = Type.Object(
   { additionalProperties: false, title: 'Telemetry event', description: 'A telemetry event' },
 )
 
-/** A telemetry event (interface 2.3) as it is sent. */
+/** A telemetry event (interface 2.3) in the form of a request. */
 export type TelemetryEvent = Static<typeof EventSchema>
 
 export const BatchSchema = Type.Object(

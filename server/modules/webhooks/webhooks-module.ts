@@ -96,7 +96,7 @@ export function createWebhooksModule(deps: {
     },
   })
 
-  // ── Outbox, and what is told ──
+  // ── Outbox and its events ──
   const outbox = createWebhookOutbox({ ...deps, wake: (...word) => worker.wake(...word) })
   const news = createGovernanceOutbox({ ...deps, outbox })
 

@@ -5,12 +5,14 @@ import type { Actor, GovernanceLog } from '../../governance/governance-types.ts'
 import { lockRepricing } from '../prices/repricing-store.ts'
 import { provenSums } from './adjustment-store.ts'
 
-/** Proves the stored ratings and sums of erased events by an operator's decision. Returns how many rows there are of each. */
+/**
+ * Proves the stored ratings and sums of erased events by an operator's decision. Returns the number of rows of each.
+ */
 export type AcceptAdjustments = (tenant: Tenant, actor: Actor) => Promise<Record<AdjustmentKind, number>>
 
 /**
- * The repair after somebody edited these rows, if nobody has them as they were. A governance event tells of it, because it
- * takes what is stored on trust.
+ * Repairs the proofs after somebody edited these rows and the originals are lost. A governance event records it,
+ * because the stored rows are accepted without a check.
  */
 export function createAdjustmentAcceptance(deps: { database: Database; governance: GovernanceLog }): AcceptAdjustments {
   const { database, governance } = deps

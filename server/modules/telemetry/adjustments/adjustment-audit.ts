@@ -11,8 +11,8 @@ type Step = Awaited<ReturnType<FigureAudit['step']>>
 
 /**
  * Compares the ratings and the sums of erased events of a tenant with their proven sums, in short steps. A rating or an
- * erasure between two steps makes a difference and must be no alarm, so sums that differ are added up once more in one
- * snapshot.
+ * erasure between two steps makes a difference and must not raise an alert, so sums that differ are added up once more
+ * in one snapshot.
  */
 export function createAdjustmentAudits({ database }: { database: Database }): (tenant: Tenant) => FigureAudit {
   const inSnapshot = { readOnly: true, snapshot: true } as const
@@ -45,7 +45,7 @@ export function createAdjustmentAudits({ database }: { database: Database }): (t
         const page = await adjustmentPage(tx.client, tx.tenantId, kind, after)
         return { rows: page.texts.length, sum: sumOf(tx.proofs, tx.tenantId, kind, page.texts), next: page.next }
       })
-      // Outside of the transaction, which may run twice.
+      // Counts outside of the transaction, which may run twice.
       sums[kind] = added(sums[kind], sum)
       after = next
       if (next === undefined) kinds.shift()

@@ -4,7 +4,7 @@ import { createYieldBudget } from '../../../http/yield-budget.ts'
 
 const textsAtOnce = 500
 
-/** Collects what a transaction adds to the ratings and the sums of erased events, and what it takes out. */
+/** Collects the additions of a transaction to the ratings and the sums of erased events, and its removals. */
 export class AdjustmentChange implements AdjustmentSums {
   ratings = 0n
   erased = 0n

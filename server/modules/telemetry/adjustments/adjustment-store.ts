@@ -35,10 +35,10 @@ export async function provenSums(tx: TenantTx, except: readonly string[] = []): 
 }
 
 /**
- * Adds a change to the proven sums, under `lockRepricing`. Sums that do not hold stay as they are: proving them would hide
- * what somebody did, and the sweeper reports them.
+ * Adds a change to the proven sums, under `lockRepricing`. Sums whose proof does not hold stay unchanged: proving them
+ * would hide the manipulation, and the sweeper reports them.
  *
- * @param eventIds the governance events of this transaction that tell of the change
+ * @param eventIds the governance events of this transaction that record the change
  */
 export async function adjustSums(tx: TenantTx, change: AdjustmentSums, eventIds: readonly string[]): Promise<void> {
   const before = await provenSums(tx, eventIds)
