@@ -1,5 +1,7 @@
+import { stat } from 'node:fs/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { Metrics } from '../../server/metrics/metrics.ts'
+import type { ExportOrder } from '../../server/modules/exports/exports-types.ts'
 import { backupSpace, createDiskSpace } from '../../server/storage/disk-space.ts'
 import { storageFailed } from '../../server/storage/storage-errors.ts'
 import { type ExportJobsLab, exportsPath, startExportJobsLab } from './export-jobs-lab.ts'
@@ -93,6 +95,13 @@ describe('the exports of a tenant', () => {
       message: expect.stringContaining('more than the 385 bytes that are left of the 1000'),
     })
     expect(await second.reserve(380)).toBe(385)
+    // The disk may have become full while they are written.
+    free = 0
+    await expect(second.reserve(380)).rejects.toMatchObject({
+      slug: 'hub-unavailable',
+      extensions: { full: 'database' },
+    })
+    free = 512 * mebibyte
     const refused = await lab.order('acme')
     expect([refused.status, refused.body.detail]).toEqual([429, expect.stringMatching(/keep 1000 bytes, of 1000/)])
     // A cancelled export gives its room back, and reserves no more.
@@ -181,6 +190,40 @@ test('a file reserves what it is to have, ends where nothing is left, and nothin
     const { sizeBytes } = await lab.export(tenant, {}, { reserve: reserveUpTo(100_000) })
     expect(asked.at(-1)! + 2000).toBeGreaterThanOrEqual(sizeBytes)
     expect(asked.every((bytes, at) => at === 0 || bytes > asked[at - 1]! + 2000)).toBe(true)
+  } finally {
+    await lab.drop()
+  }
+})
+
+test('an export of no rows counts the seals of its manifest', async () => {
+  const lab = await openExportLab()
+  try {
+    const tenant = await lab.openTenant('acme')
+    for (let count = 0; count < 20; count++) {
+      await lab.writeRecords(tenant, { recordType: 'artifact', fields: { title: 'x' } })
+    }
+    const order: Partial<ExportOrder> = { recordTypes: ['decision'], includeProvenance: true }
+    const asked: number[] = []
+    const written = await lab.export(tenant, order, {
+      reserve: async (bytes) => {
+        asked.push(bytes)
+        return bytes
+      },
+    })
+    const manifestBytes = (await stat(written.manifestPath)).size
+    expect([written.rows, written.bytes.length]).toEqual([0, 0])
+    expect(written.sizeBytes).toBe(manifestBytes)
+    const sealsBytes = JSON.stringify(written.manifest.seals).length - 2
+    expect(sealsBytes).toBeGreaterThan(20 * 200)
+    // While the manifest is written, the seals are there twice.
+    expect(asked.at(-1)).toBeGreaterThanOrEqual(2 * sealsBytes)
+    const upTo = async (bytes: number) => {
+      if (bytes > 2000) throw new Error('no room is left')
+      return bytes
+    }
+    const before = await lab.files()
+    await expect(lab.export(tenant, order, { reserve: upTo })).rejects.toThrow('no room is left')
+    expect(await lab.files()).toEqual(before)
   } finally {
     await lab.drop()
   }

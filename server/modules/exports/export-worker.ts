@@ -69,6 +69,7 @@ export function createExportWorker(deps: {
     if (attempt.attempt > 1) await files.remove(tenant.slug, order)
     await deps.disk.requireRoom()
     const reserve = async (bytes: number) => {
+      await deps.disk.requireRoom()
       const { micros } = clock.next()
       const reserved = await database.withTenant(tenant.slug, (tx) => deps.quotas.reserve(tx, attempt, bytes, micros))
       if (reserved === undefined) throw new AttemptOver()

@@ -55,7 +55,7 @@ export interface ExportWriter {
     options: {
       signal: AbortSignal
       progress: ExportProgress
-      /** Called before the file exceeds the bytes that the last call returned. Its error fails the export. */
+      /** Called before all files together exceed the bytes that the last call returned. Its error fails the export. */
       reserve?: ((bytes: number) => Promise<number>) | undefined
     },
   ): Promise<WrittenExport>

@@ -21,6 +21,7 @@ import { jsonlFile } from './jsonl-file.ts'
 import { writeManifest } from './manifest.ts'
 import { SealsWriter } from './manifest-seals.ts'
 import { parquetFile } from './parquet-file.ts'
+import { ReservedBytes } from './reserved-bytes.ts'
 
 export interface ExportWriterDeps {
   database: Database
@@ -88,7 +89,10 @@ async function writeFiles(
 
   const tally = new ExportTally(leaves, progress, everyMs)
   await tally.tell()
-  const seals = order.includeProvenance ? new SealsWriter(storage, paths.seals, records, tenant.logName) : undefined
+  const reserved = new ReservedBytes(reserve)
+  const seals = order.includeProvenance
+    ? new SealsWriter(storage, paths.seals, { records, logName: tenant.logName, reserved })
+    : undefined
   const pages = entryParts(deps, {
     tenant,
     span,
@@ -102,7 +106,7 @@ async function writeFiles(
   try {
     file = await writeFile(storage, paths.file, fileOf(order, followed(pages, tally, seals)), order, {
       signal,
-      reserve,
+      reserved,
     })
     sealsSha256 = await seals?.finish()
   } catch (error) {
@@ -128,13 +132,16 @@ async function writeFiles(
     keys: await keys.publicKeysOf(tenant.slug, [signer.keyId]),
     sealsSha256,
   }
+  // The manifest holds the seals once more, until their own file is deleted.
+  if (seals) await reserved.add(seals.bytes)
   await writeManifest(storage, paths.manifest, parts, signer, seals && paths.seals)
   await storage.delete(paths.seals)
+  const manifestBytes = (await storage.size(paths.manifest)) ?? 0
   signal.throwIfAborted()
   await tally.tell()
   return {
     rows: tally.rows,
-    sizeBytes: file.sizeBytes,
+    sizeBytes: file.sizeBytes + manifestBytes,
     verificationSummary: order.verify ? tally.verificationSummary : null,
   }
 }
@@ -165,20 +172,17 @@ async function writeFile(
   key: string,
   chunks: AsyncGenerator<Buffer>,
   { compression }: ExportOrder,
-  { signal, reserve }: Pick<WriteOptions, 'signal' | 'reserve'>,
+  { signal, reserved }: { signal: AbortSignal; reserved: ReservedBytes },
 ) {
   const digest = createHash('sha256')
   let sizeBytes = 0
-  let reserved = 0
   const metered = new Transform({
     transform(chunk: Buffer, _encoding, done) {
       digest.update(chunk)
       sizeBytes += chunk.length
-      if (reserve === undefined || sizeBytes <= reserved) return done(null, chunk)
-      reserve(sizeBytes).then((bytes) => {
-        reserved = bytes
-        done(null, chunk)
-      }, done)
+      const reservation = reserved.add(chunk.length)
+      if (reservation === undefined) return done(null, chunk)
+      reservation.then(() => done(null, chunk), done)
     },
   })
   const source = Readable.from(chunks, { objectMode: true, highWaterMark: 1 })

@@ -6,6 +6,7 @@ import { canonicalize } from '../../../../provenance/index.ts'
 import type { Storage } from '../../../storage/storage.ts'
 import type { SealedRecords } from '../../hub/sealing/sealed-records-types.ts'
 import type { EntryPart } from './export-parts-types.ts'
+import type { ReservedBytes } from './reserved-bytes.ts'
 
 const flushUnits = 64 * 1024
 
@@ -19,17 +20,29 @@ export class SealsWriter {
   readonly #stream = new PassThrough({ highWaterMark: 4 * flushUnits })
   readonly #written: Promise<void>
   readonly #digest = createHash('sha256')
+  readonly #reserved: ReservedBytes
   #text = ''
+  #bytes = 0
   #isFirst = true
   /** Leaves of the current entry that have a row. */
   readonly #rows = new Set<number>()
 
-  constructor(storage: Storage, key: string, records: Pick<SealedRecords, 'noteOf'>, logName: string) {
-    this.#records = records
-    this.#logName = logName
+  constructor(
+    storage: Storage,
+    key: string,
+    options: { records: Pick<SealedRecords, 'noteOf'>; logName: string; reserved: ReservedBytes },
+  ) {
+    this.#records = options.records
+    this.#logName = options.logName
+    this.#reserved = options.reserved
     this.#written = storage.write(key, this.#stream)
     // The next flush awaits the promise.
     this.#written.catch(() => {})
+  }
+
+  /** Bytes of all elements so far. */
+  get bytes(): number {
+    return this.#bytes
   }
 
   async add(parts: readonly EntryPart[]): Promise<void> {
@@ -62,6 +75,9 @@ export class SealsWriter {
   async #flush(): Promise<void> {
     const text = this.#text
     this.#text = ''
+    const bytes = Buffer.byteLength(text)
+    this.#bytes += bytes
+    await this.#reserved.add(bytes)
     // A failed storage stops reading, so `drain` would never fire.
     if (!this.#stream.write(text)) await Promise.race([once(this.#stream, 'drain'), this.#written])
   }
