@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { stat } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { canonicalize, itemOfAnswer, parseKeyDocument, verifyRecordsSync } from '../../provenance/index.ts'
 import type { Tenant } from '../../server/http/caller.ts'
@@ -34,14 +35,14 @@ describe('an export in JSON Lines', () => {
   })
 
   test('is the file that its manifest states', async () => {
-    const { bytes, sizeBytes, manifest } = await lab.export(tenant)
+    const { bytes, sizeBytes, manifest, manifestPath } = await lab.export(tenant)
     expect(manifest.file).toEqual({
       name: expect.stringMatching(/^exp_\d+\.jsonl$/),
       size_bytes: bytes.length,
       sha256: createHash('sha256').update(bytes).digest('hex'),
       rows: ids.length,
     })
-    expect(sizeBytes).toBe(bytes.length)
+    expect(sizeBytes).toBe(bytes.length + (await stat(manifestPath)).size)
     expect(Object.keys(manifest).at(-1)).toBe('seals')
     const digest = createHash('sha256')
     for (const seal of manifest.seals ?? []) digest.update(`${canonicalize(seal as never)}\n`)

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { createAnswerBudget } from '../../server/http/body/answer-budget.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
 
@@ -76,3 +76,39 @@ test('closes connections of those who ask for large pages and do not read them',
   expect((await hub.call('acme', 'GET', '/api/v1/hub/records?limit=1')).status).toBe(200)
   await expect.poll(() => closed).toBe(12)
 })
+
+test.each(['/api/v1/hub/records?record_type=artifact&limit=1000', '/api/v1/hub/log/entries?limit=1000'])(
+  'parses one large record in a turn: %s',
+  async (path) => {
+    let inTurn = 0
+    let most = 0
+    let total = 0
+    let ended = false
+    const turn = () => {
+      inTurn = 0
+      if (!ended) setImmediate(turn)
+    }
+    const parse = JSON.parse
+    vi.spyOn(JSON, 'parse').mockImplementation((text, reviver) => {
+      // A stored record, and not the whole answer.
+      if (text.length > 900_000 && text.length < 1_100_000) {
+        most = Math.max(most, ++inTurn)
+        total++
+      }
+      return parse(text, reviver)
+    })
+    // Each look at the clock finds that a turn has been long.
+    const now = performance.now.bind(performance)
+    let addedMs = 0
+    vi.spyOn(performance, 'now').mockImplementation(() => {
+      addedMs += 6
+      return now() + addedMs
+    })
+    turn()
+    const { status } = await hub.call('acme', 'GET', path)
+    ended = true
+    vi.restoreAllMocks()
+    expect([status, most]).toEqual([200, 1])
+    expect(total).toBeGreaterThanOrEqual(15)
+  },
+)

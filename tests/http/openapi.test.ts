@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import SwaggerParser from '@apidevtools/swagger-parser'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { operations } from '../../contract/operations.ts'
 import { scopes } from '../../contract/scopes.ts'
 import { alertEventKinds, invocationEventKinds, testEventKind, userEventKinds } from '../../contract/webhook-events.ts'
@@ -27,6 +27,20 @@ afterAll(() => hub.stop())
 test('is a valid OpenAPI 3.1 document', async () => {
   expect(document.openapi).toMatch(/^3\.1\./)
   await SwaggerParser.validate(structuredClone(document) as never)
+})
+
+test('is at the reference pages as well, as JSON and as YAML, and is written once', async () => {
+  const page = (kind: string) => hub.app.inject(`/reference/${kind}`)
+  const [json, yaml] = [await page('json'), await page('yaml')]
+  expect([json.headers['content-type'], yaml.headers['content-type']]).toEqual([
+    'application/json; charset=utf-8',
+    'application/x-yaml; charset=utf-8',
+  ])
+  for (const { payload } of [json, yaml]) expect(JSON.parse(payload)).toEqual(document)
+  const written = vi.spyOn(JSON, 'stringify')
+  for (const kind of ['json', 'yaml']) expect((await page(kind)).payload).toBe(json.payload)
+  expect(written.mock.calls.filter(([value]) => value?.openapi !== undefined)).toEqual([])
+  written.mockRestore()
 })
 
 test('describes every operation of the table, and nothing else', () => {

@@ -13,8 +13,20 @@ const icon =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><circle cx="16" cy="16" r="14" fill="#0f766e"/>' +
   '<path d="M9 16.5l5 5 9-10" fill="none" stroke="#fff" stroke-width="3.5" stroke-linecap="round"/></svg>'
 
+/** JSON is YAML, too (YAML 1.2, section 1.3). */
+const documentTypes: Readonly<Record<string, string>> = {
+  '/reference/json': 'application/json; charset=utf-8',
+  '/reference/yaml': 'application/x-yaml; charset=utf-8',
+}
+
 /** Adds the browsable reference at `/reference`. */
 export function addReferencePages(app: FastifyInstance, describe: () => OpenApiDocument): void {
+  let text: string | undefined
+  /** Writes the document once: doing so for each request would hold the event loop for 300 ms, as YAML. */
+  const documentText = () => {
+    text ??= JSON.stringify(describe(), undefined, 2)
+    return text
+  }
   // The document needs all routes, which are known only when it is requested.
   app.register(swagger, {
     mode: 'static',
@@ -34,6 +46,13 @@ export function addReferencePages(app: FastifyInstance, describe: () => OpenApiD
       favicon: [{ filename: 'icon.svg', rel: 'icon', type: 'image/svg+xml', sizes: 'any', content: icon }],
     },
     staticCSP: contentSecurityPolicy,
+    uiHooks: {
+      preHandler: (request, reply, done) => {
+        const type = documentTypes[request.routeOptions.url ?? '']
+        if (type === undefined) return done()
+        reply.type(type).send(documentText())
+      },
+    },
     transformSpecification: () => describe() as never,
     transformSpecificationClone: false,
   })

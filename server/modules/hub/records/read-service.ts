@@ -7,6 +7,7 @@ import type { Database } from '../../../db/database.ts'
 import { isErased } from '../../../db/record-encryption.ts'
 import type { Caller, Tenant } from '../../../http/caller.ts'
 import { type CursorBinding, openCursor, signCursor } from '../../../http/cursor.ts'
+import { createYieldBudget } from '../../../http/yield-budget.ts'
 import type { RecordQuery } from '../hub-schemas.ts'
 import { recordIdFloor } from '../sealing/record-clock.ts'
 import type { RecordClock } from '../sealing/record-clock-types.ts'
@@ -71,7 +72,7 @@ export function createRecordReading(deps: {
       },
       pageMode,
     )
-    return { ...found, texts: textsOf(tenant, answered), summary: undefined }
+    return { ...found, texts: await textsOf(tenant, answered), summary: undefined }
   }
 
   async function readVerified(tenant: Tenant, criteria: RecordCriteria, page: PageRequest) {
@@ -129,8 +130,15 @@ export function createRecordReading(deps: {
   }
 }
 
-function textsOf({ slug }: Tenant, records: readonly AnsweredRecord[]): string[] {
-  return records.map((record) => responseText(slug, record))
+/** Yields now and then: to parse the texts of a large page takes 50 ms and more. */
+async function textsOf({ slug }: Tenant, records: readonly AnsweredRecord[]): Promise<string[]> {
+  const turn = createYieldBudget()
+  const texts: string[] = []
+  for (const record of records) {
+    texts.push(responseText(slug, record))
+    await turn.endIfLong()
+  }
+  return texts
 }
 
 function pageText(
