@@ -38,8 +38,8 @@ export interface TransactionMode {
   /** Whether every statement sees exactly the rows that were committed before the first one (REPEATABLE READ). */
   readonly snapshot?: boolean
   /**
-   * Whether plans read rows through indexes, in their order, if possible. If its statistics are old, or lack the
-   * tenant, the planner prefers to sort all rows or to scan a table; a page then costs as much as all rows of the
+   * Whether plans read rows through indexes, in their order, if possible. Otherwise the planner prefers to sort all
+   * rows or to scan a table if its statistics are old or lack the tenant. A page then costs as much as all rows of the
    * tenant.
    */
   readonly inIndexOrder?: boolean

@@ -4,8 +4,8 @@ import type { RegistryTx } from './database.ts'
 export const partitionMonthsAhead = 3
 
 /**
- * Returns the name of the partition, without schema, that holds a record: the UTC month of its id's time (RFC 9562,
- * section 5.7: the first 48 bits are milliseconds since the epoch). The insert-only role copies straight into it.
+ * Returns the name of the partition, without schema, that holds a record. It is the UTC month of its id's time (RFC
+ * 9562, section 5.7: the first 48 bits are milliseconds since the epoch). The insert-only role copies straight into it.
  *
  * @param recordId a UUIDv7 in its text form
  */

@@ -31,8 +31,8 @@ interface Call {
 
 /**
  * Runs scripts in Valkey while it is available, with a circuit breaker. Any failure (no connection, no response in
- * time, an error) opens the circuit: all waiting calls fail at once, no further call is sent, and the client reconnects
- * until a test on the new connection succeeds.
+ * time, an error) opens the circuit. All waiting calls then fail at once, and no further call is sent. The client
+ * reconnects until a test on the new connection succeeds.
  */
 export class ValkeyConnection {
   private readonly options: Required<ValkeyConnectionOptions>

@@ -35,8 +35,8 @@ export interface ConcurrencyPools {
 
 /**
  * Assigns slots. A tenant's own slots are free regardless of other tenants and their slow receivers. A tenant holds at
- * most a quarter of the shared slots that it leaves free, as switches share their buffers (dynamic thresholds;
- * Choudhury and Hahne 1998): one tenant alone has many, and many share fairly.
+ * most a quarter of the shared slots that it leaves free, so one tenant alone has many, and many share fairly. Switches
+ * share their buffers in the same way (dynamic thresholds; Choudhury and Hahne 1998).
  */
 export function createConcurrencyPools({ ownPlaces, sharedPlaces, tenantBytesMax }: PoolSizes): ConcurrencyPools {
   const shared: Record<ConcurrencyPool, number> = { quick: 0, slow: 0 }

@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers'
 import type { Storage } from './storage.ts'
 
 const magic = Buffer.from('omhfile1')
-/** Size of the header of every encrypted file: magic, length of the sealed key, sealed key, zeros. */
+/** Size of the header of every encrypted file: magic, length of the encrypted key, encrypted key, zeros. */
 export const headerBytes = 256
 export const blockBytes = 64 * 1024
 const nonceBytes = 12
@@ -58,7 +58,7 @@ export function encryptedStorage(storage: Storage, { key, sealed }: FileKey): St
   }
 }
 
-/** Returns the sealed key of a stored file, or undefined for a missing file and for one in clear. */
+/** Returns the encrypted key of a stored file, or undefined for a missing file and for one in clear. */
 export async function sealedKeyOf(storage: Storage, name: string): Promise<Buffer | undefined> {
   const found = await storage.read(name, { start: 0, end: headerBytes - 1 })
   const header = found && (await buffer(found))

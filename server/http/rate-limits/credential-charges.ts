@@ -28,8 +28,8 @@ export interface CredentialCharges {
    */
   attempt(id?: string): Promise<void>
   /**
-   * Counts a wrong or missing credential like `attempt`, but in a separate counter, and without an id against the
-   * address alone. Throws `rate-limited`, which then replaces the 401.
+   * Counts a wrong or missing credential like `attempt`, but in separate counters; a missing id counts as an empty one.
+   * Throws `rate-limited`, which then replaces the 401.
    */
   failed(id?: string): Promise<void>
   /** Counts a valid credential against client id (or session) and its tenant, if any. Throws `rate-limited`. */

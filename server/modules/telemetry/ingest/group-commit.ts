@@ -45,9 +45,9 @@ const lonePerTenantMax = 2
  * same for any number, so a few events wait for the next. Batches do not wait for each other.
  */
 const eventsBesideMin = 500
-/** The maximum number of events in a batch. */
+/** Maximum number of events in a group: as many as a batch may have. */
 const groupEventsMax = 1000
-/** After this many refused claims, the remaining members are stored one by one. */
+/** After this many refused claims, the remaining members with a claim are stored alone. */
 const refusalsMax = 3
 
 /** Maximum backlog of all tenants: about a second of work, and memory that the process can spare. */
@@ -119,7 +119,7 @@ export function createGroupCommit(deps: { writer: EventWriter; stored(tenantId: 
     forgetIdle(queue)
   }
 
-  /** Stores a member that would delay its neighbours, in a transaction of its own without a time limit. */
+  /** Stores a member that would delay its neighbours, in a transaction of its own that waits for the key. */
   async function commitAlone(tenant: Tenant, member: Member): Promise<void> {
     try {
       const [receipts] = await writer.store(tenant, [member], true)

@@ -12,8 +12,8 @@ interface PricedTokens {
 }
 
 /**
- * The reason for a missing price: no price for the model at any time, for the time, or for a used kind of token; or the
- * tenant's own list differs from that of its signed event.
+ * The reason for a missing price: the model has none at all, none at the time, or none for a used kind of token. For
+ * `prices_not_verified`, the tenant's own list differs from that of its signed event.
  */
 export type NoPrice = 'unknown_model' | 'no_price_at_ts' | 'no_price_for_tokens' | 'prices_not_verified'
 

@@ -1,9 +1,8 @@
 /**
- * The number of bits for the parts of a doubling. A sketch counts latencies in bins that grow with the value, so that
- * any two sketches add up to the sketch of both, and every quantile is known within a relative error. Bins are
- * log-linear, as in HdrHistogram: each doubling is cut into 64 equal parts, which needs no logarithm; the guarantee is
- * that of DDSketch (Masson, Rim, Lee: "DDSketch: A Fast and Fully-Mergeable Quantile Sketch with Relative-Error
- * Guarantees", PVLDB 12(12), 2019), with α = 1/128.
+ * A latency sketch counts latencies in bins that grow with the value. Any two sketches add up to the sketch of both,
+ * and every quantile is known within a relative error. Bins are log-linear, as in HdrHistogram: each doubling is cut
+ * into 64 equal parts, which needs no logarithm. The guarantee is that of DDSketch (Masson, Rim, Lee: "DDSketch: A Fast
+ * and Fully-Mergeable Quantile Sketch with Relative-Error Guarantees", PVLDB 12(12), 2019), with α = 1/128.
  */
 
 const partBits = 6

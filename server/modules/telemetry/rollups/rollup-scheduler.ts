@@ -15,14 +15,15 @@ const activeMs = 60_000
 /** Maximum number of transactions in one pass, for one tenant. */
 const foldsMax = 20
 /**
- * Aggregation takes at most this share of the time, while deltas wait no longer than the pause allows. Its cost depends
- * on the cells, and those of one second mostly recur in the next. Nobody waits for it, because readers add the deltas.
+ * Pauses take at least this many times as long as aggregation, up to the maximum pause, unless deltas are left. The cost
+ * depends on the cells, and those of one second mostly recur in the next. Nobody waits for it, because readers add the
+ * deltas.
  */
 const foldRestFactor = 30
 const foldPauseMsMax = 8_000
 /** Seconds without an addition after which a day is compacted. */
 const idleSeconds = 5
-/** Compaction takes at most this share of the time, regardless of how often the same day is opened again. */
+/** Pauses take at least this many times as long as compaction, regardless of how often the same day is opened again. */
 const closeRestFactor = 10
 const closeMsMax = 2_000
 const retryMsMax = 60_000
