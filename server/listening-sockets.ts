@@ -52,7 +52,7 @@ export async function explainingFailure<T>({ host, port }: Address, listen: () =
     const where = `${host}:${port}`
     if (code === 'EADDRINUSE') {
       throw new StartupError(
-        `Port ${port} is taken: something else listens on ${where}.`,
+        `Port ${port} is already in use: something else listens on ${where}.`,
         'Stop it, or choose another port with HUB_PORT or --port (0 lets the system choose).',
         { cause },
       )

@@ -11,7 +11,7 @@ export function addBackupCommand(program: Command): void {
   program
     .command('backup')
     .description(
-      'Save the whole database in one file, as it is at one moment, beside a running server or without one. ' +
+      'Save a consistent snapshot of the whole database in one file, with or without a running server. ' +
         'Not in it: the master key, the files of HUB_STORAGE_URL, and sessions.',
     )
     .argument('<destination>', 'a file that is not there yet, or a directory to put one in')

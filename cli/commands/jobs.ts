@@ -48,7 +48,7 @@ const jobs: Readonly<Record<string, Job>> = {
       `${counted(added, 'seal')} taken into the log, which has ${tree_size.toLocaleString('en-US')} now`,
   },
   sweep: {
-    summary: 'verifies every record and the log anew, and reports tampering; exit code 1 where anything is wrong',
+    summary: 'verifies every record and the log again and reports tampering; exits with code 1 if anything is wrong',
     run: async (services, slug) => ({ ...(await services.sweeper.sweep(await tenantNamed(services, slug))) }),
     describe: ({ checked = 0, failed = 0, inconsistent = 0 }) =>
       `${counted(checked, 'record')} verified, ${failed} failed or missing, ${counted(inconsistent, 'other thing that does not agree', 'other things that do not agree')}`,

@@ -75,7 +75,7 @@ async function audit(services: Services, options: AuditOptions): Promise<number>
 }
 
 function describeLost({ log_name, problem }: LostLog): string {
-  if (problem === 'no_file') return `FAILED: the checkpoints that were kept of ${log_name} are gone.`
+  if (problem === 'no_file') return `FAILED: the stored checkpoints of ${log_name} are missing.`
   return problem === 'no_tenant'
     ? `FAILED: ${log_name} was kept, and has no tenant any more: the tenant was removed from the database.`
     : `FAILED: ${log_name} was kept, and the rows of its tenant were removed from the database.`
@@ -91,7 +91,7 @@ function addRetire(group: Command): void {
     .command('retire')
     .description('Sign that the log of a tenant has ended, before the tenant is removed from the database')
     .requiredOption('--tenant <slug>', 'the tenant, which should be suspended')
-    .requiredOption('--reason <text>', 'why, for whoever asks later')
+    .requiredOption('--reason <text>', 'why; stored for later audits')
     .option('--json', 'print one JSON object')
     .addHelpText('after', example('log retire --tenant acme --reason "contract ended"'))
     .action((options: RetireOptions) =>

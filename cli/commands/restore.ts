@@ -124,7 +124,9 @@ function describe(restored: RestoredBackup | undefined, tenants: readonly Follow
       `Tenant ${tenant}: ${counted(erased_again, 'record')} erased again, ${counted(holds_placed_again, 'legal hold')} placed and ${holds_released_again} released again.`,
       ...(keys_destroyed_again === 0
         ? []
-        : [`  ${counted(keys_destroyed_again, 'content key')} destroyed again: what was written under them is gone.`]),
+        : [
+            `  ${counted(keys_destroyed_again, 'content key')} destroyed again: content encrypted with them cannot be recovered.`,
+          ]),
       ...checkpoints_put_aside.map(
         ({ tree_size, file }) =>
           `  Its log was at ${counted(tree_size, 'entry', 'entries')} before and begins again from an earlier state; the checkpoints of then are now in ${file}.`,
@@ -136,6 +138,6 @@ function describe(restored: RestoredBackup | undefined, tenants: readonly Follow
     `${counted(restored.records, 'record')} of ${counted(restored.tenants.length, 'tenant')}, as of ${restored.created_at}.`,
     ...lines,
     'Everybody has to sign in again. Accounts that were disabled after the backup are enabled again: look at them before you start the Hub.',
-    'If a web address keeps checkpoints (HUB_CHECKPOINT_SINK), tell those who watch it that the log was set back.',
+    'If a web address keeps checkpoints (HUB_CHECKPOINT_SINK), tell its readers that the log was restored to an earlier state.',
   ].join('\n')
 }

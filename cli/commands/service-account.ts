@@ -92,7 +92,7 @@ function addRotateSecret(accounts: Command): void {
         const text = [
           `A new secret of service account ${clientId}:`,
           `  client secret  ${rotated.client_secret}`,
-          `It is not shown again. The one before it stays good until ${rotated.previous_secret_expires_at}; any older one has ended.`,
+          `It is not shown again. The previous secret is valid until ${rotated.previous_secret_expires_at}; older secrets have expired.`,
         ].join('\n')
         printResult(options, rotated, text)
       }),

@@ -35,7 +35,7 @@ function addCreate(tenant: Command): void {
         const created = await administration.create({ slug, mode, adminEmail, baseUrl }, operator)
         const text = [
           `Tenant ${slug} is made, in Mode ${mode}.`,
-          `Welcome link for ${adminEmail}, good until ${created.welcome.expiresAt}:`,
+          `Welcome link for ${adminEmail}, valid until ${created.welcome.expiresAt}:`,
           `  ${created.welcome.url}`,
           'Next, make a service account:',
           `  npm run hub -- service-account create --tenant ${slug} --name my-app --scope "hub:read hub:write telemetry:write"`,
@@ -58,7 +58,7 @@ function addWelcomeLink(tenant: Command): void {
         printResult(
           options,
           asAnswer(created),
-          `Welcome link for ${created.adminEmail}, good until ${expiresAt}:\n  ${url}`,
+          `Welcome link for ${created.adminEmail}, valid until ${expiresAt}:\n  ${url}`,
         )
       }),
     )

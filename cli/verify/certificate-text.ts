@@ -8,7 +8,7 @@ const checks: Readonly<Record<keyof CertificateChecks, string>> = {
   leaf_in_seal: 'the leaf that is left of the record leads to the root of the seal',
   seal_in_log: 'the seal leads to the root of a signed state of the log',
   events_verified: 'the events of its purge and erasure are what the Hub signed, with keys of the same log',
-  events_agree: 'these events tell of this record and leaf, and say what the certificate says',
+  events_agree: 'these events state this record and leaf, and agree with the certificate',
 }
 
 /** Returns the title: the record and its erasure. */

@@ -82,7 +82,7 @@ export function createSnapshotPoller<Found>(options: SnapshotPollerOptions<Found
   }
 
   function lookBeside(): void {
-    look().catch((error: unknown) => log.warn({ err: error }, `${subject} could not be read anew`))
+    look().catch((error: unknown) => log.warn({ err: error }, `could not reload ${subject}`))
   }
 
   return {

@@ -94,6 +94,6 @@ function inUse(options: AttachOptions, holder: Holder): StartupError {
 function stuck(options: AttachOptions, server: Postmaster): StartupError {
   return new StartupError(
     `The PostgreSQL server of ${options.dataDir} (process ${server.pid}) has been ${server.status} for two minutes.`,
-    `Look into ${options.dataDir}/postgresql.log; when that process is gone, start again.`,
+    `Look into ${options.dataDir}/postgresql.log; when that process has ended, start again.`,
   )
 }

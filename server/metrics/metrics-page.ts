@@ -48,7 +48,7 @@ export async function openMetricsPage(options: {
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException
     if (isChosen) throw unavailable(port, code, cause)
-    log.warn({ port, code }, 'no metrics: their port is taken; set HUB_METRICS_PORT to another one, or to off')
+    log.warn({ port, code }, 'no metrics: the port is already in use; set HUB_METRICS_PORT to another one, or to off')
     return undefined
   }
   const address = server.address() as AddressInfo
@@ -72,7 +72,7 @@ function close(server: Server): void {
 }
 
 function unavailable(port: number, code: string | undefined, cause: unknown): StartupError {
-  const what = code === 'EADDRINUSE' ? 'is taken: something else listens on' : `may not be used (${code}):`
+  const what = code === 'EADDRINUSE' ? 'is already in use: something else listens on' : `may not be used (${code}):`
   return new StartupError(
     `Port ${port} for metrics ${what} ${loopback}:${port}.`,
     'Set HUB_METRICS_PORT to another port, to 0 (the system chooses, the log says which), or to off.',

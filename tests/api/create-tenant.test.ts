@@ -45,7 +45,7 @@ test('a tenant is made, and its administrator has a link', async () => {
 
   const again = await create(body)
   expect(problemOf(again)).toEqual([409, 'concurrent-modification'])
-  expect(again.body.errors).toEqual([{ pointer: '/slug', detail: 'is taken' }])
+  expect(again.body.errors).toEqual([{ pointer: '/slug', detail: 'is already in use' }])
   expect(await eventsOf(lab.hub.test.database, 'initech')).toHaveLength(1)
 })
 

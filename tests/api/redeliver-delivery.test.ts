@@ -58,7 +58,7 @@ test('an id that is none and a member are 400, one of nobody and one of a remove
   await hub.call('acme', 'DELETE', `${webhooksPath}/${own}`)
   for (const answer of [await again('019a2f64-51f0-7c4e-9f3b-0d5a6e1c2b3a'), await again(id!)]) {
     expect([answer.status, slugOf(answer)]).toEqual([404, 'not-found'])
-    expect(answer.body.detail).toContain('no delivery of this id')
+    expect(answer.body.detail).toContain('no delivery with this id')
   }
 })
 

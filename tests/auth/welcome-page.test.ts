@@ -27,7 +27,7 @@ test('the link opens a page that names the tenant and the next commands, as ofte
     expect(page).toContain('service-account create --tenant acme')
     expect(page).toContain(`${hub.baseUrl}/api/v1/oauth/token`)
     expect(page).toContain('npm run hub -- demo --tenant acme')
-    expect(page).toMatch(/good until \d{4}-\d\d-\d\d \d\d:\d\d UTC/)
+    expect(page).toMatch(/valid until \d{4}-\d\d-\d\d \d\d:\d\d UTC/)
   }
 })
 

@@ -101,7 +101,7 @@ test('people are told what a document is, and what was checked of it', async () 
   expect(good).not.toMatch(/completeness|signature of a seal|1 record/)
   const bad = await textOf(certificate.replace('Request 17', 'Request 18'))
   expect(bad).toMatch(/NOT verified\nDeletion certificate of record [0-9a-f-]{36}\n/)
-  expect(bad).toContain('FAILED: these events tell of this record and leaf')
+  expect(bad).toContain('FAILED: these events state this record and leaf')
   expect(await textOf(certificate.replace(erased, '\\u001b[2J'))).not.toContain('Deletion certificate of record')
 
   const one = await textOf(await answer(pathOf(ids[1]!)))

@@ -277,7 +277,7 @@ describe('the files of an export', () => {
     expect(await refusal(job.download_url)).toEqual([
       403,
       'invalid-download-url',
-      'The file can no longer be decrypted: the key of the tenant was destroyed. Its content is gone.',
+      'The file can no longer be decrypted: the key of the tenant was destroyed. Its content cannot be recovered.',
     ])
   })
 })

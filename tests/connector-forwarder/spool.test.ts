@@ -132,7 +132,7 @@ test('a port that is taken is told, and the spool is free again', async () => {
   const other = join(lab.spool, 'other')
   const again = lab.start({ spoolDirectory: other, port: Number(port) })
   await expect(again).rejects.toMatchObject({
-    message: expect.stringContaining(`Port ${port} is taken`),
+    message: expect.stringContaining(`Port ${port} is already in use`),
     fix: expect.stringContaining('HUB_CONNECTOR_PORT'),
   })
   await lab.stop()

@@ -196,7 +196,7 @@ describe('a Hub that is restored', () => {
       ...places(),
     })
     expect(code).toBe(1)
-    expect(stdout).toMatch(/Tenant acme: FAILED[\s\S]*(was set back|was rewritten)/)
+    expect(stdout).toMatch(/Tenant acme: FAILED[\s\S]*(was restored to an earlier state|was rewritten)/)
   })
 
   test('by other means: what was erased is erased again by itself', async () => {

@@ -120,12 +120,12 @@ const damages: [string, string, RegExp][] = [
   ],
   ['a salt', `update hub.records set salt = '\\x00' where ${record}`, /salt was changed/],
   ['a place in the seal', `update hub.records set leaf_index = 3 where ${record}`, /has no leaf 3/],
-  ['a record that is deleted', `delete from hub.records where ${record}`, /record of its leaf 0 is gone/],
-  ['a seal that is deleted', `delete from hub.seals where seal_id = $2`, /is entry \d+ of the log, and is gone/],
+  ['a record that is deleted', `delete from hub.records where ${record}`, /record of its leaf 0 is missing/],
+  ['a seal that is deleted', `delete from hub.seals where seal_id = $2`, /is entry \d+ of the log, and is missing/],
   [
     'a seal and its record',
     `with r as (delete from hub.records where ${record}) delete from hub.seals where seal_id = $2`,
-    /is gone/,
+    /is missing/,
   ],
   [
     'a signature',
@@ -149,7 +149,7 @@ const damages: [string, string, RegExp][] = [
     `update hub.seals set key_id = repeat('ab', 16) where seal_id = $2`,
     /no trusted key of the log has the id abab/,
   ],
-  ['an entry that is deleted', `delete from hub.log_entries where seal_id = $2`, /^entry:\d+: it is gone/],
+  ['an entry that is deleted', `delete from hub.log_entries where seal_id = $2`, /^entry:\d+: it is missing/],
   [
     'two seals that changed places',
     `update hub.log_entries e set log_index = case e.log_index when 0 then 1 else 0 end + 100000 where log_index < 2 and tenant_id = 'acme'; update hub.log_entries set log_index = log_index - 100000 where log_index >= 100000`,
@@ -173,12 +173,12 @@ const damages: [string, string, RegExp][] = [
   [
     'a tile that is deleted',
     `delete from hub.log_tiles where level = 0 and tile_index = 0 and tenant_id = 'acme'`,
-    /^tile:0\/0: it is gone/,
+    /^tile:0\/0: it is missing/,
   ],
   [
     'a tile that was cut',
     `update hub.log_tiles set hashes = substr(hashes, 1, 32) where level = 0 and tile_index = 0 and tenant_id = 'acme'`,
-    /^tile:0\/0: it has not got all of its 256 hashes/,
+    /^tile:0\/0: it does not have all of its 256 hashes/,
   ],
   [
     'an upper tile',
@@ -214,12 +214,12 @@ const damages: [string, string, RegExp][] = [
   [
     'a tombstone without its event',
     `with r as (delete from hub.records where ${record}) insert into hub.tombstones select tenant_id, record_id, record_type, seal_id, leaf_index, now(), 'x', 'x', null, gen_random_uuid(), now() from hub.records where ${record}`,
-    /the event .* that is to tell of its erasure is not there/,
+    /the event .* of its erasure is missing/,
   ],
   [
     'a tombstone with another event',
     `with r as (delete from hub.records where ${record}) insert into hub.tombstones select tenant_id, record_id, record_type, seal_id, leaf_index, now(), 'x', 'x', null, (select record_id from hub.records where record_type = 'governance_event' and tenant_id = 'acme' limit 1), now() from hub.records where ${record}`,
-    /the event .* does not tell of its erasure/,
+    /the event .* does not record its erasure/,
   ],
 ]
 
@@ -246,7 +246,7 @@ describe('what a database administrator does', () => {
       const result = await audit()
       expect(result.failures).toContainEqual({
         at: expect.stringMatching(/^record:.*ffff$/),
-        reason: 'no entry of the log has it: it was put in',
+        reason: 'no entry of the log has it: it was inserted',
       })
       await superuser.query(`delete from hub.records where record_id::text like '%ffff'`)
     }
@@ -262,8 +262,8 @@ describe('what a database administrator does', () => {
     )
     const { failures } = await audit()
     expect(failures.map(({ reason }) => reason)).toEqual([
-      expect.stringContaining('is gone'),
-      expect.stringContaining('it was put in'),
+      expect.stringContaining('is missing'),
+      expect.stringContaining('it was inserted'),
     ])
   })
 
@@ -329,7 +329,7 @@ describe('against checkpoints that were kept', () => {
     expect(verified).toBe(false)
     expect(failures[0]).toEqual({
       at: `${file}:3`,
-      reason: `the log had ${heads[2]!.treeSize} entries then, and has ${past.treeSize} now: it was set back`,
+      reason: `the log had ${heads[2]!.treeSize} entries then, and has ${past.treeSize} now: it was restored to an earlier state`,
     })
     expect(failures).toHaveLength(heads.length - 2)
   })

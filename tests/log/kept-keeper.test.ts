@@ -131,7 +131,7 @@ test('a log that was set back is an error in the log, and is not tried for ever'
   const { log, disagreed } = startKeeper([sink], { stored })
   await expect.poll(() => looks).toBeGreaterThan(3)
   expect(tries).toBe(1)
-  expect(log.error.mock.calls[0]?.[1]).toContain('was set back')
+  expect(log.error.mock.calls[0]?.[1]).toContain('was restored to an earlier state')
   expect(disagreed.mock.calls).toEqual([[tenantOf(a), { tree_size: 5, kept_tree_size: 8, place: 'memory' }]])
 })
 

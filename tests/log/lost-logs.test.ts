@@ -109,7 +109,7 @@ test('a file that was removed is an alarm, and is not begun anew', async () => {
   const head = await hub.test.database.withTenant('unkept', (tx) => hub.modules.log.logs.head(tx))
   const kept = { kept_at: '2026-11-23T00:00:00.000000Z', log_name: tenant.logName, tree_size: head!.treeSize }
   const again = hub.modules.checkpoints.retire(tenant, { ...kept, checkpoint: head!.checkpoint }, {} as never)
-  await expect(again).rejects.toThrow(/are gone: put .* back/)
+  await expect(again).rejects.toThrow(/are missing: restore /)
   expect(await isThere(fileOf(tenant))).toBe(false)
 })
 

@@ -29,7 +29,7 @@ export const DestroyBody = Type.Object(
 export const DestroyedAnswer = Type.Object(
   {
     tenant,
-    destroyed_at: timestamp('From then on the content is gone'),
+    destroyed_at: timestamp('From then on the content cannot be decrypted'),
     key_ids: Type.Array(KeyId, { description: 'Content keys that are no more' }),
     event_id: Type.String({
       pattern: patterns.uuid,

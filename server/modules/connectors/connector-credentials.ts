@@ -46,7 +46,10 @@ export function createCredentialVault(secrets: TenantSecrets): CredentialVault {
       if (of.publish_url === null) return {}
       const kept = await read(tx, tenant, of)
       if (kept === undefined) {
-        throw new DomainError('not-found', 'The credentials are gone with the key of the tenant. Set them again.')
+        throw new DomainError(
+          'not-found',
+          'The credentials were lost with the destroyed key of the tenant. Set them again.',
+        )
       }
       const { credentials, origin } = kept
       if (Object.keys(credentials).length === 0 || origin === originOf(of.publish_url)) return credentials

@@ -133,7 +133,7 @@ export function addConnectorRoutes(
     app,
     'testConnector',
     {
-      description: 'With `push` it sends the manifest as a publish does. The health of the connector stays as it is.',
+      description: 'With `push` it sends the manifest as a publish does. The health of the connector does not change.',
       params: ConnectorParams,
       body: emptyBody,
       bodyOptional: true,

@@ -259,7 +259,10 @@ function columnsOf(settings: WholeSettings) {
 }
 
 function notFound(): DomainError {
-  return new DomainError('not-found', 'The tenant has no connector of this id. GET /api/v1/llm/connectors lists them.')
+  return new DomainError(
+    'not-found',
+    'The tenant has no connector with this id. GET /api/v1/llm/connectors lists them.',
+  )
 }
 
 function nameTaken(platform: string): DomainError {

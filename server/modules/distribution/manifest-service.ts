@@ -94,6 +94,6 @@ function unusedWords(set: readonly string[], sent: readonly string[]): string {
 
 async function existing(tx: TenantTx, connectorId: string) {
   const target = await targetById(tx, connectorId)
-  if (!target) throw new DomainError('not-found', 'The tenant has no connector of this id.')
+  if (!target) throw new DomainError('not-found', 'The tenant has no connector with this id.')
   return target
 }

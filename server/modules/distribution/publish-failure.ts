@@ -36,7 +36,7 @@ function wordsOf(status: number, what: string): string {
   if (status === 401 || status === 403) return `refuses the credentials (${status})`
   if (status === 404 || status === 405) return `does not take ${what} at this address (${status})`
   if (status === 408 || status === 504) return `took too long itself (${status})`
-  if (status === 410) return `says that it is gone for good (410); remove the connector, or give it another address`
+  if (status === 410) return `answers 410 (permanently gone); remove the connector, or give it another address`
   if (status === 413) return `finds ${what} too large (413)`
   if (status === 429) return 'is called too often (429)'
   if (status >= 500) return `failed itself (${status})`

@@ -81,7 +81,7 @@ export function createRepublishing(deps: {
 
     async get(tenant, jobId) {
       const row = await database.withTenant(tenant.slug, (tx) => republishById(tx, jobId), { readOnly: true })
-      if (!row) throw new DomainError('not-found', 'The tenant has no republication of this id.')
+      if (!row) throw new DomainError('not-found', 'The tenant has no republication with this id.')
       return answerOf(row)
     },
   }

@@ -12,7 +12,7 @@ export function addDownloadRoutes(app: FastifyInstance, downloads: Downloads): v
     'downloadExport',
     {
       description:
-        'The address is its own credential: `download_url` or `manifest_url` of the export, as it is. It takes neither ' +
+        'The address is its own credential: `download_url` or `manifest_url` of the export, unchanged. It takes neither ' +
         'a token nor a tenant header, and ends 24 hours after the export was completed. A part can be asked for with ' +
         '`Range`, so that a download that broke off can be resumed. Each GET of the whole file is an event ' +
         '`hub.export_downloaded`; those of parts are one, for a file and an address, in a minute. HEAD is none. In Mode B ' +

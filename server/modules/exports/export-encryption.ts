@@ -54,6 +54,6 @@ function contextOf(jobId: string): string {
 function keyDestroyed(): DomainError {
   return new DomainError(
     'invalid-download-url',
-    'The file can no longer be decrypted: the key of the tenant was destroyed. Its content is gone.',
+    'The file can no longer be decrypted: the key of the tenant was destroyed. Its content cannot be recovered.',
   )
 }

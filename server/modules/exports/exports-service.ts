@@ -60,7 +60,7 @@ export function createExports(deps: {
   async function visible(tx: TenantTx, caller: Caller, jobId: string): Promise<ExportRow> {
     const row = await findExport(tx, jobId)
     if (!row?.record_types.every((type) => canSee(caller.scopes, type))) {
-      throw new DomainError('not-found', 'The tenant has no export of this id that the caller may see.')
+      throw new DomainError('not-found', 'The tenant has no export with this id that the caller may see.')
     }
     return row
   }

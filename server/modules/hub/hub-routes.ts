@@ -69,7 +69,7 @@ function addReadRoutes(app: FastifyInstance, { reading, relations }: HubServices
     {
       description:
         'A purged record is there with `is_purged: true`. One that was erased, or is of a type that the token may ' +
-        'not read, is 404. One whose content is gone with the key of its tenant (`cmek:destroy`) answers what is left, ' +
+        'not read, is 404. One whose content was lost with the key of its tenant (`cmek:destroy`) answers what is left, ' +
         'with `content: "unavailable"`. With `verify=true` a 304 also means that the record verifies: one that does not is ' +
         'answered in full, and so is one without its content.',
       params: recordIdParams,

@@ -144,7 +144,7 @@ export const RecordSchema = Type.Object(
       Type.String({
         pattern: '^ck_[0-9a-f]{24}$',
         description:
-          'Only where the content is gone because this content key was destroyed (`cmek.key_destroyed`). Then `content` is ' +
+          'Present only if the content cannot be decrypted because this content key was destroyed (`cmek.key_destroyed`). Then `content` is ' +
           '`"unavailable"`, and the other members are what is kept beside the content: hash and cosignature still verify ' +
           'against seal and log, the other members no longer do',
         examples: ['ck_6f49fde12dde270be60fdac6'],

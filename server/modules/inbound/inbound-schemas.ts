@@ -120,7 +120,8 @@ export const InboundAnswer = Type.Object(
   {
     id: Type.String({ description: 'Id of the message', examples: ['evt_019a2f64'] }),
     status: Type.Enum(['accepted', 'duplicate'], {
-      description: '`duplicate`: a message of this id was taken before; this one has no effect, whatever it says.',
+      description:
+        '`duplicate`: a message with this id was accepted before. This one has no effect, even if its content differs.',
       examples: ['accepted'],
     }),
   },

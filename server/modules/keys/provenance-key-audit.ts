@@ -29,7 +29,7 @@ function putIn({ key_id }: ProvenanceKeyRow): KeyProblem {
   return {
     keyId: key_id,
     check: 'keys_genuine',
-    problem: 'its private half is not sealed under the master key for it: it was put in, or changed',
+    problem: 'its private key is not encrypted with the master key for this key id: it was inserted or changed',
   }
 }
 

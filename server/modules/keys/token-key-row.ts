@@ -63,7 +63,7 @@ function openPrivateKey(row: TokenKeyRow, sealingKey: Buffer): KeyObject {
     return createPrivateKey({ key: pkcs8, format: 'der', type: 'pkcs8' })
   } catch (cause) {
     throw new StartupError(
-      'The keys in this database were sealed under another master key.',
+      'The keys in this database were encrypted with another master key.',
       'Start with the HUB_MASTER_KEY, or with the master.key file of the data directory, that the database was made with.',
       { cause },
     )

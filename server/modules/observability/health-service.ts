@@ -25,7 +25,7 @@ interface HealthOptions {
 
 /** The text names no tenant, because anyone may request it. */
 const lostReason =
-  'Logs that were kept outside of the database are gone from it, or their files are. See `hub log audit`.'
+  'Logs with stored checkpoints are missing from the database, or the files of their checkpoints are missing. See `hub log audit`.'
 const logsFreshMs = 5_000
 
 /** Reports the health of the service. Concurrent requests share one check. */

@@ -9,7 +9,7 @@ const retryAfterSeconds = 2
 const LostLogs = Type.Object(
   {
     ok: Type.Literal(false),
-    reason: Type.String({ examples: ['Logs that were kept outside of the database are gone from it.'] }),
+    reason: Type.String({ examples: ['Logs with stored checkpoints are missing from the database.'] }),
   },
   { description: 'Absent while every log that was kept outside of the database has its tenant and its file' },
 )
@@ -37,7 +37,7 @@ const Healthy = Type.Object(
     version: Version,
     checks: Type.Object({ database: Answering, logs: Type.Optional(LostLogs) }),
   },
-  { description: 'The service answers requests. `degraded` is there where logs of tenants are gone' },
+  { description: 'The service answers requests. `degraded` is present if logs of tenants are missing' },
 )
 const Unavailable = Type.Object(
   { status: Type.Literal('unavailable'), version: Version, checks: Type.Object({ database: Away }) },

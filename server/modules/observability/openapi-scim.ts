@@ -120,7 +120,7 @@ const errors = {
   '400': 'The request is not valid',
   '401': 'The token is wrong',
   '404': 'There is no such resource',
-  '409': 'The name is taken',
+  '409': 'The name is already in use',
   '412': 'The resource has changed since `If-Match`',
   '429': 'Too many requests',
   '503': 'The Hub is unavailable',

@@ -142,7 +142,7 @@ function discovered(endpoint: string, base: string, request: FastifyRequest): Js
 
 function contextOf(request: FastifyRequest): ScimContext {
   const { hubTenant: tenant, scimConnectionId: id } = request
-  if (!tenant || id === null) throw new Error('A SCIM request was answered before it was let in.')
+  if (!tenant || id === null) throw new Error('A SCIM request was answered before it was authenticated.')
   const actor = { subject: `scim:${id}`, clientId: id, address: request.callerAddress, requestId: request.id }
   return { tenant, actor, ifMatch: request.headers['if-match'] }
 }

@@ -90,7 +90,7 @@ export function addOperatorRoutes(
     'createWelcomeLink',
     {
       ...operatorOnly,
-      description: `Earlier links that were not used stay good until they expire. ${byToken}`,
+      description: `Earlier unused links stay valid until they expire. ${byToken}`,
       params: SlugParams,
       body: emptyBody,
       bodyOptional: true,

@@ -151,6 +151,6 @@ function slugTaken(slug: string): DomainError {
   return new DomainError(
     'concurrent-modification',
     `The tenant ${slug} exists already. For a fresh link of its administrator: POST /api/v1/operator/tenants/${slug}:welcome-link, or npm run hub -- tenant welcome-link ${slug}`,
-    { errors: [{ pointer: '/slug', detail: 'is taken' }] },
+    { errors: [{ pointer: '/slug', detail: 'is already in use' }] },
   )
 }

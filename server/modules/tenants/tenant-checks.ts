@@ -64,6 +64,6 @@ export function limitDetails(limit: RateLimit) {
 
 export function addressTaken(baseUrl: string): DomainError {
   return new DomainError('concurrent-modification', `Another tenant is served at ${baseUrl}. Use another address.`, {
-    errors: [{ pointer: '/base_url', detail: 'is taken' }],
+    errors: [{ pointer: '/base_url', detail: 'is already in use' }],
   })
 }

@@ -115,7 +115,7 @@ export const CreatedTenantAnswer = Type.Object(
 )
 
 const suspension = {
-  suspended: Type.Boolean({ description: 'Whether nobody of the tenant is let in' }),
+  suspended: Type.Boolean({ description: 'Whether all access to the tenant is blocked' }),
   suspended_at: Type.Optional(time('Since when')),
 }
 

@@ -90,7 +90,7 @@ async function changeable(tx: TenantTx, caller: Caller, viewId: string): Promise
   if (!row?.shared) {
     throw new DomainError(
       'not-found',
-      'You have no view of this id, and nobody shares one. GET /api/v1/views lists them.',
+      'You have no view with this id, and nobody shares one. GET /api/v1/views lists them.',
     )
   }
   if (scopeNames.every((scope) => caller.scopes.has(scope))) return row

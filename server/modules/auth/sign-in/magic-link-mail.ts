@@ -17,9 +17,9 @@ export function magicLinkMail(to: string, tenant: Tenant, link: IssuedLink): Mai
   const { slug, baseUrl } = tenant
   const subject = `Sign in to ${slug}`
   const asked = `Somebody, probably you, asked for a link to sign in to ${slug} at ${baseUrl}.`
-  const until = `The link is good once, until ${readableTime(link.expiresAt)}. It opens a page with a button that signs you in.`
+  const until = `The link works once, until ${readableTime(link.expiresAt)}. It opens a page with a button that signs you in.`
   const otherwise =
-    'If it was not you, ignore this message. Do not pass it on: whoever has the link can sign in as you.'
+    'If it was not you, ignore this message. Do not share the link: anyone who has it can sign in as you.'
   const body = html`<!doctype html>
 <html lang="en">
 <head>

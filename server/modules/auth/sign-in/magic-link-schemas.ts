@@ -17,7 +17,7 @@ export const MagicLinkBody = Type.Object(
     return_to: Type.Optional(
       Type.String({
         maxLength: 2000,
-        description: 'Path of this service to land at; what is not one is taken for the default page.',
+        description: 'Path of this service to redirect to. Any other value redirects to the default page.',
         examples: ['/records'],
       }),
     ),

@@ -17,7 +17,7 @@ export function addOidcRoutes(app: FastifyInstance, login: OidcLogin): void {
     {
       description:
         'A browser navigates here. It is sent to the identity provider of the tenant (OpenID Connect, authorization ' +
-        'code with PKCE) with the state of the login in a cookie that is good for ten minutes and once.',
+        'code with PKCE) with the state of the login in a cookie that is valid once, for ten minutes.',
       querystring: LoginQuery,
       response: { 200: AskFirstPage, 302: Type.Null() },
       responseHeaders: { 302: redirectHeaders },

@@ -11,7 +11,7 @@ export const LoginQuery = Type.Object(
     ),
     return_to: Type.Optional(
       Type.String({
-        description: 'Path of this service to land at; what is not one is taken for the default page.',
+        description: 'Path of this service to redirect to. Any other value redirects to the default page.',
         examples: ['/session'],
       }),
     ),

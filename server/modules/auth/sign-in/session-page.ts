@@ -19,14 +19,14 @@ export function sessionPage() {
 <dt>Role</dt><dd id="role"></dd>
 <dt>Scopes</dt><dd id="scopes"></dd>
 <dt>Session lasts until</dt><dd id="session-until"></dd>
-<dt>Access token is good until</dt><dd id="token-until"></dd>
+<dt>Access token is valid until</dt><dd id="token-until"></dd>
 </dl>
 <div class="buttons">
 <button id="refresh" type="button">Refresh token</button>
 <button id="sign-out" type="button" class="plain">Sign out</button>
 <button id="sign-out-everywhere" type="button" class="plain">Sign out everywhere</button>
 </div>
-<p class="soft">The tokens are kept by this page alone, and are gone when it is closed.</p>
+<p class="soft">Only this page holds the tokens. Closing it discards them.</p>
 </div>
 <p id="signed-out" hidden><a id="sign-in" href="/sign-in">Sign in</a></p>
 <p class="soft"><a href="/reference">API reference</a></p>`

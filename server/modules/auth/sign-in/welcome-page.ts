@@ -23,7 +23,7 @@ export function welcomePage(tenant: Tenant, link: OpenLink): LinkPage {
 at <a href="${tenant.baseUrl}/">${tenant.baseUrl}</a>.
 This link signs you in as its administrator, <strong>${link.email}</strong>.</p>
 ${signInForm('Sign in as administrator')}
-<p class="soft">This link is good until ${readableTime(link.expiresAt)}, and once. For another one:
+<p class="soft">This link works once, and is valid until ${readableTime(link.expiresAt)}. To create another one:
 <code>npm run hub -- tenant welcome-link ${tenant.slug}</code></p>
 <h2>Make a service account</h2>
 <p>On the machine that runs the Hub, in its folder. The secret is shown once.</p>

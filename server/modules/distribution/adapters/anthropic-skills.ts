@@ -64,7 +64,7 @@ export function createAnthropicSkills(outbound: Pick<Outbound, 'fetch' | 'resolv
         'credentials',
         async () => {
           const skills = await clientOf(delivery).list().catch(failStep)
-          return `The key is taken; the workspace has ${skills.length} skills of its own.`
+          return `The key is accepted; the workspace has ${skills.length} skills of its own.`
         },
       ],
     ],

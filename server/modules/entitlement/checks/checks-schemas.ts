@@ -34,7 +34,7 @@ export const EntitlementSchema = Type.Object(
       Type.Enum(refusalReasons, { description: 'Why not; absent when allowed', examples: ['not_granted'] }),
     ),
     deprecated: Type.Optional(
-      Type.Literal(true, { description: 'The skill may be used, and is on its way out: look for another' }),
+      Type.Literal(true, { description: 'The skill may be used but is deprecated: choose another' }),
     ),
     archetype_ids: Type.Array(Type.String({ examples: ['support-agent'] }), {
       description: 'Those of the archetypes of the user that the skill is granted to',

@@ -87,7 +87,12 @@ async function planFor(tx: TenantTx, { row, skills, archetypeIds }: Order): Prom
 function requireNames(skills: readonly CoworkSkill[], { register }: ApplicationPlan): void {
   const errors = skills.flatMap((skill, index) =>
     skill.name === '' && register.includes(skill)
-      ? [{ pointer: `/skills/${index}/name`, detail: 'of the pack is gone with the key: store the pack again' }]
+      ? [
+          {
+            pointer: `/skills/${index}/name`,
+            detail: 'was lost with the destroyed key of the tenant: store the pack again',
+          },
+        ]
       : [],
   )
   if (errors.length > 0) throw validationFailed(errors)

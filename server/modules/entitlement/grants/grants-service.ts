@@ -161,8 +161,8 @@ async function requireSkills(tx: TenantTx, skillIds: readonly string[], had: Rea
   if (errors.length === 0) return
   throw new DomainError(
     'skill-not-registered',
-    'A skill can be granted once its skill_definition record is written, or a pack with it is applied, and as long ' +
-      'as it is not retired.',
+    'A skill can be granted if its skill_definition record exists or a pack with it was applied, and if it is not ' +
+      'retired.',
     { errors },
   )
 }

@@ -10,7 +10,7 @@ import type { ErasureJournal, KeptErasure } from './erasure-types.ts'
 export function createErasureJournal(storage: Storage): ErasureJournal {
   async function* linesOf(key: string): AsyncIterable<string> {
     const file = await storage.read(key)
-    if (file === undefined) throw new Error(`the erasure list ${key} in ${storage.place} is gone`)
+    if (file === undefined) throw new Error(`the erasure journal ${key} in ${storage.place} is missing`)
     for (const line of (await text(file)).split('\n')) if (line !== '') yield line
   }
 

@@ -74,7 +74,7 @@ export function createErasure(deps: {
     }
     if (unprovenCount > 0) {
       const details = { tenant: tenant.slug, records: unprovenCount, first: unproven }
-      log.error(details, 'no governance event tells of the purge of some records, so they are not erased: verify them')
+      log.error(details, 'the purge of some records has no governance event, so they are not erased: verify them')
     }
   }
 

@@ -36,15 +36,15 @@ export function createLostLogs(deps: {
         if (problem === 'no_tenant') {
           log.error(
             { log_name },
-            'a log that was kept has no tenant any more: the tenant, or every key of it, was removed from the database',
+            'a log with stored checkpoints has no tenant any more: the tenant, or every key of it, was removed from the database',
           )
         } else if (problem === 'no_rows') {
           log.error(
             { log_name },
-            'a log that was kept has no head or no key any more: the rows of its tenant were removed from the database',
+            'a log with stored checkpoints has no head or no key any more: the rows of its tenant were removed from the database',
           )
         } else {
-          log.error({ log_name }, 'the checkpoints that were kept of a log are gone')
+          log.error({ log_name }, 'the stored checkpoints of a log are missing')
           await reportMissingFile(log_name)
         }
       }

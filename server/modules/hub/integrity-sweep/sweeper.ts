@@ -257,7 +257,7 @@ export function createSweeper(
       if (isUnavailable(error)) throw error
       state.failures += 1
       state[dueAt] = nowMs() + Math.min(plan.retryMs * 2 ** state.failures, plan.retryMsMax)
-      log.error({ err: error, tenant: slug }, 'the records of a tenant could not be verified anew')
+      log.error({ err: error, tenant: slug }, 'could not verify the stored records of a tenant')
     }
   }
 
@@ -273,7 +273,7 @@ export function createSweeper(
       } catch (error) {
         failures += 1
         const retryMs = Math.min(plan.retryMs * 2 ** (failures - 1), plan.retryMsMax)
-        if (failures === 1) log.warn({ err: error, retryMs }, 'stored records are not verified anew meanwhile')
+        if (failures === 1) log.warn({ err: error, retryMs }, 'the integrity scan is paused')
         await pause(retryMs, signal)
       }
     }

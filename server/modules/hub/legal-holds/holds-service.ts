@@ -205,7 +205,7 @@ const lowerCase = (id: string) => id.toLowerCase()
 async function requireRecords(tx: TenantTx, recordIds: readonly string[], now: string): Promise<void> {
   const known = await findRecordIds(tx, recordIds, now)
   const errors = recordIds.flatMap((id, at): PointedError[] =>
-    known.has(id) ? [] : [{ pointer: `/record_ids/${at}`, detail: 'is no record of this tenant, or one that is gone' }],
+    known.has(id) ? [] : [{ pointer: `/record_ids/${at}`, detail: 'is not a stored record of this tenant' }],
   )
   if (errors.length === 0) return
   throw validationFailed(errors, `${errors.length} of the record_ids name no record of this tenant; see errors.`)

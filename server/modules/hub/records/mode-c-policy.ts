@@ -39,5 +39,5 @@ function contentOf(body: JsonObject, recordType: RecordType): PointedError[] {
   return Object.keys(body)
     .filter((name) => !envelope.has(name))
     .slice(0, namedMax)
-    .map((name) => errorAt([name], 'is not taken from a tenant in Mode C'))
+    .map((name) => errorAt([name], 'is not allowed in Mode C'))
 }

@@ -275,7 +275,7 @@ function errorOf(resource: 'Users' | 'Groups', { kind, status, detail }: ScimSou
     const words = 'names groups, and the directory serves none: GET /Groups answers 404. Have it serve groups'
     return { pointer: '/group_archetype_map', detail: `${words}, or leave the map out.` }
   }
-  if (kind === 'token') return { pointer: '/bearer_token', detail: `is not taken. ${detail}` }
+  if (kind === 'token') return { pointer: '/bearer_token', detail: `is not accepted. ${detail}` }
   return { pointer: '/base_url', detail: `cannot be used. ${detail}` }
 }
 

@@ -41,7 +41,7 @@ export function createScimTester(deps: {
 }
 
 function failForLostToken(): never {
-  throw new TestStepError('The token is gone with the key of the tenant. Configure SCIM with it again.')
+  throw new TestStepError('The token was lost with the destroyed key of the tenant. Configure SCIM with it again.')
 }
 
 function stepsOfPull(

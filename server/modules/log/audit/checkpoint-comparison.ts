@@ -63,7 +63,10 @@ export class CheckpointComparison {
     if (!verifyNoteSync(parseNote(found.note), [...this.#keys.values()], logCrypto)) {
       this.#findings.add(at, 'no trusted key of the log signed this checkpoint')
     } else if (root === undefined) {
-      this.#findings.add(at, `the log had ${found.treeSize} entries then, and has ${size} now: it was set back`)
+      this.#findings.add(
+        at,
+        `the log had ${found.treeSize} entries then, and has ${size} now: it was restored to an earlier state`,
+      )
     } else if (Buffer.compare(root, found.root) !== 0) {
       this.#findings.add(at, `the first ${found.treeSize} entries of the log are not those of then: it was rewritten`)
     }

@@ -25,7 +25,7 @@ export async function readDestructions(tx: TenantTx, texts: ReadonlyMap<string, 
       if (leaf === undefined) return `seal ${head.seal_id} has no leaf ${head.leaf_index}`
       if (head.salt.length !== 16 || head.provenance_hash.length !== 32) return 'its salt or its hash was changed'
       if (Buffer.compare(leafHash(head.salt, head.provenance_hash, logCrypto.sha256), leaf) !== 0) {
-        return 'its content is gone with its key, and its stored hash or salt is not the one that was sealed'
+        return 'its content was lost with its key, and its stored hash or salt is not the sealed one'
       }
       // The salt is part of the leaf, unlike the columns.
       if (!isSaltOfContent(head.salt, tx.tenantId, keyId)) return `it was not sealed as a text under the key ${keyId}`

@@ -89,7 +89,7 @@ export function createLogAudit(deps: { database: Database; logs: TenantLogs; key
     do {
       const after: string | null = page?.last ?? null
       page = await database.withTenant(tenant.slug, (tx) => findUnexplained(tx, after, recordsPerPage), snapshot)
-      for (const id of page.unexplained) findings.add(`record:${id}`, 'no entry of the log has it: it was put in')
+      for (const id of page.unexplained) findings.add(`record:${id}`, 'no entry of the log has it: it was inserted')
     } while (page.count === recordsPerPage)
   }
 

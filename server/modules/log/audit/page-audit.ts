@@ -39,8 +39,8 @@ export async function auditPage(
   const entries = found.filter((entry) => entry.logIndex < from + count)
   const seals = await sealsOf(tx, entries)
   const tile = (await findTiles(tx, [{ level: 0, tileIndex }]))[0]?.hashes
-  if (tile === undefined) fail(`tile:0/${tileIndex}`, 'it is gone')
-  else if (tile.length < count * hashBytes) fail(`tile:0/${tileIndex}`, `it has not got all of its ${count} hashes`)
+  if (tile === undefined) fail(`tile:0/${tileIndex}`, 'it is missing')
+  else if (tile.length < count * hashBytes) fail(`tile:0/${tileIndex}`, `it does not have all of its ${count} hashes`)
 
   const byIndex = new Map(entries.map((entry) => [entry.logIndex, entry]))
   const leavesOf = new Map<string, readonly Uint8Array[]>()
@@ -54,14 +54,14 @@ export async function auditPage(
     const seal = stored && checkSeal(log.logName, stored, log.keys)
     leaves.push(inTile ?? seal?.leaf ?? new Uint8Array(hashBytes))
     if (entry === undefined) {
-      fail(`entry:${logIndex}`, 'it is gone')
+      fail(`entry:${logIndex}`, 'it is missing')
       continue
     }
     const at = `seal:${entry.sealId}`
-    if (stored === undefined || seal === undefined) fail(at, `it is entry ${logIndex} of the log, and is gone`)
+    if (stored === undefined || seal === undefined) fail(at, `it is entry ${logIndex} of the log, and is missing`)
     else if (seal.problem !== undefined) fail(at, seal.problem)
     else if (inTile && seal.leaf && Buffer.compare(inTile, seal.leaf) !== 0) {
-      fail(at, `it is not the seal that entry ${logIndex} of the log had: it was changed, or put in its place`)
+      fail(at, `it is not the seal that entry ${logIndex} of the log had: it was changed or replaced`)
     } else sound += 1
     if (seal && seal.leaves.length > 0) leavesOf.set(entry.sealId, seal.leaves)
   }

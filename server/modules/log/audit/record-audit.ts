@@ -66,16 +66,18 @@ export async function auditRecords(
   for (const tombstone of tombstones) {
     const leaf = leavesOf.get(tombstone.seal_id)![tombstone.leaf_index]
     const there = claims.of(tombstone.seal_id, tombstone.leaf_index)
-    const problem = leaf ? evidence.problemOf(tombstone, leaf) : 'its tombstone names a leaf that its seal has not got'
+    const problem = leaf
+      ? evidence.problemOf(tombstone, leaf)
+      : 'its tombstone names a leaf that its seal does not have'
     if (problem !== undefined) fail(`record:${tombstone.record_id}`, problem)
-    else if (there !== undefined) fail(`record:${there}`, 'it was erased, and is there again')
+    else if (there !== undefined) fail(`record:${there}`, 'it was erased, but exists again')
     else counts.erased += 1
     claims.tombstone(tombstone)
   }
 
   for (const { sealId } of known) {
     leavesOf.get(sealId)!.forEach((_, leafIndex) => {
-      if (!claims.has(sealId, leafIndex)) fail(`seal:${sealId}`, `the record of its leaf ${leafIndex} is gone`)
+      if (!claims.has(sealId, leafIndex)) fail(`seal:${sealId}`, `the record of its leaf ${leafIndex} is missing`)
     })
   }
   return counts
@@ -156,8 +158,8 @@ async function readEvidence(tx: TenantTx, tombstones: readonly Tombstone[]) {
       const text = texts.get(event_id)
       // The event itself was erased, with its own evidence.
       if (text === undefined && erased.has(event_id)) return undefined
-      if (text === undefined) return `the event ${event_id} that is to tell of its erasure is not there`
-      return tellsOfErasure(text, record_id, leaf) ? undefined : `the event ${event_id} does not tell of its erasure`
+      if (text === undefined) return `the event ${event_id} of its erasure is missing`
+      return tellsOfErasure(text, record_id, leaf) ? undefined : `the event ${event_id} does not record its erasure`
     },
   }
 }

@@ -45,7 +45,7 @@ export interface ExpectedTile {
  * meanwhile.
  */
 export function tileProblem(expected: Uint8Array, stored: Uint8Array | undefined): string | undefined {
-  if (stored === undefined) return 'it is gone'
+  if (stored === undefined) return 'it is missing'
   if (stored.length < expected.length) {
     return `it has ${stored.length / hashBytes} hashes instead of ${expected.length / hashBytes}`
   }

@@ -48,7 +48,7 @@ export function openCheckpointFolder(directory: string): CheckpointFolder {
     if (await openIfThere(fileOf(logName)).then((file) => file?.close().then(() => true))) return
     listed.delete(logName)
     if (!(await known.isKnown(logName))) return
-    throw new Error(`the checkpoints that were kept of ${logName} are gone: put ${fileOf(logName)} back`)
+    throw new Error(`the stored checkpoints of ${logName} are missing: restore ${fileOf(logName)}`)
   }
 
   async function list(logName: string): Promise<void> {

@@ -150,14 +150,17 @@ function createLane(
     try {
       await sink.keep(checkpoint, (earlier, later) => continues(turn.tenant, earlier, later))
       if (turn.failures > 0)
-        log.info({ log_name: checkpoint.log_name, place: sink.place }, 'checkpoints are kept again')
+        log.info({ log_name: checkpoint.log_name, place: sink.place }, 'checkpoints are stored again')
       turn.done = checkpoint.checkpoint
       turn.failures = 0
     } catch (error) {
       const { log_name, tree_size } = checkpoint
       const details = { err: error, log_name, tree_size, place: sink.place }
       if (error instanceof LogRollbackError) {
-        log.error(details, 'the log of a tenant was set back: it disagrees with a checkpoint that was kept')
+        log.error(
+          details,
+          'the log of a tenant was restored to an earlier state: it disagrees with a stored checkpoint',
+        )
         disagreed?.(turn.tenant, { tree_size, kept_tree_size: error.kept.tree_size, place: sink.place })
         turn.done = checkpoint.checkpoint
       } else {
@@ -165,7 +168,7 @@ function createLane(
         turn.failures += 1
         // Logs the first failure and then, by powers of two, ever fewer.
         if (Number.isInteger(Math.log2(turn.failures))) {
-          log.warn({ ...details, attempts: turn.failures }, 'a checkpoint could not be kept; it is tried again')
+          log.warn({ ...details, attempts: turn.failures }, 'could not store a checkpoint; retrying')
         }
         turn.waiting ??= checkpoint
       }

@@ -1,18 +1,18 @@
 import { DomainError } from '../../../../contract/domain-error.ts'
 
 export function unknownUser(): DomainError {
-  return new DomainError('not-found', 'The directory has no user of this id.')
+  return new DomainError('not-found', 'The directory has no user with this id.')
 }
 
 export function unknownGroup(): DomainError {
-  return new DomainError('not-found', 'The directory has no group of this id.')
+  return new DomainError('not-found', 'The directory has no group with this id.')
 }
 
 /** @param pointer `/userName` or `/displayName` */
 export function nameTaken(pointer: '/userName' | '/displayName'): DomainError {
   const whose = pointer === '/userName' ? 'user of the directory has this user name' : 'group has this display name'
   return new DomainError('concurrent-modification', `Another ${whose}.`, {
-    errors: [{ pointer, detail: 'is taken; lower and upper case are the same' }],
+    errors: [{ pointer, detail: 'is already in use; case is ignored' }],
   })
 }
 

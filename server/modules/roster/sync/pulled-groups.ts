@@ -27,7 +27,7 @@ export function pulledGroups(deps: { directory: Directory; reader: ResourceReade
     async prepare(attempt, resources, position) {
       const { tenant, syncId, actor } = attempt
       const read: (GroupEntry | undefined)[] = []
-      const gone = 'is gone since the list of groups was answered'
+      const gone = 'was removed after the list of groups was read'
       const faults: string[] = []
       const breathe = createEventLoopYielder()
       for (const each of resources) {

@@ -172,7 +172,7 @@ function requireHope({ row, ...state }: { row: SyncRow; isSame: boolean; isToken
   const { tries, phase } = row.position
   if (isTokenGone) {
     throw new SyncFailed(
-      'The token of the directory is gone with the key of the tenant. Give it again with POST ' +
+      'The token of the directory was lost with the destroyed key of the tenant. Set it again with POST ' +
         '/api/v1/identity/scim/configure.',
     )
   }

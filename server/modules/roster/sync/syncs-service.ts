@@ -187,7 +187,7 @@ export function createSyncs(deps: {
 async function found(tx: TenantTx, syncId: string, lock?: 'for update'): Promise<SyncRow> {
   const row = await findSync(tx, syncId, lock)
   if (row) return row
-  throw new DomainError('not-found', 'The tenant has no sync of this id.')
+  throw new DomainError('not-found', 'The tenant has no sync with this id.')
 }
 
 function refused(what: 'confirmed' | 'cancelled', row: SyncRow): DomainError {

@@ -51,7 +51,7 @@ export function createPersonalArchetypes(deps: {
 }
 
 async function requireUser(tx: TenantTx, userId: string): Promise<void> {
-  if (!(await userById(tx, userId))) throw new DomainError('not-found', 'The tenant has no user of this id.')
+  if (!(await userById(tx, userId))) throw new DomainError('not-found', 'The tenant has no user with this id.')
 }
 
 async function answerOf(tx: TenantTx, userId: string): Promise<UserArchetypes> {

@@ -88,7 +88,7 @@ export function createUsers(deps: { database: Database; changes: UserChanges; cu
 
 async function existing(tx: TenantTx, userId: string): Promise<UserRow> {
   const user = await userById(tx, userId)
-  if (!user) throw new DomainError('not-found', 'The tenant has no user of this id.')
+  if (!user) throw new DomainError('not-found', 'The tenant has no user with this id.')
   return user
 }
 

@@ -73,8 +73,8 @@ const CostException = Type.Object(
         'Unpriced: `no_model` (the event names none), `unknown_model` (no prices for it), `no_price_at_ts` (prices ' +
         'for other times only), `no_price_for_tokens` (none for a kind of token that was used), `prices_not_verified` ' +
         '(the price list is not the one of its signed event), or ' +
-        '`price_known_since` (there is a price now: rate again). Divergent: `differs_by_more_than_2_percent`, or ' +
-        'whatever `tolerance` is',
+        '`price_known_since` (there is a price now: rate again). Divergent: `differs_by_more_than_2_percent`, with ' +
+        'the value of `tolerance`',
       examples: ['differs_by_more_than_2_percent'],
     }),
     variance_usd: Type.Optional(

@@ -186,7 +186,7 @@ function problemsOfKind(kind: string | undefined): PointedError[] {
 function noSuchDelivery(webhookId?: string): DomainError {
   const owner = webhookId === undefined ? 'tenant' : 'endpoint'
   const list = `GET /api/v1/webhooks/${webhookId ?? '{webhook_id}'}/deliveries`
-  return new DomainError('not-found', `The ${owner} has no delivery of this id. ${list} lists them.`)
+  return new DomainError('not-found', `The ${owner} has no delivery with this id. ${list} lists them.`)
 }
 
 function requireEnabled({ webhookId, enabled }: Endpoint): void {
@@ -196,10 +196,7 @@ function requireEnabled({ webhookId, enabled }: Endpoint): void {
 }
 
 function erased(): DomainError {
-  return new DomainError(
-    'concurrent-modification',
-    'The delivery has nothing to send any more: what it told of was erased.',
-  )
+  return new DomainError('concurrent-modification', 'The delivery has nothing to send: its content was erased.')
 }
 
 function tooMany(): DomainError {

@@ -7,8 +7,8 @@ import { allWebhooks } from './webhooks-store.ts'
 
 const detail =
   `would take more than ${webhookAlertReadingsMax} readings of telemetry together with the rules of the other endpoints. ` +
-  'Rules share a reading where they have the same `group_by` and their endpoints the same `filters` (by skill, whatever ' +
-  '`skill_ids` is; by archetype, whatever `archetype_ids` is). Use fewer different filters'
+  'Rules share a reading where they have the same `group_by` and their endpoints the same `filters` (by skill, regardless of ' +
+  '`skill_ids`; by archetype, regardless of `archetype_ids`). Use fewer different filters'
 
 /**
  * Checks the rules of all endpoints of the tenant, with the changed one, against the limit of readings. Disabled

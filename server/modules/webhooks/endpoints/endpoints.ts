@@ -61,7 +61,7 @@ export function createEndpoints(deps: {
 }
 
 export function noSuchEndpoint(): DomainError {
-  return new DomainError('not-found', 'The tenant has no endpoint of this id. GET /api/v1/webhooks lists them.')
+  return new DomainError('not-found', 'The tenant has no endpoint with this id. GET /api/v1/webhooks lists them.')
 }
 
 function endpointOf(row: Awaited<ReturnType<typeof store.allWebhooks>>[number]): Endpoint {

@@ -76,7 +76,7 @@ const Thresholds = Type.Object(
       Type.Number({
         minimum: 0,
         maximum: 1_000_000,
-        description: `\`skill.cost_exceeded\` tells of invocations that cost more, estimated or computed; ${thresholdDefaults.cost_usd} where absent`,
+        description: `\`skill.cost_exceeded\` reports invocations that cost more, estimated or computed; ${thresholdDefaults.cost_usd} where absent`,
         examples: [0.5],
       }),
     ),

@@ -85,7 +85,7 @@ function codeOf(status: number): DeliveryErrorCode {
 
 function wordsOf(status: number): string {
   if (redirects.has(status)) return `answered with a redirect (${status}), which the Hub does not follow`
-  if (status === 410) return 'says that it is gone for good (410)'
+  if (status === 410) return 'answers 410 (permanently gone)'
   if (status === 429) return 'is called too often (429)'
   return `answered ${status}, which is no success`
 }

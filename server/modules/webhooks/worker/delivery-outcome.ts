@@ -18,7 +18,7 @@ export function decideOutcome(
 ): Outcome {
   if (result === 'erased') return { delivery, status: 'dead', counts: false, isGone: false }
   if (result === 'key-destroyed') {
-    const detail = 'The secret to sign with is gone with the key of the tenant, which was destroyed.'
+    const detail = 'The signing secret was lost with the destroyed key of the tenant.'
     const attempts = kept(delivery, unsentAttempt(url, 'key-destroyed', detail))
     return { delivery, status: 'dead', attempts, counts: false, isGone: false }
   }
