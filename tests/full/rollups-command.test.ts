@@ -64,6 +64,9 @@ test('rebuild reckons everything anew and says what it read and wrote', async ()
     { grain: 'day', n: 9 },
     { grain: 'quarter', n: 9 },
   ])
+  expect(await json('rollups', 'rebuild', '--tenant', 'acme', '--accept')).toMatchObject({
+    tenants: [{ tenant: 'acme', events: 9, accepted: { ratings: 0, erased_figures: 0 } }],
+  })
   const { stdout } = await runCli(['rollups', 'rebuild'], env)
   expect(stdout).toContain('Tenant acme: 9 events read, 0 deltas made up for, 28 rows written, 4 days closed.\n')
   expect(stdout).toContain('Tenant globex: ')
