@@ -3,7 +3,7 @@
  * recipient, and errors are logged and stored with jobs.
  */
 export class MailDeliveryError extends Error {
-  override readonly name = 'MailNotSent'
+  override readonly name = 'MailDeliveryError'
   /**
    * Whether the server will never accept it (a 5xx reply about the recipient or the message), so a retry is useless.
    */

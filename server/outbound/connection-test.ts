@@ -17,7 +17,7 @@ export interface TestStep {
 
 /** A step found a problem; the message describes it. */
 export class TestStepError extends Error {
-  override readonly name = 'StepFailed'
+  override readonly name = 'TestStepError'
 }
 
 /** Does one thing and returns its finding. Throws {@link TestStepError}. */

@@ -58,7 +58,7 @@ test.each([
   await folder.keep(maker.kept(9), continues)
   const before = await readFile(folder.fileOf(maker.logName))
   const refused = folder.keep(maker.kept(size, root), async () => false)
-  await expect(refused).rejects.toMatchObject({ name: 'RolledBackError', kept: maker.kept(9) })
+  await expect(refused).rejects.toMatchObject({ name: 'LogRollbackError', kept: maker.kept(9) })
   expect(await readFile(folder.fileOf(maker.logName))).toEqual(before)
 })
 

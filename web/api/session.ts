@@ -117,7 +117,7 @@ function keep(fresh: Tokens): void {
   const { sub, tenant, scope } = decodeJwt<{ tenant: string; scope: string }>(fresh.accessToken)
   const whom = `${tenant} ${sub}`
   if (openedFor !== undefined && openedFor.whom !== whom) {
-    leaveWord(`Somebody signed in to ${tenant} in another tab of this browser, so this one began anew there.`)
+    leaveWord(`Somebody signed in to ${tenant} in another tab of this browser, so this tab switched to it.`)
     goTo('/')
     return
   }

@@ -5,7 +5,7 @@ export const stepLabels: Readonly<Record<StepName, { title: string; means: strin
   record: {
     title: 'The record that was asked for',
     means: 'The Hub answered something else than it was asked for, perhaps a genuine record in the place of another.',
-    todo: 'Do not use what is shown. Tell the operator and whoever audits the tenant.',
+    todo: 'Do not use what is shown. Tell the operator and the auditor of the tenant.',
   },
   hash: {
     title: 'Canonical text has the stored hash',
@@ -30,7 +30,7 @@ export const stepLabels: Readonly<Record<StepName, { title: string; means: strin
   signature: {
     title: 'A trusted key signed the seal',
     means: 'Record, hash or cosignature were made or changed by somebody without the key of this log.',
-    todo: 'Do not rely on this record. Tell the operator and whoever audits the tenant.',
+    todo: 'Do not rely on this record. Tell the operator and the auditor of the tenant.',
   },
   log: {
     title: 'The seal is in the tenant’s log',
@@ -40,7 +40,7 @@ export const stepLabels: Readonly<Record<StepName, { title: string; means: strin
   checkpoint: {
     title: 'A trusted key signed the newest state',
     means: 'The Hub shows a state of the log that nobody with its key signed, or that was changed since.',
-    todo: 'Keep the signed state below. Tell the operator and whoever audits the tenant.',
+    todo: 'Keep the signed state below. Tell the operator and the auditor of the tenant.',
   },
   history: {
     title: 'The log goes on from what this browser saw',

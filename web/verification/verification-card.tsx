@@ -155,7 +155,7 @@ function Disagreement({ verdict, server }: { verdict: Verdict; server: ServerVer
     return (
       <Notice kind="tampered" title="The Hub says “verified”, and this browser found otherwise" urgent>
         Believe the steps below: they were computed here. The Hub, or somebody between it and you, is not telling the
-        truth. Tell the operator and whoever audits the tenant, by another way than this page.
+        truth. Tell the operator and the auditor of the tenant, by another way than this page.
       </Notice>
     )
   }

@@ -4,7 +4,7 @@ import type { Tenant } from '../../http/caller.ts'
 
 /** Signals that a key provider failed or rejected a request. The message contains no secrets. */
 export class KeyProviderError extends Error {
-  override readonly name = 'KeyProblem'
+  override readonly name = 'KeyProviderError'
   /** True if the provider is unreachable or faulty and may work later; false if it rejected the request. */
   readonly isAway: boolean
   /** True if the provider knows no key with this name. */

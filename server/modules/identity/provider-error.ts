@@ -3,5 +3,5 @@
  * or people.
  */
 export class ProviderError extends Error {
-  override readonly name = 'ProviderProblem'
+  override readonly name = 'ProviderError'
 }

@@ -21,7 +21,7 @@ export interface Tile extends TileKey {
 
 /** Signals that the stored tree was altered. */
 export class LogCorruptionError extends Error {
-  override readonly name = 'LogDamage'
+  override readonly name = 'LogCorruptionError'
 }
 
 /** Holds some tiles of a tree, and computes the roots of subtrees from them. */

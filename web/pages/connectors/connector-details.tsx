@@ -105,7 +105,7 @@ export function ConnectorDetails({ connector, onSecret, onRemoved }: ConnectorDe
       <ConnectionTest
         about={
           connector.delivery === 'push'
-            ? 'Sends the skills as a publish does. The health stays as it is.'
+            ? 'Sends the skills as a publish does. The health does not change.'
             : 'Looks whether the platform fetches.'
         }
         words={words}
@@ -168,7 +168,7 @@ export function ConnectorDetails({ connector, onSecret, onRemoved }: ConnectorDe
         <Text size="sm">
           Nothing is published to it any more, its credentials are forgotten, and messages that it sends are refused.
           The skills that it has stay there until the platform drops them. It cannot be taken back; added again, it
-          needs its credentials anew.
+          needs its credentials again.
         </Text>
       </ConfirmDialog>
     </Stack>

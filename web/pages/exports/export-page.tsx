@@ -62,10 +62,10 @@ function JobDetails({ job }: { job: ExportJob }) {
       <Skeleton height={36} width={130} aria-hidden />
     ) : (
       <LinkButton to="/exports" search={orderAgain(job.format, order?.filter)}>
-        {order ? 'Export again' : 'Export anew …'}
+        {order ? 'Export again' : 'New export…'}
       </LinkButton>
     ))
-  const unknown = order === null && <Text size="sm">Which records it was of is not told to you: choose them anew.</Text>
+  const unknown = order === null && <Text size="sm">You may not see which records it covered. Choose them again.</Text>
   return (
     <Stack gap="lg">
       <Paper withBorder p="md">
@@ -153,7 +153,7 @@ function Files({ job }: { job: ExportJob }) {
             Available until <TimeText iso={until} />.{' '}
           </>
         )}
-        Each address is its own credential: whoever has it can download without signing in. Keep file and manifest in
+        Each address is its own credential: anyone who has it can download without signing in. Keep file and manifest in
         one folder. Each download is a governance event.
       </Text>
     </Stack>

@@ -21,7 +21,7 @@ export function ExportProgress({ job }: { job: ExportJob }) {
         {job.status === 'queued'
           ? 'Queued.'
           : `${formatCount(done)} of ${formatCount(total)} records, ${formatPercent(ratio)}.`}{' '}
-        Done <TimeText iso={job.estimated_completion_ts} form="ago" />, as far as can be told.
+        Done <TimeText iso={job.estimated_completion_ts} form="ago" /> by the current estimate.
       </Text>
     </Stack>
   )

@@ -19,7 +19,7 @@ export function OfflineVerification({ job }: { job: ExportJob }) {
           <CopyText value={`npm run hub -- verify ${file} --keys keys.json`} label="Copy the command" />
           <Text size="sm" c="dimmed">
             <Code>keys.json</Code> is your own copy of <Code>/.well-known/provenance-keys.json</Code>, kept from early
-            on. It checks every record, that none is missing, and that the file is the one the manifest tells of.
+            on. It checks every record, that none is missing, and that the file matches the manifest.
           </Text>
         </Stack>
         {job.format === 'jsonl' && <VerifyFile />}

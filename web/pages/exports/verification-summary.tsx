@@ -8,7 +8,7 @@ export function VerificationSummary({ summary }: { summary: ExportJob['verificat
   if (!summary) {
     return (
       <Text size="sm" c="dimmed">
-        It was ordered without verification by the Hub. The file can be verified all the same, see below.
+        It was requested without verification by the Hub. You can still verify the file, see below.
       </Text>
     )
   }

@@ -26,7 +26,7 @@ const checkWords: Readonly<Record<keyof CertificateChecks, string>> = {
   leaf_in_seal: 'What is left of the record is a leaf of that seal.',
   seal_in_log: 'The seal is in the log, up to a signed state of it.',
   events_verified: 'The events of the purge and the erasure were sealed and signed by the same log.',
-  events_agree: 'They tell of this record, and it was not erased before its recovery buffer was over.',
+  events_agree: 'They name this record, and it was not erased before the end of its recovery period.',
 }
 
 interface CertificateDrawerProps {
@@ -138,7 +138,7 @@ function CertificateVerification({ certificate }: { certificate: Certificate }) 
             >
               {result.verified
                 ? 'Your browser checked it by itself, with the keys of the log.'
-                : 'Keep it as it is, and ask the operator of the Hub. What failed is told below.'}
+                : 'Keep it unchanged, and ask the operator of the Hub. The failed steps are listed below.'}
             </Notice>
             <List spacing={6} size="sm" center={false} listStyleType="none">
               {Object.entries(checkWords).map(([check, words]) => {

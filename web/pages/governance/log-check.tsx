@@ -19,12 +19,12 @@ const verdicts: Record<Verdict, { kind: 'good' | 'warning' | 'tampered'; title: 
   unproven: {
     kind: 'warning',
     title: 'Not everything could be checked',
-    text: 'Nothing is known to be wrong. What could not be checked is told below.',
+    text: 'No problem was found. The checks that could not run are listed below.',
   },
   tampered: {
     kind: 'tampered',
     title: 'The log is not the one that it was',
-    text: 'Keep this page as it is, and have the log audited with a checkpoint that was kept outside the Hub. After a restore of a backup the log begins again from an earlier state: ask who restored what.',
+    text: 'Keep this page open, and have the log audited with a checkpoint that was kept outside the Hub. After a restore of a backup the log begins again from an earlier state: ask who restored what.',
   },
 }
 

@@ -67,7 +67,7 @@ export function LogKeysTable() {
                 </>
               )}
               {!keys.kept && 'This browser keeps nothing, so that each visit is the first. '}
-              Compare the first key once with what the operator told you by another way.
+              Compare the first key once with the one that the operator gave you by another channel.
             </Text>
           </Stack>
         )}

@@ -14,7 +14,7 @@ export function OfflineAudit({ checkpoint }: { checkpoint: ApiResponse<'getLogCh
       <Stack gap="sm">
         <Text size="sm">
           Save a checkpoint now and then, where nobody of the Hub can write: with it you notice later when history was
-          written anew or set back, whoever did it.
+          rewritten or rolled back, regardless of who did it.
         </Text>
         {checkpoint && (
           <Button
@@ -34,8 +34,8 @@ export function OfflineAudit({ checkpoint }: { checkpoint: ApiResponse<'getLogCh
         <List size="sm" spacing={6}>
           <List.Item>
             On the machine of the Hub, somebody with access to its database runs{' '}
-            <Code>npm run hub -- log audit --against checkpoint.json</Code>, which reckons the log anew from the records
-            up.
+            <Code>npm run hub -- log audit --against checkpoint.json</Code>, which computes the log again from the
+            records up.
           </List.Item>
           <List.Item>
             Anywhere, without the Hub: <Code>npm run hub -- verify FILE --keys keys.json</Code> checks an export or a
@@ -52,7 +52,7 @@ export function OfflineAudit({ checkpoint }: { checkpoint: ApiResponse<'getLogCh
             .
           </List.Item>
           <List.Item>
-            What each proves and what it does not is told in <Code>docs/auditor.md</Code> of the checkout.
+            <Code>docs/auditor.md</Code> says what each of them proves and what not.
           </List.Item>
         </List>
       </Stack>

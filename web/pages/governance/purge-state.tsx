@@ -83,7 +83,7 @@ function RestoreButton({ recordId }: { recordId: string }) {
         }}
       >
         <Text size="sm">
-          {`Record ${recordId} stands in queries, graphs and exports again, as it was. It can be purged anew later. Both are
+          {`Record ${recordId} stands in queries, graphs and exports again, unchanged. It can be purged again later. Both are
           kept as governance events.`}
         </Text>
       </ConfirmDialog>

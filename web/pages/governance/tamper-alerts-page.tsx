@@ -16,7 +16,7 @@ export default function TamperAlertsPage() {
     <>
       <PageHeader
         title="Tamper alerts"
-        about="What a verification or the sweeper found that is not as the Hub left it. Each subject is told of once a day, for as long as it is so."
+        about="Differences that a verification or the sweeper found. Each subject is reported once a day until it is repaired."
       />
       <QueryBoundary query={query} what="tamper alerts">
         {() =>
@@ -35,8 +35,7 @@ export default function TamperAlertsPage() {
                 <Text size="sm">
                   Look at each one yourself: your browser verifies a record by the published keys, without the word of
                   the Hub. Keep an export of what it should be compared with, and ask the operator for a backup from
-                  before and for the audit of the log. A record that was edited stays as it is, so that it can be looked
-                  at.
+                  before and for the audit of the log. An edited record is kept for inspection.
                 </Text>
               </Notice>
               {events.map((event) => (

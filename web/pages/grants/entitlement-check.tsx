@@ -34,7 +34,7 @@ export function EntitlementCheck({ skills }: { skills: readonly Skill[] }) {
         Check entitlement
       </Title>
       <Text size="sm" c="dimmed" mb="sm">
-        What a platform would be told about a person and a skill, now.
+        The answer that a platform gets now about a person and a skill.
       </Text>
       <form
         onSubmit={(event) => {
@@ -88,7 +88,7 @@ export function EntitlementCheck({ skills }: { skills: readonly Skill[] }) {
 
 const reasons: Record<NonNullable<Check['reason']>, string> = {
   user_unknown: 'Nobody in the roster is known by this address or id.',
-  user_deactivated: 'The person is deactivated. Whoever is reactivated may use what their archetypes may.',
+  user_deactivated: 'The person is deactivated. After reactivation they may use the skills of their archetypes.',
   skill_unknown: 'No skill of this id is registered.',
   skill_not_published: 'The skill is a draft. Publish it under Skills and packs.',
   skill_retired: 'The skill is retired, and nobody may use it any more.',

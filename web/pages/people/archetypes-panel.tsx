@@ -141,7 +141,7 @@ function WhatGoes({ archetypeId }: { archetypeId: string }) {
       </List>
       <Group>
         <Text size="sm">
-          What was recorded stays. Added again, it comes back to people by their groups; grants have to be given anew.
+          Records stay. If you add it again, people get it back by their groups; grants must be given again.
         </Text>
       </Group>
     </Stack>

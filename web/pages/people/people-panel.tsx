@@ -109,7 +109,7 @@ export function PeoplePanel() {
               </Button>
             }
           >
-            Whoever is added by hand counts for the checklist once they have an archetype.
+            People who are added manually count for the checklist once they have an archetype.
           </Notice>
         </Stack>
       )}

@@ -178,7 +178,7 @@ function Refusal(error: unknown) {
     <>
       <ProblemNotice error={error} title="It was not done" />
       {slug === 'concurrent-modification' && (
-        <Text size="sm">The record was read again: look at it behind this dialog, then confirm anew.</Text>
+        <Text size="sm">The record was reloaded. Review it behind this dialog, then confirm again.</Text>
       )}
       {slug.includes('hold') && (
         <Text size="sm">

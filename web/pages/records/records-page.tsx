@@ -27,7 +27,7 @@ export default function RecordsPage() {
     <>
       <PageHeader
         title="Records"
-        about="What people and skills left behind: outputs, decisions, artifacts, events. Records never change; what changed all the same shows red."
+        about="Outputs, decisions, artifacts and events of people and skills. Records are immutable. Altered records are marked red."
         actions={
           <>
             <PresetsMenu onChoose={(preset) => void navigate({ search: preset })} />

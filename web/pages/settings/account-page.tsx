@@ -129,7 +129,7 @@ export default function AccountPage() {
         onConfirm={end}
         problem={(error) => <ProblemNotice error={error} title="The session goes on" />}
       >
-        <Text size="sm">Whoever uses it has to sign in again; what they have open stops working within 5 seconds.</Text>
+        <Text size="sm">The person who uses it must sign in again; open pages stop working within 5 seconds.</Text>
       </ConfirmDialog>
       <ConfirmDialog
         opened={leaving}

@@ -21,7 +21,7 @@ export function ContentKey({ slug }: { slug: string }) {
 
   async function rotate() {
     await hub.POST('/api/v1/hub/cmek:rotate', { body: {} })
-    notifyDone('There is a new content key; the former ones are wrapped anew.')
+    notifyDone('A new content key is in use; the former keys were rewrapped.')
     await refresh()
   }
   async function destroy(reason: string) {
@@ -83,8 +83,8 @@ export function ContentKey({ slug }: { slug: string }) {
         problem={(error) => <ProblemNotice error={error} />}
       >
         <Text size="sm">
-          What is written from now on is encrypted under a new content key, and the former ones are wrapped anew by your
-          key. Everything stays readable. The provider of your key has to be reachable.
+          New content is encrypted with a new content key, and your key rewraps the former ones. Everything stays
+          readable. The provider of your key must be reachable.
         </Text>
       </ConfirmDialog>
       <ConfirmDialog
@@ -104,8 +104,8 @@ export function ContentKey({ slug }: { slug: string }) {
           </Text>
           <Text size="sm">
             The content keys are destroyed within 5 seconds in every process, and with them the content of every record.
-            Hashes, seals and the log stay and verify. Connectors and directories need their secrets anew. It is refused
-            while a legal hold or a minimum retention stands.
+            Hashes, seals and the log stay and verify. Connectors and directories need their secrets again. It is
+            refused while a legal hold or a minimum retention stands.
           </Text>
         </Stack>
       </ConfirmDialog>

@@ -72,7 +72,7 @@ function Fields({ onClose }: { onClose(): void }) {
           {...form.getInputProps('role')}
         />
         <Text size="sm" c="dimmed">
-          They are told nothing: send them the address of this Hub. They sign in with this address.
+          They get no message: send them the address of this Hub. They sign in with this address.
         </Text>
         {failure !== undefined && (
           <ProblemNotice error={failure} title="Nobody was added" shownAtFields={Object.keys(form.errors)} />

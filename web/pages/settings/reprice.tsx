@@ -44,8 +44,8 @@ export function Reprice() {
           Recalculate costs
         </Title>
         <Text size="sm" c="dimmed" maw="44rem">
-          A new price changes nothing about events that are stored. A run looks the price of each up anew, and numbers
-          and reconciliation follow; the records stay as they are and still verify. It may be repeated.
+          A new price does not change stored events. A run calculates the cost of each event again, and metrics and
+          reconciliation follow. The records stay unchanged and still verify. You can repeat it.
         </Text>
         <Group align="flex-end" gap="sm">
           <DateTimeInput label="Events from" required w={{ base: '100%', xs: 210 }} value={from} onChange={setFrom} />
@@ -81,7 +81,7 @@ export function Reprice() {
               title="The run has ended"
               actions={
                 <Button size="xs" variant="default" onClick={() => void queryClient.invalidateQueries()}>
-                  Read the numbers anew
+                  Reload the numbers
                 </Button>
               }
             >

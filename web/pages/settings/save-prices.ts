@@ -29,7 +29,7 @@ export async function savePrices({ add, remove }: { add?: Price; remove?: Price 
   if (remove && JSON.stringify(found) !== JSON.stringify(remove)) {
     await refreshPrices()
     throw new PriceConflict(
-      `Somebody ${found ? 'changed' : 'removed'} this price in the meantime. The list has it as it is now: close this, look, and begin again.`,
+      `Somebody ${found ? 'changed' : 'removed'} this price in the meantime. The list shows the current price: close this dialog, review it, and start again.`,
     )
   }
   const twin = add && kept.find((price) => priceId(price) === priceId(add))

@@ -91,8 +91,8 @@ export function SsoForm({ sso, onSaved }: SsoFormProps) {
         />
         {isAnother && (
           <p style={{ margin: 0 }}>
-            Another issuer or client id makes a new connection: people are known anew by their addresses, with their
-            roles, and a sign-in that is under way has to begin again.
+            Another issuer or client id creates a new connection: people are matched again by their addresses, with
+            their roles, and a sign-in that is under way has to begin again.
           </p>
         )}
         {failure ? (

@@ -135,7 +135,7 @@ function Remove() {
         <Text size="sm">
           Nobody signs in by the provider any more; people get links by e-mail instead. Sessions that run go on, for 8
           hours at most: deactivate whom that is too long for. People, roles and archetypes stay. Configured again, it
-          is a new connection, and people are known anew by their addresses.
+          is a new connection, and people are matched again by their addresses.
         </Text>
       </ConfirmDialog>
     </Paper>

@@ -72,7 +72,7 @@ export function PackSkillFields({ form, withContent }: PackSkillFieldsProps) {
               />
               {isRegistered ? (
                 <Text size="sm" c="dimmed">
-                  This version is registered; what it says stays as it is.
+                  This version is registered and cannot change.
                 </Text>
               ) : (
                 withContent && (

@@ -14,8 +14,7 @@ export function AlertRulesField({ form }: { form: UseFormReturnType<WebhookValue
     <Fieldset legend="Alert rules">
       <Stack gap="md">
         <Text size="sm" c="dimmed">
-          Single events are many when something is down. A rule tells of the whole: one message when it begins, one when
-          it is over.
+          An outage causes many single events. A rule sends one message when it begins and one when it is over.
         </Text>
         {alerts.map((rule, index) => (
           <Paper key={rule.key} withBorder p="sm" component="fieldset" aria-label={`Rule ${index + 1}`} pos="relative">

@@ -107,7 +107,7 @@ export function EndpointActions({ webhook }: { webhook: Webhook }) {
       >
         <Text size="sm">
           {enabled
-            ? 'From now on nothing more is collected for it, and open alerts are forgotten. What waits stays, and is sent once it is enabled again. What happens meanwhile is never told.'
+            ? 'No further events are collected for it, and open alerts are deleted. Pending deliveries are sent once it is enabled again. Events in between are not sent.'
             : `It collects what happens from now on, with a clean slate.${health.pending > 0 ? ' Waiting deliveries are sent.' : ''} Deliveries that failed permanently can be redelivered.`}
         </Text>
       </ConfirmDialog>

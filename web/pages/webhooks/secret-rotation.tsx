@@ -111,7 +111,7 @@ function Walk({
       <Stepper.Step label="Deploy" allowStepSelect={false}>
         <Stack pt="md">
           <Text size="sm">
-            Give the receiver the new secret in place of the former, and start it anew. The verifiers of sdk/ take a
+            Give the receiver the new secret in place of the former one, and restart it. The verifiers of sdk/ take a
             list too, of both secrets: with that it does not matter when each process follows.
           </Text>
           {until && (

@@ -44,8 +44,9 @@ export default function WebhooksPage() {
             <EndpointsTable webhooks={items} />
           ) : (
             <EmptyState title="No endpoints yet" icon={IconBell} action={add}>
-              Add the address of a system that shall be told of people who come and go, of invocations that fail or cost
-              too much, or of governance events, such as a SIEM. Every message is signed with a secret of its own.
+              Add the address of a system that receives events about people who join and leave, of invocations that fail
+              or cost too much, or of governance events, such as a SIEM. Every message is signed with a secret of its
+              own.
             </EmptyState>
           )
         }

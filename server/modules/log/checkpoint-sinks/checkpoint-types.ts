@@ -34,7 +34,7 @@ export interface CheckpointSink {
 
 /** Signals that a checkpoint is inconsistent with a stored one: the log was set back or rewritten. */
 export class LogRollbackError extends Error {
-  override readonly name = 'RolledBackError'
+  override readonly name = 'LogRollbackError'
   /** The stored checkpoint. */
   readonly kept: StoredCheckpoint
 

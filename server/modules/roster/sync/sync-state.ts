@@ -85,7 +85,7 @@ export function forgetSkipped(position: SyncPosition, resource: SkippedEntry['re
 
 /** Signals that the sync was cancelled, or that another process has taken it over. */
 export class SyncEndedError extends Error {
-  override readonly name = 'SyncOver'
+  override readonly name = 'SyncEndedError'
 }
 
 /** Signals that a sync cannot continue. The message is for people and has no content of the directory. */

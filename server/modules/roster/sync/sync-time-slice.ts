@@ -28,7 +28,7 @@ export interface NextTimeSlice {
 
 /** Signals that a sync must continue later. All earlier progress is saved. */
 export class TimeSliceEnded extends Error {
-  override readonly name = 'TurnOver'
+  override readonly name = 'TimeSliceEnded'
   readonly next: NextTimeSlice
 
   constructor(next: NextTimeSlice = {}) {
