@@ -90,7 +90,7 @@ export async function openTokenKeyRing(options: TokenKeyRingOptions): Promise<To
   const mayVerify = (key: RingKey) => now() < verifiesUntilMs(key.signsUntilMs)
 
   await ensureTokenKey(database, sealingKey, now())
-  const lookout = createSnapshotPoller({
+  const poller = createSnapshotPoller({
     database,
     log,
     subject: 'token keys',
@@ -101,8 +101,8 @@ export async function openTokenKeyRing(options: TokenKeyRingOptions): Promise<To
     take,
     now: options.now,
   })
-  await lookout.look()
-  lookout.start()
+  await poller.look()
+  poller.start()
 
   return {
     signingKey,
@@ -110,11 +110,11 @@ export async function openTokenKeyRing(options: TokenKeyRingOptions): Promise<To
       const key = keys.get(keyId)
       return key && mayVerify(key) ? key : undefined
     },
-    upToDate: () => (lookout.isFresh() ? undefined : lookout.fresh()),
+    upToDate: () => (poller.isFresh() ? undefined : poller.fresh()),
     publicKeySet: () => ({ keys: [...keys.values()].filter(mayVerify).map((key) => key.publicJwk) }),
-    refresh: () => lookout.look(),
+    refresh: () => poller.look(),
     async rotate(wanted) {
-      await lookout.look()
+      await poller.look()
       const algorithm = wanted ?? newestKey().algorithm
       const made = await makeTokenKeyRow(sealingKey, algorithm)
       const { signsFrom, retired } = await database.withRegistry(async (tx) => {
@@ -130,7 +130,7 @@ export async function openTokenKeyRing(options: TokenKeyRingOptions): Promise<To
         )
         return { signsFrom: from, retired: signing }
       })
-      await lookout.look()
+      await poller.look()
       return {
         key_id: made.key_id,
         algorithm,
@@ -143,7 +143,7 @@ export async function openTokenKeyRing(options: TokenKeyRingOptions): Promise<To
         })),
       }
     },
-    close: () => lookout.close(),
+    close: () => poller.close(),
   }
 }
 

@@ -32,7 +32,7 @@ export async function openRevocations(deps: {
   let knownUntil: string | undefined
   let listener: Listener | undefined
   let closed = false
-  const lookout = createSnapshotPoller({
+  const poller = createSnapshotPoller({
     ...deps,
     subject: 'revoked tokens',
     everyMs: lookEveryMs,
@@ -47,10 +47,10 @@ export async function openRevocations(deps: {
 
   async function fresh(): Promise<void> {
     if (!closed) {
-      lookout.start()
-      listener ??= deps.database.listen(revocationsChannel, lookout.wake)
+      poller.start()
+      listener ??= deps.database.listen(revocationsChannel, poller.wake)
     }
-    await lookout.fresh()
+    await poller.fresh()
   }
 
   const revokeAll: Revocations['revokeAll'] = async (tx, principals, minEpoch) => {
@@ -62,7 +62,7 @@ export async function openRevocations(deps: {
 
   return {
     isRevoked(tenantSlug, principal, epoch) {
-      if (lookout.isFresh()) return epoch < revoked.minEpoch(tenantSlug, principal)
+      if (poller.isFresh()) return epoch < revoked.minEpoch(tenantSlug, principal)
       return fresh().then(() => epoch < revoked.minEpoch(tenantSlug, principal))
     },
     revoke: (tx, principal, minEpoch) => revokeAll(tx, [principal], minEpoch),
@@ -74,7 +74,7 @@ export async function openRevocations(deps: {
     async close() {
       closed = true
       listener?.close()
-      await lookout.close()
+      await poller.close()
     },
   }
 }
