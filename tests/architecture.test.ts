@@ -77,7 +77,7 @@ const rules: Record<string, { folders: string[]; packages?: RegExp }> = {
     ],
   },
   'server/embedded-postgres': {
-    folders: ['server/db/', 'server/config/', 'server/secrets/', 'server/startup-error.ts'],
+    folders: ['contract/', 'server/db/', 'server/config/', 'server/secrets/', 'server/startup-error.ts'],
   },
   'server/storage': {
     folders: ['server/config.ts', 'server/config/', 'contract/', 'server/db/database.ts', 'server/startup-error.ts'],

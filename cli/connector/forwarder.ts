@@ -1,3 +1,4 @@
+import { backoff } from '../../contract/backoff.ts'
 import { batchEventsMax } from '../../contract/limits.ts'
 import { type Finding, findBatch } from './batch-search.ts'
 import { decisionsMs, keyTrustedMs, lingerMs, refusedCallerMs, retryFirstMs } from './connector-limits.ts'
@@ -64,7 +65,7 @@ export function startForwarder(deps: {
 
   /** Returns an exponential backoff with jitter, so that many connectors do not return together. */
   function backoffMs(outcome: { retryAfterMs?: number | undefined }, firstMs: number): number {
-    const growing = Math.min(firstMs * 2 ** Math.min(failures - 1, 30), Math.max(retryMaxMs, firstMs))
+    const growing = backoff(failures - 1, { first: firstMs, max: Math.max(retryMaxMs, firstMs) })
     return Math.max(growing * (0.5 + Math.random() / 2), outcome.retryAfterMs ?? 0)
   }
 

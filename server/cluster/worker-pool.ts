@@ -1,6 +1,7 @@
 import cluster, { type Worker } from 'node:cluster'
 import type { Socket } from 'node:net'
 import { join } from 'node:path'
+import { backoff } from '../../contract/backoff.ts'
 import type { DatabaseLog } from '../db/database.ts'
 import type { RateLimiter } from '../http/rate-limits/rate-limiter.ts'
 import type { MetricsSnapshot } from '../metrics/metrics.ts'
@@ -11,7 +12,7 @@ import { WorkerMetrics } from './worker-metrics.ts'
 
 /** A worker that lived this long did not fail because of its start. */
 const steadyMs = 30_000
-const restartDelayMsMax = 10_000
+const restartMs = { first: 100, max: 10_000 }
 /** After this many consecutive short lives the log reports a general problem. */
 const crashLoopMin = 5
 /** Maximum number of connections that wait while no worker is ready. */
@@ -200,8 +201,8 @@ export class WorkerPool {
     this.#startOf(place).reject(new Error(`worker ${number} ended while it started (${signal ?? `exit code ${code}`})`))
     const isShort = performance.now() - place.startedAtMs < steadyMs
     place.shortLives = isShort ? place.shortLives + 1 : 0
-    const restartMs = place.shortLives < 2 ? 0 : Math.min(100 * 2 ** (place.shortLives - 2), restartDelayMsMax)
-    const details = { worker: number, pid: worker?.process.pid, code, signal, restart_in_ms: restartMs }
+    const pauseMs = place.shortLives < 2 ? 0 : backoff(place.shortLives - 2, restartMs)
+    const details = { worker: number, pid: worker?.process.pid, code, signal, restart_in_ms: pauseMs }
     log.error(details, 'a worker ended; starting another')
     if (place.shortLives >= crashLoopMin) {
       log.error(
@@ -209,7 +210,7 @@ export class WorkerPool {
         'workers end again and again soon after their start: look for the reason in the lines before',
       )
     }
-    place.restart = setTimeout(() => this.#fork(place), restartMs)
+    place.restart = setTimeout(() => this.#fork(place), pauseMs)
   }
 
   /** A worker may already have read from a connection that was sent, so no other worker can answer it. */

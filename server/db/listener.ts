@@ -1,10 +1,10 @@
 import { Socket } from 'node:net'
 import pg from 'pg'
+import { backoff } from '../../contract/backoff.ts'
 import { type ConnectionTarget, clientConfig } from './connection-settings.ts'
 import type { DatabaseLog, Listener } from './database.ts'
 
-const pauseMsMin = 100
-const pauseMsMax = 10_000
+const reconnectMs = { first: 100, max: 10_000 }
 
 /** Implements `Database.listen`. The connection reconnects with growing backoff and does not keep the process alive. */
 export function openListener(
@@ -14,16 +14,16 @@ export function openListener(
   log: DatabaseLog | undefined,
 ): Listener {
   let closed = false
-  let pauseMs = pauseMsMin
+  let retries = 0
   let socket: Socket | undefined
   let timer: NodeJS.Timeout | undefined
 
   function connectLater(error: unknown): void {
     if (closed) return
     // Logs once for each outage. Listeners work without notifications meanwhile.
-    if (pauseMs === pauseMsMin) log?.warn({ err: error, channel }, 'notifications of the database are not heard')
-    timer = setTimeout(() => void connect(), pauseMs).unref()
-    pauseMs = Math.min(2 * pauseMs, pauseMsMax)
+    if (retries === 0) log?.warn({ err: error, channel }, 'notifications of the database are not heard')
+    timer = setTimeout(() => void connect(), backoff(retries, reconnectMs)).unref()
+    retries += 1
   }
 
   async function connect(): Promise<void> {
@@ -43,7 +43,7 @@ export function openListener(
     try {
       await client.connect()
       await client.query(`listen ${pg.escapeIdentifier(channel)}`)
-      pauseMs = pauseMsMin
+      retries = 0
       wake()
     } catch (error) {
       onLost(error)

@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
+import { backoff } from '../../contract/backoff.ts'
 import type { ConnectionTarget } from '../db/connection-settings.ts'
 import type { DatabaseLog } from '../db/database.ts'
 import { StartupError } from '../startup-error.ts'
@@ -15,7 +16,7 @@ import { launchServer, type ServerProcess } from './process.ts'
 
 const othersMsMax = 10_000
 const launchMsMax = 15_000
-const restartDelayMsMax = 5_000
+const restartMs = { first: 50, max: 5_000 }
 const leaseRetryMs = 200
 
 export interface SupervisorOptions {
@@ -114,8 +115,8 @@ export class Supervisor {
   async #revive(): Promise<void> {
     const { log } = this.#options
     log?.error({}, 'PostgreSQL ended; starting it again')
-    for (let waitMs = 50; !this.#stopping; waitMs = Math.min(waitMs * 2, restartDelayMsMax)) {
-      await delay(waitMs)
+    for (let retries = 0; !this.#stopping; retries += 1) {
+      await delay(backoff(retries, restartMs))
       try {
         if (await this.#launch()) {
           log?.warn({}, 'PostgreSQL runs again')

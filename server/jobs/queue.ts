@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type JobResult, PgBoss } from 'pg-boss'
+import { backoff } from '../../contract/backoff.ts'
 import { DomainError } from '../../contract/domain-error.ts'
 import type { Config } from '../config.ts'
 import { type ConnectionTarget, clientConfig } from '../db/connection-settings.ts'
@@ -18,7 +19,7 @@ const monitorIntervalSeconds = 10
 const heartbeatSeconds = 15
 /** Maximum backoff between retries of a long job, in seconds. */
 const retrySecondsMax = 60
-const startRetryMsMax = 10_000
+const startRetryMs = { first: 250, max: 10_000 }
 /** Milliseconds that a sender of a job waits for the queue to start. */
 const sendMsMax = 5000
 
@@ -166,7 +167,7 @@ async function startWithRetries(
   log: DatabaseLog,
   stopped: AbortSignal,
 ): Promise<void> {
-  for (let waitMs = 250; !stopped.aborted; waitMs = Math.min(waitMs * 2, startRetryMsMax)) {
+  for (let retries = 0; !stopped.aborted; retries += 1) {
     try {
       await boss.start()
       for (const job of jobs) {
@@ -178,7 +179,7 @@ async function startWithRetries(
     } catch (error) {
       log.warn({ err: error }, 'the job queue does not start yet')
       await boss.stop({ graceful: false }).catch(() => {})
-      await delay(waitMs, undefined, { signal: stopped }).catch(() => {})
+      await delay(backoff(retries, startRetryMs), undefined, { signal: stopped }).catch(() => {})
     }
   }
 }

@@ -1,3 +1,4 @@
+import { backoff } from '../../contract/backoff.ts'
 import { isUnavailable } from '../../contract/domain-error.ts'
 import type { DatabaseLog, Listener } from '../db/database.ts'
 import { inBackground } from '../db/work-classes.ts'
@@ -6,8 +7,7 @@ import { inBackground } from '../db/work-classes.ts'
 const sweepMsDefault = 5_000
 const sweepRestFactor = 20
 const tickMs = 50
-const retryMsMin = 500
-const retryMsMax = 15_000
+const retryPausesMs = { first: 500, max: 15_000 }
 
 export interface TenantPoller {
   /** Schedules work for a tenant, at once or after `inMs` milliseconds. */
@@ -103,7 +103,7 @@ export function createTenantPoller(deps: TenantPollerDeps): TenantPoller {
       state.lookAtMs = nowMs() + (nextMs ?? 0)
       state.failures = 0
     } catch (error) {
-      const retryMs = Math.min(retryMsMin * 2 ** state.failures, retryMsMax)
+      const retryMs = backoff(state.failures, retryPausesMs)
       state.failures += 1
       state.lookAtMs = nowMs() + retryMs
       const isAway = isUnavailable(error)

@@ -19,8 +19,7 @@ export const hasty: SweepPlan = {
   passesPerSecond: 1_000,
   looksPerSecond: 1_000,
   listEveryMs: 50,
-  retryMs: 50,
-  retryMsMax: 50,
+  retryMs: { first: 50, max: 50 },
 }
 
 export interface AnotherSweeper {

@@ -24,7 +24,7 @@ const tenantOf = ({ logName }: { logName: string }): Tenant => ({
   ...{ slug: 'acme', mode: 'A', hasOwnAddress: false, baseUrl: 'https://hub.example' },
   logName,
 })
-const quick = { intervalMs: 20, lookMs: 20, retryMs: 5, retryMsMax: 20, stopMs: scaled(1000) }
+const quick = { intervalMs: 20, lookMs: 20, retryMs: { first: 5, max: 20 }, stopMs: scaled(1000) }
 
 const cleanups: (() => unknown)[] = []
 afterEach(async () => {

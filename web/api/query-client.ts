@@ -1,8 +1,9 @@
 import { QueryClient } from '@tanstack/react-query'
+import { backoff } from '../../contract/backoff.ts'
 import { HubProblem, isTransient } from './problem.ts'
 
 const attemptsMax = 4
-const longestWaitMs = 30_000
+const retryMs = { first: 500, max: 30_000 }
 /** Maximum `Retry-After` that is obeyed. The Hub's windows last a minute; a wait beyond two of them is a fault. */
 const longestAskedSeconds = 120
 
@@ -21,7 +22,7 @@ export const queryClient = new QueryClient({
       retryDelay: (failures, error) =>
         error instanceof HubProblem && error.retryAfterSeconds !== undefined
           ? Math.min(longestAskedSeconds, error.retryAfterSeconds) * 1000
-          : Math.min(longestWaitMs, 500 * 2 ** failures),
+          : backoff(failures, retryMs),
     },
     mutations: { retry: false, networkMode: 'always' },
   },

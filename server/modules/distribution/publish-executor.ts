@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { backoff } from '../../../contract/backoff.ts'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
 import type { JsonObject, JsonValue } from '../../../provenance/json.ts'
 import type { Database, DatabaseLog, TenantTx } from '../../db/database.ts'
@@ -20,8 +21,8 @@ const periodSeconds = 25
  * Duration of a claim in seconds, renewed three times as often. The claims of a crashed process end after this time.
  */
 const claimSeconds = 15
-/** First pause in seconds after a failure. Pauses grow up to the period. */
-const pauseSecondsMin = 2
+/** Seconds between a failure and the next publish. */
+const retrySeconds = { first: 2, max: periodSeconds }
 
 /** All data of one publish, read in one transaction. */
 export interface ClaimedPublish {
@@ -114,7 +115,7 @@ export function createPublishExecutor(deps: PublishExecutorDeps): PublishExecuto
       if (dueAt === undefined) return
       const at = formatTimestamp(Date.now())
       if ('error' in outcome) {
-        const pauseSeconds = Math.min(pauseSecondsMin * 2 ** claim.failures, periodSeconds)
+        const pauseSeconds = backoff(claim.failures, retrySeconds)
         const notBeforeSeconds = outcome.retryAfterSeconds
         await store.endFailed(tx, claim, { error: { ...outcome.error, at }, pauseSeconds, notBeforeSeconds })
       } else {

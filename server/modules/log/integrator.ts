@@ -1,3 +1,4 @@
+import { backoff } from '../../../contract/backoff.ts'
 import { isUnavailable } from '../../../contract/domain-error.ts'
 import type { DatabaseLog, Listener } from '../../db/database.ts'
 import { inBackground } from '../../db/work-classes.ts'
@@ -20,8 +21,7 @@ const sweepRestFactor = 20
  */
 const watchEveryMs = 400
 const watchMs = 60_000
-const retryMsMin = 500
-const retryMsMax = 60_000
+const retryPausesMs = { first: 500, max: 60_000 }
 
 /** Integrates seals into the logs in the background. */
 export interface Integrator {
@@ -108,7 +108,7 @@ export function createIntegrator(deps: {
       state.dueAtMs = Math.min(state.dueAtMs, nowMs() + watchEveryMs)
     } catch (error) {
       state.failures += 1
-      const retryMs = Math.min(retryMsMin * 2 ** (state.failures - 1), retryMsMax)
+      const retryMs = backoff(state.failures - 1, retryPausesMs)
       state.dueAtMs = nowMs() + retryMs
       const away = isUnavailable(error)
       const details = { err: error, tenant: tenantId, retryMs }

@@ -1,3 +1,4 @@
+import { backoff } from '../../../../contract/backoff.ts'
 import { isUnavailable } from '../../../../contract/domain-error.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import type { TenantDirectory } from '../../tenants/tenants-types.ts'
@@ -37,8 +38,7 @@ export interface SweepPlan {
   /** Records of a tenant per time slice. */
   turnRecords: number
   listEveryMs: number
-  retryMs: number
-  retryMsMax: number
+  retryMs: { first: number; max: number }
 }
 
 export const sweepPlan: SweepPlan = {
@@ -53,8 +53,7 @@ export const sweepPlan: SweepPlan = {
   looksPerSecond: 100,
   turnRecords: 5_000,
   listEveryMs: 10_000,
-  retryMs: 1_000,
-  retryMsMax: 30_000,
+  retryMs: { first: 1_000, max: 30_000 },
 }
 
 /** Maximum steps per check of a tenant with thousands of holds or people: a step covers 500 holds or 1,000 people. */
@@ -256,7 +255,7 @@ export function createSweeper(
       // The database is unavailable, so the whole round waits.
       if (isUnavailable(error)) throw error
       state.failures += 1
-      state[dueAt] = nowMs() + Math.min(plan.retryMs * 2 ** state.failures, plan.retryMsMax)
+      state[dueAt] = nowMs() + backoff(state.failures, plan.retryMs)
       log.error({ err: error, tenant: slug }, 'could not verify the stored records of a tenant')
     }
   }
@@ -272,7 +271,7 @@ export function createSweeper(
         if (!isBusy) await pause(idleMs, signal)
       } catch (error) {
         failures += 1
-        const retryMs = Math.min(plan.retryMs * 2 ** (failures - 1), plan.retryMsMax)
+        const retryMs = backoff(failures - 1, plan.retryMs)
         if (failures === 1) log.warn({ err: error, retryMs }, 'the integrity scan is paused')
         await pause(retryMs, signal)
       }

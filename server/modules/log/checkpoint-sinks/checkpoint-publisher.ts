@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { backoff } from '../../../../contract/backoff.ts'
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import type { DatabaseLog } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
@@ -15,9 +16,8 @@ export interface PublisherTimes {
   intervalMs: number
   /** Milliseconds between two reads of the heads that other processes have signed. */
   lookMs: number
-  /** Milliseconds before the first retry; doubled each time. */
-  retryMs: number
-  retryMsMax: number
+  /** Milliseconds before a retry; doubled each time. */
+  retryMs: { first: number; max: number }
   /** Maximum milliseconds for which stopping waits for running writes. */
   stopMs: number
 }
@@ -25,8 +25,7 @@ export interface PublisherTimes {
 const usualTimes: PublisherTimes = {
   intervalMs: 2_000,
   lookMs: 60_000,
-  retryMs: 1_000,
-  retryMsMax: 300_000,
+  retryMs: { first: 1_000, max: 300_000 },
   stopMs: 5_000,
 }
 
@@ -164,7 +163,7 @@ function createLane(
         disagreed?.(turn.tenant, { tree_size, kept_tree_size: error.kept.tree_size, place: sink.place })
         turn.done = checkpoint.checkpoint
       } else {
-        pauseMs = Math.min(times.retryMsMax, times.retryMs * 2 ** turn.failures)
+        pauseMs = backoff(turn.failures, times.retryMs)
         turn.failures += 1
         // Logs the first failure and then, by powers of two, ever fewer.
         if (Number.isInteger(Math.log2(turn.failures))) {

@@ -1,3 +1,4 @@
+import { backoff } from '../../../../contract/backoff.ts'
 import { rosterPullPauseMs, rosterPullRetryAfterSecondsMax, rosterPullTriesMax } from '../../../../contract/limits.ts'
 import type { ScimSourceAnswer } from '../../identity/scim/scim-source-types.ts'
 import type { SyncAttempt } from './sync-attempt.ts'
@@ -26,5 +27,5 @@ export async function requestSource<T>(
   const { detail, retryAfterMs = 0 } = answer.problem
   if (asks + 1 >= rosterPullTriesMax) throw new SyncFailed(`${detail} So it was ${asks + 1} times.`)
   const wantedMs = Math.min(retryAfterMs, rosterPullRetryAfterSecondsMax * 1000)
-  throw new TimeSliceEnded({ pauseMs: Math.max(wantedMs, rosterPullPauseMs * 2 ** asks), asks: asks + 1 })
+  throw new TimeSliceEnded({ pauseMs: Math.max(wantedMs, backoff(asks, { first: rosterPullPauseMs })), asks: asks + 1 })
 }

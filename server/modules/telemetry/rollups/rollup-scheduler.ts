@@ -1,3 +1,4 @@
+import { backoff } from '../../../../contract/backoff.ts'
 import { isUnavailable } from '../../../../contract/domain-error.ts'
 import type { DatabaseLog } from '../../../db/database.ts'
 import type { Folded } from './rollup-aggregator.ts'
@@ -106,7 +107,7 @@ export function createRollupScheduler(deps: {
       if (nowMs() >= state.activeUntilMs) states.delete(tenantId)
     } catch (error) {
       state.failures += 1
-      const retryMs = Math.min(passMs * 2 ** state.failures, retryMsMax)
+      const retryMs = backoff(state.failures, { first: passMs, max: retryMsMax })
       state.dueAtMs = nowMs() + retryMs
       const away = isUnavailable(error)
       const details = { err: error, tenant: tenantId, retryMs }

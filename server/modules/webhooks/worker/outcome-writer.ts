@@ -1,9 +1,9 @@
+import { backoff } from '../../../../contract/backoff.ts'
 import { isUnavailable } from '../../../../contract/domain-error.ts'
 import type { DatabaseLog } from '../../../db/database.ts'
 import type { Outcome } from './outcome-store.ts'
 
-const retryMsMin = 500
-const retryMsMax = 15_000
+const retryMs = { first: 500, max: 15_000 }
 /** Number of outcomes that are written at once, without waiting for more. */
 const plenty = 200
 const writtenAtOnce = 1_000
@@ -46,7 +46,7 @@ export function createOutcomeWriter(deps: {
   function schedule(): void {
     if (isClosed || writing || waiting.length === 0) return
     if (failures === 0 && waiting.length >= plenty) return void begin()
-    const pauseMs = failures === 0 ? gatherMs : Math.min(retryMsMin * 2 ** (failures - 1), retryMsMax)
+    const pauseMs = failures === 0 ? gatherMs : backoff(failures - 1, retryMs)
     timer ??= setTimeout(begin, pauseMs).unref()
   }
 

@@ -1,3 +1,4 @@
+import { backoff } from '../../../../contract/backoff.ts'
 import type { Database, DatabaseLog, TenantTx } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import type { Endpoints } from '../webhooks-types.ts'
@@ -21,8 +22,7 @@ const secretsMsMax = 60_000
 /** The same interval under a customer's key: five seconds after its destruction nothing is signed with its secrets. */
 const ownKeySecretsMsMax = 2_000
 export const customerKeySecretsCachedMs = 4_500
-const secretsRetryMsMin = 1_000
-const secretsRetryMsMax = 30_000
+const secretsRetryMs = { first: 1_000, max: 30_000 }
 const givenUpAtOnce = 5_000
 /** Maximum number of unsaved outcomes; above it no attempt starts. */
 const unkeptMax = 5_000
@@ -149,7 +149,7 @@ export function createTenantDispatcher(tenant: Tenant, deps: TenantDispatcherDep
       if (isCurrent()) run.open(opened, hasOwnKey ? beganMs + customerKeySecretsCachedMs : undefined)
     } catch (error) {
       if (!isCurrent()) return
-      const retryMs = Math.min(secretsRetryMsMin * 2 ** failures, secretsRetryMsMax)
+      const retryMs = backoff(failures, secretsRetryMs)
       log.warn({ err: error, tenant: slug, webhook: run.webhookId, retryMs }, 'what to sign with could not be opened')
       setTimeout(() => isCurrent() && void open(held, failures + 1), retryMs).unref()
     }

@@ -1,3 +1,4 @@
+import { backoff } from '../../../../contract/backoff.ts'
 import type { DemoApi } from '../../../../demo/demo-api.ts'
 import { apiBaseUrl } from '../../../api/api-base-url.ts'
 import { type HubProblem, HubUnreachable, problemOf } from '../../../api/problem.ts'
@@ -5,6 +6,7 @@ import { accessToken, forgetToken } from '../../../api/session.ts'
 
 /** Maximum attempts of a call that the Hub limits or cannot serve at the time. */
 const attemptsMax = 6
+const retrySeconds = { first: 0.5 }
 
 interface Call {
   method: string
@@ -59,7 +61,7 @@ async function send(path: string, init: RequestInit): Promise<Response> {
 
 async function waitOrThrow(problem: HubProblem, attempt: number): Promise<void> {
   if (![429, 503].includes(problem.status) || attempt === attemptsMax) throw problem
-  const seconds = problem.retryAfterSeconds ?? 2 ** attempt / 4
+  const seconds = problem.retryAfterSeconds ?? backoff(attempt - 1, retrySeconds)
   await new Promise((resolve) => setTimeout(resolve, seconds * 1000))
 }
 
