@@ -125,10 +125,16 @@ export function createRecordReading(deps: {
       )
       const last = records.at(-1)
       const next = hasMore && last ? signCursor(cursorKey, binding, { ...positionOf(last, sort) }) : null
-      return pageText(texts, next, summary)
+      const text = pageText(texts, next, summary)
+      // Joining the records of a large page and encoding them for the connection take 20 ms each.
+      if (text.length > largeTextLength) await setImmediate()
+      return text
     },
   }
 }
+
+/** Characters of a page's text. */
+const largeTextLength = 1024 * 1024
 
 /** Yields now and then: to parse the texts of a large page takes 50 ms and more. */
 async function textsOf({ slug }: Tenant, records: readonly AnsweredRecord[]): Promise<string[]> {
