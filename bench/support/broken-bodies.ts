@@ -2,7 +2,7 @@
 // place.
 import type { BodyBounds } from '../../contract/limits.ts'
 import { scanJson } from '../../server/http/body/json-scan.ts'
-import { runToEnd } from '../../server/http/yield-budget.ts'
+import { runToEnd } from '../../server/http/event-loop-yielder.ts'
 
 /** A JSON schema of the OpenAPI document. */
 export interface BodySchema {

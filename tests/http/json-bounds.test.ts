@@ -4,7 +4,7 @@ import { DomainError } from '../../contract/domain-error.ts'
 import { numberBytesMax } from '../../contract/limits.ts'
 import { scanJson } from '../../server/http/body/json-scan.ts'
 import { parseStrictJson } from '../../server/http/body/strict-json.ts'
-import { runToEnd } from '../../server/http/yield-budget.ts'
+import { runToEnd } from '../../server/http/event-loop-yielder.ts'
 import { countedBytes } from './counted-bytes.ts'
 
 describe('bounds', () => {

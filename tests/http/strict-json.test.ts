@@ -6,7 +6,7 @@ import { scanJson } from '../../server/http/body/json-scan.ts'
 import { errorAt, jsonPointer } from '../../server/http/body/json-violations.ts'
 import { JsonSyntaxFault, walkJson } from '../../server/http/body/json-walk.ts'
 import { parseStrictJson, parseStrictJsonInTurns } from '../../server/http/body/strict-json.ts'
-import { runToEnd } from '../../server/http/yield-budget.ts'
+import { runToEnd } from '../../server/http/event-loop-yielder.ts'
 import { countedBytes } from './counted-bytes.ts'
 
 function refusal(text: string | Buffer, depth = 64) {

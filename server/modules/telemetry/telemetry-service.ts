@@ -2,7 +2,7 @@ import { DomainError, type PointedError, validationFailed } from '../../../contr
 import { operations } from '../../../contract/operations.ts'
 import { isJsonObject, type JsonValue } from '../../../provenance/index.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
-import { createYieldBudget } from '../../http/yield-budget.ts'
+import { createEventLoopYielder } from '../../http/event-loop-yielder.ts'
 import type { RecordReceipt } from '../hub/hub-types.ts'
 import type { Idempotency } from '../hub/idempotency/idempotency-types.ts'
 import { factsAsJson, factsOfJson, toBatchResponse } from './ingest/batch-response.ts'
@@ -122,13 +122,13 @@ export function createTelemetry(deps: {
 }
 
 async function readEvents(events: readonly JsonValue[], nowMs: number): Promise<Reading[]> {
-  const turn = createYieldBudget()
+  const yieldIfLong = createEventLoopYielder()
   const readings: Reading[] = []
   for (const event of events) {
     const reading = readEvent(event, nowMs)
     readings.push(reading)
     // A refused event may have taken much longer.
-    if (Array.isArray(reading) || readings.length % eventsPerTurn === 0) await turn.endIfLong()
+    if (Array.isArray(reading) || readings.length % eventsPerTurn === 0) await yieldIfLong()
   }
   return readings
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { canonicalize, isJsonObject, type JsonValue } from '../../../../provenance/index.ts'
-import { createYieldBudget } from '../../../http/yield-budget.ts'
+import { createEventLoopYielder } from '../../../http/event-loop-yielder.ts'
 
 /** Minimum length of a hashed piece in UTF-16 code units. Hashing it takes longer than the call overhead. */
 const pieceLengthMin = 16 * 1024
@@ -11,14 +11,14 @@ const pieceLengthMin = 16 * 1024
  */
 export async function requestDigest(path: string, body: JsonValue): Promise<Buffer> {
   const digest = createHash('sha256')
-  const turn = createYieldBudget()
+  const yieldIfLong = createEventLoopYielder()
   let piece = `${path}\n`
   for (const text of canonicalPieces(body)) {
     piece += text
     if (piece.length < pieceLengthMin) continue
     digest.update(piece)
     piece = ''
-    await turn.endIfLong()
+    await yieldIfLong()
   }
   return digest.update(piece).digest()
 }

@@ -1,6 +1,6 @@
 import { canSee, visibleTypes } from '../../../../contract/record-visibility.ts'
 import { isErased } from '../../../db/record-encryption.ts'
-import { createYieldBudget } from '../../../http/yield-budget.ts'
+import { createEventLoopYielder } from '../../../http/event-loop-yielder.ts'
 import { cosignOf } from '../sealing/record-cosign.ts'
 import { findPlacesOfEntries, findSealPlace } from './log-entry-records-store.ts'
 import type { LogEntryRecords } from './log-entry-records-types.ts'
@@ -16,11 +16,11 @@ export const logEntryRecords: LogEntryRecords = {
     const ids = places.filter((place) => !place.erased).map((place) => place.recordId)
     const records = await findRecords(tx, ids, now)
     const readable = records.filter((record) => !isErased(tx, record.canonical))
-    const turn = createYieldBudget()
+    const yieldIfLong = createEventLoopYielder()
     const answers = new Map<string, string>()
     for (const record of readable) {
       answers.set(record.record_id, responseText(tx.tenantId, record))
-      await turn.endIfLong()
+      await yieldIfLong()
     }
     return answers
   },

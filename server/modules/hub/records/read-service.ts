@@ -7,7 +7,7 @@ import type { Database } from '../../../db/database.ts'
 import { isErased } from '../../../db/record-encryption.ts'
 import type { Caller, Tenant } from '../../../http/caller.ts'
 import { type CursorBinding, openCursor, signCursor } from '../../../http/cursor.ts'
-import { createYieldBudget } from '../../../http/yield-budget.ts'
+import { createEventLoopYielder } from '../../../http/event-loop-yielder.ts'
 import type { RecordQuery } from '../hub-schemas.ts'
 import { recordIdFloor } from '../sealing/record-clock.ts'
 import type { RecordClock } from '../sealing/record-clock-types.ts'
@@ -138,11 +138,11 @@ const largeTextLength = 1024 * 1024
 
 /** Yields now and then: to parse the texts of a large page takes 50 ms and more. */
 async function textsOf({ slug }: Tenant, records: readonly AnsweredRecord[]): Promise<string[]> {
-  const turn = createYieldBudget()
+  const yieldIfLong = createEventLoopYielder()
   const texts: string[] = []
   for (const record of records) {
     texts.push(responseText(slug, record))
-    await turn.endIfLong()
+    await yieldIfLong()
   }
   return texts
 }

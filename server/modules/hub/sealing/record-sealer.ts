@@ -11,7 +11,7 @@ import {
 } from '../../../../provenance/index.ts'
 import { contentMark, markClearSalt, markContentSalt } from '../../../db/content-salt.ts'
 import type { Tenant } from '../../../http/caller.ts'
-import { createYieldBudget } from '../../../http/yield-budget.ts'
+import { createEventLoopYielder } from '../../../http/event-loop-yielder.ts'
 import type { ProvenanceKeys, ProvenanceSigner } from '../../keys/keys-types.ts'
 import type { CommonMembers, RecordDraft, RecordSealer, Seal, SealedRecord } from '../hub-types.ts'
 import { indexColumnsOf } from '../records/record-columns.ts'
@@ -39,12 +39,12 @@ export function createRecordSealer(deps: { keys: ProvenanceKeys; clock: RecordCl
       const salts = randomBytes(saltBytes * drafts.length)
       const mark = contents && contentMark(tenant.slug, contents.keyId)
       const hashed: HashedRecord[] = []
-      const turn = createYieldBudget()
+      const yieldIfLong = createEventLoopYielder()
       for (const draft of drafts) {
         const salt = salts.subarray(saltBytes * hashed.length, saltBytes * (hashed.length + 1))
         if (tenant.mode === 'B') markSalt(salt, draft, mark)
         hashed.push(hashRecord(tenant, draft, clock, salt))
-        if (hashed.length % recordsPerTurn === 0) await turn.endIfLong()
+        if (hashed.length % recordsPerTurn === 0) await yieldIfLong()
       }
       const seals: Seal[] = []
       for (let start = 0; start < hashed.length; start += sealSizeMax) {

@@ -1,4 +1,4 @@
-import { createEventLoopYielder } from '../../../jobs/event-loop-yielder.ts'
+import { createEventLoopYielder } from '../../../http/event-loop-yielder.ts'
 import type { Directory } from '../directory/directory-types.ts'
 import type { PulledKind } from './pull-pages.ts'
 import { recordSeenEntries } from './seen-entries.ts'
@@ -29,15 +29,15 @@ export function pulledGroups(deps: { directory: Directory; reader: ResourceReade
       const read: (GroupEntry | undefined)[] = []
       const gone = 'was removed after the list of groups was read'
       const faults: string[] = []
-      const breathe = createEventLoopYielder()
+      const yieldIfLong = createEventLoopYielder()
       for (const each of resources) {
-        const entry = await readGroupEntry(deps.reader, each, attempt.mapping, breathe)
+        const entry = await readGroupEntry(deps.reader, each, attempt.mapping, yieldIfLong)
         const isWhole = entry?.memberIds !== undefined
         faults.push(entry ? gone : faultOf(each, 'displayName'))
         read.push(isWhole || !entry ? entry : await fetchMembers(attempt, entry, position))
         // Fetched members are applied before the next request, so a later failure does not fetch them again.
         if (entry && !isWhole) break
-        await breathe()
+        await yieldIfLong()
       }
       return {
         resource: 'Groups',

@@ -1,5 +1,5 @@
 import { rosterPullPageSize } from '../../../../contract/limits.ts'
-import { createEventLoopYielder } from '../../../jobs/event-loop-yielder.ts'
+import { createEventLoopYielder } from '../../../http/event-loop-yielder.ts'
 import type { Directory } from '../directory/directory-types.ts'
 import type { PulledKind } from './pull-pages.ts'
 import { recordSeenEntries } from './seen-entries.ts'
@@ -19,11 +19,11 @@ export function pulledUsers(deps: { directory: Directory; reader: ResourceReader
       })
     },
     async prepare({ tenant, syncId, actor }, resources) {
-      const breathe = createEventLoopYielder()
+      const yieldIfLong = createEventLoopYielder()
       const read: (UserEntry | undefined)[] = []
       for (const each of resources) {
         read.push(readUserEntry(deps.reader, each))
-        await breathe()
+        await yieldIfLong()
       }
       return {
         resource: 'Users',

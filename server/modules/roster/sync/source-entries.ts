@@ -39,7 +39,7 @@ export async function readGroupEntry(
   reader: ResourceReader,
   given: unknown,
   mapping: readonly GroupMapping[],
-  breathe: () => Promise<void>,
+  yieldIfLong: () => Promise<void>,
 ): Promise<GroupEntry | undefined> {
   if (!isJsonObject(given)) return undefined
   const { members, ...rest } = given
@@ -54,7 +54,7 @@ export async function readGroupEntry(
     sourceId,
     externalId: isNamed ? sourceId : (write.externalId ?? sourceId),
     write,
-    memberIds: await readMembers(members, breathe),
+    memberIds: await readMembers(members, yieldIfLong),
   }
 }
 
@@ -72,14 +72,14 @@ export function faultOf(given: unknown, nameMember: 'userName' | 'displayName'):
 export const rivalFault = 'has the externalId of another entry, and its own id is the externalId of a third'
 
 /** Returns the ids of members; skips nested groups and invalid ids. */
-export async function readMembers(members: unknown, breathe: () => Promise<void>): Promise<string[] | undefined> {
+export async function readMembers(members: unknown, yieldIfLong: () => Promise<void>): Promise<string[] | undefined> {
   if (!Array.isArray(members)) return undefined
   const ids = new Set<string>()
   for (const [index, member] of members.entries()) {
     const { value, type } = isJsonObject(member) ? member : { value: member, type: undefined }
     const id = typeof type === 'string' && type.toLowerCase() === 'group' ? undefined : readId(value)
     if (id !== undefined) ids.add(id)
-    if (index % membersAtOnce === membersAtOnce - 1) await breathe()
+    if (index % membersAtOnce === membersAtOnce - 1) await yieldIfLong()
   }
   return [...ids]
 }

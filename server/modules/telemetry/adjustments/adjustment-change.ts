@@ -1,6 +1,6 @@
 import { type AdjustmentKind, type AdjustmentSums, added, sumOf } from '../../../db/adjustment-sums.ts'
 import type { TenantTx } from '../../../db/database.ts'
-import { createYieldBudget } from '../../../http/yield-budget.ts'
+import { createEventLoopYielder } from '../../../http/event-loop-yielder.ts'
 
 const textsAtOnce = 500
 
@@ -9,7 +9,7 @@ export class AdjustmentChange implements AdjustmentSums {
   ratings = 0n
   erased = 0n
   readonly #tx: TenantTx
-  readonly #turn = createYieldBudget()
+  readonly #yieldIfLong = createEventLoopYielder()
 
   constructor(tx: TenantTx) {
     this.#tx = tx
@@ -19,7 +19,7 @@ export class AdjustmentChange implements AdjustmentSums {
     for (let at = 0; at < texts.length; at += textsAtOnce) {
       const some = texts.slice(at, at + textsAtOnce)
       this[kind] = added(this[kind], sumOf(this.#tx.proofs, this.#tx.tenantId, kind, some))
-      await this.#turn.endIfLong()
+      await this.#yieldIfLong()
     }
   }
 

@@ -1,5 +1,5 @@
 import type { TenantTx } from '../../../db/database.ts'
-import { createYieldBudget } from '../../../http/yield-budget.ts'
+import { createEventLoopYielder } from '../../../http/event-loop-yielder.ts'
 import type { PriceBook } from '../prices/list-price-book.ts'
 import { type ReadEvent, readStoredEvent } from '../stored-event.ts'
 import { exceptionOf } from './exceptions-response.ts'
@@ -44,7 +44,7 @@ export async function readExceptions(
   const { limit, belowId, fromId, filters } = request
   const items: CostException[] = []
   const index = indexFor(filters)
-  const turn = createYieldBudget()
+  const yieldIfLong = createEventLoopYielder()
   let above = firstBound(request.afterId, fromId)
   let left = scannedMax
   for (let size = scannedAtFirst; left > 0; size = scannedAtOnce) {
@@ -55,7 +55,7 @@ export async function readExceptions(
       // An item beyond the limit proves that a next page exists.
       if (found && items.length === limit) return { items, lastId: items.at(-1)!.record_id }
       if (found) items.push(found)
-      await turn.endIfLong()
+      await yieldIfLong()
     }
     if (records.length < asked) return { items, lastId: undefined }
     above = { operator: '>', recordId: records.at(-1)!.recordId }

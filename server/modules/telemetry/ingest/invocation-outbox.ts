@@ -1,5 +1,5 @@
 import type { IngestStep } from '../../../db/ingest-script.ts'
-import { createYieldBudget } from '../../../http/yield-budget.ts'
+import { createEventLoopYielder } from '../../../http/event-loop-yielder.ts'
 import type { SealedBatch } from '../../hub/hub-types.ts'
 import type { InvocationWatch, InvocationWatches, WebhookOutbox } from '../../webhooks/webhooks-types.ts'
 import type { RatedEvent } from './event-writer.ts'
@@ -26,7 +26,7 @@ export async function newsSteps(
   events: readonly RatedEvent[],
   sealed: boolean,
 ): Promise<IngestStep[]> {
-  const turn = createYieldBudget()
+  const yieldIfLong = createEventLoopYielder()
   const steps: IngestStep[] = []
   for (let from = 0; from < events.length; from += messagesPerStep) {
     const some = events.slice(from, from + messagesPerStep)
@@ -39,7 +39,7 @@ export async function newsSteps(
     )
     for (let at = 0; at < messages.length; at += messagesPerStep) {
       steps.push(outbox.step(tenantId, messages.slice(at, at + messagesPerStep)))
-      await turn.endIfLong()
+      await yieldIfLong()
     }
   }
   return steps

@@ -1,7 +1,7 @@
 import { ratingText } from '../../../db/adjustment-sums.ts'
 import type { DatabaseLog, TenantTx } from '../../../db/database.ts'
 import { isErased } from '../../../db/record-encryption.ts'
-import { createYieldBudget } from '../../../http/yield-budget.ts'
+import { createEventLoopYielder } from '../../../http/event-loop-yielder.ts'
 import { AdjustmentChange } from '../adjustments/adjustment-change.ts'
 import { type CostDifference, deltaOfDifferences } from '../rollups/rollup-delta.ts'
 import { eventsAfter } from '../rollups/rollup-rebuild-store.ts'
@@ -44,7 +44,7 @@ export async function repricePart(
   const differences: CostDifference[] = []
   let costBefore = BigInt(run.cost_before_micros)
   let costAfter = BigInt(run.cost_after_micros)
-  const turn = createYieldBudget()
+  const yieldIfLong = createEventLoopYielder()
   for (const stored of own) {
     const event = readStoredEvent(stored)
     if (!event) {
@@ -65,7 +65,7 @@ export async function repricePart(
         differences.push(differenceOf(event, price?.costMicros))
       }
     }
-    await turn.endIfLong()
+    await yieldIfLong()
   }
   const change = new AdjustmentChange(tx)
   if (ratings.length > 0) {

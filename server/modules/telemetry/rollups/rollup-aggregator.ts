@@ -1,5 +1,5 @@
 import type { DatabaseLog, TenantTx } from '../../../db/database.ts'
-import { createYieldBudget } from '../../../http/yield-budget.ts'
+import { createEventLoopYielder } from '../../../http/event-loop-yielder.ts'
 import { addUp, Cells } from './rollup-cells.ts'
 import { type DeltaEntry, readDelta, UnreadableDelta } from './rollup-delta.ts'
 import { mergeIntoRows } from './rollup-rows-store.ts'
@@ -92,13 +92,13 @@ export async function storeCells(tx: TenantTx, all: Cells): Promise<number> {
   if (all.size === 0) return 0
   const days = new Set<number>()
   for (const { firstQuarter } of all.values()) days.add(dayOfQuarter(firstQuarter))
-  const turn = createYieldBudget(turnMsMax)
+  const yieldIfLong = createEventLoopYielder(turnMsMax)
   let rows = 0
   // Handles one view after the other, so that their cells are not in memory together.
   for (const view of views) {
     if (view === 'all') continue
     const cells = new Cells()
-    await addUp(cells, all, view, turn)
+    await addUp(cells, all, view, yieldIfLong)
     rows += await mergeIntoRows(tx, 'quarter', cells.values())
   }
   // The last step, because it adds the stored values to these cells.
@@ -109,12 +109,12 @@ export async function storeCells(tx: TenantTx, all: Cells): Promise<number> {
 
 /** Counts entries, and yields to requests of the process. */
 function createCounter(all: Cells) {
-  const turn = createYieldBudget(turnMsMax)
+  const yieldIfLong = createEventLoopYielder(turnMsMax)
   return {
     async count(entries: readonly DeltaEntry[]): Promise<void> {
       for (const { quarter, dimensions, addTo } of entries) {
         addTo(all.figuresOf('all', quarter, dimensions))
-        await turn.endIfLong()
+        await yieldIfLong()
       }
     },
   }

@@ -2,7 +2,7 @@ import { eventFutureMinutesMax } from '../../../../contract/limits.ts'
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import type { Database, TenantTx } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
-import { createYieldBudget } from '../../../http/yield-budget.ts'
+import { createEventLoopYielder } from '../../../http/event-loop-yielder.ts'
 import type { Records } from '../../hub/hub-types.ts'
 import type { AuditFinding, FigureAudit } from '../../hub/integrity-sweep/sweep-types.ts'
 import { deltasAfter } from '../summary/summary-store.ts'
@@ -87,7 +87,7 @@ export function createRollupAudits(deps: { database: Database; records: Pick<Rec
   }
 
   async function addUnfolded(tx: TenantTx, sums: Sums): Promise<void> {
-    const turn = createYieldBudget()
+    const yieldIfLong = createEventLoopYielder()
     for (let last = noUuid; ; ) {
       const deltas = await deltasAfter(tx, last, deltasPerRead)
       for (const { entries } of deltas) {
@@ -95,7 +95,7 @@ export function createRollupAudits(deps: { database: Database; records: Pick<Rec
         for (const { quarter, dimensions, addTo } of entriesOf(entries))
           addTo(cells.figuresOf('all', quarter, dimensions))
         sums.addCells(cells)
-        await turn.endIfLong()
+        await yieldIfLong()
       }
       if (deltas.length < deltasPerRead) return
       last = deltas.at(-1)!.delta_id

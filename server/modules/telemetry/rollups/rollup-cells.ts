@@ -1,4 +1,3 @@
-import type { YieldBudget } from '../../../http/yield-budget.ts'
 import { LatencySketch } from './latency-sketch.ts'
 import { type Dimension, type View, viewDimensions } from './rollup-types.ts'
 
@@ -106,10 +105,10 @@ export function idsOf(dimensions: Dimensions): string {
 }
 
 /** Adds up the cells of the view `all` to those of another view. */
-export async function addUp(into: Cells, all: Cells, view: View, turn: YieldBudget): Promise<void> {
+export async function addUp(into: Cells, all: Cells, view: View, yieldIfLong: () => Promise<void>): Promise<void> {
   for (const { firstQuarter, dimensions, figures } of all.values()) {
     into.figuresOf(view, firstQuarter, keptBy(view, dimensions)).merge(figures)
-    await turn.endIfLong()
+    await yieldIfLong()
   }
 }
 

@@ -1,5 +1,5 @@
 import type { TenantTx } from '../../../db/database.ts'
-import { createYieldBudget } from '../../../http/yield-budget.ts'
+import { createEventLoopYielder } from '../../../http/event-loop-yielder.ts'
 import type { AuditFinding } from '../../hub/integrity-sweep/sweep-types.ts'
 import { usdOfExactMicros } from '../summary/summary-response.ts'
 import { auditedRows, isDayOpen } from './rollup-audit-store.ts'
@@ -27,7 +27,7 @@ export interface DayChecked {
 
 /** Compares the rows of a day with the records and with one another. Call it in a snapshot. */
 export async function checkDay(tx: TenantTx, day: number, sums: DaySums): Promise<DayChecked> {
-  const turn = createYieldBudget()
+  const yieldIfLong = createEventLoopYielder()
   let rows = 0
 
   /** Adds up the rows of one grain and view, as rows of other views. */
@@ -39,7 +39,7 @@ export async function checkDay(tx: TenantTx, day: number, sums: DaySums): Promis
         addValues(figures, values)
         for (const [at, way] of ways.entries()) sums[at]!.add(way({ view, firstQuarter, dimensions, figures }))
         rows += 1
-        await turn.endIfLong()
+        await yieldIfLong()
       }
     }
     return sums

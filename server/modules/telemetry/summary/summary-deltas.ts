@@ -1,5 +1,5 @@
 import type { TenantTx } from '../../../db/database.ts'
-import { createYieldBudget } from '../../../http/yield-budget.ts'
+import { createEventLoopYielder } from '../../../http/event-loop-yielder.ts'
 import { Figures } from '../rollups/rollup-cells.ts'
 import { type DeltaEntry, readDelta, UnreadableDelta } from '../rollups/rollup-delta.ts'
 import type { Dimension } from '../rollups/rollup-types.ts'
@@ -28,13 +28,13 @@ export async function readUnfolded(
   after: RowPosition | undefined,
 ): Promise<Unfolded> {
   const unfolded = { rows: new FiguresRows(), totals: new Figures() }
-  const turn = createYieldBudget()
+  const yieldIfLong = createEventLoopYielder()
   let last = noUuid
   for (;;) {
     const deltas = await deltasAfter(tx, last, deltasAtOnce)
     for (const { entries: text } of deltas) {
       for (const [index, entry] of entriesOf(text).entries()) {
-        if (index % entriesAtOnce === 0) await turn.endIfLong()
+        if (index % entriesAtOnce === 0) await yieldIfLong()
         addEntry(unfolded, entry, request, after)
       }
     }

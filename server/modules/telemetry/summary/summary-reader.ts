@@ -1,5 +1,5 @@
 import type { TenantTx } from '../../../db/database.ts'
-import { createYieldBudget } from '../../../http/yield-budget.ts'
+import { createEventLoopYielder } from '../../../http/event-loop-yielder.ts'
 import { Figures } from '../rollups/rollup-cells.ts'
 import { type Dimension, quartersPerDay, type View, viewDimensions } from '../rollups/rollup-types.ts'
 import { placeOf, readUnfolded, type Unfolded } from './summary-deltas.ts'
@@ -79,10 +79,10 @@ async function readRows(
  */
 async function readWindow(tx: TenantTx, query: SumsQuery, unfolded: Unfolded): Promise<FiguresRow[]> {
   const rows = new FiguresRows()
-  const turn = createYieldBudget()
+  const yieldIfLong = createEventLoopYielder()
   for (const sums of await sumsOf(tx, query)) {
     addSums(rows.figuresAt(query.starts[sums.at]!, sums.key), sums)
-    await turn.endIfLong()
+    await yieldIfLong()
   }
   for (const start of query.starts) {
     for (const { key, figures } of unfolded.rows.of(start)) rows.figuresAt(start, key).merge(figures)

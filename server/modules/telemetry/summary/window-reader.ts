@@ -1,5 +1,5 @@
 import type { TenantTx } from '../../../db/database.ts'
-import { createYieldBudget, type YieldBudget } from '../../../http/yield-budget.ts'
+import { createEventLoopYielder } from '../../../http/event-loop-yielder.ts'
 import { Figures } from '../rollups/rollup-cells.ts'
 import { isPseudonym } from '../rollups/rollup-erasure.ts'
 import { quarterMs } from '../rollups/rollup-types.ts'
@@ -23,10 +23,10 @@ type ByPlace<T> = (T | undefined)[]
 
 export const telemetryWindows: TelemetryWindows = {
   async eachGroup(tx, question, reading) {
-    const turn = createYieldBudget()
+    const yieldIfLong = createEventLoopYielder()
     const beganMs = performance.now()
     const request = requestOf(question)
-    const unfolded = await unfoldedByKey(tx, request, reading.after, turn)
+    const unfolded = await unfoldedByKey(tx, request, reading.after, yieldIfLong)
     const spans = spansOf(intervalsOf(request), await openDaysWithin(tx, wholeDaysOf(request.range)))
     const view = viewFor(request, request.groupBy)
     const { latencies } = question
@@ -45,7 +45,7 @@ export const telemetryWindows: TelemetryWindows = {
       for (const [key, sums] of folded) {
         const ofKey = unfolded.get(key) ?? []
         unfolded.delete(key)
-        await giveKey(key, sums, ofKey, request.starts.length, latencies, reading, turn)
+        await giveKey(key, sums, ofKey, request.starts.length, latencies, reading, yieldIfLong)
         after = key
         if (isOver()) {
           isLast = false
@@ -53,10 +53,10 @@ export const telemetryWindows: TelemetryWindows = {
         }
       }
       for (const [key, ofKey] of unfolded) {
-        await turn.endIfLong()
+        await yieldIfLong()
         if (!isLast && after !== undefined && compareBytes(key, after) > 0) continue
         unfolded.delete(key)
-        await giveKey(key, [], ofKey, request.starts.length, latencies, reading, turn)
+        await giveKey(key, [], ofKey, request.starts.length, latencies, reading, yieldIfLong)
       }
       if (isLast) return undefined
       if (isOver()) return after
@@ -84,13 +84,18 @@ function intervalsOf({ range, starts }: WindowRequest) {
 }
 
 /** Reads deltas that are not aggregated yet, for keys after the given one. */
-async function unfoldedByKey(tx: TenantTx, request: WindowRequest, after: string | undefined, turn: YieldBudget) {
+async function unfoldedByKey(
+  tx: TenantTx,
+  request: WindowRequest,
+  after: string | undefined,
+  yieldIfLong: () => Promise<void>,
+) {
   const { rows } = await readUnfolded(tx, request, undefined)
   const byKey = new Map<string, ByPlace<Figures>>()
   for (const [place, start] of request.starts.entries()) {
     for (const { key, figures } of rows.of(start)) {
       if (after === undefined || compareBytes(key, after) > 0) byKey.getOrInsertComputed(key, () => [])[place] = figures
-      await turn.endIfLong()
+      await yieldIfLong()
     }
   }
   return byKey
@@ -104,7 +109,7 @@ async function giveKey(
   places: number,
   latencies: boolean,
   { take }: WindowReading,
-  turn: YieldBudget,
+  yieldIfLong: () => Promise<void>,
 ): Promise<void> {
   if (isPseudonym(key)) return
   const folded: ByPlace<SumRow> = []
@@ -117,7 +122,7 @@ async function giveKey(
     if (ofDeltas) figures.merge(ofDeltas)
     if (ofRollups || ofDeltas) group = groupOf(figures, latencies)
     if (group) take(key, place, group)
-    await turn.endIfLong()
+    await yieldIfLong()
   }
 }
 

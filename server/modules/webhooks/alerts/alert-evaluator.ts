@@ -1,5 +1,5 @@
 import type { Database, TenantTx } from '../../../db/database.ts'
-import { createEventLoopYielder } from '../../../jobs/event-loop-yielder.ts'
+import { createEventLoopYielder } from '../../../http/event-loop-yielder.ts'
 import type { RecordClock } from '../../hub/sealing/record-clock-types.ts'
 import type { TelemetryWindows } from '../../telemetry/summary/window-types.ts'
 import type { Endpoints, WebhookOutbox } from '../webhooks-types.ts'
@@ -97,13 +97,13 @@ export function createAlertEvaluator(deps: {
 
   async function addOpen(tx: TenantTx, findings: AlertFindings, watches: Reading['watches']): Promise<void> {
     const ruleIds = [...new Set(watches.map(({ ruleId }) => ruleId))]
-    const breath = createEventLoopYielder()
+    const yieldIfLong = createEventLoopYielder()
     let last: OpenAlert | undefined
     for (;;) {
       const names = await store.openNames(tx, ruleIds, last, namesAtOnce)
       for (const name of names) {
         findings.addOpen(name)
-        await breath()
+        await yieldIfLong()
       }
       last = names.at(-1)
       if (names.length < namesAtOnce) return

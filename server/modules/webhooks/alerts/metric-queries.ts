@@ -15,7 +15,10 @@ export interface Reading {
 }
 
 /** Returns the readings that the rules of enabled endpoints need, those grouped by user last. */
-export async function queryMetrics(endpoints: readonly Endpoint[], breath: () => Promise<void>): Promise<Reading[]> {
+export async function queryMetrics(
+  endpoints: readonly Endpoint[],
+  yieldIfLong: () => Promise<void>,
+): Promise<Reading[]> {
   const readings = new Map<string, Reading>()
   for (const endpoint of endpoints) {
     if (!endpoint.enabled) continue
@@ -25,7 +28,7 @@ export async function queryMetrics(endpoints: readonly Endpoint[], breath: () =>
       const reading = readings.getOrInsertComputed(name, () => ({ name, scope, watches: [] }))
       reading.watches.push({ webhookId: endpoint.webhookId, ruleId, rule, keys: keysOf(endpoint, rule) })
     }
-    await breath()
+    await yieldIfLong()
   }
   const order = ['skill', 'archetype', 'user']
   return [...readings.values()].sort((a, b) => order.indexOf(a.scope.groupBy) - order.indexOf(b.scope.groupBy))

@@ -1,6 +1,6 @@
 import { DomainError } from '../../../../contract/domain-error.ts'
 import type { Database, DatabaseLog, TenantTx } from '../../../db/database.ts'
-import { createEventLoopYielder } from '../../../jobs/event-loop-yielder.ts'
+import { createEventLoopYielder } from '../../../http/event-loop-yielder.ts'
 import type { RecordClock } from '../../hub/sealing/record-clock-types.ts'
 import {
   insertDeliveries,
@@ -75,23 +75,23 @@ export function createRelay(deps: {
   }
 
   async function relaySome(tx: TenantTx, rows: readonly store.OutboxRow[]): Promise<Part> {
-    const breathe = createEventLoopYielder()
+    const yieldIfLong = createEventLoopYielder()
     const part = new Part(await endpoints.all(tx), clock)
     const done: string[] = []
     for (const row of rows) {
-      await breathe()
+      await yieldIfLong()
       const messages = messagesOf(tx, row)
       if (!messages) continue
       let taken = 0
       while (taken < messages.length && part.take(messages[taken] as QueuedMessage)) {
         taken += 1
-        await breathe()
+        await yieldIfLong()
       }
       if (taken === messages.length) done.push(row.outbox_id)
       else if (taken > 0) await updateOutboxRow(tx, row.outbox_id, writeMessages(messages.slice(taken)))
       if (taken < messages.length) break
     }
-    await part.insert(tx, breathe)
+    await part.insert(tx, yieldIfLong)
     if (done.length > 0) await deleteOutboxRows(tx, done)
     return part
   }
@@ -180,7 +180,7 @@ class Part {
     return true
   }
 
-  async insert(tx: TenantTx, breathe: () => Promise<void>): Promise<void> {
+  async insert(tx: TenantTx, yieldIfLong: () => Promise<void>): Promise<void> {
     if (this.#told.length === 0) return
     const last = await takeSequences(tx, this.#counts)
     this.grown = dueForLook(this.#counts, last)
@@ -191,7 +191,7 @@ class Part {
       }
     }
     for (const some of statementsOf(this.#told)) {
-      await breathe()
+      await yieldIfLong()
       await insertDeliveries(tx, some)
     }
   }

@@ -1,33 +1,29 @@
 import { setImmediate } from 'node:timers/promises'
 
 /** Milliseconds that other requests may wait for long work of one. */
-const turnMsMaxDefault = 5
+const workMsMaxDefault = 5
 
-/** Yields to the event loop in the middle of long work. */
-export interface YieldBudget {
-  endIfLong(): Promise<void>
-}
-
-/** @param turnMsMax milliseconds that others may wait; a request passes through several turns */
-export function createYieldBudget(turnMsMax = turnMsMaxDefault): YieldBudget {
+/**
+ * Returns a function that yields to the event loop if its caller has run for too long. Await it inside long loops.
+ *
+ * @param workMsMax milliseconds that others may wait; a request passes through several turns of the event loop
+ */
+export function createEventLoopYielder(workMsMax = workMsMaxDefault): () => Promise<void> {
   let beganMs = performance.now()
-  return {
-    async endIfLong(): Promise<void> {
-      const nowMs = performance.now()
-      if (nowMs - beganMs < turnMsMax) return
-      await setImmediate()
-      beganMs = performance.now()
-    },
+  return async () => {
+    if (performance.now() - beganMs < workMsMax) return
+    await setImmediate()
+    beganMs = performance.now()
   }
 }
 
 /** Runs work that yields periodically, in turns with other work of the process. */
 export async function runYielding<Result>(work: Generator<void, Result>): Promise<Result> {
-  const turn = createYieldBudget()
+  const yieldIfLong = createEventLoopYielder()
   for (;;) {
     const step = work.next()
     if (step.done) return step.value
-    await turn.endIfLong()
+    await yieldIfLong()
   }
 }
 
