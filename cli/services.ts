@@ -43,7 +43,7 @@ export interface Services {
   archetypes: Archetypes
   rollups: Rollups
   acceptAdjustments: AcceptAdjustments
-  log: Pick<LogModule, 'takeIn'>
+  log: Pick<LogModule, 'integrate'>
   erasure: Erasure
   sweeper: Sweeper
   rating: TelemetryRepricing

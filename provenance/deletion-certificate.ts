@@ -215,8 +215,8 @@ function problemWithStatements(certificate: DeletionCertificate): Problem {
     subject: `record:${record_id}`,
   }
   const { purged_by, purge_reason: reason, leaf_hash, seal_id, leaf_index } = certificate
-  const told = { record_type, purged_at, reason }
-  const erasure = { ...told, purged_by, erased_at, leaf_hash, seal_id, leaf_index }
+  const purge = { record_type, purged_at, reason }
+  const erasure = { ...purge, purged_by, erased_at, leaf_hash, seal_id, leaf_index }
   const ofErased =
     difference(events.erased, { ...common, event_kind: 'hub.record_hard_deleted' }) ??
     difference(detailsOf(events.erased), erasure, '/details')
@@ -237,7 +237,7 @@ function problemWithStatements(certificate: DeletionCertificate): Problem {
   }
   const ofPurged =
     difference(events.purged, { ...common, event_kind: 'hub.record_purged' }) ??
-    difference(detailsOf(events.purged), { ...told, actor: purged_by }, '/details')
+    difference(detailsOf(events.purged), { ...purge, actor: purged_by }, '/details')
   if (ofPurged !== undefined) return `/events/purged${ofPurged}`
   if (purged_at >= erased_at) return 'it was erased before it was purged'
   return early(bufferEndOf(detailsOf(events.purged)))

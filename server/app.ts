@@ -259,7 +259,7 @@ export async function createModules(options: ModulesOptions): Promise<Modules> {
       tenantLog.sealed(tenantId)
     },
     news: webhooks,
-    ...{ told: hub.told, unproven: hub.pricesUnproven },
+    ...{ verifiedEvents: hub.verifiedEvents, unproven: hub.pricesUnproven },
     findTenant: (slug) => tenants.directory.find(slug, { evenSuspended: true }),
     jobSender,
   })

@@ -45,7 +45,7 @@ async function readKey(file: string): Promise<Buffer | undefined> {
   if (key.length === 32) return key
   throw new StartupError(
     `The master key ${file} is damaged: it is not the base64 of 32 bytes.`,
-    'Restore the file from a backup: without it the stored private keys cannot be opened.',
+    'Restore the file from a backup: without it the stored private keys cannot be decrypted.',
   )
 }
 

@@ -61,7 +61,7 @@ const isPurged = async (id: string) => (await lab.reading.get(caller, id, false)
 
 /** What the sweeper says: subjects, and what should be so. */
 async function swept(): Promise<Record<string, string[]>> {
-  const sweep = createHoldSweep({ database: lab.database, told: lab.told })
+  const sweep = createHoldSweep({ database: lab.database, verifiedEvents: lab.verifiedEvents })
   const findings = []
   for (let cursor = firstHoldCursor; ; ) {
     const step = await sweep(tenant, cursor)

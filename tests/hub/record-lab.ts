@@ -54,7 +54,7 @@ export async function openRecordLab(options: RecordLabOptions = {}) {
   const { verificationEntry: entry } = options
   const pool = createVerificationPool(entry ? { entry } : {})
   const holdEvidence = createHoldEvidence({ keys, pool })
-  const { holds, told } = holdEvidence
+  const { holds, verifiedEvents } = holdEvidence
   const check = createRecordVerifier({ keys, holdEvidence, pool })
 
   /** The services of a process: nothing is shared with another one but what is stored. */
@@ -65,7 +65,7 @@ export async function openRecordLab(options: RecordLabOptions = {}) {
     const now = options.now ? { now: options.now } : {}
     const tampering = createTamperReporter({ database, governance, check, log, ...now })
     const verification = createStoredVerification({ check, tampering })
-    const shared = { ...store, database, keys, governance, tampering, verification, holds, told, log }
+    const shared = { ...store, database, keys, governance, tampering, verification, holds, verifiedEvents, log }
     const deps = { ...shared, cursorKey: Buffer.alloc(32, 7) }
 
     async function write(tenant: Tenant, ...drafts: Draft[]): Promise<string[]> {
@@ -122,7 +122,7 @@ export async function openRecordLab(options: RecordLabOptions = {}) {
     ...test,
     ...own,
     keys,
-    told,
+    verifiedEvents,
     openProcess,
     reporterOfAnotherProcess,
     openTenant,

@@ -54,7 +54,7 @@ export function sweeperOf(hub: TestHub, { plan = {}, before = () => {}, tenants,
       keys: modules.keys.provenance,
       records: sealedRecords,
       verification: modules.hub.verification,
-      told: modules.hub.told,
+      verifiedEvents: modules.hub.verifiedEvents,
       figures: () => ({ audit: modules.rollups.audit, prices: modules.telemetry.priceProof.read }),
       tampering: createTamperReporter({
         database,

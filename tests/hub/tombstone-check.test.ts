@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { bufferEndOf } from '../../provenance/purge-event.ts'
-import { checkTombstone, type ToldChange } from '../../server/modules/hub/integrity-sweep/event-check.ts'
+import { checkTombstone, type StateChange } from '../../server/modules/hub/integrity-sweep/event-check.ts'
 import type { TombstoneRow } from '../../server/modules/hub/integrity-sweep/sweep-store.ts'
 
 const purgedAt = '2026-03-14T09:26:53.589793Z'
@@ -17,7 +17,7 @@ const tombstone: TombstoneRow = {
   event_id: 'erasure-1',
   erased_at: end,
 }
-const purged: ToldChange = {
+const purged: StateChange = {
   eventId: 'purge-1',
   kind: 'hub.record_purged',
   recordId: 'record-1',
@@ -33,7 +33,7 @@ const details = {
   purge_event: 'purge-1',
   erased_at: end,
 }
-const erasedAt = (time: string, more = {}): [TombstoneRow, ToldChange] => [
+const erasedAt = (time: string, more = {}): [TombstoneRow, StateChange] => [
   { ...tombstone, erased_at: time },
   {
     eventId: 'erasure-1',
@@ -42,7 +42,7 @@ const erasedAt = (time: string, more = {}): [TombstoneRow, ToldChange] => [
     details: { ...details, erased_at: time, ...more },
   },
 ]
-const isFound = ([row, erased]: [TombstoneRow, ToldChange], purge: ToldChange | undefined = purged) =>
+const isFound = ([row, erased]: [TombstoneRow, StateChange], purge: StateChange | undefined = purged) =>
   checkTombstone(row, { erased, purged: purge }, undefined).length > 0
 
 const tooSoon = '2026-04-13T09:26:53.589792Z'

@@ -172,6 +172,6 @@ describe('on a database', () => {
     listener.close()
     const { rowCount } = await superuser.query(`select from hub.seal_arrivals where tenant_id = 'acme'`)
     expect(rowCount).toBeGreaterThan(0)
-    expect(await log.takeIn(acme)).toMatchObject({ added: expect.any(Number) })
+    expect(await log.integrate(acme)).toMatchObject({ added: expect.any(Number) })
   })
 })

@@ -175,7 +175,7 @@ export function createContentKeys(deps: {
     try {
       return await provider.unwrap(row.key_ref, row.wrapped, { tenant: tenantId, keyId: row.key_id })
     } catch (error) {
-      throw asUnavailable(error, 'The content of this tenant cannot be opened just now.')
+      throw asUnavailable(error, 'The content of this tenant cannot be decrypted at the moment.')
     }
   }
 

@@ -71,7 +71,7 @@ export interface HubModule {
   loggedRecords: LogEntryRecords
   verification: StoredVerification
   /** Verified governance events. */
-  told: VerifiedEvents
+  verifiedEvents: VerifiedEvents
   /** Decides whether all content may be destroyed with its keys. */
   destruction: ContentDestruction
   erasure: Erasure
@@ -136,7 +136,7 @@ export function createHubModule(
 ): HubModule {
   const pool = createVerificationPool()
   const holdEvidence = createHoldEvidence({ ...deps, pool })
-  const { holds, told } = holdEvidence
+  const { holds, verifiedEvents } = holdEvidence
   const check = createRecordVerifier({ ...deps, pool, holdEvidence })
   const tampering = createTamperReporter({ ...deps, check })
   const verification = createStoredVerification({ check, tampering })
@@ -144,16 +144,16 @@ export function createHubModule(
   const erasure = createErasure({
     ...deps,
     holds,
-    told,
+    verifiedEvents,
     verification,
     erasureParticipants: () => [idempotencyErasure(deps.idempotency), ...deps.erasureParticipants()],
   })
   const cursorKey = deriveKey(deps.masterKey, cursorKeyPurpose)
-  const releases = createEventReleases({ ...deps, told, cursorKey })
+  const releases = createEventReleases({ ...deps, verifiedEvents, cursorKey })
   const services = {
     reading: createRecordReading({ ...deps, verification, cursorKey }),
     writing: createRecordWriting(deps),
-    purger: createRecordPurger({ ...deps, holds, told }),
+    purger: createRecordPurger({ ...deps, holds, verifiedEvents }),
     relations: createRecordRelations(deps),
   }
   return {
@@ -161,18 +161,18 @@ export function createHubModule(
       addHubRoutes(app, services)
       addErasureRoutes(app, createDeletionCertificates(deps))
       addReleaseRoutes(app, releases)
-      addHoldRoutes(app, createHolds({ ...deps, holds, told, cursorKey }))
+      addHoldRoutes(app, createHolds({ ...deps, holds, verifiedEvents, cursorKey }))
       addRecordStateRoutes(app, createRecordStates({ ...deps, holds }))
-      addRetentionRoutes(app, createRetention({ ...deps, told }))
+      addRetentionRoutes(app, createRetention({ ...deps, verifiedEvents }))
     },
     sealedRecords,
     loggedRecords: logEntryRecords,
     verification,
-    told,
-    destruction: createDestructionRules({ told }),
+    verifiedEvents,
+    destruction: createDestructionRules({ verifiedEvents }),
     erasure,
-    holdsAfterRestore: createHoldReplay({ ...deps, holds, told }),
-    sweeper: createSweeper({ ...deps, records: sealedRecords, verification, told, tampering }),
+    holdsAfterRestore: createHoldReplay({ ...deps, holds, verifiedEvents }),
+    sweeper: createSweeper({ ...deps, records: sealedRecords, verification, verifiedEvents, tampering }),
     logDisagreed(tenant, found) {
       const failedChecks = ['log_continues_kept_checkpoint']
       tampering.report(tenant, [{ subject: `log:${tenant.logName}`, failedChecks, found, service: 'checkpoints' }])

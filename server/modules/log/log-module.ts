@@ -18,7 +18,7 @@ import { createTenantLogs } from './tenant-logs.ts'
 export interface LogModule {
   logs: TenantLogs
   /** Integrates arrivals. Returns the number of seals, with the names of the command's output. */
-  takeIn(tenant: Tenant): Promise<{ added: number; tree_size: number }>
+  integrate(tenant: Tenant): Promise<{ added: number; tree_size: number }>
   /** Must be called after a commit that stored seals. They are integrated within a second. */
   sealed(tenantId: string): void
   routes(app: FastifyInstance): void
@@ -50,16 +50,16 @@ export function createLogModule(deps: {
     hear: (heard) => listenForArrivals(database, heard),
     log: deps.log,
   })
-  let news: ArrivalNotifier | undefined
+  let notifier: ArrivalNotifier | undefined
   return {
     logs,
-    async takeIn(tenant) {
+    async integrate(tenant) {
       const before = await database.withTenant(tenant.slug, logs.head, { readOnly: true })
       const { treeSize } = await logs.integrate(tenant)
       return { added: treeSize - (before?.treeSize ?? 0), tree_size: treeSize }
     },
     sealed(tenantId) {
-      if (news) news.tell(tenantId)
+      if (notifier) notifier.tell(tenantId)
       else integrator.sealed(tenantId)
     },
     routes: (app) =>
@@ -69,10 +69,10 @@ export function createLogModule(deps: {
       }),
     start: integrator.start,
     tellOthers() {
-      news ??= createArrivalNotifier(database)
+      notifier ??= createArrivalNotifier(database)
     },
     async stop() {
-      await Promise.all([integrator.stop(), news?.close()])
+      await Promise.all([integrator.stop(), notifier?.close()])
     },
   }
 }

@@ -25,16 +25,16 @@ export function createTenantLogs(deps: {
 
   const look = (tenantId: string) => database.withTenant(tenantId, findHeadAndWaiting, { readOnly: true })
 
-  async function takeIn(tenant: Tenant): Promise<LogHead> {
+  async function integrateAll(tenant: Tenant): Promise<LogHead> {
     for (;;) {
-      const { head, signed, more } = await takeSome(tenant)
+      const { head, signed, more } = await integrateSome(tenant)
       if (more) continue
       if (signed) headSigned(tenant, head)
       return head
     }
   }
 
-  async function takeSome(tenant: Tenant) {
+  async function integrateSome(tenant: Tenant) {
     const some = async (needed: readonly string[]) => {
       const knownKeys = await keys.publicKeysOf(tenant.slug, needed)
       return database.withTenant(tenant.slug, async (tx) => {
@@ -59,7 +59,7 @@ export function createTenantLogs(deps: {
   async function integrate(tenant: Tenant): Promise<LogHead> {
     const { head, waiting } = await look(tenant.slug)
     if (head && !waiting && isSignedBy(head, await keys.signerOf(tenant.slug))) return head
-    return turns(tenant.slug, () => takeIn(tenant))
+    return turns(tenant.slug, () => integrateAll(tenant))
   }
 
   return {

@@ -62,7 +62,7 @@ export function createTelemetryModule(deps: {
   /** The wanted messages about invocations, and their outbox. */
   news: InvocationOutbox
   /** Reads verified governance events, which price lists are compared with. */
-  told: VerifiedEvents
+  verifiedEvents: VerifiedEvents
   /** Reports a tenant whose price list differs from its signed event. */
   unproven(tenantId: string, eventId: string | undefined): void
   findTenant: (slug: string) => Promise<Tenant | undefined>

@@ -16,14 +16,14 @@ const dayMs = 24 * 3_600_000
 /**
  * Decides when all content of a tenant may be destroyed at once: when no hold and no retention rule protects any of it.
  */
-export function createDestructionRules({ told }: { told: VerifiedEvents }): ContentDestruction {
+export function createDestructionRules({ verifiedEvents }: { verifiedEvents: VerifiedEvents }): ContentDestruction {
   /**
    * Throws if a hold is in force. A released hold stays in force unless a verified governance event records its
    * release.
    */
   async function requireNoHold(tx: TenantTx): Promise<void> {
     const ended = await findEndedHolds(tx)
-    const events = await told.find(
+    const events = await verifiedEvents.find(
       tx,
       ended.map((hold) => hold.release_event_id),
     )
@@ -42,7 +42,7 @@ export function createDestructionRules({ told }: { told: VerifiedEvents }): Cont
   }
 
   async function requireNotKept(tx: TenantTx): Promise<void> {
-    const { rules } = await findProvenRetention(tx, told)
+    const { rules } = await findProvenRetention(tx, verifiedEvents)
     for (const { record_type, min_days } of rules) {
       if (min_days === undefined || min_days === 0) continue
       const since = Math.max(0, Date.now() - min_days * dayMs)

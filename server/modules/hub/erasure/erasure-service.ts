@@ -29,7 +29,7 @@ export function createErasure(deps: {
   clock: RecordClock
   governance: GovernanceLog
   holds: HoldCheck
-  told: VerifiedEvents
+  verifiedEvents: VerifiedEvents
   verification: StoredVerification
   erasureList: ErasureJournal
   erasureParticipants: () => readonly ErasureParticipant[]

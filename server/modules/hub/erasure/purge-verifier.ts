@@ -37,13 +37,16 @@ export function createPurgeVerifier(deps: { database: Database; verification: St
       const sound = new Map(
         events.flatMap((event, at) => (verifications[at]!.verified ? [[event.record_id, event] as const] : [])),
       )
-      return due.filter((record) => tellsOf(sound.get(record.event_id ?? ''), record))
+      return due.filter((record) => matchesPurge(sound.get(record.event_id ?? ''), record))
     },
   }
 }
 
 /** Returns whether the event records this purge. The recovery period must not end before the recorded end. */
-function tellsOf(event: StoredRecord | undefined, { record_id, purged_at, hard_delete_after }: DueRecord): boolean {
+function matchesPurge(
+  event: StoredRecord | undefined,
+  { record_id, purged_at, hard_delete_after }: DueRecord,
+): boolean {
   const { event_kind, subject, details, created_by } = parseCanonical(event?.canonical ?? '') ?? {}
   if (!isJsonObject(details)) return false
   const end = bufferEndOf(details)

@@ -31,13 +31,13 @@ export function createRetentionPurge(deps: {
   clock: RecordClock
   governance: GovernanceLog
   holds: HoldCheck
-  told: VerifiedEvents
+  verifiedEvents: VerifiedEvents
 }): RetentionPurge {
-  const { database, clock, governance, holds, told } = deps
+  const { database, clock, governance, holds, verifiedEvents } = deps
 
   /** Returns the rules in force: stored rules that a verified event records and no later event replaces. */
   async function findRules(tx: TenantTx): Promise<ProvenRetention> {
-    const retention = await findProvenRetention(tx, told)
+    const retention = await findProvenRetention(tx, verifiedEvents)
     return (await wereReplaced(tx)) ? { ...retention, rules: [] } : retention
   }
 

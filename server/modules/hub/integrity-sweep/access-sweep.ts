@@ -12,11 +12,11 @@ import type { Proven } from '../../../db/row-proofs.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import { recordIdFloor } from '../sealing/record-clock.ts'
 import type { VerifiedEvents } from '../verification/verified-events.ts'
+import { type AccessInEvents, applyEvent, noAccess } from './access-in-events.ts'
 import { findAccessEvents, findProvenRows } from './access-sweep-store.ts'
 import type { Finding } from './finding.ts'
 import { firstId } from './record-scan.ts'
-import { type DigestsInForce, digestKey, takeInDigests } from './row-digests-in-force.ts'
-import { noAccess, type ToldAccess, takeIn } from './told-access.ts'
+import { applyEventDigests, type DigestsInForce, digestKey } from './row-digests-in-force.ts'
 
 /** The progress of a round over the rows that grant access. */
 export interface AccessCursor {
@@ -25,7 +25,7 @@ export interface AccessCursor {
   after: string
   /** The id from which reading events continues; earlier events keep their effect. */
   event: string
-  told: ToldAccess
+  access: AccessInEvents
   digests: DigestsInForce
 }
 
@@ -33,7 +33,7 @@ export const firstAccessCursor: AccessCursor = {
   table: 0,
   after: '',
   event: firstId,
-  told: new Map(),
+  access: new Map(),
   digests: new Map(),
 }
 
@@ -53,7 +53,7 @@ const lateMs = 120_000
  * Verifies the rows that grant access, whether or not they are used. Compares each row with the newest event about it:
  * a row that was set back, with a formerly valid proof, has another digest or grants another access.
  */
-export function createAccessSweep(deps: { database: Database; told: VerifiedEvents }) {
+export function createAccessSweep(deps: { database: Database; verifiedEvents: VerifiedEvents }) {
   const { database } = deps
 
   /**
@@ -66,24 +66,25 @@ export function createAccessSweep(deps: { database: Database; told: VerifiedEven
     cursor: AccessCursor,
   ): Promise<{ cursor: AccessCursor; rows: number; isUpToDate: boolean }> {
     const floor = recordIdFloor(Date.now() - lateMs, 0)
-    const told = new Map(cursor.told)
+    const access = new Map(cursor.access)
     const digests = new Map(cursor.digests)
     let { event: settled } = cursor
     for (let [after, rows] = [settled, 0]; ; ) {
       const found = await findAccessEvents(tx, after, stepEvents)
       const ids = found.flatMap(({ record_id, is_of_access }) => (is_of_access ? [record_id] : []))
-      const events = await deps.told.find(tx, ids)
+      const events = await deps.verifiedEvents.find(tx, ids)
       for (const id of ids) {
         const event = events.get(id)
         if (!event) continue
-        takeIn(told, event)
-        takeInDigests(digests, event)
+        applyEvent(access, event)
+        applyEventDigests(digests, event)
       }
       after = found.at(-1)?.record_id ?? after
       settled = found.findLast(({ record_id }) => record_id < floor)?.record_id ?? settled
       rows += ids.length
       const isUpToDate = found.length < stepEvents
-      if (isUpToDate || after < floor) return { cursor: { ...cursor, event: settled, told, digests }, rows, isUpToDate }
+      if (isUpToDate || after < floor)
+        return { cursor: { ...cursor, event: settled, access, digests }, rows, isUpToDate }
     }
   }
 
@@ -130,22 +131,22 @@ export function createAccessSweep(deps: { database: Database; told: VerifiedEven
  * undefined otherwise.
  */
 function contradictingEvent(
-  { told, digests }: AccessCursor,
+  { access, digests }: AccessCursor,
   rows: ProvenRows<unknown>,
   row: Proven<unknown>,
   subject: string,
 ): string | null | undefined {
   const inForce = digests.get(digestKey(rows.table, subject))
   if (inForce) return inForce.digest === digestOfProof(row.proof!) ? undefined : inForce.eventId
-  const [stored, newest] = [accessOf(rows, row), told.get(subject)]
+  const [stored, newest] = [accessOf(rows, row), access.get(subject)]
   if (stored === undefined || stored === newest?.access) return undefined
   if (stored === 'member' && newest?.access !== noAccess) return undefined
   return newest?.eventId ?? null
 }
 
 /**
- * Returns the access that a row grants, with the values of {@link ToldAccess}; undefined if no event is compared with
- * it.
+ * Returns the access that a row grants, with the values of {@link AccessInEvents}; undefined if it is not compared with
+ * an event.
  */
 function accessOf(rows: unknown, row: unknown): string | undefined {
   if (rows === userRows) {

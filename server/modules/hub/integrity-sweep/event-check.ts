@@ -6,7 +6,7 @@ import type { Finding } from './finding.ts'
 import type { StandingRow, TombstoneRow } from './sweep-store.ts'
 
 /** A governance event of the service about the state of a record, parsed from a verified text. */
-export interface ToldChange {
+export interface StateChange {
   eventId: string
   kind: string
   recordId: string
@@ -16,20 +16,20 @@ export interface ToldChange {
 const changeKinds = new Set(['hub.record_purged', 'hub.record_restored', 'hub.record_hard_deleted'])
 
 /** Parses an event. Returns undefined for any other record. */
-export function toldChange(row: { record_id: string; event_kind: string | null; canonical: string }) {
+export function parseStateChange(row: { record_id: string; event_kind: string | null; canonical: string }) {
   if (row.event_kind === null || !changeKinds.has(row.event_kind)) return undefined
   const { event_kind, created_by, subject, details } = parseCanonical(row.canonical) ?? {}
   const recordId = typeof subject === 'string' ? recordSubject.exec(subject)?.[1] : undefined
   if (typeof event_kind !== 'string' || created_by !== 'service:hub') return undefined
   if (recordId === undefined || !isJsonObject(details)) return undefined
-  return { eventId: row.record_id, kind: event_kind, recordId, details } satisfies ToldChange
+  return { eventId: row.record_id, kind: event_kind, recordId, details } satisfies StateChange
 }
 
 const recordSubject = /^record:([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/
 
 /** Compares a record with an event about its state. The record must have at least that revision, or be erased. */
-export function checkChange(told: ToldChange, standing: StandingRow | undefined): Finding[] {
-  const { eventId, kind, recordId, details } = told
+export function checkChange(change: StateChange, standing: StandingRow | undefined): Finding[] {
+  const { eventId, kind, recordId, details } = change
   const subject = `record:${recordId}`
   const hasTombstone = standing?.has_tombstone === true
   if (kind === 'hub.record_hard_deleted') {
@@ -59,7 +59,7 @@ export function checkChange(told: ToldChange, standing: StandingRow | undefined)
  */
 export function checkTombstone(
   tombstone: TombstoneRow,
-  { erased: event, purged }: { erased: ToldChange | undefined; purged: ToldChange | undefined },
+  { erased: event, purged }: { erased: StateChange | undefined; purged: StateChange | undefined },
   leaf: Uint8Array | undefined,
 ): Finding[] {
   const { record_id, seal_id, leaf_index, purged_at, purged_by, purge_reason, erased_at, record_type } = tombstone
@@ -89,7 +89,7 @@ export function checkTombstone(
  * Returns whether the recovery period was over at the erasure. Does not apply to records that a restored backup brought
  * back: they had been erased after it, and are erased again at once.
  */
-function wasBufferOver({ details }: ToldChange, tombstone: TombstoneRow, purged: ToldChange | undefined): boolean {
+function wasBufferOver({ details }: StateChange, tombstone: TombstoneRow, purged: StateChange | undefined): boolean {
   const { purge_event = tombstone.purge_event_id, erased_at, as_of = erased_at } = details
   if (purged?.kind !== 'hub.record_purged' || purged.eventId !== purge_event) return false
   if (purged.recordId !== tombstone.record_id || purged.details.purged_at !== tombstone.purged_at) return false

@@ -19,7 +19,7 @@ export function createFullScan(deps: Pick<SweepDeps, 'logs' | 'tampering'>, step
       swept.inconsistent += step.inconsistent
       return step
     }
-    await takeIn(deps, tenant)
+    await integrateArrivals(deps, tenant)
     add(await steps.head(tenant))
     for (let round = { cursor: firstHoldCursor, isRoundOver: false }; !round.isRoundOver; )
       round = add(await steps.holds(tenant, round.cursor))
@@ -37,7 +37,7 @@ export function createFullScan(deps: Pick<SweepDeps, 'logs' | 'tampering'>, step
 }
 
 /** Integrates pending arrivals. A damaged log accepts none, and is scanned unchanged. */
-async function takeIn({ logs }: Pick<SweepDeps, 'logs'>, tenant: Tenant): Promise<void> {
+async function integrateArrivals({ logs }: Pick<SweepDeps, 'logs'>, tenant: Tenant): Promise<void> {
   try {
     await logs.integrate(tenant)
   } catch (error) {

@@ -7,7 +7,7 @@ import {
   matchesPurgeRelease,
   releasedKind,
 } from '../legal-holds/hold-events.ts'
-import { rulesKind, rulesToldBy, textOfRules } from '../retention/proven-retention.ts'
+import { rulesKind, rulesOfEvent, textOfRules } from '../retention/proven-retention.ts'
 import { findRetention, findRetentionEvent } from '../retention/retention-store.ts'
 import type { VerifiedEvent, VerifiedEvents } from '../verification/verified-events.ts'
 import type { Finding, SweepCheck } from './finding.ts'
@@ -33,13 +33,13 @@ export interface HoldCursor {
   /** The id from which later rounds continue: replaced rules stay replaced. */
   config: string
   /** Whether any event recorded retention rules, and the events that later ones replaced. */
-  rulesTold: boolean
+  hasRulesEvent: boolean
   replaced: ReadonlySet<string>
 }
 
 export const firstHoldCursor: HoldCursor = {
   ...{ holds: firstId, releases: firstId, applied: firstId, released: firstId, config: firstId },
-  rulesTold: false,
+  hasRulesEvent: false,
   replaced: new Set(),
 }
 
@@ -61,8 +61,8 @@ const stepConfigEvents = 2_000
  * Compares holds, releases and retention rules with their governance events in both directions: an added or edited row
  * has no matching event, and a deleted row still has its event. Each step reads one snapshot.
  */
-export function createHoldSweep(deps: { database: Database; told: VerifiedEvents }) {
-  const { database, told } = deps
+export function createHoldSweep(deps: { database: Database; verifiedEvents: VerifiedEvents }) {
+  const { database, verifiedEvents } = deps
 
   async function checkHolds(tx: TenantTx, after: string) {
     const found = await findHoldRows(tx, after, stepRows)
@@ -74,7 +74,7 @@ export function createHoldSweep(deps: { database: Database; told: VerifiedEvents
     const holds = over < 0 ? found : found.slice(0, over)
     const naming = holds.filter(({ filter }) => filter === null).map(({ hold_id }) => hold_id)
     const digests = await findDigests(tx, naming)
-    const events = await told.find(
+    const events = await verifiedEvents.find(
       tx,
       holds.flatMap((hold) => [hold.event_id, hold.release_event_id]),
     )
@@ -85,7 +85,7 @@ export function createHoldSweep(deps: { database: Database; told: VerifiedEvents
 
   async function checkReleases(tx: TenantTx, after: string) {
     const releases = await findReleaseRows(tx, after, stepRows)
-    const events = await told.find(
+    const events = await verifiedEvents.find(
       tx,
       releases.map((release) => release.event_id),
     )
@@ -106,7 +106,7 @@ export function createHoldSweep(deps: { database: Database; told: VerifiedEvents
   /** Checks that the rows of events exist. The checks of the rows compare their values. */
   async function checkEvents(tx: TenantTx, kind: string, after: string) {
     const ids = await findEventIds(tx, kind, after, stepRows)
-    const events = [...(await told.find(tx, ids)).values()].filter((event) => event.kind === kind)
+    const events = [...(await verifiedEvents.find(tx, ids)).values()].filter((event) => event.kind === kind)
     const holds = await findHoldEnds(tx, events.flatMap(holdOf))
     const releases = await findReleaseIds(tx, events.flatMap(releaseOf))
     const findings = events.flatMap((event) => {
@@ -126,25 +126,30 @@ export function createHoldSweep(deps: { database: Database; told: VerifiedEvents
   async function checkRules(tx: TenantTx, tenant: Tenant, cursor: HoldCursor) {
     const found = await findConfigEvents(tx, cursor.config, stepConfigEvents)
     const ofRules = found.flatMap(({ record_id, is_of_rules }) => (is_of_rules ? [record_id] : []))
-    const events = [...(await told.find(tx, ofRules)).values()].filter((event) => rulesToldBy(event) !== undefined)
+    const events = [...(await verifiedEvents.find(tx, ofRules)).values()].filter(
+      (event) => rulesOfEvent(event) !== undefined,
+    )
     const replaced = new Set(cursor.replaced)
     for (const { details } of events) if (typeof details.replaces === 'string') replaced.add(details.replaces)
     const next = {
       config: found.at(-1)?.record_id ?? cursor.config,
-      rulesTold: cursor.rulesTold || events.length > 0,
+      hasRulesEvent: cursor.hasRulesEvent || events.length > 0,
       replaced,
     }
     const isUpToDate = found.length < stepConfigEvents
-    const findings = isUpToDate && !(await areRulesTold(tx, next)) ? [rulesFinding(tenant)] : []
+    const findings = isUpToDate && !(await areRulesProven(tx, next)) ? [rulesFinding(tenant)] : []
     return { rows: ofRules.length, findings, isUpToDate, next }
   }
 
-  async function areRulesTold(tx: TenantTx, { rulesTold, replaced }: Pick<HoldCursor, 'rulesTold' | 'replaced'>) {
+  async function areRulesProven(
+    tx: TenantTx,
+    { hasRulesEvent, replaced }: Pick<HoldCursor, 'hasRulesEvent' | 'replaced'>,
+  ) {
     const rules = await findRetention(tx)
     const eventId = await findRetentionEvent(tx)
-    if (eventId === null) return !rulesTold && rules.rules.length === 0 && !rules.four_eyes
-    const toldRules = rulesToldBy((await told.find(tx, [eventId])).get(eventId))
-    return toldRules !== undefined && !replaced.has(eventId) && textOfRules(toldRules) === textOfRules(rules)
+    if (eventId === null) return !hasRulesEvent && rules.rules.length === 0 && !rules.four_eyes
+    const verifiedRules = rulesOfEvent((await verifiedEvents.find(tx, [eventId])).get(eventId))
+    return verifiedRules !== undefined && !replaced.has(eventId) && textOfRules(verifiedRules) === textOfRules(rules)
   }
 
   async function step(tx: TenantTx, tenant: Tenant, cursor: HoldCursor): Promise<HoldsSwept> {

@@ -16,7 +16,7 @@ export function createLostLogs(deps: {
 }): { look(): Promise<void> } {
   const { directory, keptCheckpoints, tampering, log } = deps
   /** The losses that the process log already contains, until the logs are back. */
-  let told = new Set<string>()
+  let reported = new Set<string>()
 
   async function reportMissingFile(logName: string): Promise<void> {
     for (const slug of await directory.slugs()) {
@@ -30,8 +30,8 @@ export function createLostLogs(deps: {
   return {
     async look() {
       const lost = (await keptCheckpoints?.lostLogs()) ?? []
-      const fresh = lost.filter(({ log_name, problem }) => !told.has(`${problem} ${log_name}`))
-      told = new Set(lost.map(({ log_name, problem }) => `${problem} ${log_name}`))
+      const fresh = lost.filter(({ log_name, problem }) => !reported.has(`${problem} ${log_name}`))
+      reported = new Set(lost.map(({ log_name, problem }) => `${problem} ${log_name}`))
       for (const { log_name, problem } of fresh) {
         if (problem === 'no_tenant') {
           log.error(

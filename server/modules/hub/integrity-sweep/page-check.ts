@@ -9,7 +9,7 @@ import type { RecordsOfEntries, SealedRecords, SealedRow } from '../sealing/seal
 import { checkErasedContent, type ErasedContents, findErasedContents } from '../verification/erased-content.ts'
 import type { StoredVerification, Verification } from '../verification/verification-types.ts'
 import type { VerifiedEvents } from '../verification/verified-events.ts'
-import { checkChange, checkTombstone, type ToldChange, toldChange } from './event-check.ts'
+import { checkChange, checkTombstone, parseStateChange, type StateChange } from './event-check.ts'
 import { type Finding, listedMax, type SweepCheck } from './finding.ts'
 import { isLogCorruption } from './log-corruption.ts'
 import { checkSeal } from './seal-check.ts'
@@ -67,9 +67,9 @@ export function createPageCheck(deps: {
   logs: TenantLogs
   records: SealedRecords
   verification: StoredVerification
-  told: VerifiedEvents
+  verifiedEvents: VerifiedEvents
 }) {
-  const { database, logs, records, verification, told: toldEvents } = deps
+  const { database, logs, records, verification, verifiedEvents } = deps
 
   async function read(tx: TenantTx, tenant: Tenant, from: number, limit: number): Promise<PageRead> {
     const head = await logs.head(tx)
@@ -90,9 +90,9 @@ export function createPageCheck(deps: {
       purge_event_id === null ? [event_id] : [event_id, purge_event_id],
     )
     const tombstoneEvents = await findRecords(tx, [...new Set(eventIds)], beforeAll)
-    const erased = await findErasedContents(tx, stored.records, toldEvents)
-    const told = stored.records.flatMap((record) => toldChange(record)?.recordId ?? [])
-    const standings = await findStandings(tx, [...new Set(told)])
+    const erased = await findErasedContents(tx, stored.records, verifiedEvents)
+    const changedIds = stored.records.flatMap((record) => parseStateChange(record)?.recordId ?? [])
+    const standings = await findStandings(tx, [...new Set(changedIds)])
     return {
       places: inLog.length === 0 ? 0 : Math.max(0, to - from),
       entries,
@@ -184,9 +184,9 @@ function judge(tenant: Tenant, page: PageRead, verifications: readonly Verificat
   }
 
   const events = new Map(
-    page.tombstoneEvents.flatMap((event, at): [string, ToldChange][] => {
-      const told = verifications[records.length + at]!.verified ? toldChange(event) : undefined
-      return told ? [[told.eventId, told]] : []
+    page.tombstoneEvents.flatMap((event, at): [string, StateChange][] => {
+      const change = verifications[records.length + at]!.verified ? parseStateChange(event) : undefined
+      return change ? [[change.eventId, change]] : []
     }),
   )
   const eventsOf = ({ event_id, purge_event_id }: TombstoneRow) => ({
@@ -198,8 +198,8 @@ function judge(tenant: Tenant, page: PageRead, verifications: readonly Verificat
     findings.push(...checkTombstone(tombstone, eventsOf(tombstone), leaf))
   }
   records.forEach((record, at) => {
-    const told = isVerified[at] ? toldChange(record) : undefined
-    if (told) findings.push(...checkChange(told, page.standings.get(told.recordId)))
+    const change = isVerified[at] ? parseStateChange(record) : undefined
+    if (change) findings.push(...checkChange(change, page.standings.get(change.recordId)))
   })
   for (const record of page.stored.records) {
     if (!page.erased.keys.has(record.record_id)) continue

@@ -21,7 +21,7 @@ export function digestKey(table: string, subject: string): string {
  * digest of its row: such a row is not compared. An event whose change started from a row that was not in force sets no
  * digest: a change must not confirm a row that was set back.
  */
-export function takeInDigests(digests: Map<string, DigestInForce>, event: VerifiedEvent): void {
+export function applyEventDigests(digests: Map<string, DigestInForce>, event: VerifiedEvent): void {
   const { eventId, subject, details } = event
   const now = isJsonObject(details.row_digests) ? details.row_digests : {}
   const former = isJsonObject(details.former_row_digests) ? details.former_row_digests : {}

@@ -24,7 +24,7 @@ export interface SweepDeps {
   verification: StoredVerification
   keptCheckpoints?: KeptCheckpoints | undefined
   tampering: TamperReporter
-  told: VerifiedEvents
+  verifiedEvents: VerifiedEvents
   /** Known after all modules are created. */
   figures: () => SweptFigures
   log: DatabaseLog

@@ -47,10 +47,10 @@ export function createEventReleases(deps: {
   database: Database
   clock: RecordClock
   governance: GovernanceLog
-  told: VerifiedEvents
+  verifiedEvents: VerifiedEvents
   cursorKey: Buffer
 }): EventReleases {
-  const { database, clock, governance, told, cursorKey } = deps
+  const { database, clock, governance, verifiedEvents, cursorKey } = deps
 
   /**
    * Throws unless the record is a governance event. The error reveals existence and type only to callers whose scopes
@@ -86,7 +86,7 @@ export function createEventReleases(deps: {
         const event = await governance.append(tx, tenant, {
           kind: releasedKind,
           subject: `record:${recordId}`,
-          details: { ...releaseDetails(release), ...(await fourEyesDetails(tx, told)) },
+          details: { ...releaseDetails(release), ...(await fourEyesDetails(tx, verifiedEvents)) },
           actor: caller,
         })
         await insertRelease(tx, { ...release, event_id: event.recordId })

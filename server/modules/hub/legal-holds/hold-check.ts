@@ -13,7 +13,13 @@ import type { HeldRecord, HoldCheck, HoldName } from './holds-types.ts'
  * Creates the hold check. A row in force counts by itself; a released row counts as released only with a verified
  * governance event.
  */
-export function createHoldCheck({ told, ends }: { told: VerifiedEvents; ends: HoldReleaseVerifier }): HoldCheck {
+export function createHoldCheck({
+  verifiedEvents,
+  ends,
+}: {
+  verifiedEvents: VerifiedEvents
+  ends: HoldReleaseVerifier
+}): HoldCheck {
   return {
     lock: shareHoldsLock,
 
@@ -33,7 +39,10 @@ export function createHoldCheck({ told, ends }: { told: VerifiedEvents; ends: Ho
       const times = records.map((record) => record.created_at).sort()
       const naming = await namedReleasedBy(tx, subject, idsOf(records))
       const filtering = await filteredReleasedBy(tx, subject, times[0]!)
-      const events = await told.find(tx, fourEyes ? [] : [...naming, ...filtering].map((hold) => hold.release_event_id))
+      const events = await verifiedEvents.find(
+        tx,
+        fourEyes ? [] : [...naming, ...filtering].map((hold) => hold.release_event_id),
+      )
       const counts = ({ release_event_id }: HoldEnd) => fourEyes || requiredFourEyes(events.get(release_event_id ?? ''))
       return holdsOver(
         records,
@@ -45,7 +54,7 @@ export function createHoldCheck({ told, ends }: { told: VerifiedEvents; ends: Ho
 
     async releasesOf(tx, recordIds) {
       const releases = await findReleases(tx, recordIds)
-      const events = await told.find(
+      const events = await verifiedEvents.find(
         tx,
         releases.map((release) => release.event_id),
       )

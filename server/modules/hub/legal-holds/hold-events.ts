@@ -61,13 +61,13 @@ export function releaseDetails({ release_id, reason, created_at, expires_at }: R
  * @param digest the digest of its stored record ids; undefined with a filter
  */
 export function matchesHold(
-  told: VerifiedEvent | undefined,
+  event: VerifiedEvent | undefined,
   hold: Placed & { hold_id: string; filter: unknown },
   digest: string | undefined,
 ): boolean {
-  if (told?.kind !== appliedKind || told.subject !== `hold:${hold.hold_id}`) return false
-  const { name, reason, filter, record_count, records_digest } = told.details
-  const after = membersOf(told.details.after)
+  if (event?.kind !== appliedKind || event.subject !== `hold:${hold.hold_id}`) return false
+  const { name, reason, filter, record_count, records_digest } = event.details
+  const after = membersOf(event.details.after)
   const isSameScope =
     hold.filter === null
       ? filter === undefined && record_count === hold.record_count && records_digest === digest
@@ -83,22 +83,22 @@ export function matchesHold(
 
 /** Returns whether the event records the same release of this hold as its row. */
 export function matchesHoldRelease(
-  told: VerifiedEvent | undefined,
+  event: VerifiedEvent | undefined,
   hold: Pick<HoldRow, 'hold_id' | 'released_at'> & Partial<Pick<HoldRow, 'released_by' | 'release_reason'>>,
 ): boolean {
-  if (told?.kind !== releasedKind || told.subject !== `hold:${hold.hold_id}`) return false
-  const { released_at, released_by } = membersOf(told.details.after)
+  if (event?.kind !== releasedKind || event.subject !== `hold:${hold.hold_id}`) return false
+  const { released_at, released_by } = membersOf(event.details.after)
   return (
     released_at === hold.released_at &&
     (hold.released_by === undefined || released_by === hold.released_by) &&
-    (hold.release_reason === undefined || told.details.reason === hold.release_reason)
+    (hold.release_reason === undefined || event.details.reason === hold.release_reason)
   )
 }
 
 /** Returns whether the event records exactly this release of a governance event. */
-export function matchesPurgeRelease(told: VerifiedEvent | undefined, release: Release): boolean {
-  if (told?.kind !== releasedKind || told.subject !== `record:${release.record_id}`) return false
-  const { release_id, reason, created_at, expires_at, actor } = told.details
+export function matchesPurgeRelease(event: VerifiedEvent | undefined, release: Release): boolean {
+  if (event?.kind !== releasedKind || event.subject !== `record:${release.record_id}`) return false
+  const { release_id, reason, created_at, expires_at, actor } = event.details
   return (
     release_id === release.release_id &&
     reason === release.reason &&
@@ -114,16 +114,18 @@ export function matchesPurgeRelease(told: VerifiedEvent | undefined, release: Re
  * Returns whether four eyes were required at the release. If so, its author may not purge, regardless of the present
  * setting.
  */
-export function requiredFourEyes(told: VerifiedEvent | undefined): boolean {
-  return told?.details.four_eyes === true
+export function requiredFourEyes(event: VerifiedEvent | undefined): boolean {
+  return event?.details.four_eyes === true
 }
 
 function membersOf(value: JsonValue | undefined): JsonObject {
   return isJsonObject(value) ? value : {}
 }
 
-function isSame(told: JsonValue | undefined, stored: unknown): boolean {
+function isSame(recorded: JsonValue | undefined, stored: unknown): boolean {
   return (
-    isJsonObject(told) && isJsonObject(stored as JsonValue) && canonicalize(told) === canonicalize(stored as JsonObject)
+    isJsonObject(recorded) &&
+    isJsonObject(stored as JsonValue) &&
+    canonicalize(recorded) === canonicalize(stored as JsonObject)
   )
 }

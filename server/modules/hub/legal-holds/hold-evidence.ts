@@ -7,11 +7,11 @@ import type { HoldCheck } from './holds-types.ts'
 
 /** Creates the services that decide about holds. They share one cache of verified events. */
 export function createHoldEvidence(deps: { keys: ProvenanceKeys; pool: VerificationPool }): {
-  told: VerifiedEvents
+  verifiedEvents: VerifiedEvents
   ends: HoldReleaseVerifier
   holds: HoldCheck
 } {
-  const told = createVerifiedEvents(deps)
-  const ends = createHoldReleaseVerifier(told)
-  return { told, ends, holds: createHoldCheck({ told, ends }) }
+  const verifiedEvents = createVerifiedEvents(deps)
+  const ends = createHoldReleaseVerifier(verifiedEvents)
+  return { verifiedEvents, ends, holds: createHoldCheck({ verifiedEvents, ends }) }
 }

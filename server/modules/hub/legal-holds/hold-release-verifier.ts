@@ -16,7 +16,7 @@ export interface HoldReleaseVerifier {
 const partSize = 1_000
 const tenantsRememberedMax = 10_000
 
-export function createHoldReleaseVerifier(told: VerifiedEvents): HoldReleaseVerifier {
+export function createHoldReleaseVerifier(verifiedEvents: VerifiedEvents): HoldReleaseVerifier {
   /**
    * Digests of the releases, for tenants whose releases were all proven. They save checking every release at each
    * purge.
@@ -24,7 +24,7 @@ export function createHoldReleaseVerifier(told: VerifiedEvents): HoldReleaseVeri
   const proven = new LRUCache<string, string>({ max: tenantsRememberedMax })
 
   async function unprovenOf(tx: TenantTx, ends: readonly HoldEnd[]): Promise<string[]> {
-    const events = await told.find(
+    const events = await verifiedEvents.find(
       tx,
       ends.map((end) => end.release_event_id),
     )

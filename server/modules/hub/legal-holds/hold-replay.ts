@@ -18,9 +18,9 @@ export function createHoldReplay(deps: {
   clock: RecordClock
   governance: GovernanceLog
   holds: HoldCheck
-  told: VerifiedEvents
+  verifiedEvents: VerifiedEvents
 }): HoldReplay {
-  const { database, clock, governance, holds, told } = deps
+  const { database, clock, governance, holds, verifiedEvents } = deps
 
   async function place(tx: TenantTx, tenant: Tenant, kept: JournaledHold, actor: Actor): Promise<void> {
     const { hold_id, name, reason, filter, record_ids, created_at, created_by } = kept
@@ -52,7 +52,7 @@ export function createHoldReplay(deps: {
     const { hold_id } = hold
     const { released_at, released_by, release_reason } = end
     const release = { released_at, released_by, release_reason }
-    const { four_eyes } = await findProvenRetention(tx, told)
+    const { four_eyes } = await findProvenRetention(tx, verifiedEvents)
     await resumeRecoveryPeriods(tx, { hold_id, ...(await storedScope(tx, hold)) }, clock.next().createdAt, holds)
     const event = await governance.append(tx, tenant, {
       kind: releasedKind,

@@ -69,11 +69,11 @@ export function createHolds(deps: {
   clock: RecordClock
   governance: GovernanceLog
   holds: HoldCheck
-  told: VerifiedEvents
+  verifiedEvents: VerifiedEvents
   holdList: HoldJournal
   cursorKey: Buffer
 }): Holds {
-  const { database, clock, governance, holds, told, holdList, cursorKey } = deps
+  const { database, clock, governance, holds, verifiedEvents, holdList, cursorKey } = deps
 
   /**
    * Returns whether the service released the hold. A hold that somebody ended in the database is still in force and can
@@ -81,7 +81,7 @@ export function createHolds(deps: {
    */
   async function hasEnded(tx: TenantTx, hold: HoldRow): Promise<boolean> {
     if (hold.released_at === null) return false
-    const events = await told.find(tx, [hold.release_event_id])
+    const events = await verifiedEvents.find(tx, [hold.release_event_id])
     return matchesHoldRelease(events.get(hold.release_event_id ?? ''), hold)
   }
 
@@ -151,7 +151,7 @@ export function createHolds(deps: {
         const hold = await existing(tx, holdId)
         if (await hasEnded(tx, hold)) return answerOf(hold)
         const scope = await storedScope(tx, hold)
-        const rules = await findProvenRetention(tx, told)
+        const rules = await findProvenRetention(tx, verifiedEvents)
         if (rules.four_eyes) await requireOtherEyes(tx, scope, caller, rules)
         const { text: now } = nextTimePoint(clock.next().micros, [hold.created_at])
         const release = { released_at: now, released_by: caller.subject, release_reason: reason }

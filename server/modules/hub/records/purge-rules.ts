@@ -21,13 +21,18 @@ import type { StoredRecord } from './record-query-types.ts'
 export async function requirePurgeable(
   tx: TenantTx,
   row: StoredRecord,
-  { subject, micros, holds, told }: { subject: string; micros: number; holds: HoldCheck; told: VerifiedEvents },
+  {
+    subject,
+    micros,
+    holds,
+    verifiedEvents,
+  }: { subject: string; micros: number; holds: HoldCheck; verifiedEvents: VerifiedEvents },
 ): Promise<TimePoint> {
   const record = heldRecordOf(row)
   const isEvent = record.record_type === 'governance_event'
   const releases = isEvent ? await holds.releasesOf(tx, [record.record_id]) : []
   const moment = nextTimePoint(micros, [await lastRelease(tx), ...releases.map((release) => release.created_at)])
-  const retention = await findProvenRetention(tx, told)
+  const retention = await findProvenRetention(tx, verifiedEvents)
 
   const [active = []] = await holds.activeOver(tx, [record])
   const reasons = active.length > 0 ? [heldBy(active)] : []

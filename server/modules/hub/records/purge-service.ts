@@ -65,9 +65,9 @@ export function createRecordPurger(deps: {
   clock: RecordClock
   governance: GovernanceLog
   holds: HoldCheck
-  told: VerifiedEvents
+  verifiedEvents: VerifiedEvents
 }): RecordPurger {
-  const { database, clock, governance, holds, told } = deps
+  const { database, clock, governance, holds, verifiedEvents } = deps
 
   /** Returns the record and its state, locked. Checks `If-Match` before any decision about the state. */
   async function lockRecord(tx: TenantTx, recordId: string, ifMatch: string | undefined): Promise<LockedRecord> {
@@ -87,7 +87,7 @@ export function createRecordPurger(deps: {
       return database.withTenant(tenant.slug, async (tx) => {
         const { record, state, micros } = await lockRecord(tx, recordId, ifMatch)
         if (state.purged_at !== null) return purged(recordId, state)
-        const moment = await requirePurgeable(tx, record, { subject, micros, holds, told })
+        const moment = await requirePurgeable(tx, record, { subject, micros, holds, verifiedEvents })
         const changed: RecordState = {
           revision: state.revision + 1,
           purged_at: moment.text,

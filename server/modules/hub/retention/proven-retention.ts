@@ -19,16 +19,16 @@ export interface ProvenRetention extends RetentionRules {
  * Returns the rules in force, combined from the stored rules and the verified event that they name. A rule that keeps
  * records applies if either contains it; a rule that has the service purge records applies only if both do.
  */
-export async function findProvenRetention(tx: TenantTx, told: VerifiedEvents): Promise<ProvenRetention> {
+export async function findProvenRetention(tx: TenantTx, verifiedEvents: VerifiedEvents): Promise<ProvenRetention> {
   const stored = await findRetention(tx)
   const eventId = await findRetentionEvent(tx)
-  const event = (await told.find(tx, [eventId])).get(eventId ?? '')
-  const toldRules = rulesToldBy(event)
+  const event = (await verifiedEvents.find(tx, [eventId])).get(eventId ?? '')
+  const verifiedRules = rulesOfEvent(event)
   const { actor } = event?.details ?? {}
   return {
-    rules: inOrder(keepingLonger(stored.rules, toldRules?.rules ?? [])),
-    four_eyes: stored.four_eyes || toldRules?.four_eyes === true,
-    author: toldRules && typeof actor === 'string' ? actor : undefined,
+    rules: inOrder(keepingLonger(stored.rules, verifiedRules?.rules ?? [])),
+    four_eyes: stored.four_eyes || verifiedRules?.four_eyes === true,
+    author: verifiedRules && typeof actor === 'string' ? actor : undefined,
   }
 }
 
@@ -49,7 +49,7 @@ function keepingLonger(some: readonly RetentionRule[], others: readonly Retentio
 }
 
 /** Returns the rules that an event records; undefined for an event about anything else. */
-export function rulesToldBy(event: VerifiedEvent | undefined): RetentionRules | undefined {
+export function rulesOfEvent(event: VerifiedEvent | undefined): RetentionRules | undefined {
   if (event?.kind !== rulesKind || event.details.change !== rulesChange) return undefined
   const { after } = event.details
   if (!isJsonObject(after) || !Array.isArray(after.rules) || typeof after.four_eyes !== 'boolean') return undefined
@@ -81,7 +81,7 @@ export function textOfRules({ rules, four_eyes }: RetentionRules): string {
  * Returns the additional details of a release event. A subject that releases under four eyes may never purge the
  * record.
  */
-export async function fourEyesDetails(tx: TenantTx, told: VerifiedEvents): Promise<JsonObject> {
-  const { four_eyes } = await findProvenRetention(tx, told)
+export async function fourEyesDetails(tx: TenantTx, verifiedEvents: VerifiedEvents): Promise<JsonObject> {
+  const { four_eyes } = await findProvenRetention(tx, verifiedEvents)
   return four_eyes ? { four_eyes } : {}
 }

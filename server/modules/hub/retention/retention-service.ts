@@ -4,22 +4,22 @@ import type { Database, TenantTx } from '../../../db/database.ts'
 import type { GovernanceLog } from '../../governance/governance-types.ts'
 import { takeHoldsLock } from '../legal-holds/holds-store.ts'
 import type { VerifiedEvents } from '../verification/verified-events.ts'
-import { rulesChange, rulesKind, rulesToldBy, textOfRules } from './proven-retention.ts'
+import { rulesChange, rulesKind, rulesOfEvent, textOfRules } from './proven-retention.ts'
 import { findRetention, findRetentionEvent, inOrder, saveRetention } from './retention-store.ts'
 import type { Retention, RetentionRule, RetentionRules } from './retention-types.ts'
 
 export function createRetention(deps: {
   database: Database
   governance: GovernanceLog
-  told: VerifiedEvents
+  verifiedEvents: VerifiedEvents
 }): Retention {
-  const { database, governance, told } = deps
+  const { database, governance, verifiedEvents } = deps
 
   /** Returns whether a verified event records the rules. The absence of rules needs no event. */
-  async function isTold(tx: TenantTx, rules: RetentionRules): Promise<boolean> {
+  async function hasEvent(tx: TenantTx, rules: RetentionRules): Promise<boolean> {
     const eventId = await findRetentionEvent(tx)
-    const toldRules = rulesToldBy((await told.find(tx, [eventId])).get(eventId ?? ''))
-    return textOfRules(toldRules ?? { rules: [], four_eyes: false }) === textOfRules(rules)
+    const verifiedRules = rulesOfEvent((await verifiedEvents.find(tx, [eventId])).get(eventId ?? ''))
+    return textOfRules(verifiedRules ?? { rules: [], four_eyes: false }) === textOfRules(rules)
   }
 
   return {
@@ -35,7 +35,7 @@ export function createRetention(deps: {
         const before = await findRetention(tx)
         const after = { rules, four_eyes: body.four_eyes ?? before.four_eyes }
         // Confirming rules that somebody put in by hand is a change, too.
-        if (textOfRules(before) === textOfRules(after) && (await isTold(tx, after))) return before
+        if (textOfRules(before) === textOfRules(after) && (await hasEvent(tx, after))) return before
         // Records the order of events, which their ids do not state exactly.
         const replaces = await findRetentionEvent(tx)
         const replaced = replaces === null ? {} : { replaces }

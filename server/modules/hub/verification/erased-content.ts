@@ -20,7 +20,7 @@ export interface ErasedContents {
 export async function findErasedContents(
   tx: TenantTx,
   records: readonly SealedRow[],
-  told: VerifiedEvents,
+  verifiedEvents: VerifiedEvents,
 ): Promise<ErasedContents> {
   const keys = new Map<string, DestroyedKey>()
   for (const { record_id, canonical } of records) {
@@ -28,7 +28,7 @@ export async function findErasedContents(
     if (key) keys.set(record_id, key)
   }
   const eventIds = new Set([...keys.values()].map((key) => key.eventId))
-  return { keys, events: keys.size === 0 ? new Map() : await told.find(tx, [...eventIds]) }
+  return { keys, events: keys.size === 0 ? new Map() : await verifiedEvents.find(tx, [...eventIds]) }
 }
 
 /**

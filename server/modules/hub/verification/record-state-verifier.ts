@@ -40,13 +40,13 @@ export function stateAgrees(
 }
 
 /** Compares a value with the event's. Events of an earlier version of the service lack some values. */
-function isAbsentOr(stored: unknown, told: unknown): boolean {
-  return told === undefined || told === stored
+function isAbsentOr(stored: unknown, recorded: unknown): boolean {
+  return recorded === undefined || recorded === stored
 }
 
 /** Compares the ends of the recovery period. Holds may postpone the end. */
-function endsNotBefore(end: string | null, told: unknown): boolean {
-  return end !== null && (typeof told !== 'string' || end >= told)
+function endsNotBefore(end: string | null, recorded: unknown): boolean {
+  return end !== null && (typeof recorded !== 'string' || end >= recorded)
 }
 
 /**

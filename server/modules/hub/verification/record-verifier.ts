@@ -21,7 +21,7 @@ export type RecordVerifier = (
 export function createRecordVerifier(deps: {
   keys: ProvenanceKeys
   pool: VerificationPool
-  holdEvidence?: HoldEvidence & { told: VerifiedEvents }
+  holdEvidence?: HoldEvidence & { verifiedEvents: VerifiedEvents }
 }): RecordVerifier {
   const { holdEvidence = createHoldEvidence(deps) } = deps
   return async (tx, tenant, records) => {
@@ -34,7 +34,7 @@ export function createRecordVerifier(deps: {
 async function gather(
   tx: TenantTx,
   rows: readonly SealedRow[],
-  holdEvidence: HoldEvidence & { told: VerifiedEvents },
+  holdEvidence: HoldEvidence & { verifiedEvents: VerifiedEvents },
 ): Promise<Evidence> {
   const states = await loadStateEvidence(tx, rows, holdEvidence)
   const all = [...rows, ...states.events.values()]
@@ -42,6 +42,6 @@ async function gather(
     seals: await findSeals(tx, [...new Set(all.map((row) => row.seal_id))]),
     links: await findLinks(tx, [...new Set(all.map((row) => row.record_id))]),
     states,
-    erased: await findErasedContents(tx, rows, holdEvidence.told),
+    erased: await findErasedContents(tx, rows, holdEvidence.verifiedEvents),
   }
 }

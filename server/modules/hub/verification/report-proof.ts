@@ -36,14 +36,14 @@ export function createReportProof(deps: { database: Database; check: RecordVerif
       { readOnly: true, snapshot: true },
     )
     const members = parseCanonical(event?.canonical ?? '')
-    const tellsOfIt =
+    const isReportEvent =
       members?.event_kind === 'hub.tamper_detected' &&
       members.created_by === 'service:hub' &&
       members.subject === finding.subject &&
       isJsonObject(members.details) &&
       members.details.reported_on === day &&
       keyOfReport(finding.subject, members.details) === findingKey(finding)
-    return tellsOfIt && (await verify())[0]!.verified
+    return isReportEvent && (await verify())[0]!.verified
   }
 
   return async (tenant: Tenant, finding: NamedFinding, place: ReportPlace): Promise<ReportProof> => {

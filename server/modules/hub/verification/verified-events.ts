@@ -42,7 +42,7 @@ export function createVerifiedEvents(deps: {
   pool: VerificationPool
 }): VerifiedEvents {
   const { keys, pool } = deps
-  const remembered = new LRUCache<string, { told: VerifiedEvent; size: number }>({
+  const remembered = new LRUCache<string, { event: VerifiedEvent; size: number }>({
     maxSize: rememberedMax,
     sizeCalculation: ({ size }) => size,
   })
@@ -66,15 +66,15 @@ export function createVerifiedEvents(deps: {
       for (const id of new Set(eventIds)) {
         if (id === null) continue
         const known = remembered.get(`${tx.tenantId} ${id}`)
-        if (known) found.set(id, known.told)
+        if (known) found.set(id, known.event)
         else unknown.push(id)
       }
       for (let from = 0; from < unknown.length; from += partSize) {
-        for (const event of await verified(tx, unknown.slice(from, from + partSize))) {
-          const told = toldBy(event)
-          if (told === undefined) continue
-          found.set(told.eventId, told)
-          remembered.set(`${tx.tenantId} ${told.eventId}`, { told, size: event.canonical.length + 200 })
+        for (const stored of await verified(tx, unknown.slice(from, from + partSize))) {
+          const event = parseEvent(stored)
+          if (event === undefined) continue
+          found.set(event.eventId, event)
+          remembered.set(`${tx.tenantId} ${event.eventId}`, { event, size: stored.canonical.length + 200 })
         }
       }
       return found
@@ -83,7 +83,7 @@ export function createVerifiedEvents(deps: {
 }
 
 /** Parses an event. Returns undefined for any other record. */
-function toldBy({ record_id, canonical }: StoredRecord): VerifiedEvent | undefined {
+function parseEvent({ record_id, canonical }: StoredRecord): VerifiedEvent | undefined {
   const { record_type, event_kind, created_by, subject, details } = parseCanonical(canonical) ?? {}
   if (record_type !== 'governance_event' || created_by !== 'service:hub') return undefined
   if (typeof event_kind !== 'string' || typeof subject !== 'string' || !isJsonObject(details)) return undefined

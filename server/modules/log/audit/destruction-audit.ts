@@ -29,13 +29,15 @@ export async function readDestructions(tx: TenantTx, texts: ReadonlyMap<string, 
       }
       // The salt is part of the leaf, unlike the columns.
       if (!isSaltOfContent(head.salt, tx.tenantId, keyId)) return `it was not sealed as a text under the key ${keyId}`
-      const isTold = tellsOfDestruction(events.get(eventId ?? '') ?? '', tx.tenantId, keyId)
-      return isTold ? undefined : `its content cannot be opened, and no event tells that its key ${keyId} was destroyed`
+      const isRecorded = matchesDestruction(events.get(eventId ?? '') ?? '', tx.tenantId, keyId)
+      return isRecorded
+        ? undefined
+        : `its content cannot be decrypted, and no event records that its key ${keyId} was destroyed`
     },
   }
 }
 
-function tellsOfDestruction(text: string, tenantId: string, keyId: string): boolean {
+function matchesDestruction(text: string, tenantId: string, keyId: string): boolean {
   let event: Partial<Record<string, unknown>>
   try {
     event = JSON.parse(text)

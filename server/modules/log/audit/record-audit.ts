@@ -159,12 +159,12 @@ async function readEvidence(tx: TenantTx, tombstones: readonly Tombstone[]) {
       // The event itself was erased, with its own evidence.
       if (text === undefined && erased.has(event_id)) return undefined
       if (text === undefined) return `the event ${event_id} of its erasure is missing`
-      return tellsOfErasure(text, record_id, leaf) ? undefined : `the event ${event_id} does not record its erasure`
+      return matchesErasure(text, record_id, leaf) ? undefined : `the event ${event_id} does not record its erasure`
     },
   }
 }
 
-function tellsOfErasure(text: string, recordId: string, leaf: Uint8Array): boolean {
+function matchesErasure(text: string, recordId: string, leaf: Uint8Array): boolean {
   let event: Partial<Record<string, unknown>>
   try {
     event = JSON.parse(text)
@@ -172,12 +172,14 @@ function tellsOfErasure(text: string, recordId: string, leaf: Uint8Array): boole
     return false
   }
   const details = event.details as { leaf_hash?: unknown } | undefined
-  const told = typeof details?.leaf_hash === 'string' ? details.leaf_hash : undefined
+  const recorded = typeof details?.leaf_hash === 'string' ? details.leaf_hash : undefined
   return (
     event.record_type === 'governance_event' &&
     event.created_by === 'service:hub' &&
     event.event_kind === 'hub.record_hard_deleted' &&
     event.subject === `record:${recordId}` &&
-    (told === undefined || told === Buffer.from(leaf).toString('base64') || told === Buffer.from(leaf).toString('hex'))
+    (recorded === undefined ||
+      recorded === Buffer.from(leaf).toString('base64') ||
+      recorded === Buffer.from(leaf).toString('hex'))
   )
 }

@@ -48,8 +48,11 @@ interface Seen {
  * Creates the proof of prices. It searches all settings of the tenant for the newest event once, and later only those
  * of the last hour. The process remembers the event even if somebody deletes it.
  */
-export function createPriceProof(deps: { told: VerifiedEvents; records: Pick<Records, 'firstIdAt'> }): PriceProof {
-  const { told, records } = deps
+export function createPriceProof(deps: {
+  verifiedEvents: VerifiedEvents
+  records: Pick<Records, 'firstIdAt'>
+}): PriceProof {
+  const { verifiedEvents, records } = deps
   const seen = new LRUCache<string, Seen>({ max: tenantsMax })
 
   async function newestEvents(tx: TenantTx): Promise<readonly string[]> {
@@ -65,7 +68,7 @@ export function createPriceProof(deps: { told: VerifiedEvents; records: Pick<Rec
   async function read(tx: TenantTx): Promise<ProvenPrices> {
     const ids = await newestEvents(tx)
     const prices = await allPrices(tx)
-    const events = await told.find(tx, ids)
+    const events = await verifiedEvents.find(tx, ids)
     for (const eventId of ids) {
       const event = events.get(eventId)
       // The event does not verify, so the list it set is unknown.

@@ -4,10 +4,10 @@ import type { VerifiedEvent } from '../verification/verified-events.ts'
 /**
  * Maps people above member, deactivated people and service accounts to their access, by the newest event about each.
  */
-export type ToldAccess = ReadonlyMap<string, { eventId: string; access: string }>
+export type AccessInEvents = ReadonlyMap<string, { eventId: string; access: string }>
 
 /** Applies one event after the other, in their order. Deletes the entry of an active member or a disabled account. */
-export function takeIn(access: Map<string, { eventId: string; access: string }>, event: VerifiedEvent): void {
+export function applyEvent(access: Map<string, { eventId: string; access: string }>, event: VerifiedEvent): void {
   const { eventId, subject, details } = event
   const { after, change } = details
   if (!isJsonObject(after) || typeof change !== 'string') return
