@@ -47,7 +47,7 @@ import { createTenantsModule, type TenantsModule } from './modules/tenants/tenan
 import { createViewsModule, type ViewsModule } from './modules/views/views-module.ts'
 import { createWebUiModule } from './modules/web-ui/web-ui-module.ts'
 import { createWebhooksModule, type WebhooksModule } from './modules/webhooks/webhooks-module.ts'
-import type { GovernanceNews } from './modules/webhooks/webhooks-types.ts'
+import type { GovernanceOutbox } from './modules/webhooks/webhooks-types.ts'
 import { createOutboundClients } from './outbound/outbound-clients.ts'
 import { createDiskSpace, type DiskSettings, type DiskSpace, type FreeBytes } from './storage/disk-space.ts'
 import { openStorage } from './storage/open-storage.ts'
@@ -133,8 +133,8 @@ export async function createModules(options: ModulesOptions): Promise<Modules> {
     clock: createRecordClock(options.time),
     sealed: (tenantId) => tenantLog.sealed(tenantId),
   })
-  const news: GovernanceNews = { written: (...events) => webhooks.news.written(...events) }
-  const governance = createGovernanceLog({ ...recordStore.records, news })
+  const outbox: GovernanceOutbox = { written: (...events) => webhooks.governanceOutbox.written(...events) }
+  const governance = createGovernanceLog({ ...recordStore.records, outbox })
   const shared = { database, masterKey, governance, log }
   const jobSender = new JobSender()
   const { environment } = config
@@ -258,7 +258,7 @@ export async function createModules(options: ModulesOptions): Promise<Modules> {
       rollups.folder.ingested(tenantId)
       tenantLog.sealed(tenantId)
     },
-    news: webhooks,
+    invocationOutbox: webhooks,
     ...{ verifiedEvents: hub.verifiedEvents, unproven: hub.pricesUnproven },
     findTenant: (slug) => tenants.directory.find(slug, { evenSuspended: true }),
     jobSender,

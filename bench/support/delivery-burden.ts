@@ -12,7 +12,7 @@ import type { WebhookStage } from './webhook-stage.ts'
 const eventsPerBatch = 1000
 const connections = 4
 /** Messages per transaction when the outbox is filled. */
-const toldAtOnce = 5000
+const messagesPerBatch = 5000
 const relayedMsMax = 600_000
 
 export interface DeliveryBurden {
@@ -55,8 +55,8 @@ export async function measureBurden(
     const waitingBefore = await stage.pending([tenant.slug])
     // Uses events that ingest does not cause: the waiting deliveries are measured.
     const webhookId = await stage.addEndpoint(tenant.slug, url, ['user.*'])
-    for (let told = 0; told < pending; told += toldAtOnce) {
-      await stage.tell(tenant.slug, Math.min(toldAtOnce, pending - told), [webhookId])
+    for (let queued = 0; queued < pending; queued += messagesPerBatch) {
+      await stage.tell(tenant.slug, Math.min(messagesPerBatch, pending - queued), [webhookId])
     }
     await until(async () => (await stage.pending([tenant.slug])) - waitingBefore >= pending)
     const without: number[] = []

@@ -26,7 +26,7 @@ const registry = ''
 
 /** Milliseconds for which a disk that was full counts as full: successful reads do not prove that it has room again. */
 const fullMs = 60_000
-const tellFullMs = 1_000
+const notifyFullMs = 1_000
 
 /** Takes no turn, for the connection that only checks whether the database answers. */
 const ownTurn: Turn = { workClass: 'write', enter: () => undefined, leave: () => {} }
@@ -42,16 +42,16 @@ export function openPools(options: PoolOptions): Database {
   const listeners: Listener[] = []
   const used = { contents: noContents, proofs: noRowProofs }
   let fullAt = Number.NEGATIVE_INFINITY
-  let tellFull = () => {}
-  let toldFullAt = Number.NEGATIVE_INFINITY
+  let notifyFull = () => {}
+  let notifiedFullAt = Number.NEGATIVE_INFINITY
   /** Records that a transaction met a full disk. */
   const watched = <Result>(work: Promise<Result>): Promise<Result> =>
     work.catch((error: unknown) => {
       if (isStorageFull(error) && error.extensions.full === 'database') {
         fullAt = performance.now()
-        if (fullAt - toldFullAt > tellFullMs) {
-          toldFullAt = fullAt
-          tellFull()
+        if (fullAt - notifiedFullAt > notifyFullMs) {
+          notifiedFullAt = fullAt
+          notifyFull()
         }
       }
       throw error
@@ -86,7 +86,7 @@ export function openPools(options: PoolOptions): Database {
         if (performance.now() - fullAt < fullMs) throw storageFull('database')
       }),
     onFull: (tell) => {
-      tellFull = tell
+      notifyFull = tell
     },
     noteFull: () => {
       fullAt = performance.now()

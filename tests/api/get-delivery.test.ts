@@ -7,7 +7,7 @@ import {
   startDeliveriesHub,
   taken,
   webhooksPath,
-} from '../webhooks/kept-deliveries.ts'
+} from '../webhooks/stored-deliveries.ts'
 import { accessCases, pointersOf, slugOf } from './connector-cases.ts'
 
 let hub: TestHub

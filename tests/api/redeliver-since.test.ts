@@ -1,6 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { TestHub } from '../support/hub.ts'
-import { addWebhook, keepDeliveries, ordersOf, startDeliveriesHub, webhooksPath } from '../webhooks/kept-deliveries.ts'
+import {
+  addWebhook,
+  keepDeliveries,
+  ordersOf,
+  startDeliveriesHub,
+  webhooksPath,
+} from '../webhooks/stored-deliveries.ts'
 import { accessCases, pointersOf, slugOf } from './connector-cases.ts'
 
 let hub: TestHub

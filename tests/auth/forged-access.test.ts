@@ -8,7 +8,7 @@ import { patience } from '../support/machine-speed.ts'
 import { press, sessionCookieOf } from './link-lab.ts'
 import { kim, type OidcLab, startOidcLab } from './oidc-lab.ts'
 import { cookieNames, type SignedInPerson, signIn } from './people.ts'
-import { copyRows, freshSso, setBackCases } from './set-back-cases.ts'
+import { copyRows, freshSso, setBackCases } from './restored-row-cases.ts'
 
 let lab: OidcLab
 let db: pg.Client

@@ -4,7 +4,7 @@ import { hire, organise } from './world/organisation.ts'
 import { exportRecords, type WorldRecords, writeRecords } from './world/records.ts'
 import { sendTelemetry } from './world/telemetry.ts'
 
-export { roleEmails } from './world/cast.ts'
+export { roleEmails } from './world/fixtures.ts'
 
 /** A hub whose tenant acme is full of what a company would have, while globex has nothing yet. */
 export interface UiWorld {

@@ -6,7 +6,7 @@ import { createBacklogLimit } from '../../server/modules/webhooks/worker/backlog
 import { giveUpDeliveries, saveOutcomes } from '../../server/modules/webhooks/worker/outcome-store.ts'
 import type { TestHub } from '../support/hub.ts'
 import { scaled } from '../support/machine-speed.ts'
-import { keepDeliveries, taken } from '../webhooks/kept-deliveries.ts'
+import { keepDeliveries, taken } from '../webhooks/stored-deliveries.ts'
 
 const path = '/api/v1/webhooks'
 const message = { kind: 'user.updated', occurredAt: '2026-01-02T03:04:05.678901Z', data: { user_id: 'usr_1' } }

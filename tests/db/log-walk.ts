@@ -34,8 +34,8 @@ export async function walkLog(hub: TestHub, tenant: 'acme' | 'globex'): Promise<
   const { directory } = hub.modules.tenants
   await directory.logNames()
   await createEmptiedLogs({ database: hub.test.database, directory })()
-  const news = createArrivalNotifier(hub.test.database)
-  news.tell(tenant)
-  await news.close()
+  const notifier = createArrivalNotifier(hub.test.database)
+  notifier.tell(tenant)
+  await notifier.close()
   await decision()
 }

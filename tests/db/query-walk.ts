@@ -15,12 +15,12 @@ import { walkExports } from './exports-walk.ts'
 import { walkHolds } from './holds-walk.ts'
 import { walkInbound } from './inbound-walk.ts'
 import { walkLog } from './log-walk.ts'
+import { walkOutbox } from './outbox-walk.ts'
 import { walkScim } from './scim-walk.ts'
 import { walkSessions } from './session-walk.ts'
 import { walkSso } from './sso-walk.ts'
 import { walkSweep } from './sweep-walk.ts'
 import { walkTenants } from './tenants-walk.ts'
-import { walkTold } from './told-walk.ts'
 import { walkViews } from './views-walk.ts'
 import { walkWebhooks } from './webhooks-walk.ts'
 
@@ -76,7 +76,7 @@ async function walkPeople(hub: TestHub, tenant: Tenant): Promise<void> {
   await walkDirectory(hub, tenant)
   await useLinks(hub, tenant)
   await walkEntitlement(hub, tenant)
-  await walkTold(hub, tenant)
+  await walkOutbox(hub, tenant)
   await walkViews(hub, tenant)
   await walkErasure(hub, tenant)
 }

@@ -1,5 +1,5 @@
 import type { TestHub } from '../support/hub.ts'
-import { keepDeliveries } from '../webhooks/kept-deliveries.ts'
+import { keepDeliveries } from '../webhooks/stored-deliveries.ts'
 import { walkDelivery } from './delivery-walk.ts'
 
 const path = '/api/v1/webhooks'

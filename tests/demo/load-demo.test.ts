@@ -7,7 +7,7 @@ import { HubClient } from '../../sdk/hub-client.ts'
 import { matchEndpoints } from '../../server/modules/webhooks/outbox/endpoint-matching.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
 import { scaled } from '../support/machine-speed.ts'
-import { outboxRows } from '../webhooks/told.ts'
+import { outboxRows } from '../webhooks/queued-messages.ts'
 
 const traceLength = 19_366
 const traceCsv = readFileSync('demo/data/azure-llm-inference-conv-2023.csv', 'utf8')

@@ -6,7 +6,14 @@ import { decision, pathOf, write } from '../api/record-cases.ts'
 import { prepareTelemetry } from '../api/telemetry-tenants.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
-import { adjustmentsFinding, auditFigures, copyFigures, eventsOf, ingestInto, model } from '../telemetry/figures-lab.ts'
+import {
+  adjustmentsFinding,
+  auditFigures,
+  copyFigures,
+  eventsOf,
+  ingestInto,
+  model,
+} from '../telemetry/rollup-audit-lab.ts'
 
 /** Somebody who has the database sets ratings and sums of erased events back, with the proof that they had then. */
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { pointersOf } from '../api/connector-cases.ts'
 import type { TestHub } from '../support/hub.ts'
-import { addWebhook, startDeliveriesHub, webhooksPath } from '../webhooks/kept-deliveries.ts'
+import { addWebhook, startDeliveriesHub, webhooksPath } from '../webhooks/stored-deliveries.ts'
 import { insertDeliveries } from '../webhooks/webhook-rows.ts'
 
 /** One a second. */

@@ -75,7 +75,7 @@ const post = (document: Document) => document.paths['/things'].post
 const input = (document: Document) => post(document).requestBody.content['application/json'].schema
 const output = (document: Document) => post(document).responses['201'].content['application/json'].schema
 const message = (document: Document) => document.webhooks['thing.made'].post
-const told = (document: Document) => message(document).requestBody.content['application/json'].schema
+const payload = (document: Document) => message(document).requestBody.content['application/json'].schema
 
 function changed(change: (document: Document) => void): string[] {
   const after = structuredClone(before)
@@ -130,9 +130,9 @@ describe('breaking', () => {
     ['a message gone', (it) => delete it.webhooks['thing.made'], 'message thing.made is gone'],
     ['all messages gone', (it) => delete it.webhooks, 'message thing.made is gone'],
     ['a header of a message gone', (it) => (message(it).parameters = []), 'header X-Signature is gone'],
-    ['a member of a message gone', (it) => delete told(it).properties.n, 'thing.made/n is gone'],
-    ['one that is not always sent', (it) => (told(it).required = []), 'thing.made/id is no longer always there'],
-    ['a wider enumeration of a message', (it) => told(it).properties.n.enum.push(3), 'may now be 3'],
+    ['a member of a message gone', (it) => delete payload(it).properties.n, 'thing.made/n is gone'],
+    ['one that is not always sent', (it) => (payload(it).required = []), 'thing.made/id is no longer always there'],
+    ['a wider enumeration of a message', (it) => payload(it).properties.n.enum.push(3), 'may now be 3'],
   ])('%s', (_name, change, expected) => {
     expect(changed(change).join('\n')).toContain(expected)
   })
@@ -156,7 +156,7 @@ describe('not breaking', () => {
     ['another way in', (it) => post(it).security.push({ account: ['x'] })],
     ['other words', (it) => (post(it).summary = 'x')],
     ['another message', (it) => (it.webhooks['thing.lost'] = { post: {} })],
-    ['another member of a message', (it) => (told(it).properties.more = { type: 'string' })],
+    ['another member of a message', (it) => (payload(it).properties.more = { type: 'string' })],
   ])('%s', (_name, change) => {
     expect(changed(change)).toEqual([])
   })

@@ -1,5 +1,5 @@
 import type { Answer, TestHub } from '../support/hub.ts'
-import { keepDeliveries } from '../webhooks/kept-deliveries.ts'
+import { keepDeliveries } from '../webhooks/stored-deliveries.ts'
 
 const path = '/api/v1/webhooks'
 const kind = 'tenant.config_changed'

@@ -1,8 +1,8 @@
 import { type Attack, type Detector, detectors } from './attack-ways.ts'
 import { attacksByRollBack } from './attacks-by-roll-back.ts'
 import { attacksOnAccess } from './attacks-on-access.ts'
-import { attacksOnFigures } from './attacks-on-figures.ts'
 import { attacksOnHolds } from './attacks-on-holds.ts'
+import { attacksOnFigures } from './attacks-on-metrics.ts'
 import { attacksOnRecords } from './attacks-on-records.ts'
 import { attacksOnTheLog } from './attacks-on-the-log.ts'
 

@@ -1,4 +1,4 @@
-import { copyRows } from '../auth/set-back-cases.ts'
+import { copyRows } from '../auth/restored-row-cases.ts'
 import { type Attack, change, sql } from './attack-ways.ts'
 
 /** Who may come in. */

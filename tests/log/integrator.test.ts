@@ -135,8 +135,8 @@ describe('on a database', () => {
       integrator.start()
       ending.push(() => integrator.stop())
     }
-    const news = createArrivalNotifier(lab.database)
-    ending.push(() => news.close())
+    const notifier = createArrivalNotifier(lab.database)
+    ending.push(() => notifier.close())
     const superuser = await lab.superuserClient()
     await vi.waitFor(async () => {
       const listening =
@@ -145,7 +145,7 @@ describe('on a database', () => {
     }, patience)
     for (let i = 1; i <= 10; i++) {
       await lab.write(acme, decision(`d${i}`))
-      news.tell('acme')
+      notifier.tell('acme')
       const treeSize = () => lab.database.withTenant('acme', async (tx) => (await lab.logs.head(tx))?.treeSize)
       await vi.waitFor(async () => expect(await treeSize()).toBe(i), patience)
     }

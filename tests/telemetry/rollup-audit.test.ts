@@ -4,7 +4,7 @@ import { pathOf } from '../api/record-cases.ts'
 import { prepareTelemetry } from '../api/telemetry-tenants.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { startHub, type TestHub, type TestTenant } from '../support/hub.ts'
-import { adjustmentsFinding, auditFigures, copyFigures, eventsOf, ingestInto, model } from './figures-lab.ts'
+import { adjustmentsFinding, auditFigures, copyFigures, eventsOf, ingestInto, model } from './rollup-audit-lab.ts'
 
 /** Somebody who has the database, but not the master key, changes the figures of the command center. */
 

@@ -14,7 +14,7 @@ import { createPriceBook } from '../../server/modules/telemetry/prices/list-pric
 import { createTelemetry } from '../../server/modules/telemetry/telemetry-service.ts'
 import { callerOf, openRecordLab } from '../hub/record-lab.ts'
 
-const nobodyListens: InvocationOutbox = {
+const unusedOutbox: InvocationOutbox = {
   watches: { of: async () => undefined },
   outbox: {
     step: () => {
@@ -42,7 +42,7 @@ export async function openTelemetryLab() {
     const idempotency = createIdempotency({ database })
     const book = createPriceBook()
     const writer = createEventWriter({
-      ...{ database, records, idempotency, news: nobodyListens },
+      ...{ database, records, idempotency, invocationOutbox: unusedOutbox },
       prices: { bookOf: async () => book },
     })
     const telemetry = createTelemetry({

@@ -329,11 +329,11 @@ describe('without a build', () => {
     await app.close()
   })
 
-  test('outside development only the log says why', async () => {
+  test('outside development only the log states the reason', async () => {
     const app = await withoutBuild({ HUB_ENV: 'staging', HUB_BASE_URL: 'https://hub.example.com' })
     const { statusCode, payload } = await app.inject('/')
     expect(statusCode).toBe(503)
-    expect(payload).toMatch(/The web UI is not built.*log says why.*npm run build/s)
+    expect(payload).toMatch(/The web UI is not built.*log states the reason.*npm run build/s)
     expect(payload).not.toContain('/srv/hub')
     await app.close()
   })

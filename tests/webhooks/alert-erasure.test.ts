@@ -4,7 +4,7 @@ import { pathOf } from '../api/record-cases.ts'
 import { must } from '../api/webhook-cases.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { type AlertLab, brief, clean, failed, startAlertLab } from './alert-lab.ts'
-import { takeTold } from './told.ts'
+import { takeDescribed } from './queued-messages.ts'
 
 const time = fakeClock()
 let lab: AlertLab
@@ -60,7 +60,7 @@ test('a person who is erased between what a look has read and what it changes is
   lab.minute = 2
   await evaluator.evaluate('acme')
   expect([reads, await keys(id)]).toEqual([1, ['user:bob']])
-  expect(brief(await takeTold(lab.hub, 'acme'))).toEqual([['opened', 'user:bob']])
+  expect(brief(await takeDescribed(lab.hub, 'acme'))).toEqual([['opened', 'user:bob']])
 })
 
 test('an alert about a skill that has the name of a person is none about the person', async () => {

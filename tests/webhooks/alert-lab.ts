@@ -7,7 +7,7 @@ import { prepareTelemetry, registerSkill } from '../api/telemetry-tenants.ts'
 import { addWebhook, must, webhooksPath } from '../api/webhook-cases.ts'
 import { startHub, type TestHub, type TestHubOptions, type TestTenant } from '../support/hub.ts'
 import { event } from '../telemetry/events.ts'
-import { takeTold } from './told.ts'
+import { takeDescribed } from './queued-messages.ts'
 
 /** Long past, so that events of every minute around it are taken. */
 export const noonMs = Date.parse('2026-01-05T12:00:00Z')
@@ -27,7 +27,7 @@ export interface AlertLab {
   /** One event for each change. */
   ingestEach(changes: readonly Record<string, JsonValue>[], minute: number, tenant?: TestTenant): Promise<string[]>
   /** Looks at the minute given, and answers what is told. */
-  look(minute: number, tenant?: TestTenant): Promise<Told[]>
+  look(minute: number, tenant?: TestTenant): Promise<SentMessage[]>
   /** As `listWebhookAlerts` answers. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers whose shape they assert
   open(webhookId: string, tenant?: TestTenant): Promise<any[]>
@@ -36,10 +36,11 @@ export interface AlertLab {
   stop(): Promise<void>
 }
 
-export type Told = Awaited<ReturnType<typeof takeTold>>[number]
+export type SentMessage = Awaited<ReturnType<typeof takeDescribed>>[number]
 
 /** What of messages tells them apart in tests. */
-export const brief = (messages: readonly Told[]) => messages.map(({ kind, data }) => [kind.split('_').at(-1), data.key])
+export const brief = (messages: readonly SentMessage[]) =>
+  messages.map(({ kind, data }) => [kind.split('_').at(-1), data.key])
 
 export async function startAlertLab(options: TestHubOptions = {}): Promise<AlertLab> {
   const hub = await startHub(options)
@@ -74,7 +75,7 @@ export async function startAlertLab(options: TestHubOptions = {}): Promise<Alert
     async look(minute, tenant = 'acme') {
       lab.minute = minute
       await looking.evaluate(tenant)
-      return takeTold(hub, tenant)
+      return takeDescribed(hub, tenant)
     },
     async open(webhookId, tenant = 'acme') {
       return (await must(hub, tenant, 'GET', `${webhooksPath}/${webhookId}/alerts?limit=1000`)).body.items
@@ -99,7 +100,7 @@ export async function clean({ hub }: AlertLab, ...tenants: TestTenant[]): Promis
   for (const tenant of tenants) {
     const { items } = (await must(hub, tenant, 'GET', `${webhooksPath}?limit=1000`)).body
     for (const { webhook_id } of items) await must(hub, tenant, 'DELETE', `${webhooksPath}/${webhook_id}`)
-    await takeTold(hub, tenant)
+    await takeDescribed(hub, tenant)
     for (const table of ['telemetry_deltas', 'telemetry_rollups', 'rollup_open_days'])
       await superuser.query(`delete from hub.${table} where tenant_id = $1`, [tenant])
   }

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { must, webhooksPath } from '../api/webhook-cases.ts'
 import { type AlertLab, brief, clean, errorRate, failed, startAlertLab } from './alert-lab.ts'
-import { takeTold } from './told.ts'
+import { takeDescribed } from './queued-messages.ts'
 
 let lab: AlertLab
 beforeAll(async () => {
@@ -93,14 +93,14 @@ test('figures are the same before they are folded, in part and after it, and of 
   await lab.ingest(10, -1000, { ...failed, ...latency })
   const first = await lab.watch([rule, p95])
   await lab.ingest(15, -30, { ...failed, ...latency })
-  const told = [await lab.look(1)]
+  const sent = [await lab.look(1)]
   await settle()
   await lab.watch([rule, p95])
-  told.push(await lab.look(1))
+  sent.push(await lab.look(1))
   await lab.ingest(5, 0, { ...failed, ...latency })
   await lab.watch([rule, p95])
-  told.push(await lab.look(1))
-  const seen = told.map((messages) => messages.map(({ data }) => [data.metric, data.value, data.invocations]))
+  sent.push(await lab.look(1))
+  const seen = sent.map((messages) => messages.map(({ data }) => [data.metric, data.value, data.invocations]))
   const [p95Value] = seen[0]!.filter(([metric]) => metric === 'latency_p95_ms').map(([, value]) => value)
   const expected = (count: number) => [
     ['error_rate', 1, count],
@@ -130,9 +130,9 @@ test('filters of the endpoint leave out what is not of their skills and archetyp
   expect(await lab.look(2)).toEqual([])
   await lab.ingest(30, 1, { ...failed, skill_id: 'translate', user_id: 'user:bob' })
   await settle()
-  const told = (await lab.look(2)).map(({ data, webhookIds }) => [webhookIds, data.key, data.value, data.invocations])
-  expect(told).toHaveLength(3)
-  expect(told).toEqual(
+  const sent = (await lab.look(2)).map(({ data, webhookIds }) => [webhookIds, data.key, data.value, data.invocations])
+  expect(sent).toHaveLength(3)
+  expect(sent).toEqual(
     expect.arrayContaining([
       [[skill], 'translate', 0.5, 60],
       [[skill], 'user:bob', 1, 30],
@@ -146,7 +146,7 @@ test('an endpoint is told of its rules whatever it names, and of no other', asyn
   const [mine, named] = [await lab.watch([errorRate]), await lab.watch([], { events: ['skill.*'] })]
   await lab.watch([errorRate], {}, 'globex')
   await lab.ingest(30, 1, failed)
-  await takeTold(lab.hub, 'acme')
+  await takeDescribed(lab.hub, 'acme')
   expect((await lab.look(2)).map(({ webhookIds }) => webhookIds)).toEqual([[mine]])
   expect(await lab.look(2, 'globex')).toEqual([])
   expect(await lab.open(named)).toEqual([])

@@ -8,8 +8,8 @@ import {
 } from '../../server/modules/webhooks/deliveries/delivery-pages-store.ts'
 import { countRequeued, requeueAll } from '../../server/modules/webhooks/deliveries/requeue-store.ts'
 import type { TestHub } from '../support/hub.ts'
-import { addWebhook, startDeliveriesHub, webhooksPath } from './kept-deliveries.ts'
 import { looksOfStatements } from './statement-looks.ts'
+import { addWebhook, startDeliveriesHub, webhooksPath } from './stored-deliveries.ts'
 import { insertDeliveries } from './webhook-rows.ts'
 
 /** One a second; each hundredth is dead, the first of all is of a kind of its own. */

@@ -5,8 +5,8 @@ import { dueDeliveries, dueTests } from '../../server/modules/webhooks/worker/du
 import { endpointStates } from '../../server/modules/webhooks/worker/lease-store.ts'
 import { giveUpDeliveries, type Outcome, saveOutcomes } from '../../server/modules/webhooks/worker/outcome-store.ts'
 import type { TestHub } from '../support/hub.ts'
-import { addWebhook, startDeliveriesHub } from './kept-deliveries.ts'
 import { looksOfStatements } from './statement-looks.ts'
+import { addWebhook, startDeliveriesHub } from './stored-deliveries.ts'
 import { insertDeliveries } from './webhook-rows.ts'
 
 /** Of one endpoint: what was delivered, and what is due. */

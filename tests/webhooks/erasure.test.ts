@@ -6,9 +6,9 @@ import { prepareTelemetry } from '../api/telemetry-tenants.ts'
 import { operator } from '../auth/auth-lab.ts'
 import type { TestTenant } from '../support/hub.ts'
 import { event } from '../telemetry/events.ts'
+import { takeMessages } from './queued-messages.ts'
 import type { Behaviour } from './receiver-behaviours.ts'
 import { answer } from './receiver-behaviours.ts'
-import { takeMessages } from './told.ts'
 import { type LabWebhook, startWebhookLab, type WebhookLab } from './webhook-lab.ts'
 
 let lab: WebhookLab

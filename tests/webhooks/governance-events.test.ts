@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { JsonObject } from '../../provenance/json.ts'
 import { recordsPath } from '../api/record-cases.ts'
 import { type AuthHub, startAuthHub } from '../auth/auth-hub.ts'
-import { takeMessages, toldBy } from './told.ts'
+import { messagesSentBy, takeMessages } from './queued-messages.ts'
 
 let lab: AuthHub
 const webhooks = '/api/v1/webhooks'
@@ -36,9 +36,9 @@ const decision = {
 describe('an event of the service', () => {
   test('is told as it is kept, with what it takes to check it', async () => {
     const { record_id: id } = await must('acme', 'POST', recordsPath, decision)
-    const told = await toldBy(lab.hub, () => purge(id))
-    expect(told).toHaveLength(1)
-    const [{ kind, data, recordId, occurredAt, userId }] = told as [(typeof told)[0]]
+    const sent = await messagesSentBy(lab.hub, () => purge(id))
+    expect(sent).toHaveLength(1)
+    const [{ kind, data, recordId, occurredAt, userId }] = sent as [(typeof sent)[0]]
     const record = await recordOf('acme', recordId)
     expect({ kind, userId, data }).toEqual({
       kind: 'governance.hub.record_purged',
@@ -59,7 +59,7 @@ describe('an event of the service', () => {
 
   test('that follows others is told after them, and all of a tenant that is refused is told too', async () => {
     const rule = { archetypes: [{ archetype_id: 'a' }] }
-    const kinds = (await toldBy(lab.hub, () => must('acme', 'PUT', '/api/v1/roster/archetypes', rule))).map(
+    const kinds = (await messagesSentBy(lab.hub, () => must('acme', 'PUT', '/api/v1/roster/archetypes', rule))).map(
       ({ data }) => [data.event_kind, (data.details as JsonObject).change],
     )
     expect(kinds).toEqual([['tenant.config_changed', 'archetypes']])
@@ -69,8 +69,8 @@ describe('an event of the service', () => {
       expect((await lab.requestToken({ client_id, client_secret: 'wrong' })).status).toBe(401)
       await lab.hub.modules.refusals.settled()
     }
-    const told = await toldBy(lab.hub, refused)
-    expect(told.map(({ kind }) => kind)).toEqual(['governance.tenant.config_changed', 'governance.auth.login_failed'])
+    const sent = await messagesSentBy(lab.hub, refused)
+    expect(sent.map(({ kind }) => kind)).toEqual(['governance.tenant.config_changed', 'governance.auth.login_failed'])
   })
 
   test('is not told to another tenant, nor where nobody wants its kind', async () => {

@@ -5,7 +5,7 @@ import { prepareTelemetry, registerSkill } from '../api/telemetry-tenants.ts'
 import { addWebhook, must, webhooksPath } from '../api/webhook-cases.ts'
 import { startHub, type TestHub, type TestTenant } from '../support/hub.ts'
 import { event } from '../telemetry/events.ts'
-import { outboxRows, takeTold } from './told.ts'
+import { outboxRows, takeDescribed } from './queued-messages.ts'
 
 const failed = (change: Record<string, JsonValue | undefined> = {}) =>
   event({ success: false, error_code: 'timeout', ...change })
@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterEach(async () => {
   for (const [tenant, id] of made) await must(hub, tenant, 'DELETE', `${webhooksPath}/${id}`)
   made = []
-  for (const tenant of ['acme', 'globex', 'cmode'] as const) await takeTold(hub, tenant)
+  for (const tenant of ['acme', 'globex', 'cmode'] as const) await takeDescribed(hub, tenant)
 })
 afterAll(() => hub.stop())
 
@@ -43,24 +43,24 @@ async function audience(tenant: TestTenant = 'acme') {
   return matchEndpoints(endpoints)
 }
 
-/** Kinds of what was told, and to which endpoints. */
-async function brief(messages: Awaited<ReturnType<typeof takeTold>>, tenant: TestTenant = 'acme') {
-  const told = await audience(tenant)
-  return messages.map((message) => [message.kind, new Set(told(message).map(({ webhookId }) => webhookId))])
+/** Kinds of what was sent, and to which endpoints. */
+async function brief(messages: Awaited<ReturnType<typeof takeDescribed>>, tenant: TestTenant = 'acme') {
+  const sent = await audience(tenant)
+  return messages.map((message) => [message.kind, new Set(sent(message).map(({ webhookId }) => webhookId))])
 }
 
 test('a failed invocation is told with what its record says, and never its metadata', async () => {
   const id = await listen()
   const one = failed({ metadata: { note: 'private' }, tokens_total_reported: 1200 })
   const { body: receipt } = await must(hub, 'acme', 'POST', '/api/v1/telemetry/events', { body: one })
-  const [message, ...others] = await takeTold(hub, 'acme')
-  const { metadata: _, tokens_total_reported: __, ...told } = one
+  const [message, ...others] = await takeDescribed(hub, 'acme')
+  const { metadata: _, tokens_total_reported: __, ...sent } = one
   expect(others).toEqual([])
   expect(message).toEqual({
     messageId: expect.any(String),
     kind: 'skill.invocation_failed',
     occurredAt: '2026-01-05T09:30:00.123456Z',
-    data: { record_id: receipt.record_id, ...told, cost_usd_computed: expect.any(Number) },
+    data: { record_id: receipt.record_id, ...sent, cost_usd_computed: expect.any(Number) },
     recordId: receipt.record_id,
     userId: 'user:kim@example.com',
   })
@@ -76,7 +76,7 @@ test('what is told is over a threshold, not at it, and thresholds have defaults'
     event({ latency_ms: 30_000, cost_usd_estimate: 1, llm_model: 'unpriced' }),
   ])
   const [latency, cost] = ['skill.latency_exceeded', 'skill.cost_exceeded']
-  expect(await brief(await takeTold(hub, 'acme'))).toEqual([
+  expect(await brief(await takeDescribed(hub, 'acme'))).toEqual([
     [latency, new Set([strict])],
     [cost, new Set([strict])],
     [latency, new Set([plain, strict])],
@@ -89,7 +89,7 @@ test('what is told is over a threshold, not at it, and thresholds have defaults'
 test('the greater one of the estimated and the computed cost counts', async () => {
   const id = await listen({ events: ['skill.cost_exceeded'] })
   await ingest([event({ tokens_in: 8_000_000, cost_usd_estimate: 0.1 }), event({ cost_usd_estimate: 2 })])
-  const messages = await takeTold(hub, 'acme')
+  const messages = await takeDescribed(hub, 'acme')
   expect(await brief(messages)).toEqual([
     ['skill.cost_exceeded', new Set([id])],
     ['skill.cost_exceeded', new Set([id])],
@@ -101,7 +101,7 @@ test('endpoints that want the same are told by one message', async () => {
   const ids = [await listen(), await listen({ events: ['skill.invocation_failed'] })]
   await listen({ events: ['skill.cost_exceeded'] })
   await ingest([failed()])
-  expect(await brief(await takeTold(hub, 'acme'))).toEqual([['skill.invocation_failed', new Set(ids)]])
+  expect(await brief(await takeDescribed(hub, 'acme'))).toEqual([['skill.invocation_failed', new Set(ids)]])
 })
 
 test('filters let through what is of a skill and of an archetype that they name', async () => {
@@ -116,7 +116,7 @@ test('filters let through what is of a skill and of an archetype that they name'
     failed({ archetype_id: 'lawyer' }),
     failed({ skill_id: 'translate', archetype_id: 'lawyer' }),
   ])
-  expect((await brief(await takeTold(hub, 'acme'))).map(([, ids]) => ids)).toEqual([
+  expect((await brief(await takeDescribed(hub, 'acme'))).map(([, ids]) => ids)).toEqual([
     new Set([skill]),
     new Set([archetype, both]),
     new Set([skill, archetype, both]),
@@ -138,9 +138,9 @@ test('nothing is written where no endpoint that is enabled wants anything of inv
   await must(hub, 'acme', 'DELETE', `${webhooksPath}/${removed}`)
   await listen({ events: ['user.*'] })
   await listen({}, 'globex')
-  await takeTold(hub, 'acme')
+  await takeDescribed(hub, 'acme')
   await ingest([failed({ latency_ms: 599_000, cost_usd_estimate: 100 })])
-  expect(await takeTold(hub, 'acme')).toEqual([])
+  expect(await takeDescribed(hub, 'acme')).toEqual([])
 })
 
 test('an endpoint is told from the moment it is there, and until it is disabled', async () => {
@@ -149,7 +149,7 @@ test('an endpoint is told from the moment it is there, and until it is disabled'
   const [second] = await ingest([failed()])
   await must(hub, 'acme', 'PATCH', `${webhooksPath}/${id}`, { body: { enabled: false } })
   await ingest([failed()])
-  expect((await takeTold(hub, 'acme')).map(({ recordId }) => recordId)).toEqual([second])
+  expect((await takeDescribed(hub, 'acme')).map(({ recordId }) => recordId)).toEqual([second])
 })
 
 test('a repeated request tells nothing twice, and a refused event nothing at all', async () => {
@@ -161,18 +161,18 @@ test('a repeated request tells nothing twice, and a refused event nothing at all
     await must(hub, 'acme', 'POST', '/api/v1/telemetry/events', single)
     await must(hub, 'acme', 'POST', '/api/v1/telemetry/events:batch', batch)
   }
-  expect(await takeTold(hub, 'acme')).toHaveLength(3)
+  expect(await takeDescribed(hub, 'acme')).toHaveLength(3)
 })
 
 test('copies of one request at a time tell once', async () => {
   await listen()
   const call = { body: { events: [failed()] }, headers: { 'idempotency-key': 'copies' } }
   await Promise.all(Array.from({ length: 8 }, () => must(hub, 'acme', 'POST', '/api/v1/telemetry/events:batch', call)))
-  expect(await takeTold(hub, 'acme')).toHaveLength(1)
+  expect(await takeDescribed(hub, 'acme')).toHaveLength(1)
 })
 
 test('a Mode C tenant is told as every other', async () => {
   const id = await listen({}, 'cmode')
   await ingest([failed()], 'cmode')
-  expect(await brief(await takeTold(hub, 'cmode'), 'cmode')).toEqual([['skill.invocation_failed', new Set([id])]])
+  expect(await brief(await takeDescribed(hub, 'cmode'), 'cmode')).toEqual([['skill.invocation_failed', new Set([id])]])
 })

@@ -108,20 +108,20 @@ test('of a record under the key of its tenant nothing is told but what its colum
     },
     ...{ latency_ms: 4, tokens_in: 7, tokens_out: 8, cost_usd_estimate: 0.5, cost_usd_computed: 2.5 },
   }
-  const told = invocationWatch(all)!.messagesOf([{ ...ingested, fields, sealed: true }])
+  const messages = invocationWatch(all)!.messagesOf([{ ...ingested, fields, sealed: true }])
   const data = {
     ...{ record_id: ingested.recordId, skill_id: 'sum-up', archetype_id: 'analyst', user_id: 'user:kim' },
     cost_usd_estimate: 0.5,
   }
   const common = { occurredAt: ingested.createdAt, recordId: ingested.recordId, userId: 'user:kim', data }
-  expect(told).toEqual([
+  expect(messages).toEqual([
     { kind: 'skill.invocation_failed', ...common },
     { kind: 'skill.latency_exceeded', ...common, webhookIds: ['whk_lower'] },
     { kind: 'skill.cost_exceeded', ...common, webhookIds: ['whk_1', 'whk_lower'] },
   ])
   // And so the relay, which cannot see the figures, finds whom it is for.
   const audience = matchEndpoints(all)
-  const ids = told.map((message) => audience(message).map(({ webhookId }) => webhookId))
+  const ids = messages.map((message) => audience(message).map(({ webhookId }) => webhookId))
   expect(ids).toEqual([['whk_1', 'whk_low', 'whk_lower'], ['whk_lower'], ['whk_1', 'whk_lower']])
   const [plain] = invocationWatch(all)!.messagesOf([{ ...ingested, fields }])
   expect(plain).toMatchObject({ occurredAt: ingested.fields.ts, data: { record_id: ingested.recordId, ...fields } })

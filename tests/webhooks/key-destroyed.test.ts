@@ -68,13 +68,13 @@ test('of an invocation only what its columns have is told, and after the destruc
   await expect
     .poll(async () => (await rowsOf(refused)).filter(isSkill).map(({ status }) => status))
     .toEqual(['failed', 'failed'])
-  const told = [...(await rowsOf(taken)), ...(await rowsOf(refused))].filter(isSkill)
+  const sent = [...(await rowsOf(taken)), ...(await rowsOf(refused))].filter(isSkill)
   const { rows: whole } = await lab.superuser.query(
     'select d::text as text from hub.webhook_deliveries d where tenant_id = $1 and record_id = $2 and status = $3',
     [slug, record_id, 'failed'],
   )
-  expect(found(JSON.stringify([whole, told.map(({ data }) => data)]))).toEqual([])
-  expect(told.map(({ data }) => Object.keys(JSON.parse(data)))).toEqual(
+  expect(found(JSON.stringify([whole, sent.map(({ data }) => data)]))).toEqual([])
+  expect(sent.map(({ data }) => Object.keys(JSON.parse(data)))).toEqual(
     Array(4).fill(['record_id', 'skill_id', 'archetype_id', 'user_id', 'cost_usd_estimate']),
   )
 
@@ -113,7 +113,7 @@ test('all of them are met, however many they are, and those of another tenant ar
     })
     return { call: c.call, webhookId: body.webhook_id as string }
   })()
-  const told = {
+  const sent = {
     ...{ kind: `'skill.invocation_failed'`, record_id: 'gen_random_uuid()' },
     ...{ status: `'pending'`, next_attempt_at: `now() + interval '1 hour'` },
   }
@@ -121,16 +121,16 @@ test('all of them are met, however many they are, and those of another tenant ar
     { tenant: 'acme', webhookId: other.webhookId },
     { tenant: 'many', webhookId: mine.webhookId },
   ]) {
-    await insertDeliveries(lab.superuser, endpoint, { count: 10_001, values: told })
+    await insertDeliveries(lab.superuser, endpoint, { count: 10_001, values: sent })
   }
   await mine.call('POST', '/api/v1/hub/cmek:destroy', { confirm: 'many', reason: 'over' })
   const { rows } = await lab.superuser.query(
-    `select tenant_id, status, count(data)::int as told, count(*)::int as all from hub.webhook_deliveries
+    `select tenant_id, status, count(data)::int as sent, count(*)::int as all from hub.webhook_deliveries
      where webhook_id = any($1) group by 1, 2 order by 1`,
     [[other.webhookId, mine.webhookId]],
   )
   expect(rows).toEqual([
-    { tenant_id: 'acme', status: 'pending', told: 10_001, all: 10_001 },
-    { tenant_id: 'many', status: 'dead', told: 0, all: 10_001 },
+    { tenant_id: 'acme', status: 'pending', sent: 10_001, all: 10_001 },
+    { tenant_id: 'many', status: 'dead', sent: 0, all: 10_001 },
   ])
 })

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../provenance/json.ts'
 import { truncateData } from '../../server/modules/webhooks/outbox/message-data.ts'
 import { recordsPath } from '../api/record-cases.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
-import { subscribe, takeMessages } from './told.ts'
+import { subscribe, takeMessages } from './queued-messages.ts'
 
 const sizeOf = (data: JsonObject) => Buffer.byteLength(JSON.stringify(data))
 const filled = (bytes: number, data: JsonObject = {}) => {

@@ -8,7 +8,7 @@ import { must, webhooksPath } from '../api/webhook-cases.ts'
 import { quiet } from '../auth/auth-lab.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
 import { patience } from '../support/machine-speed.ts'
-import { subscribe, takeMessages } from './told.ts'
+import { subscribe, takeMessages } from './queued-messages.ts'
 
 let hub: TestHub
 beforeAll(async () => {
@@ -79,9 +79,9 @@ describe('a transaction', () => {
     const superuser = await hub.superuserClient()
     const { rows } = await superuser.query('select messages from hub.webhook_outbox order by outbox_id')
     expect(rows.map((row) => readMessages(row.messages).length)).toEqual([500, 500, 201])
-    const told = await takeMessages(hub)
-    expect(told.map(({ data }) => data.at)).toEqual(many.map(({ data }) => data.at))
-    const ids = told.map(({ messageId }) => messageId)
+    const sent = await takeMessages(hub)
+    expect(sent.map(({ data }) => data.at)).toEqual(many.map(({ data }) => data.at))
+    const ids = sent.map(({ messageId }) => messageId)
     expect(ids.every((id) => uuidV7.test(id))).toBe(true)
     expect(new Set(ids).size).toBe(1201)
     expect([...ids].sort()).toEqual(ids)
@@ -168,26 +168,26 @@ describe('word of it', () => {
     const [here, heard] = [vi.fn(), vi.fn()]
     const { database } = hub.test
     const listener = listenForOutbox(database, heard)
-    const news = createOutboxNotifier({ database, wake: here, log: quiet })
-    news.erased('acme')
+    const notifier = createOutboxNotifier({ database, wake: here, log: quiet })
+    notifier.erased('acme')
     expect(here).toHaveBeenCalledExactlyOnceWith('acme', 'erased')
     // What is told before it listens is lost.
     await vi.waitFor(() => {
-      news.erased('acme')
+      notifier.erased('acme')
       expect(heard).toHaveBeenCalledWith('acme', 'erased')
     })
-    await news.close()
+    await notifier.close()
     await listener.close()
   })
 
   test('that is lost is a warning, and the next goes out', async () => {
     const warn = vi.fn()
     const withRegistry = vi.fn().mockRejectedValueOnce(new Error('away')).mockResolvedValue(undefined)
-    const news = createOutboxNotifier({ database: { withRegistry }, wake() {}, log: { warn } })
-    news.queued('acme')
+    const notifier = createOutboxNotifier({ database: { withRegistry }, wake() {}, log: { warn } })
+    notifier.queued('acme')
     await vi.waitFor(() => expect(warn).toHaveBeenCalledTimes(1), patience)
-    news.queued('acme')
-    await news.close()
+    notifier.queued('acme')
+    await notifier.close()
     expect(withRegistry).toHaveBeenCalledTimes(2)
     await delay(0)
     expect(warn).toHaveBeenCalledTimes(1)

@@ -3,7 +3,7 @@ import { DeliveryQueue } from '../../server/modules/webhooks/worker/delivery-que
 import { type DueDelivery, dueDeliveries } from '../../server/modules/webhooks/worker/due-store.ts'
 import { createMemoryBudget } from '../../server/modules/webhooks/worker/memory-budget.ts'
 import type { TestHub } from '../support/hub.ts'
-import { addWebhook, keepDeliveries, refused, startDeliveriesHub } from './kept-deliveries.ts'
+import { addWebhook, keepDeliveries, refused, startDeliveriesHub } from './stored-deliveries.ts'
 
 /** How much of what is due a process reads. */
 

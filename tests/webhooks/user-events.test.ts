@@ -5,7 +5,7 @@ import { must } from '../api/webhook-cases.ts'
 import { type SyncLab, startSyncLab } from '../roster-sync/sync-lab.ts'
 import { connectScim, type ScimClient } from '../scim/scim-client.ts'
 import { groupEntry, personEntry } from '../support/scim-source.ts'
-import { subscribe, takeMessages, toldBy } from './told.ts'
+import { messagesSentBy, subscribe, takeMessages } from './queued-messages.ts'
 
 const users = '/api/v1/roster/users'
 let lab: SyncLab
@@ -23,15 +23,17 @@ beforeEach(async () => {
 
 const call = async (method: string, path: string, body?: object, tenant: 'acme' | 'globex' = 'acme') =>
   (await must(lab.hub, tenant, method, path, body ? { body } : {})).body
-const told = async (work: () => Promise<unknown>, tenant?: string) =>
-  (await toldBy(lab.hub, work, tenant)).map(({ kind, data }) => [kind, data])
+const sentBy = async (work: () => Promise<unknown>, tenant?: string) =>
+  (await messagesSentBy(lab.hub, work, tenant)).map(({ kind, data }) => [kind, data])
 let count = 0
 const address = (name: string) => `${name}${++count}@acme.example`
 
 describe('by hand', () => {
   test('a user is added, and the message says whom it is about', async () => {
     const email = address('kim')
-    const [message, ...others] = await toldBy(lab.hub, () => call('POST', users, { email, display_name: 'Kim' }))
+    const [message, ...others] = await messagesSentBy(lab.hub, () =>
+      call('POST', users, { email, display_name: 'Kim' }),
+    )
     expect(others).toEqual([])
     const { items } = await call('GET', `${users}?email=${encodeURIComponent(email)}`)
     const { user_id } = items[0]
@@ -52,13 +54,13 @@ describe('by hand', () => {
     const { user_id } = await call('POST', users, { email })
     const state = { user_id, email, role: 'auditor', archetype_ids: [], source: 'manual' }
     const role = () => call('PUT', `${users}/${user_id}/role`, { role: 'auditor' })
-    expect(await told(role)).toEqual([['user.updated', { ...state, active: true, changed: ['role'] }]])
-    expect(await told(role)).toEqual([])
+    expect(await sentBy(role)).toEqual([['user.updated', { ...state, active: true, changed: ['role'] }]])
+    expect(await sentBy(role)).toEqual([])
     const deactivate = () => call('POST', `${users}/${user_id}:deactivate`)
-    expect(await told(deactivate)).toEqual([['user.deactivated', { ...state, active: false }]])
-    expect(await told(deactivate)).toEqual([])
+    expect(await sentBy(deactivate)).toEqual([['user.deactivated', { ...state, active: false }]])
+    expect(await sentBy(deactivate)).toEqual([])
     const reactivate = () => call('POST', `${users}/${user_id}:reactivate`)
-    expect(await told(reactivate)).toEqual([['user.updated', { ...state, active: true, changed: ['active'] }]])
+    expect(await sentBy(reactivate)).toEqual([['user.updated', { ...state, active: true, changed: ['active'] }]])
   })
 
   test('archetypes', async () => {
@@ -69,23 +71,23 @@ describe('by hand', () => {
       'user.archetype_changed',
       expect.objectContaining({ user_id, before, after, archetype_ids: after }),
     ]
-    expect(await told(() => put('two', 'one'))).toEqual([change([], ['one', 'two'])])
-    expect(await told(() => put('one', 'two'))).toEqual([])
+    expect(await sentBy(() => put('two', 'one'))).toEqual([change([], ['one', 'two'])])
+    expect(await sentBy(() => put('one', 'two'))).toEqual([])
     const bundle = { archetypes: [{ archetype_id: 'two' }] }
-    expect(await told(() => call('PUT', '/api/v1/roster/archetypes', bundle))).toEqual([
+    expect(await sentBy(() => call('PUT', '/api/v1/roster/archetypes', bundle))).toEqual([
       change(['one', 'two'], ['two']),
     ])
-    expect(await told(() => call('DELETE', `${users}/${user_id}/archetypes`))).toEqual([change(['two'], [])])
+    expect(await sentBy(() => call('DELETE', `${users}/${user_id}/archetypes`))).toEqual([change(['two'], [])])
   })
 })
 
 describe('by SCIM', () => {
-  const toldOf = (work: () => Promise<unknown>) => told(work, 'globex')
+  const sentByGlobex = (work: () => Promise<unknown>) => sentBy(work, 'globex')
   const active = (value: boolean) => [{ op: 'replace', path: 'active', value }]
 
   test('a user from the first day to the last', async () => {
     let id = ''
-    const made = await toldOf(async () => {
+    const made = await sentByGlobex(async () => {
       id = (await scim.user('sue', { externalId: 'ext-sue' })).id
     })
     const state = {
@@ -106,29 +108,29 @@ describe('by SCIM', () => {
       ...state,
       ...{ user_name: 'susan', external_id: 'ext-susan', email: 'susan@people.example', display_name: 'Susan' },
     }
-    expect(await toldOf(renamed)).toEqual([
+    expect(await sentByGlobex(renamed)).toEqual([
       ['user.updated', { ...after, changed: ['display_name', 'email', 'external_id', 'user_name'] }],
     ])
-    expect(await toldOf(renamed)).toEqual([])
+    expect(await sentByGlobex(renamed)).toEqual([])
     // Nothing that is told of a person.
-    expect(await toldOf(() => scim.patch(`/Users/${id}`, [{ op: 'replace', path: 'title', value: 'Lead' }]))).toEqual(
-      [],
-    )
+    expect(
+      await sentByGlobex(() => scim.patch(`/Users/${id}`, [{ op: 'replace', path: 'title', value: 'Lead' }])),
+    ).toEqual([])
 
-    expect(await toldOf(() => scim.patch(`/Users/${id}`, active(false)))).toEqual([
+    expect(await sentByGlobex(() => scim.patch(`/Users/${id}`, active(false)))).toEqual([
       ['user.deactivated', { ...after, active: false }],
     ])
-    expect(await toldOf(() => scim.patch(`/Users/${id}`, active(true)))).toEqual([
+    expect(await sentByGlobex(() => scim.patch(`/Users/${id}`, active(true)))).toEqual([
       ['user.updated', { ...after, changed: ['active'] }],
     ])
     const role = () => call('PUT', `${users}/${id}/role`, { role: 'analyst' }, 'globex')
-    expect(await toldOf(role)).toEqual([['user.updated', { ...after, role: 'analyst', changed: ['role'] }]])
+    expect(await sentByGlobex(role)).toEqual([['user.updated', { ...after, role: 'analyst', changed: ['role'] }]])
 
     // The last message says who it was, and nothing is told of what is forgotten afterwards.
     const bundle = { archetypes: [{ archetype_id: 'seller' }] }
     await call('PUT', '/api/v1/roster/archetypes', bundle, 'globex')
     await call('PUT', `${users}/${id}/archetypes`, { archetype_ids: ['seller'] }, 'globex')
-    expect(await toldOf(() => scim.call('DELETE', `/Users/${id}`))).toEqual([
+    expect(await sentByGlobex(() => scim.call('DELETE', `/Users/${id}`))).toEqual([
       ['user.deactivated', { ...after, role: 'analyst', active: false, archetype_ids: ['seller'] }],
     ])
   })
@@ -136,13 +138,13 @@ describe('by SCIM', () => {
   test('of somebody who was deactivated already nothing is told when they are removed', async () => {
     const { id } = await scim.user('left')
     await scim.patch(`/Users/${id}`, active(false))
-    expect(await toldOf(() => scim.call('DELETE', `/Users/${id}`))).toEqual([])
+    expect(await sentByGlobex(() => scim.call('DELETE', `/Users/${id}`))).toEqual([])
   })
 
   test('somebody whom the tenant knew is taken up', async () => {
     const { user_id } = await call('POST', users, { email: 'knew@people.example' }, 'globex')
     const work = () => scim.user('knew', { emails: [{ value: 'knew@people.example' }] })
-    expect(await toldOf(work)).toEqual([
+    expect(await sentByGlobex(work)).toEqual([
       [
         'user.updated',
         {
@@ -154,12 +156,12 @@ describe('by SCIM', () => {
   })
 
   test('who comes inactive never was active; a new name and the end in one call are two messages', async () => {
-    expect(await toldOf(() => scim.user('idle', { active: false }))).toEqual([
+    expect(await sentByGlobex(() => scim.user('idle', { active: false }))).toEqual([
       ['user.provisioned', expect.objectContaining({ user_name: 'idle', active: false })],
     ])
     const { id, ...user } = await scim.user('both')
     const put = () => scim.put(`/Users/${id}`, { ...user, displayName: 'Both', active: false })
-    expect(await toldOf(put)).toEqual([
+    expect(await sentByGlobex(put)).toEqual([
       ['user.updated', expect.objectContaining({ display_name: 'Both', active: false, changed: ['display_name'] })],
       ['user.deactivated', expect.objectContaining({ display_name: 'Both', active: false })],
     ])
@@ -169,7 +171,7 @@ describe('by SCIM', () => {
     const { id } = await scim.user('former', { emails: [{ value: 'shared@people.example' }] })
     await scim.patch(`/Users/${id}`, active(false))
     await scim.user('next', { emails: [{ value: 'shared@people.example' }] })
-    const all = await toldOf(() => scim.patch(`/Users/${id}`, active(true)))
+    const all = await sentByGlobex(() => scim.patch(`/Users/${id}`, active(true)))
     expect(all).toEqual([['user.updated', expect.objectContaining({ user_id: id, changed: ['active', 'email'] })]])
     expect(all[0]![1]).not.toHaveProperty('email')
   })
@@ -186,8 +188,8 @@ describe('by SCIM', () => {
     const change = (before: string[], after: string[]) => [
       ['user.archetype_changed', expect.objectContaining({ user_id: id, before, after, archetype_ids: after })],
     ]
-    expect(await toldOf(join)).toEqual(change([], ['seller']))
-    expect(await toldOf(leave)).toEqual(change(['seller'], []))
+    expect(await sentByGlobex(join)).toEqual(change([], ['seller']))
+    expect(await sentByGlobex(leave)).toEqual(change(['seller'], []))
   })
 })
 
@@ -196,7 +198,7 @@ describe('by a directory that is read', () => {
     lab.source.users = ['p1', 'p2', 'p3', 'p4', 'p5', 'p6', 'p7', 'p8', 'p9', 'p10'].map((name) => personEntry(name))
     lab.source.groups = [groupEntry('Staff', lab.source.users.slice(0, 2))]
     await lab.connect('acme', [{ group: 'Staff', archetype_id: 'staff' }])
-    const first = await told(() => lab.sync('acme'))
+    const first = await sentBy(() => lab.sync('acme'))
     expect(Map.groupBy(first, ([kind]) => kind as string).get('user.provisioned')).toHaveLength(10)
     expect(first).toContainEqual([
       'user.provisioned',
@@ -217,11 +219,11 @@ describe('by a directory that is read', () => {
       'p2@acme.example',
     ])
     expect(changes[0]![1]).toMatchObject({ before: [], after: ['staff'], archetype_ids: ['staff'] })
-    expect(await told(() => lab.sync('acme'))).toEqual([])
+    expect(await sentBy(() => lab.sync('acme'))).toEqual([])
 
     lab.source.users[4]!.displayName = 'Five'
     lab.source.users.pop()
-    expect(await told(() => lab.sync('acme'))).toEqual([
+    expect(await sentBy(() => lab.sync('acme'))).toEqual([
       ['user.updated', expect.objectContaining({ user_name: 'p5@acme.example', changed: ['display_name'] })],
       ['user.deactivated', expect.objectContaining({ user_name: 'p10@acme.example', active: false })],
     ])
@@ -240,11 +242,11 @@ describe('by sign-in', () => {
 
   test('a stranger is a member, and their new address and name follow', async () => {
     const state = { user_id: expect.any(String), role: 'member', active: true, archetype_ids: [], source: 'manual' }
-    expect(await told(() => ofIdentity({ email: 'one@idp.example' }))).toEqual([
+    expect(await sentBy(() => ofIdentity({ email: 'one@idp.example' }))).toEqual([
       ['user.provisioned', { ...state, email: 'one@idp.example' }],
     ])
-    expect(await told(() => ofIdentity({ email: 'one@idp.example' }))).toEqual([])
-    expect(await told(() => ofIdentity({ email: 'two@idp.example', displayName: 'Two' }))).toEqual([
+    expect(await sentBy(() => ofIdentity({ email: 'one@idp.example' }))).toEqual([])
+    expect(await sentBy(() => ofIdentity({ email: 'two@idp.example', displayName: 'Two' }))).toEqual([
       ['user.updated', expect.objectContaining({ display_name: 'Two', changed: ['display_name'] })],
       ['user.updated', { ...state, email: 'two@idp.example', display_name: 'Two', changed: ['email'] }],
     ])
@@ -253,7 +255,7 @@ describe('by sign-in', () => {
   test('the first administrator', async () => {
     const { signInUsers } = lab.hub.modules.roster
     const first = () => run((tx, tenant) => signInUsers.ensure(tx, tenant, 'boss@acme.example', 'admin'))
-    expect(await told(first)).toEqual([
+    expect(await sentBy(first)).toEqual([
       ['user.provisioned', expect.objectContaining({ email: 'boss@acme.example', role: 'admin' })],
     ])
   })
@@ -265,12 +267,12 @@ describe('by sign-in', () => {
         await signInUsers.ensure(tx, tenant, 'nobody@acme.example')
         throw new Error('rolled back')
       }).catch((error: Error) => expect(error.message).toBe('rolled back'))
-    expect(await told(fails)).toEqual([])
+    expect(await sentBy(fails)).toEqual([])
   })
 })
 
 test('an endpoint hears of its own tenant, and of what it names', async () => {
-  expect(await told(() => call('POST', users, { email: address('own') }), 'globex')).toEqual([])
+  expect(await sentBy(() => call('POST', users, { email: address('own') }), 'globex')).toEqual([])
   await subscribe(lab.hub, 'cmode', 'user.deactivated')
   const { user_id } = (await must(lab.hub, 'cmode', 'POST', users, { body: { email: 'c@cmode.example' } })).body
   expect(await takeMessages(lab.hub, 'cmode')).toEqual([])

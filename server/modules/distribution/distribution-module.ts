@@ -52,19 +52,19 @@ export function createDistributionModule(deps: {
     hear: (heard) => database.listen(skillsChannel, (tenantId = '') => heard(tenantId)),
     log,
   })
-  const news = createSkillChangeNotifier({ database, wake: (tenantId) => publisher.wake(tenantId), log })
-  const republishing = createRepublishing({ ...deps, ordered: (tenantId) => news.tell(tenantId) })
+  const notifier = createSkillChangeNotifier({ database, wake: (tenantId) => publisher.wake(tenantId), log })
+  const republishing = createRepublishing({ ...deps, ordered: (tenantId) => notifier.tell(tenantId) })
 
   const deliveries: Deliveries = {
     async begin(tx, connectorId) {
       await addDelivery(tx, connectorId)
-      tx.afterCommit(() => news.tell(tx.tenantId))
+      tx.afterCommit(() => notifier.tell(tx.tenantId))
     },
     async renew(tx, connectorId, { otherReceiver }) {
       await renewDelivery(tx, connectorId, otherReceiver)
       tx.afterCommit(() => {
         if (otherReceiver) publisher.breakOff(connectorId)
-        news.tell(tx.tenantId)
+        notifier.tell(tx.tenantId)
       })
     },
     async end(tx, connectorId) {
@@ -77,13 +77,13 @@ export function createDistributionModule(deps: {
 
   return {
     publisher: {
-      changed: ({ slug }) => news.changed(slug),
+      changed: ({ slug }) => notifier.changed(slug),
       start: () => publisher.start(),
       stop: () => publisher.stop(),
     },
     deliveries,
     tester: createConnectorTester(parts),
     routes: (app) => addDistributionRoutes(app, createManifestReader(parts), republishing),
-    settled: () => news.settled(),
+    settled: () => notifier.settled(),
   }
 }

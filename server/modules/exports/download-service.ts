@@ -80,13 +80,13 @@ export function createDownloads(deps: {
         if (micros < (noted.get(key) ?? 0)) return
         noted.set(key, micros + minuteMicros)
       }
-      const told = part ? { first_range: `bytes=${part.start}-${part.end}` } : { bytes: sizeBytes }
+      const extent = part ? { first_range: `bytes=${part.start}-${part.end}` } : { bytes: sizeBytes }
       try {
         await database.withTenant(tenant.slug, (tx) =>
           deps.governance.append(tx, tenant, {
             kind: 'hub.export_downloaded',
             subject: `export:${jobId}`,
-            details: { file: fileName, ...told },
+            details: { file: fileName, ...extent },
             actor: { subject: 'download-url', clientId: '', address, requestId },
           }),
         )

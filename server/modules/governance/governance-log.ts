@@ -1,6 +1,6 @@
 import type { JsonValue } from '../../../provenance/json.ts'
 import type { RecordDraft, RecordSealer, RecordWriter } from '../hub/hub-types.ts'
-import type { GovernanceNews } from '../webhooks/webhooks-types.ts'
+import type { GovernanceOutbox } from '../webhooks/webhooks-types.ts'
 import type { Actor, ClientEvents, GovernanceEvent, GovernanceLog } from './governance-types.ts'
 
 /** The `created_by` of every record that the service writes itself. */
@@ -11,15 +11,15 @@ export function createGovernanceLog(deps: {
   sealer: RecordSealer
   writer: RecordWriter
   /** Puts written events into the webhook outbox. */
-  news?: GovernanceNews
+  outbox?: GovernanceOutbox
 }): GovernanceLog & ClientEvents {
-  const { sealer, writer, news } = deps
+  const { sealer, writer, outbox } = deps
   const appendAll: GovernanceLog['appendAll'] = async (tx, tenant, events) => {
     if (events.length === 0) return []
     const drafts = events.map(draftOf)
     const batch = await sealer.seal(tenant, drafts, tx)
     await writer.insert(tx, batch)
-    await news?.written(
+    await outbox?.written(
       tx,
       tenant,
       batch.records.map((record, at) => ({
@@ -34,7 +34,7 @@ export function createGovernanceLog(deps: {
   return {
     append: async (tx, tenant, event) => (await appendAll(tx, tenant, [event]))[0]!,
     appendAll,
-    written: async (tx, tenant, event) => news?.written(tx, tenant, [event]),
+    written: async (tx, tenant, event) => outbox?.written(tx, tenant, [event]),
   }
 }
 

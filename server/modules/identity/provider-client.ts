@@ -75,8 +75,8 @@ export function createProviderClient(parts: {
       })
       const idToken = tokens.claims() as oidc.IDToken
       const { userinfo_endpoint } = known.metadata
-      const told = idToken.email !== undefined || userinfo_endpoint === undefined
-      const info = told ? undefined : await oidc.fetchUserInfo(configuration, tokens.access_token, idToken.sub)
+      const isComplete = idToken.email !== undefined || userinfo_endpoint === undefined
+      const info = isComplete ? undefined : await oidc.fetchUserInfo(configuration, tokens.access_token, idToken.sub)
       return readClaims(connectionId, idToken, info)
     } catch (error) {
       throw call.exchanging ? rejectedExchange(error) : rejectedCallback(error, current, known.metadata)

@@ -68,6 +68,6 @@ function schemaOf(base: string, { id, name, description, attributes }: SchemaDef
 }
 
 function attributeOf({ subAttributes, ...rest }: AttributeDefinition): JsonObject {
-  const told = rest as unknown as Record<string, JsonValue>
-  return { ...told, ...(subAttributes && { subAttributes: subAttributes.map(attributeOf) }) }
+  const members = rest as unknown as Record<string, JsonValue>
+  return { ...members, ...(subAttributes && { subAttributes: subAttributes.map(attributeOf) }) }
 }

@@ -60,7 +60,7 @@ export function createTelemetryModule(deps: {
   /** Called after each commit that added events to a tenant. */
   ingested: (tenantId: string) => void
   /** The wanted messages about invocations, and their outbox. */
-  news: InvocationOutbox
+  invocationOutbox: InvocationOutbox
   /** Reads verified governance events, which price lists are compared with. */
   verifiedEvents: VerifiedEvents
   /** Reports a tenant whose price list differs from its signed event. */

@@ -131,13 +131,13 @@ export function createOperatedTenants(
         const now = formatTimestamp(Date.now())
         const digests = { ...(await changeSettings(tx, changes, now)), ...(await changeEntry(tx, entry, changes, now)) }
         const after = await stateOf(tx)
-        const told = eventDetails(before, after, digests)
-        if (told) {
+        const details = eventDetails(before, after, digests)
+        if (details) {
           tx.afterCommit(() => deps.changed(slug))
           await governance.append(tx, asTenant({ ...entry, base_url: after.base_url }, baseUrl()), {
             kind: 'tenant.config_changed',
             subject: `tenant:${slug}`,
-            details: told,
+            details,
             actor,
           })
         }
@@ -160,8 +160,8 @@ function eventDetails(
   const names = ['display_name', 'admin_email', 'base_url', 'suspended', 'limits', 'export_quota'] as const
   const changed = names.filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]))
   if (changed.length === 0 && !isProvenAgain) return undefined
-  const told = changed.filter((name) => name !== 'admin_email')
-  const pick = (state: OperatedTenant) => Object.fromEntries(told.map((name) => [name, state[name] as JsonValue]))
+  const recorded = changed.filter((name) => name !== 'admin_email')
+  const pick = (state: OperatedTenant) => Object.fromEntries(recorded.map((name) => [name, state[name] as JsonValue]))
   const states = { before: pick(before), after: pick(after) }
   return { change: 'tenant', changed, ...states, ...(isProvenAgain && { row_digests: digests }) }
 }

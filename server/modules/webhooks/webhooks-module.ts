@@ -33,13 +33,13 @@ import { createGovernanceOutbox } from './events/governance-outbox.ts'
 import { createInvocationWatches } from './invocations/invocation-watches.ts'
 import { listenForOutbox } from './outbox/outbox-notifier.ts'
 import { createWebhookOutbox } from './outbox/webhook-outbox.ts'
-import type { Endpoints, GovernanceNews, InvocationWatches, WebhookOutbox } from './webhooks-types.ts'
+import type { Endpoints, GovernanceOutbox, InvocationWatches, WebhookOutbox } from './webhooks-types.ts'
 import { createWebhookDispatcher } from './worker/webhook-dispatcher.ts'
 
 export interface WebhooksModule {
   endpoints: Endpoints
   outbox: WebhookOutbox
-  news: GovernanceNews
+  governanceOutbox: GovernanceOutbox
   watches: InvocationWatches
   alerts: AlertEvaluator
   worker: WebhookWorker
@@ -98,7 +98,7 @@ export function createWebhooksModule(deps: {
 
   // ── Outbox and its events ──
   const outbox = createWebhookOutbox({ ...deps, wake: (...word) => worker.wake(...word) })
-  const news = createGovernanceOutbox({ ...deps, outbox })
+  const governanceOutbox = createGovernanceOutbox({ ...deps, outbox })
 
   // ── Delivery ──
   const worker: WebhookWorker = createWebhookDispatcher({
@@ -117,7 +117,7 @@ export function createWebhooksModule(deps: {
   const deliveries = createDeliveryAdministration({ ...deps, endpoints, outbox, cursorKey })
 
   return {
-    ...{ endpoints, outbox, news, watches, alerts: evaluator, worker },
+    ...{ endpoints, outbox, governanceOutbox, watches, alerts: evaluator, worker },
     routes(app) {
       addWebhookRoutes(app, administration)
       addDeliveryRoutes(app, deliveries)

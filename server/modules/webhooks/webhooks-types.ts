@@ -168,7 +168,7 @@ export interface WrittenEvent {
 }
 
 /** Sends messages about governance events and the people they concern. */
-export interface GovernanceNews {
+export interface GovernanceOutbox {
   /** Queues messages in the transaction that wrote the events. It costs one statement if no endpoint wants any. */
   written(tx: TenantTx, tenant: Tenant, events: readonly WrittenEvent[]): Promise<void>
 }

@@ -3,9 +3,9 @@ import { must, webhooksPath } from '../../api/webhook-cases.ts'
 import type { TestHub } from '../../support/hub.ts'
 import { type IdentityProvider, startIdentityProvider } from '../../support/identity-provider.ts'
 import { type PublishReceiver, startPublishReceiver } from '../../support/publish-receiver.ts'
-import { keepDeliveries } from '../../webhooks/kept-deliveries.ts'
 import { type Receiver, startReceiver } from '../../webhooks/receiver.ts'
-import { roleEmails } from './cast.ts'
+import { keepDeliveries } from '../../webhooks/stored-deliveries.ts'
+import { roleEmails } from './fixtures.ts'
 
 /** Systems of the company, outside of the Hub. */
 export interface Outside {

@@ -1,7 +1,7 @@
 import { must } from '../../api/webhook-cases.ts'
 import { groupSchema, scimClient, userSchema } from '../../scim/scim-client.ts'
 import type { TestHub } from '../../support/hub.ts'
-import { archetypes, people, roleEmails, skills } from './cast.ts'
+import { archetypes, people, roleEmails, skills } from './fixtures.ts'
 
 /** Tenant, archetypes, skills, pack and grants, retention, prices, service accounts. */
 export async function organise(hub: TestHub): Promise<void> {

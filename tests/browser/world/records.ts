@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { must } from '../../api/webhook-cases.ts'
 import type { TestHub } from '../../support/hub.ts'
-import { people, skills } from './cast.ts'
+import { people, skills } from './fixtures.ts'
 
 /** Records that tests and people look for. */
 export interface WorldRecords {

@@ -1,6 +1,6 @@
 import { must } from '../../api/webhook-cases.ts'
 import type { TestHub } from '../../support/hub.ts'
-import { errorCodes, people, platforms, skills } from './cast.ts'
+import { errorCodes, people, platforms, skills } from './fixtures.ts'
 import { numbersFrom, pick } from './random.ts'
 
 const dayMs = 86_400_000

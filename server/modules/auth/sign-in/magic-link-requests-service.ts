@@ -98,12 +98,12 @@ export function createMagicLinkRequests(deps: Deps): MagicLinkRequests {
     })
   }
 
-  let toldOfNoMail = false
+  let hasLoggedNoMail = false
   /** Creates the error for missing mail settings. Logs it once, since anybody can request links repeatedly. */
   function noMail(): DomainError {
     const detail = 'Mail is not configured here, so no sign-in link can be sent. An operator sets HUB_SMTP_URL.'
-    if (!toldOfNoMail) log.warn({}, `a sign-in link was asked for: ${detail}`)
-    toldOfNoMail = true
+    if (!hasLoggedNoMail) log.warn({}, `a sign-in link was asked for: ${detail}`)
+    hasLoggedNoMail = true
     return new DomainError('hub-unavailable', detail, { logged: false })
   }
 

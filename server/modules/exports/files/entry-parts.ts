@@ -122,9 +122,9 @@ async function leavesWithoutRows(
   { from, to }: LogSpan,
   entries: ReadonlyMap<number, SelectedEntry>,
 ): Promise<Map<number, Uint8Array>> {
-  const isTold = (entry: SelectedEntry | undefined) => entry?.seal && entry.texts && entry.texts.canonical.length > 0
+  const hasText = (entry: SelectedEntry | undefined) => entry?.seal && entry.texts && entry.texts.canonical.length > 0
   for (let logIndex = from; logIndex < to; logIndex++) {
-    if (!isTold(entries.get(logIndex))) return leavesOf(tx, logs, { from, to })
+    if (!hasText(entries.get(logIndex))) return leavesOf(tx, logs, { from, to })
   }
   return new Map()
 }

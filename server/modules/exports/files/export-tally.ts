@@ -8,7 +8,7 @@ export class ExportTally {
   readonly #leaves: number
   readonly #progress: ExportProgress
   readonly #everyMs: number
-  #toldAt = 0
+  #reportedAt = 0
   /** The number of leaves it has passed. */
   #passed = 0
   /** The number of rows of stored seals. */
@@ -34,13 +34,13 @@ export class ExportTally {
       if (isLast) this.#passed += Math.floor((seal?.leaves.length ?? 0) / 32)
       for (const { verification } of records) if (verification) this.#addVerification(verification)
     }
-    if (performance.now() - this.#toldAt >= this.#everyMs) await this.tell()
+    if (performance.now() - this.#reportedAt >= this.#everyMs) await this.report()
   }
 
-  async tell(): Promise<void> {
+  async report(): Promise<void> {
     const share = this.#leaves === 0 ? 1 : Math.min(1, this.#passed / this.#leaves)
     await this.#progress(this.rows, this.#rowsExpected(), share)
-    this.#toldAt = performance.now()
+    this.#reportedAt = performance.now()
   }
 
   /** Extrapolates the rows from the passed leaves; before the first row, it expects one row per leaf. */

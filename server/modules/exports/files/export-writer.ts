@@ -88,7 +88,7 @@ async function writeFiles(
   )
 
   const tally = new ExportTally(leaves, progress, everyMs)
-  await tally.tell()
+  await tally.report()
   const reserved = new ReservedBytes(reserve)
   const seals = order.includeProvenance
     ? new SealsWriter(storage, paths.seals, { records, logName: tenant.logName, reserved })
@@ -138,7 +138,7 @@ async function writeFiles(
   await storage.delete(paths.seals)
   const manifestBytes = (await storage.size(paths.manifest)) ?? 0
   signal.throwIfAborted()
-  await tally.tell()
+  await tally.report()
   return {
     rows: tally.rows,
     sizeBytes: file.sizeBytes + manifestBytes,

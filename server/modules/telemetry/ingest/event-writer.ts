@@ -13,7 +13,7 @@ import { deltaOf } from '../rollups/rollup-delta.ts'
 import { deltaStep } from '../telemetry-store.ts'
 import type { CountedEvent, ValidEvent } from '../telemetry-types.ts'
 import { eventMembers } from './event-members.ts'
-import { type InvocationOutbox, newsSteps } from './invocation-outbox.ts'
+import { type InvocationOutbox, messageSteps } from './invocation-outbox.ts'
 
 /** The events of one request, stored alone or together with other requests of the tenant. */
 export interface Submission {
@@ -66,9 +66,9 @@ export function createEventWriter(deps: {
   records: Records
   idempotency: Idempotency
   prices: { bookOf(tenantId: string): Promise<PriceBook> }
-  news: InvocationOutbox
+  invocationOutbox: InvocationOutbox
 }): EventWriter {
-  const { database, records, idempotency, prices, news } = deps
+  const { database, records, idempotency, prices, invocationOutbox } = deps
 
   return {
     async store(tenant, submissions, patient) {
@@ -89,7 +89,7 @@ export function createEventWriter(deps: {
     patient: boolean,
     repeats: number,
   ): Promise<RecordReceipt[][]> {
-    const [book, watch] = await Promise.all([prices.bookOf(tenant.slug), news.watches.of(tenant.slug)])
+    const [book, watch] = await Promise.all([prices.bookOf(tenant.slug), invocationOutbox.watches.of(tenant.slug)])
     const rated = submissions.flatMap(({ caller, events }) => events.map((event) => rate(book, caller, event)))
     const isEncrypted = tenant.mode === 'B' && rated.length > 0
     const sealer = isEncrypted ? await database.contents.outside(tenant.slug, repeats > 0) : undefined
@@ -105,12 +105,12 @@ export function createEventWriter(deps: {
     )
     const claiming = idempotency.claimSteps(claims, patient)
     const steps: IngestStep[] = claiming.steps
-    const told = watch ? await newsSteps(news.outbox, watch, batch, rated, isEncrypted) : []
+    const outboxSteps = watch ? await messageSteps(invocationOutbox.outbox, watch, batch, rated, isEncrypted) : []
     if (rated.length > 0) {
       steps.push(...records.writer.copySteps(batch, sealer))
       // The id of a seal of this transaction names its delta.
       steps.push(deltaStep(tenant.slug, batch.seals[0]!.sealId, deltaOf(rated.map(({ counted }) => counted))))
-      steps.push(...told)
+      steps.push(...outboxSteps)
     }
     try {
       await database.ingest(tenant.slug, steps)
@@ -125,7 +125,7 @@ export function createEventWriter(deps: {
       const refused = error instanceof IngestStepRefused ? claiming.refused(error.step, error.code) : undefined
       throw refused ? new ClaimRefused(claims[refused.index]!.index, refused.inFlight) : error
     }
-    if (told.length > 0) news.outbox.queued(tenant.slug)
+    if (outboxSteps.length > 0) invocationOutbox.outbox.queued(tenant.slug)
     return receipts
   }
 }

@@ -19,7 +19,7 @@ const messagesPerStep = 250
  *
  * @param sealed whether the records are stored under a key of their tenant
  */
-export async function newsSteps(
+export async function messageSteps(
   outbox: Pick<WebhookOutbox, 'step'>,
   watch: InvocationWatch,
   { tenantId, records }: SealedBatch,

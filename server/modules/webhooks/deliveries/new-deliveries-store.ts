@@ -34,11 +34,11 @@ export interface NewDeliveries {
 const mostAtOnce = { deliveries: 1_000, bytes: 512 * 1024 }
 
 /** Splits deliveries into parts for {@link insertDeliveries}. */
-export function* statementsOf(told: readonly NewDeliveries[]): Iterable<NewDeliveries[]> {
+export function* statementsOf(batch: readonly NewDeliveries[]): Iterable<NewDeliveries[]> {
   let some: NewDeliveries[] = []
   let count = 0
   let bytes = 0
-  for (const each of told) {
+  for (const each of batch) {
     some.push(each)
     count += each.deliveries.length
     bytes += each.message.data.length
@@ -55,9 +55,9 @@ export function* statementsOf(told: readonly NewDeliveries[]): Iterable<NewDeliv
  * Inserts deliveries that are due at once, by the clock of the database. The data of a message is sent once, regardless
  * of the number of endpoints.
  */
-export async function insertDeliveries(tx: TenantTx, told: readonly NewDeliveries[]): Promise<void> {
-  const messages = told.map(({ message }, place) => ({ place, ...message }))
-  const deliveries = told.flatMap((each, place) => each.deliveries.map((delivery) => ({ place, ...delivery })))
+export async function insertDeliveries(tx: TenantTx, batch: readonly NewDeliveries[]): Promise<void> {
+  const messages = batch.map(({ message }, place) => ({ place, ...message }))
+  const deliveries = batch.flatMap((each, place) => each.deliveries.map((delivery) => ({ place, ...delivery })))
   await tx.client.query(
     `insert into hub.webhook_deliveries (tenant_id, delivery_id, webhook_id, sequence, message_id, kind, occurred_at,
        data, record_id, user_id, status, tries, attempt_count, next_attempt_at, attempts, created_at)

@@ -66,7 +66,8 @@ export function createWebhookAdministration(deps: {
     return (await answers(tx, [await existing(tx, webhookId)]))[0]!
   }
 
-  const told = (tx: TenantTx, state: WebhookState) => described(state, deps.describeUrl(tx.tenantId, state.url))
+  const describedState = (tx: TenantTx, state: WebhookState) =>
+    described(state, deps.describeUrl(tx.tenantId, state.url))
 
   async function written(tx: TenantTx, caller: Caller, webhookId: string, details: Record<string, JsonValue>) {
     const subject = `webhook:${webhookId}`
@@ -92,7 +93,7 @@ export function createWebhookAdministration(deps: {
       created_by: caller.subject,
       updated_at: at,
     })
-    const after = told(tx, newState(settings))
+    const after = describedState(tx, newState(settings))
     await written(tx, caller, webhookId, { change: 'webhook_added', before: null, after })
     return { ...(await answerOf(tx, webhookId)), secret }
   }
@@ -104,7 +105,7 @@ export function createWebhookAdministration(deps: {
     const problems = problemsOfWhole(after)
     if (problems.length > 0) throw validationFailed(problems)
     const urlChanged = before.url !== after.url
-    const [was, is] = [told(tx, before), told(tx, after)]
+    const [was, is] = [describedState(tx, before), describedState(tx, after)]
     if (!urlChanged && isDeepStrictEqual(was, is)) return
     await checkReadings(tx, { webhookId: row.webhook_id, ...after })
     const isEnabledAgain = before.disabled_at !== null && after.disabled_at === null
@@ -163,7 +164,7 @@ export function createWebhookAdministration(deps: {
         const at = now()
         await store.setRemoved(tx, webhookId, at)
         await alertEnds.forgotten(tx, webhookId)
-        const before = told(tx, stateOf(row))
+        const before = describedState(tx, stateOf(row))
         tx.afterCommit(() => breakOff(tx.tenantId, webhookId))
         await written(tx, caller, webhookId, { change: 'webhook_removed', before, after: null })
         return { webhook_id: webhookId, removed_at: at }

@@ -2,20 +2,20 @@ import type { TenantMode } from '../../../../contract/literals.ts'
 import { governancePrefix } from '../../../../contract/webhook-events.ts'
 import type { JsonObject } from '../../../../provenance/json.ts'
 import type { UserProfiles } from '../../roster/roster-types.ts'
-import type { GovernanceNews, OutgoingMessage, WebhookOutbox, WrittenEvent } from '../webhooks-types.ts'
-import { userMessages } from './user-news.ts'
+import type { GovernanceOutbox, OutgoingMessage, WebhookOutbox, WrittenEvent } from '../webhooks-types.ts'
+import { userMessages } from './user-messages.ts'
 
 export function createGovernanceOutbox(deps: {
   outbox: Pick<WebhookOutbox, 'wanted' | 'add'>
   profiles: UserProfiles
-}): GovernanceNews {
+}): GovernanceOutbox {
   const { outbox, profiles } = deps
   return {
     async written(tx, tenant, events) {
       if (events.length === 0) return
       const wants = await outbox.wanted(tx)
-      const told = events.filter(({ kind }) => wants(governancePrefix + kind))
-      const messages = told.map((event) => messageOf(event, tenant.mode))
+      const wanted = events.filter(({ kind }) => wants(governancePrefix + kind))
+      const messages = wanted.map((event) => messageOf(event, tenant.mode))
       await outbox.add(tx, [...messages, ...(await userMessages(tx, profiles, wants, events))])
     },
   }

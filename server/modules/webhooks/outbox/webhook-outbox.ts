@@ -29,7 +29,7 @@ export function createWebhookOutbox(deps: {
   log: Pick<DatabaseLog, 'warn'>
 }): OwnOutbox {
   const { clock } = deps
-  const news = createOutboxNotifier(deps)
+  const notifier = createOutboxNotifier(deps)
 
   function queuedOf(message: OutgoingMessage): { message: QueuedMessage; bytes: number } {
     const { data, bytes } = truncateData(message.data)
@@ -57,7 +57,7 @@ export function createWebhookOutbox(deps: {
         rowBytes += bytes
       }
       await endRow()
-      tx.afterCommit(() => news.queued(tx.tenantId))
+      tx.afterCommit(() => notifier.queued(tx.tenantId))
     },
     step(tenantId, messages) {
       return {
@@ -65,8 +65,8 @@ export function createWebhookOutbox(deps: {
         values: [tenantId, clock.next().recordId, writeMessages(messages.map((each) => queuedOf(each).message))],
       }
     },
-    queued: (tenantId) => news.queued(tenantId),
-    erased: (tenantId) => news.erased(tenantId),
-    settled: () => news.close(),
+    queued: (tenantId) => notifier.queued(tenantId),
+    erased: (tenantId) => notifier.erased(tenantId),
+    settled: () => notifier.close(),
   }
 }

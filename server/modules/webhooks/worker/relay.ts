@@ -148,7 +148,7 @@ class Part {
   grown: readonly string[] = []
   readonly #clock: Pick<RecordClock, 'next'>
   readonly #audience: ReturnType<typeof matchEndpoints>
-  readonly #told: NewDeliveries[] = []
+  readonly #pending: NewDeliveries[] = []
   readonly #counts = new Map<string, number>()
   #deliveries = 0
   #bytes = 0
@@ -164,7 +164,7 @@ class Part {
     if (to.length === 0) return true
     const data = JSON.stringify(message.data)
     this.isFull =
-      this.#told.length > 0 &&
+      this.#pending.length > 0 &&
       (this.#deliveries + to.length > most.deliveries || this.#bytes + data.length * to.length > most.deliveredBytes)
     if (this.isFull) return false
     this.#deliveries += to.length
@@ -176,21 +176,21 @@ class Part {
     })
     const { messageId, kind, occurredAt, recordId, userId } = message
     const ids = { message_id: messageId, record_id: recordId, user_id: userId }
-    this.#told.push({ message: { ...ids, kind, occurred_at: occurredAt, data }, deliveries })
+    this.#pending.push({ message: { ...ids, kind, occurred_at: occurredAt, data }, deliveries })
     return true
   }
 
   async insert(tx: TenantTx, yieldIfLong: () => Promise<void>): Promise<void> {
-    if (this.#told.length === 0) return
+    if (this.#pending.length === 0) return
     const last = await takeSequences(tx, this.#counts)
     this.grown = dueForLook(this.#counts, last)
-    for (const { deliveries } of this.#told) {
+    for (const { deliveries } of this.#pending) {
       for (const delivery of deliveries) {
         const { webhook_id } = delivery
         delivery.sequence += (last.get(webhook_id) ?? 0) - (this.#counts.get(webhook_id) ?? 0)
       }
     }
-    for (const some of statementsOf(this.#told)) {
+    for (const some of statementsOf(this.#pending)) {
       await yieldIfLong()
       await insertDeliveries(tx, some)
     }

@@ -1,7 +1,7 @@
 import type { BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type BrowserLab, press, signInByMock, startBrowserLab, status } from './browser-lab.ts'
-import { type OtherSite, startOtherSite } from './other-site.ts'
+import { type OtherSite, startOtherSite } from './cross-site.ts'
 
 let lab: BrowserLab
 let site: OtherSite

@@ -7,7 +7,7 @@ const decision = {
 }
 
 /** All that sends SQL when others are told of events and people, and when what they are told is forgotten. */
-export async function walkTold(hub: TestHub, tenant: 'acme' | 'globex'): Promise<void> {
+export async function walkOutbox(hub: TestHub, tenant: 'acme' | 'globex'): Promise<void> {
   const call = async (method: string, path: string, body?: unknown) => {
     const answer = await hub.call(tenant, method, path, { body })
     if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.text}`)

@@ -14,7 +14,7 @@ export async function outboxRows(hub: TestHub, tenant: TestTenant) {
 }
 
 /** What waits, in its order, and is taken out of the outbox. It must be as described. */
-export async function takeTold(hub: TestHub, tenant: string = 'acme'): Promise<QueuedMessage[]> {
+export async function takeDescribed(hub: TestHub, tenant: string = 'acme'): Promise<QueuedMessage[]> {
   return asDescribed(await takeMessages(hub, tenant))
 }
 
@@ -30,10 +30,14 @@ export async function takeMessages(hub: TestHub, tenant: string = 'acme'): Promi
 }
 
 /** What a piece of work told, and nothing before it. It must be as described. */
-export async function toldBy(hub: TestHub, work: () => Promise<unknown>, tenant?: string): Promise<QueuedMessage[]> {
+export async function messagesSentBy(
+  hub: TestHub,
+  work: () => Promise<unknown>,
+  tenant?: string,
+): Promise<QueuedMessage[]> {
   await takeMessages(hub, tenant)
   await work()
-  return takeTold(hub, tenant)
+  return takeDescribed(hub, tenant)
 }
 
 /** An endpoint that is enabled and names these. */

@@ -18,10 +18,10 @@ const changedBy: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** Attributes of a directory, by their names in `details.attributes`, that messages contain unchanged. */
-const toldAttributes: Readonly<Record<string, string>> = { userName: 'user_name', externalId: 'external_id' }
+const sentAttributes: Readonly<Record<string, string>> = { userName: 'user_name', externalId: 'external_id' }
 
 /** Combines events about one person that were written together. */
-interface PersonNews {
+interface PersonChanges {
   userId: string
   /** The last of the events. */
   event: WrittenEvent
@@ -52,35 +52,35 @@ export async function userMessages(
   wants: (kind: UserEventKind) => boolean,
   events: readonly WrittenEvent[],
 ): Promise<OutgoingMessage[]> {
-  const news = [...newsOf(events)].filter((one) => kindsOf(one).some(wants))
-  if (news.length === 0) return []
+  const changes = [...changesByPerson(events)].filter((one) => kindsOf(one).some(wants))
+  if (changes.length === 0) return []
   const found = await profiles.ofUsers(
     tx,
-    news.map(({ userId }) => userId),
+    changes.map(({ userId }) => userId),
   )
-  return news.flatMap((one) => {
+  return changes.flatMap((one) => {
     const profile = found.get(one.userId)
     return profile === undefined ? [] : messagesOf(one, profile).filter(({ kind }) => wants(kind as UserEventKind))
   })
 }
 
-function newsOf(events: readonly WrittenEvent[]): Iterable<PersonNews> {
-  const news = new Map<string, PersonNews>()
+function changesByPerson(events: readonly WrittenEvent[]): Iterable<PersonChanges> {
+  const changes = new Map<string, PersonChanges>()
   for (const event of events) {
     const { kind, subject, details = {} } = event
     if (subject === undefined || !subject.startsWith(subjectPrefix)) continue
     if (kind !== changedKind && kind !== assignedKind) continue
     const userId = subject.slice(subjectPrefix.length)
-    const one = news.get(userId) ?? nothingYet(userId, event)
+    const one = changes.get(userId) ?? noChanges(userId, event)
     one.event = event
     if (kind === assignedKind) one.archetypes.push({ before: details.before ?? [], after: details.after ?? [] })
     else noteChange(one, details)
-    news.set(userId, one)
+    changes.set(userId, one)
   }
-  return news.values()
+  return changes.values()
 }
 
-function nothingYet(userId: string, event: WrittenEvent): PersonNews {
+function noChanges(userId: string, event: WrittenEvent): PersonChanges {
   return {
     userId,
     event,
@@ -92,16 +92,16 @@ function nothingYet(userId: string, event: WrittenEvent): PersonNews {
   }
 }
 
-function noteChange(news: PersonNews, details: JsonObject): void {
+function noteChange(changes: PersonChanges, details: JsonObject): void {
   const change = String(details.change)
-  if (change === 'user_created') news.isProvisioned = true
-  if (change === 'user_deactivated') news.isDeactivated = true
-  if (change === removedChange) news.isRemoved = true
+  if (change === 'user_created') changes.isProvisioned = true
+  if (change === 'user_deactivated') changes.isDeactivated = true
+  if (change === removedChange) changes.isRemoved = true
   if (!Object.hasOwn(changedBy, change)) return
-  for (const name of changedBy[change]!) news.changed.add(name)
-  for (const name of textsOf(details.changed)) news.changed.add(name)
+  for (const name of changedBy[change]!) changes.changed.add(name)
+  for (const name of textsOf(details.changed)) changes.changed.add(name)
   for (const name of textsOf(details.attributes)) {
-    if (Object.hasOwn(toldAttributes, name)) news.changed.add(toldAttributes[name]!)
+    if (Object.hasOwn(sentAttributes, name)) changes.changed.add(sentAttributes[name]!)
   }
 }
 
@@ -109,7 +109,7 @@ function textsOf(value: JsonValue | undefined): string[] {
   return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : []
 }
 
-function kindsOf({ isProvisioned, isDeactivated, isRemoved, changed, archetypes }: PersonNews): UserEventKind[] {
+function kindsOf({ isProvisioned, isDeactivated, isRemoved, changed, archetypes }: PersonChanges): UserEventKind[] {
   if (isRemoved) return []
   const isUpdated = changed.size > 0 && !isProvisioned
   return [
@@ -120,16 +120,16 @@ function kindsOf({ isProvisioned, isDeactivated, isRemoved, changed, archetypes 
   ]
 }
 
-function messagesOf(news: PersonNews, profile: UserProfile): OutgoingMessage[] {
-  const { event, userId, archetypes, changed } = news
-  const changes = archetypes.values()
-  return kindsOf(news).map((kind) => ({
+function messagesOf(changes: PersonChanges, profile: UserProfile): OutgoingMessage[] {
+  const { event, userId, archetypes, changed } = changes
+  const archetypeChanges = archetypes.values()
+  return kindsOf(changes).map((kind) => ({
     kind,
     occurredAt: event.createdAt,
     data: {
       ...profile,
       ...(kind === 'user.updated' && { changed: [...changed].sort() }),
-      ...(kind === 'user.archetype_changed' && changes.next().value),
+      ...(kind === 'user.archetype_changed' && archetypeChanges.next().value),
     },
     recordId: event.recordId,
     userId,

@@ -3,7 +3,7 @@ import { webhookAlertReadingsMax } from '../../contract/limits.ts'
 import { pointersOf } from '../api/connector-cases.ts'
 import { must, webhookBody, webhooksPath } from '../api/webhook-cases.ts'
 import { type AlertLab, brief, clean, errorRate, failed, startAlertLab } from './alert-lab.ts'
-import { takeTold } from './told.ts'
+import { takeDescribed } from './queued-messages.ts'
 
 let lab: AlertLab
 beforeAll(async () => {
@@ -27,16 +27,16 @@ test('what does not fit into a turn is looked at in the next ones, each group on
   await lab.ingest(20, 1, { ...failed, user_id: 'user:~' })
   const evaluator = lab.process()
   lab.minute = 2
-  const told: ReturnType<typeof brief> = []
+  const messages: ReturnType<typeof brief> = []
   let turns = 0
-  while (told.length < 2 + 2 * 32 && turns < 200) {
+  while (messages.length < 2 + 2 * 32 && turns < 200) {
     expect(await evaluator.evaluate('acme', 0)).toBe(true)
     turns += 1
-    told.push(...brief(await takeTold(lab.hub, 'acme')))
+    messages.push(...brief(await takeDescribed(lab.hub, 'acme')))
   }
   expect(turns).toBeGreaterThanOrEqual(3)
   const keys = ['user:!', ...people, 'user:~']
-  expect(told.map(([, key]) => key).sort()).toEqual(['analyst', 'sum-up', ...keys, ...keys].sort())
+  expect(messages.map(([, key]) => key).sort()).toEqual(['analyst', 'sum-up', ...keys, ...keys].sort())
   expect([(await lab.open(first)).length, (await lab.open(second)).length]).toEqual([34, 32])
 })
 

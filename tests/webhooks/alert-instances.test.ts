@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { must, webhooksPath } from '../api/webhook-cases.ts'
 import { type AlertLab, brief, clean, errorRate, failed, startAlertLab } from './alert-lab.ts'
-import { takeTold } from './told.ts'
+import { takeDescribed } from './queued-messages.ts'
 
 let lab: AlertLab
 beforeAll(async () => {
@@ -109,11 +109,11 @@ test('late events inside the window keep an alert open, and outside of it change
 test('a new episode has another id', async () => {
   await lab.watch([rule])
   await lab.ingest(20, 1, failed)
-  const told = [...(await lab.look(2)), ...(await lab.look(15)), ...(await lab.look(30))]
+  const sent = [...(await lab.look(2)), ...(await lab.look(15)), ...(await lab.look(30))]
   await lab.ingest(20, 31, failed)
-  told.push(...(await lab.look(32)))
-  expect(brief(told).map(([kind]) => kind)).toEqual(['opened', 'closed', 'opened'])
-  const [first, second, third] = told.map(({ data }) => data.alert_id)
+  sent.push(...(await lab.look(32)))
+  expect(brief(sent).map(([kind]) => kind)).toEqual(['opened', 'closed', 'opened'])
+  const [first, second, third] = sent.map(({ data }) => data.alert_id)
   expect([first === second, second === third]).toEqual([true, false])
 })
 
@@ -131,18 +131,18 @@ test('a rule that is changed or removed ends its alerts at once; one that means 
   expect(brief(await lab.look(3))).toEqual([['opened', 'analyst']])
   await lab.change(id, { alerts: [{ ...rule, above: 0.6 }] })
   expect(await lab.open(id)).toEqual([])
-  const told = await takeTold(lab.hub, 'acme')
-  expect(brief(told).sort()).toEqual([
+  const sent = await takeDescribed(lab.hub, 'acme')
+  expect(brief(sent).sort()).toEqual([
     ['closed', 'analyst'],
     ['closed', 'sum-up'],
   ])
-  const { data, webhookIds } = told.find((message) => message.data.alert_id === opened!.data.alert_id)!
+  const { data, webhookIds } = sent.find((message) => message.data.alert_id === opened!.data.alert_id)!
   expect(data).toEqual({ ...opened!.data, closed_at: expect.any(String) })
   expect(webhookIds).toEqual([id])
   expect(brief(await lab.look(4))).toEqual([['opened', 'sum-up']])
   await lab.change(id, { alerts: [], events: ['user.*'] })
   expect(await lab.open(id)).toEqual([])
-  expect(brief(await takeTold(lab.hub, 'acme'))).toEqual([['closed', 'sum-up']])
+  expect(brief(await takeDescribed(lab.hub, 'acme'))).toEqual([['closed', 'sum-up']])
   expect(await lab.look(5)).toEqual([])
 })
 
@@ -185,7 +185,7 @@ test('several processes that look at the same time tell once', async () => {
   const looks = async (minute: number) => {
     lab.minute = minute
     for (let times = 0; times < 3; times += 1) await Promise.all(processes.map((each) => each.evaluate('acme')))
-    return brief(await takeTold(lab.hub, 'acme')).sort()
+    return brief(await takeDescribed(lab.hub, 'acme')).sort()
   }
   const ofBoth = (kind: string) => [
     [kind, 'analyst'],
@@ -208,12 +208,12 @@ test('a process that fails at the end of a look has told nothing, and the next o
   })
   lab.minute = 2
   await expect(failing.evaluate('acme')).rejects.toThrow('killed')
-  expect([await takeTold(lab.hub, 'acme'), await lab.open(id)]).toEqual([[], []])
+  expect([await takeDescribed(lab.hub, 'acme'), await lab.open(id)]).toEqual([[], []])
   expect(brief(await lab.look(2))).toEqual([['opened', 'sum-up']])
   await lab.look(15)
   lab.minute = 30
   await expect(failing.evaluate('acme')).rejects.toThrow('killed')
-  expect([await takeTold(lab.hub, 'acme'), (await lab.open(id)).length]).toEqual([[], 1])
+  expect([await takeDescribed(lab.hub, 'acme'), (await lab.open(id)).length]).toEqual([[], 1])
   expect(brief(await lab.look(30))).toEqual([['closed', 'sum-up']])
 })
 
