@@ -188,15 +188,25 @@ export interface TenantFields {
   mode: string
   base_url: string | null
   log_name: string
+  suspended_at: string | null
 }
 
-/** The entry of a tenant: the target of its links, and which of its content is stored and under which key. */
+/**
+ * The entry of a tenant: the target of its links, which of its content is stored and under which key, and whether the
+ * operator suspended it.
+ */
 export const tenantRows: ProvenRows<TenantFields> = {
   table: 'hub.tenants',
-  columns: () => 't.slug, t.mode, t.base_url, t.log_name',
+  columns: () => 't.slug, t.mode, t.base_url, t.log_name, t.suspended_at',
   tenantColumn: 'slug',
   key: 't.slug',
-  fields: (row) => [row.slug, row.mode, row.base_url, row.log_name],
+  fields: (row) => [
+    row.slug,
+    row.mode,
+    row.base_url,
+    row.log_name,
+    ...(row.suspended_at === null ? [] : ['suspended']),
+  ],
   subject: (row) => `tenant:${row.slug}`,
 }
 

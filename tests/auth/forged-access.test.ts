@@ -268,6 +268,21 @@ describe('a tenant', () => {
     await expect.poll(statusOf, patience).toBe(200)
   })
 
+  test('stays suspended after its suspension was ended in the database', async () => {
+    const { operated, directory } = lab.hub.modules.tenants
+    const suspend = (suspended: boolean) => operated.update('globex', { suspended }, { operator: 'test' })
+    const { suspended_at } = await suspend(true)
+    await db.query(`update hub.tenants set suspended_at = null where slug = 'globex'`)
+    try {
+      expect(await directory.read('globex')).toBeUndefined()
+      await expect(suspend(false)).rejects.toMatchObject({ slug: 'concurrent-modification' })
+    } finally {
+      await db.query(`update hub.tenants set suspended_at = $1 where slug = 'globex'`, [suspended_at])
+    }
+    await suspend(false)
+    expect(await directory.read('globex')).toMatchObject({ slug: 'globex' })
+  })
+
   test('that was inserted is none', async () => {
     const insert = `insert into hub.tenants (slug, mode, log_name, created_at) values ('forged', 'A', 'orghub/log/forged', now())`
     await db.query(insert)

@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import type { TenantChanges } from '../../server/modules/tenants/tenants-types.ts'
 import { type OidcLab, ssoPath } from './oidc-lab.ts'
 
 const scimPath = '/api/v1/identity/scim/configure'
@@ -66,6 +67,13 @@ export const setBackCases: Record<string, SetBackCase> = {
     change: (lab) => operate(lab, { base_url: 'https://hub.cmode.example' }),
     undo: (lab) => operate(lab, { base_url: null }),
   },
+  'a tenant that was suspended': {
+    table: 'hub.tenants',
+    prepare: async () => 'tenant:cmode',
+    change: (lab) => operate(lab, { suspended: true }),
+    confirm: (lab) => operate(lab, { base_url: 'https://hub.cmode.example' }),
+    undo: (lab) => operate(lab, { suspended: false }),
+  },
   'an account with its former secrets': {
     table: 'hub.service_accounts',
     secrets: 'hub.service_account_secrets',
@@ -99,7 +107,7 @@ async function freshScim(lab: OidcLab): Promise<string> {
   return call(lab, 'POST', scimPath, { mode: 'push' })
 }
 
-function operate(lab: OidcLab, changes: { base_url?: string | null; admin_email?: string }) {
+function operate(lab: OidcLab, changes: TenantChanges) {
   return lab.hub.modules.tenants.operated.update('cmode', changes, operator)
 }
 

@@ -30,6 +30,12 @@ import {
 } from './tenants-store.ts'
 import type { OperatedTenant, OperatedTenants, TenantChanges } from './tenants-types.ts'
 
+/** The rows that a change makes valid, and those of which it keeps a part. */
+interface Digests {
+  now?: RowDigests
+  former?: RowDigests
+}
+
 /** The operator's list belongs to no tenant. */
 const listBinding = { tenant: '', operation: 'listTenants', query: {} }
 
@@ -68,13 +74,13 @@ export function createOperatedTenants(
     return read && 'address' in read ? { ...changes, base_url: read.address } : changes
   }
 
-  async function changeEntry(tx: TenantTx, entry: TenantRow, changes: TenantChanges, now: string): Promise<RowDigests> {
-    const address = changes.base_url === undefined ? entry.base_url : changes.base_url
-    const suspendedAt = changes.suspended === true ? (entry.suspended_at ?? now) : null
-    const values = { baseUrl: address, suspendedAt: changes.suspended === undefined ? entry.suspended_at : suspendedAt }
-    if (values.baseUrl === entry.base_url && values.suspendedAt === entry.suspended_at) return {}
-    if (!(await setOwnEntry(tx, entry, values))) throw addressTaken(values.baseUrl ?? '')
-    return values.baseUrl === entry.base_url ? {} : rowDigests(tx, tenantRows, { ...entry, base_url: values.baseUrl })
+  async function changeEntry(tx: TenantTx, former: TenantRow, changes: TenantChanges, now: string): Promise<Digests> {
+    const { base_url: address = former.base_url, suspended = former.suspended_at !== null } = changes
+    const entry = { ...former, base_url: address, suspended_at: suspended ? (former.suspended_at ?? now) : null }
+    if (entry.base_url === former.base_url && entry.suspended_at === former.suspended_at) return {}
+    if (!(await setOwnEntry(tx, entry))) throw addressTaken(address ?? '')
+    const keepsPart = changes.base_url === undefined || changes.suspended === undefined
+    return { now: rowDigests(tx, tenantRows, entry), ...(keepsPart && { former: rowDigests(tx, tenantRows, former) }) }
   }
 
   /** Returns a digest only if the address changes: an event must not confirm a row that the change did not write. */
@@ -129,7 +135,9 @@ export function createOperatedTenants(
         const entry = provenEntry(tx, await ownEntry(tx))
         if (!entry) throw new Error(`the entry of tenant ${slug} was edited meanwhile`)
         const now = formatTimestamp(Date.now())
-        const digests = { ...(await changeSettings(tx, changes, now)), ...(await changeEntry(tx, entry, changes, now)) }
+        const ofSettings = await changeSettings(tx, changes, now)
+        const ofEntry = await changeEntry(tx, entry, changes, now)
+        const digests = { ...ofEntry, now: { ...ofSettings, ...ofEntry.now } }
         const after = await stateOf(tx)
         const details = eventDetails(before, after, digests)
         if (details) {
@@ -154,14 +162,21 @@ export function createOperatedTenants(
 function eventDetails(
   before: OperatedTenant,
   after: OperatedTenant,
-  digests: RowDigests,
+  digests: Digests,
 ): Record<string, JsonValue> | undefined {
-  const isProvenAgain = Object.keys(digests).length > 0
+  const isProvenAgain = Object.keys(digests.now ?? {}).length > 0
   const names = ['display_name', 'admin_email', 'base_url', 'suspended', 'limits', 'export_quota'] as const
   const changed = names.filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]))
   if (changed.length === 0 && !isProvenAgain) return undefined
   const recorded = changed.filter((name) => name !== 'admin_email')
   const pick = (state: OperatedTenant) => Object.fromEntries(recorded.map((name) => [name, state[name] as JsonValue]))
   const states = { before: pick(before), after: pick(after) }
-  return { change: 'tenant', changed, ...states, ...(isProvenAgain && { row_digests: digests }) }
+  const { now, former } = digests
+  return {
+    change: 'tenant',
+    changed,
+    ...states,
+    ...(isProvenAgain && { row_digests: now }),
+    ...(former && { former_row_digests: former }),
+  }
 }

@@ -28,7 +28,7 @@ export async function provenTenant(database: Pick<Database, 'withRegistry'>, slu
   const row = await existingTenant(database, slug)
   const proven = await database.withRegistry(async (tx) => provenEntry(tx, row))
   if (proven) return proven
-  const detail = `The entry of tenant ${slug} was changed outside of the Hub. Put its former address, mode and log name back.`
+  const detail = `The entry of tenant ${slug} was changed outside of the Hub. Put its former address, mode, log name and suspension back.`
   throw new DomainError('concurrent-modification', detail)
 }
 

@@ -7,7 +7,7 @@ import type { RateLimit } from './tenants-types.ts'
 export type TenantRow = RegistryTables['hub.tenants']
 export type SettingsRow = TenantTables['hub.tenant_settings']
 
-const noProof = Buffer.alloc(32)
+const noEntry = { mode: 'A', base_url: null, log_name: '', suspended_at: null, proof: Buffer.alloc(32) }
 
 export function tenantBySlug(tx: RegistryTx, slug: string): Promise<TenantRow | undefined> {
   return tx.db.selectFrom('hub.tenants').selectAll().where('slug', '=', slug).executeTakeFirst()
@@ -32,7 +32,7 @@ export async function readEntry(
 ): Promise<{ row: TenantRow | undefined; isProven: boolean }> {
   const row = await tenantBySlug(tx, slug)
   if (row) return { row, isProven: provenEntry(tx, row) !== undefined }
-  tx.proofs.holds(tenantRows, slug, { slug, mode: 'A', base_url: null, log_name: '', proof: noProof })
+  tx.proofs.holds(tenantRows, slug, { ...noEntry, slug })
   return { row, isProven: false }
 }
 
@@ -53,22 +53,18 @@ export async function ownEntry(tx: TenantTx): Promise<TenantRow | undefined> {
   return rows[0]
 }
 
-/** Stores the entry. Returns false if another tenant has the address. */
-export async function setOwnEntry(
-  tx: TenantTx,
-  entry: TenantRow,
-  values: { baseUrl: string | null; suspendedAt: string | null },
-): Promise<boolean> {
+/** Stores the entry of the transaction's tenant. Returns false if another tenant has the address. */
+export async function setOwnEntry(tx: TenantTx, entry: TenantRow): Promise<boolean> {
   const taken = await tx.client.query('select slug from hub.tenants where base_url = $1 and slug <> $2', [
-    values.baseUrl,
+    entry.base_url,
     tx.tenantId,
   ])
   if (taken.rows.length > 0) return false
   await tx.client.query('update hub.tenants set base_url = $2, suspended_at = $3, proof = $4 where slug = $1', [
     tx.tenantId,
-    values.baseUrl,
-    values.suspendedAt,
-    tx.proofs.of(tenantRows, tx.tenantId, { ...entry, base_url: values.baseUrl }),
+    entry.base_url,
+    entry.suspended_at,
+    tx.proofs.of(tenantRows, tx.tenantId, entry),
   ])
   return true
 }

@@ -41,7 +41,7 @@ function changedTables({ kind, details }: VerifiedEvent): string[] {
   if (change === 'tenant') {
     return [
       ...(includes(changed, 'admin_email') ? [settingsRows.table] : []),
-      ...(includes(changed, 'base_url') ? [tenantRows.table] : []),
+      ...(includes(changed, 'base_url') || includes(changed, 'suspended') ? [tenantRows.table] : []),
     ]
   }
   if (String(change).startsWith('service_account_')) return [accountRows.table]
