@@ -1,14 +1,11 @@
 import { setImmediate } from 'node:timers/promises'
 
-/** Milliseconds that other requests may wait for long work of one. */
-const workMsMaxDefault = 5
-
 /**
  * Returns a function that yields to the event loop if its caller has run for too long. Await it inside long loops.
  *
- * @param workMsMax milliseconds that others may wait; a request passes through several turns of the event loop
+ * @param workMsMax milliseconds that other requests may wait; one passes through several turns of the event loop
  */
-export function createEventLoopYielder(workMsMax = workMsMaxDefault): () => Promise<void> {
+export function createEventLoopYielder(workMsMax = 5): () => Promise<void> {
   let beganMs = performance.now()
   return async () => {
     if (performance.now() - beganMs < workMsMax) return

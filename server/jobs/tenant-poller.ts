@@ -106,9 +106,8 @@ export function createTenantPoller(deps: TenantPollerDeps): TenantPoller {
       const retryMs = backoff(state.failures, retryPausesMs)
       state.failures += 1
       state.lookAtMs = nowMs() + retryMs
-      const isAway = isUnavailable(error)
       const details = { err: error, tenant: tenantId, retryMs }
-      if (isAway) log.warn(details, words.away)
+      if (isUnavailable(error)) log.warn(details, words.away)
       else log.error(details, words.failed)
     }
   }

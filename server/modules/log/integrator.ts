@@ -110,9 +110,8 @@ export function createIntegrator(deps: {
       state.failures += 1
       const retryMs = backoff(state.failures - 1, retryPausesMs)
       state.dueAtMs = nowMs() + retryMs
-      const away = isUnavailable(error)
       const details = { err: error, tenant: tenantId, retryMs }
-      if (away) log.warn(details, 'seals are not taken into the logs while the database is away')
+      if (isUnavailable(error)) log.warn(details, 'seals are not taken into the logs while the database is away')
       else log.error(details, 'the seals of a tenant could not be taken into its log')
     }
   }

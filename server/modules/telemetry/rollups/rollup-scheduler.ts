@@ -109,9 +109,8 @@ export function createRollupScheduler(deps: {
       state.failures += 1
       const retryMs = backoff(state.failures, { first: passMs, max: retryMsMax })
       state.dueAtMs = nowMs() + retryMs
-      const away = isUnavailable(error)
       const details = { err: error, tenant: tenantId, retryMs }
-      if (away) log.warn(details, 'rollups are not folded while the database is away')
+      if (isUnavailable(error)) log.warn(details, 'rollups are not folded while the database is away')
       else log.error(details, 'the rollups of a tenant could not be folded')
     }
   }

@@ -147,9 +147,8 @@ export function createWebhookDispatcher(
       if (isBeside) loop.wake(tenantId)
     })
       .catch((error: unknown) => {
-        const isAway = isUnavailable(error)
         const details = { err: error, tenant: tenantId }
-        if (isAway) log.warn(details, 'messages wait while the database is away')
+        if (isUnavailable(error)) log.warn(details, 'messages wait while the database is away')
         else log.error(details, 'messages that wait could not be made deliveries')
         loop.wake(tenantId, relayRetryMs)
       })

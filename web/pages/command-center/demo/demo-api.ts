@@ -6,7 +6,6 @@ import { accessToken, forgetToken } from '../../../api/session.ts'
 
 /** Maximum attempts of a call that the Hub limits or cannot serve at the time. */
 const attemptsMax = 6
-const retrySeconds = { first: 0.5 }
 
 interface Call {
   method: string
@@ -61,7 +60,7 @@ async function send(path: string, init: RequestInit): Promise<Response> {
 
 async function waitOrThrow(problem: HubProblem, attempt: number): Promise<void> {
   if (![429, 503].includes(problem.status) || attempt === attemptsMax) throw problem
-  const seconds = problem.retryAfterSeconds ?? backoff(attempt - 1, retrySeconds)
+  const seconds = problem.retryAfterSeconds ?? backoff(attempt - 1, { first: 0.5 })
   await new Promise((resolve) => setTimeout(resolve, seconds * 1000))
 }
 
