@@ -167,13 +167,13 @@ export const problems = {
   internal: {
     status: 500,
     title: 'Internal error',
-    meaning: 'The service failed in a way it did not expect. Nothing of the request was kept.',
+    meaning: 'The service failed unexpectedly. Nothing of the request was stored.',
     remedy: 'Try again; if it stays, tell the operator the request id in `instance`.',
   },
   'hub-unavailable': {
     status: 503,
     title: 'Hub unavailable',
-    meaning: 'The service cannot do this right now, as when its database is away.',
+    meaning: 'The service cannot do this right now, for example because its database is unavailable.',
     remedy: 'Retry with exponential backoff, not before the seconds in `Retry-After`.',
   },
 } as const satisfies Record<string, Problem>

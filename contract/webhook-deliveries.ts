@@ -4,7 +4,7 @@
 export const deliveryStatuses = {
   pending: 'not attempted since it was queued',
   delivered: 'taken',
-  failed: 'not taken, and attempted again at `next_attempt_at`',
+  failed: 'not accepted; retried at `next_attempt_at`',
   dead: 'given up',
 } as const
 

@@ -21,7 +21,7 @@ export function addConnectorCommand(program: Command): void {
     .option('--port <number>', 'port to listen on; beats HUB_CONNECTOR_PORT (8090)')
     .option('--host <address>', 'address to listen on; beats HUB_CONNECTOR_HOST (127.0.0.1)')
     .option('--spool <directory>', 'where events wait; beats HUB_CONNECTOR_SPOOL (.hub-connector)')
-    .option('--spool-max-mib <number>', 'size at which it takes no more; beats HUB_CONNECTOR_SPOOL_MAX_MIB (1024)')
+    .option('--spool-max-mib <number>', 'size at which it rejects more; overrides HUB_CONNECTOR_SPOOL_MAX_MIB (1024)')
     .option(
       '--retry-max-seconds <number>',
       'longest pause between attempts; beats HUB_CONNECTOR_RETRY_MAX_SECONDS (60)',
@@ -89,7 +89,7 @@ function addRefusedCommand(connector: Command): void {
 function addUncertainCommand(connector: Command): void {
   connector
     .command('uncertain')
-    .description('Batches of which nobody can say whether the Hub has them')
+    .description('Batches whose delivery to the Hub is unknown')
     .option('--resend <key>', 'send its events again: when the Hub does not have them')
     .option('--drop <key>', 'forget its events: when the Hub has them')
     .option('--json', 'print one JSON object')

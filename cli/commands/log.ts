@@ -30,7 +30,7 @@ export function addLogCommand(program: Command): void {
   group
     .command('audit')
     .description(
-      'Verify a log from its records up: seals, tree, signatures, and that it continues every checkpoint that was kept. ' +
+      'Verify a log from its records up: seals, tree, signatures, and that it continues every stored checkpoint. ' +
         'Exit code 0: all is good, 1: something is not, 2: it could not be checked.',
     )
     .option('--tenant <slug>', 'only of this tenant')
@@ -77,8 +77,8 @@ async function audit(services: Services, options: AuditOptions): Promise<number>
 function describeLost({ log_name, problem }: LostLog): string {
   if (problem === 'no_file') return `FAILED: the stored checkpoints of ${log_name} are missing.`
   return problem === 'no_tenant'
-    ? `FAILED: ${log_name} was kept, and has no tenant any more: the tenant was removed from the database.`
-    : `FAILED: ${log_name} was kept, and the rows of its tenant were removed from the database.`
+    ? `FAILED: ${log_name} has stored checkpoints but no tenant: the tenant was removed from the database.`
+    : `FAILED: ${log_name} has stored checkpoints, but the rows of its tenant were removed from the database.`
 }
 
 interface RetireOptions extends OutputOptions {

@@ -14,7 +14,7 @@ export function addPricesCommand(program: Command): void {
     .command('prices')
     .description('What telemetry costs')
     .command('rerate')
-    .description('Compute the costs of stored events again, at the prices of now; ingest may go on meanwhile')
+    .description('Compute the costs of stored events again, at current prices; ingest may continue')
     .requiredOption('--tenant <slug>', 'whose events')
     .requiredOption('--from <time>', 'from this `ts` on, RFC 3339')
     .option('--to <time>', 'before this `ts`; default: now')

@@ -51,7 +51,7 @@ async function load(file: string, options: RestoreOptions): Promise<RestoredBack
   const masterKey = await findMasterKey(config)
   if (masterKey === undefined) {
     throw new StartupError(
-      'A backup can be restored with the master key alone that it was made with, and there is none here.',
+      'A backup can only be restored with the master key that it was made with. No master key was found.',
       `Set HUB_MASTER_KEY, or copy the file master.key of the Hub that made the backup into ${config.dataDir}.`,
     )
   }

@@ -34,7 +34,7 @@ export function addRollupsCommand(program: Command): void {
     .command('rollups')
     .description('The sums behind the summary of telemetry')
     .command('rebuild')
-    .description('Rebuild from stored records; ingest may go on meanwhile')
+    .description('Rebuild from stored records; ingest may continue')
     .option('--tenant <slug>', 'only this tenant')
     .option('--lose', 'also where the key of events was destroyed: what they have added to the sums is lost then')
     .option(

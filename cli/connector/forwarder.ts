@@ -104,7 +104,7 @@ export function startForwarder(deps: {
       const barred = await session.signIn()
       if (!barred || !('message' in barred)) break
       if (barred.kind !== 'barred') {
-        log.warn({ reason: barred.message }, 'the Hub is away; events will wait in the spool')
+        log.warn({ reason: barred.message }, 'the Hub is unavailable; events wait in the spool')
         state.lastError = { atMs: Date.now(), message: barred.message }
         break
       }

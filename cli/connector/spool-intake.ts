@@ -161,7 +161,7 @@ function failedToKeep(cause: unknown): DomainError {
 }
 
 function unavailable(reason: string, cause?: unknown): DomainError {
-  return new DomainError('hub-unavailable', `${reason} Nothing of the request was kept; send it again later.`, {
+  return new DomainError('hub-unavailable', `${reason} Nothing of the request was stored; send it again later.`, {
     retryAfterSeconds: fullRetrySeconds,
     cause,
   })

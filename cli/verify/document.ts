@@ -66,7 +66,7 @@ function recordsIn(json: JsonValue): readonly JsonObject[] {
   if (records.length > 0 && records.every((record) => isRecord(record))) return records
   throw new InconclusiveError(
     'There is no record in this document, nor is it a deletion certificate.',
-    'Give what the API answers for a record, a query, the entries of the log, or a deletion certificate.',
+    'Pass an API response for a record, a query, the entries of the log, or a deletion certificate.',
   )
 }
 

@@ -51,7 +51,7 @@ export const webhookOperations = {
     rateClass: 'roster',
     body: 'settings',
     tag: 'Webhooks',
-    summary: 'Give an endpoint a new secret; the former stays good for a day',
+    summary: 'Rotate the secret of an endpoint; the former one stays valid for a day',
   },
   testWebhook: {
     method: 'POST',

@@ -61,7 +61,7 @@ async function holderOf(options: AttachOptions, server: Postmaster): Promise<Hol
 /** Returns the error for a refused password. Passwords derive from the master key, so a refusal means another key. */
 export function wrongKey(dataDir: string, cause: unknown): StartupError {
   return new StartupError(
-    `The database in ${dataDir} was made with another master key than the one given now.`,
+    `The database in ${dataDir} was made with another master key than the given one.`,
     'Start with the HUB_MASTER_KEY, or the master.key file, that this data directory was made with.',
     { cause },
   )

@@ -42,7 +42,10 @@ export function decryptSecret(key: Buffer, sealed: Buffer, context: string): Buf
   try {
     return Buffer.concat([decipher.update(sealed.subarray(1 + nonceBytes, sealed.length - tagBytes)), decipher.final()])
   } catch (cause) {
-    throw new Error(`sealed secret of ${context} does not open: another master key, or it was changed`, { cause })
+    throw new Error(
+      `cannot decrypt the secret of ${context}: it was encrypted with another master key, or was changed`,
+      { cause },
+    )
   }
 }
 

@@ -61,6 +61,7 @@ test('the tenant is told, without the secret', async () => {
         actor: expect.stringMatching(/^sa[A-Za-z0-9]{24}$/),
         address: '127.0.0.1',
         request_id: expect.any(String),
+        row_digests: { 'hub.service_accounts': expect.stringMatching(/^[0-9a-f]{64}$/) },
       },
     }),
   ])

@@ -93,7 +93,7 @@ test('ends where its last connector is removed, and fails where none takes the s
   refusing.receiver.behaviour = 403
   const second = await order()
   await expect.poll(async () => (await jobOf(second.headers.location)).status).toBe('failed')
-  expect((await jobOf(second.headers.location)).error.detail).toMatch(/No connector took the skills/)
+  expect((await jobOf(second.headers.location)).error.detail).toMatch(/No connector accepted the skills/)
 })
 
 test('a body with members is 400', async () => {

@@ -26,7 +26,7 @@ function holding(then: Behaviour) {
   return { behaviour, release }
 }
 
-const unkept = 'how deliveries went cannot be kept while the database is away'
+const unkept = 'delivery outcomes cannot be stored while the database is unavailable'
 const count = 100
 
 test('what became of deliveries while the database was away is kept afterwards, and none is sent twice', async () => {

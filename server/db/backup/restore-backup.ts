@@ -51,7 +51,7 @@ export async function readBackupHead(file: string, masterKey: Buffer): Promise<B
     }
     if (!isMasterKeyOf(head, masterKey)) {
       throw new StartupError(
-        `The backup ${file} was made under another master key than the one given now.`,
+        `The backup ${file} was made with another master key than the given one.`,
         'Give the HUB_MASTER_KEY, or put the file master.key into the data directory, that it was made with: without it nothing in it that is secret can be opened.',
       )
     }

@@ -28,7 +28,7 @@ export function addCmekRoutes(
     'destroyContentKeys',
     {
       description:
-        'Forgets every content key of the tenant, for good. What was written under them can be read by nobody any more; ' +
+        'Permanently deletes every content key of the tenant. Content encrypted with them cannot be decrypted any more; ' +
         'hashes, seals and log stay, and verify. It cannot be undone. Refused while a legal hold or a minimum retention ' +
         'is in force. Provisioning again gives the tenant another key for what comes.',
       body: DestroyBody,

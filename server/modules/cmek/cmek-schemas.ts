@@ -30,7 +30,7 @@ export const DestroyedAnswer = Type.Object(
   {
     tenant,
     destroyed_at: timestamp('From then on the content cannot be decrypted'),
-    key_ids: Type.Array(KeyId, { description: 'Content keys that are no more' }),
+    key_ids: Type.Array(KeyId, { description: 'Destroyed content keys' }),
     event_id: Type.String({
       pattern: patterns.uuid,
       description: 'The governance event that records it',

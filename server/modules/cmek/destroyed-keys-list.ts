@@ -30,7 +30,7 @@ export function createDestroyedKeysList(storage: Storage): DestroyedKeysList {
         const file = await storage.read(key)
         const kept = file && destructionIn(await text(file))
         if (kept?.tenant !== tenant) {
-          throw new Error(`${key} in ${storage.place} is not what was kept of keys of ${tenant}: it was changed`)
+          throw new Error(`${key} in ${storage.place} is not the stored entry about keys of ${tenant}: it was changed`)
         }
         yield kept
       }

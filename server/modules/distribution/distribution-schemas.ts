@@ -42,7 +42,7 @@ const ManifestSkill = Type.Object(
       examples: ['sha256:4e3fded216bc83851e95113fb01eda0701d2f321c948b2f0d4e23ad8ebc688fd'],
     }),
     archetype_ids: Type.Array(Type.String(), {
-      description: 'To whom the skill is granted; to nobody when empty',
+      description: 'Archetypes that the skill is granted to; empty if none',
       examples: [['analyst']],
     }),
     manifest: Type.Optional(Type.Unknown({ description: 'Id of the record', examples: [{ inputs: ['text'] }] })),

@@ -60,7 +60,7 @@ export function createPublishScheduler(deps: {
     look,
     looksAtOnce,
     words: {
-      away: 'skills are not published while the database is away',
+      away: 'skills are not published while the database is unavailable',
       failed: 'the skills of a tenant could not be published',
       unlisted: 'the tenants could not be listed to publish their skills',
     },

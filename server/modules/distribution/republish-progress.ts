@@ -24,7 +24,7 @@ export function ended<Row extends Pick<RepublishRow, 'results'>>(row: Row, now: 
   const failed = row.results.filter(({ status }) => status === 'failed').length
   const isFailed = failed > 0 && !row.results.some(({ status }) => status === 'published')
   const detail = isFailed
-    ? 'No connector took the skills; `results` says why. Mend them and republish.'
+    ? 'No connector accepted the skills; `results` states why. Fix them and republish.'
     : `${failed} of the connectors did not take the skills; \`results\` says why. They are tried again by themselves.`
   return {
     ...row,

@@ -15,10 +15,10 @@ const clockSkewMicros = 60_000_000
 
 const overdue = {
   slug: 'internal',
-  detail: `The export had not ended after ${exportRunHoursMax} hours. Order it again, of fewer records if it is large.`,
+  detail: `The export had not ended after ${exportRunHoursMax} hours. Request it again, with fewer records if it is large.`,
 }
 
-const erased = 'A record that the export may have held was erased meanwhile. Order the export again.'
+const erased = 'A record that the export may have held was erased in the meantime. Request the export again.'
 
 /** Expires exports, and deletes the files of ended ones. */
 export function createExportCleanup(deps: { clock: RecordClock; files: ExportFileStore }): {

@@ -190,7 +190,7 @@ function isPassing(error: unknown): boolean {
 function keyDestroyed(): DomainError {
   return new DomainError(
     'concurrent-modification',
-    'A key of the tenant was destroyed meanwhile. Order the export again.',
+    'A key of the tenant was destroyed in the meantime. Request the export again.',
   )
 }
 

@@ -70,7 +70,7 @@ export const recordsQuery = object({
       minimum: 1,
       maximum: pageSizeMax,
       default: pageSizeDefault,
-      description: 'At most so many: a page of very large records ends early, and `next_cursor` goes on',
+      description: 'Maximum number of records. A page of very large records ends early; `next_cursor` continues it',
     }),
   ),
   cursor: Type.Optional(Type.String({ minLength: 1, description: '`next_cursor` of the page before' })),
@@ -175,7 +175,7 @@ export const PurgedSchema = object({
   record_id: uuid('Id of the record'),
   is_purged: Type.Literal(true),
   purged_at: timestamp('When it was purged'),
-  hard_delete_after: timestamp('Until then it can be restored; later, where a hold is, or was, over it meanwhile'),
+  hard_delete_after: timestamp('Until then the record can be restored; longer if a hold applies or applied to it'),
 })
 
 export const RestoredSchema = object({ record_id: uuid('Id of the record'), is_purged: Type.Literal(false) })

@@ -111,8 +111,8 @@ export function createIntegrator(deps: {
       const retryMs = backoff(state.failures - 1, retryPausesMs)
       state.dueAtMs = nowMs() + retryMs
       const details = { err: error, tenant: tenantId, retryMs }
-      if (isUnavailable(error)) log.warn(details, 'seals are not taken into the logs while the database is away')
-      else log.error(details, 'the seals of a tenant could not be taken into its log')
+      if (isUnavailable(error)) log.warn(details, 'seals are not added to the logs while the database is unavailable')
+      else log.error(details, 'could not add the seals of a tenant to its log')
     }
   }
 

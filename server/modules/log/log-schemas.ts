@@ -92,7 +92,7 @@ export const EntriesQuery = object({
       minimum: 1,
       maximum: pageSizeMax,
       default: pageSizeDefault,
-      description: 'At most so many; a page may end early, and `next_cursor` goes on',
+      description: 'Maximum number of items. A page may end early; `next_cursor` continues it',
     }),
   ),
   cursor: Type.Optional(

@@ -42,7 +42,7 @@ export class Tiles {
     const hashes = this.#tiles.get(nameOf(key))
     const start = first % tileWidth
     if (hashes === undefined || hashes.length < (start + count) * hashBytes) {
-      throw new LogCorruptionError(`tile ${key.tileIndex} of level ${level} has not got hash ${start + count - 1}`)
+      throw new LogCorruptionError(`tile ${key.tileIndex} of level ${level} does not have hash ${start + count - 1}`)
     }
     return Array.from({ length: count }, (_, i) =>
       hashes.subarray((start + i) * hashBytes, (start + i + 1) * hashBytes),

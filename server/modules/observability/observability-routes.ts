@@ -11,7 +11,7 @@ const LostLogs = Type.Object(
     ok: Type.Literal(false),
     reason: Type.String({ examples: ['Logs with stored checkpoints are missing from the database.'] }),
   },
-  { description: 'Absent while every log that was kept outside of the database has its tenant and its file' },
+  { description: 'Absent while every log with stored checkpoints has its tenant and its file' },
 )
 const Version = Type.String({ description: 'Version of the software', examples: ['0.1.0'] })
 const FullStorage = Type.Optional(
@@ -41,7 +41,7 @@ const Healthy = Type.Object(
 )
 const Unavailable = Type.Object(
   { status: Type.Literal('unavailable'), version: Version, checks: Type.Object({ database: Away }) },
-  { description: 'The database is away, and the service recovers by itself; or its disk is full' },
+  { description: 'The database is unavailable, and the service recovers by itself; or its disk is full' },
 )
 
 const Description = Type.Object(

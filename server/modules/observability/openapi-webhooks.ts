@@ -31,18 +31,20 @@ function describeMessage(message: DescribedMessage): Record<string, unknown> {
     ],
     requestBody: { required: true, content: { 'application/json': { schema, example: exampleOf(schema) } } },
     responses: {
-      '2XX': { description: `Taken. It has to come within ${webhookAnswerSeconds} seconds; its body is not read.` },
-      '410': { description: 'There is no such receiver any more: the endpoint is disabled.' },
+      '2XX': {
+        description: `Accepted. The response must arrive within ${webhookAnswerSeconds} seconds; its body is not read.`,
+      },
+      '410': { description: 'The receiver no longer exists: the Hub disables the endpoint.' },
       '429': busy,
       '503': busy,
-      default: { description: 'Not taken. It comes again, as it does where nothing is answered.' },
+      default: { description: 'Not accepted. The message is sent again, as it is without a response.' },
     },
     security: [],
   }
 }
 
 const busy = {
-  description: 'Not taken. It comes again, not before the time given.',
+  description: 'Not accepted. The message is sent again, not before the given time.',
   headers: {
     'Retry-After': {
       description: 'Seconds, or an HTTP date; at most a day',

@@ -73,9 +73,9 @@ export function addOperatorRoutes(
     {
       ...operatorOnly,
       description:
-        'Changes the members that are sent, within 5 seconds everywhere. `suspended`: nobody of the tenant gets in, ' +
-        'nothing is lost, and its proofs go on. Another `base_url` ends the access tokens and sessions of the one ' +
-        'before. Another `admin_email` ends the welcome links that were not used; make a new one. ' +
+        'Changes the members that are sent, within 5 seconds everywhere. `suspended`: all access to the tenant is ' +
+        'blocked, nothing is lost, and its proofs continue. Another `base_url` ends the access tokens and sessions of the former ' +
+        'one. Another `admin_email` ends the unused welcome links; create a new one. ' +
         byToken,
       params: SlugParams,
       body: TenantChangesBody,

@@ -23,7 +23,7 @@ const DisplayName = Type.String({
 const Email = (description: string, example: string) =>
   Type.String({ maxLength: 254, pattern: patterns.email, description, examples: [example] })
 const AdminEmail = Email('Recipient of the welcome link', 'admin@acme.example')
-const ContactEmail = Email('Whom to write to about the tenant', 'it@acme.example')
+const ContactEmail = Email('Contact address for the tenant', 'it@acme.example')
 const BaseUrl = Type.String({
   description: 'The address of the tenant: its own (Mode C), or the common one',
   examples: ['https://hub.example.com'],

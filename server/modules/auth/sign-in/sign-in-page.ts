@@ -49,7 +49,7 @@ ${mockLogin ? mockForm() : html``}
 
 function mockForm(): Html {
   return html`<h2>Mock sign-in</h2>
-<p class="soft">For trying things out: as anyone, without any proof. There is none in production.</p>
+<p class="soft">For development: signs in as anyone, without credentials. Not available in production.</p>
 <form id="mock-form">
 ${emailField('mock-email')}
 <button id="mock-sign-in" type="submit" class="plain">Mock sign-in</button>

@@ -32,7 +32,7 @@ ${signInForm('Sign in as administrator')}
 <pre tabindex="0">${token}</pre>
 <h2>Ask for records</h2>
 <pre tabindex="0">${query}</pre>
-<p>Telemetry names an archetype and a skill, so it is taken once the tenant has them:
+<p>Telemetry events name an archetype and a skill. Register both first:
 <code>npm run hub -- archetypes set --tenant ${tenant.slug} analyst</code>, and a
 <code>skill_definition</code> record. The <a href="${tenant.baseUrl}/reference">API reference</a> has the rest.</p>
 ${demoPart(tenant)}`

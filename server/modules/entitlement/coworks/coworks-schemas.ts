@@ -63,7 +63,7 @@ export const CoworkBodySchema = Type.Object(
         { ...skillMembers, name: text(200, skillName, 'Summarise a contract'), ...optionalMembers },
         { additionalProperties: false },
       ),
-      { maxItems: coworkSkillsMax, description: 'Each skill once, with the version that is to be registered' },
+      { maxItems: coworkSkillsMax, description: 'Each skill once, with the version to register' },
     ),
     archetype_ids: archetypeIds,
   },

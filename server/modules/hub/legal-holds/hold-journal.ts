@@ -22,7 +22,9 @@ export function createHoldJournal(storage: Storage): HoldJournal {
     if (isWhole && kept.hold_id !== undefined && key.startsWith(keyOf({ tenant, hold_id: kept.hold_id }))) {
       return kept as Kept
     }
-    throw new Error(`${key} in ${storage.place} is not what was kept of a legal hold of ${tenant}: it was changed`)
+    throw new Error(
+      `${key} in ${storage.place} is not the stored entry about a legal hold of ${tenant}: it was changed`,
+    )
   }
 
   return {

@@ -34,7 +34,7 @@ export function rejectContent(body: JsonValue | undefined): void {
 function contentOf(body: JsonObject, recordType: RecordType): PointedError[] {
   const envelope = envelopes[recordType]
   if (envelope === undefined) {
-    return [{ pointer: '/record_type', detail: `names ${recordType} records, which are not taken here in Mode C` }]
+    return [{ pointer: '/record_type', detail: `names ${recordType} records, which are not allowed in Mode C` }]
   }
   return Object.keys(body)
     .filter((name) => !envelope.has(name))

@@ -131,7 +131,7 @@ async function isLater(
   // Signed again, such as by the next key.
   if (isSame) return checkpoint.checkpoint !== newest.checkpoint
   throw new LogRollbackError(
-    `the log has ${checkpoint.tree_size} entries, and a state of ${newest.tree_size} that does not agree was kept at ${newest.kept_at}`,
+    `the log has ${checkpoint.tree_size} entries, and disagrees with a state of ${newest.tree_size} that was stored at ${newest.kept_at}`,
     newest,
   )
 }

@@ -76,7 +76,8 @@ export function addSyncRoutes(app: FastifyInstance, syncs: Syncs): void {
     'confirmRosterSync',
     {
       ...action,
-      description: 'The sync goes on, and deactivates whom the directory no longer has. Again gives the same answer.',
+      description:
+        'The sync continues and deactivates the people that the directory no longer has. Repeating it returns the same.',
     },
     async (request) => syncs.confirm(request.caller, request.params.sync_id),
   )

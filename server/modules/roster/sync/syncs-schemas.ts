@@ -37,7 +37,7 @@ export const SyncSchema = object({
   }),
   added: count('People who are new', 12),
   updated: count('People who changed', 3),
-  deactivated: count('People whom the directory no longer has, or has as inactive', 1),
+  deactivated: count('People that the directory no longer has, or has as inactive', 1),
   unmatched: count('Active people without any archetype, at the end'),
   skipped: count('Entries that could not be read or kept'),
   skipped_entries: Type.Optional(
@@ -55,7 +55,7 @@ export const SyncSchema = object({
       description: 'Last administrators whom the directory has as inactive: they stay, for the tenant needs one',
     }),
   ),
-  to_deactivate: Type.Optional(count('Whom it would deactivate', 1200)),
+  to_deactivate: Type.Optional(count('People that it would deactivate', 1200)),
   confirmation_reason: Type.Optional(
     Type.String({ description: 'Why it asks', examples: ['The directory has no people at all.'] }),
   ),

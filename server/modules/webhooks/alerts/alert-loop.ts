@@ -69,7 +69,7 @@ export function createAlertLoop(deps: {
   const loop = createTenantPoller({
     ...{ look, listTenants, looksAtOnce, sweepMs, log, nowMs },
     words: {
-      away: 'alerts are not looked at while the database is away',
+      away: 'alerts are not evaluated while the database is unavailable',
       failed: 'the alerts of a tenant could not be looked at',
       unlisted: 'the tenants could not be listed to look at their alerts',
     },

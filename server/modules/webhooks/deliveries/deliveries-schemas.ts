@@ -95,7 +95,7 @@ const AttemptSchema = Type.Object(
             examples: ['The receiver answered 500, which is no success.'],
           }),
         },
-        { ...closed, description: 'Why it was not taken; absent where it was' },
+        { ...closed, description: 'Reason for the failure; absent if the attempt succeeded' },
       ),
     ),
     retry_after_seconds: Type.Optional(

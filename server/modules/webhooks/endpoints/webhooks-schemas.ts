@@ -176,7 +176,7 @@ const HealthSchema = Type.Object(
           'again once half as many wait and further messages come',
       ),
     ),
-    pending: count(`Deliveries that are to be attempted, counted up to ${webhookHealthCountMax}`),
+    pending: count(`Deliveries to attempt, counted up to ${webhookHealthCountMax}`),
     dead: count(`Deliveries that were given up, counted up to ${webhookHealthCountMax}`),
   },
   closed,

@@ -66,7 +66,7 @@ export function createOutcomeWriter(deps: {
     } catch (error) {
       failures += 1
       const isAway = isUnavailable(error)
-      if (isAway) log.warn({ err: error }, 'how deliveries went cannot be kept while the database is away')
+      if (isAway) log.warn({ err: error }, 'delivery outcomes cannot be stored while the database is unavailable')
       else log.error({ err: error }, 'how deliveries went could not be kept')
       return
     }

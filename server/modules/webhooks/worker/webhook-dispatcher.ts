@@ -98,7 +98,7 @@ export function createWebhookDispatcher(
     hear: () => deps.hear(wake),
     log,
     words: {
-      away: 'messages are not delivered while the database is away',
+      away: 'messages are not delivered while the database is unavailable',
       failed: 'the messages of a tenant could not be delivered',
       unlisted: 'the tenants could not be listed to deliver their messages',
     },
@@ -148,8 +148,8 @@ export function createWebhookDispatcher(
     })
       .catch((error: unknown) => {
         const details = { err: error, tenant: tenantId }
-        if (isUnavailable(error)) log.warn(details, 'messages wait while the database is away')
-        else log.error(details, 'messages that wait could not be made deliveries')
+        if (isUnavailable(error)) log.warn(details, 'messages wait while the database is unavailable')
+        else log.error(details, 'could not create deliveries from queued messages')
         loop.wake(tenantId, relayRetryMs)
       })
       .finally(() => {
