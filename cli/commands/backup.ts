@@ -32,7 +32,7 @@ export function addBackupCommand(program: Command): void {
           written,
           [
             `${file}: ${counted(records, 'record')} of ${counted(tenants, 'tenant')} as of ${created_at}, ${counted(bytes, 'byte')}.`,
-            'It can be restored with the master key of this Hub only, and it has content in clear: keep both safe, and apart.',
+            'It can only be restored with the master key of this Hub, and contains unencrypted content: store both safely and separately.',
           ].join('\n'),
         )
       }),

@@ -106,7 +106,7 @@ test('a tenant that fails is tried again later and later, and said to have faile
   await pass(40)
   expect(timesOf('acme')).toEqual([0, 1, 2, 4, 8, 16, 31])
   expect(timesOf('globex')).toEqual([0, 10, 20, 30])
-  expect(new Set(logged)).toEqual(new Set(['the alerts of a tenant could not be looked at']))
+  expect(new Set(logged)).toEqual(new Set(['could not evaluate the alerts of a tenant']))
   await loop.stop()
 })
 

@@ -122,7 +122,7 @@ test('a row of which no deliveries can be made is left alone, and the others are
   await lab.tell('globex', [good()])
   await webhook.receiving.count(4)
   expect(webhook.receiving.received.map(({ sequence }) => sequence).sort()).toEqual([1, 2, 3, 4])
-  const lines = lab.hub.logLines.filter((line) => line.includes('could not be made deliveries'))
+  const lines = lab.hub.logLines.filter((line) => line.includes('could not create deliveries'))
   expect(lines.map((line) => JSON.parse(line).outboxId)).toEqual([bad])
 })
 

@@ -123,7 +123,7 @@ export function createPublishScheduler(deps: {
       .deliver(tenant, claimed, stop.signal)
       .catch((error: unknown) => {
         // The claim expires by itself.
-        log.warn({ err: error, tenant: tenant.slug }, 'how a publish went could not be kept')
+        log.warn({ err: error, tenant: tenant.slug }, 'could not store the result of a publish')
       })
       .finally(() => {
         clearTimeout(late)

@@ -25,7 +25,7 @@ export function ended<Row extends Pick<RepublishRow, 'results'>>(row: Row, now: 
   const isFailed = failed > 0 && !row.results.some(({ status }) => status === 'published')
   const detail = isFailed
     ? 'No connector accepted the skills; `results` states why. Fix them and republish.'
-    : `${failed} of the connectors did not take the skills; \`results\` says why. They are tried again by themselves.`
+    : `${failed} of the connectors did not accept the skills; \`results\` states why. The Hub retries them.`
   return {
     ...row,
     status: isFailed ? ('failed' as const) : ('completed' as const),

@@ -132,7 +132,7 @@ export function createIntegrator(deps: {
       const startMs = nowMs()
       sweeping = sweep()
         .catch((error: unknown) => {
-          log.warn({ err: error }, 'the tenants could not be looked through for seals that wait for their log')
+          log.warn({ err: error }, 'could not look for seals that are not in their log yet')
         })
         .then(() => sweepIn(Math.max(sweepMs, (nowMs() - startMs) * sweepRestFactor)))
     }, ms).unref()

@@ -123,5 +123,5 @@ export const EntriesPage = object({
     description: 'For `cursor` of the next page; null where there is nothing more now',
     examples: [null],
   }),
-  last_position: count('Everything up to here has been looked at: `after` of the next call', [1152]),
+  last_position: count('Last position that this page covers: `after` of the next call', [1152]),
 })

@@ -84,7 +84,7 @@ export async function explained<Result>(work: Promise<Result>): Promise<Result> 
     if (!(error instanceof LogCorruptionError)) throw error
     throw new DomainError(
       'internal',
-      `The tenant's log was damaged: ${error.message}. Nothing is added to it until the operator has looked at it with \`hub log audit\`.`,
+      `The tenant's log was damaged: ${error.message}. Nothing is added to it until the operator has checked it with \`hub log audit\`.`,
       { cause: error },
     )
   }

@@ -135,7 +135,7 @@ async function readEvents(events: readonly JsonValue[], nowMs: number): Promise<
 
 /** Returns the error for a repeated request whose record was erased since. */
 function goneError(): DomainError {
-  return new DomainError('not-found', 'The record that this Idempotency-Key stands for no longer exists.')
+  return new DomainError('not-found', 'The record of this Idempotency-Key no longer exists.')
 }
 
 function isReady(catalogue: Catalogue, tenant: Tenant): boolean {

@@ -102,7 +102,7 @@ export function createMagicLinkRequests(deps: Deps): MagicLinkRequests {
   /** Creates the error for missing mail settings. Logs it once, since anybody can request links repeatedly. */
   function noMail(): DomainError {
     const detail = 'Mail is not configured here, so no sign-in link can be sent. An operator sets HUB_SMTP_URL.'
-    if (!hasLoggedNoMail) log.warn({}, `a sign-in link was asked for: ${detail}`)
+    if (!hasLoggedNoMail) log.warn({}, `a sign-in link was requested: ${detail}`)
     hasLoggedNoMail = true
     return new DomainError('hub-unavailable', detail, { logged: false })
   }

@@ -68,7 +68,10 @@ export class CheckpointComparison {
         `the log had ${found.treeSize} entries then, and has ${size} now: it was restored to an earlier state`,
       )
     } else if (Buffer.compare(root, found.root) !== 0) {
-      this.#findings.add(at, `the first ${found.treeSize} entries of the log are not those of then: it was rewritten`)
+      this.#findings.add(
+        at,
+        `the first ${found.treeSize} entries of the log are not those of that time: it was rewritten`,
+      )
     }
   }
 

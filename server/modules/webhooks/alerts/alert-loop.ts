@@ -70,7 +70,7 @@ export function createAlertLoop(deps: {
     ...{ look, listTenants, looksAtOnce, sweepMs, log, nowMs },
     words: {
       away: 'alerts are not evaluated while the database is unavailable',
-      failed: 'the alerts of a tenant could not be looked at',
+      failed: 'could not evaluate the alerts of a tenant',
       unlisted: 'the tenants could not be listed to look at their alerts',
     },
   })

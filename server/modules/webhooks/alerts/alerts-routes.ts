@@ -12,8 +12,8 @@ export function addAlertRoutes(app: FastifyInstance, alerts: AlertAdministration
     'listWebhookAlerts',
     {
       description:
-        'Of the rules in `alerts` of the endpoint, the oldest first. Windows are looked at about every ten seconds. ' +
-        `At most ${webhookOpenAlertsMax} are open at a time.`,
+        'Lists alerts of the rules in `alerts` of the endpoint, oldest first. Windows are evaluated about every ' +
+        `ten seconds. At most ${webhookOpenAlertsMax} are open at a time.`,
       params: WebhookParams,
       querystring: PageQuery,
       response: { 200: AlertList },

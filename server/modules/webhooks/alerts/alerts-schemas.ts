@@ -28,7 +28,7 @@ const AlertSchema = Type.Object(
     invocations: Type.Integer({ minimum: 0, description: 'In the window, as last seen', examples: [412] }),
     opened_at: time('When it opened'),
     recovering_since: Type.Optional(time('Since when the value has been at or below `recovers_at`')),
-    seen_at: time('When the window was looked at last'),
+    seen_at: time('Time of the last evaluation of the window'),
   },
   closed,
 )

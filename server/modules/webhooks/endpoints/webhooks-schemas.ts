@@ -90,7 +90,7 @@ const Rule = Type.Object(
       examples: ['error_rate'],
     }),
     group_by: Type.Enum(['skill', 'user', 'archetype'], {
-      description: 'Each skill, person or archetype is looked at by itself',
+      description: 'Each skill, person or archetype is evaluated separately',
       examples: ['skill'],
     }),
     above: Type.Number({

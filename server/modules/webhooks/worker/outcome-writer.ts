@@ -67,7 +67,7 @@ export function createOutcomeWriter(deps: {
       failures += 1
       const isAway = isUnavailable(error)
       if (isAway) log.warn({ err: error }, 'delivery outcomes cannot be stored while the database is unavailable')
-      else log.error({ err: error }, 'how deliveries went could not be kept')
+      else log.error({ err: error }, 'could not store delivery outcomes')
       return
     }
     waiting = waiting.slice(some.length)

@@ -121,7 +121,7 @@ export function createRelay(deps: {
 
   function leaveAlone(tenantId: string, { outbox_id }: store.OutboxRow, error: unknown): void {
     const details = { err: error, tenant: tenantId, outboxId: outbox_id }
-    log.error(details, 'messages that wait could not be made deliveries')
+    log.error(details, 'could not create deliveries from queued messages')
     leftAlone.set(outbox_id, performance.now() + aloneMs)
     oneByOne.delete(tenantId)
   }
