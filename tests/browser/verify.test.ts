@@ -15,7 +15,7 @@ const input = { file: made.file, manifest: JSON.stringify(made.manifest), keys: 
 /** As a page would write it: WebCrypto, and the core as it is, of which only the types are taken away. */
 const script = `
 import { parseKeyDocumentAsync, verifyRecord, itemOfAnswer } from '/provenance/index.ts'
-import { verifyExport } from '/provenance/verify-export.ts'
+import { verifyExport } from '/provenance/export/verify-export.ts'
 
 const crypto = {
   sha256: async (bytes) => new Uint8Array(await window.crypto.subtle.digest('SHA-256', bytes)),
@@ -63,7 +63,7 @@ async function answer(url: string): Promise<{ type: string; body: string }> {
     }
   if (url === '/page.js') return { type: 'text/javascript', body: script }
   const path = normalize(url)
-  if (!/^\/provenance\/[a-z0-9-]+\.ts$/.test(path)) throw new Error('not found')
+  if (!/^\/provenance\/(export\/)?[a-z0-9-]+\.ts$/.test(path)) throw new Error('not found')
   const source = await readFile(join(core, path.slice('/provenance/'.length)), 'utf8')
   return { type: 'text/javascript', body: stripTypeScriptTypes(source) }
 }
