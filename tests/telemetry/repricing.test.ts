@@ -234,18 +234,33 @@ test('records that cannot be read keep their price, and are named in the log and
   }
 })
 
-test('the job does what the queue kept, and leaves a tenant alone that is gone', async () => {
+test('the job does what the Hub queued, and nothing for another request or a tenant that is gone', async () => {
   const warnings: string[] = []
+  const { database } = hub.test
   const job = repricingJob({
+    database,
     runs: openProcess(),
     findTenant: async (slug) => (slug === 'acme' ? tenant : undefined),
     log: { warn: (_, message) => void warnings.push(message) },
   })
   const { signal } = new AbortController()
-  const asStored = (of: Tenant) => JSON.parse(JSON.stringify(repricingJobData(of, orderOf())))
-  await job.handler({ data: asStored(tenant), signal })
+  const queued = await database.withTenant('acme', async (tx) => repricingJobData(tx, orderOf()))
+  const stored = JSON.parse(JSON.stringify(queued))
+  const forgedRequests = [
+    { ...stored, order: { ...stored.order, actor: { operator: 'somebody else' } } },
+    { ...stored, order: { ...stored.order, runId: randomUUIDv7() } },
+    { ...stored, proof: undefined },
+  ]
+  for (const data of forgedRequests) await job.handler({ data, signal })
+  expect(await reports()).toEqual([])
+  const reported = async () => {
+    const { records } = await query(hub, 'acme', '?event_kind=hub.tamper_detected')
+    return records.map(({ details }: { details: { found: unknown } }) => details.found)
+  }
+  await expect.poll(reported).toMatchObject([{ table: 'hub_jobs.job' }])
+  await job.handler({ data: stored, signal })
   await expectTotals(costAt(price))
   expect(await reports()).toHaveLength(1)
-  await job.handler({ data: asStored({ ...tenant, slug: 'gone' }), signal })
+  await job.handler({ data: { ...stored, tenant: 'gone' }, signal })
   expect(warnings).toHaveLength(1)
 })

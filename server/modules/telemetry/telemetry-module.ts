@@ -86,7 +86,10 @@ export function createTelemetryModule(deps: {
   const runs = createRepricingRuns({
     ...deps,
     prices: tenantPrices,
-    send: (tenant, order) => deps.jobSender.send(repricingJobName, repricingJobData(tenant, order)),
+    send: async (tenant, order) => {
+      const data = await deps.database.withTenant(tenant.slug, async (tx) => repricingJobData(tx, order))
+      await deps.jobSender.send(repricingJobName, data)
+    },
     rated: deps.ingested,
   })
   return {

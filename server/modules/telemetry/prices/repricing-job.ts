@@ -1,4 +1,6 @@
-import type { DatabaseLog } from '../../../db/database.ts'
+import { canonicalize } from '../../../../provenance/index.ts'
+import type { Database, DatabaseLog, TenantTx } from '../../../db/database.ts'
+import type { ProofRules } from '../../../db/row-proofs.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import type { JobDefinition } from '../../../jobs/queue.ts'
 import type { RepricingRuns } from './repricing-service.ts'
@@ -10,10 +12,27 @@ export const repricingJobName = 'rate-telemetry-again'
 interface RatingJobData {
   tenant: string
   order: RepricingRequest
+  /** The MAC of the request: its actor goes into a governance event, and the queue is in the database. */
+  proof: string
 }
 
-export function repricingJobData(tenant: Tenant, order: RepricingRequest): RatingJobData {
-  return { tenant: tenant.slug, order }
+const requestsInQueue: ProofRules<RepricingRequest> = {
+  table: 'hub_jobs.job',
+  fields: ({ runId, range, actor, cause }) => [
+    canonicalize(JSON.parse(JSON.stringify({ runId, range, actor, cause }))),
+  ],
+  subject: (_order, tenantId) => `tenant:${tenantId}`,
+}
+
+export function repricingJobData(tx: TenantTx, order: RepricingRequest): RatingJobData {
+  const proof = tx.proofs.of(requestsInQueue, tx.tenantId, order).toString('base64url')
+  return { tenant: tx.tenantId, order, proof }
+}
+
+/** Returns whether the Hub queued the request. Reports it otherwise. */
+function isSound(tx: TenantTx, { order, proof = '' }: Partial<RatingJobData>): boolean {
+  const row = order && { ...order, proof: Buffer.from(proof, 'base64url') }
+  return tx.proofs.sound(requestsInQueue, tx.tenantId, row) !== undefined
 }
 
 /**
@@ -21,6 +40,7 @@ export function repricingJobData(tenant: Tenant, order: RepricingRequest): Ratin
  * try.
  */
 export function repricingJob(deps: {
+  database: Pick<Database, 'withTenant'>
   runs: Pick<RepricingRuns, 'run'>
   findTenant: (slug: string) => Promise<Tenant | undefined>
   log: Pick<DatabaseLog, 'warn'>
@@ -30,10 +50,15 @@ export function repricingJob(deps: {
     retryLimit: 12,
     pollingIntervalSeconds: 1,
     handler: async ({ data, signal }) => {
-      const { tenant: slug, order } = data as RatingJobData
+      const job = data as RatingJobData
+      const { tenant: slug, order } = job
       const tenant = await deps.findTenant(slug)
-      if (tenant) await deps.runs.run(tenant, order, signal)
-      else deps.log.warn({ tenant: slug, runId: order.runId }, 'a tenant that is gone is not rated again')
+      if (!tenant) {
+        deps.log.warn({ tenant: slug, runId: order.runId }, 'a tenant that is gone is not rated again')
+        return
+      }
+      const sound = await deps.database.withTenant(slug, async (tx) => isSound(tx, job), { readOnly: true })
+      if (sound) await deps.runs.run(tenant, order, signal)
     },
   }
 }
