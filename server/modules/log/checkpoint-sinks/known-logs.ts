@@ -38,17 +38,12 @@ const listName = 'known-logs.txt'
 export function openKnownLogs(directory: string): KnownLogs {
   const list = join(directory, listName)
 
-  /** Returns the last line about each log. Without a list, derives it from the existing files. */
+  /** Returns the last line about each log. A file without a line, or without a list, stands for one. */
   async function lastLines(): Promise<Map<string, Line>> {
-    const text = await textOf(list)
-    if (text === undefined)
-      return new Map((await namesOfFiles(directory)).map((name) => [name, { log_name: name, begun_at: '' }]))
-    return new Map(
-      text
-        .split('\n')
-        .flatMap((line) => readLine(line) ?? [])
-        .map((line) => [line.log_name, line]),
-    )
+    const lines = ((await textOf(list)) ?? '').split('\n').flatMap((line) => readLine(line) ?? [])
+    const last = new Map<string, Line>(lines.map((line) => [line.log_name, line]))
+    for (const name of await namesOfFiles(directory, [...last.keys()])) last.set(name, { log_name: name, begun_at: '' })
+    return last
   }
 
   return {
@@ -113,10 +108,12 @@ function readLine(text: string): Line | undefined {
   }
 }
 
-/** Returns the names of the logs with a file. A renamed file does not count. */
-async function namesOfFiles(directory: string): Promise<string[]> {
+/** Returns the names of the logs with a file, except those that are known. A renamed file does not count. */
+async function namesOfFiles(directory: string, known: readonly string[]): Promise<string[]> {
   const names: string[] = []
+  const knownFiles = new Set(known.map(fileNameOf))
   for (const file of await namesIn(directory)) {
+    if (knownFiles.has(file)) continue
     const newest = file.endsWith('.jsonl') ? await checkpointNewestIn(join(directory, file)) : undefined
     if (newest && fileNameOf(newest.log_name) === file) names.push(newest.log_name)
   }
