@@ -234,6 +234,30 @@ test('records that cannot be read keep their price, and are named in the log and
   }
 })
 
+async function forgedTables(): Promise<string[]> {
+  const { records } = await query(hub, 'acme', '?event_kind=hub.tamper_detected')
+  return records.map(({ details }: { details: { found: { table: string } } }) => details.found.table)
+}
+
+test('a run whose progress was edited in the database ends without an event', async () => {
+  const order = orderOf()
+  const { run } = openProcess()
+  await run(tenant, order)
+  const before = await reports()
+  const superuser = await hub.superuserClient()
+  const edits = [
+    `finished_at = null, cost_before_micros = 999999`,
+    `finished_at = null, position = until_id, cost_before_micros = 0`,
+    `finished_at = null, proof = null`,
+  ]
+  for (const edit of edits) {
+    await superuser.query(`update hub.rating_runs set ${edit} where run_id = $1`, [order.runId])
+    await expect(run(tenant, order)).rejects.toThrow('was changed in the database')
+  }
+  expect(await reports()).toEqual(before)
+  await expect.poll(forgedTables).toContain('hub.rating_runs')
+})
+
 test('the job does what the Hub queued, and nothing for another request or a tenant that is gone', async () => {
   const warnings: string[] = []
   const { database } = hub.test
@@ -253,11 +277,7 @@ test('the job does what the Hub queued, and nothing for another request or a ten
   ]
   for (const data of forgedRequests) await job.handler({ data, signal })
   expect(await reports()).toEqual([])
-  const reported = async () => {
-    const { records } = await query(hub, 'acme', '?event_kind=hub.tamper_detected')
-    return records.map(({ details }: { details: { found: unknown } }) => details.found)
-  }
-  await expect.poll(reported).toMatchObject([{ table: 'hub_jobs.job' }])
+  await expect.poll(forgedTables).toContain('hub_jobs.job')
   await job.handler({ data: stored, signal })
   await expectTotals(costAt(price))
   expect(await reports()).toHaveLength(1)

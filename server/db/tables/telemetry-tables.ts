@@ -62,5 +62,6 @@ export interface TelemetryTables {
     cost_before_micros: string
     cost_after_micros: string
     finished_at: Timestamp | null
+    proof: Buffer | null
   }
 }

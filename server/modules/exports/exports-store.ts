@@ -51,7 +51,7 @@ export async function exportUse(
     `select count(*) filter (where created_at > $2)::int as ordered,
        min(created_at) filter (where created_at > $2) as "firstOrderedAt",
        coalesce(sum(size_bytes) filter (
-         where has_files and status in ('running', 'completed') and job_id <> $4), 0)::float8 as "keptBytes",
+         where has_files and status in ('queued', 'running', 'completed') and job_id <> $4), 0)::float8 as "keptBytes",
        min(expires_at) filter (where has_files and status = 'completed') as "firstExpiresAt"
      from hub.exports where tenant_id = $1 and created_at > $3`,
     [tx.tenantId, since.dayAgo, since.keptSince, besides],

@@ -1,6 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { type PointedError, validationFailed } from '../../../../contract/domain-error.ts'
+import { DomainError, type PointedError, validationFailed } from '../../../../contract/domain-error.ts'
 import { eventFutureMinutesMax } from '../../../../contract/limits.ts'
 import { formatTimestamp, parseTimestamp } from '../../../../contract/timestamp.ts'
 import type { Database, DatabaseLog, TenantTx } from '../../../db/database.ts'
@@ -67,11 +67,11 @@ export function createRepricingRuns(deps: {
     return recordId
   }
 
-  /** Does the next part, unless another process has done the last one. Returns the run after it. */
-  async function goOn(tx: TenantTx, tenant: Tenant, order: RepricingRequest): Promise<RepricingRun> {
+  /** Does the next part, unless another process has done the last one. Returns the run after it, or undefined for a forged one. */
+  async function goOn(tx: TenantTx, tenant: Tenant, order: RepricingRequest): Promise<RepricingRun | undefined> {
     await lockRepricing(tx)
     const before = await findRun(tx, order.runId)
-    if (before.finished_at !== null) return before
+    if (before === undefined || before.finished_at !== null) return before
     // Reads the book for each part, under the lock: a later run may have repriced at newer prices meanwhile.
     const book = await prices.bookWithin(tx)
     const nowText = formatTimestamp(nowMs())
@@ -93,6 +93,7 @@ export function createRepricingRuns(deps: {
       const after = await database.withTenant(tenant.slug, (tx) => goOn(tx, tenant, order), {
         inIndexOrder: true,
       })
+      if (after === undefined) throw forgedRun()
       if (after.finished_at !== null) return resultOf(after)
     }
   }
@@ -129,6 +130,11 @@ function rangeOf(times: { from: string; to?: string }, nowMs: number): Repricing
   }
   if (errors.length > 0) throw validationFailed(errors)
   return range
+}
+
+function forgedRun(): DomainError {
+  const detail = 'The stored progress of this run was changed in the database. Request the repricing again.'
+  return new DomainError('concurrent-modification', detail)
 }
 
 function resultOf(run: RepricingRun): RepricingResult {

@@ -1,11 +1,29 @@
 import { ratingSql } from '../../../db/adjustment-sums.ts'
 import { ratingLockClass } from '../../../db/advisory-locks.ts'
 import type { TenantTx } from '../../../db/database.ts'
+import type { ProofRules } from '../../../db/row-proofs.ts'
 import type { TenantTables } from '../../../db/schema.ts'
 import { lockTenant } from '../../../db/tenant-lock.ts'
 
 /** The progress of a repricing. */
-export type RepricingRun = Omit<TenantTables['hub.rating_runs'], 'tenant_id'>
+export type RepricingRun = Omit<TenantTables['hub.rating_runs'], 'tenant_id' | 'proof'>
+
+/** A run's progress goes into its signed event, so the database must not be able to change it. */
+const runRows: ProofRules<RepricingRun> = {
+  table: 'hub.rating_runs',
+  fields: (run) => [
+    run.run_id,
+    run.position,
+    run.until_id,
+    run.checked,
+    run.changed,
+    run.unreadable,
+    run.cost_before_micros,
+    run.cost_after_micros,
+    run.finished_at !== null,
+  ],
+  subject: (_run, tenantId) => `tenant:${tenantId}`,
+}
 
 /** The current cost of an event. */
 export interface Rating {
@@ -25,28 +43,37 @@ export async function insertRun(
   run: Pick<RepricingRun, 'run_id' | 'position' | 'until_id'>,
 ): Promise<void> {
   const nothing = { checked: 0, changed: 0, unreadable: 0, cost_before_micros: '0', cost_after_micros: '0' }
+  const row = { ...run, ...nothing, finished_at: null }
   await tx.db
     .insertInto('hub.rating_runs')
-    .values({ tenant_id: tx.tenantId, ...run, ...nothing, finished_at: null })
+    .values({ tenant_id: tx.tenantId, ...row, proof: tx.proofs.of(runRows, tx.tenantId, row) })
     .onConflict((conflict) => conflict.columns(['tenant_id', 'run_id']).doNothing())
     .execute()
 }
 
-/** Reads a run. Call it under {@link lockRepricing}, so that two processes do not do the same part. */
-export function findRun(tx: TenantTx, runId: string): Promise<RepricingRun> {
-  return tx.db
+/**
+ * Reads a run. Call it under {@link lockRepricing}, so that two processes do not do the same part. Returns undefined, and
+ * reports the row, if the Hub did not write it.
+ */
+export async function findRun(tx: TenantTx, runId: string): Promise<RepricingRun | undefined> {
+  const stored = await tx.db
     .selectFrom('hub.rating_runs')
     .select(['run_id', 'position', 'until_id', 'checked', 'changed', 'unreadable'])
-    .select(['cost_before_micros', 'cost_after_micros', 'finished_at'])
+    .select(['cost_before_micros', 'cost_after_micros', 'finished_at', 'proof'])
     .where('tenant_id', '=', tx.tenantId)
     .where('run_id', '=', runId)
     .executeTakeFirstOrThrow()
+  const sound = tx.proofs.sound(runRows, tx.tenantId, stored)
+  if (sound === undefined) return undefined
+  const { proof: _, ...run } = sound
+  return run
 }
 
-export async function saveRun(tx: TenantTx, { run_id, ...run }: RepricingRun): Promise<void> {
+export async function saveRun(tx: TenantTx, row: RepricingRun): Promise<void> {
+  const { run_id, ...run } = row
   await tx.db
     .updateTable('hub.rating_runs')
-    .set(run)
+    .set({ ...run, proof: tx.proofs.of(runRows, tx.tenantId, row) })
     .where('tenant_id', '=', tx.tenantId)
     .where('run_id', '=', run_id)
     .execute()
