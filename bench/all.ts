@@ -60,7 +60,7 @@ function argumentsOf(name: string, directories: { small: string; large: string }
 
 async function run(name: string, args: string[]): Promise<boolean> {
   logProgress(`── ${name} ${args.join(' ')}`)
-  const child = spawn(process.execPath, [join(import.meta.dirname, 'figures', `${name}.ts`), ...args], {
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'benchmarks', `${name}.ts`), ...args], {
     stdio: ['ignore', 'inherit', 'inherit'],
   })
   const ended = once(child, 'close')

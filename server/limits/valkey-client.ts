@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Redis, type Result } from 'ioredis'
 
-const scriptNames = ['take', 'refund', 'announce'] as const
+const scriptNames = ['consume', 'refund', 'heartbeat'] as const
 export type ScriptName = (typeof scriptNames)[number]
 
 /** The arguments of a script: the number of its keys, its keys and its other arguments. */
@@ -10,9 +10,9 @@ type KeysAndArgs = [keys: number, ...keysAndArgs: (string | number)[]]
 
 declare module 'ioredis' {
   interface RedisCommander<Context> {
-    take(...given: KeysAndArgs): Result<number[], Context>
+    consume(...given: KeysAndArgs): Result<number[], Context>
     refund(...given: KeysAndArgs): Result<number[], Context>
-    announce(...given: KeysAndArgs): Result<number[], Context>
+    heartbeat(...given: KeysAndArgs): Result<number[], Context>
   }
 }
 

@@ -129,7 +129,7 @@ export class ValkeyConnection {
     try {
       const [processes] = await Promise.all([
         this.announce(processLifeMs),
-        this.call('take', [`trial ${this.process}`], [1]),
+        this.call('consume', [`trial ${this.process}`], [1]),
       ])
       this.countProcesses(Number(processes))
     } catch (error) {
@@ -146,7 +146,7 @@ export class ValkeyConnection {
   }
 
   private announce(lifeMs: number): Promise<number[]> {
-    return this.call('announce', ['processes'], [this.process, lifeMs])
+    return this.call('heartbeat', ['processes'], [this.process, lifeMs])
   }
 
   private countProcesses(processes: number): void {

@@ -24,7 +24,7 @@ export class ValkeyLimiter implements RateLimiter {
     if (!this.valkey.isUp) return this.share.take(charges)
     try {
       const quotas = charges.map((charge) => charge.quota)
-      return decisionOfNumbers(await this.valkey.call('take', keysOf(charges), quotas), charges)
+      return decisionOfNumbers(await this.valkey.call('consume', keysOf(charges), quotas), charges)
     } catch {
       return this.share.take(charges)
     }

@@ -14,13 +14,13 @@ const read = (name: string) => readFileSync(`${folder}/${name}.lua`, 'utf8')
 /** The last argument is the time, in ms. */
 const clock = '{ math.floor(ARGV[#ARGV] / 1000), (ARGV[#ARGV] % 1000) * 1000 }'
 const script = (name: string) => `${read('slots').replace("redis.call('TIME')", clock)}\n${read(name)}`
-const scripts = { take: script('take'), refund: script('refund') }
+const scripts = { consume: script('consume'), refund: script('refund') }
 const startMs = 1_700_000_000_000
 
 let server: ValkeyServer
 let client: Redis
 beforeAll(async () => {
-  expect(scripts.take).not.toContain("'TIME'")
+  expect(scripts.consume).not.toContain("'TIME'")
   server = await ValkeyServer.start()
   client = server.client()
 })
@@ -34,7 +34,7 @@ async function take(charges: readonly Charge[], nowMs: number): Promise<RateDeci
   const keys = charges.map((charge) => charge.key)
   const quotas = charges.map((charge) => charge.quota)
   return decisionOfNumbers(
-    (await client.eval(scripts.take, keys.length, ...keys, ...quotas, nowMs)) as number[],
+    (await client.eval(scripts.consume, keys.length, ...keys, ...quotas, nowMs)) as number[],
     charges,
   )
 }

@@ -9,7 +9,7 @@ export function ConnectionBanner() {
   return (
     <Box mb="md">
       <Notice kind="warning" title="You are offline" urgent>
-        What is shown was read before. It is brought up to date as soon as there is a connection.
+        The data on this page was loaded before. It refreshes when there is a connection.
       </Notice>
     </Box>
   )

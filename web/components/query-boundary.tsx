@@ -22,7 +22,7 @@ export interface LoadableQuery<Data> {
 
 interface LoadedProps<Data> {
   query: LoadableQuery<Data>
-  /** The plural of the loaded objects: "records", "deliveries". */
+  /** The name of the loaded data in a sentence: "records", "delivery". */
   what: string
   /** The placeholder while loading, so that nothing moves; defaults to some lines. */
   skeleton?: ReactNode
@@ -30,8 +30,8 @@ interface LoadedProps<Data> {
 }
 
 /**
- * Shows every state of a query but success with data: loading, rate-limited, offline, forbidden, failed, out of date.
- * The page itself handles an empty response.
+ * Renders `children` with the data of a query, and otherwise its state: loading, rate-limited, offline, forbidden, failed.
+ * Shows a notice above old data. The page itself handles an empty response.
  */
 export function QueryBoundary<Data>({ query, what, skeleton, children }: LoadedProps<Data>) {
   const { data, error, failureReason, fetchStatus, dataUpdatedAt } = query
@@ -40,7 +40,7 @@ export function QueryBoundary<Data>({ query, what, skeleton, children }: LoadedP
     if (fetchStatus === 'paused') {
       return (
         <Notice kind="warning" title="You are offline" urgent>
-          {`The ${what} are read as soon as there is a connection.`}
+          This part of the page loads when there is a connection.
         </Notice>
       )
     }
@@ -64,8 +64,8 @@ export function QueryBoundary<Data>({ query, what, skeleton, children }: LoadedP
           <Notice kind="warning" title={`As of ${formatTime(new Date(dataUpdatedAt).toISOString())}`}>
             <Text size="sm">
               {fetchStatus === 'paused'
-                ? 'You are offline. This is what was read before.'
-                : `Reading the ${what} again did not work: ${stale instanceof Error ? stale.message : 'no answer'}`}
+                ? 'You are offline. The data below was loaded before.'
+                : `Could not refresh ${what}: ${stale instanceof Error ? stale.message : 'no response'}`}
             </Text>
           </Notice>
         </Stack>
@@ -83,8 +83,8 @@ function Waiting({ reason, what }: { reason: unknown; what: string }) {
       <Text size="sm">
         <Loader size={12} mr={6} aria-hidden />
         {limited
-          ? `Reading the ${what} again in ${reason.retryAfterSeconds ?? 'a few'} seconds.`
-          : `Trying again to read the ${what} …`}
+          ? `Loading ${what} again in ${reason.retryAfterSeconds ?? 'a few'} seconds.`
+          : `Trying again to load ${what}…`}
       </Text>
     </Notice>
   )

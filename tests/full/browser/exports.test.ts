@@ -117,6 +117,6 @@ test('a member exports telemetry only', async () => {
     body.job_id,
   ])
   await page.reload()
-  await page.getByText('choose them anew', { exact: false }).waitFor()
+  await page.getByText('Choose them again', { exact: false }).waitFor()
   expect(await page.getByRole('link', { name: 'Export again' }).count()).toBe(0)
 })

@@ -155,7 +155,7 @@ test('what somebody else did meanwhile is not overwritten', async () => {
   await page.getByLabel('Reason').fill('Mine')
   const confirm = dialog('Purge “Contested”?').getByRole('button', { name: 'Purge' })
   await confirm.click()
-  await page.getByText('The record was read again').waitFor()
+  await page.getByText('The record was reloaded').waitFor()
   await confirm.click()
   await page.getByText(/^Purged\. It can be restored until/).waitFor()
 })

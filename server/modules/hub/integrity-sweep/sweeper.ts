@@ -56,7 +56,7 @@ export const sweepPlan: SweepPlan = {
   retryMs: { first: 1_000, max: 30_000 },
 }
 
-/** Maximum steps per check of a tenant with thousands of holds or people: a step covers 500 holds or 1,000 people. */
+/** Maximum steps per check of a tenant with thousands of holds or people: a step covers 500 holds or 1,000 rows that grant access. */
 const roundStepsAtOnce = 5
 
 /** Milliseconds of pause without work. */

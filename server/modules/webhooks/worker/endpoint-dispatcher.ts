@@ -13,7 +13,7 @@ const atOnceMax = 16
 const atOnceMin = 2
 /** Maximum number of deliveries in memory for a receiver that failed last. */
 const failingQueueMax = 8
-/** Consecutive failures from which on attempts to a receiver start one after the other, with pauses. */
+/** Consecutive failures after which attempts to a receiver start one after the other, with pauses. */
 const failuresAtFullSpeed = 3
 const pacePerFailureMs = 25
 
