@@ -25,7 +25,7 @@ test('an export is ordered, completes, is downloaded, and the file is verified i
   await expectAccessible(page, 'export')
   const { body } = await lab.hub.call('acme', 'GET', `/api/v1/hub/exports/${jobIn(page.url())}`)
   expect(body).toMatchObject({ status: 'completed', verification_summary: { checked: 4, verified: 4, tampered: 0 } })
-  await page.getByText('Of all decisions, ordered by').waitFor()
+  await page.getByText('Of all decisions, requested by').waitFor()
 
   const download = async (name: string) => {
     const [file] = await Promise.all([page.waitForEvent('download'), page.getByRole('link', { name }).click()])

@@ -67,7 +67,7 @@ export function LatestRepublish() {
         once.
       </Text>
       {never ? (
-        <Text size="sm">Nobody has ordered it by hand yet.</Text>
+        <Text size="sm">Nobody has requested it manually yet.</Text>
       ) : (
         <QueryBoundary query={latest} what="republication">
           {(job) => <Job job={job} nameOf={nameOf} />}

@@ -65,7 +65,7 @@ function CreateExportForm({ prefilled, onClose, onCreated }: Omit<CreateExportPr
         body: { ...choices, filter: { ...stored, ...(types && { record_type: [...types] }) } },
       })
       await queryClient.invalidateQueries({ queryKey: ['get', '/api/v1/hub/exports'] })
-      notifyDone('The export is ordered.')
+      notifyDone('The export is requested.')
       onCreated(job.job_id)
     } catch (error) {
       form.setErrors(fieldErrors(error))
@@ -105,7 +105,11 @@ function CreateExportForm({ prefilled, onClose, onCreated }: Omit<CreateExportPr
           <RecordFilterFields input={(name) => form.getInputProps(`filter.${name}`)} />
         </div>
         {failure !== undefined && (
-          <ProblemNotice error={failure} title="The export was not ordered" shownAtFields={Object.keys(form.errors)} />
+          <ProblemNotice
+            error={failure}
+            title="The export was not requested"
+            shownAtFields={Object.keys(form.errors)}
+          />
         )}
         <FormButtons isDirty={() => form.isDirty()} submit="Create export" onCancel={onClose} busy={create.isPending} />
       </Stack>

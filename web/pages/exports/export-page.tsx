@@ -74,7 +74,7 @@ function JobDetails({ job }: { job: ExportJob }) {
             <ExportStatus status={job.status} />
             <Text size="sm">{formats.find(({ value }) => value === job.format)?.label}</Text>
             <Text size="sm" c="dimmed">
-              Ordered <TimeText iso={job.created_at} />
+              Requested <TimeText iso={job.created_at} />
             </Text>
           </Group>
           <ExportRequestForm order={order} />

@@ -20,7 +20,7 @@ export function ExportRequestForm({ order }: { order: ExportRequest | null | und
     <Text size="sm" component="div" mih="2.9em" lineClamp={2}>
       {order ? (
         <>
-          {`Of ${describeRecordFilter(order.filter)}, ordered by `}
+          {`Of ${describeRecordFilter(order.filter)}, requested by `}
           <ActorName id={order.actor} />.
         </>
       ) : (

@@ -27,7 +27,7 @@ export function VerificationSummary({ summary }: { summary: ExportJob['verificat
       >
         {isGood
           ? 'The Hub verified each one as it wrote the file. Your own check of the file needs no word of the Hub.'
-          : 'They are in the file like the others, and each row says what failed. Look at the tamper alarms, and do not rely on these records.'}
+          : 'They are in the file like the others, and each row says what failed. Review the tamper alerts, and do not rely on these records.'}
       </Notice>
       <Group gap="sm" component="dl" m={0}>
         {Object.entries(figures).map(([name, count]) => (

@@ -43,7 +43,7 @@ export default function TamperAlertsPage() {
               ))}
               {more.available && (
                 <Button variant="default" onClick={more.load} loading={more.loading}>
-                  Show earlier alarms
+                  Show earlier alerts
                 </Button>
               )}
             </Stack>
