@@ -49,9 +49,12 @@ export const serviceTimeouts = {
   idle_in_transaction_session_timeout: 60_000,
 }
 
-/** Returns the settings of a client: the target, and sessions in UTC so that timestamps have one form. */
+/**
+ * Returns the settings of a client: the target, and sessions in UTC so that timestamps have one form. Sessions compile no
+ * query (`jit`): on partitioned tables that takes seconds, and no query of the Hub gains from it.
+ */
 export function clientConfig(target: ConnectionTarget, applicationName: string): pg.ClientConfig {
-  const session = '-c timezone=UTC -c datestyle=ISO,YMD -c client_min_messages=warning'
+  const session = '-c timezone=UTC -c datestyle=ISO,YMD -c client_min_messages=warning -c jit=off'
   return {
     ...target,
     options: target.options ? `${target.options} ${session}` : session,
