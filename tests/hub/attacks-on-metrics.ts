@@ -1,7 +1,9 @@
 import { type Attack, sql } from './attack-ways.ts'
 
-/** What the command center shows, and what costs are calculated with. tests/telemetry/rollup-audit.test.ts and
- * tests/full/adjustment-proofs.test.ts have more ways. */
+/**
+ * Attacks on the figures of the command center, and on the prices of calculated costs. tests/telemetry/rollup-audit.test.ts
+ * and tests/full/adjustment-proofs.test.ts have more ways.
+ */
 export const attacksOnFigures: readonly Attack[] = [
   {
     name: 'Edit, add or delete figures of the command center',

@@ -135,7 +135,7 @@ test.each<[name: string, sql: string, subject: string, checks: string[]]>([
   try {
     const found = await audit('acme')
     expect(found.map((finding) => finding.subject)).toContain(subject)
-    // What adds to the figures is proven besides.
+    // The sums of ratings and erased events have a proof of their own.
     for (const finding of found) expect([subject, 'figures:adjustments']).toContain(finding.subject)
     expect(found.flatMap(({ failedChecks }) => failedChecks)).toEqual(expect.arrayContaining(checks))
   } finally {

@@ -45,7 +45,7 @@ const control = { label: { paddingBlock: 8 }, chevron: { marginInlineStart: 8 } 
 
 function StepItem({ step: { name, state, found, values = [] }, number }: { step: Step; number: number }) {
   const { Icon, color, word } = looks[state]
-  const { title, means, todo } = stepLabels[name]
+  const { title, means, remedy } = stepLabels[name]
   return (
     <Accordion.Item value={name} data-step={name} data-state={state}>
       <Accordion.Control
@@ -71,7 +71,7 @@ function StepItem({ step: { name, state, found, values = [] }, number }: { step:
                 <b>What it means:</b> {means}
               </Text>
               <Text size="sm">
-                <b>What to do:</b> {todo}
+                <b>What to do:</b> {remedy}
               </Text>
             </>
           )}

@@ -1,5 +1,5 @@
--- What adds to the figures besides records: the last ratings of events, and the sums of erased events. One row for each
--- tenant that has any holds a keyed sum of each, which the database cannot compute (server/db/adjustment-sums.ts). The
+-- Proves the additions to the figures besides records: the last ratings of events, and the sums of erased events. One
+-- row for each tenant that has any holds a keyed sum of each, which the database cannot compute (server/db/adjustment-sums.ts). The
 -- program proves the rows that exist in the transaction of this migration.
 create table hub.adjustment_proofs (
   tenant_id text not null,

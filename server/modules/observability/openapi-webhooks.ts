@@ -37,7 +37,7 @@ function describeMessage(message: DescribedMessage): Record<string, unknown> {
       '410': { description: 'The receiver no longer exists: the Hub disables the endpoint.' },
       '429': busy,
       '503': busy,
-      default: { description: 'Not accepted. The message is sent again, as it is without a response.' },
+      default: { description: 'Not accepted. The message is sent again, as after a missing response.' },
     },
     security: [],
   }

@@ -16,7 +16,7 @@ import { RawDetails } from './raw-details.tsx'
 import { SubjectLink } from './subject-link.tsx'
 
 /** Members of the details that the drawer shows elsewhere, and digests, which are only in the raw details. */
-const told = new Set(['before', 'after', 'row_digests', 'former_row_digests'])
+const shownElsewhere = new Set(['before', 'after', 'row_digests', 'former_row_digests'])
 
 interface EventDrawerProps {
   eventId: string | undefined
@@ -58,7 +58,7 @@ export function EventDrawer({ eventId, events, onClose }: EventDrawerProps) {
 
 function EventDetails({ event }: { event: GovernanceEvent }) {
   const others = Object.entries(event.details).filter(
-    ([member, value]) => !told.has(member) && !(member === 'actor' && value === event.actor),
+    ([member, value]) => !shownElsewhere.has(member) && !(member === 'actor' && value === event.actor),
   )
   const words = describeEvent(event)
   return (

@@ -14,7 +14,7 @@ const states = {
   met: { word: 'Met', color: 'seal', Icon: IconCheck },
   broken: { word: 'Not met', color: 'orange', Icon: IconAlertTriangle },
   next: { word: 'Next', color: 'seal', Icon: IconArrowRight },
-  toDo: { word: 'To do', color: 'gray', Icon: IconCircleDashed },
+  open: { word: 'To do', color: 'gray', Icon: IconCircleDashed },
   optional: { word: 'Optional for a trial', color: 'gray', Icon: IconCircleDashed },
 } as const
 
@@ -22,7 +22,7 @@ function stateOf(name: CheckName, health: Health, isNext: boolean, isOptional: b
   if (health.checks[name].ok) return 'met'
   if (isOptional) return 'optional'
   if (wasMet(name, health)) return 'broken'
-  return isNext ? 'next' : 'toDo'
+  return isNext ? 'next' : 'open'
 }
 
 interface CheckCardProps {
