@@ -65,7 +65,7 @@ export function openDirectoryLab(hub: TestHub): DirectoryLab {
          on conflict (tenant_id) do update set group_archetype_map = excluded.group_archetype_map`,
         [slug, JSON.stringify(Object.entries(entries).map(([name, id]) => ({ group: name, archetype_id: id })))],
       )
-      await hub.test.proveRows()
+      await hub.test.proveRows('hub.scim_configurations')
     },
     async archetypes(...ids) {
       const archetypes = ids.map((id) => ({ archetype_id: id }))

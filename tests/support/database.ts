@@ -5,6 +5,7 @@ import { asRole, type ConnectionTarget, clientConfig, connectionUrl } from '../.
 import type { Database } from '../../server/db/database.ts'
 import { openPools } from '../../server/db/pooled-database.ts'
 import { proveEveryRow } from '../../server/db/prove-rows.ts'
+import { allProvenRows } from '../../server/db/proven-rows.ts'
 import { serviceLogins } from '../../server/db/roles.ts'
 import { createRowProofs } from '../../server/db/row-proofs.ts'
 import type { TestCluster } from './cluster.ts'
@@ -19,8 +20,11 @@ export interface TestDatabase {
   readonly targets: { owner: ConnectionTarget; app: ConnectionTarget; ingest: ConnectionTarget }
   /** A connected client that row-level security does not bind: for tampering, and to see everything. */
   superuserClient(): Promise<pg.Client>
-  /** Proves rows that a test wrote by SQL in the place of the Hub. */
-  proveRows(): Promise<void>
+  /**
+   * Proves rows that a test wrote by SQL in the place of the Hub: those of one table, or of all. Nothing may write to
+   * the table meanwhile, because a proof of the former state would replace the new one.
+   */
+  proveRows(table?: string): Promise<void>
   /** Closes all of it and drops the database. */
   drop(): Promise<void>
 }
@@ -59,8 +63,9 @@ export async function createTestDatabase(options: TestDatabaseOptions = {}): Pro
     masterKey,
     targets,
     superuserClient,
-    proveRows: async () => {
-      await proveEveryRow(await superuserClient(), proofs)
+    proveRows: async (table) => {
+      const tables = allProvenRows.filter((rows) => table === undefined || rows.table === table)
+      await proveEveryRow(await superuserClient(), proofs, tables)
     },
     drop: async () => {
       await Promise.all([database.close(), ...clients.map((client) => client.end())])
