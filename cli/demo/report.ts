@@ -3,7 +3,7 @@ import { listAll, queryAll } from '../../demo/load/lists.ts'
 import { quietSkillId } from '../../demo/skills.ts'
 import { itemOfAnswer, type JsonObject, parseKeyDocument, verifyRecordsSync } from '../../provenance/index.ts'
 import type { HubClient } from '../../sdk/hub-client.ts'
-import { nodeCrypto } from '../../server/modules/hub/sealing/node-crypto.ts'
+import { nodeCrypto } from '../../server/records/node-crypto.ts'
 import type { DemoTarget } from './target.ts'
 
 const pageSize = 1000

@@ -4,7 +4,7 @@ import { CsvError, parse } from 'csv-parse'
 import { typedColumns } from '../../contract/export-columns.ts'
 import type { ExportVerifier } from '../../provenance/export/export-verifier.ts'
 import { runSync } from '../../provenance/sync-async-runner.ts'
-import { nodeCrypto } from '../../server/modules/hub/sealing/node-crypto.ts'
+import { nodeCrypto } from '../../server/records/node-crypto.ts'
 import { type ColumnLayout, isSameCsvCell, layoutOf, problemsOfCells } from './typed-cells.ts'
 import { documentBytesMax } from './verified-file.ts'
 

@@ -10,7 +10,7 @@ import {
   verifyDeletionCertificateSync,
 } from '../../provenance/index.ts'
 import { runSync } from '../../provenance/sync-async-runner.ts'
-import { nodeCrypto } from '../../server/modules/hub/sealing/node-crypto.ts'
+import { nodeCrypto } from '../../server/records/node-crypto.ts'
 import { InconclusiveError } from './inconclusive-error.ts'
 
 /** The facts of a verified deletion certificate that the report shows. */

@@ -2,7 +2,7 @@ import { Piscina } from 'piscina'
 import { typedColumns } from '../../contract/export-columns.ts'
 import type { ExportVerifier } from '../../provenance/export/export-verifier.ts'
 import { runSync } from '../../provenance/sync-async-runner.ts'
-import { nodeCrypto } from '../../server/modules/hub/sealing/node-crypto.ts'
+import { nodeCrypto } from '../../server/records/node-crypto.ts'
 import type { ParquetColumns, ParquetShape, ParquetTask } from './parquet-worker.ts'
 import { type ColumnLayout, isSameParquetCell, layoutOf, problemsOfCells } from './typed-cells.ts'
 

@@ -11,7 +11,7 @@ import {
   type VerifierKey,
   verifySuccessionSync,
 } from '../../provenance/index.ts'
-import { nodeCrypto } from '../../server/modules/hub/sealing/node-crypto.ts'
+import { nodeCrypto } from '../../server/records/node-crypto.ts'
 import { fileProblem } from '../../server/startup-error.ts'
 import { counted } from '../counted.ts'
 import { fetchInput, isUrl } from './fetch-input.ts'

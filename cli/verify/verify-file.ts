@@ -5,7 +5,7 @@ import { type PreparedManifest, prepareManifest } from '../../provenance/export/
 import { ProvenanceError } from '../../provenance/index.ts'
 import type { StreamHash } from '../../provenance/stream-hash.ts'
 import { runSync } from '../../provenance/sync-async-runner.ts'
-import { nodeCrypto } from '../../server/modules/hub/sealing/node-crypto.ts'
+import { nodeCrypto } from '../../server/records/node-crypto.ts'
 import { verifyCsvRows } from './csv-rows.ts'
 import { type CheckedCertificate, verifyDocument } from './document.ts'
 import { isUrl } from './fetch-input.ts'

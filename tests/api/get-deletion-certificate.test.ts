@@ -7,7 +7,7 @@ import {
   verifyDeletionCertificate,
   verifyDeletionCertificateSync,
 } from '../../provenance/index.ts'
-import { nodeCrypto } from '../../server/modules/hub/sealing/node-crypto.ts'
+import { nodeCrypto } from '../../server/records/node-crypto.ts'
 import { writeSealed } from '../hub/attack-scenes.ts'
 import { telemetry } from '../hub/record-lab.ts'
 import { fakeClock } from '../support/fake-clock.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { parseKeyDocument, verifySkillManifestSync } from '../../provenance/index.ts'
-import { nodeCrypto } from '../../server/modules/hub/sealing/node-crypto.ts'
+import { nodeCrypto } from '../../server/records/node-crypto.ts'
 import {
   connectorsPath,
   manifestPath,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { verifyRecordSync } from '../../provenance/index.ts'
-import { nodeCrypto } from '../../server/modules/hub/sealing/node-crypto.ts'
+import { nodeCrypto } from '../../server/records/node-crypto.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
 import { event } from '../telemetry/events.ts'
 import { type ModeB, modeB } from './mode-b-lab.ts'

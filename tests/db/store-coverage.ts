@@ -34,7 +34,7 @@ export async function countStoreCalls(): Promise<{ take(): Promise<StoreCalls> }
 }
 
 function declaredFunctions(): string[] {
-  const files = globSync(join(import.meta.dirname, '../../server/modules/**/*-store.ts'))
+  const files = globSync(join(import.meta.dirname, '../../server/{modules,records}/**/*-store.ts'))
   return files.flatMap((file) => {
     const declarations = readFileSync(file, 'utf8').matchAll(/^export (?:async )?function (\w+)/gm)
     return [...declarations].map(([, name]) => `${basename(file)} ${name}`)

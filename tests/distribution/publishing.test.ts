@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { parseKeyDocument, verifySkillManifestSync } from '../../provenance/index.ts'
-import { nodeCrypto } from '../../server/modules/hub/sealing/node-crypto.ts'
+import { nodeCrypto } from '../../server/records/node-crypto.ts'
 import {
   connectorsPath,
   connectorWhen,

@@ -4,7 +4,7 @@ import type { ExportQuota } from '../../server/modules/exports/export-quota.ts'
 import { createExportsModule } from '../../server/modules/exports/exports-module.ts'
 import type { ExportOrder, ExportWriter } from '../../server/modules/exports/exports-types.ts'
 import { createGovernanceLog } from '../../server/modules/governance/governance-log.ts'
-import type { TimeSource } from '../../server/modules/hub/sealing/record-clock-types.ts'
+import type { TimeSource } from '../../server/records/record-clock.ts'
 import { type Answer, startHub, type TestHub, type TestHubOptions, type TestTenant } from '../support/hub.ts'
 import { scaled } from '../support/machine-speed.ts'
 

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { canonicalize, itemOfAnswer, parseKeyDocument, verifyRecordsSync } from '../../provenance/index.ts'
 import type { Tenant } from '../../server/http/caller.ts'
-import { nodeCrypto } from '../../server/modules/hub/sealing/node-crypto.ts'
+import { nodeCrypto } from '../../server/records/node-crypto.ts'
 import { type ExportLab, linesOf, mixedDrafts, openExportLab } from './files-lab.ts'
 
 let lab: ExportLab

@@ -5,7 +5,7 @@ import { matchesFilter, type RecordFilter } from '../../contract/record-filter.t
 import type { Caller, Tenant } from '../../server/http/caller.ts'
 import { findFilterPeriods } from '../../server/modules/hub/legal-holds/hold-history-store.ts'
 import { filteredReleasedBy } from '../../server/modules/hub/legal-holds/hold-release-verifier-store.ts'
-import { timeOfRecordId } from '../../server/modules/hub/sealing/record-clock.ts'
+import { timeOfRecordId } from '../../server/records/record-clock.ts'
 import { callerOf, decision, openRecordLab, type RecordLab, telemetry } from './record-lab.ts'
 
 /** Holds by the thousand, and what they cost whoever purges and reads. */

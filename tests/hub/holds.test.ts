@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Caller, Tenant } from '../../server/http/caller.ts'
-import { microsOf, timeOfMicros } from '../../server/modules/hub/sealing/monotonic-timestamp.ts'
+import { microsOf, timeOfMicros } from '../../server/records/monotonic-timestamp.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { callerOf, decision, openRecordLab, type RecordLab } from './record-lab.ts'
 

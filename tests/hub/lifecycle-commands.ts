@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 import { DomainError } from '../../contract/domain-error.ts'
 import type { Caller, Tenant } from '../../server/http/caller.ts'
 import type { RetentionRules } from '../../server/modules/hub/retention/retention-types.ts'
-import { timeOfMicros } from '../../server/modules/hub/sealing/monotonic-timestamp.ts'
+import { timeOfMicros } from '../../server/records/monotonic-timestamp.ts'
 import type { FakeClock } from '../support/fake-clock.ts'
 import {
   bufferDays,

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { parseTimestamp } from '../../contract/timestamp.ts'
-import { createRecordClock, recordIdFloor } from '../../server/modules/hub/sealing/record-clock.ts'
+import { createRecordClock, recordIdFloor } from '../../server/records/record-clock.ts'
 
 const uuidV7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 

@@ -1,9 +1,9 @@
 import { generateKeyPairSync, sign } from 'node:crypto'
 import { utf8 } from '../../provenance/bytes.ts'
 import { checkpointText, keyIdOf, signedNote } from '../../provenance/index.ts'
-import { nodeCrypto } from '../../server/modules/hub/sealing/node-crypto.ts'
 import type { StoredCheckpoint } from '../../server/modules/log/checkpoint-sinks/checkpoint-types.ts'
 import type { LogHead } from '../../server/modules/log/log-types.ts'
+import { nodeCrypto } from '../../server/records/node-crypto.ts'
 
 /** A log that signs whatever state it is told. */
 export function openNoteMaker(logName = 'orghub/log/AAAAAAAAAAAAAAAAAAAAAA') {

@@ -9,7 +9,7 @@ import {
   verifySkillManifestSync,
 } from '../../provenance/index.ts'
 import type { JsonValue } from '../../provenance/json.ts'
-import { nodeCrypto } from '../../server/modules/hub/sealing/node-crypto.ts'
+import { nodeCrypto } from '../../server/records/node-crypto.ts'
 
 const logName = 'orghub/log/test'
 const signedAtMs = Date.parse('2026-07-01T00:00:00Z')

@@ -1,4 +1,4 @@
-import type { TimeSource } from '../../server/modules/hub/sealing/record-clock-types.ts'
+import type { TimeSource } from '../../server/records/record-clock.ts'
 
 export interface FakeClock extends TimeSource {
   step(by: { days?: number; ms?: number }): void

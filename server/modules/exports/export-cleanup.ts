@@ -1,7 +1,7 @@
 import { exportRunHoursMax } from '../../../contract/limits.ts'
 import type { TenantTx } from '../../db/database.ts'
 import type { TenantChore } from '../../jobs/housekeeping.ts'
-import type { RecordClock } from '../hub/sealing/record-clock-types.ts'
+import type { RecordClock } from '../../records/record-clock.ts'
 import { failExport } from './export-attempt-store.ts'
 import type { ExportFileStore } from './export-file-store.ts'
 import { orderOf, timeAt } from './export-response.ts'

@@ -1,6 +1,6 @@
 import type { Database, DatabaseLog, TenantTx } from '../../db/database.ts'
+import type { RecordClock } from '../../records/record-clock.ts'
 import type { DiskSpace } from '../../storage/disk-space.ts'
-import type { RecordClock } from '../hub/sealing/record-clock-types.ts'
 import type { TenantDirectory } from '../tenants/tenants-types.ts'
 import type { ExportRefusal } from './export-quota.ts'
 

@@ -1,5 +1,5 @@
 import type { Database, DatabaseLog } from '../../db/database.ts'
-import type { RecordClock } from '../hub/sealing/record-clock-types.ts'
+import type { RecordClock } from '../../records/record-clock.ts'
 import { type Attempt, saveProgress } from './export-attempt-store.ts'
 import { timeAt } from './export-response.ts'
 import type { ExportProgress } from './exports-types.ts'

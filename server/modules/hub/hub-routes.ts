@@ -5,6 +5,11 @@ import { ReceiptSchema } from '../../../contract/response-schemas.ts'
 import type { JsonValue } from '../../../provenance/json.ts'
 import { namesTag } from '../../http/entity-tags.ts'
 import { addRoute, emptyBody, rawJson } from '../../http/route.ts'
+import { RecordSchema, recordIdParams, VerificationSchema } from '../../records/record-schemas.ts'
+import { rejectContent } from './records/mode-c-policy.ts'
+import type { RecordPurger } from './records/purge-service.ts'
+import type { RecordReading } from './records/read-service.ts'
+import { RecordBody } from './records/record-body-schemas.ts'
 import {
   etagHeader,
   ifMatchHeader,
@@ -14,19 +19,12 @@ import {
   PurgedSchema,
   purgeQuery,
   RecordPage,
-  RecordSchema,
   RelatedSchema,
   RestoredSchema,
-  recordIdParams,
   recordsQuery,
   relatedQuery,
-  VerificationSchema,
   verifyQuery,
-} from './hub-schemas.ts'
-import { rejectContent } from './records/mode-c-policy.ts'
-import type { RecordPurger } from './records/purge-service.ts'
-import type { RecordReading } from './records/read-service.ts'
-import { RecordBody } from './records/record-body-schemas.ts'
+} from './records/records-schemas.ts'
 import type { RecordRelations } from './records/relation-service.ts'
 import type { RecordWriting } from './records/write-service.ts'
 

@@ -11,7 +11,7 @@ import {
 import { sealTree } from '../../../provenance/seal.ts'
 import type { TenantTx } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
-import type { RecordClock } from '../hub/sealing/record-clock-types.ts'
+import type { RecordClock } from '../../records/record-clock.ts'
 import type { ProvenanceSigner, PublishedKey } from '../keys/keys-types.ts'
 import { logCrypto } from './log-crypto.ts'
 import {

@@ -1,7 +1,7 @@
 import { DomainError } from '../../../contract/domain-error.ts'
 import type { Database } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
-import type { RecordClock } from '../hub/sealing/record-clock-types.ts'
+import type { RecordClock } from '../../records/record-clock.ts'
 import type { ProvenanceKeys } from '../keys/keys-types.ts'
 import { coalesceRuns } from './coalesced-runs.ts'
 import { integrateArrivals, isSignedBy, UnknownSigner } from './log-integration.ts'

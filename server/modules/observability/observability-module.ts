@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { Database } from '../../db/database.ts'
-import type { RecordClock } from '../hub/sealing/record-clock-types.ts'
+import type { RecordClock } from '../../records/record-clock.ts'
 import type { KeptCheckpoints } from '../log/log-types.ts'
 import { addErrorPages } from './error-pages.ts'
 import { HealthService } from './health-service.ts'

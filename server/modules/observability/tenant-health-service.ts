@@ -1,6 +1,6 @@
 import type { Database, TenantTx } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
-import type { RecordClock } from '../hub/sealing/record-clock-types.ts'
+import type { RecordClock } from '../../records/record-clock.ts'
 import { eventsCountedMax, judgeHealth } from './tenant-health-rules.ts'
 import type { HealthFacts, HealthSources, TenantHealthReader } from './tenant-health-types.ts'
 

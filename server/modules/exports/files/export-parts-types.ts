@@ -1,4 +1,4 @@
-import type { StoredSeal } from '../../hub/records/record-query-types.ts'
+import type { StoredSeal } from '../../../records/record-rows.ts'
 import type { ProvenRecord } from '../../hub/sealing/sealed-records-types.ts'
 import type { Verification } from '../../hub/verification/verification-types.ts'
 

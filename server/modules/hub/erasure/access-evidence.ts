@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../../../provenance/json.ts'
 import { accountRows } from '../../../db/proven-rows.ts'
-import { parseCanonical } from '../records/record-response.ts'
+import { parseCanonical } from '../../../records/record-response.ts'
 import type { AccessEvidence } from './access-evidence-store.ts'
 
 const markOf = (table: string) => `"${table.replace('.', '[.]')}":("|null)`

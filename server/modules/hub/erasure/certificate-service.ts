@@ -4,14 +4,13 @@ import { inclusionPath, sealNote } from '../../../../provenance/index.ts'
 import { type Seal, sealTree } from '../../../../provenance/seal.ts'
 import type { Database, TenantTx } from '../../../db/database.ts'
 import type { Caller, Tenant } from '../../../http/caller.ts'
+import { nodeCrypto } from '../../../records/node-crypto.ts'
+import { sealOf } from '../../../records/record-cosign.ts'
+import { recordNotFound } from '../../../records/record-errors.ts'
+import { responseText } from '../../../records/record-response.ts'
+import { findRecords, findSeals, includingErasable } from '../../../records/record-store.ts'
 import type { LogHead, TenantLogs } from '../../log/log-types.ts'
-import { recordNotFound } from '../records/record-errors.ts'
-import { responseText } from '../records/record-response.ts'
-import { findRecords, findSeals } from '../records/record-store.ts'
-import { nodeCrypto } from '../sealing/node-crypto.ts'
-import { sealOf } from '../sealing/record-cosign.ts'
 import { findTombstone, findType, type Tombstone } from './erasure-store.ts'
-import { eventsStay } from './purge-verifier.ts'
 
 export interface DeletionCertificates {
   /**
@@ -86,7 +85,7 @@ async function eventsOf(tx: TenantTx, { tenant, scopes }: Caller, stone: Tombsto
   const isSeen = canSee(scopes, 'governance_event') || scopes.has('hub:purge')
   const { event_id: erased, purge_event_id } = stone
   const purged = isSeen ? purge_event_id : null
-  const records = await findRecords(tx, purged === null ? [erased] : [erased, purged], eventsStay)
+  const records = await findRecords(tx, purged === null ? [erased] : [erased, purged], includingErasable)
   const texts = new Map(records.map((record) => [record.record_id, responseText(tenant.slug, record)]))
   const textOf = (id: string) => {
     const text = texts.get(id)

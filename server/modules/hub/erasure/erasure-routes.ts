@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { addRoute, rawJson } from '../../../http/route.ts'
-import { recordIdParams } from '../hub-schemas.ts'
+import { recordIdParams } from '../../../records/record-schemas.ts'
 import type { DeletionCertificates } from './certificate-service.ts'
 import { DeletionCertificateSchema } from './erasure-schemas.ts'
 

@@ -1,12 +1,10 @@
 import { Type } from 'typebox'
-import { patterns, recordTypes } from '../../../../contract/literals.ts'
-import { RecordSchema } from '../hub-schemas.ts'
+import { recordTypes } from '../../../../contract/literals.ts'
+import { RecordSchema, uuid } from '../../../records/record-schemas.ts'
 
-const exampleId = '019a2f64-51f0-7c4e-9f3b-0d5a6e1c2b3a'
 const exampleHash = 'n4bQgYhMfWWaL+qgxVrQFaO/TxsrC4Is0V1sFbDwCgg='
 const exampleLog = 'orghub/log/4k2WcXbFd0aVtnYzS1mQ7e'
 
-const uuid = (description: string) => Type.String({ pattern: patterns.uuid, description, examples: [exampleId] })
 const hash = (description: string) => Type.String({ description, examples: [exampleHash] })
 const path = (description: string) => Type.Array(hash('A hash in base64'), { description })
 const time = (description: string, example: string) =>

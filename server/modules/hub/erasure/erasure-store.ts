@@ -3,7 +3,7 @@ import type { TenantTx } from '../../../db/database.ts'
 import { decryptRows } from '../../../db/record-encryption.ts'
 import type { TenantTables } from '../../../db/schema.ts'
 import { lockTenant } from '../../../db/tenant-lock.ts'
-import type { RecordState } from '../records/record-state-store.ts'
+import type { RecordState } from '../../../records/record-state-store.ts'
 
 /** A purged record whose recovery period is over, as found before any locking. */
 export interface DueRecord {

@@ -1,6 +1,6 @@
 import type { FilteredRecord } from '../../../../contract/record-filter.ts'
 import type { TenantTx } from '../../../db/database.ts'
-import type { RecordState } from '../records/record-state-store.ts'
+import type { RecordState } from '../../../records/record-state-store.ts'
 
 /** The fields of a record that holds match, and the revision of its state. */
 export interface OverdueRecord extends FilteredRecord {

@@ -2,9 +2,9 @@ import { isJsonObject } from '../../../../provenance/json.ts'
 import { bufferEndOf } from '../../../../provenance/purge-event.ts'
 import type { Database } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
-import type { StoredRecord } from '../records/record-query-types.ts'
-import { parseCanonical } from '../records/record-response.ts'
-import { findRecords } from '../records/record-store.ts'
+import { parseCanonical } from '../../../records/record-response.ts'
+import type { StoredRecord } from '../../../records/record-rows.ts'
+import { findRecords, includingErasable } from '../../../records/record-store.ts'
 import type { StoredVerification } from '../verification/verification-types.ts'
 import type { DueRecord } from './erasure-store.ts'
 
@@ -17,9 +17,6 @@ export interface PurgeVerifier {
   proven(tenant: Tenant, due: readonly DueRecord[]): Promise<DueRecord[]>
 }
 
-/** Includes events whose recovery period is over: they remain for as long as something depends on them. */
-export const eventsStay = '0001-01-01T00:00:00.000000Z'
-
 export function createPurgeVerifier(deps: { database: Database; verification: StoredVerification }): PurgeVerifier {
   const { database, verification } = deps
   return {
@@ -28,7 +25,7 @@ export function createPurgeVerifier(deps: { database: Database; verification: St
       const { events, check } = await database.withTenant(
         tenant.slug,
         async (tx) => {
-          const events = await findRecords(tx, [...new Set(ids)], eventsStay)
+          const events = await findRecords(tx, [...new Set(ids)], includingErasable)
           return { events, check: await verification.prepare(tx, tenant, events) }
         },
         { readOnly: true },

@@ -1,22 +1,20 @@
-import { recoveryBufferDays } from '../../../../contract/limits.ts'
 import type { Database, TenantTx } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
+import { nextTimePoint, timeOfMicros } from '../../../records/monotonic-timestamp.ts'
+import { purgeDetails, recoveryBufferMicros } from '../../../records/purge-details.ts'
+import type { RecordClock } from '../../../records/record-clock.ts'
+import { heldRecordOf } from '../../../records/record-rows.ts'
 import type { GovernanceLog } from '../../governance/governance-types.ts'
-import { heldRecordOf } from '../legal-holds/hold-check.ts'
 import { lastRelease } from '../legal-holds/holds-store.ts'
 import type { HoldCheck } from '../legal-holds/holds-types.ts'
-import { purgeDetails } from '../records/purge-service.ts'
 import { findProvenRetention, type ProvenRetention } from '../retention/proven-retention.ts'
 import { overdueCriteria, retentionSubject } from '../retention/retention-rules.ts'
 import { findOverdue, wereReplaced } from '../retention/retention-store.ts'
-import { nextTimePoint, timeOfMicros } from '../sealing/monotonic-timestamp.ts'
-import type { RecordClock } from '../sealing/record-clock-types.ts'
 import type { VerifiedEvents } from '../verification/verified-events.ts'
 import { findHeld, lockActive, savePurges } from './overdue-store.ts'
 
 /** Limits the purges in one transaction. */
 const recordsMax = 500
-const dayMicros = 86_400_000_000
 
 export interface RetentionPurge {
   /** Same as {@link Erasure.purgeOverdue}. */
@@ -73,7 +71,7 @@ export function createRetentionPurge(deps: {
       purged_at: moment.text,
       purged_by: retentionSubject,
       purge_reason: 'Older than the retention rule of its type allows',
-      hard_delete_after: timeOfMicros(moment.micros + recoveryBufferDays * dayMicros),
+      hard_delete_after: timeOfMicros(moment.micros + recoveryBufferMicros),
       buffer_left_micros: null,
     }
     const events = await governance.appendAll(

@@ -5,7 +5,7 @@ import { patterns, patternWords } from '../../../../contract/literals.ts'
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import type { JsonValue } from '../../../../provenance/index.ts'
 import type { Database } from '../../../db/database.ts'
-import { timeOfRecordId } from '../sealing/record-clock.ts'
+import { timeOfRecordId } from '../../../records/record-clock.ts'
 import { requestDigest } from './idempotency-digest.ts'
 import {
   claimStep,

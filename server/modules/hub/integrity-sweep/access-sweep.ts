@@ -10,7 +10,7 @@ import {
 import { digestOfProof } from '../../../db/row-digests.ts'
 import type { Proven } from '../../../db/row-proofs.ts'
 import type { Tenant } from '../../../http/caller.ts'
-import { recordIdFloor } from '../sealing/record-clock.ts'
+import { recordIdFloor } from '../../../records/record-clock.ts'
 import type { VerifiedEvents } from '../verification/verified-events.ts'
 import { type AccessInEvents, applyEvent, noAccess } from './access-in-events.ts'
 import { findAccessEvents, findProvenRows } from './access-sweep-store.ts'

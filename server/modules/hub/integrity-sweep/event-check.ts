@@ -1,7 +1,7 @@
 import { toBase64 } from '../../../../provenance/bytes.ts'
 import { isJsonObject, type JsonObject } from '../../../../provenance/json.ts'
 import { bufferEndOf } from '../../../../provenance/purge-event.ts'
-import { parseCanonical } from '../records/record-response.ts'
+import { parseCanonical } from '../../../records/record-response.ts'
 import type { Finding } from './finding.ts'
 import type { StandingRow, TombstoneRow } from './sweep-store.ts'
 

@@ -1,5 +1,5 @@
 import type { Tenant } from '../../../http/caller.ts'
-import { isCorruptionError } from '../verification/corruption-errors.ts'
+import { isCorruptionError } from '../../../records/record-errors.ts'
 import { firstAccessCursor } from './access-sweep.ts'
 import { firstHoldCursor } from './hold-sweep.ts'
 import { isLogCorruption } from './log-corruption.ts'

@@ -9,9 +9,9 @@ import {
 } from '../../../../provenance/index.ts'
 import type { Database, TenantTx } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
+import { nodeCrypto } from '../../../records/node-crypto.ts'
 import type { ProvenanceKeys } from '../../keys/keys-types.ts'
 import type { KeptCheckpoints, LogHead, TenantLogs } from '../../log/log-types.ts'
-import { nodeCrypto } from '../sealing/node-crypto.ts'
 import { type Finding, listed, type SweepCheck } from './finding.ts'
 import { isLogCorruption } from './log-corruption.ts'
 

@@ -2,10 +2,11 @@ import { equalBytes } from '../../../../provenance/bytes.ts'
 import { ProvenanceError, rootOfRange } from '../../../../provenance/index.ts'
 import type { Database, TenantTx } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
+import { nodeCrypto } from '../../../records/node-crypto.ts'
+import type { SealedRow } from '../../../records/record-rows.ts'
+import { findRecords, includingErasable } from '../../../records/record-store.ts'
 import type { LogEntry, LogHead, TenantLogs } from '../../log/log-types.ts'
-import { findRecords } from '../records/record-store.ts'
-import { nodeCrypto } from '../sealing/node-crypto.ts'
-import type { RecordsOfEntries, SealedRecords, SealedRow } from '../sealing/sealed-records-types.ts'
+import type { RecordsOfEntries, SealedRecords } from '../sealing/sealed-records-types.ts'
 import { checkErasedContent, type ErasedContents, findErasedContents } from '../verification/erased-content.ts'
 import type { StoredVerification, Verification } from '../verification/verification-types.ts'
 import type { VerifiedEvents } from '../verification/verified-events.ts'
@@ -55,9 +56,6 @@ interface PageRead {
  */
 export const pageRecords = 1_000
 
-/** Includes events whose recovery period is over: they remain for as long as a tombstone depends on them. */
-const beforeAll = '0001-01-01T00:00:00.000000Z'
-
 /**
  * Checks entries of the log: the tree over them, their seals, and each of their records or what replaces it. Reads one
  * snapshot, which contains either both a change and its traces or neither.
@@ -89,7 +87,7 @@ export function createPageCheck(deps: {
     const eventIds = tombstones.flatMap(({ event_id, purge_event_id }) =>
       purge_event_id === null ? [event_id] : [event_id, purge_event_id],
     )
-    const tombstoneEvents = await findRecords(tx, [...new Set(eventIds)], beforeAll)
+    const tombstoneEvents = await findRecords(tx, [...new Set(eventIds)], includingErasable)
     const erased = await findErasedContents(tx, stored.records, verifiedEvents)
     const changedIds = stored.records.flatMap((record) => parseStateChange(record)?.recordId ?? [])
     const standings = await findStandings(tx, [...new Set(changedIds)])

@@ -1,10 +1,10 @@
 import { equalBytes } from '../../../../provenance/bytes.ts'
 import { logLeafHash, ProvenanceError, sealNote } from '../../../../provenance/index.ts'
 import { sealTree } from '../../../../provenance/seal.ts'
+import { nodeCrypto } from '../../../records/node-crypto.ts'
+import { sealOf } from '../../../records/record-cosign.ts'
+import type { StoredSeal } from '../../../records/record-rows.ts'
 import type { LogEntry } from '../../log/log-types.ts'
-import type { StoredSeal } from '../records/record-query-types.ts'
-import { nodeCrypto } from '../sealing/node-crypto.ts'
-import { sealOf } from '../sealing/record-cosign.ts'
 import { type Finding, listed, type SweepCheck } from './finding.ts'
 
 /** The stored data of one entry of the log. */

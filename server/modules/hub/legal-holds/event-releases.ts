@@ -4,14 +4,14 @@ import { parseTimestamp } from '../../../../contract/timestamp.ts'
 import type { Database, TenantTx } from '../../../db/database.ts'
 import type { Caller } from '../../../http/caller.ts'
 import { openCursor, pageOf, signCursor } from '../../../http/cursor.ts'
+import type { RecordClock } from '../../../records/record-clock.ts'
+import { recordNotFound } from '../../../records/record-errors.ts'
+import { findRecord } from '../../../records/record-store.ts'
 import type { GovernanceLog } from '../../governance/governance-types.ts'
-import { recordNotFound } from '../records/record-errors.ts'
-import { insertRelease, type Release, releasesAfter } from '../records/record-state-store.ts'
-import { findRecord } from '../records/record-store.ts'
 import { fourEyesDetails } from '../retention/proven-retention.ts'
-import type { RecordClock } from '../sealing/record-clock-types.ts'
 import type { VerifiedEvents } from '../verification/verified-events.ts'
 import { releaseDetails, releasedKind } from './hold-events.ts'
+import { insertRelease, type Release, releasesAfter } from './releases-store.ts'
 
 interface ReleaseAnswer {
   release_id: string

@@ -1,13 +1,13 @@
 import { holdsNamedMax } from '../../../../contract/limits.ts'
-import { type FilteredRecord, matchesFilter, type RecordFilter } from '../../../../contract/record-filter.ts'
-import { findReleases } from '../records/record-state-store.ts'
-import { timeOfRecordId } from '../sealing/record-clock.ts'
+import { matchesFilter, type RecordFilter } from '../../../../contract/record-filter.ts'
+import type { HeldRecord } from '../../../records/record-rows.ts'
 import type { VerifiedEvents } from '../verification/verified-events.ts'
 import { matchesPurgeRelease, requiredFourEyes } from './hold-events.ts'
 import type { HoldReleaseVerifier } from './hold-release-verifier.ts'
 import { filteredReleasedBy, type HoldEnd, namedReleasedBy } from './hold-release-verifier-store.ts'
 import { holdsNaming, holdsWithFilter, shareHoldsLock } from './holds-store.ts'
-import type { HeldRecord, HoldCheck, HoldName } from './holds-types.ts'
+import type { HoldCheck, HoldName } from './holds-types.ts'
+import { findReleases } from './releases-store.ts'
 
 /**
  * Creates the hold check. A row in force counts by itself; a released row counts as released only with a verified
@@ -84,14 +84,4 @@ function holdsOver<Filtering extends HoldName & { filter: RecordFilter }>(
 
 function idsOf(records: readonly HeldRecord[]): string[] {
   return records.map((record) => record.record_id)
-}
-
-/**
- * Returns the fields of a stored record that holds match. The time comes from the id, because the text may be
- * unreadable.
- */
-export function heldRecordOf(row: FilteredRecord): HeldRecord {
-  const { record_id, record_type, created_by, skill_id, archetype_id, user_id, event_kind } = row
-  const created_at = timeOfRecordId(record_id)
-  return { record_id, record_type, created_by, skill_id, archetype_id, user_id, event_kind, created_at }
 }

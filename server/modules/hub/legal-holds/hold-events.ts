@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto'
 import { canonicalize } from '../../../../provenance/index.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../../provenance/json.ts'
-import type { Release } from '../records/record-state-store.ts'
-import { timeOfRecordId } from '../sealing/record-clock.ts'
+import { timeOfRecordId } from '../../../records/record-clock.ts'
 import type { VerifiedEvent } from '../verification/verified-events.ts'
 import type { HoldRow } from './holds-store.ts'
+import type { Release } from './releases-store.ts'
 
 /**
  * Builds the details of governance events about holds and releases, and matches rows with their events. A row that

@@ -1,14 +1,12 @@
 import { type Static, Type } from 'typebox'
 import { holdNameLengthMax, holdRecordsAnswered, holdRecordsMax } from '../../../../contract/limits.ts'
-import { patterns } from '../../../../contract/literals.ts'
 import { recordFilterMembers } from '../../../../contract/record-filter.ts'
 import { PageQuery } from '../../../../contract/request-schemas.ts'
 import { NextCursor } from '../../../../contract/response-schemas.ts'
+import { exampleId, uuid } from '../../../records/record-schemas.ts'
 
-const exampleId = '019a2f64-51f0-7c4e-9f3b-0d5a6e1c2b3a'
 const subject = { description: 'Subject of the token', examples: ['usr_7Kd2mQx9RtVb4LhZs8WcNp3F'] }
 
-const uuid = (description: string) => Type.String({ pattern: patterns.uuid, description, examples: [exampleId] })
 const time = (description: string) => Type.String({ description, examples: ['2026-03-14T09:26:53.589793Z'] })
 const Name = Type.String({
   minLength: 1,

@@ -1,12 +1,6 @@
-import type { FilteredRecord } from '../../../../contract/record-filter.ts'
 import type { TenantTx } from '../../../db/database.ts'
-import type { Release } from '../records/record-state-store.ts'
-
-/** The fields of a record that holds match. */
-export interface HeldRecord extends FilteredRecord {
-  /** RFC 3339, UTC, six fractional digits; identical in the canonical text and the id. */
-  created_at: string
-}
+import type { HeldRecord } from '../../../records/record-rows.ts'
+import type { Release } from './releases-store.ts'
 
 /** A release of a governance event that a verified event records. */
 export type ProvenRelease = Release & {

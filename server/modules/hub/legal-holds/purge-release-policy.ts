@@ -1,6 +1,6 @@
 import type { TenantTx } from '../../../db/database.ts'
-import type { Release } from '../records/record-state-store.ts'
 import type { HoldCheck } from './holds-types.ts'
+import type { Release } from './releases-store.ts'
 
 /**
  * Returns whether a release permits purging at a time. Both times use the one text form of timestamps, which sorts by

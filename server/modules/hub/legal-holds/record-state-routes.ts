@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { addRoute } from '../../../http/route.ts'
-import { recordIdParams } from '../hub-schemas.ts'
+import { recordIdParams } from '../../../records/record-schemas.ts'
 import { RecordStateSchema } from './record-state-schemas.ts'
 import type { RecordStates } from './record-state-service.ts'
 

@@ -1,9 +1,7 @@
 import { Type } from 'typebox'
 import { holdsNamedMax } from '../../../../contract/limits.ts'
-import { patterns } from '../../../../contract/literals.ts'
+import { uuid } from '../../../records/record-schemas.ts'
 
-const exampleId = '019a2f64-51f0-7c4e-9f3b-0d5a6e1c2b3a'
-const uuid = (description: string) => Type.String({ pattern: patterns.uuid, description, examples: [exampleId] })
 const time = (description: string) => Type.String({ description, examples: ['2026-03-14T09:26:53.589793Z'] })
 
 export const RecordStateSchema = Type.Object(

@@ -1,12 +1,10 @@
 import type { RecordFilter } from '../../../../contract/record-filter.ts'
 import { parseTimestamp } from '../../../../contract/timestamp.ts'
 import type { TenantTx } from '../../../db/database.ts'
-import { recordIdFloor } from '../sealing/record-clock.ts'
-import { heldRecordOf } from './hold-check.ts'
-import type { HeldRecord } from './holds-types.ts'
-
-/** The latest possible timestamp: the recovery period does not end. */
-export const never = '9999-12-31T23:59:59.999999Z'
+import { recordIdFloor } from '../../../records/record-clock.ts'
+import type { HeldRecord } from '../../../records/record-rows.ts'
+import { heldRecordOf } from '../../../records/record-rows.ts'
+import { neverErased } from '../../../records/record-state-store.ts'
 
 /** The scope of a hold: the named records, or those that match the filter. */
 export type HoldScope = { recordIds: readonly string[] } | { filter: RecordFilter }
@@ -63,7 +61,7 @@ export async function freezeBuffers(tx: TenantTx, scope: HoldScope, now: string)
          and s.buffer_left_micros is null
      )
      select max(purged_at) as latest from matching`,
-    [tx.tenantId, now, never, ...values],
+    [tx.tenantId, now, neverErased, ...values],
   )
   return rows[0]!.latest ?? undefined
 }

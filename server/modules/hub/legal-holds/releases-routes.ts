@@ -2,9 +2,9 @@ import type { FastifyInstance } from 'fastify'
 import { pageSizeDefault } from '../../../../contract/limits.ts'
 import { PageQuery } from '../../../../contract/request-schemas.ts'
 import { addRoute } from '../../../http/route.ts'
-import { ReleaseBody, ReleaseSchema, recordIdParams } from '../hub-schemas.ts'
+import { recordIdParams } from '../../../records/record-schemas.ts'
 import type { EventReleases } from './event-releases.ts'
-import { ReleaseList } from './releases-schemas.ts'
+import { ReleaseBody, ReleaseList, ReleaseSchema } from './releases-schemas.ts'
 
 export function addReleaseRoutes(app: FastifyInstance, releases: EventReleases): void {
   addRoute(

@@ -1,9 +1,9 @@
 import type { RecordType } from '../../../../contract/literals.ts'
 import { sealSizeMax } from '../../../../provenance/index.ts'
 import type { TenantTx } from '../../../db/database.ts'
+import { lookUpState } from '../../../records/record-sql-store.ts'
 import type { LogEntry } from '../../log/log-types.ts'
 import type { LogEntryPlace } from './log-entry-records-types.ts'
-import { lookUpState } from './record-sql-store.ts'
 
 /**
  * Selects the records of seals. Record ids of one seal are adjacent, so each seal is one short range of the primary

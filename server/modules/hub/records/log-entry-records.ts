@@ -1,12 +1,12 @@
 import { canSee, visibleTypes } from '../../../../contract/record-visibility.ts'
 import { isErased } from '../../../db/record-encryption.ts'
 import { createEventLoopYielder } from '../../../http/event-loop-yielder.ts'
-import { cosignOf } from '../sealing/record-cosign.ts'
+import { cosignOf } from '../../../records/record-cosign.ts'
+import { recordNotFound } from '../../../records/record-errors.ts'
+import { provenanceHashOf, responseText } from '../../../records/record-response.ts'
+import { findRecord, findRecords } from '../../../records/record-store.ts'
 import { findPlacesOfEntries, findSealPlace } from './log-entry-records-store.ts'
 import type { LogEntryRecords } from './log-entry-records-types.ts'
-import { recordNotFound } from './record-errors.ts'
-import { provenanceHashOf, responseText } from './record-response.ts'
-import { findRecord, findRecords } from './record-store.ts'
 
 export const logEntryRecords: LogEntryRecords = {
   places: (tx, entries, { scopes, now }) =>

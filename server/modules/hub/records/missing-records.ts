@@ -1,6 +1,6 @@
+import type { RecordClock } from '../../../records/record-clock.ts'
+import { findRecordIds } from '../../../records/record-store.ts'
 import type { Records } from '../hub-types.ts'
-import type { RecordClock } from '../sealing/record-clock-types.ts'
-import { findRecordIds } from './record-store.ts'
 
 /** Bounds the memory and the time of one statement. */
 const idsPerStatement = 10_000

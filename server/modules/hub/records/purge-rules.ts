@@ -1,15 +1,15 @@
 import { DomainError } from '../../../../contract/domain-error.ts'
 import { holdsNamedMax } from '../../../../contract/limits.ts'
 import type { TenantTx } from '../../../db/database.ts'
-import { heldRecordOf } from '../legal-holds/hold-check.ts'
+import { nextTimePoint, type TimePoint } from '../../../records/monotonic-timestamp.ts'
+import type { StoredRecord } from '../../../records/record-rows.ts'
+import { heldRecordOf } from '../../../records/record-rows.ts'
 import { lastRelease } from '../legal-holds/holds-store.ts'
 import type { HoldCheck, HoldName, ProvenRelease } from '../legal-holds/holds-types.ts'
 import { isReleaseActive } from '../legal-holds/purge-release-policy.ts'
 import { findProvenRetention } from '../retention/proven-retention.ts'
 import { keptUntil } from '../retention/retention-rules.ts'
-import { nextTimePoint, type TimePoint } from '../sealing/monotonic-timestamp.ts'
 import type { VerifiedEvents } from '../verification/verified-events.ts'
-import type { StoredRecord } from './record-query-types.ts'
 
 /**
  * Decides whether the subject may purge the record now. Requires the lock of holds.

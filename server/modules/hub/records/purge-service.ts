@@ -1,18 +1,18 @@
-import { recoveryBufferDays } from '../../../../contract/limits.ts'
 import { parseTimestamp } from '../../../../contract/timestamp.ts'
 import type { Database, TenantTx } from '../../../db/database.ts'
 import type { Caller } from '../../../http/caller.ts'
+import { timeOfMicros } from '../../../records/monotonic-timestamp.ts'
+import { purgeDetails, recoveryBufferMicros } from '../../../records/purge-details.ts'
+import type { RecordClock } from '../../../records/record-clock.ts'
+import { recordNotFound } from '../../../records/record-errors.ts'
+import type { StoredRecord } from '../../../records/record-rows.ts'
+import { lockState, type RecordState, saveState } from '../../../records/record-state-store.ts'
+import { findRecord, findRecordIds } from '../../../records/record-store.ts'
 import type { GovernanceLog } from '../../governance/governance-types.ts'
 import type { HoldCheck } from '../legal-holds/holds-types.ts'
-import { timeOfMicros } from '../sealing/monotonic-timestamp.ts'
-import type { RecordClock } from '../sealing/record-clock-types.ts'
 import type { VerifiedEvents } from '../verification/verified-events.ts'
 import { entityTagOf, requireMatch } from './entity-tag.ts'
 import { requirePurgeable } from './purge-rules.ts'
-import { recordNotFound } from './record-errors.ts'
-import type { StoredRecord } from './record-query-types.ts'
-import { lockState, type RecordState, saveState } from './record-state-store.ts'
-import { findRecord, findRecordIds } from './record-store.ts'
 
 interface PurgeAnswer {
   record_id: string
@@ -53,8 +53,6 @@ interface LockedRecord {
   /** Microseconds, read under the lock, so that the changes of a record have ascending times. */
   micros: number
 }
-
-export const recoveryBufferMicros = recoveryBufferDays * 86_400_000_000
 
 /**
  * Creates the service for soft deletion (interface 3.1). The row lock of `lockState` serializes changes of one record.
@@ -132,17 +130,6 @@ export function createRecordPurger(deps: {
         return restored(recordId, revision)
       })
     },
-  }
-}
-
-/** Returns the details of a purge event, which verification compares with the state. */
-export function purgeDetails(recordType: string, state: RecordState) {
-  return {
-    record_type: recordType,
-    reason: state.purge_reason,
-    purged_at: state.purged_at,
-    hard_delete_after: state.hard_delete_after,
-    revision: state.revision,
   }
 }
 

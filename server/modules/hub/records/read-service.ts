@@ -8,19 +8,20 @@ import { isErased } from '../../../db/record-encryption.ts'
 import type { Caller, Tenant } from '../../../http/caller.ts'
 import { type CursorBinding, openCursor, signCursor } from '../../../http/cursor.ts'
 import { createEventLoopYielder } from '../../../http/event-loop-yielder.ts'
-import type { RecordQuery } from '../hub-schemas.ts'
-import { recordIdFloor } from '../sealing/record-clock.ts'
-import type { RecordClock } from '../sealing/record-clock-types.ts'
+import type { RecordClock } from '../../../records/record-clock.ts'
+import { recordIdFloor } from '../../../records/record-clock.ts'
+import { recordNotFound } from '../../../records/record-errors.ts'
+import { responseText } from '../../../records/record-response.ts'
+import type { AnsweredRecord } from '../../../records/record-rows.ts'
+import { findRecord } from '../../../records/record-store.ts'
 import { summaryOf } from '../verification/record-verification.ts'
 import { withUnavailable } from '../verification/unavailable-content.ts'
 import type { StoredVerification, Verification, VerificationSummary } from '../verification/verification-types.ts'
 import { entityTagOf } from './entity-tag.ts'
-import { recordNotFound } from './record-errors.ts'
 import { findPage, findWholePage, pageMode } from './record-page-store.ts'
 import { createPageTurns } from './record-page-turns.ts'
-import type { AnsweredRecord, PagePosition, PageRequest, RecordCriteria, RecordSort } from './record-query-types.ts'
-import { responseText, withVerification } from './record-response.ts'
-import { findRecord } from './record-store.ts'
+import type { PagePosition, PageRequest, RecordCriteria, RecordSort } from './record-query-types.ts'
+import type { RecordQuery } from './records-schemas.ts'
 
 /** Reads records. Record ids are in lower case, as stored. Responses are JSON texts, built from the stored ones. */
 export interface RecordReading {
@@ -192,4 +193,9 @@ function bindingOf(tenant: Tenant, query: RecordQuery): CursorBinding {
 function positionOf(row: AnsweredRecord, sort: RecordSort): PagePosition {
   if (!sort.endsWith('cost_usd_estimate') || row.cost_micros === null) return { recordId: row.record_id }
   return { recordId: row.record_id, costMicros: row.cost_micros }
+}
+
+/** Returns the response with its verification as an additional member. */
+function withVerification(answer: string, verification: Verification): string {
+  return `${answer.slice(0, -1)},"verification":${JSON.stringify(verification)}}`
 }

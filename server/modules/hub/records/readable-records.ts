@@ -1,7 +1,7 @@
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
+import { parseCanonical, provenanceHashOf } from '../../../records/record-response.ts'
+import { findRecords } from '../../../records/record-store.ts'
 import type { ReadableRecords } from '../hub-types.ts'
-import { parseCanonical, provenanceHashOf } from './record-response.ts'
-import { findRecords } from './record-store.ts'
 
 export const readableRecords: ReadableRecords = async (tx, recordIds) => {
   const found = await findRecords(tx, recordIds, formatTimestamp(Date.now()))

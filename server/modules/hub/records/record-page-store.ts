@@ -1,10 +1,11 @@
 import { recordsAnswerBytesMax } from '../../../../contract/limits.ts'
 import type { TenantTx } from '../../../db/database.ts'
 import { decryptRows } from '../../../db/record-encryption.ts'
+import type { AnsweredRecord, StoredRecord } from '../../../records/record-rows.ts'
+import { lookUpPlace, lookUpState, recordColumns } from '../../../records/record-sql-store.ts'
+import { nameOfStatement } from '../../../records/statement-names.ts'
 import { rowsOf } from './record-page-rows-store.ts'
-import type { AnsweredRecord, PageRequest, RecordCriteria, StoredRecord } from './record-query-types.ts'
-import { lookUpPlace, lookUpState, recordColumns } from './record-sql-store.ts'
-import { nameOfStatement } from './statement-names.ts'
+import type { PageRequest, RecordCriteria } from './record-query-types.ts'
 
 interface Page<Row> {
   records: Row[]

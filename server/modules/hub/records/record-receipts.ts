@@ -1,8 +1,8 @@
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
+import { cosignOf } from '../../../records/record-cosign.ts'
+import { provenanceHashOf } from '../../../records/record-response.ts'
+import { findPlaces } from '../../../records/record-store.ts'
 import type { Records } from '../hub-types.ts'
-import { cosignOf } from '../sealing/record-cosign.ts'
-import { provenanceHashOf } from './record-response.ts'
-import { findPlaces } from './record-store.ts'
 
 /** Rebuilds the responses to writes from stored values. */
 export const readReceipts: Records['receipts'] = async (tx, recordIds) => {

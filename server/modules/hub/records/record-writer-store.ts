@@ -2,6 +2,7 @@ import type { TenantTx } from '../../../db/database.ts'
 import type { IngestStep } from '../../../db/ingest-script.ts'
 import { type ContentEncryptor, contentEncryptor, requireContentKey } from '../../../db/record-encryption.ts'
 import { recordPartitionOf } from '../../../db/record-partitions.ts'
+import { serviceSubject } from '../../../records/record-columns.ts'
 import type { RecordWriter, Seal, SealedBatch, SealedRecord } from '../hub-types.ts'
 import { copyColumns, encodeRows } from './record-copy.ts'
 
@@ -38,9 +39,6 @@ export function createRecordWriter(sealed: (tenantId: string) => void = () => {}
     },
   }
 }
-
-/** The author of records that the service writes itself. They record actions and have no content. */
-const serviceSubject = 'service:hub'
 
 function encrypted({ records, contentKeyId }: SealedBatch, sealer: ContentEncryptor): SealedRecord[] {
   // Otherwise the salts would name another key than the one that encrypts the texts.

@@ -2,12 +2,12 @@ import { recordsAnswerBytesMax, relatedAnswerMax } from '../../../../contract/li
 import { canSee, visibleTypes } from '../../../../contract/record-visibility.ts'
 import type { Database, TenantTx } from '../../../db/database.ts'
 import type { Caller } from '../../../http/caller.ts'
-import type { RecordClock } from '../sealing/record-clock-types.ts'
+import type { RecordClock } from '../../../records/record-clock.ts'
+import { recordNotFound } from '../../../records/record-errors.ts'
+import { responseText } from '../../../records/record-response.ts'
+import type { StoredRecord } from '../../../records/record-rows.ts'
+import { findRecord, findRecords, findSizes } from '../../../records/record-store.ts'
 import { withUnavailable } from '../verification/unavailable-content.ts'
-import { recordNotFound } from './record-errors.ts'
-import type { StoredRecord } from './record-query-types.ts'
-import { responseText } from './record-response.ts'
-import { findRecord, findRecords, findSizes } from './record-store.ts'
 import { type Direction, findEdges, findNeighbours } from './relation-store.ts'
 
 export interface RecordRelations {

@@ -2,19 +2,18 @@ import type { RecordFilter } from '../../../../contract/record-filter.ts'
 import { parseTimestamp } from '../../../../contract/timestamp.ts'
 import type { TenantTx } from '../../../db/database.ts'
 import { decryptJoined, decryptRows, isCiphertext, isErased } from '../../../db/record-encryption.ts'
-import { recordIdFloor } from '../sealing/record-clock.ts'
+import { recordIdFloor } from '../../../records/record-clock.ts'
+import type { SealedRow, StoredSeal } from '../../../records/record-rows.ts'
+import { lookUpState } from '../../../records/record-sql-store.ts'
+import { findSeals } from '../../../records/record-store.ts'
+import { nameOfStatement } from '../../../records/statement-names.ts'
 import type {
   LogSpan,
   RecordSelection,
   RowPosition,
-  SealedRow,
   SelectedEntry,
   SelectedRows,
 } from '../sealing/sealed-records-types.ts'
-import type { StoredSeal } from './record-query-types.ts'
-import { lookUpState } from './record-sql-store.ts'
-import { findSeals } from './record-store.ts'
-import { nameOfStatement } from './statement-names.ts'
 
 /** Bytes of canonical text in one page. The record at the limit is sent whole. */
 const pageBytesMax = 4 * 1024 * 1024

@@ -5,13 +5,13 @@ import { isJsonObject, type JsonValue } from '../../../../provenance/json.ts'
 import type { Database, TenantTx } from '../../../db/database.ts'
 import { contentEncryptor } from '../../../db/record-encryption.ts'
 import type { Caller } from '../../../http/caller.ts'
+import { recordNotFound } from '../../../records/record-errors.ts'
 import type { SkillRegistry } from '../../entitlement/entitlement-types.ts'
 import type { ClientEvents } from '../../governance/governance-types.ts'
 import type { WrittenEvent } from '../../webhooks/webhooks-types.ts'
 import type { RecordDraft, RecordReceipt, Records, SealedRecord } from '../hub-types.ts'
 import type { Idempotency } from '../idempotency/idempotency-types.ts'
 import type { RecordBody } from './record-body-schemas.ts'
-import { recordNotFound } from './record-errors.ts'
 
 interface WriteRequest {
   /** The body as sent. */

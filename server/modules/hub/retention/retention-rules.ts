@@ -1,5 +1,5 @@
-import { microsOf, timeOfMicros } from '../sealing/monotonic-timestamp.ts'
-import { recordIdFloor } from '../sealing/record-clock.ts'
+import { microsOf, timeOfMicros } from '../../../records/monotonic-timestamp.ts'
+import { recordIdFloor } from '../../../records/record-clock.ts'
 import type { OverdueCriteria } from './retention-store.ts'
 import type { RetentionRules } from './retention-types.ts'
 

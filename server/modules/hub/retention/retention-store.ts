@@ -1,8 +1,8 @@
 import { type RecordType, recordTypes } from '../../../../contract/literals.ts'
 import type { TenantTx } from '../../../db/database.ts'
-import { lookUpState } from '../records/record-sql-store.ts'
-import { microsOf } from '../sealing/monotonic-timestamp.ts'
-import { recordIdFloor, timeOfRecordId } from '../sealing/record-clock.ts'
+import { microsOf } from '../../../records/monotonic-timestamp.ts'
+import { recordIdFloor, timeOfRecordId } from '../../../records/record-clock.ts'
+import { lookUpState } from '../../../records/record-sql-store.ts'
 import type { RetentionRule, RetentionRules } from './retention-types.ts'
 
 export async function findRetention(tx: TenantTx): Promise<RetentionRules> {

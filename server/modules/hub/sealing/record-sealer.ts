@@ -12,18 +12,15 @@ import {
 import { contentMark, markClearSalt, markContentSalt } from '../../../db/content-salt.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import { createEventLoopYielder } from '../../../http/event-loop-yielder.ts'
+import { nodeCrypto } from '../../../records/node-crypto.ts'
+import type { RecordClock } from '../../../records/record-clock.ts'
+import { indexColumnsOf, serviceSubject } from '../../../records/record-columns.ts'
 import type { ProvenanceKeys, ProvenanceSigner } from '../../keys/keys-types.ts'
 import type { CommonMembers, RecordDraft, RecordSealer, Seal, SealedRecord } from '../hub-types.ts'
-import { indexColumnsOf } from '../records/record-columns.ts'
-import { nodeCrypto } from './node-crypto.ts'
-import type { RecordClock } from './record-clock-types.ts'
 
 const saltBytes = 16
 /** Records per time slice. A usual record takes a fraction of a millisecond. */
 const recordsPerTurn = 8
-/** The author of records that the service writes itself. They record actions and have no content. */
-const serviceSubject = 'service:hub'
-
 /** A record without its place in a seal. */
 type HashedRecord = { -readonly [Member in keyof SealedRecord]: SealedRecord[Member] }
 

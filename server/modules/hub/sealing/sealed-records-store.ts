@@ -1,9 +1,10 @@
 import type { TenantTx } from '../../../db/database.ts'
 import { decryptRows } from '../../../db/record-encryption.ts'
+import type { SealedRow } from '../../../records/record-rows.ts'
+import { lookUpState } from '../../../records/record-sql-store.ts'
+import { findSeals } from '../../../records/record-store.ts'
 import type { LogEntry } from '../../log/log-types.ts'
-import { lookUpState } from '../records/record-sql-store.ts'
-import { findSeals } from '../records/record-store.ts'
-import type { RecordsOfEntries, SealedRow } from './sealed-records-types.ts'
+import type { RecordsOfEntries } from './sealed-records-types.ts'
 
 /**
  * Selects the records of seals. Record ids of one seal are adjacent, so each seal is one short range of the primary

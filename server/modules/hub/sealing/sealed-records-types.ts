@@ -1,11 +1,8 @@
 import type { RecordFilter } from '../../../../contract/record-filter.ts'
 import type { JsonObject } from '../../../../provenance/index.ts'
 import type { TenantTx } from '../../../db/database.ts'
+import type { SealedRow, StoredSeal } from '../../../records/record-rows.ts'
 import type { LogEntry } from '../../log/log-types.ts'
-import type { StoredRecord, StoredSeal } from '../records/record-query-types.ts'
-
-/** A stored record without its seal, which is read once for all of its records. */
-export type SealedRow = Omit<StoredRecord, 'key_id' | 'sealed_at' | 'leaves_bytes' | 'cosign_parts' | 'leaves'>
 
 export interface RecordsOfEntries {
   /** The records of all entries, in log order: by entry, then by leaf index. Erased ones are absent. */

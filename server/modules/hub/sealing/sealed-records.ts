@@ -1,19 +1,19 @@
 import { cosignerOfSeal } from '../../../../provenance/cosign.ts'
 import { type JsonObject, ProvenanceError, sealNote } from '../../../../provenance/index.ts'
 import { sealTree } from '../../../../provenance/seal.ts'
-import type { StoredSeal } from '../records/record-query-types.ts'
+import { nodeCrypto } from '../../../records/node-crypto.ts'
+import { sealOf, unknownCosign } from '../../../records/record-cosign.ts'
 import {
   isAnswerable,
   isOfItsType,
   parseCanonical,
   provenanceHashOf,
   responseTextWith,
-} from '../records/record-response.ts'
+} from '../../../records/record-response.ts'
+import type { SealedRow, StoredSeal } from '../../../records/record-rows.ts'
 import { countLeaves, findSelectedEntries, findSelectedRows, findSpan } from '../records/selected-records-store.ts'
-import { nodeCrypto } from './node-crypto.ts'
-import { sealOf, unknownCosign } from './record-cosign.ts'
 import { findRecordsOfEntries } from './sealed-records-store.ts'
-import type { ProvenRecord, SealedRecords, SealedRow, SelectedEntry } from './sealed-records-types.ts'
+import type { ProvenRecord, SealedRecords, SelectedEntry } from './sealed-records-types.ts'
 
 const saltBytes = 16
 /** The length of a hash in hexadecimal digits. */

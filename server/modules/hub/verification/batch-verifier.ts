@@ -9,10 +9,10 @@ import {
   supportedSchemaVersions,
 } from '../../../../provenance/index.ts'
 import { sealTree } from '../../../../provenance/seal.ts'
-import { indexColumnsOf } from '../records/record-columns.ts'
-import { parseCanonical } from '../records/record-response.ts'
-import { nodeCrypto } from '../sealing/node-crypto.ts'
-import { sealOf } from '../sealing/record-cosign.ts'
+import { nodeCrypto } from '../../../records/node-crypto.ts'
+import { indexColumnsOf } from '../../../records/record-columns.ts'
+import { sealOf } from '../../../records/record-cosign.ts'
+import { parseCanonical } from '../../../records/record-response.ts'
 import { passed, type VerificationTask } from './verification-task.ts'
 
 type Records = VerificationTask['records']

@@ -3,9 +3,9 @@ import { leafHash, ProvenanceError } from '../../../../provenance/index.ts'
 import { isSaltOfContent } from '../../../db/content-salt.ts'
 import type { TenantTx } from '../../../db/database.ts'
 import type { DestroyedKey } from '../../../db/record-encryption.ts'
+import { nodeCrypto } from '../../../records/node-crypto.ts'
+import type { SealedRow } from '../../../records/record-rows.ts'
 import type { Finding } from '../integrity-sweep/finding.ts'
-import { nodeCrypto } from '../sealing/node-crypto.ts'
-import type { SealedRow } from '../sealing/sealed-records-types.ts'
 import type { VerifiedEvent, VerifiedEvents } from './verified-events.ts'
 
 /**

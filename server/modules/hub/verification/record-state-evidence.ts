@@ -1,11 +1,11 @@
 import type { TenantTx } from '../../../db/database.ts'
+import type { SealedRow, StoredRecord } from '../../../records/record-rows.ts'
+import { findStates, type StateOfRecord } from '../../../records/record-state-store.ts'
+import { findRecords, includingErasable } from '../../../records/record-store.ts'
 import { findFilterPeriods, findNamedPeriods, type HoldPeriod } from '../legal-holds/hold-history-store.ts'
 import type { HoldReleaseVerifier } from '../legal-holds/hold-release-verifier.ts'
 import type { HoldCheck } from '../legal-holds/holds-types.ts'
-import type { StoredRecord } from '../records/record-query-types.ts'
-import { findStates, type Release, type StateOfRecord } from '../records/record-state-store.ts'
-import { findRecords } from '../records/record-store.ts'
-import type { SealedRow } from '../sealing/sealed-records-types.ts'
+import type { Release } from '../legal-holds/releases-store.ts'
 
 /** The data that verification compares with the changed states of records. */
 export interface StateEvidence {
@@ -35,9 +35,6 @@ const nothing: StateEvidence = {
   filtering: [],
 }
 
-/** Includes events whose recovery period is over: they remain for as long as a state depends on them. */
-const beforeAll = '0001-01-01T00:00:00.000000Z'
-
 /** Loads the evidence. Queries the database only for records whose state has changed. */
 export async function loadStateEvidence(
   tx: TenantTx,
@@ -47,7 +44,7 @@ export async function loadStateEvidence(
   const changed = rows.filter((row) => row.purged_at !== null || (row.revision ?? 0) > 0)
   if (changed.length === 0) return nothing
   const states = await findStates(tx, idsOf(changed))
-  const events = await findRecords(tx, [...new Set(states.flatMap((state) => state.event_id ?? []))], beforeAll)
+  const events = await findRecords(tx, [...new Set(states.flatMap((state) => state.event_id ?? []))], includingErasable)
   return {
     ...nothing,
     states: new Map(states.map((state) => [state.record_id, state])),

@@ -1,12 +1,11 @@
 import { matchesFilter } from '../../../../contract/record-filter.ts'
 import { isJsonObject } from '../../../../provenance/json.ts'
-import { heldRecordOf } from '../legal-holds/hold-check.ts'
+import { parseCanonical } from '../../../records/record-response.ts'
+import type { SealedRow, StoredRecord } from '../../../records/record-rows.ts'
+import { heldRecordOf } from '../../../records/record-rows.ts'
+import { neverErased } from '../../../records/record-state-store.ts'
 import type { HoldPeriod } from '../legal-holds/hold-history-store.ts'
 import { lacksRelease } from '../legal-holds/purge-release-policy.ts'
-import { never } from '../legal-holds/recovery-periods-store.ts'
-import type { StoredRecord } from '../records/record-query-types.ts'
-import { parseCanonical } from '../records/record-response.ts'
-import type { SealedRow } from '../sealing/sealed-records-types.ts'
 import type { StateEvidence } from './record-state-evidence.ts'
 
 /**
@@ -35,7 +34,7 @@ export function stateAgrees(
     details.reason === state.purge_reason &&
     details.actor === state.purged_by &&
     endsNotBefore(state.hard_delete_after, details.hard_delete_after) &&
-    (state.hard_delete_after !== never || state.is_frozen)
+    (state.hard_delete_after !== neverErased || state.is_frozen)
   )
 }
 

@@ -1,5 +1,5 @@
+import type { SealedRow } from '../../../records/record-rows.ts'
 import type { ProvenanceKeys } from '../../keys/keys-types.ts'
-import type { SealedRow } from '../sealing/sealed-records-types.ts'
 import { checkErasedContent, type ErasedContents } from './erased-content.ts'
 import type { StateEvidence } from './record-state-evidence.ts'
 import { stateAgrees, wasPurgedUnderHold } from './record-state-verifier.ts'

@@ -1,10 +1,10 @@
 import { isJsonObject, type JsonObject } from '../../../../provenance/json.ts'
 import type { Database } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
-import { parseCanonical } from '../records/record-response.ts'
-import { findRecord } from '../records/record-store.ts'
+import { isCorruptionError } from '../../../records/record-errors.ts'
+import { parseCanonical } from '../../../records/record-response.ts'
+import { findRecord, includingErasable } from '../../../records/record-store.ts'
 import { findingKey, type NamedFinding } from '../tamper-finding.ts'
-import { isCorruptionError } from './corruption-errors.ts'
 import type { RecordVerifier } from './record-verifier.ts'
 import { findReportEvent, type ReportPlace } from './tamper-report-store.ts'
 
@@ -15,9 +15,6 @@ export interface ReportProof {
   /** Whether the event exists, is the report of that finding and day, and verifies. */
   isProven: boolean
 }
-
-/** Includes events whose recovery period is over. */
-const beforeAll = '0001-01-01T00:00:00.000000Z'
 
 /**
  * Creates the check of claims. A claim alone proves nothing: anyone who controls the database can write one, for any
@@ -30,7 +27,7 @@ export function createReportProof(deps: { database: Database; check: RecordVerif
     const { event, verify } = await database.withTenant(
       tenant.slug,
       async (tx) => {
-        const event = await findRecord(tx, eventId, beforeAll)
+        const event = await findRecord(tx, eventId, includingErasable)
         return { event, verify: await check(tx, tenant, event ? [event] : []) }
       },
       { readOnly: true, snapshot: true },

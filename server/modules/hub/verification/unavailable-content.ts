@@ -2,12 +2,9 @@ import { usdOfMicros } from '../../../../contract/money.ts'
 import { supportedSchemaVersions } from '../../../../provenance/index.ts'
 import type { TenantTx } from '../../../db/database.ts'
 import { isErased } from '../../../db/record-encryption.ts'
-import type { AnsweredRecord, StoredRecord } from '../records/record-query-types.ts'
-import { findLinks, findRecords } from '../records/record-store.ts'
-import { timeOfRecordId } from '../sealing/record-clock.ts'
-
-/** Includes all records: the caller has read the rows, so recovery periods do not matter here. */
-const beforeAll = '0001-01-01T00:00:00.000000Z'
+import { timeOfRecordId } from '../../../records/record-clock.ts'
+import type { AnsweredRecord, StoredRecord } from '../../../records/record-rows.ts'
+import { findLinks, findRecords, includingErasable } from '../../../records/record-store.ts'
 
 /**
  * Returns the rows with the remaining clear data as text, for each text whose key was destroyed. Such rows are for
@@ -19,7 +16,7 @@ export async function withUnavailable<Row extends AnsweredRecord>(
 ): Promise<readonly Row[]> {
   const ids = rows.filter((row) => isErased(tx, row.canonical)).map((row) => row.record_id)
   if (ids.length === 0) return rows
-  const stored = new Map((await findRecords(tx, ids, beforeAll)).map((row) => [row.record_id, row]))
+  const stored = new Map((await findRecords(tx, ids, includingErasable)).map((row) => [row.record_id, row]))
   const links = await findLinks(tx, ids)
   return rows.map((row) => {
     const found = stored.get(row.record_id)

@@ -1,5 +1,4 @@
-import type { StoredSeal } from '../records/record-query-types.ts'
-import type { SealedRow } from '../sealing/sealed-records-types.ts'
+import type { SealedRow, StoredSeal } from '../../../records/record-rows.ts'
 
 /**
  * The input of a page's verification, in a form that is cheap to pass to another thread: few arrays of texts. Bytes are

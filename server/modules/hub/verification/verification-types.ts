@@ -1,6 +1,6 @@
 import type { TenantTx } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
-import type { SealedRow } from '../sealing/sealed-records-types.ts'
+import type { SealedRow } from '../../../records/record-rows.ts'
 
 /** The result of a verification (interface 2.4). */
 export interface Verification {

@@ -1,10 +1,10 @@
 import { LRUCache } from 'lru-cache'
 import { isJsonObject, type JsonObject } from '../../../../provenance/json.ts'
 import type { TenantTx } from '../../../db/database.ts'
+import { parseCanonical } from '../../../records/record-response.ts'
+import type { StoredRecord } from '../../../records/record-rows.ts'
+import { findLinks, findRecords, findSeals, includingErasable } from '../../../records/record-store.ts'
 import type { ProvenanceKeys } from '../../keys/keys-types.ts'
-import type { StoredRecord } from '../records/record-query-types.ts'
-import { parseCanonical } from '../records/record-response.ts'
-import { findLinks, findRecords, findSeals } from '../records/record-store.ts'
 import type { VerificationPool } from './verification-pool.ts'
 import { passed, taskOf } from './verification-task.ts'
 
@@ -33,8 +33,6 @@ const rememberedMax = 16 * 1024 * 1024
 /** Maximum number of events that are read and verified at once. */
 const partSize = 500
 
-/** Includes events whose recovery period is over: they remain for as long as something depends on them. */
-const beforeAll = '0001-01-01T00:00:00.000000Z'
 const passedAll = passed.hash | passed.cosign | passed.schemaVersion
 
 export function createVerifiedEvents(deps: {
@@ -48,7 +46,7 @@ export function createVerifiedEvents(deps: {
   })
 
   async function verified(tx: TenantTx, ids: readonly string[]): Promise<StoredRecord[]> {
-    const events = await findRecords(tx, ids, beforeAll)
+    const events = await findRecords(tx, ids, includingErasable)
     if (events.length === 0) return []
     const evidence = {
       seals: await findSeals(tx, [...new Set(events.map((event) => event.seal_id))]),

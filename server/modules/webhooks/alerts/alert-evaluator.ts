@@ -1,6 +1,6 @@
 import type { Database, TenantTx } from '../../../db/database.ts'
 import { createEventLoopYielder } from '../../../http/event-loop-yielder.ts'
-import type { RecordClock } from '../../hub/sealing/record-clock-types.ts'
+import type { RecordClock } from '../../../records/record-clock.ts'
 import type { TelemetryWindows } from '../../telemetry/summary/window-types.ts'
 import type { Endpoints, WebhookOutbox } from '../webhooks-types.ts'
 import { changeAlerts } from './alert-changes.ts'

@@ -1,7 +1,7 @@
 import { webhookDeliveryDays } from '../../../../contract/limits.ts'
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import type { TenantChore } from '../../../jobs/housekeeping.ts'
-import type { RecordClock } from '../../hub/sealing/record-clock-types.ts'
+import type { RecordClock } from '../../../records/record-clock.ts'
 import { deleteDeliveriesBefore, deleteRemovedBefore } from './delivery-erasure-store.ts'
 
 const dayMs = 86_400_000

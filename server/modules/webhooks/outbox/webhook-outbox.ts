@@ -1,6 +1,6 @@
 import { wantsKind } from '../../../../contract/webhook-events.ts'
 import type { Database, DatabaseLog } from '../../../db/database.ts'
-import type { RecordClock } from '../../hub/sealing/record-clock-types.ts'
+import type { RecordClock } from '../../../records/record-clock.ts'
 import type { WebhookSignal } from '../delivery-types.ts'
 import type { OutgoingMessage, WebhookOutbox } from '../webhooks-types.ts'
 import { truncateData } from './message-data.ts'

@@ -1,7 +1,7 @@
 import { DomainError } from '../../../../contract/domain-error.ts'
 import type { Database, DatabaseLog, TenantTx } from '../../../db/database.ts'
 import { createEventLoopYielder } from '../../../http/event-loop-yielder.ts'
-import type { RecordClock } from '../../hub/sealing/record-clock-types.ts'
+import type { RecordClock } from '../../../records/record-clock.ts'
 import {
   insertDeliveries,
   type NewDeliveries,

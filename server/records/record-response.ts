@@ -1,7 +1,6 @@
-import { isJsonObject, type JsonObject } from '../../../../provenance/json.ts'
-import { cosignOf } from '../sealing/record-cosign.ts'
-import type { Verification } from '../verification/verification-types.ts'
-import type { AnsweredRecord, StoredPlace } from './record-query-types.ts'
+import { isJsonObject, type JsonObject } from '../../provenance/json.ts'
+import { cosignOf } from './record-cosign.ts'
+import type { AnsweredRecord, StoredPlace } from './record-rows.ts'
 
 const closingBrace = 0x7d
 
@@ -65,11 +64,6 @@ export function isAnswerable(canonical: string, members: JsonObject | undefined)
     canonical.charCodeAt(canonical.length - 1) === closingBrace &&
     !addedMembers.some((name) => Object.hasOwn(members, name))
   )
-}
-
-/** Returns the response with its verification as an additional member. */
-export function withVerification(answer: string, verification: Verification): string {
-  return `${answer.slice(0, -1)},"verification":${JSON.stringify(verification)}}`
 }
 
 /** Returns the canonical object, or undefined if the stored text is not one. */

@@ -1,5 +1,5 @@
 import { createPublicKey, hash, type KeyObject, verify } from 'node:crypto'
-import type { SyncCrypto } from '../../../../provenance/index.ts'
+import type { SyncCrypto } from '../../provenance/index.ts'
 
 /** DER of a SubjectPublicKeyInfo for Ed25519 up to the 32 bytes of the key (RFC 8410, section 4). */
 const spkiPrefix = Buffer.from('302a300506032b6570032100', 'hex')

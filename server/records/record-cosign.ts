@@ -1,8 +1,8 @@
-import { parseTimestamp } from '../../../../contract/timestamp.ts'
-import { cosignOfLeaf, encodeCosign, ProvenanceError, type Seal } from '../../../../provenance/index.ts'
-import { leavesPerUpperNode, lowerPath } from '../../../../provenance/upper-nodes.ts'
-import type { StoredPlace, StoredSeal } from '../records/record-query-types.ts'
+import { parseTimestamp } from '../../contract/timestamp.ts'
+import { cosignOfLeaf, encodeCosign, ProvenanceError, type Seal } from '../../provenance/index.ts'
+import { leavesPerUpperNode, lowerPath } from '../../provenance/upper-nodes.ts'
 import { nodeCrypto } from './node-crypto.ts'
+import type { StoredPlace, StoredSeal } from './record-rows.ts'
 
 /** Replaces a cosignature that cannot be rebuilt, because its seal was edited or is gone. Never verifies. */
 export const unknownCosign = 'omhc1.'

@@ -1,17 +1,8 @@
-import { type Static, type TSchema, Type } from 'typebox'
-import { pageSizeDefault, pageSizeMax, relatedAnswerMax, relatedDepthMax } from '../../../contract/limits.ts'
-import { patterns, recordTypes } from '../../../contract/literals.ts'
-import { NextCursor, ProvenanceCosign, ProvenanceHash, replayedHeader } from '../../../contract/response-schemas.ts'
-
-const exampleId = '019a2f64-51f0-7c4e-9f3b-0d5a6e1c2b3a'
-const exampleTime = '2026-03-14T09:26:53.589793Z'
-
-const uuid = (description: string) => Type.String({ pattern: patterns.uuid, description, examples: [exampleId] })
-const timestamp = (description: string) => Type.String({ format: 'date-time', description, examples: [exampleTime] })
-const object = <Properties extends Record<string, TSchema>>(properties: Properties, options = {}) =>
-  Type.Object(properties, { additionalProperties: false, ...options })
-
-export const recordIdParams = object({ record_id: uuid('Id of the record') })
+import { type Static, Type } from 'typebox'
+import { pageSizeDefault, pageSizeMax, relatedAnswerMax, relatedDepthMax } from '../../../../contract/limits.ts'
+import { recordTypes } from '../../../../contract/literals.ts'
+import { NextCursor, replayedHeader } from '../../../../contract/response-schemas.ts'
+import { exampleId, exampleTime, object, RecordSchema, timestamp, uuid } from '../../../records/record-schemas.ts'
 
 export const ifMatchHeader = object({
   'if-match': Type.Optional(
@@ -103,58 +94,6 @@ export const purgeQuery = object({
   reason: Type.String({ minLength: 1, maxLength: 500, description: 'Why it goes', examples: ['Entered twice'] }),
 })
 
-export const ReleaseBody = object({
-  reason: Type.String({ minLength: 1, maxLength: 500, examples: ['Case 17 is closed'] }),
-  expires_at: Type.Optional(timestamp('End of the release; without it, it does not end')),
-})
-
-export const VerificationSchema = object(
-  {
-    verified: Type.Boolean({ description: 'All checks passed' }),
-    checks: object({
-      provenance_hash_matches: Type.Boolean(),
-      provenance_cosign_valid: Type.Boolean(),
-      schema_version_supported: Type.Boolean(),
-      no_active_legal_hold_violation: Type.Boolean(),
-    }),
-    content: Type.Optional(
-      Type.Literal('unavailable', {
-        description:
-          'Present if the content was destroyed with the key of the tenant. Then `provenance_hash_matches` means that the ' +
-          'stored hash is the sealed one and that a verified governance event records the destruction',
-      }),
-    ),
-  },
-  { title: 'Verification' },
-)
-
-export const RecordSchema = Type.Object(
-  {
-    record_id: uuid('UUIDv7'),
-    record_type: Type.Enum([...recordTypes]),
-    tenant_id: Type.String({ examples: ['acme'] }),
-    created_at: timestamp('When the server took it'),
-    created_by: Type.String({ description: 'Subject of the token', examples: ['service:hub'] }),
-    schema_version: Type.String({ examples: ['1.0'] }),
-    related_records: Type.Array(uuid('A record this one names')),
-    is_purged: Type.Boolean({ examples: [false] }),
-    provenance_hash: ProvenanceHash,
-    provenance_cosign: ProvenanceCosign,
-    content_key_id: Type.Optional(
-      Type.String({
-        pattern: '^ck_[0-9a-f]{24}$',
-        description:
-          'Present only if the content cannot be decrypted because this content key was destroyed (`cmek.key_destroyed`). Then `content` is ' +
-          '`"unavailable"`, and the other members are what is kept beside the content: hash and cosignature still verify ' +
-          'against seal and log, the other members no longer do',
-        examples: ['ck_6f49fde12dde270be60fdac6'],
-      }),
-    ),
-    verification: Type.Optional(VerificationSchema),
-  },
-  { additionalProperties: true, title: 'Record', description: 'The common fields, and those of the record type' },
-)
-
 export const RecordPage = object({
   records: Type.Array(RecordSchema),
   next_cursor: NextCursor,
@@ -180,14 +119,6 @@ export const PurgedSchema = object({
 
 export const RestoredSchema = object({ record_id: uuid('Id of the record'), is_purged: Type.Literal(false) })
 
-export const ReleaseSchema = object({
-  release_id: uuid('Id of the release'),
-  record_id: uuid('The governance event that may now be purged'),
-  reason: Type.String(),
-  created_at: timestamp('Begin of the release'),
-  expires_at: Type.Optional(timestamp('End of the release')),
-})
-
 export const RelatedSchema = object({
   root: uuid('The record at which the traversal started'),
   records: Type.Array(RecordSchema, {
@@ -200,6 +131,7 @@ export const RelatedSchema = object({
 export const NotModified = Type.Null({ description: 'The record is in the state that `If-None-Match` names' })
 
 export const etagHeader = { ETag: Type.String({ description: 'State of the record', examples: [`"${exampleId}-0"`] }) }
+
 export const locationHeader = {
   Location: Type.String({ examples: [`/api/v1/hub/records/${exampleId}`] }),
   ...replayedHeader,

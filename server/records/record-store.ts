@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
-import type { TenantTx } from '../../../db/database.ts'
-import { decryptRows } from '../../../db/record-encryption.ts'
-import type { StoredPlace, StoredRecord, StoredSeal } from './record-query-types.ts'
+import type { TenantTx } from '../db/database.ts'
+import { decryptRows } from '../db/record-encryption.ts'
+import type { StoredPlace, StoredRecord, StoredSeal } from './record-rows.ts'
 import { lookUpPlace, lookUpState, recordColumns } from './record-sql-store.ts'
 
 /**
@@ -16,6 +16,12 @@ export async function findSeals(tx: TenantTx, sealIds: readonly string[]): Promi
     .where('seal_id', '=', anyOf(sealIds))
     .execute()
 }
+
+/**
+ * Passed as the time of a read, returns also records whose recovery period is over: events remain for as long as
+ * something depends on them.
+ */
+export const includingErasable = '0001-01-01T00:00:00.000000Z'
 
 /** Returns a record unless its recovery period is over. */
 export async function findRecord(tx: TenantTx, recordId: string, now: string): Promise<StoredRecord | undefined> {

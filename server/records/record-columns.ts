@@ -1,5 +1,8 @@
-import { microsOfUsd } from '../../../../contract/money.ts'
-import { isJsonObject, type JsonValue } from '../../../../provenance/json.ts'
+import { microsOfUsd } from '../../contract/money.ts'
+import { isJsonObject, type JsonValue } from '../../provenance/json.ts'
+
+/** The author of records that the service writes itself. They record actions and have no content. */
+export const serviceSubject = 'service:hub'
 
 /** The copies of canonical members that queries search by. */
 export interface IndexColumns {

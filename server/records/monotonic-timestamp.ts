@@ -1,4 +1,4 @@
-import { formatTimestamp, parseTimestamp } from '../../../../contract/timestamp.ts'
+import { formatTimestamp, parseTimestamp } from '../../contract/timestamp.ts'
 
 export interface TimePoint {
   /** RFC 3339, UTC, six fractional digits. */

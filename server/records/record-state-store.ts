@@ -1,6 +1,9 @@
 import { sql } from 'kysely'
-import type { TenantTx } from '../../../db/database.ts'
-import type { TenantTables } from '../../../db/schema.ts'
+import type { TenantTx } from '../db/database.ts'
+import type { TenantTables } from '../db/schema.ts'
+
+/** The latest possible timestamp: the recovery period does not end. */
+export const neverErased = '9999-12-31T23:59:59.999999Z'
 
 export type RecordState = Omit<TenantTables['hub.record_states'], 'tenant_id' | 'record_id'>
 
@@ -12,8 +15,6 @@ export type StateOfRecord = Omit<RecordState, 'buffer_left_micros'> & { record_i
 
 const comparedColumns = ['revision', 'purged_at', 'purged_by', 'purge_reason', 'hard_delete_after', 'event_id'] as const
 const stateColumns = [...comparedColumns, 'buffer_left_micros'] as const
-
-export type Release = Omit<TenantTables['hub.legal_hold_releases'], 'tenant_id'>
 
 const neverPurged: RecordState = {
   revision: 0,
@@ -62,41 +63,5 @@ export async function saveState(tx: TenantTx, recordId: string, state: RecordSta
     .set(state)
     .where('tenant_id', '=', tx.tenantId)
     .where('record_id', '=', recordId)
-    .execute()
-}
-
-export async function insertRelease(tx: TenantTx, release: Release): Promise<void> {
-  await tx.db
-    .insertInto('hub.legal_hold_releases')
-    .values({ tenant_id: tx.tenantId, ...release })
-    .execute()
-}
-
-/** Returns all releases of the records, including ended ones. */
-export async function findReleases(tx: TenantTx, recordIds: readonly string[]): Promise<Release[]> {
-  if (recordIds.length === 0) return []
-  return tx.db
-    .selectFrom('hub.legal_hold_releases')
-    .select(['release_id', 'record_id', 'reason', 'created_at', 'created_by', 'expires_at', 'event_id'])
-    .where('tenant_id', '=', tx.tenantId)
-    .where('record_id', '=', sql<string>`any(${[...recordIds]})`)
-    .execute()
-}
-
-/** Returns the next releases of a record by age. Requires a transaction of `inIndexOrder`. */
-export async function releasesAfter(
-  tx: TenantTx,
-  recordId: string,
-  after: string | undefined,
-  count: number,
-): Promise<Release[]> {
-  return tx.db
-    .selectFrom('hub.legal_hold_releases')
-    .select(['release_id', 'record_id', 'reason', 'created_at', 'created_by', 'expires_at', 'event_id'])
-    .where('tenant_id', '=', tx.tenantId)
-    .where('record_id', '=', recordId)
-    .where('release_id', '>', after ?? '00000000-0000-0000-0000-000000000000')
-    .orderBy('release_id')
-    .limit(count)
     .execute()
 }
