@@ -12,7 +12,7 @@ import { createSweepSteps, type SweepDeps, type SweepSteps } from './sweep-steps
 import type { Sweeper } from './sweep-types.ts'
 import { createThrottle, pause, type Throttle } from './throttle.ts'
 
-/** Rates and times of the sweeper; docs/adr/0030-sweeper.md calculates with them. */
+/** Rates and times of the sweeper; docs/adr/0030-integrity-scan.md calculates with them. */
 export interface SweepPlan {
   /** Records per second that a process verifies in full scans. */
   passRate: number
