@@ -1,6 +1,6 @@
 import type { DatabaseLog, Listener } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
-import { createTenantPoller } from '../../jobs/tenant-poller.ts'
+import { TenantLoop } from '../../jobs/tenant-loop.ts'
 import { type ConcurrencyPool, createConcurrencyPools } from '../../outbound/concurrency-pools.ts'
 import type { SkillPublisher } from '../connectors/connectors-types.ts'
 import type { Due } from './deliveries-store.ts'
@@ -55,12 +55,13 @@ export function createPublishScheduler(deps: {
   const lanes = createConcurrencyPools(laneSizes)
   let stopped = true
 
-  const loop = createTenantPoller({
+  const loop = new TenantLoop({
     ...deps,
-    look,
-    looksAtOnce,
-    words: {
-      away: 'skills are not published while the database is unavailable',
+    visit: look,
+    listen: deps.hear,
+    concurrency: looksAtOnce,
+    messages: {
+      unavailable: 'skills are not published while the database is unavailable',
       failed: 'the skills of a tenant could not be published',
       unlisted: 'the tenants could not be listed to publish their skills',
     },

@@ -80,7 +80,7 @@ export function createWebhooksModule(deps: {
   // ── Endpoints ──
   const endpointsChanged = (tenantId: string) => {
     watches.changed(tenantId)
-    alertLoop.changed(tenantId)
+    alertLoop.wake(tenantId)
     // Wakes the workers of other processes too.
     outbox.queued(tenantId)
   }

@@ -1,78 +1,49 @@
 import type { DatabaseLog } from '../../../db/database.ts'
-import { createTenantPoller, type TenantPoller } from '../../../jobs/tenant-poller.ts'
+import { TenantLoop } from '../../../jobs/tenant-loop.ts'
 import type { AlertEvaluator } from './alert-types.ts'
 
-/** Milliseconds between passes over a tenant with rules. */
-const lookMs = 10_000
-/** Milliseconds after which a pass continues in its next turn, so that a large tenant does not delay all others. */
-const turnMsMax = 1_000
+/** Milliseconds between evaluations of a tenant with rules. */
+const evaluateMs = 10_000
+/** Milliseconds after which an evaluation continues later, so that a large tenant does not delay all others. */
+const evaluateMsMax = 1_000
 /**
- * Pauses take at least this many times as long as passes, regardless of the size of a tenant and of the changes to its
- * rules.
+ * Rests take at least this many times as long as evaluations, regardless of the size of a tenant and of the changes to
+ * its rules.
  */
-const lookRestFactor = 10
-/** Milliseconds between passes over a tenant without rules: another process may have added one. */
-const idleLookMs = 30_000
-/** Milliseconds between sweeps for new tenants. */
-const sweepMs = 30_000
-/** Maximum number of tenants that are evaluated concurrently. */
-const looksAtOnce = 2
+const restFactor = 10
+/** Milliseconds between evaluations of a tenant without rules: another process may have added one. */
+const idleMs = 30_000
 
-export interface AlertLoop extends Pick<TenantPoller, 'start' | 'stop'> {
-  /** Schedules a pass soon after a change of the tenant's endpoints, after the pause that the last pass requires. */
-  changed(tenantId: string): void
-}
-
-interface TenantRest {
-  isLooking: boolean
-  /** Whether endpoints changed during the pass. */
-  isChanged: boolean
-  untilMs: number
-}
-
-/** Creates the loop. Several processes may run one: if two meet at a tenant, one skips it. */
+/**
+ * Creates the loop that evaluates alerts. Wake it when a tenant's endpoints change. Several processes may run one: if
+ * two meet at a tenant, one skips it.
+ */
 export function createAlertLoop(deps: {
   evaluator: AlertEvaluator
   findTenant: (slug: string) => Promise<unknown>
   listTenants: () => Promise<readonly string[]>
   log: Pick<DatabaseLog, 'warn' | 'error'>
   nowMs?: () => number
-}): AlertLoop {
+}): TenantLoop {
   const { evaluator, findTenant, listTenants, log, nowMs = () => performance.now() } = deps
-  const rests = new Map<string, TenantRest>()
-
-  async function look(tenantId: string): Promise<number | undefined> {
-    const beganMs = nowMs()
-    const rest: TenantRest = { isLooking: true, isChanged: false, untilMs: beganMs }
-    rests.set(tenantId, rest)
-    try {
+  return new TenantLoop({
+    async visit(tenantId) {
+      const beganMs = nowMs()
       if (!(await findTenant(tenantId))) {
-        rests.delete(tenantId)
         evaluator.forget(tenantId)
         return undefined
       }
-      const hasRules = await evaluator.evaluate(tenantId, turnMsMax)
-      const restMs = (nowMs() - beganMs) * lookRestFactor
-      return rest.isChanged ? restMs : Math.max(hasRules ? lookMs : idleLookMs, restMs)
-    } finally {
-      rest.isLooking = false
-      rest.untilMs = nowMs() + (nowMs() - beganMs) * lookRestFactor
-    }
-  }
-
-  function changed(tenantId: string): void {
-    const rest = rests.get(tenantId)
-    if (rest?.isLooking) rest.isChanged = true
-    else loop.wake(tenantId, Math.max(0, (rest?.untilMs ?? 0) - nowMs()))
-  }
-
-  const loop = createTenantPoller({
-    ...{ look, listTenants, looksAtOnce, sweepMs, log, nowMs },
-    words: {
-      away: 'alerts are not evaluated while the database is unavailable',
+      const hasRules = await evaluator.evaluate(tenantId, evaluateMsMax)
+      const restMs = (nowMs() - beganMs) * restFactor
+      return { inMs: Math.max(hasRules ? evaluateMs : idleMs, restMs), restMs }
+    },
+    ...{ listTenants, log, nowMs },
+    listMs: 30_000,
+    concurrency: 2,
+    messages: {
+      unavailable: 'alerts are not evaluated while the database is unavailable',
       failed: 'could not evaluate the alerts of a tenant',
       unlisted: 'the tenants could not be listed to look at their alerts',
     },
   })
-  return { changed, start: loop.start, stop: loop.stop }
 }

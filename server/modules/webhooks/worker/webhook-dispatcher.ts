@@ -3,7 +3,7 @@ import { isUnavailable } from '../../../../contract/domain-error.ts'
 import { webhookFailingHoursMax, webhookPauseSeconds, webhookPauseSpread } from '../../../../contract/limits.ts'
 import type { Database, DatabaseLog, Listener } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
-import { createTenantPoller } from '../../../jobs/tenant-poller.ts'
+import { TenantLoop } from '../../../jobs/tenant-loop.ts'
 import { createConcurrencyPools } from '../../../outbound/concurrency-pools.ts'
 import type { Outbound } from '../../../outbound/outbound.ts'
 import type { RecordClock } from '../../../records/record-clock.ts'
@@ -92,17 +92,17 @@ export function createWebhookDispatcher(
   let isStopped = true
   let metrics: DeliveryMetrics | undefined
 
-  const loop = createTenantPoller({
-    look,
+  const loop = new TenantLoop({
+    visit: look,
     listTenants: deps.listTenants,
-    hear: () => deps.hear(wake),
+    listen: () => deps.hear(wake),
     log,
-    words: {
-      away: 'messages are not delivered while the database is unavailable',
+    messages: {
+      unavailable: 'messages are not delivered while the database is unavailable',
       failed: 'the messages of a tenant could not be delivered',
       unlisted: 'the tenants could not be listed to deliver their messages',
     },
-    looksAtOnce,
+    concurrency: looksAtOnce,
     nowMs,
   })
 
