@@ -10,10 +10,15 @@ import { openDatabase } from '../../server/db/open-database.ts'
 import { createMasterKeySecrets } from '../../server/modules/cmek/master-key-secrets.ts'
 import { createExportEncryption } from '../../server/modules/exports/export-encryption.ts'
 import { createExportWriter } from '../../server/modules/exports/files/export-writer.ts'
+import { createHoldCheck } from '../../server/modules/hub/legal-holds/hold-check.ts'
 import { sealedRecords } from '../../server/modules/hub/sealing/sealed-records.ts'
-import { createRecordVerifier } from '../../server/modules/hub/verification/record-verifier.ts'
-import { createStoredVerification } from '../../server/modules/hub/verification/stored-verification.ts'
-import { createVerificationPool } from '../../server/modules/hub/verification/verification-pool.ts'
+import { createErasedContentCheck } from '../../server/modules/hub/verification/erased-content-check.ts'
+import { createVerificationPool } from '../../server/modules/hub/verification/provenance-check-pool.ts'
+import {
+  createRecordVerifier,
+  createStoredVerification,
+} from '../../server/modules/hub/verification/record-verifier.ts'
+import { createVerifiedEvents } from '../../server/modules/hub/verification/verified-events.ts'
 import { createProvenanceKeys } from '../../server/modules/keys/provenance-keys-service.ts'
 import { createTenantLogs } from '../../server/modules/log/tenant-logs.ts'
 import { createRecordClock } from '../../server/records/record-clock.ts'
@@ -49,7 +54,12 @@ const storage = openStorage({ storageUrl: `file://${directory}`, dataDir: direct
 const pool = createVerificationPool()
 // Ignores findings of tampering.
 const tampering = { report: () => {}, settled: async () => {}, forgetOldClaims: async () => false }
-const verification = createStoredVerification({ check: createRecordVerifier({ keys, pool }), tampering })
+const verifiedEvents = createVerifiedEvents({ keys, pool })
+const check = createRecordVerifier({
+  ...{ keys, pool, holds: createHoldCheck(verifiedEvents) },
+  erasedContents: createErasedContentCheck(verifiedEvents),
+})
+const verification = createStoredVerification({ check, tampering })
 const secrets = createMasterKeySecrets(database.masterKey)
 const encryption = createExportEncryption({ database, secrets })
 const parts = { database, storage, encryption, logs, keys, records: sealedRecords, verification, clock }

@@ -35,6 +35,16 @@ export const VerificationSchema = object(
   { title: 'Verification' },
 )
 
+export const VerificationSummarySchema = object(
+  {
+    checked: Type.Integer(),
+    verified: Type.Integer(),
+    tampered: Type.Integer({ description: 'Hash, index columns or stored state disagree with the record' }),
+    cosign_invalid: Type.Integer({ description: 'The cosignature does not verify over the stored hash' }),
+  },
+  { description: 'Only with verify=true' },
+)
+
 export const RecordSchema = Type.Object(
   {
     record_id: uuid('UUIDv7'),

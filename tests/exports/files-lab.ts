@@ -10,9 +10,11 @@ import { createExportEncryption } from '../../server/modules/exports/export-encr
 import type { ExportOrder } from '../../server/modules/exports/exports-types.ts'
 import { createExportWriter, type ExportWriterDeps } from '../../server/modules/exports/files/export-writer.ts'
 import { sealedRecords } from '../../server/modules/hub/sealing/sealed-records.ts'
-import { createRecordVerifier } from '../../server/modules/hub/verification/record-verifier.ts'
-import { createStoredVerification } from '../../server/modules/hub/verification/stored-verification.ts'
-import { createVerificationPool } from '../../server/modules/hub/verification/verification-pool.ts'
+import { createVerificationPool } from '../../server/modules/hub/verification/provenance-check-pool.ts'
+import {
+  createRecordVerifier,
+  createStoredVerification,
+} from '../../server/modules/hub/verification/record-verifier.ts'
 import { openStorage } from '../../server/storage/open-storage.ts'
 import type { Storage } from '../../server/storage/storage.ts'
 import { openLogLab } from '../log/log-lab.ts'
@@ -41,7 +43,10 @@ export async function openExportLab() {
   const directory = await mkdtemp(join(tmpdir(), 'hub-exports-'))
   const storage = openStorage({ storageUrl: `file://${directory}`, dataDir: directory })
   const pool = createVerificationPool()
-  const verification = createStoredVerification({ ...lab, check: createRecordVerifier({ ...lab, pool }) })
+  const verification = createStoredVerification({
+    ...lab,
+    check: createRecordVerifier({ ...lab, holds: lab.holdCheck, pool }),
+  })
   const encryption = createExportEncryption({ ...lab, secrets: createMasterKeySecrets(lab.masterKey) })
   const deps: ExportWriterDeps = { ...lab, verification, records: sealedRecords, storage, encryption }
   let jobs = 0

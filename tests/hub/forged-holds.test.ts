@@ -4,6 +4,7 @@ import type pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Caller, Tenant } from '../../server/http/caller.ts'
 import { createHoldSweep, firstHoldCursor } from '../../server/modules/hub/integrity-sweep/hold-sweep.ts'
+import { holdEvents } from '../../server/modules/hub/legal-holds/hold-events.ts'
 import { type FakeClock, fakeClock } from '../support/fake-clock.ts'
 import { callerOf, decision, openRecordLab, type RecordLab } from './record-lab.ts'
 
@@ -61,7 +62,7 @@ const isPurged = async (id: string) => (await lab.reading.get(caller, id, false)
 
 /** What the sweeper says: subjects, and what should be so. */
 async function swept(): Promise<Record<string, string[]>> {
-  const sweep = createHoldSweep({ database: lab.database, verifiedEvents: lab.verifiedEvents })
+  const sweep = createHoldSweep({ ...lab, holdEvents, retention: lab.retentionPolicy })
   const findings = []
   for (let cursor = firstHoldCursor; ; ) {
     const step = await sweep(tenant, cursor)

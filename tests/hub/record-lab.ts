@@ -8,17 +8,23 @@ import type { ErasureJournal } from '../../server/modules/hub/erasure/erasure-ty
 import { createRecordStore } from '../../server/modules/hub/hub-module.ts'
 import type { RecordDraft } from '../../server/modules/hub/hub-types.ts'
 import { createEventReleases } from '../../server/modules/hub/legal-holds/event-releases.ts'
-import { createHoldEvidence } from '../../server/modules/hub/legal-holds/hold-evidence.ts'
+import { createHoldCheck } from '../../server/modules/hub/legal-holds/hold-check.ts'
 import type { HoldJournal } from '../../server/modules/hub/legal-holds/hold-journal-types.ts'
 import { createHolds } from '../../server/modules/hub/legal-holds/holds-service.ts'
 import { createRecordPurger } from '../../server/modules/hub/records/purge-service.ts'
 import { createRecordReading } from '../../server/modules/hub/records/read-service.ts'
 import { createRecordRelations } from '../../server/modules/hub/records/relation-service.ts'
+import { createRetentionPolicy } from '../../server/modules/hub/retention/retention-policy.ts'
+import { createRetentionPurge } from '../../server/modules/hub/retention/retention-purge.ts'
 import { createRetention } from '../../server/modules/hub/retention/retention-service.ts'
-import { createRecordVerifier } from '../../server/modules/hub/verification/record-verifier.ts'
-import { createStoredVerification } from '../../server/modules/hub/verification/stored-verification.ts'
+import { createErasedContentCheck } from '../../server/modules/hub/verification/erased-content-check.ts'
+import { createVerificationPool } from '../../server/modules/hub/verification/provenance-check-pool.ts'
+import {
+  createRecordVerifier,
+  createStoredVerification,
+} from '../../server/modules/hub/verification/record-verifier.ts'
 import { createTamperReporter } from '../../server/modules/hub/verification/tamper-reporter.ts'
-import { createVerificationPool } from '../../server/modules/hub/verification/verification-pool.ts'
+import { createVerifiedEvents } from '../../server/modules/hub/verification/verified-events.ts'
 import { createProvenanceKeys } from '../../server/modules/keys/provenance-keys-service.ts'
 import type { TimeSource } from '../../server/records/record-clock.ts'
 import { createRecordClock } from '../../server/records/record-clock.ts'
@@ -53,9 +59,11 @@ export async function openRecordLab(options: RecordLabOptions = {}) {
   }
   const { verificationEntry: entry } = options
   const pool = createVerificationPool(entry ? { entry } : {})
-  const holdEvidence = createHoldEvidence({ keys, pool })
-  const { holds, verifiedEvents } = holdEvidence
-  const check = createRecordVerifier({ keys, holdEvidence, pool })
+  const verifiedEvents = createVerifiedEvents({ keys, pool })
+  const holds = createHoldCheck(verifiedEvents)
+  const retention = createRetentionPolicy({ verifiedEvents })
+  const erasedContents = createErasedContentCheck(verifiedEvents)
+  const check = createRecordVerifier({ keys, pool, holds, erasedContents })
 
   /** The services of a process: nothing is shared with another one but what is stored. */
   function openProcess(time?: TimeSource) {
@@ -65,7 +73,18 @@ export async function openRecordLab(options: RecordLabOptions = {}) {
     const now = options.now ? { now: options.now } : {}
     const tampering = createTamperReporter({ database, governance, check, log, ...now })
     const verification = createStoredVerification({ check, tampering })
-    const shared = { ...store, database, keys, governance, tampering, verification, holds, verifiedEvents, log }
+    const shared = {
+      ...store,
+      database,
+      keys,
+      governance,
+      tampering,
+      verification,
+      holds,
+      retention,
+      verifiedEvents,
+      log,
+    }
     const deps = { ...shared, cursorKey: Buffer.alloc(32, 7) }
 
     async function write(tenant: Tenant, ...drafts: Draft[]): Promise<string[]> {
@@ -103,7 +122,10 @@ export async function openRecordLab(options: RecordLabOptions = {}) {
       holds: createHolds({ ...deps, holdList }),
       releases: createEventReleases(deps),
       retention: createRetention(deps),
-      erasure: createErasure({ ...deps, erasureList, erasureParticipants: () => [] }),
+      erasure: createErasure({
+        ...{ ...deps, erasureList, erasureParticipants: () => [] },
+        overdue: createRetentionPurge({ ...deps, policy: retention }),
+      }),
       relations: parsedRelations(createRecordRelations(deps)),
     }
   }
@@ -123,6 +145,9 @@ export async function openRecordLab(options: RecordLabOptions = {}) {
     ...own,
     keys,
     verifiedEvents,
+    holdCheck: holds,
+    retentionPolicy: retention,
+    erasedContents,
     openProcess,
     reporterOfAnotherProcess,
     openTenant,

@@ -2,7 +2,10 @@ import { DomainError } from '../../contract/domain-error.ts'
 import type { Database } from '../../server/db/database.ts'
 import type { Tenant } from '../../server/http/caller.ts'
 import { createSweeper, type SweepPlan, sweepPlan } from '../../server/modules/hub/integrity-sweep/sweeper.ts'
+import { holdEvents } from '../../server/modules/hub/legal-holds/hold-events.ts'
+import { createRetentionPolicy } from '../../server/modules/hub/retention/retention-policy.ts'
 import { sealedRecords } from '../../server/modules/hub/sealing/sealed-records.ts'
+import { createErasedContentCheck } from '../../server/modules/hub/verification/erased-content-check.ts'
 import { createTamperReporter } from '../../server/modules/hub/verification/tamper-reporter.ts'
 import type { TestHub } from '../support/hub.ts'
 
@@ -42,6 +45,7 @@ export function sweeperOf(hub: TestHub, { plan = {}, before = () => {}, tenants,
   const note = (_: object, message: string) => void lines.push(message)
   const log = { info: note, warn: note, error: note }
   const { modules } = hub
+  const { verifiedEvents } = modules.hub
   const governance = {
     append: () => Promise.reject(new Error('no finding was expected')),
     appendAll: () => Promise.reject(new Error('no finding was expected')),
@@ -54,7 +58,10 @@ export function sweeperOf(hub: TestHub, { plan = {}, before = () => {}, tenants,
       keys: modules.keys.provenance,
       records: sealedRecords,
       verification: modules.hub.verification,
-      verifiedEvents: modules.hub.verifiedEvents,
+      verifiedEvents,
+      erasedContents: createErasedContentCheck(verifiedEvents),
+      holdEvents,
+      retention: createRetentionPolicy({ verifiedEvents }),
       figures: () => ({ audit: modules.rollups.audit, prices: modules.telemetry.priceProof.read }),
       tampering: createTamperReporter({
         database,

@@ -3,9 +3,9 @@ import { BroadcastChannel } from 'node:worker_threads'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Tenant } from '../../server/http/caller.ts'
 import type { SealedBatch } from '../../server/modules/hub/hub-types.ts'
-import { checkRecords } from '../../server/modules/hub/verification/batch-verifier.ts'
-import { createVerificationPool } from '../../server/modules/hub/verification/verification-pool.ts'
-import type { VerificationTask } from '../../server/modules/hub/verification/verification-task.ts'
+import type { VerificationTask } from '../../server/modules/hub/verification/provenance-check.ts'
+import { checkRecords } from '../../server/modules/hub/verification/provenance-check.ts'
+import { createVerificationPool } from '../../server/modules/hub/verification/provenance-check-pool.ts'
 import { callerOf, openRecordLab, type RecordLab, telemetry } from './record-lab.ts'
 
 const crashing = new URL('./crashing-worker.ts', import.meta.url)

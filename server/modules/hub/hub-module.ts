@@ -27,7 +27,8 @@ import type { Idempotency } from './idempotency/idempotency-types.ts'
 import type { Sweeper, SweptFigures } from './integrity-sweep/sweep-types.ts'
 import { createSweeper } from './integrity-sweep/sweeper.ts'
 import { createEventReleases } from './legal-holds/event-releases.ts'
-import { createHoldEvidence } from './legal-holds/hold-evidence.ts'
+import { createHoldCheck } from './legal-holds/hold-check.ts'
+import { holdEvents } from './legal-holds/hold-events.ts'
 import type { HoldJournal, HoldReplay } from './legal-holds/hold-journal-types.ts'
 import { createHoldReplay } from './legal-holds/hold-replay.ts'
 import { addHoldRoutes } from './legal-holds/holds-routes.ts'
@@ -45,17 +46,19 @@ import { readReceipts } from './records/record-receipts.ts'
 import { createRecordWriter } from './records/record-writer-store.ts'
 import { createRecordRelations } from './records/relation-service.ts'
 import { createRecordWriting } from './records/write-service.ts'
+import { createRetentionPolicy } from './retention/retention-policy.ts'
+import { createRetentionPurge } from './retention/retention-purge.ts'
 import { addRetentionRoutes } from './retention/retention-routes.ts'
 import { createRetention } from './retention/retention-service.ts'
 import { createRecordSealer } from './sealing/record-sealer.ts'
 import { sealedRecords } from './sealing/sealed-records.ts'
 import type { SealedRecords } from './sealing/sealed-records-types.ts'
-import { createRecordVerifier } from './verification/record-verifier.ts'
-import { createStoredVerification } from './verification/stored-verification.ts'
-import { createTamperReporter, type TamperReporter } from './verification/tamper-reporter.ts'
-import { createVerificationPool } from './verification/verification-pool.ts'
-import type { StoredVerification } from './verification/verification-types.ts'
-import type { VerifiedEvents } from './verification/verified-events.ts'
+import { createErasedContentCheck } from './verification/erased-content-check.ts'
+import { createVerificationPool } from './verification/provenance-check-pool.ts'
+import { createRecordVerifier, createStoredVerification } from './verification/record-verifier.ts'
+import { createTamperReporter } from './verification/tamper-reporter.ts'
+import type { StoredVerification, TamperReporter, VerifiedEvents } from './verification/verification-types.ts'
+import { createVerifiedEvents } from './verification/verified-events.ts'
 
 /** Provides records and idempotency, which other modules need before the Hub is created. */
 export interface RecordStore {
@@ -135,25 +138,27 @@ export function createHubModule(
   },
 ): HubModule {
   const pool = createVerificationPool()
-  const holdEvidence = createHoldEvidence({ ...deps, pool })
-  const { holds, verifiedEvents } = holdEvidence
-  const check = createRecordVerifier({ ...deps, pool, holdEvidence })
+  const verifiedEvents = createVerifiedEvents({ keys: deps.keys, pool })
+  const retention = createRetentionPolicy({ verifiedEvents })
+  const holds = createHoldCheck(verifiedEvents)
+  const erasedContents = createErasedContentCheck(verifiedEvents)
+  const check = createRecordVerifier({ keys: deps.keys, pool, holds, erasedContents })
   const tampering = createTamperReporter({ ...deps, check })
   const verification = createStoredVerification({ check, tampering })
   deps.database.useProofs(createRowProofs(deps.masterKey, reportRefusedRows({ ...deps, tampering })))
   const erasure = createErasure({
     ...deps,
     holds,
-    verifiedEvents,
+    overdue: createRetentionPurge({ ...deps, holds, policy: retention }),
     verification,
     erasureParticipants: () => [idempotencyErasure(deps.idempotency), ...deps.erasureParticipants()],
   })
   const cursorKey = deriveKey(deps.masterKey, cursorKeyPurpose)
-  const releases = createEventReleases({ ...deps, verifiedEvents, cursorKey })
+  const releases = createEventReleases({ ...deps, retention, cursorKey })
   const services = {
     reading: createRecordReading({ ...deps, verification, cursorKey }),
     writing: createRecordWriting(deps),
-    purger: createRecordPurger({ ...deps, holds, verifiedEvents }),
+    purger: createRecordPurger({ ...deps, holds, retention }),
     relations: createRecordRelations(deps),
   }
   return {
@@ -161,7 +166,7 @@ export function createHubModule(
       addHubRoutes(app, services)
       addErasureRoutes(app, createDeletionCertificates(deps))
       addReleaseRoutes(app, releases)
-      addHoldRoutes(app, createHolds({ ...deps, holds, verifiedEvents, cursorKey }))
+      addHoldRoutes(app, createHolds({ ...deps, holds, retention, verifiedEvents, cursorKey }))
       addRecordStateRoutes(app, createRecordStates({ ...deps, holds }))
       addRetentionRoutes(app, createRetention({ ...deps, verifiedEvents }))
     },
@@ -169,10 +174,13 @@ export function createHubModule(
     loggedRecords: logEntryRecords,
     verification,
     verifiedEvents,
-    destruction: createDestructionRules({ verifiedEvents }),
+    destruction: createDestructionRules({ holds, retention }),
     erasure,
-    holdsAfterRestore: createHoldReplay({ ...deps, holds, verifiedEvents }),
-    sweeper: createSweeper({ ...deps, records: sealedRecords, verification, verifiedEvents, tampering }),
+    holdsAfterRestore: createHoldReplay({ ...deps, holds, retention }),
+    sweeper: createSweeper({
+      ...{ ...deps, records: sealedRecords, verification, verifiedEvents, tampering },
+      ...{ erasedContents, holdEvents, retention },
+    }),
     logDisagreed(tenant, found) {
       const failedChecks = ['log_continues_kept_checkpoint']
       tampering.report(tenant, [{ subject: `log:${tenant.logName}`, failedChecks, found, service: 'checkpoints' }])

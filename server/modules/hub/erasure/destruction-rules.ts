@@ -4,11 +4,8 @@ import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import type { TenantTx } from '../../../db/database.ts'
 import { recordIdFloor } from '../../../records/record-clock.ts'
 import type { ContentDestruction } from '../hub-types.ts'
-import { matchesHoldRelease } from '../legal-holds/hold-events.ts'
-import { findEndedHolds, findHoldsInForce } from '../legal-holds/hold-release-verifier-store.ts'
-import { shareHoldsLock } from '../legal-holds/holds-store.ts'
-import { findProvenRetention } from '../retention/proven-retention.ts'
-import type { VerifiedEvents } from '../verification/verified-events.ts'
+import type { HoldCheck } from '../legal-holds/holds-types.ts'
+import type { RetentionPolicy } from '../retention/retention-types.ts'
 import { hasContentSince } from './destruction-store.ts'
 
 const dayMs = 24 * 3_600_000
@@ -16,22 +13,9 @@ const dayMs = 24 * 3_600_000
 /**
  * Decides when all content of a tenant may be destroyed at once: when no hold and no retention rule protects any of it.
  */
-export function createDestructionRules({ verifiedEvents }: { verifiedEvents: VerifiedEvents }): ContentDestruction {
-  /**
-   * Throws if a hold is in force. A released hold stays in force unless a verified governance event records its
-   * release.
-   */
+export function createDestructionRules(deps: { holds: HoldCheck; retention: RetentionPolicy }): ContentDestruction {
   async function requireNoHold(tx: TenantTx): Promise<void> {
-    const ended = await findEndedHolds(tx)
-    const events = await verifiedEvents.find(
-      tx,
-      ended.map((hold) => hold.release_event_id),
-    )
-    const unended = ended.filter((hold) => !matchesHoldRelease(events.get(hold.release_event_id ?? ''), hold))
-    const holds = [
-      ...(await findHoldsInForce(tx, holdsNamedMax)),
-      ...unended.map(({ hold_id, name }) => ({ hold_id, name })),
-    ]
+    const holds = await deps.holds.inForce(tx)
     if (holds.length === 0) return
     throw new DomainError(
       'legal-hold',
@@ -42,7 +26,7 @@ export function createDestructionRules({ verifiedEvents }: { verifiedEvents: Ver
   }
 
   async function requireNotKept(tx: TenantTx): Promise<void> {
-    const { rules } = await findProvenRetention(tx, verifiedEvents)
+    const { rules } = await deps.retention.inForce(tx)
     for (const { record_type, min_days } of rules) {
       if (min_days === undefined || min_days === 0) continue
       const since = Math.max(0, Date.now() - min_days * dayMs)
@@ -57,7 +41,7 @@ export function createDestructionRules({ verifiedEvents }: { verifiedEvents: Ver
   }
 
   return {
-    lock: shareHoldsLock,
+    lock: deps.holds.lock,
     async requireAllowed(tx) {
       await requireNoHold(tx)
       await requireNotKept(tx)

@@ -9,10 +9,7 @@ import { timeOfRecordId } from '../../../records/record-clock.ts'
 import { parseCanonical } from '../../../records/record-response.ts'
 import { heldRecordOf } from '../../../records/record-rows.ts'
 import type { GovernanceLog } from '../../governance/governance-types.ts'
-import { appliedKind, releasedKind } from '../legal-holds/hold-events.ts'
 import type { HoldCheck, HoldName } from '../legal-holds/holds-types.ts'
-import { idsWithoutRelease } from '../legal-holds/purge-release-policy.ts'
-import { rulesKind } from '../retention/proven-retention.ts'
 import { accessEvidenceOf } from './access-evidence.ts'
 import { findReliedByAccess } from './access-evidence-store.ts'
 import {
@@ -86,9 +83,8 @@ export function createErasurePart(deps: {
       tx,
       found.map(({ record }) => heldRecordOf(record)),
     )
-    const unreleased = await idsWithoutRelease(
+    const unreleased = await holds.idsWithoutRelease(
       tx,
-      holds,
       found.flatMap(({ record: { record_id, record_type }, purge: { purged_at }, erasedBefore }) =>
         erasedBefore ? [] : [{ record_id, record_type, purged_at }],
       ),
@@ -211,7 +207,7 @@ function evidenceOf({ record }: Erasable): { event_id: string; record_id: string
 /** Returns a reference if the record is an event about a hold, a release or retention rules, which may depend on it. */
 function holdEvidenceOf({ record }: Erasable): { event_id: string; about_id: string | null }[] {
   const { record_id, event_kind, canonical } = record
-  if (event_kind !== appliedKind && event_kind !== releasedKind && event_kind !== rulesKind) return []
+  if (!/^(hub\.legal_hold_(applied|released)|tenant\.config_changed)$/.test(event_kind ?? '')) return []
   const subject = parseCanonical(canonical)?.subject
   const about = /^(?:hold|record):([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/.exec(String(subject))?.[1]
   return [{ event_id: record_id, about_id: about ?? null }]

@@ -5,13 +5,12 @@ import type { Tenant } from '../../../http/caller.ts'
 import type { RecordClock } from '../../../records/record-clock.ts'
 import type { GovernanceLog } from '../../governance/governance-types.ts'
 import type { HoldCheck } from '../legal-holds/holds-types.ts'
+import type { RetentionPurge } from '../retention/retention-types.ts'
 import type { StoredVerification } from '../verification/verification-types.ts'
-import type { VerifiedEvents } from '../verification/verified-events.ts'
 import { createErasurePart, type ErasureOrder } from './erasure-part.ts'
 import { type DueRecord, findDue, findStored } from './erasure-store.ts'
 import type { Erased, Erasure, ErasureJournal, ErasureParticipant, KeptErasure } from './erasure-types.ts'
 import { createPurgeVerifier } from './purge-verifier.ts'
-import { createRetentionPurge } from './retention-purge-service.ts'
 
 /** Limits one transaction, so that it ends soon. */
 const recordsMax = 500
@@ -29,7 +28,7 @@ export function createErasure(deps: {
   clock: RecordClock
   governance: GovernanceLog
   holds: HoldCheck
-  verifiedEvents: VerifiedEvents
+  overdue: RetentionPurge
   verification: StoredVerification
   erasureList: ErasureJournal
   erasureParticipants: () => readonly ErasureParticipant[]
@@ -38,7 +37,6 @@ export function createErasure(deps: {
   const { database, clock, log } = deps
   const part = createErasurePart(deps)
   const evidence = createPurgeVerifier(deps)
-  const overdue = createRetentionPurge(deps)
 
   function erase(tenant: Tenant, orders: readonly ErasureOrder[]): Promise<number> {
     return again(() => database.withTenant(tenant.slug, (tx) => part.erase(tx, tenant, orders)))
@@ -79,10 +77,10 @@ export function createErasure(deps: {
   }
 
   return {
-    purgeOverdue: overdue.purge,
+    purgeOverdue: deps.overdue.purge,
 
     async *parts(tenant, options = {}) {
-      yield* overdue.parts(tenant, options)
+      yield* deps.overdue.parts(tenant, options)
       yield* parts(tenant, options)
     },
 

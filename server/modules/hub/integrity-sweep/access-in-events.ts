@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../../../provenance/json.ts'
-import type { VerifiedEvent } from '../verification/verified-events.ts'
+import type { VerifiedEvent } from '../verification/verification-types.ts'
 
 /**
  * Maps people above member, deactivated people and service accounts to their access, by the newest event about each.

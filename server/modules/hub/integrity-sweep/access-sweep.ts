@@ -11,12 +11,12 @@ import { digestOfProof } from '../../../db/row-digests.ts'
 import type { Proven } from '../../../db/row-proofs.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import { recordIdFloor } from '../../../records/record-clock.ts'
-import type { VerifiedEvents } from '../verification/verified-events.ts'
+import type { VerifiedEvents } from '../verification/verification-types.ts'
 import { type AccessInEvents, applyEvent, noAccess } from './access-in-events.ts'
 import { findAccessEvents, findProvenRows } from './access-sweep-store.ts'
-import type { Finding } from './finding.ts'
 import { firstId } from './record-scan.ts'
 import { applyEventDigests, type DigestsInForce, digestKey } from './row-digests-in-force.ts'
+import type { Finding } from './sweep-types.ts'
 
 /** The progress of a round over the rows that grant access. */
 export interface AccessCursor {

@@ -2,8 +2,8 @@ import { toBase64 } from '../../../../provenance/bytes.ts'
 import { isJsonObject, type JsonObject } from '../../../../provenance/json.ts'
 import { bufferEndOf } from '../../../../provenance/purge-event.ts'
 import { parseCanonical } from '../../../records/record-response.ts'
-import type { Finding } from './finding.ts'
 import type { StandingRow, TombstoneRow } from './sweep-store.ts'
+import type { Finding } from './sweep-types.ts'
 
 /** A governance event of the service about the state of a record, parsed from a verified text. */
 export interface StateChange {

@@ -12,8 +12,9 @@ import type { Tenant } from '../../../http/caller.ts'
 import { nodeCrypto } from '../../../records/node-crypto.ts'
 import type { ProvenanceKeys } from '../../keys/keys-types.ts'
 import type { KeptCheckpoints, LogHead, TenantLogs } from '../../log/log-types.ts'
-import { type Finding, listed, type SweepCheck } from './finding.ts'
+import { listed } from './finding.ts'
 import { isLogCorruption } from './log-corruption.ts'
+import type { Finding, SweepCheck } from './sweep-types.ts'
 
 /** Number of earlier checkpoints that are compared besides the newest. They vary, so that in time all are compared. */
 const earlierCompared = 8

@@ -1,6 +1,5 @@
 import type { TenantTx } from '../../../db/database.ts'
-import type { HoldRow } from '../legal-holds/holds-store.ts'
-import type { Release } from '../legal-holds/releases-store.ts'
+import type { HoldRow, Release } from '../legal-holds/holds-types.ts'
 
 /** Formats a time in our text form within PostgreSQL, because an edited time may be unparsable. */
 const timeText = (column: string) =>

@@ -1,16 +1,8 @@
 import type { Database, TenantTx } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
-import {
-  appliedKind,
-  matchesHold,
-  matchesHoldRelease,
-  matchesPurgeRelease,
-  releasedKind,
-} from '../legal-holds/hold-events.ts'
-import { rulesKind, rulesOfEvent, textOfRules } from '../retention/proven-retention.ts'
-import { findRetention, findRetentionEvent } from '../retention/retention-store.ts'
-import type { VerifiedEvent, VerifiedEvents } from '../verification/verified-events.ts'
-import type { Finding, SweepCheck } from './finding.ts'
+import type { HoldEvents } from '../legal-holds/holds-types.ts'
+import type { RetentionPolicy } from '../retention/retention-types.ts'
+import type { VerifiedEvent, VerifiedEvents } from '../verification/verification-types.ts'
 import {
   findConfigEvents,
   findDigests,
@@ -22,6 +14,7 @@ import {
   type StoredHold,
 } from './hold-sweep-store.ts'
 import { firstId } from './record-scan.ts'
+import type { Finding, SweepCheck } from './sweep-types.ts'
 
 /** The progress of a round over holds, releases and rules. */
 export interface HoldCursor {
@@ -61,8 +54,13 @@ const stepConfigEvents = 2_000
  * Compares holds, releases and retention rules with their governance events in both directions: an added or edited row
  * has no matching event, and a deleted row still has its event. Each step reads one snapshot.
  */
-export function createHoldSweep(deps: { database: Database; verifiedEvents: VerifiedEvents }) {
-  const { database, verifiedEvents } = deps
+export function createHoldSweep(deps: {
+  database: Database
+  verifiedEvents: VerifiedEvents
+  holdEvents: HoldEvents
+  retention: RetentionPolicy
+}) {
+  const { database, verifiedEvents, holdEvents, retention } = deps
 
   async function checkHolds(tx: TenantTx, after: string) {
     const found = await findHoldRows(tx, after, stepRows)
@@ -78,7 +76,7 @@ export function createHoldSweep(deps: { database: Database; verifiedEvents: Veri
       tx,
       holds.flatMap((hold) => [hold.event_id, hold.release_event_id]),
     )
-    const findings = holds.flatMap((hold) => checkHold(hold, digests.get(hold.hold_id), events))
+    const findings = holds.flatMap((hold) => checkHold(hold, digests.get(hold.hold_id), events, holdEvents))
     const isLast = over < 0 && found.length < stepRows
     return { rows: holds.length, findings, next: isLast ? undefined : holds.at(-1)!.hold_id }
   }
@@ -92,7 +90,7 @@ export function createHoldSweep(deps: { database: Database; verifiedEvents: Veri
     const findings = releases.flatMap(({ created_at, never_ends, ...release }) => {
       const isOurs = created_at !== null && never_ends === (release.expires_at === null)
       const event = events.get(release.event_id ?? '')
-      if (isOurs && matchesPurgeRelease(event, { ...release, created_at })) return []
+      if (isOurs && holdEvents.matchesPurgeRelease(event, { ...release, created_at })) return []
       const { record_id, release_id, event_id } = release
       return [finding(`record:${record_id}`, ['release_proven'], { release: release_id, event: event_id })]
     })
@@ -114,7 +112,9 @@ export function createHoldSweep(deps: { database: Database; verifiedEvents: Veri
       const [holdId] = holdOf(event)
       if (holdId !== undefined) {
         if (!holds.has(holdId)) return [finding(event.subject, ['hold_present'], found)]
-        return kind === releasedKind && !holds.get(holdId) ? [finding(event.subject, ['hold_end_present'], found)] : []
+        return kind === 'hub.legal_hold_released' && !holds.get(holdId)
+          ? [finding(event.subject, ['hold_end_present'], found)]
+          : []
       }
       const [releaseId] = releaseOf(event)
       if (releaseId === undefined || releases.has(releaseId)) return []
@@ -126,9 +126,7 @@ export function createHoldSweep(deps: { database: Database; verifiedEvents: Veri
   async function checkRules(tx: TenantTx, tenant: Tenant, cursor: HoldCursor) {
     const found = await findConfigEvents(tx, cursor.config, stepConfigEvents)
     const ofRules = found.flatMap(({ record_id, is_of_rules }) => (is_of_rules ? [record_id] : []))
-    const events = [...(await verifiedEvents.find(tx, ofRules)).values()].filter(
-      (event) => rulesOfEvent(event) !== undefined,
-    )
+    const events = [...(await verifiedEvents.find(tx, ofRules)).values()].filter(retention.isRulesEvent)
     const replaced = new Set(cursor.replaced)
     for (const { details } of events) if (typeof details.replaces === 'string') replaced.add(details.replaces)
     const next = {
@@ -137,27 +135,18 @@ export function createHoldSweep(deps: { database: Database; verifiedEvents: Veri
       replaced,
     }
     const isUpToDate = found.length < stepConfigEvents
-    const findings = isUpToDate && !(await areRulesProven(tx, next)) ? [rulesFinding(tenant)] : []
+    const findings = isUpToDate && !(await retention.areProven(tx, next)) ? [rulesFinding(tenant)] : []
     return { rows: ofRules.length, findings, isUpToDate, next }
-  }
-
-  async function areRulesProven(
-    tx: TenantTx,
-    { hasRulesEvent, replaced }: Pick<HoldCursor, 'hasRulesEvent' | 'replaced'>,
-  ) {
-    const rules = await findRetention(tx)
-    const eventId = await findRetentionEvent(tx)
-    if (eventId === null) return !hasRulesEvent && rules.rules.length === 0 && !rules.four_eyes
-    const verifiedRules = rulesOfEvent((await verifiedEvents.find(tx, [eventId])).get(eventId))
-    return verifiedRules !== undefined && !replaced.has(eventId) && textOfRules(verifiedRules) === textOfRules(rules)
   }
 
   async function step(tx: TenantTx, tenant: Tenant, cursor: HoldCursor): Promise<HoldsSwept> {
     const none = { rows: 0, findings: [], next: undefined }
     const holds = cursor.holds === undefined ? none : await checkHolds(tx, cursor.holds)
     const releases = cursor.releases === undefined ? none : await checkReleases(tx, cursor.releases)
-    const applied = cursor.applied === undefined ? none : await checkEvents(tx, appliedKind, cursor.applied)
-    const released = cursor.released === undefined ? none : await checkEvents(tx, releasedKind, cursor.released)
+    const applied =
+      cursor.applied === undefined ? none : await checkEvents(tx, 'hub.legal_hold_applied', cursor.applied)
+    const released =
+      cursor.released === undefined ? none : await checkEvents(tx, 'hub.legal_hold_released', cursor.released)
     const rules = await checkRules(tx, tenant, cursor)
     const parts = [holds, releases, applied, released]
     const isRoundOver = rules.isUpToDate && parts.every(({ next }) => next === undefined)
@@ -183,18 +172,21 @@ function checkHold(
   hold: StoredHold,
   digest: string | undefined,
   events: ReadonlyMap<string, VerifiedEvent>,
+  holdEvents: HoldEvents,
 ): Finding[] {
   const { hold_id, created_at, has_ended, event_id, release_event_id } = hold
   const checks: SweepCheck[] = []
-  const begins = created_at !== null && matchesHold(events.get(event_id ?? ''), { ...hold, created_at }, digest)
+  const begins =
+    created_at !== null && holdEvents.matchesHold(events.get(event_id ?? ''), { ...hold, created_at }, digest)
   if (!begins) checks.push('hold_proven')
-  if (has_ended && !matchesHoldRelease(events.get(release_event_id ?? ''), hold)) checks.push('hold_end_proven')
+  if (has_ended && !holdEvents.matchesHoldRelease(events.get(release_event_id ?? ''), hold))
+    checks.push('hold_end_proven')
   if (checks.length === 0) return []
   return [finding(`hold:${hold_id}`, checks, { event: event_id, release_event: release_event_id })]
 }
 
 function rulesFinding({ slug }: Tenant): Finding {
-  return finding(`tenant:${slug}`, ['retention_proven'], { kind: rulesKind })
+  return finding(`tenant:${slug}`, ['retention_proven'], { kind: 'tenant.config_changed' })
 }
 
 function finding(subject: string, failedChecks: SweepCheck[], found: Finding['found']): Finding {

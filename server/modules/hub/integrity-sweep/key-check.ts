@@ -1,7 +1,8 @@
 import type { JsonValue } from '../../../../provenance/json.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import type { ProvenanceKeyAudit } from '../../keys/keys-types.ts'
-import { type Finding, listed } from './finding.ts'
+import { listed } from './finding.ts'
+import type { Finding } from './sweep-types.ts'
 
 /** Checks that the service created the stored and published keys of a log. */
 export function createKeyCheck({ keys }: { keys: ProvenanceKeyAudit }) {

@@ -1,8 +1,8 @@
 import type { DatabaseLog } from '../../../db/database.ts'
 import type { KeptCheckpoints } from '../../log/log-types.ts'
 import type { TenantDirectory } from '../../tenants/tenants-types.ts'
-import type { TamperReporter } from '../verification/tamper-reporter.ts'
-import type { SweepCheck } from './finding.ts'
+import type { TamperReporter } from '../verification/verification-types.ts'
+import type { SweepCheck } from './sweep-types.ts'
 
 /**
  * Reports known logs that are lost. Without its tenant, a log cannot store an event, so the service's process log and

@@ -7,11 +7,14 @@ import type { SealedRow } from '../../../records/record-rows.ts'
 import { findRecords, includingErasable } from '../../../records/record-store.ts'
 import type { LogEntry, LogHead, TenantLogs } from '../../log/log-types.ts'
 import type { RecordsOfEntries, SealedRecords } from '../sealing/sealed-records-types.ts'
-import { checkErasedContent, type ErasedContents, findErasedContents } from '../verification/erased-content.ts'
-import type { StoredVerification, Verification } from '../verification/verification-types.ts'
-import type { VerifiedEvents } from '../verification/verified-events.ts'
+import type {
+  ErasedContentCheck,
+  ErasedContents,
+  StoredVerification,
+  Verification,
+} from '../verification/verification-types.ts'
 import { checkChange, checkTombstone, parseStateChange, type StateChange } from './event-check.ts'
-import { type Finding, listedMax, type SweepCheck } from './finding.ts'
+import { listedMax } from './finding.ts'
 import { isLogCorruption } from './log-corruption.ts'
 import { checkSeal } from './seal-check.ts'
 import {
@@ -21,6 +24,7 @@ import {
   type StandingRow,
   type TombstoneRow,
 } from './sweep-store.ts'
+import type { Finding, SweepCheck } from './sweep-types.ts'
 
 export interface PageChecked {
   /** The number of log indexes that the page covers, with or without an entry; 0 at the end. */
@@ -65,9 +69,9 @@ export function createPageCheck(deps: {
   logs: TenantLogs
   records: SealedRecords
   verification: StoredVerification
-  verifiedEvents: VerifiedEvents
+  erasedContents: ErasedContentCheck
 }) {
-  const { database, logs, records, verification, verifiedEvents } = deps
+  const { database, logs, records, verification, erasedContents } = deps
 
   async function read(tx: TenantTx, tenant: Tenant, from: number, limit: number): Promise<PageRead> {
     const head = await logs.head(tx)
@@ -88,7 +92,7 @@ export function createPageCheck(deps: {
       purge_event_id === null ? [event_id] : [event_id, purge_event_id],
     )
     const tombstoneEvents = await findRecords(tx, [...new Set(eventIds)], includingErasable)
-    const erased = await findErasedContents(tx, stored.records, verifiedEvents)
+    const erased = await erasedContents.find(tx, stored.records)
     const changedIds = stored.records.flatMap((record) => parseStateChange(record)?.recordId ?? [])
     const standings = await findStandings(tx, [...new Set(changedIds)])
     return {
@@ -144,7 +148,7 @@ export function createPageCheck(deps: {
       readOnly: true,
       snapshot: true,
     })
-    return judge(tenant, page, await page.verify())
+    return judge(tenant, page, await page.verify(), erasedContents)
   }
 }
 
@@ -162,7 +166,12 @@ function missingEntries(tenant: Tenant, entries: readonly LogEntry[], from: numb
   return [{ subject: `log:${tenant.logName}`, failedChecks: ['log_entries_complete'], found }]
 }
 
-function judge(tenant: Tenant, page: PageRead, verifications: readonly Verification[]): PageChecked {
+function judge(
+  tenant: Tenant,
+  page: PageRead,
+  verifications: readonly Verification[],
+  erasedContents: ErasedContentCheck,
+): PageChecked {
   const records = readable(page.stored, page.erased)
   const findings = [...page.findings]
   const isVerified = records.map((_, at) => verifications[at]!.verified)
@@ -202,9 +211,14 @@ function judge(tenant: Tenant, page: PageRead, verifications: readonly Verificat
   for (const record of page.stored.records) {
     if (!page.erased.keys.has(record.record_id)) continue
     const leaf = leavesOfSeals.get(record.seal_id)?.[record.leaf_index]
-    const unproven = checkErasedContent(tenant.slug, record, page.erased, leaf)
-    failed += unproven.length
-    findings.push(...unproven)
+    if (erasedContents.isProven(tenant.slug, record, page.erased, leaf)) continue
+    const { keyId: key, eventId: event } = page.erased.keys.get(record.record_id)!
+    failed += 1
+    findings.push({
+      subject: `record:${record.record_id}`,
+      failedChecks: ['content_erasure_proven'],
+      found: { seal: record.seal_id, leaf_index: record.leaf_index, key, event },
+    })
   }
   return { places: page.places, checked: page.stored.records.length, failed, findings }
 }

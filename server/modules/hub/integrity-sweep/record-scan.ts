@@ -1,7 +1,7 @@
 import type { Database } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
-import type { Finding } from './finding.ts'
 import { findUnexplained } from './sweep-store.ts'
+import type { Finding } from './sweep-types.ts'
 
 export interface RecordsScanned {
   /** The id from which to continue; undefined at the end. */

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonValue } from '../../../../provenance/json.ts'
 import { accountRows, scimRows, settingsRows, ssoRows, tenantRows } from '../../../db/proven-rows.ts'
-import type { VerifiedEvent } from '../verification/verified-events.ts'
+import type { VerifiedEvent } from '../verification/verification-types.ts'
 
 export interface DigestInForce {
   eventId: string

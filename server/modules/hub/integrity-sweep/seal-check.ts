@@ -5,7 +5,8 @@ import { nodeCrypto } from '../../../records/node-crypto.ts'
 import { sealOf } from '../../../records/record-cosign.ts'
 import type { StoredSeal } from '../../../records/record-rows.ts'
 import type { LogEntry } from '../../log/log-types.ts'
-import { type Finding, listed, type SweepCheck } from './finding.ts'
+import { listed } from './finding.ts'
+import type { Finding, SweepCheck } from './sweep-types.ts'
 
 /** The stored data of one entry of the log. */
 export interface StoredUnderEntry {

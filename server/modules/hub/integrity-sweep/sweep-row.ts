@@ -1,5 +1,5 @@
 import { parseTimestamp } from '../../../../contract/timestamp.ts'
-import type { Finding } from './finding.ts'
+import type { Finding } from './sweep-types.ts'
 import type { Lane, StoredSweep, SweepRow } from './sweeps-store.ts'
 
 /** The stored progress of a scan mode, with findings if it is invalid. */

@@ -3,18 +3,22 @@ import type { Tenant } from '../../../http/caller.ts'
 import { isCorruptionError } from '../../../records/record-errors.ts'
 import type { ProvenanceKeyAudit, ProvenanceKeys } from '../../keys/keys-types.ts'
 import type { KeptCheckpoints, TenantLogs } from '../../log/log-types.ts'
+import type { HoldEvents } from '../legal-holds/holds-types.ts'
+import type { RetentionPolicy } from '../retention/retention-types.ts'
 import type { SealedRecords } from '../sealing/sealed-records-types.ts'
-import type { TamperReporter } from '../verification/tamper-reporter.ts'
-import type { StoredVerification } from '../verification/verification-types.ts'
-import type { VerifiedEvents } from '../verification/verified-events.ts'
+import type {
+  ErasedContentCheck,
+  StoredVerification,
+  TamperReporter,
+  VerifiedEvents,
+} from '../verification/verification-types.ts'
 import { type AccessCursor, createAccessSweep } from './access-sweep.ts'
-import type { Finding } from './finding.ts'
 import { createHeadCheck } from './head-check.ts'
 import { createHoldSweep, firstHoldCursor, type HoldCursor, type HoldsSwept } from './hold-sweep.ts'
 import { createKeyCheck } from './key-check.ts'
 import { createPageCheck, type PageChecked, pageRecords } from './page-check.ts'
 import { createRecordScan } from './record-scan.ts'
-import type { ScanResult, SweptFigures } from './sweep-types.ts'
+import type { Finding, ScanResult, SweptFigures } from './sweep-types.ts'
 
 export interface SweepDeps {
   database: Database
@@ -25,6 +29,9 @@ export interface SweepDeps {
   keptCheckpoints?: KeptCheckpoints | undefined
   tampering: TamperReporter
   verifiedEvents: VerifiedEvents
+  erasedContents: ErasedContentCheck
+  holdEvents: HoldEvents
+  retention: RetentionPolicy
   /** Known after all modules are created. */
   figures: () => SweptFigures
   log: DatabaseLog

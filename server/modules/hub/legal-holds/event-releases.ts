@@ -8,10 +8,10 @@ import type { RecordClock } from '../../../records/record-clock.ts'
 import { recordNotFound } from '../../../records/record-errors.ts'
 import { findRecord } from '../../../records/record-store.ts'
 import type { GovernanceLog } from '../../governance/governance-types.ts'
-import { fourEyesDetails } from '../retention/proven-retention.ts'
-import type { VerifiedEvents } from '../verification/verified-events.ts'
+import type { RetentionPolicy } from '../retention/retention-types.ts'
 import { releaseDetails, releasedKind } from './hold-events.ts'
-import { insertRelease, type Release, releasesAfter } from './releases-store.ts'
+import type { Release } from './holds-types.ts'
+import { insertRelease, releasesAfter } from './releases-store.ts'
 
 interface ReleaseAnswer {
   release_id: string
@@ -47,10 +47,10 @@ export function createEventReleases(deps: {
   database: Database
   clock: RecordClock
   governance: GovernanceLog
-  verifiedEvents: VerifiedEvents
+  retention: RetentionPolicy
   cursorKey: Buffer
 }): EventReleases {
-  const { database, clock, governance, verifiedEvents, cursorKey } = deps
+  const { database, clock, governance, retention, cursorKey } = deps
 
   /**
    * Throws unless the record is a governance event. The error reveals existence and type only to callers whose scopes
@@ -86,7 +86,7 @@ export function createEventReleases(deps: {
         const event = await governance.append(tx, tenant, {
           kind: releasedKind,
           subject: `record:${recordId}`,
-          details: { ...releaseDetails(release), ...(await fourEyesDetails(tx, verifiedEvents)) },
+          details: { ...releaseDetails(release), ...((await retention.inForce(tx)).four_eyes && { four_eyes: true }) },
           actor: caller,
         })
         await insertRelease(tx, { ...release, event_id: event.recordId })

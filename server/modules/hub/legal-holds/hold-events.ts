@@ -2,9 +2,8 @@ import { hash } from 'node:crypto'
 import { canonicalize } from '../../../../provenance/index.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../../provenance/json.ts'
 import { timeOfRecordId } from '../../../records/record-clock.ts'
-import type { VerifiedEvent } from '../verification/verified-events.ts'
-import type { HoldRow } from './holds-store.ts'
-import type { Release } from './releases-store.ts'
+import type { VerifiedEvent } from '../verification/verification-types.ts'
+import type { HoldEvents, HoldRow, PlacedHold, Release } from './holds-types.ts'
 
 /**
  * Builds the details of governance events about holds and releases, and matches rows with their events. A row that
@@ -17,9 +16,7 @@ export const appliedKind = 'hub.legal_hold_applied'
  */
 export const releasedKind = 'hub.legal_hold_released'
 
-/** The members of a hold that its placement sets. */
-type Placed = Pick<HoldRow, 'name' | 'reason' | 'filter' | 'record_count' | 'created_at' | 'created_by'>
-type Ended = Placed & Pick<HoldRow, 'hold_id' | 'released_at' | 'released_by' | 'release_reason'>
+type Ended = PlacedHold & Pick<HoldRow, 'hold_id' | 'released_at' | 'released_by' | 'release_reason'>
 
 /**
  * Returns the SHA-256, in hexadecimal digits, of the record ids that a hold names: sorted, in lower case, joined by
@@ -30,7 +27,7 @@ export function digestOfRecordIds(recordIds: readonly string[]): string {
 }
 
 /** @param recordIds the records that the hold names; empty with a filter */
-export function appliedDetails(hold: Placed, recordIds: readonly string[]): JsonObject {
+export function appliedDetails(hold: PlacedHold, recordIds: readonly string[]): JsonObject {
   return {
     ...scopeDetails(hold),
     ...(hold.filter === null ? { records_digest: digestOfRecordIds(recordIds) } : {}),
@@ -47,7 +44,7 @@ export function releasedDetails(hold: Ended): JsonObject {
   }
 }
 
-function scopeDetails({ name, reason, filter, record_count }: Placed): JsonObject {
+function scopeDetails({ name, reason, filter, record_count }: PlacedHold): JsonObject {
   return { name, reason, ...(filter === null ? { record_count } : { filter: { ...filter } as JsonObject }) }
 }
 
@@ -55,59 +52,47 @@ export function releaseDetails({ release_id, reason, created_at, expires_at }: R
   return { release_id, reason, created_at, ...(expires_at === null ? {} : { expires_at }) }
 }
 
-/**
- * Returns whether the event records the placement of exactly this hold.
- *
- * @param digest the digest of its stored record ids; undefined with a filter
- */
-export function matchesHold(
-  event: VerifiedEvent | undefined,
-  hold: Placed & { hold_id: string; filter: unknown },
-  digest: string | undefined,
-): boolean {
-  if (event?.kind !== appliedKind || event.subject !== `hold:${hold.hold_id}`) return false
-  const { name, reason, filter, record_count, records_digest } = event.details
-  const after = membersOf(event.details.after)
-  const isSameScope =
-    hold.filter === null
-      ? filter === undefined && record_count === hold.record_count && records_digest === digest
-      : hold.record_count === null && isSame(filter, hold.filter)
-  return (
-    isSameScope &&
-    name === hold.name &&
-    reason === hold.reason &&
-    after.created_at === hold.created_at &&
-    after.created_by === hold.created_by
-  )
-}
+export const holdEvents: HoldEvents = {
+  matchesHold(event, hold, digest) {
+    if (event?.kind !== appliedKind || event.subject !== `hold:${hold.hold_id}`) return false
+    const { name, reason, filter, record_count, records_digest } = event.details
+    const after = membersOf(event.details.after)
+    const isSameScope =
+      hold.filter === null
+        ? filter === undefined && record_count === hold.record_count && records_digest === digest
+        : hold.record_count === null && isSame(filter, hold.filter)
+    return (
+      isSameScope &&
+      name === hold.name &&
+      reason === hold.reason &&
+      after.created_at === hold.created_at &&
+      after.created_by === hold.created_by
+    )
+  },
 
-/** Returns whether the event records the same release of this hold as its row. */
-export function matchesHoldRelease(
-  event: VerifiedEvent | undefined,
-  hold: Pick<HoldRow, 'hold_id' | 'released_at'> & Partial<Pick<HoldRow, 'released_by' | 'release_reason'>>,
-): boolean {
-  if (event?.kind !== releasedKind || event.subject !== `hold:${hold.hold_id}`) return false
-  const { released_at, released_by } = membersOf(event.details.after)
-  return (
-    released_at === hold.released_at &&
-    (hold.released_by === undefined || released_by === hold.released_by) &&
-    (hold.release_reason === undefined || event.details.reason === hold.release_reason)
-  )
-}
+  matchesHoldRelease(event, hold) {
+    if (event?.kind !== releasedKind || event.subject !== `hold:${hold.hold_id}`) return false
+    const { released_at, released_by } = membersOf(event.details.after)
+    return (
+      released_at === hold.released_at &&
+      (hold.released_by === undefined || released_by === hold.released_by) &&
+      (hold.release_reason === undefined || event.details.reason === hold.release_reason)
+    )
+  },
 
-/** Returns whether the event records exactly this release of a governance event. */
-export function matchesPurgeRelease(event: VerifiedEvent | undefined, release: Release): boolean {
-  if (event?.kind !== releasedKind || event.subject !== `record:${release.record_id}`) return false
-  const { release_id, reason, created_at, expires_at, actor } = event.details
-  return (
-    release_id === release.release_id &&
-    reason === release.reason &&
-    actor === release.created_by &&
-    // Events of an earlier version lack it; the id contains it.
-    (created_at === undefined || created_at === release.created_at) &&
-    timeOfRecordId(release.release_id) === release.created_at &&
-    (expires_at ?? null) === release.expires_at
-  )
+  matchesPurgeRelease(event, release) {
+    if (event?.kind !== releasedKind || event.subject !== `record:${release.record_id}`) return false
+    const { release_id, reason, created_at, expires_at, actor } = event.details
+    return (
+      release_id === release.release_id &&
+      reason === release.reason &&
+      actor === release.created_by &&
+      // Events of an earlier version lack it; the id contains it.
+      (created_at === undefined || created_at === release.created_at) &&
+      timeOfRecordId(release.release_id) === release.created_at &&
+      (expires_at ?? null) === release.expires_at
+    )
+  },
 }
 
 /**

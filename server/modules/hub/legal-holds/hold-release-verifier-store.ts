@@ -1,7 +1,7 @@
 import type { RecordFilter } from '../../../../contract/record-filter.ts'
 import type { TenantTx } from '../../../db/database.ts'
-import type { HoldRow, NamedHold } from './holds-store.ts'
-import type { HoldName } from './holds-types.ts'
+import type { NamedHold } from './holds-store.ts'
+import type { HoldName, HoldRow } from './holds-types.ts'
 import { filterOf } from './stored-filter.ts'
 
 /** The release of a hold, by its row. */

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import type { TenantTx } from '../../../db/database.ts'
-import type { VerifiedEvents } from '../verification/verified-events.ts'
-import { matchesHoldRelease } from './hold-events.ts'
+import type { VerifiedEvents } from '../verification/verification-types.ts'
+import { holdEvents } from './hold-events.ts'
 import { digestOfFilterEnds, endsNaming, filterEndsAfter, type HoldEnd } from './hold-release-verifier-store.ts'
 
 /** Distinguishes releases of holds by the service from those that somebody wrote into the database. */
@@ -11,6 +11,8 @@ export interface HoldReleaseVerifier {
    * event of the release. They are still in force.
    */
   unproven(tx: TenantTx, recordIds: readonly string[]): Promise<string[]>
+  /** Returns the ids of the given released holds that lack such an event. */
+  unprovenOf(tx: TenantTx, ends: readonly HoldEnd[]): Promise<string[]>
 }
 
 const partSize = 1_000
@@ -28,7 +30,9 @@ export function createHoldReleaseVerifier(verifiedEvents: VerifiedEvents): HoldR
       tx,
       ends.map((end) => end.release_event_id),
     )
-    return ends.flatMap((end) => (matchesHoldRelease(events.get(end.release_event_id ?? ''), end) ? [] : [end.hold_id]))
+    return ends.flatMap((end) =>
+      holdEvents.matchesHoldRelease(events.get(end.release_event_id ?? ''), end) ? [] : [end.hold_id],
+    )
   }
 
   async function unprovenWithFilter(tx: TenantTx): Promise<string[]> {
@@ -46,6 +50,7 @@ export function createHoldReleaseVerifier(verifiedEvents: VerifiedEvents): HoldR
   }
 
   return {
+    unprovenOf,
     async unproven(tx, recordIds) {
       const naming = await unprovenOf(tx, await endsNaming(tx, recordIds))
       return [...naming, ...(await unprovenWithFilter(tx))]

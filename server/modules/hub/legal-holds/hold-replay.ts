@@ -3,13 +3,12 @@ import type { Tenant } from '../../../http/caller.ts'
 import { nextTimePoint } from '../../../records/monotonic-timestamp.ts'
 import type { RecordClock } from '../../../records/record-clock.ts'
 import type { Actor, GovernanceLog } from '../../governance/governance-types.ts'
-import { findProvenRetention } from '../retention/proven-retention.ts'
-import type { VerifiedEvents } from '../verification/verified-events.ts'
+import type { RetentionPolicy } from '../retention/retention-types.ts'
 import { appliedDetails, appliedKind, releasedDetails, releasedKind } from './hold-events.ts'
 import type { HoldReplay, JournaledHold, JournaledHoldRelease } from './hold-journal-types.ts'
 import { storedScope } from './holds-service.ts'
-import { findHold, type HoldRow, insertHold, markReleased, takeHoldsLock } from './holds-store.ts'
-import type { HoldCheck } from './holds-types.ts'
+import { findHold, insertHold, markReleased, takeHoldsLock } from './holds-store.ts'
+import type { HoldCheck, HoldRow } from './holds-types.ts'
 import { pauseRecoveryPeriods, resumeRecoveryPeriods } from './recovery-periods.ts'
 
 /** Creates the replay of the hold journal into a restored database. */
@@ -18,9 +17,9 @@ export function createHoldReplay(deps: {
   clock: RecordClock
   governance: GovernanceLog
   holds: HoldCheck
-  verifiedEvents: VerifiedEvents
+  retention: RetentionPolicy
 }): HoldReplay {
-  const { database, clock, governance, holds, verifiedEvents } = deps
+  const { database, clock, governance, holds, retention } = deps
 
   async function place(tx: TenantTx, tenant: Tenant, kept: JournaledHold, actor: Actor): Promise<void> {
     const { hold_id, name, reason, filter, record_ids, created_at, created_by } = kept
@@ -52,7 +51,7 @@ export function createHoldReplay(deps: {
     const { hold_id } = hold
     const { released_at, released_by, release_reason } = end
     const release = { released_at, released_by, release_reason }
-    const { four_eyes } = await findProvenRetention(tx, verifiedEvents)
+    const { four_eyes } = await retention.inForce(tx)
     await resumeRecoveryPeriods(tx, { hold_id, ...(await storedScope(tx, hold)) }, clock.next().createdAt, holds)
     const event = await governance.append(tx, tenant, {
       kind: releasedKind,

@@ -6,26 +6,25 @@ import type { Database, TenantTx } from '../../../db/database.ts'
 import type { Caller, Tenant } from '../../../http/caller.ts'
 import { openCursor, pageOf, signCursor } from '../../../http/cursor.ts'
 import { nextTimePoint } from '../../../records/monotonic-timestamp.ts'
+import { retentionSubject } from '../../../records/purge-details.ts'
 import type { RecordClock } from '../../../records/record-clock.ts'
 import { findRecordIds } from '../../../records/record-store.ts'
 import type { GovernanceLog } from '../../governance/governance-types.ts'
-import { findProvenRetention, type ProvenRetention } from '../retention/proven-retention.ts'
-import { retentionSubject } from '../retention/retention-rules.ts'
-import type { VerifiedEvents } from '../verification/verified-events.ts'
-import { appliedDetails, appliedKind, matchesHoldRelease, releasedDetails, releasedKind } from './hold-events.ts'
+import type { ProvenRetention, RetentionPolicy } from '../retention/retention-types.ts'
+import type { VerifiedEvents } from '../verification/verification-types.ts'
+import { appliedDetails, appliedKind, holdEvents, releasedDetails, releasedKind } from './hold-events.ts'
 import type { HoldJournal } from './hold-journal-types.ts'
 import type { PlaceHoldBody } from './holds-schemas.ts'
 import {
   countFilterHolds,
   findHold,
-  type HoldRow,
   holdsAfter,
   insertHold,
   markReleased,
   recordIdsOf,
   takeHoldsLock,
 } from './holds-store.ts'
-import type { HoldCheck } from './holds-types.ts'
+import type { HoldCheck, HoldRow } from './holds-types.ts'
 import { type HoldScope, pauseRecoveryPeriods, resumeRecoveryPeriods } from './recovery-periods.ts'
 import { hasFrozenOf } from './recovery-periods-store.ts'
 import { filterOf } from './stored-filter.ts'
@@ -69,11 +68,12 @@ export function createHolds(deps: {
   clock: RecordClock
   governance: GovernanceLog
   holds: HoldCheck
+  retention: RetentionPolicy
   verifiedEvents: VerifiedEvents
   holdList: HoldJournal
   cursorKey: Buffer
 }): Holds {
-  const { database, clock, governance, holds, verifiedEvents, holdList, cursorKey } = deps
+  const { database, clock, governance, holds, retention, verifiedEvents, holdList, cursorKey } = deps
 
   /**
    * Returns whether the service released the hold. A hold that somebody ended in the database is still in force and can
@@ -82,7 +82,7 @@ export function createHolds(deps: {
   async function hasEnded(tx: TenantTx, hold: HoldRow): Promise<boolean> {
     if (hold.released_at === null) return false
     const events = await verifiedEvents.find(tx, [hold.release_event_id])
-    return matchesHoldRelease(events.get(hold.release_event_id ?? ''), hold)
+    return holdEvents.matchesHoldRelease(events.get(hold.release_event_id ?? ''), hold)
   }
 
   return {
@@ -151,7 +151,7 @@ export function createHolds(deps: {
         const hold = await existing(tx, holdId)
         if (await hasEnded(tx, hold)) return answerOf(hold)
         const scope = await storedScope(tx, hold)
-        const rules = await findProvenRetention(tx, verifiedEvents)
+        const rules = await retention.inForce(tx)
         if (rules.four_eyes) await requireOtherEyes(tx, scope, caller, rules)
         const { text: now } = nextTimePoint(clock.next().micros, [hold.created_at])
         const release = { released_at: now, released_by: caller.subject, release_reason: reason }

@@ -1,12 +1,9 @@
 import type { RecordFilter } from '../../../../contract/record-filter.ts'
 import { holdsLockClass } from '../../../db/advisory-locks.ts'
 import type { TenantTx } from '../../../db/database.ts'
-import type { TenantTables } from '../../../db/schema.ts'
 import { lockTenant, lockTenantShared } from '../../../db/tenant-lock.ts'
-import type { HoldName } from './holds-types.ts'
+import type { HoldName, HoldRow } from './holds-types.ts'
 import { filterOf } from './stored-filter.ts'
-
-export type HoldRow = Omit<TenantTables['hub.legal_holds'], 'tenant_id' | 'filter'> & { filter: RecordFilter | null }
 
 /** A hold that names the record. */
 export type NamedHold = HoldName & { record_id: string }

@@ -1,8 +1,6 @@
 import { sql } from 'kysely'
 import type { TenantTx } from '../../../db/database.ts'
-import type { TenantTables } from '../../../db/schema.ts'
-
-export type Release = Omit<TenantTables['hub.legal_hold_releases'], 'tenant_id'>
+import type { Release } from './holds-types.ts'
 
 const columns = ['release_id', 'record_id', 'reason', 'created_at', 'created_by', 'expires_at', 'event_id'] as const
 

@@ -4,12 +4,8 @@ import type { TenantTx } from '../../../db/database.ts'
 import { nextTimePoint, type TimePoint } from '../../../records/monotonic-timestamp.ts'
 import type { StoredRecord } from '../../../records/record-rows.ts'
 import { heldRecordOf } from '../../../records/record-rows.ts'
-import { lastRelease } from '../legal-holds/holds-store.ts'
 import type { HoldCheck, HoldName, ProvenRelease } from '../legal-holds/holds-types.ts'
-import { isReleaseActive } from '../legal-holds/purge-release-policy.ts'
-import { findProvenRetention } from '../retention/proven-retention.ts'
-import { keptUntil } from '../retention/retention-rules.ts'
-import type { VerifiedEvents } from '../verification/verified-events.ts'
+import type { RetentionPolicy } from '../retention/retention-types.ts'
 
 /**
  * Decides whether the subject may purge the record now. Requires the lock of holds.
@@ -25,18 +21,18 @@ export async function requirePurgeable(
     subject,
     micros,
     holds,
-    verifiedEvents,
-  }: { subject: string; micros: number; holds: HoldCheck; verifiedEvents: VerifiedEvents },
+    retention: policy,
+  }: { subject: string; micros: number; holds: HoldCheck; retention: RetentionPolicy },
 ): Promise<TimePoint> {
   const record = heldRecordOf(row)
   const isEvent = record.record_type === 'governance_event'
   const releases = isEvent ? await holds.releasesOf(tx, [record.record_id]) : []
-  const moment = nextTimePoint(micros, [await lastRelease(tx), ...releases.map((release) => release.created_at)])
-  const retention = await findProvenRetention(tx, verifiedEvents)
+  const moment = nextTimePoint(micros, [await holds.lastRelease(tx), ...releases.map((release) => release.created_at)])
+  const retention = await policy.inForce(tx)
 
   const [active = []] = await holds.activeOver(tx, [record])
   const reasons = active.length > 0 ? [heldBy(active)] : []
-  if (isEvent && !releases.some((release) => isReleaseActive(release, moment.text))) {
+  if (holds.lacksRelease({ ...record, purged_at: moment.text }, releases)) {
     reasons.push(unreleased(record.record_id))
   }
   const [released = []] = await holds.releasedBy(tx, subject, [record], retention.four_eyes)
@@ -47,7 +43,7 @@ export async function requirePurgeable(
     throw new DomainError('legal-hold', reasons.join(' '), named.length > 0 ? { extensions: { holds: named } } : {})
   }
 
-  const until = keptUntil(retention, record)
+  const until = policy.keptUntil(retention, record)
   if (until !== undefined && moment.text < until) {
     throw new DomainError(
       'retention',

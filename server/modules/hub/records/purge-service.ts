@@ -10,7 +10,7 @@ import { lockState, type RecordState, saveState } from '../../../records/record-
 import { findRecord, findRecordIds } from '../../../records/record-store.ts'
 import type { GovernanceLog } from '../../governance/governance-types.ts'
 import type { HoldCheck } from '../legal-holds/holds-types.ts'
-import type { VerifiedEvents } from '../verification/verified-events.ts'
+import type { RetentionPolicy } from '../retention/retention-types.ts'
 import { entityTagOf, requireMatch } from './entity-tag.ts'
 import { requirePurgeable } from './purge-rules.ts'
 
@@ -63,9 +63,9 @@ export function createRecordPurger(deps: {
   clock: RecordClock
   governance: GovernanceLog
   holds: HoldCheck
-  verifiedEvents: VerifiedEvents
+  retention: RetentionPolicy
 }): RecordPurger {
-  const { database, clock, governance, holds, verifiedEvents } = deps
+  const { database, clock, governance, holds, retention } = deps
 
   /** Returns the record and its state, locked. Checks `If-Match` before any decision about the state. */
   async function lockRecord(tx: TenantTx, recordId: string, ifMatch: string | undefined): Promise<LockedRecord> {
@@ -85,7 +85,7 @@ export function createRecordPurger(deps: {
       return database.withTenant(tenant.slug, async (tx) => {
         const { record, state, micros } = await lockRecord(tx, recordId, ifMatch)
         if (state.purged_at !== null) return purged(recordId, state)
-        const moment = await requirePurgeable(tx, record, { subject, micros, holds, verifiedEvents })
+        const moment = await requirePurgeable(tx, record, { subject, micros, holds, retention })
         const changed: RecordState = {
           revision: state.revision + 1,
           purged_at: moment.text,

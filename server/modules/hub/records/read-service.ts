@@ -14,14 +14,13 @@ import { recordNotFound } from '../../../records/record-errors.ts'
 import { responseText } from '../../../records/record-response.ts'
 import type { AnsweredRecord } from '../../../records/record-rows.ts'
 import { findRecord } from '../../../records/record-store.ts'
-import { summaryOf } from '../verification/record-verification.ts'
-import { withUnavailable } from '../verification/unavailable-content.ts'
 import type { StoredVerification, Verification, VerificationSummary } from '../verification/verification-types.ts'
 import { entityTagOf } from './entity-tag.ts'
 import { findPage, findWholePage, pageMode } from './record-page-store.ts'
 import { createPageTurns } from './record-page-turns.ts'
 import type { PagePosition, PageRequest, RecordCriteria, RecordSort } from './record-query-types.ts'
 import type { RecordQuery } from './records-schemas.ts'
+import { withUnavailable } from './unavailable-content.ts'
 
 /** Reads records. Record ids are in lower case, as stored. Responses are JSON texts, built from the stored ones. */
 export interface RecordReading {
@@ -198,4 +197,18 @@ function positionOf(row: AnsweredRecord, sort: RecordSort): PagePosition {
 /** Returns the response with its verification as an additional member. */
 function withVerification(answer: string, verification: Verification): string {
   return `${answer.slice(0, -1)},"verification":${JSON.stringify(verification)}}`
+}
+
+/**
+ * Counts the results. A record can be both tampered with and badly cosigned; an unsupported schema version alone is
+ * neither.
+ */
+function summaryOf(verifications: readonly Verification[]): VerificationSummary {
+  const count = (test: (verification: Verification) => boolean) => verifications.filter(test).length
+  return {
+    checked: verifications.length,
+    verified: count(({ verified }) => verified),
+    tampered: count(({ checks }) => !checks.provenance_hash_matches || !checks.no_active_legal_hold_violation),
+    cosign_invalid: count(({ checks }) => !checks.provenance_cosign_valid),
+  }
 }

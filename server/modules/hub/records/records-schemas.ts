@@ -2,7 +2,15 @@ import { type Static, Type } from 'typebox'
 import { pageSizeDefault, pageSizeMax, relatedAnswerMax, relatedDepthMax } from '../../../../contract/limits.ts'
 import { recordTypes } from '../../../../contract/literals.ts'
 import { NextCursor, replayedHeader } from '../../../../contract/response-schemas.ts'
-import { exampleId, exampleTime, object, RecordSchema, timestamp, uuid } from '../../../records/record-schemas.ts'
+import {
+  exampleId,
+  exampleTime,
+  object,
+  RecordSchema,
+  timestamp,
+  uuid,
+  VerificationSummarySchema,
+} from '../../../records/record-schemas.ts'
 
 export const ifMatchHeader = object({
   'if-match': Type.Optional(
@@ -97,17 +105,7 @@ export const purgeQuery = object({
 export const RecordPage = object({
   records: Type.Array(RecordSchema),
   next_cursor: NextCursor,
-  verification_summary: Type.Optional(
-    object(
-      {
-        checked: Type.Integer(),
-        verified: Type.Integer(),
-        tampered: Type.Integer({ description: 'Hash, index columns or stored state disagree with the record' }),
-        cosign_invalid: Type.Integer({ description: 'The cosignature does not verify over the stored hash' }),
-      },
-      { description: 'Only with verify=true' },
-    ),
-  ),
+  verification_summary: Type.Optional(VerificationSummarySchema),
 })
 
 export const PurgedSchema = object({

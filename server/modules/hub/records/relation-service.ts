@@ -7,8 +7,8 @@ import { recordNotFound } from '../../../records/record-errors.ts'
 import { responseText } from '../../../records/record-response.ts'
 import type { StoredRecord } from '../../../records/record-rows.ts'
 import { findRecord, findRecords, findSizes } from '../../../records/record-store.ts'
-import { withUnavailable } from '../verification/unavailable-content.ts'
 import { type Direction, findEdges, findNeighbours } from './relation-store.ts'
+import { withUnavailable } from './unavailable-content.ts'
 
 export interface RecordRelations {
   /**

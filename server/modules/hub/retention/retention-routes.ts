@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { addRoute } from '../../../http/route.ts'
 import { RetentionBody, RetentionSchema } from './retention-schemas.ts'
-import type { Retention } from './retention-types.ts'
+import type { Retention } from './retention-service.ts'
 
 export function addRetentionRoutes(app: FastifyInstance, retention: Retention): void {
   addRoute(

@@ -1,12 +1,26 @@
+import type { Static } from 'typebox'
 import { type PointedError, validationFailed } from '../../../../contract/domain-error.ts'
 import type { JsonObject } from '../../../../provenance/json.ts'
+import { holdsLockClass } from '../../../db/advisory-locks.ts'
 import type { Database, TenantTx } from '../../../db/database.ts'
+import { lockTenant } from '../../../db/tenant-lock.ts'
+import type { Caller, Tenant } from '../../../http/caller.ts'
 import type { GovernanceLog } from '../../governance/governance-types.ts'
-import { takeHoldsLock } from '../legal-holds/holds-store.ts'
-import type { VerifiedEvents } from '../verification/verified-events.ts'
-import { rulesChange, rulesKind, rulesOfEvent, textOfRules } from './proven-retention.ts'
+import type { VerifiedEvents } from '../verification/verification-types.ts'
+import { rulesChange, rulesKind, rulesOfEvent, textOfRules } from './retention-policy.ts'
+import type { RetentionBody } from './retention-schemas.ts'
 import { findRetention, findRetentionEvent, inOrder, saveRetention } from './retention-store.ts'
-import type { Retention, RetentionRule, RetentionRules } from './retention-types.ts'
+import type { RetentionRule, RetentionRules } from './retention-types.ts'
+
+export interface Retention {
+  get(tenant: Tenant): Promise<RetentionRules>
+  /**
+   * Replaces all rules. Without `four_eyes`, that setting is unchanged.
+   *
+   * @throws DomainError `validation-failed` for rules that contradict themselves or each other
+   */
+  replace(caller: Caller, body: Static<typeof RetentionBody>): Promise<RetentionRules>
+}
 
 export function createRetention(deps: {
   database: Database
@@ -31,7 +45,7 @@ export function createRetention(deps: {
       const rules = inOrder(body.rules)
       return database.withTenant(tenant.slug, async (tx) => {
         // Purges share the lock, so each uses either the old rules or the new ones.
-        await takeHoldsLock(tx)
+        await lockTenant(tx, holdsLockClass)
         const before = await findRetention(tx)
         const after = { rules, four_eyes: body.four_eyes ?? before.four_eyes }
         // Confirming rules that somebody put in by hand is a change, too.

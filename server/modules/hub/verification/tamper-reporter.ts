@@ -2,31 +2,23 @@ import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import { bytesToUuid } from '../../../../provenance/bytes.ts'
+import { isJsonObject, type JsonObject } from '../../../../provenance/json.ts'
 import type { Database, DatabaseLog, TenantTx } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
+import { isCorruptionError } from '../../../records/record-errors.ts'
+import { parseCanonical } from '../../../records/record-response.ts'
+import { findRecord, includingErasable } from '../../../records/record-store.ts'
 import type { GovernanceLog } from '../../governance/governance-types.ts'
-import { findingKey, type NamedFinding, named, reportCheck, type TamperFinding } from '../tamper-finding.ts'
 import type { RecordVerifier } from './record-verifier.ts'
-import { createReportProof } from './report-proof.ts'
 import {
   claimTamperReport,
   deleteTamperReports,
+  findReportEvent,
   lockReportEvent,
   nameReportEvent,
   type ReportPlace,
 } from './tamper-report-store.ts'
-
-export interface TamperReporter {
-  /**
-   * Queues reports and returns at once, so that the read that found them does not wait. Findings beyond the limit in
-   * memory are dropped; the next read that finds them reports them.
-   */
-  report(tenant: Tenant, findings: readonly TamperFinding[]): void
-  /** Resolves when all queued reports have ended. */
-  settled(): Promise<void>
-  /** Deletes claims that are more than two days old. Returns whether there may be more. The reports remain. */
-  forgetOldClaims(tx: TenantTx): Promise<boolean>
-}
+import type { NamedFinding, TamperFinding, TamperReporter } from './verification-types.ts'
 
 const dayMs = 24 * 3_600_000
 /** Days; long enough for clock differences and for a report in progress at midnight. */
@@ -173,4 +165,76 @@ function withClaim(finding: NamedFinding, eventId: string | null): NamedFinding 
     failedChecks: [...finding.failedChecks, reportCheck],
     found: { ...finding.found, claimed_event: eventId },
   }
+}
+
+/** The evidence of a claim. */
+interface ReportProof {
+  /** The event that the claim names: null for none, undefined without a claim. */
+  eventId: string | null | undefined
+  /** Whether the event exists, is the report of that finding and day, and verifies. */
+  isProven: boolean
+}
+
+/**
+ * Creates the check of claims. A claim alone proves nothing: anyone who controls the database can write one, for any
+ * future day, to prevent a report.
+ */
+function createReportProof(deps: { database: Database; check: RecordVerifier }) {
+  const { database, check } = deps
+
+  async function isReport(tenant: Tenant, eventId: string, finding: NamedFinding, day: string): Promise<boolean> {
+    const { event, verify } = await database.withTenant(
+      tenant.slug,
+      async (tx) => {
+        const event = await findRecord(tx, eventId, includingErasable)
+        return { event, verify: await check(tx, tenant, event ? [event] : []) }
+      },
+      { readOnly: true, snapshot: true },
+    )
+    const members = parseCanonical(event?.canonical ?? '')
+    const isReportEvent =
+      members?.event_kind === 'hub.tamper_detected' &&
+      members.created_by === 'service:hub' &&
+      members.subject === finding.subject &&
+      isJsonObject(members.details) &&
+      members.details.reported_on === day &&
+      keyOfReport(finding.subject, members.details) === findingKey(finding)
+    return isReportEvent && (await verify())[0]!.verified
+  }
+
+  return async (tenant: Tenant, finding: NamedFinding, place: ReportPlace): Promise<ReportProof> => {
+    const eventId = await database.withTenant(tenant.slug, (tx) => findReportEvent(tx, place), { readOnly: true })
+    if (!eventId) return { eventId, isProven: false }
+    try {
+      return { eventId, isProven: await isReport(tenant, eventId, finding, place.day) }
+    } catch (error) {
+      if (!isCorruptionError(error)) throw error
+      return { eventId, isProven: false }
+    }
+  }
+}
+
+function keyOfReport(subject: string, { failed_checks: checks, found }: JsonObject): string {
+  const failedChecks = Array.isArray(checks) ? checks.map(String) : []
+  return findingKey({ subject, failedChecks, ...(isJsonObject(found) && { found }) })
+}
+
+/** An additional failed check of a report that somebody tried to prevent. */
+const reportCheck = 'report_proven'
+
+function named(finding: TamperFinding): NamedFinding {
+  if ('subject' in finding) return finding
+  const { recordId, failedChecks } = finding
+  return { subject: `record:${recordId}`, failedChecks, service: 'verification' }
+}
+
+/**
+ * Returns the text by which findings of one day count as the same. A record has one. Another subject has one for each
+ * set of failed checks and each table, so that a finding does not hide a later one of another kind. The names come from
+ * the code, so their number has a bound.
+ */
+function findingKey({ subject, failedChecks, found }: Omit<NamedFinding, 'service'>): string {
+  if (subject.startsWith('record:')) return subject
+  const checks = failedChecks.filter((check) => check !== reportCheck).sort()
+  return JSON.stringify([subject, checks, found?.table ?? null])
 }

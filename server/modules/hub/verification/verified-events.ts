@@ -1,39 +1,18 @@
 import { LRUCache } from 'lru-cache'
-import { isJsonObject, type JsonObject } from '../../../../provenance/json.ts'
+import { isJsonObject } from '../../../../provenance/json.ts'
 import type { TenantTx } from '../../../db/database.ts'
 import { parseCanonical } from '../../../records/record-response.ts'
 import type { StoredRecord } from '../../../records/record-rows.ts'
 import { findLinks, findRecords, findSeals, includingErasable } from '../../../records/record-store.ts'
 import type { ProvenanceKeys } from '../../keys/keys-types.ts'
-import type { VerificationPool } from './verification-pool.ts'
-import { passed, taskOf } from './verification-task.ts'
-
-/** A governance event of the service, parsed from a verified text. */
-export interface VerifiedEvent {
-  eventId: string
-  kind: string
-  subject: string
-  details: JsonObject
-}
-
-/**
- * Finds the service's own governance events that verify. Access to the database alone does not suffice to forge them.
- */
-export interface VerifiedEvents {
-  /**
-   * Returns the events among the ids that exist and verify. Caches verified events, because they never change.
-   *
-   * @throws DomainError `hub-unavailable` if too much verification is pending
-   */
-  find(tx: TenantTx, eventIds: readonly (string | null)[]): Promise<ReadonlyMap<string, VerifiedEvent>>
-}
+import { passedAll, taskOf } from './provenance-check.ts'
+import type { VerificationPool } from './provenance-check-pool.ts'
+import type { VerifiedEvent, VerifiedEvents } from './verification-types.ts'
 
 /** Maximum size of cached events in UTF-16 units. */
 const rememberedMax = 16 * 1024 * 1024
 /** Maximum number of events that are read and verified at once. */
 const partSize = 500
-
-const passedAll = passed.hash | passed.cosign | passed.schemaVersion
 
 export function createVerifiedEvents(deps: {
   keys: Pick<ProvenanceKeys, 'publicKeysOf'>

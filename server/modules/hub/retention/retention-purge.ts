@@ -1,27 +1,19 @@
 import type { Database, TenantTx } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
-import { nextTimePoint, timeOfMicros } from '../../../records/monotonic-timestamp.ts'
-import { purgeDetails, recoveryBufferMicros } from '../../../records/purge-details.ts'
+import { microsOf, nextTimePoint, timeOfMicros } from '../../../records/monotonic-timestamp.ts'
+import { purgeDetails, recoveryBufferMicros, retentionSubject } from '../../../records/purge-details.ts'
 import type { RecordClock } from '../../../records/record-clock.ts'
+import { recordIdFloor } from '../../../records/record-clock.ts'
 import { heldRecordOf } from '../../../records/record-rows.ts'
 import type { GovernanceLog } from '../../governance/governance-types.ts'
-import { lastRelease } from '../legal-holds/holds-store.ts'
 import type { HoldCheck } from '../legal-holds/holds-types.ts'
-import { findProvenRetention, type ProvenRetention } from '../retention/proven-retention.ts'
-import { overdueCriteria, retentionSubject } from '../retention/retention-rules.ts'
-import { findOverdue, wereReplaced } from '../retention/retention-store.ts'
-import type { VerifiedEvents } from '../verification/verified-events.ts'
 import { findHeld, lockActive, savePurges } from './overdue-store.ts'
+import { dayMicros } from './retention-policy.ts'
+import { findOverdue, type OverdueCriteria, wereReplaced } from './retention-store.ts'
+import type { ProvenRetention, RetentionPolicy, RetentionPurge, RetentionRules } from './retention-types.ts'
 
 /** Limits the purges in one transaction. */
 const recordsMax = 500
-
-export interface RetentionPurge {
-  /** Same as {@link Erasure.purgeOverdue}. */
-  purge(tenant: Tenant, options?: { signal?: AbortSignal; asOf?: string }): Promise<number>
-  /** Purges in parts, each on request. Yields the number of records that each part purged. */
-  parts(tenant: Tenant, options?: { signal?: AbortSignal; asOf?: string }): AsyncIterable<number>
-}
 
 /** Purges records beyond the maximum retention of their tenant. The usual recovery period follows. */
 export function createRetentionPurge(deps: {
@@ -29,13 +21,13 @@ export function createRetentionPurge(deps: {
   clock: RecordClock
   governance: GovernanceLog
   holds: HoldCheck
-  verifiedEvents: VerifiedEvents
+  policy: RetentionPolicy
 }): RetentionPurge {
-  const { database, clock, governance, holds, verifiedEvents } = deps
+  const { database, clock, governance, holds, policy } = deps
 
   /** Returns the rules in force: stored rules that a verified event records and no later event replaces. */
   async function findRules(tx: TenantTx): Promise<ProvenRetention> {
-    const retention = await findProvenRetention(tx, verifiedEvents)
+    const retention = await policy.inForce(tx)
     return (await wereReplaced(tx)) ? { ...retention, rules: [] } : retention
   }
 
@@ -66,7 +58,7 @@ export function createRetentionPurge(deps: {
     await holds.lock(tx)
     const records = await stillOverdue(tx, now, recordIds)
     if (records.length === 0) return 0
-    const moment = nextTimePoint(clock.next().micros, [await lastRelease(tx)])
+    const moment = nextTimePoint(clock.next().micros, [await holds.lastRelease(tx)])
     const purge = {
       purged_at: moment.text,
       purged_by: retentionSubject,
@@ -113,4 +105,21 @@ export function createRetentionPurge(deps: {
       return purged
     },
   }
+}
+
+/**
+ * Returns the criteria for records beyond their maximum retention at a time. The service never purges governance
+ * events.
+ */
+function overdueCriteria({ rules }: RetentionRules, now: string): OverdueCriteria[] {
+  return rules.flatMap(({ record_type, max_days }) =>
+    max_days === undefined || record_type === 'governance_event'
+      ? []
+      : [{ recordType: record_type, beforeId: idFloorOf(microsOf(now) - max_days * dayMicros) }],
+  )
+}
+
+function idFloorOf(micros: number): string {
+  const epochMs = Math.floor(micros / 1000)
+  return recordIdFloor(epochMs, micros - epochMs * 1000)
 }

@@ -1,34 +1,45 @@
 import { type RecordType, recordTypes } from '../../../../contract/literals.ts'
-import { isJsonObject, type JsonObject, type JsonValue } from '../../../../provenance/json.ts'
-import type { TenantTx } from '../../../db/database.ts'
-import type { VerifiedEvent, VerifiedEvents } from '../verification/verified-events.ts'
+import { isJsonObject, type JsonValue } from '../../../../provenance/json.ts'
+import { microsOf, timeOfMicros } from '../../../records/monotonic-timestamp.ts'
+import type { VerifiedEvent, VerifiedEvents } from '../verification/verification-types.ts'
 import { findRetention, findRetentionEvent, inOrder } from './retention-store.ts'
-import type { RetentionRule, RetentionRules } from './retention-types.ts'
+import type { RetentionPolicy, RetentionRule, RetentionRules } from './retention-types.ts'
 
 /** The kind of events about rules; other settings of a tenant share it. */
 export const rulesKind = 'tenant.config_changed'
 export const rulesChange = 'retention_rules'
 
-/** The rules in force. */
-export interface ProvenRetention extends RetentionRules {
-  /** The author of the rules; undefined without a verified event. */
-  author: string | undefined
-}
+export const dayMicros = 86_400_000_000
 
-/**
- * Returns the rules in force, combined from the stored rules and the verified event that they name. A rule that keeps
- * records applies if either contains it; a rule that has the service purge records applies only if both do.
- */
-export async function findProvenRetention(tx: TenantTx, verifiedEvents: VerifiedEvents): Promise<ProvenRetention> {
-  const stored = await findRetention(tx)
-  const eventId = await findRetentionEvent(tx)
-  const event = (await verifiedEvents.find(tx, [eventId])).get(eventId ?? '')
-  const verifiedRules = rulesOfEvent(event)
-  const { actor } = event?.details ?? {}
+export function createRetentionPolicy({ verifiedEvents }: { verifiedEvents: VerifiedEvents }): RetentionPolicy {
   return {
-    rules: inOrder(keepingLonger(stored.rules, verifiedRules?.rules ?? [])),
-    four_eyes: stored.four_eyes || verifiedRules?.four_eyes === true,
-    author: verifiedRules && typeof actor === 'string' ? actor : undefined,
+    async inForce(tx) {
+      const stored = await findRetention(tx)
+      const eventId = await findRetentionEvent(tx)
+      const event = (await verifiedEvents.find(tx, [eventId])).get(eventId ?? '')
+      const verifiedRules = rulesOfEvent(event)
+      const { actor } = event?.details ?? {}
+      return {
+        rules: inOrder(keepingLonger(stored.rules, verifiedRules?.rules ?? [])),
+        four_eyes: stored.four_eyes || verifiedRules?.four_eyes === true,
+        author: verifiedRules && typeof actor === 'string' ? actor : undefined,
+      }
+    },
+
+    keptUntil({ rules }, record) {
+      const days = rules.find((rule) => rule.record_type === record.record_type)?.min_days
+      return days === undefined ? undefined : timeOfMicros(microsOf(record.created_at) + days * dayMicros)
+    },
+
+    isRulesEvent: (event) => rulesOfEvent(event) !== undefined,
+
+    async areProven(tx, { hasRulesEvent, replaced }) {
+      const rules = await findRetention(tx)
+      const eventId = await findRetentionEvent(tx)
+      if (eventId === null) return !hasRulesEvent && rules.rules.length === 0 && !rules.four_eyes
+      const verifiedRules = rulesOfEvent((await verifiedEvents.find(tx, [eventId])).get(eventId))
+      return verifiedRules !== undefined && !replaced.has(eventId) && textOfRules(verifiedRules) === textOfRules(rules)
+    },
   }
 }
 
@@ -75,13 +86,4 @@ export function textOfRules({ rules, four_eyes }: RetentionRules): string {
     four_eyes,
     rules.map(({ record_type, min_days, max_days }) => [record_type, min_days ?? null, max_days ?? null]),
   ])
-}
-
-/**
- * Returns the additional details of a release event. A subject that releases under four eyes may never purge the
- * record.
- */
-export async function fourEyesDetails(tx: TenantTx, verifiedEvents: VerifiedEvents): Promise<JsonObject> {
-  const { four_eyes } = await findProvenRetention(tx, verifiedEvents)
-  return four_eyes ? { four_eyes } : {}
 }

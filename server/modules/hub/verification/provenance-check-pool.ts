@@ -1,8 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { Piscina } from 'piscina'
 import { DomainError } from '../../../../contract/domain-error.ts'
-import { checkRecords } from './batch-verifier.ts'
-import { sizeOf, type VerificationTask } from './verification-task.ts'
+import { checkRecords, sizeOf, type VerificationTask } from './provenance-check.ts'
 
 export interface VerificationPool {
   /**
@@ -34,7 +33,7 @@ export function createVerificationPool(
   options: { entry?: URL; threads?: number; pendingSize?: number } = {},
 ): VerificationPool {
   const {
-    entry = new URL('./verification-worker.ts', import.meta.url),
+    entry = new URL('./provenance-check-worker.ts', import.meta.url),
     threads = Math.max(1, Math.min(4, availableParallelism() - 1)),
     pendingSize = pendingSizeMax,
   } = options
