@@ -15,8 +15,8 @@ const shared = {
   expect: { poll: { timeout: scaled(30_000) } },
 }
 
-/** By itself vitest leaves one processor to itself: of two, half would idle. */
-const maxWorkers = Math.max(2, availableParallelism() - 1)
+/** Two for each processor: half of the time of a file passes in waiting for the database, for timers or for processes. */
+const maxWorkers = 2 * availableParallelism()
 
 /** Timeouts of tests that take minutes. */
 const slow = { testTimeout: scaled(15 * 60_000), hookTimeout: scaled(5 * 60_000) }
@@ -50,7 +50,7 @@ export default defineConfig({
           ...slow,
           name: 'full',
           // Most of a file is done by processes that it starts, or waited for.
-          maxWorkers: 2,
+          maxWorkers: 3,
           isolate: false,
           sequence: { groupOrder: 1 },
           include: ['tests/full/**/*.test.ts'],
