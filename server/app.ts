@@ -16,23 +16,20 @@ import { createDestroyedKeysList } from './modules/cmek/destroyed-keys-list.ts'
 import { type ConnectorsModule, createConnectorsModule } from './modules/connectors/connectors-module.ts'
 import { createDistributionModule, type DistributionModule } from './modules/distribution/distribution-module.ts'
 import { createEntitlementModule, type EntitlementModule } from './modules/entitlement/entitlement-module.ts'
+import { createErasureJournal } from './modules/erasure/erasure-journal.ts'
 import { createExportErasure } from './modules/exports/export-erasure.ts'
 import { type ExportSettings, exportQuotaOf } from './modules/exports/export-quota.ts'
 import { createExportsModule, type ExportsModule } from './modules/exports/exports-module.ts'
 import { createDenialLog } from './modules/governance/denial-log.ts'
 import { createGovernanceLog } from './modules/governance/governance-log.ts'
 import type { GovernanceLog, RefusalLog } from './modules/governance/governance-types.ts'
-import { createErasureJournal } from './modules/hub/erasure/erasure-journal.ts'
-import { createHubModule, createRecordStore, type HubModule, type RecordStore } from './modules/hub/hub-module.ts'
-import { createHoldJournal } from './modules/hub/legal-holds/hold-journal.ts'
-import { createRecordClock } from './records/record-clock.ts'
-import type { TimeSource } from './records/record-clock.ts'
 import { createIdentityModule, type IdentityModule } from './modules/identity/identity-module.ts'
 import { createInboundModule, type InboundModule } from './modules/inbound/inbound-module.ts'
 import { createInboundSecrets } from './modules/inbound/inbound-secrets.ts'
 import { createKeysModule, type KeysModule } from './modules/keys/keys-module.ts'
 import type { ProvenanceKeyRotator } from './modules/keys/keys-types.ts'
 import { createProvenanceKeyRotation } from './modules/keys/provenance-key-rotation.ts'
+import { createHoldJournal } from './modules/legal-holds/hold-journal.ts'
 import { createSignInLinks } from './modules/links/links-service.ts'
 import type { SignInLinks } from './modules/links/links-types.ts'
 import { type CheckpointStore, openCheckpointStore } from './modules/log/checkpoint-sinks/checkpoint-store.ts'
@@ -49,6 +46,9 @@ import { createWebUiModule } from './modules/web-ui/web-ui-module.ts'
 import { createWebhooksModule, type WebhooksModule } from './modules/webhooks/webhooks-module.ts'
 import type { GovernanceOutbox } from './modules/webhooks/webhooks-types.ts'
 import { createOutboundClients } from './outbound/outbound-clients.ts'
+import { createRecordModules, createRecordStore, type RecordModules, type RecordStore } from './record-modules.ts'
+import type { TimeSource } from './records/record-clock.ts'
+import { createRecordClock } from './records/record-clock.ts'
 import { createDiskSpace, type DiskSettings, type DiskSpace, type FreeBytes } from './storage/disk-space.ts'
 import { openStorage } from './storage/open-storage.ts'
 import type { Storage } from './storage/storage.ts'
@@ -66,7 +66,7 @@ export interface Modules {
   scim: ScimModule
   recordStore: RecordStore
   cmek: CmekModule
-  hub: HubModule
+  hub: RecordModules
   roster: RosterModule
   entitlement: EntitlementModule
   connectors: ConnectorsModule
@@ -224,7 +224,7 @@ export async function createModules(options: ModulesOptions): Promise<Modules> {
     records: () => hub.loggedRecords,
     headSigned: (tenant, head) => checkpoints.keeper.headSigned(tenant, head),
   })
-  const hub: HubModule = createHubModule({
+  const hub: RecordModules = createRecordModules({
     ...shared,
     ...recordStore,
     keys: keys.provenance,

@@ -10,17 +10,14 @@ import { openDatabase } from '../../server/db/open-database.ts'
 import { createMasterKeySecrets } from '../../server/modules/cmek/master-key-secrets.ts'
 import { createExportEncryption } from '../../server/modules/exports/export-encryption.ts'
 import { createExportWriter } from '../../server/modules/exports/files/export-writer.ts'
-import { createHoldCheck } from '../../server/modules/hub/legal-holds/hold-check.ts'
-import { sealedRecords } from '../../server/modules/hub/sealing/sealed-records.ts'
-import { createErasedContentCheck } from '../../server/modules/hub/verification/erased-content-check.ts'
-import { createVerificationPool } from '../../server/modules/hub/verification/provenance-check-pool.ts'
-import {
-  createRecordVerifier,
-  createStoredVerification,
-} from '../../server/modules/hub/verification/record-verifier.ts'
-import { createVerifiedEvents } from '../../server/modules/hub/verification/verified-events.ts'
 import { createProvenanceKeys } from '../../server/modules/keys/provenance-keys-service.ts'
+import { createHoldCheck } from '../../server/modules/legal-holds/hold-check.ts'
 import { createTenantLogs } from '../../server/modules/log/tenant-logs.ts'
+import { sealedRecords } from '../../server/modules/sealing/sealed-records.ts'
+import { createErasedContentCheck } from '../../server/modules/verification/erased-content-check.ts'
+import { createVerificationPool } from '../../server/modules/verification/provenance-check-pool.ts'
+import { createRecordVerifier, createStoredVerification } from '../../server/modules/verification/record-verifier.ts'
+import { createVerifiedEvents } from '../../server/modules/verification/verified-events.ts'
 import { createRecordClock } from '../../server/records/record-clock.ts'
 import { openStorage } from '../../server/storage/open-storage.ts'
 

@@ -1,4 +1,4 @@
-import { createErasureJournal } from '../../server/modules/hub/erasure/erasure-journal.ts'
+import { createErasureJournal } from '../../server/modules/erasure/erasure-journal.ts'
 import type { TestHub } from '../support/hub.ts'
 import { event } from '../telemetry/events.ts'
 

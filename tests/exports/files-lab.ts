@@ -9,12 +9,9 @@ import { createMasterKeySecrets } from '../../server/modules/cmek/master-key-sec
 import { createExportEncryption } from '../../server/modules/exports/export-encryption.ts'
 import type { ExportOrder } from '../../server/modules/exports/exports-types.ts'
 import { createExportWriter, type ExportWriterDeps } from '../../server/modules/exports/files/export-writer.ts'
-import { sealedRecords } from '../../server/modules/hub/sealing/sealed-records.ts'
-import { createVerificationPool } from '../../server/modules/hub/verification/provenance-check-pool.ts'
-import {
-  createRecordVerifier,
-  createStoredVerification,
-} from '../../server/modules/hub/verification/record-verifier.ts'
+import { sealedRecords } from '../../server/modules/sealing/sealed-records.ts'
+import { createVerificationPool } from '../../server/modules/verification/provenance-check-pool.ts'
+import { createRecordVerifier, createStoredVerification } from '../../server/modules/verification/record-verifier.ts'
 import { openStorage } from '../../server/storage/open-storage.ts'
 import type { Storage } from '../../server/storage/storage.ts'
 import { openLogLab } from '../log/log-lab.ts'

@@ -1,8 +1,8 @@
 import { setImmediate as breathe } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Caller, Tenant } from '../../server/http/caller.ts'
-import { findPage, pageMode } from '../../server/modules/hub/records/record-page-store.ts'
-import type { RecordSort } from '../../server/modules/hub/records/record-query-types.ts'
+import { findPage, pageMode } from '../../server/modules/records/record-page-store.ts'
+import type { RecordSort } from '../../server/modules/records/record-query-types.ts'
 import { callerOf, decision, openRecordLab, type RecordLab, telemetry } from '../hub/record-lab.ts'
 
 const recordCount = 100_000

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { sweepPlan } from '../../server/modules/hub/integrity-sweep/sweeper.ts'
+import { sweepPlan } from '../../server/modules/integrity-sweep/sweeper.ts'
 import { decisionDraft } from '../hub/attack-scenes.ts'
 import { laneOf } from '../hub/sweep-lab.ts'
 import { startHub, type TestHub } from '../support/hub.ts'

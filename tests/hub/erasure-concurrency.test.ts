@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { DomainError } from '../../contract/domain-error.ts'
-import type { Erased } from '../../server/modules/hub/erasure/erasure-types.ts'
+import type { Erased } from '../../server/modules/erasure/erasure-types.ts'
 import { decision, pathOf, query, write } from '../api/record-cases.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { startHub, type TestHub } from '../support/hub.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { hardDeleteJob } from '../../server/modules/hub/erasure/erasure-job.ts'
-import type { Erasure } from '../../server/modules/hub/erasure/erasure-types.ts'
+import { hardDeleteJob } from '../../server/modules/erasure/erasure-job.ts'
+import type { Erasure } from '../../server/modules/erasure/erasure-types.ts'
 import type { TenantDirectory } from '../../server/modules/tenants/tenants-types.ts'
 import { decision, pathOf, write } from '../api/record-cases.ts'
 import { fakeClock } from '../support/fake-clock.ts'

@@ -3,9 +3,9 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { canonicalize, type JsonValue } from '../../provenance/index.ts'
 import type { IngestStepRefused } from '../../server/db/ingest-script.ts'
-import { canonicalPieces } from '../../server/modules/hub/idempotency/idempotency-digest.ts'
-import { createIdempotency } from '../../server/modules/hub/idempotency/idempotency-service.ts'
-import type { Idempotency } from '../../server/modules/hub/idempotency/idempotency-types.ts'
+import { canonicalPieces } from '../../server/modules/idempotency/idempotency-digest.ts'
+import { createIdempotency } from '../../server/modules/idempotency/idempotency-service.ts'
+import type { Idempotency } from '../../server/modules/idempotency/idempotency-types.ts'
 import { openRecordLab, type RecordLab } from './record-lab.ts'
 
 let lab: RecordLab

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Tenant } from '../../server/http/caller.ts'
-import type { RecordSort } from '../../server/modules/hub/records/record-query-types.ts'
+import type { RecordSort } from '../../server/modules/records/record-query-types.ts'
 import { callerOf, decision, openRecordLab, type RecordLab } from './record-lab.ts'
 
 let lab: RecordLab

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect } from 'vitest'
 import { DomainError } from '../../contract/domain-error.ts'
 import type { Caller, Tenant } from '../../server/http/caller.ts'
-import type { RetentionRules } from '../../server/modules/hub/retention/retention-types.ts'
+import type { RetentionRules } from '../../server/modules/retention/retention-types.ts'
 import { timeOfMicros } from '../../server/records/monotonic-timestamp.ts'
 import type { FakeClock } from '../support/fake-clock.ts'
 import {

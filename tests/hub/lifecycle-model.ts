@@ -1,4 +1,4 @@
-import type { RetentionRules } from '../../server/modules/hub/retention/retention-types.ts'
+import type { RetentionRules } from '../../server/modules/retention/retention-types.ts'
 
 /**
  * Interface 3.1 with holds, releases, four eyes and retention, as plainly as it can be said. Time goes in whole days:

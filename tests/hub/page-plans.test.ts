@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Tenant } from '../../server/http/caller.ts'
-import { findPage, pageMode } from '../../server/modules/hub/records/record-page-store.ts'
-import type { PageRequest, RecordCriteria } from '../../server/modules/hub/records/record-query-types.ts'
+import { findPage, pageMode } from '../../server/modules/records/record-page-store.ts'
+import type { PageRequest, RecordCriteria } from '../../server/modules/records/record-query-types.ts'
 import { openRecordLab, type RecordLab, telemetry } from './record-lab.ts'
 
 const common = 20_000

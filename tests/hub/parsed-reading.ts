@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../provenance/json.ts'
-import type { RecordReading } from '../../server/modules/hub/records/read-service.ts'
-import type { RecordRelations } from '../../server/modules/hub/records/relation-service.ts'
-import type { VerificationSummary } from '../../server/modules/hub/verification/verification-types.ts'
+import type { RecordReading } from '../../server/modules/records/read-service.ts'
+import type { RecordRelations } from '../../server/modules/records/relation-service.ts'
+import type { VerificationSummary } from '../../server/modules/verification/verification-types.ts'
 
 interface Page {
   records: JsonObject[]

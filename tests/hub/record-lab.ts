@@ -2,30 +2,27 @@ import { expect } from 'vitest'
 import type { RecordType } from '../../contract/literals.ts'
 import { type Scope, scopeNames } from '../../contract/scopes.ts'
 import type { Caller, Tenant } from '../../server/http/caller.ts'
+import { createErasure } from '../../server/modules/erasure/erasure-service.ts'
+import type { ErasureJournal } from '../../server/modules/erasure/erasure-types.ts'
 import { createGovernanceLog } from '../../server/modules/governance/governance-log.ts'
-import { createErasure } from '../../server/modules/hub/erasure/erasure-service.ts'
-import type { ErasureJournal } from '../../server/modules/hub/erasure/erasure-types.ts'
-import { createRecordStore } from '../../server/modules/hub/hub-module.ts'
-import type { RecordDraft } from '../../server/modules/hub/hub-types.ts'
-import { createEventReleases } from '../../server/modules/hub/legal-holds/event-releases.ts'
-import { createHoldCheck } from '../../server/modules/hub/legal-holds/hold-check.ts'
-import type { HoldJournal } from '../../server/modules/hub/legal-holds/hold-journal-types.ts'
-import { createHolds } from '../../server/modules/hub/legal-holds/holds-service.ts'
-import { createRecordPurger } from '../../server/modules/hub/records/purge-service.ts'
-import { createRecordReading } from '../../server/modules/hub/records/read-service.ts'
-import { createRecordRelations } from '../../server/modules/hub/records/relation-service.ts'
-import { createRetentionPolicy } from '../../server/modules/hub/retention/retention-policy.ts'
-import { createRetentionPurge } from '../../server/modules/hub/retention/retention-purge.ts'
-import { createRetention } from '../../server/modules/hub/retention/retention-service.ts'
-import { createErasedContentCheck } from '../../server/modules/hub/verification/erased-content-check.ts'
-import { createVerificationPool } from '../../server/modules/hub/verification/provenance-check-pool.ts'
-import {
-  createRecordVerifier,
-  createStoredVerification,
-} from '../../server/modules/hub/verification/record-verifier.ts'
-import { createTamperReporter } from '../../server/modules/hub/verification/tamper-reporter.ts'
-import { createVerifiedEvents } from '../../server/modules/hub/verification/verified-events.ts'
 import { createProvenanceKeys } from '../../server/modules/keys/provenance-keys-service.ts'
+import { createEventReleases } from '../../server/modules/legal-holds/event-releases.ts'
+import { createHoldCheck } from '../../server/modules/legal-holds/hold-check.ts'
+import type { HoldJournal } from '../../server/modules/legal-holds/hold-journal-types.ts'
+import { createHolds } from '../../server/modules/legal-holds/holds-service.ts'
+import { createRecordPurger } from '../../server/modules/records/purge-service.ts'
+import { createRecordReading } from '../../server/modules/records/read-service.ts'
+import { createRecordRelations } from '../../server/modules/records/relation-service.ts'
+import { createRetentionPolicy } from '../../server/modules/retention/retention-policy.ts'
+import { createRetentionPurge } from '../../server/modules/retention/retention-purge.ts'
+import { createRetention } from '../../server/modules/retention/retention-service.ts'
+import type { RecordDraft } from '../../server/modules/sealing/sealing-types.ts'
+import { createErasedContentCheck } from '../../server/modules/verification/erased-content-check.ts'
+import { createVerificationPool } from '../../server/modules/verification/provenance-check-pool.ts'
+import { createRecordVerifier, createStoredVerification } from '../../server/modules/verification/record-verifier.ts'
+import { createTamperReporter } from '../../server/modules/verification/tamper-reporter.ts'
+import { createVerifiedEvents } from '../../server/modules/verification/verified-events.ts'
+import { createRecordStore } from '../../server/record-modules.ts'
 import type { TimeSource } from '../../server/records/record-clock.ts'
 import { createRecordClock } from '../../server/records/record-clock.ts'
 import { createTestDatabase, type TestDatabaseOptions } from '../support/database.ts'
@@ -124,7 +121,7 @@ export async function openRecordLab(options: RecordLabOptions = {}) {
       retention: createRetention(deps),
       erasure: createErasure({
         ...{ ...deps, erasureList, erasureParticipants: () => [] },
-        overdue: createRetentionPurge({ ...deps, policy: retention }),
+        overdue: createRetentionPurge(deps),
       }),
       relations: parsedRelations(createRecordRelations(deps)),
     }

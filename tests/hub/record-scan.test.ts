@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Database, TenantTx } from '../../server/db/database.ts'
 import type { Tenant } from '../../server/http/caller.ts'
-import { createRecordScan, firstId } from '../../server/modules/hub/integrity-sweep/record-scan.ts'
+import { createRecordScan, firstId } from '../../server/modules/integrity-sweep/record-scan.ts'
 import { decision, openRecordLab, type RecordLab } from './record-lab.ts'
 
 /** The records of an upgrade from before the log: nothing is in it yet. */

@@ -1,12 +1,12 @@
 import { DomainError } from '../../contract/domain-error.ts'
 import type { Database } from '../../server/db/database.ts'
 import type { Tenant } from '../../server/http/caller.ts'
-import { createSweeper, type SweepPlan, sweepPlan } from '../../server/modules/hub/integrity-sweep/sweeper.ts'
-import { holdEvents } from '../../server/modules/hub/legal-holds/hold-events.ts'
-import { createRetentionPolicy } from '../../server/modules/hub/retention/retention-policy.ts'
-import { sealedRecords } from '../../server/modules/hub/sealing/sealed-records.ts'
-import { createErasedContentCheck } from '../../server/modules/hub/verification/erased-content-check.ts'
-import { createTamperReporter } from '../../server/modules/hub/verification/tamper-reporter.ts'
+import { createSweeper, type SweepPlan, sweepPlan } from '../../server/modules/integrity-sweep/sweeper.ts'
+import { holdEvents } from '../../server/modules/legal-holds/hold-events.ts'
+import { createRetentionPolicy } from '../../server/modules/retention/retention-policy.ts'
+import { sealedRecords } from '../../server/modules/sealing/sealed-records.ts'
+import { createErasedContentCheck } from '../../server/modules/verification/erased-content-check.ts'
+import { createTamperReporter } from '../../server/modules/verification/tamper-reporter.ts'
 import type { TestHub } from '../support/hub.ts'
 
 /** Of a sweeper that does not wait: for tests. */

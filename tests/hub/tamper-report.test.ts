@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Caller, Tenant } from '../../server/http/caller.ts'
-import type { TamperFinding } from '../../server/modules/hub/verification/verification-types.ts'
+import type { TamperFinding } from '../../server/modules/verification/verification-types.ts'
 import { callerOf, decision, openRecordLab, type RecordLab } from './record-lab.ts'
 
 let lab: RecordLab

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { bufferEndOf } from '../../provenance/purge-event.ts'
-import { checkTombstone, type StateChange } from '../../server/modules/hub/integrity-sweep/event-check.ts'
-import type { TombstoneRow } from '../../server/modules/hub/integrity-sweep/sweep-store.ts'
+import { checkTombstone, type StateChange } from '../../server/modules/integrity-sweep/event-check.ts'
+import type { TombstoneRow } from '../../server/modules/integrity-sweep/sweep-store.ts'
 
 const purgedAt = '2026-03-14T09:26:53.589793Z'
 const end = '2026-04-13T09:26:53.589793Z'

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { BroadcastChannel } from 'node:worker_threads'
-import type { VerificationTask } from '../../server/modules/hub/verification/provenance-check.ts'
-import { checkRecords } from '../../server/modules/hub/verification/provenance-check.ts'
+import type { VerificationTask } from '../../server/modules/verification/provenance-check.ts'
+import { checkRecords } from '../../server/modules/verification/provenance-check.ts'
 
 /** Says that it has begun, and checks the records once the test says so. */
 export default async function check(task: VerificationTask): Promise<Uint8Array> {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { canonicalize, type JsonObject } from '../../provenance/index.ts'
-import type { CommonMembers } from '../../server/modules/hub/hub-types.ts'
+import type { CommonMembers } from '../../server/modules/sealing/sealing-types.ts'
 import { eventMembers } from '../../server/modules/telemetry/ingest/event-members.ts'
 import { EventSchema } from '../../server/modules/telemetry/telemetry-schemas.ts'
 

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { expect } from 'vitest'
-import type { AuditFinding } from '../../server/modules/hub/integrity-sweep/sweep-types.ts'
+import type { AuditFinding } from '../../server/modules/integrity-sweep/sweep-types.ts'
 import type { TestHub, TestTenant } from '../support/hub.ts'
 import { event } from './events.ts'
 

@@ -1,4 +1,4 @@
-import type { ErasureParticipant } from '../hub/erasure/erasure-types.ts'
+import type { ErasureParticipant } from '../erasure/erasure-types.ts'
 import { coworksNaming, setSkills } from './coworks/coworks-store.ts'
 import { forgetNames, lockSkills } from './entitlement-store.ts'
 

@@ -1,4 +1,4 @@
-import type { ErasedRecord, ErasureParticipant } from '../hub/erasure/erasure-types.ts'
+import type { ErasedRecord, ErasureParticipant } from '../erasure/erasure-types.ts'
 import type { ExportExpiry } from './exports-types.ts'
 
 interface Life {

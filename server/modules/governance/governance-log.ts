@@ -1,5 +1,6 @@
 import type { JsonValue } from '../../../provenance/json.ts'
-import type { RecordDraft, RecordSealer, RecordWriter } from '../hub/hub-types.ts'
+import type { RecordWriter } from '../records/records-types.ts'
+import type { RecordDraft, RecordSealer } from '../sealing/sealing-types.ts'
 import type { GovernanceOutbox } from '../webhooks/webhooks-types.ts'
 import type { Actor, ClientEvents, GovernanceEvent, GovernanceLog } from './governance-types.ts'
 

@@ -6,7 +6,7 @@ import type { Database, TenantTx } from '../../db/database.ts'
 import type { Caller } from '../../http/caller.ts'
 import { type CursorBinding, openCursor, signCursor } from '../../http/cursor.ts'
 import type { RecordClock } from '../../records/record-clock.ts'
-import type { LogEntryPlace, LogEntryRecords, Viewer } from '../hub/records/log-entry-records-types.ts'
+import type { LogEntryPlace, LogEntryRecords, Viewer } from '../records/log-entry-records-types.ts'
 import type { EntriesQuery } from './log-schemas.ts'
 import type { TenantLogs } from './log-types.ts'
 

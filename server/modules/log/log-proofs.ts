@@ -11,7 +11,7 @@ import {
 import type { Database } from '../../db/database.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
 import type { RecordClock } from '../../records/record-clock.ts'
-import type { LogEntryRecords, RecordPlace } from '../hub/records/log-entry-records-types.ts'
+import type { LogEntryRecords, RecordPlace } from '../records/log-entry-records-types.ts'
 import { logCrypto } from './log-crypto.ts'
 import type { TenantLogs } from './log-types.ts'
 import { explained } from './tenant-logs.ts'

@@ -5,7 +5,7 @@ import { IdempotencyHeader } from '../../../contract/request-schemas.ts'
 import { ReceiptSchema, replayedHeader } from '../../../contract/response-schemas.ts'
 import type { JsonValue } from '../../../provenance/index.ts'
 import { addRoute, rawJson } from '../../http/route.ts'
-import type { RecordReceipt } from '../hub/hub-types.ts'
+import type { RecordReceipt } from '../records/records-types.ts'
 import { BatchAnswerSchema, BatchSchema, EventSchema } from './telemetry-schemas.ts'
 import type { BatchAnswer, Telemetry } from './telemetry-types.ts'
 

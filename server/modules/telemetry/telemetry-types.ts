@@ -3,7 +3,7 @@ import type { SkillState } from '../../../contract/literals.ts'
 import type { ProblemSlug } from '../../../contract/problems.ts'
 import type { JsonValue } from '../../../provenance/json.ts'
 import type { Caller } from '../../http/caller.ts'
-import type { RecordReceipt } from '../hub/hub-types.ts'
+import type { RecordReceipt } from '../records/records-types.ts'
 
 /** The data that telemetry of a tenant is checked against. */
 export interface Catalogue {

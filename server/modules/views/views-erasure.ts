@@ -1,7 +1,7 @@
 import { viewsLockClass } from '../../db/advisory-locks.ts'
 import { lockTenant } from '../../db/tenant-lock.ts'
 import { usersWithoutRecords } from '../../db/users-without-records.ts'
-import type { ErasureParticipant } from '../hub/erasure/erasure-types.ts'
+import type { ErasureParticipant } from '../erasure/erasure-types.ts'
 import { deleteViewsNaming } from './views-store.ts'
 
 /** Deletes views whose query names users without remaining records, since they would show nothing. */

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../../../provenance/json.ts'
 import type { TenantTx } from '../../../db/database.ts'
-import type { ReadableRecords } from '../../hub/hub-types.ts'
+import type { ReadableRecords } from '../../records/records-types.ts'
 import type { EntitledSkill, SkillGrants } from '../grants-types.ts'
 import { countPublished, grantsOfPublished, type PublishedVersionRow, publishedVersions } from './published-store.ts'
 

@@ -2,6 +2,7 @@ import { setImmediate as breathe, setTimeout as sleep } from 'node:timers/promis
 import { isUnavailable } from '../../../../contract/domain-error.ts'
 import type { Database, TenantTx } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
+import type { TenantLogs } from '../../log/log-types.ts'
 import type {
   LogSpan,
   RecordSelection,
@@ -9,9 +10,8 @@ import type {
   SealedRecords,
   SelectedEntry,
   SelectedRows,
-} from '../../hub/sealing/sealed-records-types.ts'
-import type { StoredVerification, Verification } from '../../hub/verification/verification-types.ts'
-import type { TenantLogs } from '../../log/log-types.ts'
+} from '../../sealing/sealed-records-types.ts'
+import type { StoredVerification, Verification } from '../../verification/verification-types.ts'
 import type { EntryPart, PartPages } from './export-parts-types.ts'
 
 export interface PartsRequest {

@@ -1,6 +1,6 @@
 import type { StoredSeal } from '../../../records/record-rows.ts'
-import type { ProvenRecord } from '../../hub/sealing/sealed-records-types.ts'
-import type { Verification } from '../../hub/verification/verification-types.ts'
+import type { ProvenRecord } from '../../sealing/sealed-records-types.ts'
+import type { Verification } from '../../verification/verification-types.ts'
 
 /** The exported data of one log entry, or of a part of it if its records have many megabytes. */
 export interface EntryPart {

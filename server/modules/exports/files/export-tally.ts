@@ -1,4 +1,4 @@
-import type { VerificationSummary } from '../../hub/verification/verification-types.ts'
+import type { VerificationSummary } from '../../verification/verification-types.ts'
 import type { ExportProgress } from '../exports-types.ts'
 import type { EntryPart } from './export-parts-types.ts'
 

@@ -4,7 +4,7 @@ import { PassThrough } from 'node:stream'
 import type { ManifestSeal } from '../../../../provenance/export/export-manifest.ts'
 import { canonicalize } from '../../../../provenance/index.ts'
 import type { Storage } from '../../../storage/storage.ts'
-import type { SealedRecords } from '../../hub/sealing/sealed-records-types.ts'
+import type { SealedRecords } from '../../sealing/sealed-records-types.ts'
 import type { EntryPart } from './export-parts-types.ts'
 import type { ReservedBytes } from './reserved-bytes.ts'
 

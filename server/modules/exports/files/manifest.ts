@@ -3,9 +3,9 @@ import { Readable } from 'node:stream'
 import { type ExportManifest, exportStatementText } from '../../../../provenance/export/export-manifest.ts'
 import { canonicalize, keyDocumentEntry, signedNote } from '../../../../provenance/index.ts'
 import type { Storage } from '../../../storage/storage.ts'
-import type { LogSpan } from '../../hub/sealing/sealed-records-types.ts'
 import type { ProvenanceSigner, PublishedKey } from '../../keys/keys-types.ts'
 import type { LogHead, RangeProof } from '../../log/log-types.ts'
+import type { LogSpan } from '../../sealing/sealed-records-types.ts'
 import type { ExportOrder } from '../exports-types.ts'
 
 export interface ManifestParts {

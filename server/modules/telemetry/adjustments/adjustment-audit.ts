@@ -1,7 +1,7 @@
 import { type AdjustmentKind, added, adjustmentPage, storedSums, sumOf } from '../../../db/adjustment-sums.ts'
 import type { Database, TenantTx } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
-import type { AuditFinding, FigureAudit } from '../../hub/integrity-sweep/sweep-types.ts'
+import type { AuditFinding, FigureAudit } from '../../integrity-sweep/sweep-types.ts'
 import { provenSums } from './adjustment-store.ts'
 
 /** The cost of a row, in records: it is hashed, and neither parsed nor counted. */

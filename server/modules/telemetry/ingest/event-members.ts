@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../../provenance/index.ts'
-import type { CommonMembers } from '../../hub/hub-types.ts'
+import type { CommonMembers } from '../../sealing/sealing-types.ts'
 
 /**
  * Returns the canonical object of an event, with its members in the order of their names (RFC 8785, section 3.2.3).

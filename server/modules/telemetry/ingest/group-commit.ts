@@ -1,6 +1,6 @@
 import { DomainError } from '../../../../contract/domain-error.ts'
 import type { Tenant } from '../../../http/caller.ts'
-import type { RecordReceipt } from '../../hub/hub-types.ts'
+import type { RecordReceipt } from '../../records/records-types.ts'
 import { ClaimRefused, type EventWriter, type Submission } from './event-writer.ts'
 
 /**

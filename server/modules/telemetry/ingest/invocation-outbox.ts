@@ -1,6 +1,6 @@
 import type { IngestStep } from '../../../db/ingest-script.ts'
 import { createEventLoopYielder } from '../../../http/event-loop-yielder.ts'
-import type { SealedBatch } from '../../hub/hub-types.ts'
+import type { SealedBatch } from '../../sealing/sealing-types.ts'
 import type { InvocationWatch, InvocationWatches, WebhookOutbox } from '../../webhooks/webhooks-types.ts'
 import type { RatedEvent } from './event-writer.ts'
 

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { isJsonObject, type JsonObject } from '../../../../provenance/json.ts'
 import type { TenantTx } from '../../../db/database.ts'
-import type { Records } from '../../hub/hub-types.ts'
+import type { Records } from '../../records/records-types.ts'
 import type { PriceOverride } from './price-override-types.ts'
 import { allPrices, findPriceEvents, inOrder } from './prices-store.ts'
 

@@ -6,7 +6,7 @@ import { formatTimestamp, parseTimestamp } from '../../../../contract/timestamp.
 import type { Database, DatabaseLog, TenantTx } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import type { GovernanceLog } from '../../governance/governance-types.ts'
-import type { Records } from '../../hub/hub-types.ts'
+import type { Records } from '../../records/records-types.ts'
 import { adjustSums } from '../adjustments/adjustment-store.ts'
 import { usdOfExactMicros } from '../summary/summary-response.ts'
 import { repricePart } from './repricing-part.ts'

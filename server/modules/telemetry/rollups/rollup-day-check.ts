@@ -1,6 +1,6 @@
 import type { TenantTx } from '../../../db/database.ts'
 import { createEventLoopYielder } from '../../../http/event-loop-yielder.ts'
-import type { AuditFinding } from '../../hub/integrity-sweep/sweep-types.ts'
+import type { AuditFinding } from '../../integrity-sweep/sweep-types.ts'
 import { usdOfExactMicros } from '../summary/summary-response.ts'
 import { auditedRows, isDayOpen } from './rollup-audit-store.ts'
 import { type Cell, Figures, keptBy } from './rollup-cells.ts'

@@ -1,7 +1,7 @@
 import { alertsLockClass } from '../../../db/advisory-locks.ts'
 import { lockTenant } from '../../../db/tenant-lock.ts'
 import { usersWithoutRecords } from '../../../db/users-without-records.ts'
-import type { ErasureParticipant } from '../../hub/erasure/erasure-types.ts'
+import type { ErasureParticipant } from '../../erasure/erasure-types.ts'
 import { lockWebhooks } from '../webhook-lock-store.ts'
 import { removeAlertsAbout } from './alerts-store.ts'
 

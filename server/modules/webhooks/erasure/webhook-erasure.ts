@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonValue } from '../../../../provenance/json.ts'
 import type { TenantTx } from '../../../db/database.ts'
 import { usersWithoutRecords } from '../../../db/users-without-records.ts'
-import type { ErasedRecord, ErasureParticipant } from '../../hub/erasure/erasure-types.ts'
+import type { ErasedRecord, ErasureParticipant } from '../../erasure/erasure-types.ts'
 import { type QueuedMessage, readMessages, writeMessages } from '../outbox/outbox-message.ts'
 import { deleteOutboxRows, updateOutboxRow } from '../outbox/outbox-store.ts'
 import { lockWebhooks } from '../webhook-lock-store.ts'

@@ -1,0 +1,26 @@
+import type { FastifyInstance } from 'fastify'
+import type { TenantLogs } from '../log/log-types.ts'
+import type { RetentionPolicy } from '../retention/retention-types.ts'
+import type { TenantDirectory } from '../tenants/tenants-types.ts'
+import { createDeletionCertificates } from './certificate-service.ts'
+import { createDestructionRules } from './destruction-rules.ts'
+import { hardDeleteJob } from './erasure-job.ts'
+import { addErasureRoutes } from './erasure-routes.ts'
+import { createErasure } from './erasure-service.ts'
+
+/** Creates the erasure of purged records, its job, deletion certificates, and the rules for destroying all content. */
+export function createErasureModule(
+  deps: Parameters<typeof createErasure>[0] & {
+    directory: TenantDirectory
+    logs: TenantLogs
+    retention: RetentionPolicy
+  },
+) {
+  const erasure = createErasure(deps)
+  return {
+    erasure,
+    destruction: createDestructionRules(deps),
+    routes: (app: FastifyInstance) => addErasureRoutes(app, createDeletionCertificates(deps)),
+    jobs: [hardDeleteJob({ ...deps, erasure })],
+  }
+}

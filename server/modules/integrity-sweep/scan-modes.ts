@@ -1,0 +1,169 @@
+import type { Tenant } from '../../http/caller.ts'
+import { microsOf, timeOfMicros } from '../../records/monotonic-timestamp.ts'
+import type { RecordClock } from '../../records/record-clock.ts'
+import { isCorruptionError } from '../../records/record-errors.ts'
+import { firstId } from './record-scan.ts'
+import { readSweep, type SweepRead } from './sweep-row.ts'
+import type { Stepped, SweepDeps, SweepSteps } from './sweep-steps.ts'
+import { claimSweep, findSweep, type Lane, releaseSweep, type SweepRow } from './sweeps-store.ts'
+import type { Throttle } from './throttle.ts'
+
+/** The limits of one time slice for a tenant. */
+export interface ScanStep {
+  pace: Throttle
+  signal: AbortSignal
+  /** Approximate number of records after which the next tenant follows. */
+  turnRecords: number
+}
+
+/** `more`: continues in the next time slice; `busy`: another process holds the claim. */
+export type Turned = 'done' | 'more' | 'busy'
+
+/** The scan modes of hub.sweeps. Any process continues where another stopped. */
+export interface ScanModes {
+  /** Follows the end of the log. */
+  recent(tenant: Tenant, turn: ScanStep): Promise<Turned>
+  /** Scans all data of a tenant, and starts again at the end. */
+  pass(tenant: Tenant, turn: ScanStep): Promise<Turned>
+}
+
+/** Duration of a claim in microseconds, after which a crashed process loses it. A time slice takes some seconds. */
+const claimMicros = 60_000_000
+/** Maximum difference between the clocks of processes, in microseconds. */
+const claimSlackMicros = 60_000_000
+/**
+ * Maximum backlog of the recent scan in records: half a minute of its rate. It leaves faster growth to the full scan,
+ * so that it always checks the newest records.
+ */
+const behindRecordsMax = 75_000
+
+export function createScanModes(deps: SweepDeps & { clock: RecordClock }, steps: SweepSteps): ScanModes {
+  const { database, logs, clock, tampering } = deps
+
+  const claim = (tenant: Tenant, lane: Lane) =>
+    database.withTenant(tenant.slug, async (tx): Promise<SweepRead | undefined> => {
+      const { micros, createdAt: now } = clock.next()
+      const until = timeOfMicros(micros + claimMicros)
+      const times = { now, until, claimedMax: timeOfMicros(micros + claimMicros + claimSlackMicros) }
+      const stored = await claimSweep(tx, lane, times)
+      return stored && readSweep(stored, times)
+    })
+
+  /**
+   * Returns the size of the log and the progress of the recent scan; undefined if the head cannot be read, which full
+   * scans report.
+   */
+  async function endOf(tenant: Tenant): Promise<{ treeSize: number; seen: number } | undefined> {
+    try {
+      return await database.withTenant(
+        tenant.slug,
+        async (tx) => {
+          const head = await logs.head(tx)
+          return { treeSize: head?.treeSize ?? 0, seen: Number((await findSweep(tx, 'recent'))?.log_index ?? 0) }
+        },
+        { readOnly: true },
+      )
+    } catch (error) {
+      if (!isCorruptionError(error)) throw error
+      return undefined
+    }
+  }
+
+  async function save(tenant: Tenant, row: SweepRow): Promise<void> {
+    const { lane, claimed_until, ...progress } = row
+    await database.withTenant(tenant.slug, (tx) =>
+      releaseSweep(tx, lane as Lane, claimed_until!, { ...progress, updated_at: clock.next().createdAt }),
+    )
+  }
+
+  /** Runs the work within a claim. Always releases the claim, with the progress so far. */
+  async function within(tenant: Tenant, lane: Lane, work: (row: SweepRow) => Promise<Turned>): Promise<Turned> {
+    const claimed = await claim(tenant, lane)
+    if (claimed === undefined) return 'busy'
+    const { row, findings } = claimed
+    if (findings.length > 0) {
+      tampering.report(
+        tenant,
+        findings.map((finding) => ({ ...finding, service: 'sweeper' })),
+      )
+    }
+    try {
+      return await work(row)
+    } finally {
+      await save(tenant, row)
+    }
+  }
+
+  function isOver(row: SweepRow): boolean {
+    return microsOf(row.claimed_until!) - clock.next().micros < claimMicros / 2
+  }
+
+  function count(row: SweepRow, { checked, failed, inconsistent }: Stepped): void {
+    row.checked += checked
+    row.failed += failed + inconsistent
+  }
+
+  return {
+    async recent(tenant, { pace, signal, turnRecords }) {
+      const end = await endOf(tenant)
+      if (end === undefined || end.seen === end.treeSize) return 'done'
+      const { treeSize } = end
+      return within(tenant, 'recent', async (row) => {
+        // A log that was rolled back ends at its present size.
+        const start =
+          row.log_index > treeSize ? treeSize : Math.max(row.log_index, treeSize - steps.entriesWorth(behindRecordsMax))
+        row.log_index = start
+        for (let spent = 0; spent < turnRecords && !signal.aborted && !isOver(row); ) {
+          const step = await steps.page(tenant, row.log_index)
+          if (step.next === undefined) {
+            row.finished_at = clock.next().createdAt
+            return 'done'
+          }
+          row.log_index = step.next
+          count(row, step)
+          spent += step.cost
+          await pace.spend(step.cost)
+        }
+        return 'more'
+      })
+    },
+
+    pass(tenant, { pace, signal, turnRecords }) {
+      return within(tenant, 'all', async (row) => {
+        if (row.log_index === 0 && row.after_id === null) {
+          Object.assign(row, { started_at: clock.next().createdAt, checked: 0, failed: 0 })
+          count(row, await steps.head(tenant))
+        }
+        let spent = 0
+        // Each time slice makes progress, even if it must end at once.
+        do {
+          const cost = row.after_id === null ? await passPage(tenant, row) : await passScan(tenant, row)
+          if (cost === undefined) return 'done'
+          spent += cost
+          await pace.spend(cost)
+        } while (spent < turnRecords && !signal.aborted && !isOver(row))
+        return 'more'
+      })
+    },
+  }
+
+  async function passPage(tenant: Tenant, row: SweepRow): Promise<number> {
+    const step = await steps.page(tenant, row.log_index)
+    count(row, step)
+    if (step.next === undefined) row.after_id = firstId
+    else row.log_index = step.next
+    return step.cost
+  }
+
+  /** Scans a page of records. Returns undefined at the end of the pass. */
+  async function passScan(tenant: Tenant, row: SweepRow): Promise<number | undefined> {
+    const step = await steps.scan(tenant, row.after_id!)
+    count(row, step)
+    if (step.next !== undefined) {
+      row.after_id = step.next
+      return step.cost
+    }
+    Object.assign(row, { log_index: 0, after_id: null, finished_at: clock.next().createdAt })
+    return undefined
+  }
+}

@@ -1,0 +1,126 @@
+import { validationFailed } from '../../../contract/domain-error.ts'
+import { canSee } from '../../../contract/record-visibility.ts'
+import { parseTimestamp } from '../../../contract/timestamp.ts'
+import type { Database, TenantTx } from '../../db/database.ts'
+import type { Caller } from '../../http/caller.ts'
+import { openCursor, pageOf, signCursor } from '../../http/cursor.ts'
+import type { RecordClock } from '../../records/record-clock.ts'
+import { recordNotFound } from '../../records/record-errors.ts'
+import { findRecord } from '../../records/record-store.ts'
+import type { GovernanceLog } from '../governance/governance-types.ts'
+import type { RetentionPolicy } from '../retention/retention-types.ts'
+import { releaseDetails, releasedKind } from './hold-events.ts'
+import type { Release } from './holds-types.ts'
+import { insertRelease, releasesAfter } from './releases-store.ts'
+
+interface ReleaseAnswer {
+  release_id: string
+  record_id: string
+  reason: string
+  created_at: string
+  expires_at?: string
+}
+
+interface ReleasePage {
+  items: (ReleaseAnswer & { created_by: string })[]
+  next_cursor: string | null
+}
+
+/** Creates and lists releases that permit purging governance events. Record ids are in lower case, as stored. */
+export interface EventReleases {
+  /**
+   * Creates a release.
+   *
+   * @throws DomainError `validation-failed` for a record of another type, and for an end in the past; `not-found` for a
+   *   record of another type that the caller can neither see nor purge
+   */
+  create(
+    caller: Caller,
+    recordId: string,
+    request: { reason: string; expires_at?: string | undefined },
+  ): Promise<ReleaseAnswer>
+  /** Lists all releases of the record, oldest first, including ended ones. */
+  list(caller: Caller, recordId: string, page: { limit: number; cursor?: string | undefined }): Promise<ReleasePage>
+}
+
+export function createEventReleases(deps: {
+  database: Database
+  clock: RecordClock
+  governance: GovernanceLog
+  retention: RetentionPolicy
+  cursorKey: Buffer
+}): EventReleases {
+  const { database, clock, governance, retention, cursorKey } = deps
+
+  /**
+   * Throws unless the record is a governance event. The error reveals existence and type only to callers whose scopes
+   * permit it.
+   */
+  async function requireEvent(tx: TenantTx, { scopes }: Caller, recordId: string, now: string): Promise<void> {
+    const record = await findRecord(tx, recordId, now)
+    if (record === undefined) throw recordNotFound(recordId)
+    const { record_type: type } = record
+    if (type === 'governance_event') return
+    const isSeen = canSee(scopes, type)
+    if (!isSeen && !scopes.has('hub:purge')) throw recordNotFound(recordId)
+    const detail = `is ${isSeen ? `a ${type}` : 'of another type'}; only a governance_event takes a release`
+    throw validationFailed([{ pointer: '/path/record_id', detail }])
+  }
+
+  return {
+    create(caller, recordId, { reason, expires_at }) {
+      const { tenant } = caller
+      const { recordId: releaseId, createdAt: now } = clock.next()
+      const expiresAt = expires_at === undefined ? null : requireFuture(expires_at, now)
+      return database.withTenant(tenant.slug, async (tx) => {
+        await requireEvent(tx, caller, recordId, now)
+        const release: Release = {
+          release_id: releaseId,
+          record_id: recordId,
+          reason,
+          created_at: now,
+          created_by: caller.subject,
+          expires_at: expiresAt,
+          event_id: null,
+        }
+        const event = await governance.append(tx, tenant, {
+          kind: releasedKind,
+          subject: `record:${recordId}`,
+          details: { ...releaseDetails(release), ...((await retention.inForce(tx)).four_eyes && { four_eyes: true }) },
+          actor: caller,
+        })
+        await insertRelease(tx, { ...release, event_id: event.recordId })
+        return answerOf(release)
+      })
+    },
+
+    async list(caller, recordId, { limit, cursor }) {
+      const { tenant } = caller
+      const binding = { tenant: tenant.slug, operation: 'listReleases', query: { record_id: recordId } }
+      const after = cursor === undefined ? undefined : (openCursor(cursorKey, binding, cursor) as string)
+      const rows = await database.withTenant(
+        tenant.slug,
+        async (tx) => {
+          await requireEvent(tx, caller, recordId, clock.next().createdAt)
+          return releasesAfter(tx, recordId, after, limit + 1)
+        },
+        { readOnly: true, inIndexOrder: true },
+      )
+      const { shown, next_cursor } = pageOf(rows, limit, (last) => signCursor(cursorKey, binding, last.release_id))
+      return { items: shown.map((row) => ({ ...answerOf(row), created_by: row.created_by })), next_cursor }
+    },
+  }
+}
+
+function answerOf({ release_id, record_id, reason, created_at, expires_at }: Release): ReleaseAnswer {
+  return { release_id, record_id, reason, created_at, ...(expires_at === null ? {} : { expires_at }) }
+}
+
+function requireFuture(expiresAt: string, now: string): string {
+  const parsed = parseTimestamp(expiresAt)
+  if (parsed === undefined) {
+    throw validationFailed([{ pointer: '/expires_at', detail: 'must be an RFC 3339 timestamp' }])
+  }
+  if (parsed.text <= now) throw validationFailed([{ pointer: '/expires_at', detail: 'must be in the future' }])
+  return parsed.text
+}

@@ -1,0 +1,82 @@
+import type { FastifyInstance } from 'fastify'
+import { filterHoldsMax, pageSizeDefault } from '../../../contract/limits.ts'
+import { addRoute } from '../../http/route.ts'
+import {
+  HoldList,
+  HoldParams,
+  HoldSchema,
+  HoldsQuery,
+  holdLocation,
+  PlaceHoldBody,
+  ReleaseHoldBody,
+  WholeHoldSchema,
+} from './holds-schemas.ts'
+import type { Holds } from './holds-service.ts'
+
+/** Returns the id in lower case. Clients may send UUIDs in either case (RFC 9562, section 4). */
+function idOf(request: { params: { hold_id: string } }): string {
+  return request.params.hold_id.toLowerCase()
+}
+
+export function addHoldRoutes(app: FastifyInstance, holds: Holds): void {
+  addRoute(
+    app,
+    'placeHold',
+    {
+      description:
+        'While a hold is over a record, it cannot be purged or erased; many may be over one. It takes one of ' +
+        '`record_ids`, a `filter` with at least one condition, and `"all": true` for every record. The last two also ' +
+        'cover records that are written later. Records that are purged ' +
+        `already keep what is left of their recovery buffer until no hold is over them. At most ${filterHoldsMax} with a ` +
+        'filter or `all` are in force in a tenant.',
+      body: PlaceHoldBody,
+      response: { 201: HoldSchema },
+      responseHeaders: { 201: holdLocation },
+      problems: ['invalid-tenant'],
+    },
+    async (request, reply) => {
+      const hold = await holds.place(request.caller, request.body)
+      reply.code(201).header('location', `/api/v1/hub/legal-holds/${hold.hold_id}`)
+      return hold
+    },
+  )
+
+  addRoute(
+    app,
+    'listHolds',
+    { description: 'The oldest first.', querystring: HoldsQuery, response: { 200: HoldList } },
+    async (request) => {
+      const { limit = pageSizeDefault, cursor, ...filter } = request.query
+      return holds.list(request.caller.tenant, filter, { limit, cursor })
+    },
+  )
+
+  addRoute(
+    app,
+    'getHold',
+    {
+      description: 'With the ids of its records, or its filter.',
+      params: HoldParams,
+      response: { 200: WholeHoldSchema },
+    },
+    async (request) => holds.get(request.caller.tenant, idOf(request)),
+  )
+
+  addRoute(
+    app,
+    'releaseHold',
+    {
+      description:
+        'Ends the hold permanently. The recovery period of its purged records resumes, unless another hold covers them. ' +
+        'Repeating the request returns the same response. If four eyes are required, the person who purged such a ' +
+        'record must not release it (`legal-hold`).',
+      params: HoldParams,
+      body: ReleaseHoldBody,
+      // A missing body then fails with the missing reason.
+      bodyOptional: true,
+      response: { 200: HoldSchema },
+      problems: ['legal-hold'],
+    },
+    async (request) => holds.release(request.caller, idOf(request), request.body.reason),
+  )
+}

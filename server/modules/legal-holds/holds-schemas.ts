@@ -1,0 +1,105 @@
+import { type Static, Type } from 'typebox'
+import { holdNameLengthMax, holdRecordsAnswered, holdRecordsMax } from '../../../contract/limits.ts'
+import { recordFilterMembers } from '../../../contract/record-filter.ts'
+import { PageQuery } from '../../../contract/request-schemas.ts'
+import { NextCursor } from '../../../contract/response-schemas.ts'
+import { exampleId, uuid } from '../../records/record-schemas.ts'
+
+const subject = { description: 'Subject of the token', examples: ['usr_7Kd2mQx9RtVb4LhZs8WcNp3F'] }
+
+const time = (description: string) => Type.String({ description, examples: ['2026-03-14T09:26:53.589793Z'] })
+const Name = Type.String({
+  minLength: 1,
+  maxLength: holdNameLengthMax,
+  pattern: '^[^\\s\\p{C}]([^\\p{C}]*[^\\s\\p{C}])?$',
+  'x-must-be': `1 to ${holdNameLengthMax} characters without line breaks, or spaces at its ends`,
+  description: 'Name of the matter',
+  examples: ['Case 17'],
+})
+const reason = (example: string) => Type.String({ minLength: 1, maxLength: 500, examples: [example] })
+
+const { tenant_id: _tenantId, ...storedFilterMembers } = recordFilterMembers
+
+// Opaque to callers: an id of any other form is not found.
+export const HoldParams = Type.Object(
+  { hold_id: Type.String({ description: 'Id of the hold', examples: [exampleId] }) },
+  { additionalProperties: false },
+)
+
+export const PlaceHoldBody = Type.Object(
+  {
+    name: Name,
+    reason: reason('Litigation over the renewal of 2025'),
+    record_ids: Type.Optional(
+      Type.Array(uuid('A record'), {
+        minItems: 1,
+        maxItems: holdRecordsMax,
+        description: 'The records, of which one that is there twice counts once; or else `filter` or `all`',
+      }),
+    ),
+    filter: Type.Optional(
+      Type.Object(recordFilterMembers, {
+        additionalProperties: false,
+        description:
+          'All records that match, those that are written later too; or else `record_ids`. At least one condition is ' +
+          'required: a hold over every record takes `all`',
+        examples: [{ record_type: ['output', 'decision'], user_id: 'user:ada@example.com' }],
+      }),
+    ),
+    all: Type.Optional(
+      Type.Boolean({
+        description:
+          '`true` for every record of the tenant, those that are written later too; without `record_ids` and `filter`',
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)
+export type PlaceHoldBody = Static<typeof PlaceHoldBody>
+
+export const ReleaseHoldBody = Type.Object({ reason: reason('The matter is settled') }, { additionalProperties: false })
+
+const holdMembers = {
+  hold_id: uuid('Id of the hold'),
+  name: Type.String({ examples: ['Case 17'] }),
+  reason: Type.String({ examples: ['Litigation over the renewal of 2025'] }),
+  active: Type.Boolean({ description: 'Not released' }),
+  record_count: Type.Optional(
+    Type.Integer({ description: 'How many records it names; absent with `filter` and `all`' }),
+  ),
+  filter: Type.Optional(
+    Type.Object(storedFilterMembers, { additionalProperties: false, description: 'Without members for `all`' }),
+  ),
+  all: Type.Optional(Type.Boolean({ description: '`true` where it is over every record of the tenant' })),
+  created_at: time('When it began'),
+  created_by: Type.String(subject),
+  released_at: Type.Optional(time('When it ended')),
+  released_by: Type.Optional(Type.String(subject)),
+  release_reason: Type.Optional(Type.String({ examples: ['The matter is settled'] })),
+}
+
+export const HoldSchema = Type.Object(holdMembers, { additionalProperties: false })
+
+export const WholeHoldSchema = Type.Object(
+  {
+    ...holdMembers,
+    record_ids: Type.Optional(
+      Type.Array(uuid('A record'), {
+        description: `The first ${holdRecordsAnswered} of those that it names, in the order of their ids`,
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)
+
+export const HoldsQuery = Type.Object(
+  { ...PageQuery.properties, active: Type.Optional(Type.Boolean({ description: 'Without it, both' })) },
+  { additionalProperties: false },
+)
+
+export const HoldList = Type.Object(
+  { items: Type.Array(HoldSchema), next_cursor: NextCursor },
+  { additionalProperties: false },
+)
+
+export const holdLocation = { Location: Type.String({ examples: [`/api/v1/hub/legal-holds/${exampleId}`] }) }

@@ -1,0 +1,63 @@
+import { holdsNamedMax } from '../../../contract/limits.ts'
+import { canSee } from '../../../contract/record-visibility.ts'
+import type { Database } from '../../db/database.ts'
+import type { Caller } from '../../http/caller.ts'
+import type { RecordClock } from '../../records/record-clock.ts'
+import { recordNotFound } from '../../records/record-errors.ts'
+import { heldRecordOf } from '../../records/record-rows.ts'
+import { findStates } from '../../records/record-state-store.ts'
+import { findRecord } from '../../records/record-store.ts'
+import type { HoldCheck, HoldName } from './holds-types.ts'
+
+export interface RecordStateAnswer {
+  record_id: string
+  is_purged: boolean
+  purged_at?: string
+  purged_by?: string
+  purge_reason?: string
+  hard_delete_after?: string
+  holds: HoldName[]
+  truncated: boolean
+}
+
+/** Reports the holds over a record and the end of its recovery period. Record ids are in lower case, as stored. */
+export interface RecordStates {
+  /** Returns the state of a record. Throws `not-found` also for a record that the caller can neither see nor purge. */
+  get(caller: Caller, recordId: string): Promise<RecordStateAnswer>
+}
+
+export function createRecordStates(deps: { database: Database; clock: RecordClock; holds: HoldCheck }): RecordStates {
+  const { database, clock, holds } = deps
+  return {
+    get: ({ tenant, scopes }, recordId) =>
+      database.withTenant(
+        tenant.slug,
+        async (tx) => {
+          const record = await findRecord(tx, recordId, clock.next().createdAt)
+          const isKnown = record !== undefined && (canSee(scopes, record.record_type) || scopes.has('hub:purge'))
+          if (!isKnown) throw recordNotFound(recordId)
+          const [state] = await findStates(tx, [recordId])
+          const [over = []] = await holds.activeOver(tx, [heldRecordOf(record)])
+          return {
+            record_id: recordId,
+            is_purged: record.purged_at !== null,
+            ...(state && record.purged_at !== null && purgeOf(state)),
+            holds: over.slice(-holdsNamedMax),
+            truncated: over.length > holdsNamedMax,
+          }
+        },
+        { readOnly: true, snapshot: true },
+      ),
+  }
+}
+
+/** Returns the purge of a state. Omits the end of a paused recovery period. */
+function purgeOf(state: Awaited<ReturnType<typeof findStates>>[number]): Partial<RecordStateAnswer> {
+  const { purged_at, purged_by, purge_reason, hard_delete_after, is_frozen } = state
+  return {
+    ...(purged_at !== null && { purged_at }),
+    ...(purged_by !== null && { purged_by }),
+    ...(purge_reason !== null && { purge_reason }),
+    ...(hard_delete_after !== null && !is_frozen && { hard_delete_after }),
+  }
+}

@@ -1,0 +1,40 @@
+import { canSee, visibleTypes } from '../../../contract/record-visibility.ts'
+import { isErased } from '../../db/record-encryption.ts'
+import { createEventLoopYielder } from '../../http/event-loop-yielder.ts'
+import { cosignOf } from '../../records/record-cosign.ts'
+import { recordNotFound } from '../../records/record-errors.ts'
+import { provenanceHashOf, responseText } from '../../records/record-response.ts'
+import { findRecord, findRecords } from '../../records/record-store.ts'
+import { findPlacesOfEntries, findSealPlace } from './log-entry-records-store.ts'
+import type { LogEntryRecords } from './log-entry-records-types.ts'
+
+export const logEntryRecords: LogEntryRecords = {
+  places: (tx, entries, { scopes, now }) =>
+    findPlacesOfEntries(tx, entries, { recordTypes: visibleTypes(scopes), now }),
+
+  async answers(tx, places, { now }) {
+    const ids = places.filter((place) => !place.erased).map((place) => place.recordId)
+    const records = await findRecords(tx, ids, now)
+    const readable = records.filter((record) => !isErased(tx, record.canonical))
+    const yieldIfLong = createEventLoopYielder()
+    const answers = new Map<string, string>()
+    for (const record of readable) {
+      answers.set(record.record_id, responseText(tx.tenantId, record))
+      await yieldIfLong()
+    }
+    return answers
+  },
+
+  sealPlaceOf: (tx, recordId, { scopes }) => findSealPlace(tx, recordId, visibleTypes(scopes)),
+
+  async placeOf(tx, recordId, { scopes, now }) {
+    const record = await findRecord(tx, recordId, now)
+    if (record === undefined || !canSee(scopes, record.record_type)) throw recordNotFound(recordId)
+    return {
+      sealId: record.seal_id,
+      leafIndex: record.leaf_index,
+      provenanceHash: provenanceHashOf(record),
+      provenanceCosign: cosignOf(record),
+    }
+  },
+}

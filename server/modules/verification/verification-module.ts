@@ -1,0 +1,39 @@
+import type { Database, DatabaseLog } from '../../db/database.ts'
+import type { GovernanceLog } from '../governance/governance-types.ts'
+import type { ProvenanceKeys } from '../keys/keys-types.ts'
+import type { HoldCheck } from '../legal-holds/holds-types.ts'
+import type { TenantDirectory } from '../tenants/tenants-types.ts'
+import { createErasedContentCheck } from './erased-content-check.ts'
+import type { VerificationPool } from './provenance-check-pool.ts'
+import { createRecordVerifier, createStoredVerification } from './record-verifier.ts'
+import { createTamperReporter } from './tamper-reporter.ts'
+import type { NamedFinding, TamperFinding, VerifiedEvents } from './verification-types.ts'
+
+/** Creates the verification of stored records, and the reports of what fails. */
+export function createVerificationModule(deps: {
+  database: Database
+  keys: ProvenanceKeys
+  pool: VerificationPool
+  verifiedEvents: VerifiedEvents
+  holds: HoldCheck
+  governance: GovernanceLog
+  directory: TenantDirectory
+  log: DatabaseLog
+}) {
+  const { directory, log } = deps
+  const erasedContents = createErasedContentCheck(deps.verifiedEvents)
+  const check = createRecordVerifier({ ...deps, erasedContents })
+  const tampering = createTamperReporter({ ...deps, check })
+  return {
+    verification: createStoredVerification({ check, tampering }),
+    erasedContents,
+    tampering,
+    /** Reports a finding about a tenant, and returns at once. The next read, or the sweeper, finds it again. */
+    reportFor(slug: string, finding: TamperFinding & NamedFinding): void {
+      directory.find(slug, { evenSuspended: true }).then(
+        (tenant) => tenant && tampering.report(tenant, [finding]),
+        (err: unknown) => log.error({ err, tenant: slug, subject: finding.subject }, 'tampering could not be reported'),
+      )
+    },
+  }
+}
