@@ -80,9 +80,11 @@ function watch(context: BrowserContext, complaints: string[]): void {
 }
 
 /** What keeps somebody from using what the page shows now, as far as a machine can tell. */
-export async function barriers(page: Page): Promise<string[]> {
+export async function barriers(page: Page, rule?: string): Promise<string[]> {
   await page.evaluate(axe)
-  const { violations, passes } = (await page.evaluate('axe.run()')) as AxeResults
+  const { violations, passes } = (await page.evaluate(
+    `axe.run(${rule ? JSON.stringify({ runOnly: [rule] }) : ''})`,
+  )) as AxeResults
   // So that a look at nothing is none.
   if (!passes.some(({ id }) => id === 'color-contrast')) return ['there is nothing to read']
   return violations.flatMap(({ id, nodes }) =>

@@ -28,22 +28,19 @@ const sizes = [
   [1920, 1080],
 ] as const
 
-describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
-  describe.each(sizes)('%i × %i', (width, height) => {
-    const options = { colorScheme, viewport: { width, height } }
-    // The others see parts of what administrators do: once on a phone in the dark, once on a desk in the light.
-    const both = (width === 390 && colorScheme === 'dark') || (width === 1280 && colorScheme === 'light')
-    test.each(both ? roleNames : (['admin'] as const))(
-      'everyone can use each page that is open to: %s',
-      async (role) => {
-        const context = await lab.profileOf(role, options)
-        await lookAtAll(context, role)
-      },
-    )
-    test('and what a tenant sees that has nothing yet', async () => {
-      const context = await lab.profileOf('admin', { ...options, tenant: 'globex' as TestTenant })
-      await lookAtAll(context, 'admin', (page) => !page.route.includes('$'))
-    })
+describe.each(sizes)('%i × %i, light and dark', (width, height) => {
+  const options = { viewport: { width, height } }
+  // The others see parts of what administrators do: on a phone, and on a desk.
+  test.each(width < 1920 ? roleNames : (['admin'] as const))(
+    'everyone can use each page that is open to: %s',
+    async (role) => {
+      const context = await lab.profileOf(role, options)
+      await lookAtAll(context, role)
+    },
+  )
+  test('and what a tenant sees that has nothing yet', async () => {
+    const context = await lab.profileOf('admin', { ...options, tenant: 'globex' as TestTenant })
+    await lookAtAll(context, 'admin', (page) => !page.route.includes('$'))
   })
 })
 
@@ -69,6 +66,10 @@ async function lookAtAll(context: BrowserContext, role: Role, isMeant: (page: Ui
       await settled(page)
       faults.push(...(await barriers(page)).map((barrier) => `${route}: ${barrier}`))
       await expectNoSidewaysScroll(page, route)
+      // The scheme changes colours only.
+      await page.emulateMedia({ colorScheme: 'dark' })
+      faults.push(...(await barriers(page, 'color-contrast')).map((barrier) => `${route} in dark: ${barrier}`))
+      await page.emulateMedia({ colorScheme: 'light' })
     } catch (error) {
       faults.push(`${route}: ${(error as Error).message}`)
     }
