@@ -1,8 +1,8 @@
 import { join } from 'node:path'
 import { HubClient, HubProblem } from '../../sdk/hub-client.ts'
 import type { Config } from '../../server/config.ts'
-import { readInstanceFile } from '../../server/embedded-postgres/instance-file.ts'
-import { findPostmaster } from '../../server/embedded-postgres/postmaster-file.ts'
+import { readInstanceFile } from '../../server/embedded-postgres/data-directory.ts'
+import { findPostmaster } from '../../server/embedded-postgres/postmaster.ts'
 import { StartupError } from '../../server/startup-error.ts'
 
 /** The Hub that the demo is loaded into, and the account that loads it. */

@@ -6,10 +6,6 @@ const prefix = 0x6f726768n << 32n
 
 /** Held while migrating. If several processes start at once, one migrates and the others wait. */
 export const migrationLock = String(prefix | 1n)
-/** Held by the only `hub serve` of an embedded data directory, for its lifetime. */
-export const serveLock = String(prefix | 2n)
-/** Held by the process that started the embedded server, for its lifetime. */
-export const ownerLock = String(prefix | 3n)
 /** Held while the owner and the database of an embedded server are created. */
 export const bootstrapLock = String(prefix | 4n)
 /** Held by the transaction that creates a token key. */

@@ -1,7 +1,6 @@
 import pg from 'pg'
 import type { Config } from '../config.ts'
-import { removeInstanceFile, writeInstanceFile } from '../embedded-postgres/instance-file.ts'
-import { prepareLayout } from '../embedded-postgres/layout.ts'
+import { prepareLayout, removeInstanceFile, writeInstanceFile } from '../embedded-postgres/data-directory.ts'
 import { type EmbeddedServer, startEmbedded } from '../embedded-postgres/server.ts'
 import { StartupError } from '../startup-error.ts'
 import { asRole, type ConnectionTarget, clientConfig, parseDatabaseUrl } from './connection-settings.ts'

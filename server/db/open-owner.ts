@@ -1,6 +1,6 @@
 import pg from 'pg'
 import type { Config } from '../config.ts'
-import { prepareLayout } from '../embedded-postgres/layout.ts'
+import { prepareLayout } from '../embedded-postgres/data-directory.ts'
 import { startEmbedded } from '../embedded-postgres/server.ts'
 import { StartupError } from '../startup-error.ts'
 import { clientConfig, parseDatabaseUrl } from './connection-settings.ts'

@@ -1,22 +1,15 @@
+import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import {
-  access,
-  chmod,
-  copyFile,
-  mkdir,
-  readdir,
-  readFile,
-  readlink,
-  rename,
-  rm,
-  stat,
-  symlink,
-} from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { access, chmod, cp, mkdir, readFile, rename, rm } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
 import { rootStateDirectory } from '../config/data-directory.ts'
 import { StartupError } from '../startup-error.ts'
-import type { ServerUser } from './operating-system-user.ts'
+import type { ServerUser } from './data-directory.ts'
+
+const run = promisify(execFile)
 
 export interface PostgresBinaries {
   /** The major version of PostgreSQL. */
@@ -60,17 +53,21 @@ async function findPackage(): Promise<{ native: string; version: string }> {
 
 async function copyForUser(native: string, version: string): Promise<string> {
   const target = join(rootStateDirectory, `postgresql-${version}`)
-  if (await exists(target)) return target
+  if (existsSync(target)) return target
   const draft = `${target}.${randomBytes(6).toString('hex')}`
   try {
     await mkdir(rootStateDirectory, { recursive: true })
     await chmod(rootStateDirectory, 0o755)
-    await copyTree(native, draft)
+    // Headers and static libraries are not needed.
+    const filter = (source: string) => !/\/include$|\.a$/.test(source)
+    await cp(native, draft, { recursive: true, verbatimSymlinks: true, filter })
+    // npm's umask may have made the files private.
+    await run('chmod', ['-R', 'a+rX', draft])
     await rename(draft, target)
   } catch (cause) {
     await rm(draft, { recursive: true, force: true })
     // Another start was faster and made the same copy.
-    if (await exists(target)) return target
+    if (existsSync(target)) return target
     throw new StartupError(
       `PostgreSQL cannot be copied to ${rootStateDirectory}: ${(cause as Error).message}.`,
       'Make that directory writable, run the Hub as an ordinary user, or set HUB_DATABASE_URL.',
@@ -78,29 +75,4 @@ async function copyForUser(native: string, version: string): Promise<string> {
     )
   }
   return target
-}
-
-/** Copies a tree, readable by all, regardless of npm's umask. Headers and static libraries are omitted. */
-async function copyTree(from: string, to: string): Promise<void> {
-  await mkdir(to)
-  await chmod(to, 0o755)
-  const entries = await readdir(from, { withFileTypes: true })
-  for (const entry of entries) {
-    const [source, target] = [join(from, entry.name), join(to, entry.name)]
-    if (entry.isDirectory()) {
-      if (entry.name !== 'include') await copyTree(source, target)
-    } else if (entry.isSymbolicLink()) {
-      await symlink(await readlink(source), target)
-    } else if (!entry.name.endsWith('.a')) {
-      await copyFile(source, target)
-      await chmod(target, (await stat(source)).mode & 0o100 ? 0o755 : 0o644)
-    }
-  }
-}
-
-async function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  )
 }

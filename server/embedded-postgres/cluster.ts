@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { StartupError } from '../startup-error.ts'
 import type { PostgresBinaries } from './binaries.ts'
-import type { Layout } from './layout.ts'
+import type { Layout } from './data-directory.ts'
 
 const run = promisify(execFile)
 

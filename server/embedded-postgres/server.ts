@@ -1,30 +1,33 @@
-import type { ConnectionTarget } from '../db/connection-settings.ts'
-import type { DatabaseLog } from '../db/database.ts'
+import { setTimeout as delay } from 'node:timers/promises'
 import { isUnavailable } from '../db/database-errors.ts'
 import { StartupError } from '../startup-error.ts'
-import { attachToServer } from './attach.ts'
-import { findBinaries } from './binaries.ts'
-import { bootstrapOwner, embeddedAccounts, embeddedTargets } from './bootstrap.ts'
+import { findBinaries, type PostgresBinaries } from './binaries.ts'
 import { ensureCluster } from './cluster.ts'
-import type { Layout } from './layout.ts'
-import { joinAsClient } from './lease.ts'
-import type { Postmaster } from './postmaster-file.ts'
-import { Supervisor } from './supervisor.ts'
+import { readInstanceFile } from './data-directory.ts'
+import { findPostmaster, type Postmaster, signalServer } from './postmaster.ts'
+import {
+  bootstrapOwner,
+  type EmbeddedTargets,
+  embeddedAccounts,
+  embeddedTargets,
+  findStarter,
+  openClientSession,
+  type Starter,
+} from './superuser.ts'
+import { Supervisor, type SupervisorOptions } from './supervisor.ts'
 
-export interface EmbeddedOptions {
-  /** The layout of `prepareLayout`. */
-  readonly layout: Layout
-  readonly masterKey: Buffer
-  /** `serve` takes the data directory for itself; a command works beside a running service. */
-  readonly purpose: 'serve' | 'command'
-  readonly log?: DatabaseLog | undefined
-  /** Settings beyond the built-in ones, such as `fsync=off` for a throwaway cluster. */
-  readonly settings?: Readonly<Record<string, string>> | undefined
-}
+const commandMsMax = 20_000
+const transitionMsMax = 120_000
+/** Milliseconds within which a starter opens its session on the server. */
+const starterMsMax = 2_000
 
-export interface EmbeddedServer {
-  readonly superuser: ConnectionTarget
-  readonly owner: ConnectionTarget
+/**
+ * `purpose: 'serve'` takes the data directory for itself; a command works beside a running service. `settings` are
+ * beyond the built-in ones, such as `fsync=off` for a throwaway cluster.
+ */
+export type EmbeddedOptions = Omit<SupervisorOptions, 'binaries'>
+
+export interface EmbeddedServer extends EmbeddedTargets {
   /** Stops the server if this process started it. Close all connections first. */
   stop(): Promise<void>
 }
@@ -39,39 +42,76 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedS
   if (process.platform === 'win32') {
     throw new StartupError('There is no embedded PostgreSQL on Windows.', 'Set HUB_DATABASE_URL, or use WSL.')
   }
-  const { layout } = options
-  const binaries = await findBinaries(layout.user)
-  const targetsAt = (server: Postmaster) =>
-    embeddedTargets(options.masterKey, { directory: server.socketDirectory, port: server.port })
-  for (;;) {
-    const running = await attachToServer({
-      dataDir: layout.dataDir,
-      cluster: layout.cluster,
-      purpose: options.purpose,
-      superuserAt: (server) => targetsAt(server).superuser,
-    })
-    if (running) {
-      const joined = await join(targetsAt(running))
-      if (joined) return joined
-      continue
-    }
-    await ensureCluster(layout, binaries, embeddedAccounts(options.masterKey).superuser.password)
-    const supervisor = await Supervisor.start({ ...options, binaries })
-    if (supervisor) return supervisor
+  try {
+    return await joinOrStart(options, await findBinaries(options.layout.user))
+  } catch (cause) {
+    if ((cause as { code?: string }).code !== '28P01') throw cause
+    // Passwords derive from the master key, so a refused one means another key.
+    throw new StartupError(
+      `The database in ${options.layout.dataDir} was made with another master key than the given one.`,
+      'Start with the HUB_MASTER_KEY, or the master.key file, that this data directory was made with.',
+      { cause },
+    )
   }
 }
 
-/** Joins the server; returns undefined if it ended meanwhile, so that the caller checks again. */
-async function join(targets: {
-  superuser: ConnectionTarget
-  owner: ConnectionTarget
-}): Promise<EmbeddedServer | undefined> {
-  try {
-    const visit = await joinAsClient(targets.superuser)
-    await bootstrapOwner(targets)
-    return { ...targets, stop: () => visit.end() }
-  } catch (error) {
-    if (isUnavailable(error)) return undefined
-    throw error
+/** Waits for a server that is starting or stopping, and stops one whose starter is gone. */
+async function joinOrStart(options: EmbeddedOptions, binaries: PostgresBinaries): Promise<EmbeddedServer> {
+  const { layout, masterKey, purpose } = options
+  const began = Date.now()
+  let abandonedSince: number | undefined
+  for (; ; await delay(50)) {
+    const server = await findPostmaster(layout.cluster)
+    if (!server) {
+      await ensureCluster(layout, binaries, embeddedAccounts(masterKey).superuser.password)
+      const supervisor = await Supervisor.start({ ...options, binaries })
+      if (supervisor) return supervisor
+      continue
+    }
+    const targets = embeddedTargets(masterKey, server.socketDirectory, server.port)
+    try {
+      const starter = server.status === 'ready' ? await findStarter(targets.superuser) : 'changing'
+      if (starter) abandonedSince = undefined
+      if (starter === undefined) {
+        abandonedSince ??= Date.now()
+        if (Date.now() - abandonedSince > starterMsMax) signalServer(server.pid, 'SIGINT')
+      } else if (starter !== 'changing') {
+        if (purpose === 'command') return await join(targets)
+        if (starter.purpose === 'serve') throw alreadyServed(layout.dataDir, starter)
+        if (Date.now() - began > commandMsMax) throw inUse(layout.dataDir, starter)
+      }
+    } catch (error) {
+      if (!isUnavailable(error)) throw error
+    }
+    if (Date.now() - began > transitionMsMax) throw stuck(layout.dataDir, server)
   }
+}
+
+async function join(targets: EmbeddedTargets): Promise<EmbeddedServer> {
+  const session = await openClientSession(targets.superuser)
+  await bootstrapOwner(targets)
+  return { ...targets, stop: () => session.end() }
+}
+
+function alreadyServed(dataDir: string, { pid }: Starter): StartupError {
+  const instance = readInstanceFile(dataDir)
+  const where = instance?.pid === pid ? ` at ${instance.url}` : ''
+  return new StartupError(
+    `The Hub is already being served from the data directory ${dataDir}, by process ${pid}${where}.`,
+    'Use that one, stop it first, or set HUB_DATA_DIR to another directory.',
+  )
+}
+
+function inUse(dataDir: string, { pid }: Starter): StartupError {
+  return new StartupError(
+    `Another hub command, process ${pid}, is using the database in ${dataDir}.`,
+    'Wait until it has finished, and start again.',
+  )
+}
+
+function stuck(dataDir: string, server: Postmaster): StartupError {
+  return new StartupError(
+    `The PostgreSQL server of ${dataDir} (process ${server.pid}) has been ${server.status} for two minutes.`,
+    `Look into ${dataDir}/postgresql.log; when that process has ended, start again.`,
+  )
 }

@@ -4,9 +4,9 @@ import { join } from 'node:path'
 import { loadConfig } from '../../server/config.ts'
 import { asRole, type ConnectionTarget, connectionUrl, parseDatabaseUrl } from '../../server/db/connection-settings.ts'
 import { openDatabase } from '../../server/db/open-database.ts'
-import { bootstrapOwner, embeddedAccounts } from '../../server/embedded-postgres/bootstrap.ts'
-import { prepareLayout } from '../../server/embedded-postgres/layout.ts'
+import { prepareLayout } from '../../server/embedded-postgres/data-directory.ts'
 import { startEmbedded } from '../../server/embedded-postgres/server.ts'
+import { bootstrapOwner, embeddedAccounts } from '../../server/embedded-postgres/superuser.ts'
 
 /** Where test databases are made. */
 export interface TestCluster {
