@@ -1,18 +1,38 @@
 import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Redis, type Result } from 'ioredis'
 import type { DatabaseLog } from '../db/database.ts'
-import { createClient, type LimiterClient, type ScriptName } from './valkey-client.ts'
 
-export interface ValkeyConnectionOptions {
+const scriptNames = ['consume', 'refund', 'heartbeat'] as const
+type ScriptName = (typeof scriptNames)[number]
+
+/** The arguments of a script: the number of its keys, its keys and its other arguments. */
+type KeysAndArgs = [keys: number, ...keysAndArgs: (string | number)[]]
+
+declare module 'ioredis' {
+  interface RedisCommander<Context> {
+    consume(...given: KeysAndArgs): Result<number[], Context>
+    refund(...given: KeysAndArgs): Result<number[], Context>
+    heartbeat(...given: KeysAndArgs): Result<number[], Context>
+  }
+}
+
+interface ValkeyConnectionOptions {
   url: string
   /** The prefix of every key. It lets several Hubs share one server. */
   prefix: string
   log: Pick<DatabaseLog, 'info' | 'warn'>
   /** Called at the start and at each change. */
   onChange?: (isUp: boolean) => void
-  /** Milliseconds to wait for a response. */
-  patienceMs?: number
+  /** Milliseconds of silence, while calls wait, after which the connection is closed. */
+  silenceMsMax?: number
 }
 
+const connectMsMax = 1000
+const silenceMsMax = 500
+/** Milliseconds until the next attempt to connect, or to run a script after an error. */
+const retryMs = 500
 /** Milliseconds that the start waits for the server. */
 const startMsMax = 1500
 const heartbeatMs = 2000
@@ -21,49 +41,62 @@ const processLifeMs = 10_000
 /** After a lost connection, processes return one by one. The highest number of the last minute therefore applies. */
 const countHoldMs = 60_000
 
-interface Call {
-  script: ScriptName
-  keys: readonly string[]
-  args: readonly (string | number)[]
-  resolve(answer: number[]): void
-  reject(error: Error): void
+const read = (name: string) => readFileSync(join(import.meta.dirname, `${name}.lua`), 'utf8')
+
+/**
+ * Creates a client that reconnects for ever, and never queues a command: a command that it cannot send, or whose
+ * connection is lost, rejects. Commands of one turn of the event loop travel together. It sends a script in full on
+ * first use of a connection, by its digest afterwards, and in full again after NOSCRIPT.
+ */
+function createClient({ url, prefix, silenceMsMax: socketTimeout = silenceMsMax }: ValkeyConnectionOptions): Redis {
+  const client = new Redis(url.replace(/^valkey/, 'redis'), {
+    protocol: 2,
+    keyPrefix: prefix,
+    enableAutoPipelining: true,
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    autoResendUnfulfilledCommands: false,
+    connectTimeout: connectMsMax,
+    socketTimeout,
+    maxLoadingRetryTime: retryMs,
+    retryStrategy: () => retryMs,
+    disableClientInfo: true,
+  })
+  const slots = read('slots')
+  for (const name of scriptNames) client.defineCommand(name, { lua: `${slots}\n${read(name)}` })
+  return client
 }
 
 /**
- * Runs scripts in Valkey while it is available, with a circuit breaker. Any failure (no connection, no response in
- * time, an error) opens the circuit. All waiting calls then fail at once, and no further call is sent. The client
- * reconnects until a test on the new connection succeeds.
+ * Runs scripts in Valkey while it is available, with a circuit breaker (ADR 0069). Any failure (no connection, silence,
+ * an error) opens the circuit, until both scripts of a heartbeat succeed.
  */
 export class ValkeyConnection {
-  private readonly options: Required<ValkeyConnectionOptions>
-  private readonly client: LimiterClient
+  private readonly options: ValkeyConnectionOptions
+  private readonly client: Redis
   private readonly process = randomUUID()
-  private readonly asked = new Set<Call>()
-  private queue: Call[] = []
   private state: 'starting' | 'up' | 'away' | 'closed' = 'starting'
   private readonly started = Promise.withResolvers<void>()
-  /** Whether the current connection has failed and is being closed. */
-  private isGivenUp = false
   private heartbeat: NodeJS.Timeout | undefined
   private known = { processes: 1, untilMs: 0 }
-  private lastError = 'it does not answer'
+  private lastError = 'the connection was closed'
 
   constructor(options: ValkeyConnectionOptions) {
-    this.options = { patienceMs: 250, onChange: () => {}, ...options }
-    this.client = createClient(options.url)
+    this.options = options
+    this.client = createClient(options)
     this.client.on('error', (error: Error & { code?: string }) => {
       this.lastError = error.message || (error.code ?? error.name)
     })
-    this.client.on('close', () => this.fail('the connection was closed'))
+    this.client.on('close', () => this.leave(this.lastError))
     this.client.on('ready', () => {
-      this.isGivenUp = false
-      void this.tryOut()
+      this.lastError = 'the connection was closed'
+      void this.beat()
     })
   }
 
   /** Resolves when the server is available, or when the time for a start has passed. */
   async start(): Promise<void> {
-    const timer = setTimeout(() => this.leave(this.lastError), startMsMax)
+    const timer = setTimeout(() => this.enter('away'), startMsMax)
     await this.started.promise
     clearTimeout(timer)
   }
@@ -77,72 +110,37 @@ export class ValkeyConnection {
     return this.known.processes
   }
 
-  /** Runs one script. Calls of one turn of the event loop travel together. Rejects if the server is not available. */
-  call(script: ScriptName, keys: readonly string[], args: readonly (string | number)[]): Promise<number[]> {
-    return new Promise((resolve, reject) => {
-      const call = { script, keys: keys.map((key) => this.options.prefix + key), args, resolve, reject }
-      this.asked.add(call)
-      if (this.queue.push(call) === 1) setImmediate(() => void this.flush())
-    })
+  /** Runs one script. Rejects if the server is not available. */
+  async call(script: ScriptName, keys: readonly string[], args: readonly (string | number)[]): Promise<number[]> {
+    try {
+      return await this.client[script](keys.length, ...keys, ...args)
+    } catch (error) {
+      this.leave((error as Error).message)
+      throw error
+    }
   }
 
   async close(): Promise<void> {
-    const wasUp = this.isUp
-    clearTimeout(this.heartbeat)
-    if (wasUp) await this.announce(0).catch(() => {})
+    if (this.isUp) await this.announce(0).catch(() => {})
     this.state = 'closed'
+    clearTimeout(this.heartbeat)
     this.client.disconnect()
-    this.rejectAll(new Error('closed'))
-  }
-
-  private async flush(): Promise<void> {
-    const calls = this.queue
-    this.queue = []
-    if (calls.length === 0) return
-    // If this process was busy for a whole turn, the response may have arrived unread. `setImmediate` reads it first.
-    const late = () => setImmediate(() => this.asked.has(calls[0] as Call) && this.fail('it does not answer in time'))
-    const timer = setTimeout(late, this.options.patienceMs).unref()
-    const answers = await this.send(calls)
-    clearTimeout(timer)
-    for (const [index, call] of calls.entries()) {
-      const [error, answer] = answers[index] ?? [new Error('no answer'), null]
-      this.asked.delete(call)
-      if (error) {
-        call.reject(error)
-        this.fail(error.message)
-      } else call.resolve(answer as number[])
-    }
-  }
-
-  private async send(calls: readonly Call[]): Promise<[error: Error | null, answer: unknown][]> {
-    try {
-      const pipeline = this.client.pipeline()
-      for (const { script, keys, args } of calls) pipeline[script](keys.length, ...keys, ...args)
-      return (await pipeline.exec()) ?? []
-    } catch (error) {
-      return calls.map(() => [error as Error, null])
-    }
   }
 
   /** Tests, on a new connection and periodically, whether it can write, and counts the processes. */
-  private async tryOut(): Promise<void> {
-    try {
-      const [processes] = await Promise.all([
-        this.announce(processLifeMs),
-        this.call('consume', [`trial ${this.process}`], [1]),
-      ])
-      this.countProcesses(Number(processes))
-    } catch (error) {
-      this.fail((error as Error).message)
-      return
-    }
-    if (this.state === 'closed') return
-    if (this.state === 'away') {
-      this.options.log.info({ processes: this.processes }, 'Valkey answers again: rate limits are exact')
-    }
-    this.enter('up')
+  private async beat(): Promise<void> {
     clearTimeout(this.heartbeat)
-    this.heartbeat = setTimeout(() => void this.tryOut(), heartbeatMs).unref()
+    const trial = this.call('consume', [`trial ${this.process}`], [1])
+    const processes = await Promise.all([this.announce(processLifeMs), trial]).then(
+      ([count]) => Number(count),
+      () => undefined,
+    )
+    if (processes !== undefined) {
+      this.countProcesses(processes)
+      this.enter('up')
+    }
+    if (this.client.status !== 'ready') return
+    this.heartbeat = setTimeout(() => void this.beat(), this.isUp ? heartbeatMs : retryMs).unref()
   }
 
   private announce(lifeMs: number): Promise<number[]> {
@@ -155,37 +153,23 @@ export class ValkeyConnection {
     this.known = { processes: Math.max(1, processes), untilMs: nowMs + countHoldMs }
   }
 
-  private fail(reason: string): void {
-    if (this.state === 'closed') return
-    clearTimeout(this.heartbeat)
-    if (this.state === 'up') this.leave(reason)
-    else this.lastError = reason
-    this.rejectAll(new Error(reason))
-    // Late responses on this connection would be mistaken for responses to later calls.
-    if (this.client.status !== 'ready' || this.isGivenUp) return
-    this.isGivenUp = true
-    this.client.disconnect(true)
-  }
-
   private leave(reason: string): void {
-    if (this.state === 'away' || this.state === 'closed') return
-    this.options.log.warn(
-      { reason, processes: this.processes },
-      'Valkey is away: each process allows its share of the rate limits',
-    )
-    this.enter('away')
+    this.lastError = reason
+    if (this.state === 'up') this.enter('away')
   }
 
   private enter(state: 'up' | 'away'): void {
-    if (this.state === state) return
+    if (this.state === state || this.state === 'closed') return
+    const { processes } = this
+    const { log, onChange } = this.options
+    if (state === 'away') {
+      const details = { reason: this.lastError, processes }
+      log.warn(details, 'Valkey is away: each process allows its share of the rate limits')
+    } else if (this.state === 'away') {
+      log.info({ processes }, 'Valkey answers again: rate limits are exact')
+    }
     this.state = state
-    this.options.onChange(state === 'up')
+    onChange?.(state === 'up')
     this.started.resolve()
-  }
-
-  private rejectAll(error: Error): void {
-    for (const call of this.asked) call.reject(error)
-    this.asked.clear()
-    this.queue = []
   }
 }

@@ -11,7 +11,7 @@ const charges: readonly Charge[] = [
   { policy: 'token', key: 'hub-read token a', quota },
   { policy: 'tenant', key: 'hub-read tenant t', quota: 1000 },
 ]
-const patienceMs = scaled(300)
+const silenceMsMax = scaled(300)
 const password = 'hunter2-secret'
 
 async function openOn(port: number) {
@@ -21,7 +21,7 @@ async function openOn(port: number) {
     url: `valkey://user:${password}@127.0.0.1:${port}/0`,
     prefix: '{test}:',
     log,
-    patienceMs,
+    silenceMsMax,
     onChange: (isUp) => changes.push(isUp ? 'up' : 'away'),
   })
   onTestFinished(() => valkey.close())

@@ -10,7 +10,7 @@ const others: Readonly<Record<string, string>> = {
   'server/db/': 'PostgreSQL, as the operator configured it',
   'server/embedded-postgres/': 'the PostgreSQL that the service itself starts',
   'server/jobs/queue.ts': 'the same PostgreSQL',
-  'server/limits/valkey-client.ts': 'Valkey, as the operator configured it',
+  'server/limits/valkey-connection.ts': 'Valkey, as the operator configured it',
   'server/mail/mailer.ts': 'the mail server of the operator',
   'server/storage/s3-storage.ts': 'the object store of the operator',
   'server/modules/cmek/providers/': 'Vault and AWS KMS of the operator; a tenant names a key there and no address',
