@@ -1,35 +1,52 @@
 import type { AddressInfo } from 'node:net'
 import type { Logger } from 'pino'
 import { createApp, createModules, type Modules } from './app.ts'
-import { type Background, createBackground } from './background.ts'
-import { startCluster } from './cluster/start-cluster.ts'
+import { createBackground } from './background.ts'
+import { poolSizeOf, type RequestServer, serveByWorkers, serverConnections } from './cluster/serve-by-workers.ts'
 import { type Config, withListeningPort } from './config.ts'
 import { type OpenedDatabase, openDatabase } from './db/open-database.ts'
 import { createConnectionGate, guardConnections } from './http/connection-gate.ts'
 import { drainable } from './http/drain-server.ts'
 import { createLogger } from './http/request-log.ts'
-import { openLimiter } from './limits/open-limiter.ts'
+import { type OpenedLimiter, openLimiter } from './limits/open-limiter.ts'
 import { explainingFailure } from './listening-sockets.ts'
 import { Metrics } from './metrics/metrics.ts'
 import { openMetricsPage } from './metrics/metrics-page.ts'
-import type { RunningHub } from './running-hub.ts'
 import { startupWarnings } from './startup-warnings.ts'
 import { checkStorageAtStart } from './storage/storage-at-start.ts'
 import { beginWebUiBuild, type WebUiBuild } from './web-ui-build.ts'
 
+/** A Hub that serves requests. */
+export interface RunningHub {
+  /** The configuration with the chosen port. */
+  config: Config
+  modules: Modules
+  workerMetrics: RequestServer['workerMetrics'] | undefined
+  /** Accepts no new connection, lets requests and jobs finish for up to `drainSeconds`, then stops everything. */
+  stop(): Promise<void>
+}
+
+const isCluster = ({ workers, role }: Pick<Config, 'workers' | 'role'>) => workers > 1 && role !== 'worker'
+
 /**
- * Starts, in this process, everything that the role requires: database, migrations, API, background jobs.
+ * Starts everything that the role requires: database, migrations, API, background jobs. With several workers, requests
+ * are answered in processes of their own.
  *
  * @throws StartupError that states the fix, for every problem that an operator can solve
  */
 export async function startHub(
   config: Config,
   log: Logger = createLogger(config),
-  { metrics, ...openOptions }: { postgresSettings?: Record<string, string>; metrics?: Metrics | undefined } = {},
+  metrics?: Metrics,
 ): Promise<RunningHub> {
   const webUi = beginWebUiBuild(config, log)
   try {
-    const database = await openDatabase(config, { purpose: 'serve', log, ...openOptions })
+    const database = await (isCluster(config)
+      ? openDatabase(
+          { ...config, databasePoolSize: poolSizeOf(config) },
+          { purpose: 'serve', log, postgresSettings: { max_connections: String(serverConnections(config)) } },
+        )
+      : openDatabase(config, { purpose: 'serve', log }))
     try {
       return await startOn(database, config, log, { metrics, webUi })
     } catch (error) {
@@ -46,64 +63,66 @@ async function startOn(
   database: OpenedDatabase,
   config: Config,
   log: Logger,
-  { metrics, webUi: build }: { metrics: Metrics | undefined; webUi: WebUiBuild },
+  { metrics, webUi }: { metrics: Metrics | undefined; webUi: WebUiBuild },
 ): Promise<RunningHub> {
   let listening = config
   const baseUrl = () => listening.baseUrl
-  const modules = await createModules({ config, database, masterKey: database.masterKey, baseUrl, log })
+  const { masterKey } = database
+  const modules = await createModules({ config, database, masterKey, baseUrl, log })
   const background = createBackground({ database, app: database.connection.app, modules, config, log, metrics })
-  let drain: Parts['drain']
-  let closeLimiter: Parts['closeLimiter']
+  let opened: OpenedLimiter | undefined
+  let server: RequestServer | undefined
   try {
     await checkStorageAtStart(modules.storage, config, log)
     if (config.role !== 'worker') {
       const onFallback = (isAlone: boolean) => metrics?.setLimiterFallback(isAlone)
-      const opened = await openLimiter({ config, masterKey: database.masterKey, log, onFallback })
-      closeLimiter = opened.close
-      const webUi = { problem: await build.problem }
-      const app = await createApp(modules, { config, baseUrl, logger: log, limiter: opened.limiter, metrics, webUi })
-      const onRefused = () => metrics?.connectionRefused()
-      guardConnections(app.server, createConnectionGate({ config, baseUrl, log, onRefused }))
-      drain = drainable(app, { drainSeconds: config.drainSeconds, log })
-      await explainingFailure(config, () => app.listen({ host: config.host, port: config.port }))
-      listening = withListeningPort(config, (app.server.address() as AddressInfo).port)
+      opened = await openLimiter({ config, masterKey, log, onFallback })
+      const { limiter } = opened
+      const gate = createConnectionGate({ config, baseUrl, log, onRefused: () => metrics?.connectionRefused() })
+      const webUiProblem = await webUi.problem
+      const onListening = (port: number) => {
+        listening = withListeningPort(config, port)
+        return listening
+      }
+      if (isCluster(config)) {
+        server = await serveByWorkers({ config, database, limiter, gate, log, webUiProblem, onListening })
+      } else {
+        const problem = { problem: webUiProblem }
+        const app = await createApp(modules, { config, baseUrl, logger: log, limiter, metrics, webUi: problem })
+        guardConnections(app.server, gate)
+        server = { stop: drainable(app, { drainSeconds: config.drainSeconds, log }) }
+        await explainingFailure(config, () => app.listen({ host: config.host, port: config.port }))
+        onListening((app.server.address() as AddressInfo).port)
+      }
       await database.announce(listening.baseUrl)
     }
   } catch (error) {
-    await closeLimiter?.()
+    await server?.stop()
+    await opened?.close()
     await modules.close()
     throw error
   }
   background.start()
-  return { config: listening, modules, stop: () => stopAll({ drain, background, closeLimiter, modules, database }) }
-}
-
-interface Parts {
-  /** Drains the HTTP server; undefined without one. */
-  drain: (() => Promise<void>) | undefined
-  background: Background
-  closeLimiter: (() => Promise<void>) | undefined
-  modules: Modules
-  database: OpenedDatabase
-}
-
-async function stopAll({ drain, background, closeLimiter, modules, database }: Parts): Promise<void> {
-  try {
-    await Promise.all([drain?.(), background.stop()])
-  } finally {
-    await closeLimiter?.()
-    await modules.close()
-    await database.stop()
+  const stop = async () => {
+    try {
+      await Promise.all([server?.stop(), background.stop()])
+    } finally {
+      await opened?.close()
+      await modules.close()
+      await database.stop()
+    }
   }
+  return { config: listening, modules, workerMetrics: server?.workerMetrics, stop }
 }
 
 /** Runs `hub serve`: starts the Hub, prints its address, and stops it on SIGINT or SIGTERM. */
 export async function serve(config: Config): Promise<void> {
   const log = createLogger(config)
-  const isCluster = config.workers > 1 && config.role !== 'worker'
-  const metrics = config.metricsPort === undefined ? undefined : new Metrics(isCluster ? 'primary' : undefined)
-  const page = metrics && (await openMetrics(config, log))
-  const hub = await (isCluster ? startCluster : startHub)(config, log, { metrics }).catch((error: unknown) => {
+  const metrics = config.metricsPort === undefined ? undefined : new Metrics(isCluster(config) ? 'primary' : undefined)
+  // Opened before anything else, so that a port in use is reported at once.
+  const { metricsPort: port = 0, metricsPortConfigured: isChosen } = config
+  const page = metrics && (await openMetricsPage({ port, isChosen, log }))
+  const hub = await startHub(config, log, metrics).catch((error: unknown) => {
     page?.close()
     throw error
   })
@@ -128,11 +147,6 @@ export async function serve(config: Config): Promise<void> {
   }
   process.on('SIGINT', stop)
   process.on('SIGTERM', stop)
-}
-
-/** Opens the metrics page before anything else starts, so that a port in use is reported at once. */
-function openMetrics({ metricsPort: port = 0, metricsPortConfigured: isChosen }: Config, log: Logger) {
-  return openMetricsPage({ port, isChosen, log })
 }
 
 const repeatedSignalMs = 500

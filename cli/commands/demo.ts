@@ -108,7 +108,7 @@ async function prepare({ administration, directory, serviceAccounts, config }: S
 async function withTemporaryHub(config: Config, work: (address: string) => Promise<void>): Promise<void> {
   // Loaded only here: a running Hub makes it unnecessary.
   const { startHub } = await import('../../server/main.ts')
-  const hub = await startHub({ ...config, port: 0, baseUrlConfigured: false }, pino({ level: 'silent' }))
+  const hub = await startHub({ ...config, workers: 1, port: 0, baseUrlConfigured: false }, pino({ level: 'silent' }))
   try {
     await work(hub.config.baseUrl)
   } finally {

@@ -8,7 +8,7 @@ import { endWithProblem } from './socket-response.ts'
 
 const retryAfterSeconds = 10
 /** Milliseconds between two log lines about refused connections. */
-const toldEveryMs = 60_000
+const warnIntervalMs = 60_000
 
 export interface ConnectionGate {
   /**
@@ -34,12 +34,12 @@ export function createConnectionGate(options: {
   const headers = headersOfEveryAnswer(config.environment)
   const proxies = blockListOf(config.trustedProxies)
   const open = new Map<string, number>()
-  let toldAtMs = Number.NEGATIVE_INFINITY
+  let warnedAtMs = Number.NEGATIVE_INFINITY
 
   function refuse(socket: Socket): void {
     onRefused()
-    if (performance.now() - toldAtMs > toldEveryMs) {
-      toldAtMs = performance.now()
+    if (performance.now() - warnedAtMs > warnIntervalMs) {
+      warnedAtMs = performance.now()
       log.warn({ max }, 'an address has too many connections; is it a proxy that HUB_TRUSTED_PROXIES does not name?')
     }
     const detail = `Your address has ${max} connections open already. Close some, or wait, then try again.`

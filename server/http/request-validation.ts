@@ -89,8 +89,8 @@ export function compileRequestValidator(schema: RouteSchema): RequestValidator {
     for (const fault of faults) errors.push(fault)
     if (errors.length === 0) return
     if (schema.checkBody) errors.push(...furtherFaults(schema.checkBody, request, faults))
-    const told = uniqueByPointer(errors)
-    throw validationFailed(told, summaryOf(told))
+    const reported = uniqueByPointer(errors)
+    throw validationFailed(reported, summaryOf(reported))
   }
 }
 

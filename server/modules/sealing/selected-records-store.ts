@@ -97,20 +97,8 @@ function selectedEntry(row: EntryRow): SelectedEntry {
   const isSound = row.sound === true && row.sent === row.records && canonical.length === row.records
   const { salts, hashes } = row
   if (!isSound || salts === null || hashes === null) return { logIndex: row.log_index, seal, texts: undefined }
-  return { logIndex: row.log_index, seal, texts: { leafIndexes: placesOf(row.places), canonical, salts, hashes } }
-}
-
-// Cached, because usually an entry contains all records of a full seal.
-let lastPlaces = ''
-let lastIndexes: number[] = []
-
-function placesOf(places: string | null): number[] {
-  if (places === null) return []
-  if (places !== lastPlaces) {
-    lastPlaces = places
-    lastIndexes = places.split(',').map(Number)
-  }
-  return lastIndexes
+  const leafIndexes = row.places?.split(',').map(Number) ?? []
+  return { logIndex: row.log_index, seal, texts: { leafIndexes, canonical, salts, hashes } }
 }
 
 type FoundRow = Omit<SealedRow, 'canonical'> & { log_index: number; canonical: string | null }
