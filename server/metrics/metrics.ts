@@ -1,7 +1,13 @@
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import { type DatabaseWaits, databaseWaitMetrics } from './database-wait-metrics.ts'
-import { type DiskFigures, diskMetrics } from './disk-metrics.ts'
-import { type ExportFigures, exportMetrics } from './export-metrics.ts'
+import {
+  addDatabaseWaits,
+  addDiskSpace,
+  addExports,
+  addWebhookWaits,
+  type DatabaseWaits,
+  type DiskFigures,
+  type ExportFigures,
+} from './state-metrics.ts'
 
 /** Bucket limits in seconds, from a cached read to an export or a full batch on a busy disk. */
 const durationBuckets = [0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
@@ -22,10 +28,6 @@ export class Metrics {
   private readonly fallback: Gauge
   private readonly deliveries: Counter<'outcome'>
   private readonly connectionsRefused: Counter
-  private readWebhookWaits: (() => Record<'queued' | 'due', number>) | undefined
-  private readDatabaseWaits: (() => DatabaseWaits) | undefined
-  private readDisk: (() => Promise<DiskFigures>) | undefined
-  private readExports: (() => Promise<ExportFigures>) | undefined
 
   /** @param worker identifies the process in a cluster: `primary` or a worker's number */
   constructor(worker?: string) {
@@ -72,21 +74,6 @@ export class Metrics {
       help: 'Connections refused because their address had too many open.',
       registers,
     })
-    const waits = new Gauge({
-      name: 'hub_webhook_longest_wait_seconds',
-      help: 'How long the oldest message of webhooks has waited, by stage: queued (not sorted by endpoint yet), due.',
-      labelNames: ['stage'],
-      registers,
-      collect: () => {
-        const seconds = this.readWebhookWaits?.()
-        if (!seconds) return
-        waits.set({ stage: 'queued' }, seconds.queued)
-        waits.set({ stage: 'due' }, seconds.due)
-      },
-    })
-    databaseWaitMetrics(this.registry, () => this.readDatabaseWaits?.())
-    diskMetrics(this.registry, () => this.readDisk?.())
-    exportMetrics(this.registry, () => this.readExports?.())
     collectDefaultMetrics({ register: this.registry })
   }
 
@@ -116,24 +103,21 @@ export class Metrics {
     this.deliveries.inc({ outcome }, count)
   }
 
-  /** @param read returns seconds; called for each page */
+  /** Each `show` method adds metrics once; `read` is called for each page. */
   showWebhookWaits(read: () => Record<'queued' | 'due', number>): void {
-    this.readWebhookWaits = read
+    addWebhookWaits(this.registry, read)
   }
 
-  /** @param read called for each page */
   showDatabaseWaits(read: () => DatabaseWaits): void {
-    this.readDatabaseWaits = read
+    addDatabaseWaits(this.registry, read)
   }
 
-  /** @param read called for each page */
   showDisk(read: () => Promise<DiskFigures>): void {
-    this.readDisk = read
+    addDiskSpace(this.registry, read)
   }
 
-  /** @param read called for each page */
   showExports(read: () => Promise<ExportFigures>): void {
-    this.readExports = read
+    addExports(this.registry, read)
   }
 
   snapshot(): Promise<MetricsSnapshot> {
