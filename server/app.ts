@@ -45,7 +45,7 @@ import { createViewsModule, type ViewsModule } from './modules/views/views-modul
 import { createWebUiModule } from './modules/web-ui/web-ui-module.ts'
 import { createWebhooksModule, type WebhooksModule } from './modules/webhooks/webhooks-module.ts'
 import type { GovernanceOutbox } from './modules/webhooks/webhooks-types.ts'
-import { createOutboundClients } from './outbound/outbound-clients.ts'
+import { createOutboundClients } from './outbound/outbound.ts'
 import { createRecordModules, createRecordStore, type RecordModules, type RecordStore } from './record-modules.ts'
 import type { TimeSource } from './records/record-clock.ts'
 import { createRecordClock } from './records/record-clock.ts'

@@ -4,9 +4,14 @@ import { dirname, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { exportQuotaMax } from '../contract/limits.ts'
 import { type CheckpointSinkSettings, readCheckpointSinks } from './config/checkpoint-sink.ts'
-import { readKeyringDirectory, readVault, type VaultSettings } from './config/customer-keys.ts'
+import {
+  type KeyNameRules,
+  readKeyNameRules,
+  readKeyringDirectory,
+  readVault,
+  type VaultSettings,
+} from './config/customer-keys.ts'
 import { defaultDataDirectory } from './config/data-directory.ts'
-import { type KeyNameRules, readKeyNameRules } from './config/key-name-rules.ts'
 import { SettingReader } from './config/setting-reader.ts'
 import { readSmtpUrl } from './config/smtp-url.ts'
 import { type AwsSettings, readAwsSettings, readStorageUrl } from './config/storage-url.ts'

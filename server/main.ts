@@ -13,7 +13,7 @@ import { explainingFailure } from './listening-sockets.ts'
 import { Metrics } from './metrics/metrics.ts'
 import { openMetricsPage } from './metrics/metrics-page.ts'
 import { startupWarnings } from './startup-warnings.ts'
-import { checkStorageAtStart } from './storage/storage-at-start.ts'
+import { checkStorageAtStart } from './storage/open-storage.ts'
 import { beginWebUiBuild, type WebUiBuild } from './web-ui-build.ts'
 
 /** A Hub that serves requests. */

@@ -8,11 +8,10 @@ import type { Database, DatabaseLog } from './database.ts'
 import { isUnavailable } from './database-errors.ts'
 import { loadMasterKey } from './master-key.ts'
 import { migrate } from './migrate.ts'
-import { watchPartitions } from './partition-watch.ts'
 import { openPools } from './pooled-database.ts'
-import { ensureRoles, serviceLogins } from './roles.ts'
+import { watchPartitions } from './record-partitions.ts'
+import { ensureRoles, ensureSchemaAccess, serviceLogins } from './roles.ts'
 import { createRowProofs } from './row-proofs.ts'
-import { ensureSchemaAccess } from './schema-access.ts'
 
 const serverVersionMin = 150_000
 

@@ -1,3 +1,4 @@
+import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import { isStorageFull, storageFull } from '../../contract/domain-error.ts'
 import { type ConnectionTarget, clientConfig, serviceTimeouts } from './connection-settings.ts'
@@ -7,7 +8,6 @@ import { openListener } from './listener.ts'
 import { noContents, type RecordContents } from './record-encryption.ts'
 import { noRowProofs, type RowProofs } from './row-proofs.ts'
 import type { RegistryTables, TenantTables } from './schema.ts'
-import { kyselyOn } from './scoped-kysely.ts'
 import { runIngest, runTransaction, type TransactionScope, type Turn } from './transactions.ts'
 import { shareRules, type WorkClass, workClassOf, workLimits } from './work-classes.ts'
 
@@ -188,4 +188,17 @@ function contentsOf(used: { readonly contents: RecordContents }): RecordContents
     sealer: (tx) => used.contents.sealer(tx),
     outside: (...given) => used.contents.outside(...given),
   }
+}
+
+/**
+ * Returns a query builder whose every statement runs on this client, and so inside its transaction. Kysely's own
+ * transactions are not used, because they do not set the tenant.
+ */
+export function kyselyOn<Tables>(client: pg.ClientBase): Kysely<Tables> {
+  const borrowed = {
+    query: client.query.bind(client),
+    release() {},
+  }
+  const pool = { connect: async () => borrowed, end: async () => {}, options: {} }
+  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool: pool as never }) })
 }

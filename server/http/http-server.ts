@@ -17,18 +17,20 @@ import { handleMalformedRequests } from './body/malformed-requests.ts'
 import { boundPipelining } from './body/pipelined-requests.ts'
 import { readBody } from './body/request-body.ts'
 import type { Caller, Tenant } from './caller.ts'
-import { callerAddressOf } from './caller-address.ts'
-import { admitBrowserOrigin, isForeignOptions } from './cors.ts'
-import { rejectCrossSite } from './csrf-protection.ts'
-import { checkOperator } from './operator-access.ts'
-import { checkSomeCredential } from './own-credentials.ts'
+import { admitBrowserOrigin, isForeignOptions, rejectCrossSite } from './cross-origin.ts'
+import { checkOperator, checkSomeCredential } from './own-credentials.ts'
 import { asDomainError } from './problem-document.ts'
-import { prefersHtml } from './problem-page.ts'
-import { problemSender } from './problem-sender.ts'
+import { prefersHtml, problemSender } from './problem-sender.ts'
 import { parseQuery } from './query-string.ts'
 import { type CredentialCharges, credentialCharges } from './rate-limits/credential-charges.ts'
-import { checkHost, checkLoopbackHost, checkVersion } from './request-headers.ts'
-import { requestIdHeader, requestIdOf } from './request-id.ts'
+import {
+  callerAddressOf,
+  checkHost,
+  checkLoopbackHost,
+  checkVersion,
+  requestIdHeader,
+  requestIdOf,
+} from './request-headers.ts'
 import { logRequests } from './request-log.ts'
 import { validateResponses } from './response-validation.ts'
 import { RouteIndex } from './route-index.ts'

@@ -1,11 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { type DomainError, isStorageFull } from '../../contract/domain-error.ts'
-import { acceptedTypes } from './accept-header.ts'
-import { sendPage } from './page.ts'
-import { asDomainError, problemDocument, withOAuthMembers } from './problem-document.ts'
-import { prefersHtml, problemPage } from './problem-page.ts'
+import { html, type Page, sendPage } from './page.ts'
+import { asDomainError, type ProblemDocument, problemDocument, withOAuthMembers } from './problem-document.ts'
 import { sendProtocolText } from './protocol.ts'
-import { requestIdHeader } from './request-id.ts'
+import { acceptedTypes, requestIdHeader } from './request-headers.ts'
+import type { ErrorPageHints } from './route-schema.ts'
 
 export type SendProblem = (request: FastifyRequest, reply: FastifyReply, error: unknown) => FastifyReply
 
@@ -92,4 +91,25 @@ function setChallenge(request: FastifyRequest, reply: FastifyReply, error: Domai
 function asksForPlainJson(request: FastifyRequest): boolean {
   const accepted = acceptedTypes(request.headers.accept)
   return accepted.has('application/json') && !accepted.has('application/problem+json')
+}
+
+/** Renders a problem for people: its cause, its fix, and the request id for an administrator. */
+export function problemPage(error: DomainError, document: ProblemDocument, hints?: ErrorPageHints): Page {
+  const { status, detail, type, instance } = document
+  const { title = document.title, next } = hints ?? {}
+  const places = error.errors && error.errors.length > 1 ? error.errors : []
+  const body = html`<h1>${title}</h1>
+<p>${detail}</p>
+${places.map((place) => html`<p>${place.pointer} ${place.detail}</p>`)}
+${next ? html`<p><a href="${next.path}">${next.text}</a></p>` : html``}
+<p class="soft"><a href="${type}">What this error means</a>. If it stays, tell your administrator
+the request id <code>${instance}</code>.</p>`
+  return { title, body, status, noStore: true }
+}
+
+/** Returns whether an Accept header prefers HTML to JSON (RFC 9110, section 12.5.1). */
+export function prefersHtml(accept: string | undefined): boolean {
+  const weights = acceptedTypes(accept)
+  const json = Math.max(weights.get('application/json') ?? 0, weights.get('application/problem+json') ?? 0)
+  return (weights.get('text/html') ?? 0) > json
 }

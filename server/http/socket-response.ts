@@ -2,7 +2,7 @@ import { randomUUIDv7 } from 'node:crypto'
 import type { Socket } from 'node:net'
 import type { DomainError } from '../../contract/domain-error.ts'
 import { problemDocument } from './problem-document.ts'
-import { requestIdHeader } from './request-id.ts'
+import { requestIdHeader } from './request-headers.ts'
 
 const lingerMs = 1000
 

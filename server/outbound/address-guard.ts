@@ -1,8 +1,20 @@
 import type { LookupAddress } from 'node:dns'
 import type { AllowList } from './allow-list.ts'
-import { badPortWords, hasBadPort } from './bad-ports.ts'
-import { OutboundError } from './outbound-error.ts'
+import { badPortWords, OutboundError } from './outbound-error.ts'
 import { rangeProblem, readAddress } from './public-address.ts'
+
+/** Ports without HTTP servers: "bad ports" of the Fetch standard (section 2.9), which `fetch` refuses, and 0. */
+const badPorts: ReadonlySet<number> = new Set([
+  0, 1, 7, 9, 11, 13, 15, 17, 19, 20, 21, 22, 23, 25, 37, 42, 43, 53, 69, 77, 79, 87, 95, 101, 102, 103, 104, 109, 110,
+  111, 113, 115, 117, 119, 123, 135, 137, 139, 143, 161, 179, 389, 427, 465, 512, 513, 514, 515, 526, 530, 531, 532,
+  540, 548, 554, 556, 563, 587, 601, 636, 989, 990, 993, 995, 1719, 1720, 1723, 2049, 3659, 4045, 4190, 5060, 5061,
+  6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10_080,
+])
+
+/** Returns whether a server on this port could mistake a request for one of its own protocol. */
+export function hasBadPort({ port }: Pick<URL, 'port'>): boolean {
+  return port !== '' && badPorts.has(Number(port))
+}
 
 const urlLengthMax = 2048
 const httpHint = 'http:// is for hosts that the operator of the Hub allows (HUB_OUTBOUND_ALLOW)'

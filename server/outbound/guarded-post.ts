@@ -1,7 +1,6 @@
 import type { Agent, Dispatcher } from 'undici'
 import type { AddressGuard } from './address-guard.ts'
-import { describeNetworkError } from './network-errors.ts'
-import { OutboundError, outboundErrorIn } from './outbound-error.ts'
+import { describeNetworkError, OutboundError, outboundErrorIn } from './outbound-error.ts'
 
 /** Limits for the body of a response: bytes and milliseconds that are read, and bytes that are kept. */
 const bodyBytesMax = 64 * 1024

@@ -1,13 +1,17 @@
-import { Agent, type RequestInit as UndiciInit, fetch as undiciFetch } from 'undici'
+import { Agent, type RequestInit as UndiciInit, type Response as UndiciResponse, fetch as undiciFetch } from 'undici'
+import {
+  publishAnswerSeconds,
+  rosterPullAnswerBytesMax,
+  rosterPullAnswerSeconds,
+  webhookAnswerSeconds,
+} from '../../contract/limits.ts'
 import type { Config } from '../config.ts'
 import { createAddressGuard, hostOf } from './address-guard.ts'
 import { readAllowList } from './allow-list.ts'
-import { readBoundedResponse } from './bounded-response.ts'
 import { guardedConnector } from './guarded-connector.ts'
 import { createPost, type Post } from './guarded-post.ts'
 import { createNameResolver, type Resolve } from './name-resolver.ts'
-import { describeNetworkError } from './network-errors.ts'
-import { OutboundError, outboundErrorIn } from './outbound-error.ts'
+import { describeNetworkError, OutboundError, outboundErrorIn } from './outbound-error.ts'
 
 /** Calls every address that a tenant sets, in one place (decisions section 7). */
 export interface Outbound {
@@ -94,4 +98,67 @@ function inTime<T>(work: Promise<T>, timeoutMs: number): Promise<T> {
     timer = setTimeout(() => reject(Object.assign(new Error('late'), { code: 'EAI_AGAIN' })), timeoutMs)
   })
   return Promise.race([work, late]).finally(() => clearTimeout(timer))
+}
+
+const redirects = new Set([301, 302, 303, 307, 308])
+/** Statuses without a body (Fetch standard, "null body status"); `Response` accepts none for them. */
+const withoutBody = new Set([204, 205, 304])
+
+/**
+ * Returns the response with its whole body in memory. Throws OutboundError for a redirect, and for more than
+ * `bytesMax`.
+ */
+export async function readBoundedResponse(answer: UndiciResponse, bytesMax: number): Promise<Response> {
+  if (redirects.has(answer.status)) {
+    await answer.body?.cancel()
+    throw new OutboundError('redirect', `answered with a redirect (${answer.status}), which the Hub does not follow`)
+  }
+  const chunks: Uint8Array[] = []
+  let bytes = 0
+  for await (const chunk of answer.body ?? []) {
+    bytes += chunk.byteLength
+    // Leaving the loop cancels the stream, which closes the connection.
+    if (bytes > bytesMax) throw new OutboundError('too-large', `answered with more than ${bytesMax} bytes`)
+    chunks.push(chunk)
+  }
+  const headers = new Headers([...answer.headers])
+  // The body is already inflated.
+  headers.delete('content-encoding')
+  headers.delete('content-length')
+  const body = withoutBody.has(answer.status) ? null : Buffer.concat(chunks)
+  return new Response(body, { status: answer.status, headers })
+}
+
+/**
+ * Clients that share one guard and one name resolver. Each has the timeout and the response size that its receivers
+ * need.
+ */
+export interface OutboundClients {
+  /** For receivers with short responses and little delay. */
+  common: Outbound
+  /** For a company's directory: its pages take longer, and are larger, than other responses. */
+  directory: Outbound
+  publishing: Outbound
+  webhooks: Outbound
+  close(): Promise<void>
+}
+
+export function createOutboundClients(config: Pick<Config, 'environment' | 'outboundAllow'>): OutboundClients {
+  const resolve = createNameResolver(readAllowList(config.outboundAllow))
+  const ways = {
+    common: createOutbound(config, { resolve }),
+    directory: createOutbound(config, {
+      resolve,
+      timeoutMs: rosterPullAnswerSeconds * 1000,
+      answerBytesMax: rosterPullAnswerBytesMax,
+    }),
+    publishing: createOutbound(config, { resolve, timeoutMs: publishAnswerSeconds * 1000 }),
+    webhooks: createOutbound(config, { resolve, timeoutMs: webhookAnswerSeconds * 1000 }),
+  }
+  return {
+    ...ways,
+    close: async () => {
+      await Promise.all(Object.values(ways).map((way) => way.close()))
+    },
+  }
 }

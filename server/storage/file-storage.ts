@@ -3,9 +3,7 @@ import { type FileHandle, mkdir, open, readdir, rename, rm, rmdir, stat } from '
 import { basename, dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import type { Disk } from 'flydrive'
-import type { Storage } from './storage.ts'
-import { contentOf, failureOf } from './storage-content.ts'
-import { checkKey, storageFailed } from './storage-errors.ts'
+import { checkKey, contentOf, failureOf, type Storage, storageFailed } from './storage.ts'
 
 /** Maximum number of attempts to create a folder and a file in it, while others may be removing the empty folder. */
 const openAttemptsMax = 5

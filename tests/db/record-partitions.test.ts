@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { watchPartitions } from '../../server/db/partition-watch.ts'
-import { ensureRecordPartitions, recordPartitionOf } from '../../server/db/record-partitions.ts'
+import { ensureRecordPartitions, recordPartitionOf, watchPartitions } from '../../server/db/record-partitions.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 
 let db: TestDatabase

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import { Metrics } from '../../server/metrics/metrics.ts'
 import type { ExportOrder } from '../../server/modules/exports/exports-types.ts'
 import { backupSpace, createDiskSpace } from '../../server/storage/disk-space.ts'
-import { storageFailed } from '../../server/storage/storage-errors.ts'
+import { storageFailed } from '../../server/storage/storage.ts'
 import { type ExportJobsLab, exportsPath, startExportJobsLab } from './export-jobs-lab.ts'
 import { openExportLab } from './files-lab.ts'
 

@@ -2,8 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { openStorage } from '../../server/storage/open-storage.ts'
-import { checkStorageAtStart } from '../../server/storage/storage-at-start.ts'
+import { checkStorageAtStart, openStorage } from '../../server/storage/open-storage.ts'
 import { bucketName, startBucket } from './bucket.ts'
 
 function openWithLog(storageUrl: string | undefined, dataDir = '/nowhere') {

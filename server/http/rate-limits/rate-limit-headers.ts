@@ -1,7 +1,8 @@
 import type { FastifyReply } from 'fastify'
 import { DomainError } from '../../../contract/domain-error.ts'
 import { type RateClass, rateLimits } from '../../../contract/limits.ts'
-import { type Charge, type RateDecision, type RateLimiter, windowSeconds } from './rate-limiter.ts'
+import type { Charge, RateDecision, RateLimiter } from './rate-limiter.ts'
+import { windowSeconds } from './sliding-window.ts'
 
 /** Requests per minute that a tenant has instead of the defaults, for the classes that were set. */
 export type TenantLimits = Partial<Record<RateClass, { perToken: number; perTenant: number }>>

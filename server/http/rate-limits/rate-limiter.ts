@@ -1,7 +1,4 @@
-import { RecentWindows } from './recent-windows.ts'
-import { type SlidingWindow, waitSeconds } from './sliding-window.ts'
-
-export { windowSeconds } from './sliding-window.ts'
+import { RecentWindows, type SlidingWindow, waitSeconds } from './sliding-window.ts'
 
 /** One counter that a request counts against. */
 export interface Charge {

@@ -1,7 +1,7 @@
 import { DomainError } from '../../../contract/domain-error.ts'
 import type { Database, TenantTx } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
-import { namesTag } from '../../http/entity-tags.ts'
+import { namesTag } from '../../http/request-headers.ts'
 import { runConnectionTest, TestStepError } from '../../outbound/connection-test.ts'
 import type { ConnectorCredentials } from '../connectors/connectors-types.ts'
 import type { SkillGrants } from '../entitlement/grants-types.ts'

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
-import { namesTag } from '../../http/entity-tags.ts'
+import { namesTag } from '../../http/request-headers.ts'
 import { addRoute, rawJson } from '../../http/route.ts'
 import { openToEveryOrigin } from '../../http/security-headers.ts'
 import { ProvenanceKeyDocument, TokenKeySet } from './keys-schemas.ts'

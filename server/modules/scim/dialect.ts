@@ -1,4 +1,4 @@
-import { acceptedTypes } from '../../http/accept-header.ts'
+import { acceptedTypes } from '../../http/request-headers.ts'
 
 /** The members of responses that clients read in two ways. */
 export interface Dialect {

@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox'
 import { pageSizeDefault } from '../../../contract/limits.ts'
 import { PageQuery } from '../../../contract/request-schemas.ts'
 import type { ValidParts } from '../../http/body/valid-parts.ts'
-import { operatorOf } from '../../http/operator-access.ts'
+import { operatorOf } from '../../http/own-credentials.ts'
 import { addRoute, emptyBody } from '../../http/route.ts'
 import {
   CreatedTenantAnswer,
