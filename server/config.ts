@@ -3,89 +3,18 @@ import { isIP } from 'node:net'
 import { dirname, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { exportQuotaMax } from '../contract/limits.ts'
-import { type CheckpointSinkSettings, readCheckpointSinks } from './config/checkpoint-sink.ts'
-import {
-  type KeyNameRules,
-  readKeyNameRules,
-  readKeyringDirectory,
-  readVault,
-  type VaultSettings,
-} from './config/customer-keys.ts'
+import { readCheckpointSinks } from './config/checkpoint-sink.ts'
+import { readKeyNameRules, readKeyringDirectory, readVault } from './config/customer-keys.ts'
 import { defaultDataDirectory } from './config/data-directory.ts'
 import { SettingReader } from './config/setting-reader.ts'
 import { readSmtpUrl } from './config/smtp-url.ts'
-import { type AwsSettings, readAwsSettings, readStorageUrl } from './config/storage-url.ts'
+import { readAwsSettings, readStorageUrl } from './config/storage-url.ts'
 import { ConfigError } from './startup-error.ts'
 
 const environments = ['development', 'staging', 'production'] as const
+type Environment = (typeof environments)[number]
 const roles = ['all', 'api', 'worker'] as const
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const
-
-/** Holds every setting of the service. It is created once, frozen and passed down. */
-export interface Config {
-  /** The version in package.json. */
-  readonly version: string
-  readonly environment: (typeof environments)[number]
-  /** The work of this process: requests, background jobs, or both. */
-  readonly role: (typeof roles)[number]
-  /** Number of processes that answer requests; 1 means one process for everything. */
-  readonly workers: number
-  readonly host: string
-  /** The port; 0 lets the system choose (see `withListeningPort`). */
-  readonly port: number
-  /** The address that clients use, without a trailing slash. */
-  readonly baseUrl: string
-  /** Whether `baseUrl` was set instead of derived from host and port. */
-  readonly baseUrlConfigured: boolean
-  readonly browserUrl: string
-  /** The absolute path. */
-  readonly dataDir: string
-  /** Whether the directory was named explicitly. Its parents then belong to the operator and are left unchanged. */
-  readonly dataDirConfigured: boolean
-  /** The URL of an external database as its owner; undefined means the embedded server. */
-  readonly databaseUrl: string | undefined
-  /** Connections of the application role for all workers together. The insert-only role has half as many. */
-  readonly databasePoolSize: number
-  /** The key, 32 bytes; undefined means the key file of the data directory. */
-  readonly masterKey: Buffer | undefined
-  readonly trustedProxies: readonly string[]
-  readonly outboundAllow: readonly string[]
-  readonly valkeyUrl: string | undefined
-  readonly storageUrl: string | undefined
-  /** Settings for a storage in a bucket that its URL does not contain. */
-  readonly aws: AwsSettings
-  /**
-   * The absolute path of the local keyring with the keys of Mode B tenants; undefined means a folder of the data
-   * directory.
-   */
-  readonly keyringDir: string | undefined
-  /** The Vault whose transit engine holds keys of Mode B tenants; undefined means that none does. */
-  readonly vault: VaultSettings | undefined
-  /** Rules for the keys that tenants may name. */
-  readonly keyNames: KeyNameRules
-  /** The checkpoint sinks, apart from the database. Default: a folder of the data directory. */
-  readonly checkpointSinks: readonly CheckpointSinkSettings[]
-  readonly smtpUrl: string | undefined
-  readonly operatorToken: string | undefined
-  /** The factor for every rate limit. */
-  readonly limitFactor: number
-  readonly drainSeconds: number
-  /** Seconds for the body of a request, in addition to those for its size. */
-  readonly bodySeconds: number
-  /** Maximum number of open connections of one address; trusted proxies have no limit. */
-  readonly connectionsPerAddress: number
-  /** Free space of a disk, in MiB, below which exports and backups are refused. */
-  readonly diskFreeMinMb: number
-  /** Maximum number of exports that a tenant may request within 24 hours. */
-  readonly exportsPerDay: number
-  /** Maximum size of all export files of a tenant, in MiB. */
-  readonly exportMbKept: number
-  /** The local port on which `hub serve` shows metrics; 0 lets the system choose, undefined means none. */
-  readonly metricsPort: number | undefined
-  /** Whether `metricsPort` was set. The start then fails if the port is already in use. */
-  readonly metricsPortConfigured: boolean
-  readonly logLevel: (typeof logLevels)[number]
-}
 
 /** The settings that flags of the command line override. */
 export interface ConfigOverrides {
@@ -98,6 +27,9 @@ export interface ConfigOverrides {
 
 const checkout = dirname(dirname(fileURLToPath(import.meta.url)))
 
+/** Holds every setting of the service. It is created once, frozen and passed down. */
+export type Config = Readonly<ReturnType<typeof readSettings>>
+
 /**
  * Reads the configuration. No other code reads the process environment.
  *
@@ -105,6 +37,12 @@ const checkout = dirname(dirname(fileURLToPath(import.meta.url)))
  */
 export function loadConfig(env: NodeJS.ProcessEnv = process.env, overrides: ConfigOverrides = {}): Config {
   const reader = new SettingReader(env)
+  const config = readSettings(reader, overrides)
+  if (reader.problems.length > 0) throw new ConfigError(reader.problems)
+  return Object.freeze(config)
+}
+
+function readSettings(reader: SettingReader, overrides: ConfigOverrides) {
   const environment = reader.choice(reader.source('HUB_ENV'), environments, 'development')
   const host = readHost(reader, environment, overrides.host)
   const port = reader.integer(
@@ -115,57 +53,86 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env, overrides: Conf
   const baseUrl = readBaseUrl(reader, environment)
   const dataDirSource = reader.source('HUB_DATA_DIR', { name: '--data-dir', value: overrides.dataDir })
   const dataDir = dataDirSource ? resolve(dataDirSource.text) : defaultDataDirectory(checkout, process.getuid?.() === 0)
-  const config: Config = {
+  return {
+    /** The version in package.json. */
     version: packageVersion(),
     environment,
+    /** The work of this process: requests, background jobs, or both. */
     role: reader.choice(reader.source('HUB_ROLE', { name: '--role', value: overrides.role }), roles, 'all'),
+    /** Number of processes that answer requests; 1 means one process for everything. */
     workers: reader.integer(
       reader.source('HUB_WORKERS', { name: '--workers', value: overrides.workers }),
       { min: 1, max: 64 },
       1,
     ),
     host,
+    /** The port; 0 lets the system choose (see `withListeningPort`). */
     port,
+    /** The address that clients use, without a trailing slash. */
     baseUrl: baseUrl ?? localUrl(host, port),
+    /** Whether `baseUrl` was set instead of derived from host and port. */
     baseUrlConfigured: baseUrl !== undefined,
     browserUrl: readBrowserUrl(reader, environment, baseUrl) ?? baseUrl ?? localUrl(host, port),
+    /** The absolute path. */
     dataDir,
+    /** Whether the directory was named explicitly. Its parents then belong to the operator and are left unchanged. */
     dataDirConfigured: dataDirSource !== undefined,
+    /** The URL of an external database as its owner; undefined means the embedded server. */
     databaseUrl: reader.url(
       'HUB_DATABASE_URL',
       ['postgresql', 'postgres'],
       'postgresql://hub_owner:password@db.example.com/hub',
     ),
+    /** Connections of the application role for all workers together. The insert-only role has half as many. */
     databasePoolSize: reader.integer(reader.source('HUB_DATABASE_POOL'), { min: 2, max: 1000 }, 20),
+    /** The key, 32 bytes; undefined means the key file of the data directory. */
     masterKey: readMasterKey(reader, environment),
     trustedProxies: reader.networks('HUB_TRUSTED_PROXIES', { hosts: false }),
     outboundAllow: reader.networks('HUB_OUTBOUND_ALLOW', { hosts: true }),
     valkeyUrl: reader.url('HUB_VALKEY_URL', ['redis', 'rediss', 'valkey', 'valkeys'], 'redis://cache.example.com:6379'),
-    storageUrl: checkedStorageUrl(reader),
+    storageUrl: reader.checked(
+      'HUB_STORAGE_URL',
+      readStorageUrl,
+      's3://bucket/prefix?region=eu-central-1 or file:///var/lib/hub/storage',
+    ),
+    /** Settings for a storage in a bucket that its URL does not contain. */
     aws: readAwsSettings((variable) => reader.text(variable)),
+    /**
+     * The absolute path of the local keyring with the keys of Mode B tenants; undefined means a folder of the data
+     * directory.
+     */
     keyringDir: readKeyringDirectory(reader),
+    /** The Vault whose transit engine holds keys of Mode B tenants; undefined means that none does. */
     vault: readVault(reader, environment),
+    /** Rules for the keys that tenants may name. */
     keyNames: readKeyNameRules(reader),
-    checkpointSinks: checkedCheckpointSinks(reader, environment, dataDir),
-    smtpUrl: checkedSmtpUrl(reader),
+    /** The checkpoint sinks, apart from the database. Default: a folder of the data directory. */
+    checkpointSinks: readSinks(reader, environment, dataDir),
+    smtpUrl: reader.checked('HUB_SMTP_URL', readSmtpUrl, 'smtps://user:password@mail.example.com?from=hub@example.com'),
     operatorToken: readOperatorToken(reader, environment),
+    /** The factor for every rate limit. */
     limitFactor: reader.factor(reader.source('HUB_LIMIT_FACTOR'), 1),
     drainSeconds: reader.integer(reader.source('HUB_DRAIN_SECONDS'), { min: 0, max: 3600 }, 25),
+    /** Seconds for the body of a request, in addition to those for its size. */
     bodySeconds: reader.integer(reader.source('HUB_BODY_SECONDS'), { min: 1, max: 120 }, 20),
+    /** Maximum number of open connections of one address; trusted proxies have no limit. */
     connectionsPerAddress: reader.integer(
       reader.source('HUB_CONNECTIONS_PER_ADDRESS'),
       { min: 1, max: 1_000_000 },
       512,
     ),
+    /** Free space of a disk, in MiB, below which exports and backups are refused. */
     diskFreeMinMb: reader.integer(reader.source('HUB_DISK_FREE_MIN_MB'), { min: 0, max: 1_000_000 }, 512),
+    /** Maximum number of exports that a tenant may request within 24 hours. */
     exportsPerDay: reader.integer(reader.source('HUB_EXPORTS_PER_DAY'), { min: 1, max: exportQuotaMax.perDay }, 200),
+    /** Maximum size of all export files of a tenant, in MiB. */
     exportMbKept: reader.integer(reader.source('HUB_EXPORT_MB_KEPT'), { min: 1, max: exportQuotaMax.mbKept }, 10_240),
+    /** The local port on which `hub serve` shows metrics; 0 lets the system choose, undefined means none. */
     metricsPort: readMetricsPort(reader),
+    /** Whether `metricsPort` was set. The start then fails if the port is already in use. */
     metricsPortConfigured: reader.text('HUB_METRICS_PORT') !== undefined,
     logLevel: reader.choice(reader.source('HUB_LOG_LEVEL'), logLevels, 'info'),
   }
-  if (reader.problems.length > 0) throw new ConfigError(reader.problems)
-  return Object.freeze(config)
 }
 
 /**
@@ -178,7 +145,7 @@ export function withListeningPort(config: Config, port: number): Config {
   return Object.freeze({ ...config, port, baseUrl, browserUrl })
 }
 
-function readHost(reader: SettingReader, environment: Config['environment'], flag: string | undefined): string {
+function readHost(reader: SettingReader, environment: Environment, flag: string | undefined): string {
   const source = reader.source('HUB_HOST', { name: '--host', value: flag })
   if (!source) return '127.0.0.1'
   const host = source.text.replace(/^\[(.*)\]$/, '$1')
@@ -202,7 +169,7 @@ function localUrl(host: string, port: number): string {
   return `http://${isIP(name) === 6 ? `[${name}]` : name}:${port}`
 }
 
-function readBaseUrl(reader: SettingReader, environment: Config['environment']): string | undefined {
+function readBaseUrl(reader: SettingReader, environment: Environment): string | undefined {
   const httpsOnly = environment !== 'development'
   if (httpsOnly && reader.text('HUB_BASE_URL') === undefined) {
     reader.report(
@@ -216,7 +183,7 @@ function readBaseUrl(reader: SettingReader, environment: Config['environment']):
 
 function readBrowserUrl(
   reader: SettingReader,
-  environment: Config['environment'],
+  environment: Environment,
   baseUrl: string | undefined,
 ): string | undefined {
   const browserUrl = reader.origin('HUB_BROWSER_URL', { httpsOnly: environment !== 'development' })
@@ -241,49 +208,17 @@ function isSameSite(a: URL, b: URL): boolean {
   return isIP(a.hostname) === 0 && a.hostname.includes('.') && site(a.hostname) === site(b.hostname)
 }
 
-function checkedSmtpUrl(reader: SettingReader): string | undefined {
-  const text = reader.text('HUB_SMTP_URL')
-  if (text === undefined) return undefined
-  try {
-    readSmtpUrl(text)
-    return text
-  } catch (error) {
-    const example = 'smtps://user:password@mail.example.com?from=hub@example.com'
-    reader.report('HUB_SMTP_URL', (error as Error).message, `Use, for example, ${example}`)
-    return undefined
-  }
+function readSinks(reader: SettingReader, environment: Environment, dataDir: string) {
+  return (
+    reader.parsed(
+      'HUB_CHECKPOINT_SINK',
+      (text) => readCheckpointSinks(text, { httpsOnly: environment !== 'development' }),
+      'file:///mnt/elsewhere/hub-checkpoints,https://keeper.example.com/checkpoints or off',
+    ) ?? Object.freeze([{ kind: 'file' as const, directory: resolve(dataDir, 'checkpoints') }])
+  )
 }
 
-function checkedCheckpointSinks(
-  reader: SettingReader,
-  environment: Config['environment'],
-  dataDir: string,
-): readonly CheckpointSinkSettings[] {
-  const text = reader.text('HUB_CHECKPOINT_SINK')
-  if (text === undefined) return Object.freeze([{ kind: 'file' as const, directory: resolve(dataDir, 'checkpoints') }])
-  try {
-    return readCheckpointSinks(text, { httpsOnly: environment !== 'development' })
-  } catch (error) {
-    const fix = 'Use, for example, file:///mnt/elsewhere/hub-checkpoints,https://keeper.example.com/checkpoints or off'
-    reader.report('HUB_CHECKPOINT_SINK', (error as Error).message, fix)
-    return []
-  }
-}
-
-function checkedStorageUrl(reader: SettingReader): string | undefined {
-  const text = reader.text('HUB_STORAGE_URL')
-  if (text === undefined) return undefined
-  try {
-    readStorageUrl(text)
-    return text
-  } catch (error) {
-    const fix = 'Use, for example, s3://bucket/prefix?region=eu-central-1 or file:///var/lib/hub/storage'
-    reader.report('HUB_STORAGE_URL', (error as Error).message, fix)
-    return undefined
-  }
-}
-
-function readMasterKey(reader: SettingReader, environment: Config['environment']): Buffer | undefined {
+function readMasterKey(reader: SettingReader, environment: Environment): Buffer | undefined {
   const text = reader.text('HUB_MASTER_KEY')
   const fix = 'Make one with: openssl rand -base64 32'
   if (text === undefined) {
@@ -296,7 +231,7 @@ function readMasterKey(reader: SettingReader, environment: Config['environment']
   return undefined
 }
 
-function readOperatorToken(reader: SettingReader, environment: Config['environment']): string | undefined {
+function readOperatorToken(reader: SettingReader, environment: Environment): string | undefined {
   const token = reader.text('HUB_OPERATOR_TOKEN')
   if (token === undefined) return undefined
   const lengthMin = environment === 'development' ? 8 : 32

@@ -70,6 +70,27 @@ export class SettingReader {
     return undefined
   }
 
+  /** Parses a text. The message of a thrown error completes the name of the variable. */
+  parsed<T>(variable: string, parse: (text: string) => T, example: string): T | undefined {
+    const text = this.text(variable)
+    if (text === undefined) return undefined
+    try {
+      return parse(text)
+    } catch (error) {
+      this.report(variable, (error as Error).message, `Use, for example, ${example}`)
+      return undefined
+    }
+  }
+
+  /** Reads a text that `parse` accepts (see {@link parsed}). */
+  checked(variable: string, parse: (text: string) => unknown, example: string): string | undefined {
+    const asText = (text: string) => {
+      parse(text)
+      return text
+    }
+    return this.parsed(variable, asText, example)
+  }
+
   /** Reads the address of a web service: only scheme, host and port, without a trailing slash. */
   origin(variable: string, options: { httpsOnly: boolean }): string | undefined {
     const text = this.text(variable)
