@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { limitConcurrency } from '../../server/modules/auth/service-accounts/concurrency-limit.ts'
+import { limitConcurrency } from '../../server/modules/auth/service-accounts/client-directory.ts'
 
 test('so much runs at a time, in the order it came, and a failure gives its place on', async () => {
   const inTurn = limitConcurrency(3)

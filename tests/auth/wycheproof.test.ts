@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { higherS, verifyCompactJws } from '../../server/modules/auth/tokens/compact-jws.ts'
 import type { TokenKey } from '../../server/modules/keys/keys-types.ts'
-import { tokenKeyOf } from '../../server/modules/keys/token-key-shape.ts'
+import { tokenKeyOf } from '../../server/modules/keys/token-key.ts'
 
 /**
  * Project Wycheproof's vectors against the function that verifies access tokens, below their claims. The keys of a

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { parseSignature, problemOfAge } from '../../contract/webhook-signature.ts'
-import { isSigned } from '../../server/modules/inbound/inbound-signature.ts'
+import { isSigned } from '../../server/modules/inbound/inbound-access.ts'
 import { seededRandom } from '../support/fuzz/random.ts'
 import { signatureOf } from './inbound-lab.ts'
 

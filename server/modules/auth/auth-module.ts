@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../config.ts'
 import type { Database, DatabaseLog } from '../../db/database.ts'
-import type { AccessControl } from '../../http/caller.ts'
+import type { AccessControl, AccessRefusal, TokenClaims } from '../../http/caller.ts'
 import { cursorKeyPurpose } from '../../http/cursor.ts'
 import type { TenantChore } from '../../jobs/housekeeping.ts'
 import type { JobSender } from '../../jobs/job-sender.ts'
@@ -31,7 +31,6 @@ import { createMockLogin } from './sign-in/mock-login-service.ts'
 import { createOidcLogin } from './sign-in/oidc-login-service.ts'
 import { addOidcRoutes } from './sign-in/oidc-routes.ts'
 import { addSignInPages } from './sign-in/sign-in-routes.ts'
-import { createAccessRefusals } from './tokens/access-refusals.ts'
 import { createTokenService } from './tokens/token-service.ts'
 import { createTokenVerifier } from './tokens/token-verifier.ts'
 
@@ -106,4 +105,21 @@ export function createAuthModule(deps: AuthModuleDeps): AuthModule {
       addServiceAccountRoutes(app, serviceAccounts)
     },
   }
+}
+
+/** Records a rejected access for the tenant of the token, never for the requested tenant. */
+function createAccessRefusals(deps: { directory: TenantDirectory; refusals: RefusalLog }) {
+  return ({ claims, reason, details, address, requestId }: AccessRefusal): void => {
+    const tenant = deps.directory.find(claims.tenantSlug)
+    const subject = subjectOf(claims)
+    deps.refusals.note(tenant, { kind: 'auth.access_refused', subject, reason, details, address, requestId })
+  }
+}
+
+/**
+ * Returns the subject of the event. A service account is its own subject; in the tokens of people the client is the web
+ * UI.
+ */
+function subjectOf({ subject, clientId }: TokenClaims): string {
+  return subject === clientId ? `service_account:${clientId}` : `user:${subject}`
 }

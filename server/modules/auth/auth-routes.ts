@@ -6,8 +6,7 @@ import { openToEveryOrigin } from '../../http/security-headers.ts'
 import type { TenantDirectory } from '../tenants/tenants-types.ts'
 import { ServerMetadata, TokenAnswer, TokenForm, TokenHeaders } from './auth-schemas.ts'
 import type { TokenService } from './auth-types.ts'
-import { invalidClient } from './tokens/oauth-error.ts'
-import { readTokenRequest } from './tokens/token-request.ts'
+import { invalidClient, readTokenRequest } from './tokens/token-request.ts'
 
 export function addAuthRoutes(
   app: FastifyInstance,

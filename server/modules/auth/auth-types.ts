@@ -1,23 +1,17 @@
-import type { Role } from '../../../contract/roles.ts'
-import type { Scope } from '../../../contract/scopes.ts'
+import type { Static } from 'typebox'
 import type { TenantTx } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
 import type { User } from '../roster/roster-types.ts'
+import type { TokenAnswer, UserTokenAnswer } from './auth-schemas.ts'
+import type { MeAnswer } from './sessions/sessions-schemas.ts'
 
 export type {
   ServiceAccountCredentials,
   ServiceAccounts,
 } from './service-accounts/service-accounts-types.ts'
 
-/** A service token (interface 2.7), with the member names of the response. */
-export interface ServiceToken {
-  access_token: string
-  /** Lifetime in seconds. */
-  expires_in: number
-  token_type: 'Bearer'
-  /** The space-delimited scopes. */
-  scope: string
-}
+/** A service token (interface 2.7). */
+export type ServiceToken = Static<typeof TokenAnswer>
 
 /** Error codes of RFC 6749, section 5.2. */
 export type OAuthErrorCode =
@@ -90,7 +84,7 @@ export interface Revocations extends TokenRevoker {
   close(): Promise<void>
 }
 
-export type SignInMethod = 'oidc' | 'magic_link' | 'welcome_link' | 'mock'
+export type SignInMethod = NonNullable<Me['session']>['method']
 
 /** A person who has proved their identity. */
 export interface SignIn {
@@ -112,16 +106,8 @@ export interface OpenedSession {
   sessionToken: string
 }
 
-/** A user token (interface 2.7), with the member names of the response. */
-export interface UserToken {
-  access_token: string
-  /** Lifetime of the access token in seconds. */
-  expires_in: number
-  token_type: 'Bearer'
-  refresh_token: string
-  /** Seconds until the session ends. */
-  refresh_expires_in: number
-}
+/** A user token (interface 2.7). */
+export type UserToken = Static<typeof UserTokenAnswer>
 
 /** A {@link UserToken} with the cookie that its refresh token requires. */
 export interface IssuedUserToken {
@@ -152,18 +138,5 @@ export interface TabKey {
   key: string
 }
 
-/** The signed-in caller, with the member names of the response. */
-export interface Me {
-  kind: 'user' | 'service_account'
-  /** `sub` of the token. */
-  subject: string
-  tenant: string
-  scopes: Scope[]
-  user_id?: string
-  email?: string
-  display_name?: string
-  role?: Role
-  client_id?: string
-  name?: string
-  session?: { session_id: string; method: SignInMethod; created_at: string; expires_at: string }
-}
+/** The signed-in caller. */
+export type Me = Static<typeof MeAnswer>

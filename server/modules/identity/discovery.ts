@@ -1,7 +1,6 @@
 import type { Outbound } from '../../outbound/outbound.ts'
 import { outboundErrorIn } from '../../outbound/outbound-error.ts'
-import { ProviderError } from './provider-error.ts'
-import { type ProviderMetadata, readMetadata } from './provider-metadata.ts'
+import { ProviderError, type ProviderMetadata, readMetadata } from './provider-metadata.ts'
 
 const documentPath = '/.well-known/openid-configuration'
 

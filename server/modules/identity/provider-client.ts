@@ -1,11 +1,17 @@
+import type { IDToken, UserInfoResponse } from 'openid-client'
 import * as oidc from 'openid-client'
+import { DomainError } from '../../../contract/domain-error.ts'
 import type { DatabaseLog } from '../../db/database.ts'
 import type { Outbound } from '../../outbound/outbound.ts'
 import { domainOfEmail } from './email-domains.ts'
-import type { IdentityProvider, LoginSecrets } from './identity-types.ts'
+import type { IdentityProvider, LoginSecrets, ProviderClaims } from './identity-types.ts'
 import { rejectedCallback, rejectedExchange } from './oidc-callback-errors.ts'
-import { readClaims } from './provider-claims.ts'
 import type { ProviderMetadata } from './provider-metadata.ts'
+
+const nameLengthMax = 200
+
+/** Maximum length of `sub` (OpenID Connect Core 1.0, section 2). */
+const subjectLengthMax = 255
 
 /** The cached data of a provider between logins. */
 export interface KnownProvider {
@@ -14,7 +20,9 @@ export interface KnownProvider {
 }
 
 const scope = 'openid email profile'
+
 const timeoutSeconds = 10
+
 /** Seconds after which the library fetches keys again for an unknown key id. */
 const keysRefreshSeconds = 60
 
@@ -106,4 +114,33 @@ export function createProviderClient(parts: {
       return exchange(await parts.known(), current, login)
     },
   }
+}
+
+/** Reads the claims from the verified ID token, or from userinfo if the token has no address. */
+function readClaims(connectionId: string, idToken: IDToken, info: UserInfoResponse | undefined): ProviderClaims {
+  const { sub } = idToken
+  if (sub.length === 0 || sub.length > subjectLengthMax || /\p{Cc}/u.test(sub)) {
+    throw new DomainError('authentication-failed', 'The identity provider names a subject that cannot be one.', {
+      extensions: { reason: 'id_token' },
+    })
+  }
+  const source: Record<string, unknown> = info ?? idToken
+  const { email, email_verified: verified } = source
+  const name = source.name ?? idToken.name
+  return {
+    connectionId,
+    subject: sub,
+    email: typeof email === 'string' && email !== '' ? email : undefined,
+    // Some providers send text. Any other value counts as false.
+    emailVerified: verified === undefined ? undefined : verified === true || verified === 'true',
+    displayName: typeof name === 'string' ? readName(name) : undefined,
+  }
+}
+
+function readName(text: string): string | undefined {
+  const name = text
+    .replaceAll(/\p{C}+/gu, ' ')
+    .trim()
+    .slice(0, nameLengthMax)
+  return name === '' ? undefined : name
 }

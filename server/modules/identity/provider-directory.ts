@@ -6,7 +6,7 @@ import type { ConnectionSecrets } from './connection-secrets.ts'
 import { discover } from './discovery.ts'
 import type { IdentityProviders } from './identity-types.ts'
 import { createProviderClient, type KnownProvider } from './provider-client.ts'
-import { ProviderError } from './provider-error.ts'
+import { ProviderError } from './provider-metadata.ts'
 import { currentConnection, storedConnection } from './sso-store.ts'
 
 const rememberedMs = 10 * 60_000

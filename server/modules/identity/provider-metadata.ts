@@ -1,6 +1,13 @@
 import type { ServerMetadata } from 'openid-client'
 import type { Outbound } from '../../outbound/outbound.ts'
-import { ProviderError } from './provider-error.ts'
+
+/**
+ * Signals that an identity provider is unusable. The message names the fetched address and the problem, without secrets
+ * or people.
+ */
+export class ProviderError extends Error {
+  override readonly name = 'ProviderError'
+}
 
 /** The validated parts of a provider's configuration that the Hub uses (OpenID Connect Discovery 1.0, section 3). */
 export interface ProviderMetadata extends ServerMetadata {
@@ -15,7 +22,9 @@ export interface ProviderMetadata extends ServerMetadata {
 }
 
 const asymmetric = /^(RS|PS|ES)(256|384|512)$|^EdDSA$|^Ed25519$/
+
 const endpoints = ['authorization_endpoint', 'token_endpoint', 'jwks_uri', 'userinfo_endpoint'] as const
+
 export const clientAuthMethods = ['client_secret_basic', 'client_secret_post'] as const
 
 /**

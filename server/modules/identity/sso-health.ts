@@ -6,7 +6,7 @@ import type { Tenant } from '../../http/caller.ts'
 import type { Outbound } from '../../outbound/outbound.ts'
 import { checkKeys, discover } from './discovery.ts'
 import type { SsoHealth, SsoHealthReader } from './identity-types.ts'
-import { ProviderError } from './provider-error.ts'
+import { ProviderError } from './provider-metadata.ts'
 import { currentConnection } from './sso-store.ts'
 
 const rememberedMs = 10_000

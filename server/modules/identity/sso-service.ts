@@ -1,3 +1,4 @@
+import type { Static } from 'typebox'
 import { DomainError, type PointedError, validationFailed } from '../../../contract/domain-error.ts'
 import type { GovernanceKind } from '../../../contract/governance-kinds.ts'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
@@ -14,23 +15,15 @@ import type { Actor, GovernanceLog } from '../governance/governance-types.ts'
 import type { ConnectionSecrets } from './connection-secrets.ts'
 import { checkAddresses, discover, problemOfIssuer } from './discovery.ts'
 import { readDomain } from './email-domains.ts'
-import { ProviderError } from './provider-error.ts'
+import { ProviderError } from './provider-metadata.ts'
+import type { SsoAnswer, SsoConfiguration } from './sso-schemas.ts'
 import * as store from './sso-store.ts'
 
-/** Settings, with the member names of the request body. */
-export interface SsoSettings {
-  issuer: string
-  client_id: string
-  client_secret: string
-  allowed_email_domains: string[]
-}
+/** Settings of a connection. */
+export type SsoSettings = Static<typeof SsoConfiguration>
 
-/** A connection, with the member names of the response. */
-export interface SsoState extends Omit<SsoSettings, 'client_secret'> {
-  connection_id: string
-  redirect_uri: string
-  updated_at: string
-}
+/** A stored connection. */
+export type SsoState = Static<typeof SsoAnswer>
 
 export interface SsoService {
   /** Returns the problems of settings that are visible without a request to the provider. */

@@ -1,3 +1,4 @@
+import type { Static } from 'typebox'
 import { DomainError, type PointedError } from '../../../contract/domain-error.ts'
 import { isEmail } from '../../../contract/email-address.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../provenance/index.ts'
@@ -16,16 +17,8 @@ import { PersonData, type PersonKind } from './inbound-schemas.ts'
 
 const shapeErrors = compileSchema(PersonData)
 
-interface Person {
-  /** Absent only with `user.deactivated` and an external id. */
-  user_name?: string
-  external_id?: string
-  email?: string
-  display_name?: string
-  given_name?: string
-  family_name?: string
-  active?: boolean
-}
+/** The name is absent only with `user.deactivated` and an external id. */
+type Person = Partial<Static<typeof PersonData>>
 
 /** Applies an identity provider's messages about people to the tenant's directory, as SCIM does. */
 export interface InboundPeople {

@@ -1,3 +1,4 @@
+import type { Static } from 'typebox'
 import { bodyBounds, inboundMessageDays } from '../../../contract/limits.ts'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
 import type { JsonValue } from '../../../provenance/json.ts'
@@ -9,17 +10,11 @@ import { type InboundSender, notAdmitted } from './inbound-access.ts'
 import type { InboundInvocations, Origin } from './inbound-invocations.ts'
 import { messageIdOf, readMessage } from './inbound-message.ts'
 import type { InboundPeople } from './inbound-people.ts'
-import { invocationKind, personKinds } from './inbound-schemas.ts'
+import { type InboundAnswer, invocationKind, personKinds } from './inbound-schemas.ts'
 import { forgetMessages, isNoted, note } from './inbound-store.ts'
 
 /** Maximum rows per deletion, small enough to end well within the statement timeout. */
 const forgottenAtOnce = 10_000
-
-/** A result, with the member names of the response. */
-export interface InboundAnswer {
-  id: string
-  status: 'accepted' | 'duplicate'
-}
 
 /** The request that contains a message. */
 export interface InboundCall extends Origin {
@@ -33,7 +28,7 @@ export interface InboundService {
    * sender may correct it and send it again with its id. Throws `malformed-json`, `validation-failed`,
    * `concurrent-modification`, the errors of `Telemetry.ingestEvent` and those of `count`.
    */
-  receive(sender: InboundSender, body: Buffer, call: InboundCall): Promise<InboundAnswer>
+  receive(sender: InboundSender, body: Buffer, call: InboundCall): Promise<Static<typeof InboundAnswer>>
   /** Deletes old message ids. */
   chore: TenantChore
 }
@@ -58,7 +53,11 @@ export function createInboundService(deps: {
     )
   }
 
-  async function takePerson(sender: InboundSender, body: JsonValue, origin: Origin): Promise<InboundAnswer> {
+  async function takePerson(
+    sender: InboundSender,
+    body: JsonValue,
+    origin: Origin,
+  ): Promise<Static<typeof InboundAnswer>> {
     const { tenant, connectionId } = sender
     const message = readMessage(body, personKinds, people.problemsIn)
     const actor = { subject: `inbound:${connectionId}`, clientId: connectionId, ...origin }

@@ -1,23 +1,15 @@
+import type { Static } from 'typebox'
+import type { InboundConnectionSchema, RotatedInboundSecretSchema } from '../../../contract/response-schemas.ts'
 import type { TenantTx } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
 
 /** The kind of sender: a chat platform, or the identity provider. */
 export type InboundKind = 'connector' | 'scim'
 
-/** The inbound connection, with the member names of the responses that contain it. */
-export interface InboundConnection {
-  connection_id: string
-  /** Present only in the response that creates the secret. */
-  secret?: string
-}
+/** The inbound connection. The secret is present only in the response that creates it. */
+export type InboundConnection = Static<ReturnType<typeof InboundConnectionSchema>>
 
-/** A rotated secret, with the member names of the response. */
-export interface RotatedInboundSecret {
-  connection_id: string
-  secret: string
-  /** RFC 3339; absent without a previous secret. */
-  former_secret_until?: string
-}
+export type RotatedInboundSecret = Static<ReturnType<typeof RotatedInboundSecretSchema>>
 
 /**
  * Manages the secrets by which connections sign their messages. Every method works inside the transaction that creates

@@ -1,7 +1,9 @@
 import type { KeyObject } from 'node:crypto'
+import type { Static } from 'typebox'
 import type { RegistryTx, TenantTx } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
 import type { Actor } from '../governance/governance-types.ts'
+import type { TokenKeySet } from './keys-schemas.ts'
 
 /** The tenant's current signing key. `sign` is Ed25519 over the bytes of a note. */
 export interface ProvenanceSigner {
@@ -151,15 +153,5 @@ export interface TokenKeyRotator {
   rotate(algorithm?: TokenAlgorithm): Promise<TokenKeyRotation>
 }
 
-/** A public key in the form of `/.well-known/jwks.json` (RFC 7517). Further members depend on the key type. */
-export interface PublicTokenKey {
-  kty: string
-  kid: string
-  alg: string
-  use: 'sig'
-  crv?: string
-  x?: string
-  y?: string
-  n?: string
-  e?: string
-}
+/** A public key in the form of `/.well-known/jwks.json` (RFC 7517). */
+export type PublicTokenKey = Static<typeof TokenKeySet>['keys'][number]

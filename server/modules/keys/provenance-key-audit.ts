@@ -3,8 +3,7 @@ import { keyIdOf, type SyncCrypto, type VerifierKey, verifySuccessionSync } from
 import type { Database } from '../../db/database.ts'
 import { type ProvenanceKeyRow, type PublishedKeyRow, provenanceKeys, publishedKeysOf } from './keys-store.ts'
 import type { KeyProblem, ProvenanceKeyAudit } from './keys-types.ts'
-import { publishedKeyOf } from './provenance-key-row.ts'
-import type { VerifiedKeys } from './verified-keys.ts'
+import { publishedKeyOf, type VerifiedKeys } from './provenance-key.ts'
 
 /** Compares the stored keys of a log with those that decrypt under the master key. */
 export function createProvenanceKeyAudit(deps: { database: Database; genuine: VerifiedKeys }): ProvenanceKeyAudit {

@@ -22,9 +22,8 @@ import type {
   ProvenanceSigner,
   PublishedKey,
 } from './keys-types.ts'
+import { createVerifiedKeys, makeProvenanceKeyRow, publishedKeyOf, type VerifiedKeys } from './provenance-key.ts'
 import { createProvenanceKeyAudit } from './provenance-key-audit.ts'
-import { makeProvenanceKeyRow, publishedKeyOf } from './provenance-key-row.ts'
-import { createVerifiedKeys, type VerifiedKeys } from './verified-keys.ts'
 
 /** Milliseconds after which a tenant's keys are read again in the background; after `staleMs`, callers wait for it. */
 const refreshMs = 2_500

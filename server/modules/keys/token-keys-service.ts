@@ -5,7 +5,7 @@ import { createSnapshotPoller } from '../../db/snapshot-poller.ts'
 import { deriveKey } from '../../secrets/encryption.ts'
 import { insertTokenKey, lockTokenKeys, retireTokenKeys, type TokenKeyRow, tokenKeys } from './keys-store.ts'
 import type { PublicTokenKey, TokenKeyRotator, TokenKeys, TokenSigningKey } from './keys-types.ts'
-import { makeTokenKeyRow, openTokenKey } from './token-key-row.ts'
+import { makeTokenKeyRow, openTokenKey } from './token-key.ts'
 
 /**
  * Default delay before a new key signs. By then every process, and every client that caches the public keys for a

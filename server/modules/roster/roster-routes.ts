@@ -2,8 +2,8 @@ import type { FastifyInstance } from 'fastify'
 import { pageSizeDefault } from '../../../contract/limits.ts'
 import { PageQuery } from '../../../contract/request-schemas.ts'
 import { addRoute } from '../../http/route.ts'
-import { ArchetypeBundleSchema, ArchetypeList } from './roster-schemas.ts'
-import type { Archetypes } from './roster-types.ts'
+import { ArchetypeBundleSchema, ArchetypeList, GroupList, GroupMemberList, GroupParams } from './roster-schemas.ts'
+import type { Archetypes, Groups } from './roster-types.ts'
 
 export function addRosterRoutes(app: FastifyInstance, archetypes: Archetypes): void {
   addRoute(
@@ -33,6 +33,33 @@ export function addRosterRoutes(app: FastifyInstance, archetypes: Archetypes): v
     async (request) => {
       const { caller, body } = request
       return { archetypes: await archetypes.replace(caller.tenant, body.archetypes, caller) }
+    },
+  )
+}
+
+export function addGroupRoutes(app: FastifyInstance, groups: Groups): void {
+  addRoute(
+    app,
+    'listGroups',
+    { description: 'The oldest first.', querystring: PageQuery, response: { 200: GroupList } },
+    async (request) => {
+      const { limit = pageSizeDefault, cursor } = request.query
+      return groups.list(request.caller.tenant, { limit, cursor })
+    },
+  )
+
+  addRoute(
+    app,
+    'listGroupMembers',
+    {
+      description: 'The people of the group. Groups inside groups are not followed.',
+      params: GroupParams,
+      querystring: PageQuery,
+      response: { 200: GroupMemberList },
+    },
+    async (request) => {
+      const { limit = pageSizeDefault, cursor } = request.query
+      return groups.members(request.caller.tenant, request.params.group_id, { limit, cursor })
     },
   )
 }

@@ -2,6 +2,47 @@ import { Type } from 'typebox'
 import { archetypesMax } from '../../../contract/limits.ts'
 import { patterns } from '../../../contract/literals.ts'
 import { NextCursor } from '../../../contract/response-schemas.ts'
+import { GroupId } from './users/users-schemas.ts'
+
+export const GroupParams = Type.Object({ group_id: GroupId }, { additionalProperties: false })
+
+const time = (description: string) => Type.String({ description, examples: ['2026-07-01T09:30:00.000000Z'] })
+
+const GroupSchema = Type.Object(
+  {
+    group_id: GroupId,
+    display_name: Type.String({ examples: ['Support'] }),
+    external_id: Type.Optional(Type.String({ examples: ['00g1ab2cd3ef4'] })),
+    member_count: Type.Integer({ examples: [12] }),
+    archetype_ids: Type.Array(Type.String({ examples: ['support-agent'] }), {
+      description: 'Archetypes of its members, by the mapping of the SCIM configuration',
+    }),
+    created_at: time('When the directory gave it to the Hub'),
+    updated_at: time('When it, or who is in it, changed last'),
+  },
+  { additionalProperties: false },
+)
+
+export const GroupList = Type.Object(
+  { items: Type.Array(GroupSchema), next_cursor: NextCursor },
+  { additionalProperties: false },
+)
+
+const GroupMemberSchema = Type.Object(
+  {
+    user_id: Type.String({ examples: ['usr_7Kd2mQx9RtVb4LhZs8WcNp3F'] }),
+    user_name: Type.String({ examples: ['kim.lee'] }),
+    email: Type.String({ description: 'Empty where the directory gives none', examples: ['kim@acme.example'] }),
+    display_name: Type.Optional(Type.String({ examples: ['Kim Lee'] })),
+    active: Type.Boolean(),
+  },
+  { additionalProperties: false },
+)
+
+export const GroupMemberList = Type.Object(
+  { items: Type.Array(GroupMemberSchema), next_cursor: NextCursor },
+  { additionalProperties: false },
+)
 
 const ArchetypeSchema = Type.Object(
   {

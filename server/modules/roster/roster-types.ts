@@ -1,18 +1,18 @@
+import type { Static } from 'typebox'
 import type { Role } from '../../../contract/roles.ts'
 import type { TenantTx } from '../../db/database.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
 import type { Actor } from '../governance/governance-types.ts'
+import type { ArchetypeList, GroupList, GroupMemberList } from './roster-schemas.ts'
+import type { NewUserBody, UserArchetypesSchema, UserList, UserSchema, UsersQuery } from './users/users-schemas.ts'
 
 /** Provides the archetypes of a tenant to other modules. */
 export interface ArchetypeBundle {
   allIds(tx: TenantTx): Promise<Set<string>>
 }
 
-/** An archetype, with the member names of the response. */
-export interface Archetype {
-  archetype_id: string
-  name?: string
-}
+/** An archetype. */
+export type Archetype = ArchetypePage['items'][number]
 
 export interface Archetypes {
   /**
@@ -23,10 +23,7 @@ export interface Archetypes {
   list(tenant: Tenant, page: { limit: number; cursor?: string | undefined }): Promise<ArchetypePage>
 }
 
-export interface ArchetypePage {
-  items: Archetype[]
-  next_cursor: string | null
-}
+export type ArchetypePage = Static<typeof ArchetypeList>
 
 /** The person a reference identifies, with their archetypes. */
 export interface ResolvedUser {
@@ -104,71 +101,25 @@ export interface SignInUsers {
   noteSignIn(tx: TenantTx, userId: string): Promise<void>
 }
 
-/** A {@link User}, with the member names of the response. */
-export interface UserAnswer {
-  user_id: string
-  email: string
-  /** The directory's address, if the Hub has another. */
-  directory_email?: string
-  /** The user name in the directory; absent for people outside it. */
-  user_name?: string
-  external_id?: string
-  display_name?: string
-  role: Role
-  active: boolean
-  source: 'directory' | 'manual'
-  archetype_ids: string[]
-  /** False for an active person of the directory without any archetype. */
-  matched: boolean
-  created_at: string
-  last_sign_in_at?: string
-  deactivated_at?: string
-}
+/** A {@link User} in the form of the response. `matched` is false for an active person without any archetype. */
+export type UserAnswer = Static<typeof UserSchema>
 
-/** A person as sent to other systems, with the member names of {@link UserAnswer}. */
-export interface UserProfile {
-  user_id: string
-  user_name?: string
-  external_id?: string
-  /** Absent if unknown, for example for a person whom the directory removed. */
-  email?: string
-  display_name?: string
-  role: Role
-  active: boolean
-  archetype_ids: string[]
-  source: 'directory' | 'manual'
-}
+/** A person as sent to other systems. The address is absent for a person whom the directory removed. */
+export type UserProfile = Pick<UserAnswer, 'user_id' | 'role' | 'active' | 'archetype_ids' | 'source'> &
+  Partial<Pick<UserAnswer, 'user_name' | 'external_id' | 'email' | 'display_name'>>
 
 export interface UserProfiles {
   /** Returns profiles by id as the transaction sees them; skips unknown ids. Takes two statements. */
   ofUsers(tx: TenantTx, userIds: readonly string[]): Promise<Map<string, UserProfile>>
 }
 
-export interface NewUser {
-  email: string
-  display_name?: string
-  /** Defaults to `member`. */
-  role?: Role
-}
+/** The role defaults to `member`. */
+export type NewUser = Static<typeof NewUserBody>
 
 /** Conditions on users. All of them must hold. */
-export interface UserFilter {
-  role?: Role
-  active?: boolean
-  /** The whole address; case is ignored. */
-  email?: string
-  /** A part of the address or of the name. */
-  search?: string
-  group_id?: string
-  archetype_id?: string
-  /** See {@link UserAnswer}. */
-  matched?: boolean
-}
+export type UserFilter = Omit<Static<typeof UsersQuery>, 'limit' | 'cursor'>
 
-export interface UserPage {
-  items: UserAnswer[]
-  next_cursor: string | null
-}
+export type UserPage = Static<typeof UserList>
 
 /**
  * Manages the people of a tenant for its administrators. Every method throws `not-found` for a user of another tenant.
@@ -190,13 +141,8 @@ export interface Users {
   reactivate(caller: Caller, userId: string): Promise<UserAnswer>
 }
 
-/** The archetypes of a user, with the member names of the response. */
-export interface UserArchetypes {
-  user_id: string
-  archetype_ids: string[]
-  /** The source of the assignment: groups of the directory, or manual. */
-  source: 'group' | 'manual'
-}
+/** The archetypes of a user, and their source: groups of the directory, or an administrator. */
+export type UserArchetypes = Static<typeof UserArchetypesSchema>
 
 /**
  * Manages the archetypes of single users. Every method throws `not-found` for an unknown user. Repeating a change does
@@ -213,36 +159,13 @@ export interface PersonalArchetypes {
   reset(caller: Caller, userId: string): Promise<UserArchetypes>
 }
 
-/** A group of the directory, with the member names of the response. */
-export interface GroupAnswer {
-  group_id: string
-  display_name: string
-  external_id?: string
-  member_count: number
-  /** The archetypes mapped by the SCIM configuration. */
-  archetype_ids: string[]
-  created_at: string
-  updated_at: string
-}
-
-export interface GroupMember {
-  user_id: string
-  user_name: string
-  email: string
-  display_name?: string
-  active: boolean
-}
-
 export interface Groups {
   /** Returns a page of groups, oldest first. */
-  list(
-    tenant: Tenant,
-    page: { limit: number; cursor?: string | undefined },
-  ): Promise<{ items: GroupAnswer[]; next_cursor: string | null }>
+  list(tenant: Tenant, page: { limit: number; cursor?: string | undefined }): Promise<Static<typeof GroupList>>
   /** Returns a page of members by user id. Throws `not-found` for a group of another tenant. */
   members(
     tenant: Tenant,
     groupId: string,
     page: { limit: number; cursor?: string | undefined },
-  ): Promise<{ items: GroupMember[]; next_cursor: string | null }>
+  ): Promise<Static<typeof GroupMemberList>>
 }

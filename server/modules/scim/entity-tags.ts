@@ -1,4 +1,7 @@
+import type { Database, TenantTx } from '../../db/database.ts'
+import type { Directory } from '../roster/directory/directory-types.ts'
 import { preconditionFailed, scimProblem } from './scim-problems.ts'
+import type { ScimContext } from './scim-types.ts'
 
 /** Returns the weak entity tag of a version (RFC 7644, section 3.14). */
 export function entityTag(revision: number): string {
@@ -26,4 +29,21 @@ function names(header: string, value: string, current: string): boolean {
   if (tags.includes(undefined))
     throw scimProblem('invalidSyntax', `${header} must be * or entity tags in double quotes.`)
   return tags.includes(current.slice(2))
+}
+
+/**
+ * Runs a change that depends on the current version of a resource, with the directory locked: concurrent changes of one
+ * person each start from the result of the previous one.
+ *
+ * @param work receives a transaction, and the check of `If-Match` to call with the current entity tag
+ */
+export function changeResource<T>(
+  { database, directory }: { database: Database; directory: Directory },
+  { tenant, ifMatch }: ScimContext,
+  work: (tx: TenantTx, check: (etag: string) => void) => Promise<T>,
+): Promise<T> {
+  return database.withTenant(tenant.slug, async (tx) => {
+    await directory.lock(tx)
+    return work(tx, (etag) => requireMatch(ifMatch, etag))
+  })
 }

@@ -1,8 +1,7 @@
 import { scimFilterDepthMax, scimFilterTermsMax } from '../../../contract/limits.ts'
 import type { CompareOperator, DirectoryFilter } from '../roster/directory/directory-types.ts'
 import { type AttributePath, attributeNamed, findAttribute } from './attribute-paths.ts'
-import { comparisonOf } from './filter-comparison.ts'
-import { FilterSyntaxError, type FilterToken, filterTokens } from './filter-tokens.ts'
+import { comparisonOf, FilterSyntaxError, type FilterToken, filterTokens } from './filter-tokens.ts'
 import type { AttributeDefinition, ResourceDefinition } from './schema-types.ts'
 import { scimProblem } from './scim-problems.ts'
 

@@ -1,13 +1,20 @@
 import type { FastifyInstance } from 'fastify'
 import type { Database } from '../../db/database.ts'
 import type { Directory } from '../roster/directory/directory-types.ts'
-import type { ScimConnections } from '../roster/sync/sync-types.ts'
+import type { ResourceReader, ScimConnections } from '../roster/sync/sync-types.ts'
 import type { TenantDirectory } from '../tenants/tenants-types.ts'
+import { readResource } from './resource-body.ts'
 import { createScimAccess } from './scim-access.ts'
-import { createScimGroups } from './scim-groups.ts'
+import { createScimGroups, groupWriteOf } from './scim-groups.ts'
 import { addScimProtocol } from './scim-routes.ts'
 import { groupResource, userResource } from './scim-schemas.ts'
-import { createScimUsers } from './scim-users.ts'
+import { createScimUsers, userWriteOf } from './scim-users.ts'
+
+/** Reads the resources of pulled directories by the same rules as pushed ones. */
+export const resourceReader: ResourceReader = {
+  user: (resource) => userWriteOf({ active: true, ...readResource(userResource, resource) }),
+  group: (resource) => groupWriteOf(readResource(groupResource, resource)),
+}
 
 export interface ScimModule {
   routes(app: FastifyInstance): void

@@ -3,16 +3,33 @@ import type { Database, DatabaseLog, Listener } from '../../../db/database.ts'
 import { createSnapshotPoller } from '../../../db/snapshot-poller.ts'
 import type { Revocations } from '../auth-types.ts'
 import { deleteOldRevocations, revocationsChannel, revocationsSince, writeRevocations } from './revocations-store.ts'
-import { createRevokedEpochs } from './revoked-epochs.ts'
+
+interface Revoked {
+  minEpoch: number
+  knownAtMs: number
+}
+
+/** Holds the lowest valid epoch of each principal in memory. */
+interface RevokedEpochs {
+  /** Adds a revocation; the higher of two epochs stays. */
+  add(tenantSlug: string, principal: string, minEpoch: number): void
+  /** Returns the lowest valid epoch; 0 if nothing is revoked. Every request calls this several times. */
+  minEpoch(tenantSlug: string, principal: string): number
+  /** Deletes entries that concern no living token any more. */
+  forgetOld(): void
+}
 
 /** Seconds to keep a revocation: longer than any access token lives, by the clock of any process. */
 const rememberedSeconds = serviceTokenSeconds + 600
+
 const lookEveryMs = 2_000
+
 /**
  * Maximum age of a snapshot in milliseconds. An older one is not used, since revocation is promised within five
  * seconds.
  */
 export const freshMs = 4_000
+
 const deletedAtOnce = 1_000
 
 /**
@@ -75,6 +92,33 @@ export async function openRevocations(deps: {
       closed = true
       listener?.close()
       await poller.close()
+    },
+  }
+}
+
+/** @param keepMs milliseconds to keep an entry: the longest life of a token */
+export function createRevokedEpochs(keepMs: number, now: () => number): RevokedEpochs {
+  const tenants = new Map<string, Map<string, Revoked>>()
+  let sweptAtMs = now()
+  return {
+    add(tenantSlug, principal, minEpoch) {
+      const principals = tenants.get(tenantSlug) ?? new Map<string, Revoked>()
+      tenants.set(tenantSlug, principals)
+      const known = principals.get(principal)
+      // Polls of the next minutes read the same row again, which must not prolong its time here.
+      if (known && known.minEpoch >= minEpoch) return
+      principals.set(principal, { minEpoch, knownAtMs: now() })
+    },
+    minEpoch: (tenantSlug, principal) => tenants.get(tenantSlug)?.get(principal)?.minEpoch ?? 0,
+    forgetOld() {
+      if (now() - sweptAtMs < keepMs / 10) return
+      sweptAtMs = now()
+      for (const [slug, principals] of tenants) {
+        for (const [principal, { knownAtMs }] of principals) {
+          if (sweptAtMs - knownAtMs > keepMs) principals.delete(principal)
+        }
+        if (principals.size === 0) tenants.delete(slug)
+      }
     },
   }
 }

@@ -1,11 +1,22 @@
+import { isDeepStrictEqual } from 'node:util'
 import { type PointedError, validationFailed } from '../../../../contract/domain-error.ts'
 import { isScope, type Scope, scopeNames } from '../../../../contract/scopes.ts'
 import { parseTimestamp } from '../../../../contract/timestamp.ts'
+import type { JsonValue } from '../../../../provenance/json.ts'
 import { normaliseNetwork } from './allowed-addresses.ts'
+import { allowedAddressesMax, nameLengthMax } from './service-accounts-schemas.ts'
+import type { AccountRow } from './service-accounts-store.ts'
 import type { ServiceAccountChanges } from './service-accounts-types.ts'
 
-export const nameLengthMax = 100
-export const allowedAddressesMax = 50
+interface AccountChange {
+  /** The changed members with their new values. */
+  set: CheckedAccount
+  /** The same members for the event, with their values before and after. */
+  before: Record<string, JsonValue>
+  after: Record<string, JsonValue>
+  /** True if the account loses rights that live tokens still grant, so they must end. */
+  narrows: boolean
+}
 
 /** Checked members in their stored form. */
 export interface CheckedAccount {
@@ -81,4 +92,23 @@ function checkAddresses(addresses: readonly string[], errors: PointedError[]): s
     errors.push({ pointer: '/allowed_addresses', detail: bounds })
   }
   return [...new Set(networks)]
+}
+
+/** Returns the difference between the stored account and the requested members; undefined if there is none. */
+export function changeOf(row: AccountRow, wished: CheckedAccount): AccountChange | undefined {
+  const names = (Object.keys(wished) as (keyof CheckedAccount)[]).filter(
+    (name) => !isDeepStrictEqual(wished[name], row[name]),
+  )
+  if (names.length === 0) return undefined
+  const members = (from: CheckedAccount | AccountRow) =>
+    Object.fromEntries(names.map((name) => [name, from[name] ?? null]))
+  return { set: members(wished), before: members(row), after: members(wished), narrows: narrows(row, wished) }
+}
+
+function narrows(row: AccountRow, { scopes, expires_at: expiresAt, allowed_addresses: addresses }: CheckedAccount) {
+  const losesScope = scopes !== undefined && row.scopes.some((scope) => !(scopes as string[]).includes(scope))
+  // Both timestamps have one text form, so text order is time order.
+  const endsSooner = typeof expiresAt === 'string' && (row.expires_at === null || expiresAt < row.expires_at)
+  const movesAddresses = addresses !== undefined && !isDeepStrictEqual(addresses, row.allowed_addresses)
+  return losesScope || endsSooner || movesAddresses
 }

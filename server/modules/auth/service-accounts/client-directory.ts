@@ -2,16 +2,18 @@ import { LRUCache } from 'lru-cache'
 import type { Database } from '../../../db/database.ts'
 import { accountRows } from '../../../db/proven-rows.ts'
 import { isClientId } from './client-secrets.ts'
-import { limitConcurrency } from './concurrency-limit.ts'
 import { credentialsOf, tenantOfClient } from './service-accounts-store.ts'
 
 /** Milliseconds for which a change by another process may go unnoticed; the promise is 5 seconds. */
 const freshMs = 2_000
+
 const entriesMax = 10_000
+
 /**
  * Anyone can cause these reads with any text as a client id, so they must not use up the connections of other requests.
  */
 const readsAtOnce = 4
+
 /** Stands in for the tenant of an unknown client: a read there takes as long and finds nothing. */
 const nobody = 'unknown-client'
 
@@ -77,5 +79,23 @@ export function createClientDirectory({ database }: { database: Database }): Cli
     remembered: (clientId) => memory.get(clientId),
     read: async (clientId) => (isClientId(clientId) ? inTurn(() => read(clientId)) : undefined),
     forget: (clientId) => void memory.delete(clientId),
+  }
+}
+
+/** Returns a function that runs at most `count` tasks at a time; further tasks wait in order of arrival. */
+export function limitConcurrency(count: number): <T>(work: () => Promise<T>) => Promise<T> {
+  let running = 0
+  const waiting: (() => void)[] = []
+  return async (work) => {
+    if (running < count) running += 1
+    // A task that ends passes its slot to the first waiting task.
+    else await new Promise<void>((resolve) => waiting.push(resolve))
+    try {
+      return await work()
+    } finally {
+      const next = waiting.shift()
+      if (next) next()
+      else running -= 1
+    }
   }
 }

@@ -1,11 +1,7 @@
 import type { TenantTx } from '../../../db/database.ts'
+import type { TenantTables } from '../../../db/schema.ts'
 
-export interface SecretRow {
-  client_id: string
-  secret_hash: Buffer
-  created_at: string
-  expires_at: string | null
-}
+export type SecretRow = Omit<TenantTables['hub.service_account_secrets'], 'tenant_id'>
 
 /** Returns the secrets of the accounts, oldest first. */
 export function secretsOf(tx: TenantTx, clientIds: readonly string[]): Promise<SecretRow[]> {

@@ -1,7 +1,9 @@
 import { Type } from 'typebox'
 import { NextCursor } from '../../../../contract/response-schemas.ts'
 import { scopeNames } from '../../../../contract/scopes.ts'
-import { allowedAddressesMax, nameLengthMax } from './account-checks.ts'
+
+export const nameLengthMax = 100
+export const allowedAddressesMax = 50
 
 const closed = { additionalProperties: false } as const
 const timestamp = (description: string) =>

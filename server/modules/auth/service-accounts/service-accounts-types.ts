@@ -1,6 +1,7 @@
-import type { Scope } from '../../../../contract/scopes.ts'
+import type { Static } from 'typebox'
 import type { Tenant } from '../../../http/caller.ts'
 import type { Actor } from '../../governance/governance-types.ts'
+import type { AccountAnswer, AccountList, CredentialsAnswer, RotatedSecretAnswer } from './service-accounts-schemas.ts'
 
 export interface NewServiceAccount {
   name: string
@@ -19,40 +20,14 @@ export interface ServiceAccountChanges {
   allowed_addresses?: readonly string[] | null | undefined
 }
 
-/** New credentials, with the member names of the response. The secret is shown only once. */
-export interface ServiceAccountCredentials {
-  client_id: string
-  client_secret: string
-  name: string
-  tenant: string
-  scopes: Scope[]
-  created_at: string
-  expires_at?: string
-  allowed_addresses?: string[]
-}
+/** New credentials. The secret is shown only once. */
+export type ServiceAccountCredentials = Static<typeof CredentialsAnswer>
 
-/** A service account without secrets, with the member names of the response. */
-export interface ServiceAccount {
-  client_id: string
-  name: string
-  scopes: Scope[]
-  created_at: string
-  last_used_at?: string
-  /** Time since when the account is disabled, permanently. */
-  disabled_at?: string
-  expires_at?: string
-  allowed_addresses?: string[]
-  /** The unexpired secrets, oldest first. */
-  secrets: { created_at: string; expires_at?: string }[]
-}
+/** A service account without secrets. */
+export type ServiceAccount = Static<typeof AccountAnswer>
 
-/** A rotated secret, with the member names of the response. */
-export interface RotatedSecret {
-  client_id: string
-  /** Shown only once. */
-  client_secret: string
-  previous_secret_expires_at: string
-}
+/** A rotated secret, shown only once. */
+export type RotatedSecret = Static<typeof RotatedSecretAnswer>
 
 /**
  * Manages the service accounts of tenants. Every change writes one governance event. Methods that take a client id
@@ -62,10 +37,7 @@ export interface ServiceAccounts {
   /** Creates an account; names need not be unique. Throws `validation-failed` with a pointer to each invalid member. */
   create(tenant: Tenant, account: NewServiceAccount, actor: Actor): Promise<ServiceAccountCredentials>
   /** Returns a page of accounts, oldest first, disabled ones included. */
-  list(
-    tenant: Tenant,
-    page: { limit: number; cursor?: string | undefined },
-  ): Promise<{ items: ServiceAccount[]; next_cursor: string | null }>
+  list(tenant: Tenant, page: { limit: number; cursor?: string | undefined }): Promise<Static<typeof AccountList>>
   get(tenant: Tenant, clientId: string): Promise<ServiceAccount>
   /**
    * Updates an account. A change that removes a right (a scope, time, an address) ends its live access tokens within 5

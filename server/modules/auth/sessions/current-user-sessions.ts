@@ -8,7 +8,7 @@ import type { Me, SignInMethod, TokenRevoker } from '../auth-types.ts'
 import { webClientId } from '../tokens/token-issuer.ts'
 import type { SessionAuthenticator } from './session-authenticator.ts'
 import { endSession, endSessionsOf, liveSessionsOf, type SessionRow, sessionById } from './sessions-store.ts'
-import type { LiveSession, SessionCall, SessionItem, SessionService } from './sessions-types.ts'
+import type { LiveSession, SessionCall, SessionPage, SessionService } from './sessions-types.ts'
 
 interface OwnSessionsDeps {
   database: Database
@@ -129,7 +129,7 @@ function personOf({ tenant, user, sessionId, method, createdAt, expiresAt }: Liv
   }
 }
 
-function itemOf(row: SessionRow, currentId: string): SessionItem {
+function itemOf(row: SessionRow, currentId: string): SessionPage['items'][number] {
   return {
     session_id: row.session_id,
     method: row.method as SignInMethod,

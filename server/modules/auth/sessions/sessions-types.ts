@@ -1,8 +1,10 @@
+import type { Static } from 'typebox'
 import { DomainError } from '../../../../contract/domain-error.ts'
 import type { TenantTx } from '../../../db/database.ts'
 import type { Tenant, TokenClaims } from '../../../http/caller.ts'
 import type { User } from '../../roster/roster-types.ts'
 import type { IssuedUserToken, Me, Sessions, SignInMethod } from '../auth-types.ts'
+import type { SessionList } from './sessions-schemas.ts'
 
 /** Counts a call against the limits of class `auth` once its credential was verified. */
 export interface SessionCharge {
@@ -49,21 +51,7 @@ export type SignedIn =
   | { kind: 'person'; session: LiveSession; scopes: Me['scopes'] }
   | { kind: 'account'; tenant: Tenant; claims: TokenClaims }
 
-/** A session, with the member names of the response. */
-export interface SessionItem {
-  session_id: string
-  method: SignInMethod
-  created_at: string
-  expires_at: string
-  address: string
-  user_agent?: string
-  current: boolean
-}
-
-export interface SessionPage {
-  items: SessionItem[]
-  next_cursor: string | null
-}
+export type SessionPage = Static<typeof SessionList>
 
 /** Handles every session operation. Without a valid credential each call throws `authentication-failed`. */
 export interface SessionService extends Sessions {

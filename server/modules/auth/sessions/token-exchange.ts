@@ -9,10 +9,8 @@ import type { TokenKeys } from '../../keys/keys-types.ts'
 import type { IssuedUserToken, TokenRevoker } from '../auth-types.ts'
 import { mintAccessToken, webClientId } from '../tokens/token-issuer.ts'
 import type { LiveSessions } from './live-sessions.ts'
-import { advanceFamily, dropFamilies, insertFamily, lockFamily } from './refresh-families-store.ts'
-import type { FamilyMember, NamedFamily, RefreshTokens } from './refresh-tokens.ts'
-import type { NamedSession } from './session-tokens.ts'
-import { endSession } from './sessions-store.ts'
+import type { FamilyMember, NamedFamily, NamedSession, RefreshTokens } from './session-tokens.ts'
+import { advanceFamily, dropFamilies, endSession, insertFamily, lockFamily } from './sessions-store.ts'
 import { type LiveSession, SessionEndedError } from './sessions-types.ts'
 
 /**

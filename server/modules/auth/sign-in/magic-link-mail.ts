@@ -2,7 +2,7 @@ import type { Tenant } from '../../../http/caller.ts'
 import { Html, html } from '../../../http/page.ts'
 import type { Mail } from '../../../mail/mailer.ts'
 import type { IssuedLink } from '../../links/links-types.ts'
-import { readableTime } from './magic-link-times.ts'
+import { readableTime } from './magic-link-pages.ts'
 
 /** Colours with a contrast of at least 7:1 in both schemes. Programs that drop style sheets show black on white. */
 const style = `

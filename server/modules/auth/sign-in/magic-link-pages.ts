@@ -1,7 +1,6 @@
 import type { Tenant } from '../../../http/caller.ts'
 import { type Html, html } from '../../../http/page.ts'
 import type { OpenLink } from '../../links/links-types.ts'
-import { readableTime } from './magic-link-times.ts'
 
 export interface LinkPage {
   title: string
@@ -38,4 +37,55 @@ export function closedLinkPage(): LinkPage {
 <p>An operator of the Hub makes another one with:</p>
 <pre tabindex="0">npm run hub -- tenant welcome-link TENANT</pre>`
   return { title: 'This link does not open', body, status: 404 }
+}
+
+/** Formats an RFC 3339 timestamp in UTC as `2026-01-05 09:30 UTC`. */
+export function readableTime(timestamp: string): string {
+  return `${timestamp.slice(0, 16).replace('T', ' ')} UTC`
+}
+
+/** Renders the page of a welcome link: the tenant, the button that signs its administrator in, and the first steps. */
+export function welcomePage(tenant: Tenant, link: OpenLink): LinkPage {
+  const create = [
+    `npm run hub -- service-account create --tenant ${tenant.slug} --name my-app \\`,
+    '  --scope "hub:read hub:write telemetry:read telemetry:write"',
+  ].join('\n')
+  const token = [
+    'curl -u CLIENT_ID:CLIENT_SECRET -d grant_type=client_credentials \\',
+    `  ${tenant.baseUrl}/api/v1/oauth/token`,
+  ].join('\n')
+  const query = [
+    'curl -H "Authorization: Bearer ACCESS_TOKEN" \\',
+    `  -H "X-Service-Tenant: ${tenant.slug}" ${tenant.baseUrl}/api/v1/hub/records`,
+  ].join('\n')
+  const body = html`<h1>Welcome to ${tenant.slug}</h1>
+<p>This is the Org-Memory Hub of the tenant <strong>${tenant.slug}</strong>, in Mode ${tenant.mode},
+at <a href="${tenant.baseUrl}/">${tenant.baseUrl}</a>.
+This link signs you in as its administrator, <strong>${link.email}</strong>.</p>
+${signInForm('Sign in as administrator')}
+<p class="soft">This link works once, and is valid until ${readableTime(link.expiresAt)}. To create another one:
+<code>npm run hub -- tenant welcome-link ${tenant.slug}</code></p>
+<h2>Make a service account</h2>
+<p>On the machine that runs the Hub, in its folder. The secret is shown once.</p>
+<pre tabindex="0">${create}</pre>
+<h2>Get a token</h2>
+<pre tabindex="0">${token}</pre>
+<h2>Ask for records</h2>
+<pre tabindex="0">${query}</pre>
+<p>Telemetry events name an archetype and a skill. Register both first:
+<code>npm run hub -- archetypes set --tenant ${tenant.slug} analyst</code>, and a
+<code>skill_definition</code> record. The <a href="${tenant.baseUrl}/reference">API reference</a> has the rest.</p>
+${demoPart(tenant)}`
+  return { title: `Welcome to ${tenant.slug}`, body, hasForm: true }
+}
+
+/**
+ * Renders the part about demo data. The demo writes content, so it needs Mode A. Without `--tenant` it loads into the
+ * tenant `demo`.
+ */
+function demoPart({ slug, mode }: Tenant): Html {
+  if (mode !== 'A') return html``
+  return html`<h2>Load demo data</h2>
+<p>The demo shows 30 days of an invented company, with the token counts of 19,366 recorded invocations.</p>
+<pre tabindex="0">npm run hub -- demo${slug === 'demo' ? '' : ` --tenant ${slug}`}</pre>`
 }

@@ -12,9 +12,9 @@ import type { IdentityProviders } from '../../identity/identity-types.ts'
 import type { SignInLinks } from '../../links/links-types.ts'
 import type { SignInUsers } from '../../roster/roster-types.ts'
 import type { TenantDirectory } from '../../tenants/tenants-types.ts'
+import { defaultReturnPath, returnPath } from './landing.ts'
 import { magicLinkMail } from './magic-link-mail.ts'
-import { allowsMagicLink } from './magic-link-rule.ts'
-import { defaultReturnPath, returnPath } from './return-path.ts'
+import { allowsMagicLink } from './magic-link-sign-in-service.ts'
 
 export interface MagicLinkRequest {
   email: string

@@ -5,13 +5,11 @@ import { addPage, addPageAction } from '../../../http/page.ts'
 import { addRoute } from '../../../http/route.ts'
 import type { Mailer } from '../../../mail/mailer.ts'
 import type { LinkPurpose } from '../../links/links-types.ts'
-import type { Landing } from './landing.ts'
-import { closedLinkPage, signInLinkPage } from './magic-link-pages.ts'
+import { askedReturnPath, type Landing } from './landing.ts'
+import { closedLinkPage, signInLinkPage, welcomePage } from './magic-link-pages.ts'
 import type { MagicLinkRequests } from './magic-link-requests-service.ts'
 import { MagicLinkBody, MagicLinkResponse } from './magic-link-schemas.ts'
 import type { LinkAddress, MagicLinkSignIn } from './magic-link-sign-in-service.ts'
-import { askedReturnPath } from './return-path.ts'
-import { welcomePage } from './welcome-page.ts'
 
 const paths: Record<LinkPurpose, string> = {
   welcome: '/welcome/:tenant/:token',

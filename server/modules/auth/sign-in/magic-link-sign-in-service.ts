@@ -7,7 +7,6 @@ import type { KnownLink, LinkPurpose, OpenLink, SignInLinks } from '../../links/
 import type { SignInUsers, User } from '../../roster/roster-types.ts'
 import type { TenantDirectory } from '../../tenants/tenants-types.ts'
 import type { OpenedSession, Sessions, SignInMethod } from '../auth-types.ts'
-import { allowsMagicLink } from './magic-link-rule.ts'
 import { placeholderTenant } from './placeholder-tenant.ts'
 
 /** The parts of a link's address. */
@@ -119,4 +118,18 @@ function reasonOf(error: unknown): string | undefined {
   if (error instanceof Refused) return error.reason
   if (!(error instanceof DomainError) || error.slug !== 'authentication-failed') return undefined
   return String(error.extensions.reason ?? 'refused')
+}
+
+/**
+ * Returns whether the person may sign in by a mailed link. An identity provider of the tenant controls access, with
+ * second factors and the company's joiners and leavers; a link would bypass it. Administrators may still use links,
+ * since somebody must be able to repair a broken provider or configuration.
+ */
+export async function allowsMagicLink(
+  tx: TenantTx,
+  user: Pick<User, 'active' | 'role'>,
+  providers: IdentityProviders,
+): Promise<boolean> {
+  if (!user.active) return false
+  return user.role === 'admin' || !(await providers.isConfigured(tx))
 }

@@ -8,12 +8,11 @@ import type { IdentityProviders, ProviderClaims } from '../../identity/identity-
 import type { SignInUsers } from '../../roster/roster-types.ts'
 import type { TenantDirectory } from '../../tenants/tenants-types.ts'
 import type { OpenedSession, Sessions } from '../auth-types.ts'
-import type { Landing } from './landing.ts'
+import { type Landing, returnPath } from './landing.ts'
 import { clientRejected, noSuchLogin, notedReason, notOfThisLogin, usableEmail } from './oidc-errors.ts'
 import { consumeLogin, forgetSpentLogins } from './oidc-store.ts'
 import { createLoginTransactions, type LoginTransaction, stateHash } from './oidc-transaction.ts'
 import { placeholderTenant } from './placeholder-tenant.ts'
-import { returnPath } from './return-path.ts'
 
 export interface LoginVisitor {
   address: string

@@ -1,9 +1,8 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { clearCookie, readCookie, setLoginCookie, setSessionCookie } from '../../../http/cookies.ts'
-import { sendPage } from '../../../http/page.ts'
+import { html, sendPage } from '../../../http/page.ts'
 import { addRoute } from '../../../http/route.ts'
-import { loginConfirmationPage } from './login-confirmation-page.ts'
 import type { LoginVisitor, OidcLogin } from './oidc-login-service.ts'
 import { AskFirstPage, CallbackQuery, LoginQuery, redirectHeaders } from './oidc-schemas.ts'
 
@@ -76,4 +75,14 @@ function visitorOf(request: FastifyRequest): LoginVisitor {
     hostname: request.hostname,
     hostTenant: request.hostTenant?.slug,
   }
+}
+
+/** Renders the page that asks for confirmation of a login that another site started. */
+function loginConfirmationPage(tenant: string, login: string) {
+  const body = html`<h1>Sign in to ${tenant}?</h1>
+<p>Another site has sent you here, to sign in to the Org-Memory Hub of <strong>${tenant}</strong>. Go on if you want to
+work there; what you enter then is kept for that organisation.</p>
+<p><a id="go-on" href="${login}">Sign in to ${tenant}</a></p>
+<p class="soft">If you do not know ${tenant}, close this page: nothing has happened yet.</p>`
+  return { title: `Sign in to ${tenant}?`, body, noStore: true }
 }

@@ -1,17 +1,30 @@
 import { hash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { DomainError } from '../../../../contract/domain-error.ts'
+import { isScope } from '../../../../contract/scopes.ts'
 import type { AccessControl, TokenClaims } from '../../../http/caller.ts'
 import type { TokenKeys } from '../../keys/keys-types.ts'
 import type { TenantDirectory } from '../../tenants/tenants-types.ts'
 import type { Principal, Revocations } from '../auth-types.ts'
 import { addressFilter } from '../service-accounts/allowed-addresses.ts'
-import { readAccessClaims } from './access-claims.ts'
 import { verifyCompactJws } from './compact-jws.ts'
 import { accessTokenType } from './token-issuer.ts'
 
+/**
+ * Tolerated difference between the clocks of processes in seconds: a token may be slightly too new, but never expired.
+ */
+const clockSkewSeconds = 5
+
+interface AccessClaims {
+  claims: TokenClaims
+  issuer: string
+  audience: string
+}
+
 const tokenLengthMax = 8192
+
 const cachedMax = 10_000
+
 /** The epoch of all tokens of a session: revoking 1 ends them all. */
 const sessionEpoch = 0
 
@@ -125,4 +138,61 @@ function revoked({ session }: VerifiedToken): DomainError {
 function wrongAddress(address: string): DomainError {
   const detail = `The bearer token may not be used from ${address}. Its service account is bound to other networks.`
   return new DomainError('authentication-failed', detail)
+}
+
+/**
+ * Reads the claims of an access token (RFC 9068, section 2.2) from a verified payload. Returns undefined if one is
+ * missing or has the wrong type, or the token is not valid yet. The caller checks the expiry.
+ */
+function readAccessClaims(payload: Uint8Array): AccessClaims | undefined {
+  const body = parseObject(payload)
+  if (!body) return undefined
+  const { iss, aud, sub, exp, iat, nbf, jti, client_id: clientId, tenant, scope, epoch, sid } = body
+  const { allowed_addresses: allowedAddresses } = body
+  if (!isText(iss) || !isText(aud) || !isText(sub) || !isText(jti) || !isText(clientId)) return undefined
+  if (!isText(tenant) || typeof scope !== 'string' || !isTime(exp) || !isTime(iat)) return undefined
+  if (!isEpoch(epoch)) return undefined
+  if (nbf !== undefined && !(isTime(nbf) && nbf <= Date.now() / 1000 + clockSkewSeconds)) return undefined
+  // A person's token belongs to a session; a service account's token has the account itself as its subject.
+  const isPerson = sub.startsWith('usr_')
+  if (isPerson ? !isText(sid) : sid !== undefined || sub !== clientId) return undefined
+  if (allowedAddresses !== undefined && !isTexts(allowedAddresses)) return undefined
+  const claims: TokenClaims = {
+    subject: sub,
+    clientId,
+    tenantSlug: tenant,
+    tokenId: jti,
+    scopes: new Set(scope.split(' ').filter(isScope)),
+    expiresAt: exp,
+    epoch,
+    ...(isText(sid) && { sessionId: sid }),
+    ...(allowedAddresses !== undefined && { allowedAddresses }),
+  }
+  return { claims, issuer: iss, audience: aud }
+}
+
+function parseObject(payload: Uint8Array): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(payload))
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== ''
+}
+
+function isTexts(value: unknown): value is string[] {
+  return Array.isArray(value) && value.every(isText)
+}
+
+/** Returns whether the value is a NumericDate: seconds since 1970 (RFC 7519, section 2). */
+function isTime(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value)
+}
+
+function isEpoch(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0
 }

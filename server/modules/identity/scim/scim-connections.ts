@@ -1,15 +1,33 @@
-import { timingSafeEqual } from 'node:crypto'
+import { createHmac, timingSafeEqual } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import type { Database, DatabaseLog } from '../../../db/database.ts'
+import type { Tenant } from '../../../http/caller.ts'
+import { deriveKey } from '../../../secrets/encryption.ts'
+import { randomText } from '../../../secrets/random-text.ts'
 import type { TenantSecrets } from '../../cmek/cmek-types.ts'
 import type { ScimConfiguration, ScimConnections } from '../../roster/sync/sync-types.ts'
 import { findScim, type ScimRow, saveLastRequest } from './scim-store.ts'
-import type { ScimTokens } from './scim-tokens.ts'
+
+/** 43 characters out of 62 hold 256 bits. */
+const secretLength = 44
+
+/**
+ * Makes and hashes the bearer tokens of directories in push mode. They have the entropy of a key, so a keyed hash
+ * protects them.
+ */
+export interface ScimTokens {
+  /** Returns a new token: `scim` and 44 letters and digits. Secret scanners recognise the prefix. */
+  make(): string
+  /** Hashes a token of the tenant. The same token of another tenant has another hash. */
+  hash(tenant: Pick<Tenant, 'slug'>, token: string): Buffer
+}
 
 /** Milliseconds for which a token that another process revoked remains valid here. */
 const rememberedMs = 3000
+
 const tenantsMax = 10_000
+
 const noteEveryMs = 30_000
 
 /** Returns the encryption context of a pull token. */
@@ -93,4 +111,12 @@ function configurationOf(row: ScimRow): ScimConfiguration {
 function matches(hash: Buffer, stored: Buffer | null | undefined): boolean {
   const other = stored?.length === hash.length ? stored : Buffer.alloc(hash.length)
   return timingSafeEqual(hash, other) && stored?.length === hash.length
+}
+
+export function createScimTokens(masterKey: Buffer): ScimTokens {
+  const key = deriveKey(masterKey, 'bearer tokens of directories')
+  return {
+    make: () => `scim${randomText(secretLength)}`,
+    hash: (tenant, token) => createHmac('sha256', key).update(`${tenant.slug}\0${token}`).digest(),
+  }
 }

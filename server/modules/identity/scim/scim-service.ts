@@ -1,3 +1,4 @@
+import type { Static } from 'typebox'
 import { DomainError, type PointedError, validationFailed } from '../../../../contract/domain-error.ts'
 import { secretOverlapHours } from '../../../../contract/limits.ts'
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
@@ -12,11 +13,12 @@ import { constantTimeEqual } from '../../../secrets/constant-time-equal.ts'
 import { randomText } from '../../../secrets/random-text.ts'
 import type { TenantSecrets } from '../../cmek/cmek-types.ts'
 import type { Actor, GovernanceLog } from '../../governance/governance-types.ts'
-import type { InboundConnection, InboundSecrets, RotatedInboundSecret } from '../../inbound/inbound-types.ts'
+import type { InboundSecrets, RotatedInboundSecret } from '../../inbound/inbound-types.ts'
 import type { GroupMapping } from '../../roster/directory/directory-types.ts'
 import type { ArchetypeBundle } from '../../roster/roster-types.ts'
 import type { RosterUpkeep } from '../../roster/sync/sync-types.ts'
-import { pullTokenContext, type ScimConnectionCache } from './scim-connections.ts'
+import { pullTokenContext, type ScimConnectionCache, type ScimTokens } from './scim-connections.ts'
+import type { ScimState as ScimStateSchema } from './scim-schemas.ts'
 import {
   type CheckedScim,
   completed,
@@ -28,25 +30,9 @@ import {
 } from './scim-settings.ts'
 import type { ScimSourceProblem, ScimSources } from './scim-source-types.ts'
 import * as store from './scim-store.ts'
-import type { ScimTokens } from './scim-tokens.ts'
 
-/** A SCIM configuration, with the member names of the response. */
-export interface ScimState {
-  connection_id: string
-  mode: 'push' | 'pull'
-  scim_base_url: string
-  /** The token of a push, present only when it is new. */
-  bearer_token?: string
-  base_url?: string
-  group_archetype_map: GroupMapping[]
-  /** Archetypes of the mapping that the bundle lacks, so nobody gets them. */
-  unknown_archetypes?: string[]
-  inbound: InboundConnection
-  former_token_until?: string
-  last_request_at?: string
-  created_at: string
-  updated_at: string
-}
+/** A stored configuration. The token of a push is present only when it is new. */
+export type ScimState = Static<typeof ScimStateSchema>
 
 export interface ScimService {
   /** Returns the problems of settings that are visible without a request to the directory. */

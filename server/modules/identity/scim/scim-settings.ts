@@ -1,15 +1,12 @@
+import type { Static } from 'typebox'
 import type { PointedError } from '../../../../contract/domain-error.ts'
 import type { ValidParts } from '../../../http/body/valid-parts.ts'
 import type { Outbound } from '../../../outbound/outbound.ts'
 import type { GroupMapping } from '../../roster/directory/directory-types.ts'
+import type { ScimConfigurationBody } from './scim-schemas.ts'
 
-/** Settings, with the member names of the request body. */
-export interface ScimSettings {
-  mode: 'push' | 'pull'
-  base_url?: string
-  bearer_token?: string
-  group_archetype_map?: readonly GroupMapping[]
-}
+/** Settings of a connection. */
+export type ScimSettings = Static<typeof ScimConfigurationBody>
 
 export interface CheckedScim {
   mode: 'push' | 'pull'

@@ -6,9 +6,7 @@ import type { TenantTables } from '../../../db/schema.ts'
 import { lockTenant } from '../../../db/tenant-lock.ts'
 import type { GroupMapping } from '../../roster/directory/directory-types.ts'
 
-type Columns = Omit<TenantTables['hub.scim_configurations'], 'tenant_id' | 'group_archetype_map' | 'proof'>
-
-export interface ScimRow extends Columns {
+export interface ScimRow extends Omit<TenantTables['hub.scim_configurations'], 'tenant_id' | 'proof'> {
   group_archetype_map: readonly GroupMapping[]
 }
 

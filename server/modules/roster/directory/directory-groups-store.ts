@@ -1,16 +1,20 @@
 import type { TenantTx } from '../../../db/database.ts'
+import type { TenantTables } from '../../../db/schema.ts'
 import { nameKey } from './directory-names.ts'
 import type { DirectoryGroupWrite } from './directory-types.ts'
 
-export interface DirectoryGroupRow {
-  group_id: string
-  display_name: string
-  display_name_key: string
-  external_id: string | null
+export type ListedGroup = Omit<DirectoryGroupRow, 'display_name_key' | 'attributes' | 'revision'> & {
+  member_count: number
+}
+
+/** `created_at` and `group_id` of the last group of the previous page. */
+export type GroupPosition = readonly [createdAt: string, groupId: string]
+
+export type ListedMember = Pick<TenantTables['hub.directory_users'], 'user_id' | 'user_name' | 'active'> &
+  Pick<TenantTables['hub.users'], 'email' | 'display_name'>
+
+export interface DirectoryGroupRow extends Omit<TenantTables['hub.directory_groups'], 'tenant_id' | 'seen_by'> {
   attributes: DirectoryGroupWrite['attributes']
-  revision: number
-  created_at: string
-  updated_at: string
 }
 
 export const groupColumns =
@@ -113,4 +117,39 @@ export async function unseenGroups(tx: TenantTx, syncId: string): Promise<string
     [tx.tenantId, syncId],
   )
   return rows.map((row) => row.group_id)
+}
+
+export async function groupsAfter(
+  tx: TenantTx,
+  after: GroupPosition | undefined,
+  count: number,
+): Promise<ListedGroup[]> {
+  const { rows } = await tx.client.query<ListedGroup>(
+    `select g.group_id, g.display_name, g.external_id, g.created_at, g.updated_at,
+       (select count(*)::int from hub.directory_members m
+        where m.tenant_id = $1 and m.group_id = g.group_id) as member_count
+     from hub.directory_groups g
+     where g.tenant_id = $1 and (g.created_at, g.group_id) > ($2::timestamptz, $3)
+     order by g.created_at, g.group_id limit $4`,
+    [tx.tenantId, ...(after ?? ['-infinity', '']), count],
+  )
+  return rows
+}
+
+export async function membersAfter(
+  tx: TenantTx,
+  groupId: string,
+  after: string,
+  count: number,
+): Promise<ListedMember[]> {
+  const { rows } = await tx.client.query<ListedMember>(
+    `select m.user_id, d.user_name, u.email, u.display_name, u.deactivated_at is null as active
+     from hub.directory_members m
+       join hub.directory_users d on d.tenant_id = $1 and d.user_id = m.user_id
+       join hub.users u on u.tenant_id = $1 and u.user_id = m.user_id
+     where m.tenant_id = $1 and m.group_id = $2 and m.user_id > $3
+     order by m.user_id limit $4`,
+    [tx.tenantId, groupId, after, count],
+  )
+  return rows
 }

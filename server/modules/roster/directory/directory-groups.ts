@@ -25,11 +25,10 @@ import {
   touchGroups,
 } from './directory-members-store.ts'
 import { makeGroupId, nameKey } from './directory-names.ts'
-import { nameTaken, requireRevision, unknownGroup } from './directory-refusals.ts'
+import { nameTaken, requireRevision, requireStorable, unknownGroup } from './directory-refusals.ts'
 import type { Directory, DirectoryGroup, DirectoryGroupWrite } from './directory-types.ts'
 import { knownUserIds, lockDirectory } from './directory-users-store.ts'
 import { countLimit } from './short-page.ts'
-import { requireStorable } from './storable.ts'
 
 const assignedAtOnce = 200
 

@@ -1,12 +1,9 @@
 import type { TenantTx } from '../../../db/database.ts'
+import type { TenantTables } from '../../../db/schema.ts'
 
 /** Memberships of people in groups. */
 
-export interface Membership {
-  user_id: string
-  group_id: string
-  display_name: string
-}
+export type Membership = Pair & { display_name: string }
 
 export async function membershipsOf(tx: TenantTx, userIds: readonly string[]): Promise<Membership[]> {
   const { rows } = await tx.client.query<Membership>(
@@ -19,12 +16,7 @@ export async function membershipsOf(tx: TenantTx, userIds: readonly string[]): P
   return rows
 }
 
-export interface Member {
-  group_id: string
-  user_id: string
-  user_name: string
-  display_name: string | null
-}
+export type Member = Pair & Pick<TenantTables['hub.directory_users'], 'user_name'> & { display_name: string | null }
 
 /**
  * Returns the members of groups. The name is the one the Hub shows, so the attributes, which may be long, are not read.
@@ -83,10 +75,7 @@ export async function memberIdsOf(tx: TenantTx, groupId: string): Promise<string
   return rows.map((row) => row.user_id)
 }
 
-export interface Pair {
-  group_id: string
-  user_id: string
-}
+export type Pair = Omit<TenantTables['hub.directory_members'], 'tenant_id'>
 
 /** Inserts memberships and returns the new ones. */
 export async function insertMembers(tx: TenantTx, pairs: readonly Pair[]): Promise<Pair[]> {

@@ -16,6 +16,7 @@ import {
 } from './directory-groups-store.ts'
 import { deleteOtherMembers, insertMembers, touchGroups } from './directory-members-store.ts'
 import { makeGroupId, nameKey } from './directory-names.ts'
+import { fits, requireStorable } from './directory-refusals.ts'
 import type { Directory, DirectoryGroupWrite, DirectoryUserWrite } from './directory-types.ts'
 import type { DirectoryUsers } from './directory-users.ts'
 import {
@@ -28,7 +29,6 @@ import {
   userIdsOfExternal,
   usersKnownBy,
 } from './directory-users-store.ts'
-import { fits, requireStorable } from './storable.ts'
 import { directoryIdsAfter } from './user-archetypes-store.ts'
 
 type SyncOperations = Pick<

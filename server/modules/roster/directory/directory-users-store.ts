@@ -1,24 +1,15 @@
 import type { JsonValue } from '../../../../provenance/json.ts'
 import { directoryLockClass } from '../../../db/advisory-locks.ts'
 import type { TenantTx } from '../../../db/database.ts'
+import type { TenantTables } from '../../../db/schema.ts'
 import { lockTenant } from '../../../db/tenant-lock.ts'
 import { nameKey } from './directory-names.ts'
-import type { DirectoryUserWrite } from './directory-types.ts'
+import type { DirectoryUserWrite, RosterCounts } from './directory-types.ts'
 
-export interface DirectoryUserRow {
-  user_id: string
-  user_name: string
-  user_name_key: string
-  external_id: string | null
-  /** The last value from the directory. */
-  active: boolean
+export interface DirectoryUserRow extends Omit<TenantTables['hub.directory_users'], 'tenant_id'> {
   /** Whether the person is active in the Hub; an administrator may have overridden the directory. */
   is_active: boolean
   attributes: DirectoryUserWrite['attributes']
-  revision: number
-  created_at: string
-  updated_at: string
-  seen_by: string | null
 }
 
 /** SQL condition on `hub.directory_users d`; $1 is the tenant. */
@@ -181,4 +172,19 @@ export async function namesInDirectory(
     [tx.tenantId, userIds],
   )
   return new Map(rows.map((row) => [row.user_id, row]))
+}
+
+export async function rosterCounts(tx: TenantTx): Promise<RosterCounts> {
+  const { rows } = await tx.client.query<RosterCounts>(
+    `select count(*) filter (where p.in_directory or p.has_archetypes)::int as users,
+       count(*) filter (where p.in_directory and not p.has_archetypes)::int as unmatched,
+       (select count(*)::int from hub.directory_groups g where g.tenant_id = $1) as groups
+     from (select d.user_id is not null as in_directory,
+             exists (select from hub.user_archetypes a
+                     where a.tenant_id = $1 and a.user_id = u.user_id) as has_archetypes
+           from hub.users u left join hub.directory_users d on d.tenant_id = $1 and d.user_id = u.user_id
+           where u.tenant_id = $1 and u.deactivated_at is null) p`,
+    [tx.tenantId],
+  )
+  return rows[0]!
 }

@@ -9,7 +9,7 @@ import { now } from '../users/user-changes.ts'
 import type { ArchetypeAssignment } from './archetype-assignment.ts'
 import { groupCounts, leaveGroups, membershipsOf } from './directory-members-store.ts'
 import { nameKey, type PersonDetails, personOf } from './directory-names.ts'
-import { nameTaken, requireRevision, unknownUser } from './directory-refusals.ts'
+import { nameTaken, requireRevision, requireStorable, unknownUser } from './directory-refusals.ts'
 import type { Directory, DirectoryUser, DirectoryUserWrite } from './directory-types.ts'
 import {
   type DirectoryUserRow,
@@ -23,7 +23,6 @@ import {
 import { eventOf, type People } from './people.ts'
 import { erasePerson, type PersonRow, peopleByIds } from './people-store.ts'
 import { countLimit } from './short-page.ts'
-import { requireStorable } from './storable.ts'
 
 export interface UserChange {
   before?: DirectoryUserRow | undefined

@@ -1,16 +1,16 @@
 import type { Database } from '../../../db/database.ts'
 import { openCursor, pageOf, signCursor } from '../../../http/cursor.ts'
-import type { GroupAnswer, GroupMember, Groups } from '../roster-types.ts'
+import type { Groups } from '../roster-types.ts'
 import type { ArchetypeAssignment } from './archetype-assignment.ts'
-import { groupsByIds } from './directory-groups-store.ts'
-import { unknownGroup } from './directory-refusals.ts'
 import {
   type GroupPosition,
   groupsAfter,
+  groupsByIds,
   type ListedGroup,
   type ListedMember,
   membersAfter,
-} from './groups-list-store.ts'
+} from './directory-groups-store.ts'
+import { unknownGroup } from './directory-refusals.ts'
 
 export function createGroups(deps: { database: Database; assignment: ArchetypeAssignment; cursorKey: Buffer }): Groups {
   const { database, assignment, cursorKey } = deps
@@ -46,7 +46,7 @@ export function createGroups(deps: { database: Database; assignment: ArchetypeAs
   }
 }
 
-function groupAnswer(row: ListedGroup, archetypeIds: readonly string[]): GroupAnswer {
+function groupAnswer(row: ListedGroup, archetypeIds: readonly string[]) {
   return {
     group_id: row.group_id,
     display_name: row.display_name,
@@ -58,6 +58,6 @@ function groupAnswer(row: ListedGroup, archetypeIds: readonly string[]): GroupAn
   }
 }
 
-function memberAnswer({ display_name: name, ...row }: ListedMember): GroupMember {
+function memberAnswer({ display_name: name, ...row }: ListedMember) {
   return { ...row, ...(name !== null && { display_name: name }) }
 }

@@ -1,11 +1,10 @@
 import type { TenantTx } from '../../../db/database.ts'
+import type { TenantTables } from '../../../db/schema.ts'
+import type { GroupMapping } from './directory-types.ts'
 
 /** Archetypes of people. */
 
-export interface PersonArchetype {
-  user_id: string
-  archetype_id: string
-}
+export type PersonArchetype = Omit<TenantTables['hub.user_archetypes'], 'tenant_id' | 'assigned_at'>
 
 export async function archetypesOf(tx: TenantTx, userIds: readonly string[]): Promise<PersonArchetype[]> {
   const { rows } = await tx.client.query<PersonArchetype>(
@@ -63,11 +62,7 @@ export async function markByHand(tx: TenantTx, userId: string, byHand: boolean):
   return rows.length > 0
 }
 
-export interface MappedGroup {
-  group_id: string
-  display_name_key: string
-  external_id: string | null
-}
+export type MappedGroup = Pick<TenantTables['hub.directory_groups'], 'group_id' | 'display_name_key' | 'external_id'>
 
 /** Returns the groups that a mapping may name: by display name (in lower case), external id or id. */
 export async function groupsNamed(
@@ -105,4 +100,13 @@ export async function directoryIdsAfter(tx: TenantTx, after: string, limit: numb
     [tx.tenantId, after, limit],
   )
   return rows.map((row) => row.user_id)
+}
+
+/** Returns the mapping of the tenant's SCIM configuration; empty without one. */
+export async function mappingOf(tx: TenantTx): Promise<readonly GroupMapping[]> {
+  const { rows } = await tx.client.query<{ group_archetype_map: GroupMapping[] }>(
+    'select group_archetype_map from hub.scim_configurations where tenant_id = $1',
+    [tx.tenantId],
+  )
+  return rows[0]?.group_archetype_map ?? []
 }

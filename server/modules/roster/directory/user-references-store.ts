@@ -1,7 +1,7 @@
 import { emailKey } from '../../../../contract/email-address.ts'
 import type { TenantTx } from '../../../db/database.ts'
 import type { ResolvedUser } from '../roster-types.ts'
-import { isUserId } from '../users/user-ids.ts'
+import { isUserId } from '../users/user-changes.ts'
 import { nameKey } from './directory-names.ts'
 import { archetypesOf } from './user-archetypes-store.ts'
 

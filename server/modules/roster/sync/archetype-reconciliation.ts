@@ -2,7 +2,7 @@ import { rosterPullPageSize } from '../../../../contract/limits.ts'
 import type { Database, TenantTx } from '../../../db/database.ts'
 import type { TenantDirectory } from '../../tenants/tenants-types.ts'
 import type { Directory } from '../directory/directory-types.ts'
-import { beginTimeSlice } from './sync-time-slice.ts'
+import { beginTimeSlice } from './sync-attempt.ts'
 import type { ArchetypeSettling } from './sync-types.ts'
 
 export interface ArchetypeReconciliationRuns extends ArchetypeSettling {

@@ -1,6 +1,6 @@
 import { isJsonObject, type JsonObject } from '../../../../provenance/json.ts'
 import type { DirectoryGroupWrite, DirectoryUserWrite, GroupMapping } from '../directory/directory-types.ts'
-import type { ReadEntry } from './seen-entries.ts'
+import type { ReadEntry } from './sync-entries-store.ts'
 import type { ResourceReader } from './sync-types.ts'
 
 const idLengthMax = 256

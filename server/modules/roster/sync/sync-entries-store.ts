@@ -1,18 +1,20 @@
 import type { TenantTx } from '../../../db/database.ts'
 
-export type EntryKind = 'user' | 'group'
-
-export interface MetEntry {
+export interface ReadEntry {
+  /** Id in the company's directory. */
   sourceId: string
+  /** External id in the Hub, unless another entry has it. */
   externalId: string
 }
+
+export type EntryKind = 'user' | 'group'
 
 /** Records entries that are new by id and by external id; returns their ids. */
 export async function insertEntries(
   tx: TenantTx,
   syncId: string,
   kind: EntryKind,
-  entries: readonly MetEntry[],
+  entries: readonly ReadEntry[],
 ): Promise<Set<string>> {
   const { rows } = await tx.client.query<{ source_id: string }>(
     `insert into hub.roster_sync_entries (tenant_id, sync_id, kind, source_id, external_id)
@@ -45,4 +47,38 @@ export async function forgetEntries(tx: TenantTx, syncId: string): Promise<void>
     tx.tenantId,
     syncId,
   ])
+}
+
+/**
+ * Records the entries of a page. Returns the number of new ones, and the unique external id of each: two entries that
+ * claim one external id are not one person.
+ */
+export async function recordSeenEntries(
+  tx: TenantTx,
+  syncId: string,
+  kind: EntryKind,
+  entries: readonly ReadEntry[],
+): Promise<{ fresh: number; externalIds: Map<string, string> }> {
+  const fresh = await insertEntries(tx, syncId, kind, entries)
+  const externalIds = new Map(
+    entries.filter(({ sourceId }) => fresh.has(sourceId)).map((each) => [each.sourceId, each.externalId]),
+  )
+  const others = entries.filter(({ sourceId }) => !fresh.has(sourceId))
+  if (others.length === 0) return { fresh: fresh.size, externalIds }
+  const known = await externalIdsOf(
+    tx,
+    syncId,
+    kind,
+    others.map(({ sourceId }) => sourceId),
+  )
+  for (const [sourceId, externalId] of known) externalIds.set(sourceId, externalId)
+  const rivals = others.filter(({ sourceId }) => !known.has(sourceId))
+  const byOwnId = await insertEntries(
+    tx,
+    syncId,
+    kind,
+    rivals.map(({ sourceId }) => ({ sourceId, externalId: sourceId })),
+  )
+  for (const sourceId of byOwnId) externalIds.set(sourceId, sourceId)
+  return { fresh: fresh.size + byOwnId.size, externalIds }
 }

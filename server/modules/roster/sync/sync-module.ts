@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { rosterSyncsAtOnce, slowRosterSyncsAtOnce } from '../../../../contract/limits.ts'
 import type { Database, DatabaseLog, TenantTx } from '../../../db/database.ts'
 import type { TenantChore } from '../../../jobs/housekeeping.ts'
 import type { JobSender } from '../../../jobs/job-sender.ts'
@@ -7,13 +8,20 @@ import type { GovernanceLog } from '../../governance/governance-types.ts'
 import type { ScimSources } from '../../identity/scim/scim-source-types.ts'
 import type { TenantDirectory } from '../../tenants/tenants-types.ts'
 import type { Directory } from '../directory/directory-types.ts'
-import { createArchetypeReconciliation } from './archetype-reconciliation.ts'
-import { settlingJobName, syncJobNames, syncJobs } from './sync-jobs.ts'
+import { type ArchetypeReconciliationRuns, createArchetypeReconciliation } from './archetype-reconciliation.ts'
+import type { SyncLane } from './sync-attempt.ts'
 import type { ResourceReader, RosterSyncs, RosterUpkeep, ScimConnections } from './sync-types.ts'
-import { createSyncWorker, type ScheduledTimeSlice } from './sync-worker.ts'
+import { createSyncWorker, type ScheduledTimeSlice, type SyncWorker } from './sync-worker.ts'
 import { addSyncRoutes } from './syncs-routes.ts'
-import { createSyncs } from './syncs-service.ts'
+import { createSyncs, type SyncSchedule } from './syncs-service.ts'
 import { lastCompletedAt } from './syncs-store.ts'
+
+const syncJobNames: Record<SyncLane, string> = { quick: 'roster-sync', slow: 'roster-sync-slow' }
+
+const settlingJobName = 'settle-archetypes'
+
+/** Never reached: the counter of the sync decides, not that of the queue. */
+const retryLimit = 1000
 
 export interface SyncModule {
   upkeep: RosterUpkeep
@@ -76,4 +84,49 @@ export function createSyncModule(deps: SyncModuleParts & { cursorKey: Buffer; di
     routes: (app) => addSyncRoutes(app, syncs),
     stop: () => runs.stop(),
   }
+}
+
+function syncJobs(deps: {
+  runs: SyncWorker
+  schedule: SyncSchedule
+  settling: ArchetypeReconciliationRuns
+  tenants: Pick<TenantDirectory, 'find' | 'slugs'>
+  log: DatabaseLog
+}): JobDefinition[] {
+  const turnsOf = (lane: SyncLane, all: number, pollingIntervalSeconds: number): JobDefinition => ({
+    name: syncJobNames[lane],
+    retryLimit,
+    retryDelaySeconds: 1,
+    pollingIntervalSeconds,
+    sideBySide: { all, ofGroup: 1 },
+    handler: async ({ data, signal }) => {
+      const { tenant, sync_id: syncId } = data as { tenant: string; sync_id: string }
+      await deps.runs.run(tenant, syncId, lane, signal)
+    },
+  })
+  return [
+    turnsOf('quick', rosterSyncsAtOnce, 0.5),
+    turnsOf('slow', slowRosterSyncsAtOnce, 2),
+    {
+      name: 'roster-syncs-due',
+      cron: '*/5 * * * *',
+      atStart: true,
+      handler: async ({ signal }) => {
+        for (const slug of await deps.tenants.slugs()) {
+          if (signal.aborted) return
+          const tenant = await deps.tenants.find(slug)
+          await (tenant && deps.schedule.startIfDue(tenant))?.catch((err: unknown) =>
+            deps.log.warn({ err, tenant: slug }, 'a sync of the roster did not begin'),
+          )
+        }
+      },
+    },
+    {
+      name: settlingJobName,
+      handler: async ({ data, signal }) => {
+        const { tenant, after } = data as { tenant: string; after: string }
+        await deps.settling.run(tenant, after, signal)
+      },
+    },
+  ]
 }

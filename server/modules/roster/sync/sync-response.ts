@@ -1,29 +1,8 @@
-import type { SkippedEntry, SyncStatus } from './sync-state.ts'
+import type { Static } from 'typebox'
+import type { SyncSchema } from './syncs-schemas.ts'
 import type { SyncRow } from './syncs-store.ts'
 
-/** A sync, with the member names of the response. */
-export interface SyncResponse {
-  sync_id: string
-  mode: 'push' | 'pull'
-  status: SyncStatus
-  created_at: string
-  created_by: string
-  started_at?: string
-  finished_at?: string
-  progress: { done: number; total?: number }
-  added: number
-  updated: number
-  deactivated: number
-  unmatched: number
-  skipped: number
-  skipped_entries?: SkippedEntry[]
-  kept_active?: string[]
-  to_deactivate?: number
-  confirmation_reason?: string
-  confirmed_at?: string
-  confirmed_by?: string
-  error?: { detail: string }
-}
+export type SyncResponse = Static<typeof SyncSchema>
 
 export function toSyncResponse(row: SyncRow): SyncResponse {
   const { keptActive, skippedEntries } = row.position

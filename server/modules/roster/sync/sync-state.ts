@@ -1,10 +1,10 @@
-/** A skipped entry of the directory: only its place and a reason, never its content. */
-export interface SkippedEntry {
-  resource: 'Users' | 'Groups'
-  /** Position in the list of the directory, from 1. */
-  place: number
-  reason: string
-}
+import type { Static } from 'typebox'
+import type { SyncSchema } from './syncs-schemas.ts'
+
+export type SyncStatus = Static<typeof SyncSchema>['status']
+
+/** A skipped entry of the directory: only its place from 1 and a reason, never its content. */
+export type SkippedEntry = NonNullable<Static<typeof SyncSchema>['skipped_entries']>[number]
 
 /** Progress of a sync. A new process continues from here. */
 export interface SyncPosition {
@@ -60,8 +60,6 @@ export function firstPosition(phase: SyncPosition['phase'], count: number): Sync
     },
   }
 }
-
-export type SyncStatus = 'queued' | 'running' | 'awaiting_confirmation' | 'completed' | 'failed' | 'cancelled'
 
 const keptNamedMax = 100
 const skippedNamedMax = 20

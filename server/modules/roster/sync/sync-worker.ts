@@ -8,13 +8,18 @@ import type { ScimSources } from '../../identity/scim/scim-source-types.ts'
 import type { TenantDirectory } from '../../tenants/tenants-types.ts'
 import type { Directory } from '../directory/directory-types.ts'
 import { pullPage } from './pull-pages.ts'
-import { pulledGroups } from './pulled-groups.ts'
-import { pulledUsers } from './pulled-users.ts'
-import { type SyncAttempt, takeStep } from './sync-attempt.ts'
+import { pulledGroups, pulledUsers } from './pulled-entries.ts'
+import {
+  beginTimeSlice,
+  type NextTimeSlice,
+  type SyncAttempt,
+  type SyncLane,
+  TimeSliceEnded,
+  takeStep,
+} from './sync-attempt.ts'
 import { createSyncCompletion, syncDetails } from './sync-completion.ts'
 import { forgetEntries } from './sync-entries-store.ts'
 import { SyncEndedError, SyncFailed } from './sync-state.ts'
-import { beginTimeSlice, type NextTimeSlice, type SyncLane, TimeSliceEnded } from './sync-time-slice.ts'
 import type { ResourceReader, ScimConnections } from './sync-types.ts'
 import { beginAttempt, endedBefore, lockAttempt, type SyncRow, saveSync } from './syncs-store.ts'
 

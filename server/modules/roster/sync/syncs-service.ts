@@ -1,3 +1,4 @@
+import type { Static } from 'typebox'
 import { DomainError } from '../../../../contract/domain-error.ts'
 import type { GovernanceKind } from '../../../../contract/governance-kinds.ts'
 import {
@@ -17,6 +18,7 @@ import { forgetEntries } from './sync-entries-store.ts'
 import { type SyncResponse, toSyncResponse } from './sync-response.ts'
 import { firstPosition } from './sync-state.ts'
 import type { ScimConnections } from './sync-types.ts'
+import type { SyncList } from './syncs-schemas.ts'
 import {
   findSync,
   forgetSyncsBefore,
@@ -36,16 +38,11 @@ export interface Syncs {
   latest(tenant: Tenant): Promise<SyncResponse>
   get(tenant: Tenant, syncId: string): Promise<SyncResponse>
   /** Returns a page of syncs, newest first. */
-  list(tenant: Tenant, page: { limit: number; cursor?: string | undefined }): Promise<SyncPage>
+  list(tenant: Tenant, page: { limit: number; cursor?: string | undefined }): Promise<Static<typeof SyncList>>
   /** Continues a sync that awaits confirmation. Throws `concurrent-modification` in any other state. */
   confirm(caller: Caller, syncId: string): Promise<SyncResponse>
   /** Cancels a sync; its changes so far stay. Throws `concurrent-modification` for a sync that ended otherwise. */
   cancel(caller: Caller, syncId: string): Promise<SyncResponse>
-}
-
-export interface SyncPage {
-  items: SyncResponse[]
-  next_cursor: string | null
 }
 
 /** Starts and ends syncs automatically. */

@@ -1,13 +1,11 @@
+import type { Selectable } from 'kysely'
 import { rosterSyncsLockClass } from '../../../db/advisory-locks.ts'
 import type { TenantTx } from '../../../db/database.ts'
 import type { TenantTables } from '../../../db/schema.ts'
 import { lockTenant } from '../../../db/tenant-lock.ts'
 import type { SyncPosition, SyncStatus } from './sync-state.ts'
 
-type Table = TenantTables['hub.roster_syncs']
-type Counts = Record<'done' | 'added' | 'updated' | 'deactivated' | 'unmatched' | 'skipped' | 'attempt', number>
-
-export interface SyncRow extends Counts, Omit<Table, 'tenant_id' | 'status' | 'position' | 'error' | keyof Counts> {
+export interface SyncRow extends Omit<Selectable<TenantTables['hub.roster_syncs']>, 'tenant_id' | 'status'> {
   status: SyncStatus
   position: SyncPosition
   error: { detail: string } | null

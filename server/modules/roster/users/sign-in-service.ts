@@ -5,9 +5,8 @@ import type { Role } from '../../../../contract/roles.ts'
 import type { TenantTx } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import type { ProvenIdentity, SignInUsers } from '../roster-types.ts'
-import { asUser, type Cause, isActive, now, refuseTakenAddress, type UserChanges } from './user-changes.ts'
+import { asUser, type Cause, isActive, makeUserId, now, refuseTakenAddress, type UserChanges } from './user-changes.ts'
 import { hasFormerUserAt, linkIdentity, ownerOf } from './user-identities-store.ts'
-import { makeUserId } from './user-ids.ts'
 import {
   activeUserAt,
   hasActiveAdmin,

@@ -4,6 +4,7 @@ import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import type { JsonValue } from '../../../../provenance/json.ts'
 import type { TenantTx } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
+import { randomText } from '../../../secrets/random-text.ts'
 import type { TokenRevoker } from '../../auth/auth-types.ts'
 import type { Actor, GovernanceLog } from '../../governance/governance-types.ts'
 import type { User } from '../roster-types.ts'
@@ -137,4 +138,14 @@ function lastAdministrator(pointer: string, detail: string): DomainError {
     'The tenant would be left without an active administrator. Make another user administrator first.',
     { errors: [{ pointer, detail }] },
   )
+}
+
+/** Returns a new user id: `usr_` and 24 letters and digits, with no information about the person. */
+export function makeUserId(): string {
+  return `usr_${randomText(24)}`
+}
+
+/** Returns whether the text has the form of a user id. Such text is looked up as an id only. */
+export function isUserId(text: string): boolean {
+  return /^usr_[A-Za-z0-9]{24}$/.test(text)
 }

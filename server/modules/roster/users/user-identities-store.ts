@@ -1,10 +1,8 @@
 import type { TenantTx } from '../../../db/database.ts'
 import { identityRows } from '../../../db/proven-rows.ts'
+import type { ProvenIdentity } from '../roster-types.ts'
 
-export interface Identity {
-  connectionId: string
-  subject: string
-}
+type Identity = Pick<ProvenIdentity, 'connectionId' | 'subject'>
 
 /** Returns the user linked to an identity of a provider. */
 export async function ownerOf(tx: TenantTx, { connectionId, subject }: Identity): Promise<string | undefined> {

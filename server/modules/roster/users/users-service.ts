@@ -1,14 +1,15 @@
 import { DomainError } from '../../../../contract/domain-error.ts'
 import { emailKey, requireEmail } from '../../../../contract/email-address.ts'
+import { type Role, roles } from '../../../../contract/roles.ts'
+import { type Scope, scopeNames } from '../../../../contract/scopes.ts'
 import type { Database, TenantTx } from '../../../db/database.ts'
 import type { Caller } from '../../../http/caller.ts'
 import { openCursor, pageOf, signCursor } from '../../../http/cursor.ts'
-import { lockDirectory, touchUser } from '../directory/directory-users-store.ts'
-import type { UserFilter, Users } from '../roster-types.ts'
-import { requireScopesOf } from './grant-rule.ts'
-import { addressTaken, isActive, now, type UserChanges } from './user-changes.ts'
-import { makeUserId } from './user-ids.ts'
-import { toUserResponse, toUserResponses } from './user-responses.ts'
+import { personOf } from '../directory/directory-names.ts'
+import { lockDirectory, type NameInDirectory, namesInDirectory, touchUser } from '../directory/directory-users-store.ts'
+import { archetypesOf } from '../directory/user-archetypes-store.ts'
+import type { UserAnswer, UserFilter, Users } from '../roster-types.ts'
+import { addressTaken, isActive, makeUserId, now, type UserChanges } from './user-changes.ts'
 import {
   insertUser,
   lockRoles,
@@ -99,4 +100,62 @@ function keyed({ email, group_id: groupId, archetype_id: archetypeId, ...others 
     ...(groupId !== undefined && { groupId }),
     ...(archetypeId !== undefined && { archetypeId }),
   }
+}
+
+/**
+ * Requires that the caller holds every scope it grants or revokes. Otherwise a service account for the roster could
+ * make itself an administrator, or lock all of them out. Throws `insufficient-scope`.
+ */
+function requireScopesOf(caller: Pick<Caller, 'scopes'>, ...changed: Role[]): void {
+  const needed = new Set<Scope>(['roster:write', ...changed.flatMap((role) => roles[role])])
+  const required = scopeNames.filter((scope) => needed.has(scope))
+  const missing = required.filter((scope) => !caller.scopes.has(scope))
+  if (missing.length === 0) return
+  const names = [...new Set(changed)].join(' and ')
+  throw new DomainError(
+    'insufficient-scope',
+    `Nobody gives or takes what they do not hold: this needs every scope of the role ${names}. ` +
+      `The token lacks ${missing.join(' ')}.`,
+    { extensions: { required_scopes: required } },
+  )
+}
+
+/** Returns users with their data from the directory and their archetypes, in the order of the rows. */
+async function toUserResponses(tx: TenantTx, rows: readonly UserRow[]): Promise<UserAnswer[]> {
+  if (rows.length === 0) return []
+  const ids = rows.map((row) => row.user_id)
+  const names = await namesInDirectory(tx, ids)
+  const archetypes = Map.groupBy(await archetypesOf(tx, ids), (row) => row.user_id)
+  return rows.map((row) => {
+    const name = names.get(row.user_id)
+    const archetypeIds = (archetypes.get(row.user_id) ?? []).map((entry) => entry.archetype_id)
+    return {
+      user_id: row.user_id,
+      email: row.email,
+      ...otherAddress(row, name),
+      ...(name && { user_name: name.user_name }),
+      ...(name && name.external_id !== null && { external_id: name.external_id }),
+      ...(row.display_name !== null && { display_name: row.display_name }),
+      role: row.role,
+      active: isActive(row),
+      source: name ? 'directory' : 'manual',
+      archetype_ids: archetypeIds,
+      matched: !name || !isActive(row) || archetypeIds.length > 0,
+      created_at: row.created_at,
+      ...(row.last_sign_in_at !== null && { last_sign_in_at: row.last_sign_in_at }),
+      ...(row.deactivated_at !== null && { deactivated_at: row.deactivated_at }),
+    }
+  })
+}
+
+/** Returns the directory's address if the Hub keeps another: see `People.change`. */
+function otherAddress(row: UserRow, name: NameInDirectory | undefined): { directory_email?: string } {
+  if (!name) return {}
+  const attributes = name.emails === null ? {} : { emails: name.emails }
+  const { email, emailKey } = personOf({ userName: name.user_name, attributes })
+  return email === '' || emailKey === row.email_key ? {} : { directory_email: email }
+}
+
+async function toUserResponse(tx: TenantTx, row: UserRow): Promise<UserAnswer> {
+  return (await toUserResponses(tx, [row]))[0]!
 }
