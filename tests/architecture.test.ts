@@ -91,6 +91,7 @@ const rules: Record<string, { folders: string[]; packages?: RegExp }> = {
     folders: ['server/config.ts', 'server/db/database.ts', 'server/http/', 'server/metrics/', 'server/secrets/'],
   },
   'server/jobs': { folders: ['server/db/', 'server/config.ts', 'contract/'] },
+  'server/delivery': { folders: ['server/db/', 'server/http/', 'server/jobs/', 'contract/'] },
   'server/modules': {
     folders: [
       'contract/',
@@ -99,6 +100,7 @@ const rules: Record<string, { folders: string[]; packages?: RegExp }> = {
       'server/db/',
       'server/records/',
       'server/jobs/',
+      'server/delivery/',
       'server/secrets/',
       'server/config.ts',
       'server/startup-error.ts',

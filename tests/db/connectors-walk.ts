@@ -1,4 +1,5 @@
-import { giveBack, rememberState, renewClaim } from '../../server/modules/distribution/deliveries-store.ts'
+import { leaseTargets, releaseTargets } from '../../server/delivery/lease-store.ts'
+import { leaseTable, rememberState } from '../../server/modules/distribution/deliveries-store.ts'
 import type { TestHub } from '../support/hub.ts'
 import { answerWith, startPublishReceiver } from '../support/publish-receiver.ts'
 
@@ -39,9 +40,10 @@ export async function walkConnectors(hub: TestHub, tenant: 'acme' | 'globex'): P
     // What happens only to publishes that take long, or are broken off.
     const claim = { connector_id: pull.connector_id, claimed_by: 'nobody' }
     await hub.test.database.withTenant(tenant, async (tx) => {
-      await renewClaim(tx, claim, 1)
+      const ids = [pull.connector_id]
+      await leaseTargets(tx, leaseTable, { free: [], held: ids }, { by: 'nobody', seconds: 1 })
       await rememberState(tx, claim, {})
-      await giveBack(tx, claim)
+      await releaseTargets(tx, leaseTable, ids, 'nobody')
     })
   } finally {
     await publisher.stop()

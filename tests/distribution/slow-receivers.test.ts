@@ -1,9 +1,10 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import type { Tenant } from '../../server/http/caller.ts'
-import type { ClaimedPublish, PublishExecutor } from '../../server/modules/distribution/publish-executor.ts'
-import { createPublishScheduler, type PublishScheduler } from '../../server/modules/distribution/publish-scheduler.ts'
+import type { LeasedPublish, PublishExecutor } from '../../server/modules/distribution/publish-executor.ts'
+import { createPublishScheduler } from '../../server/modules/distribution/publish-scheduler.ts'
 
 const periodMs = 25_000
+const leaseMs = 15_000
 
 interface FakeConnector {
   id: string
@@ -11,21 +12,21 @@ interface FakeConnector {
   /** How long its receiver takes for a publish, which succeeds. */
   tookMs: number
   dueAtMs: number
-  claimed: boolean
+  leased: boolean
   /** When publishes ended well. */
   published: number[]
 }
 
 let connectors: FakeConnector[]
-let publisher: PublishScheduler
+let publisher: ReturnType<typeof createPublishScheduler>
 beforeEach(() => {
   vi.useFakeTimers()
   connectors = []
   publisher = createPublishScheduler({
-    deliverer: fakeDeliverer(),
+    executor: fakeExecutor(),
     findTenant: async (slug) => ({ slug }) as Tenant,
     listTenants: async () => [...new Set(connectors.map(({ tenant }) => tenant))],
-    hear: () => ({ close: () => {} }) as never,
+    listen: () => ({ close: () => {} }) as never,
     log: { warn: () => {}, error: (details) => expect(details).toBeUndefined() },
     nowMs: () => Date.now(),
   })
@@ -35,24 +36,37 @@ afterEach(async () => {
   vi.useRealTimers()
 })
 
-/** Claims as the real one does: the next time is set from the claim on. */
-function fakeDeliverer(): PublishExecutor {
+/** Leases as the real one does: the next time counts from the lease on. */
+function fakeExecutor(): PublishExecutor {
   const ofTenant = ({ slug }: Tenant) => connectors.filter(({ tenant }) => tenant === slug)
   return {
-    async due(tenant) {
-      const due = ofTenant(tenant).filter(({ claimed }) => !claimed)
-      const waits = due.map(({ id, dueAtMs }) => ({ connector_id: id, failures: 0, wait_ms: dueAtMs - Date.now() }))
-      return waits.sort((a, b) => a.wait_ms - b.wait_ms)
-    },
-    async claim(tenant, ids) {
-      const claimed = ofTenant(tenant).filter(({ id, claimed }) => ids.includes(id) && !claimed)
-      for (const each of claimed) Object.assign(each, { claimed: true, dueAtMs: Date.now() + periodMs })
-      return claimed.map(
-        ({ id }) => ({ claim: { connector_id: id, failures: 0 }, prepared: { text: '{}' } }) as ClaimedPublish,
+    async lease(tenant, leases, nowMs, choose) {
+      const due = ofTenant(tenant).map(({ id, dueAtMs, leased }) => ({
+        ...{ connector_id: id, failures: 0, claimed_by: leased ? 'this process' : null, claim_ms: null },
+        wait_ms: (leased ? nowMs + leaseMs : dueAtMs) - Date.now(),
+      }))
+      due.sort((a, b) => a.wait_ms - b.wait_ms)
+      const chosen = new Set(choose(due.filter(({ wait_ms }) => wait_ms <= 0)))
+      const released = new Set([...leases.held].filter(([, run]) => run.isDone(false)).map(([id]) => id))
+      for (const each of ofTenant(tenant)) {
+        if (released.has(each.id)) each.leased = false
+        if (chosen.has(each.id)) each.leased = true
+      }
+      const changes = {
+        leased: chosen,
+        lost: new Set<string>(),
+        released,
+        leasedUntilMs: nowMs + leaseMs,
+        nextMs: leaseMs / 3,
+      }
+      const publishes = [...chosen].map(
+        (id) => ({ claim: { connector_id: id, failures: 0 }, prepared: { text: '{}' } }) as LeasedPublish,
       )
+      return { due, changes, publishes }
     },
-    async deliver(_tenant, { claim }, stop) {
+    async publish(_tenant, { claim }, stop) {
       const connector = connectors.find(({ id }) => id === claim.connector_id)!
+      const startMs = Date.now()
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, connector.tookMs)
         stop.addEventListener('abort', () => {
@@ -60,10 +74,12 @@ function fakeDeliverer(): PublishExecutor {
           resolve()
         })
       })
-      if (stop.aborted) connector.dueAtMs = Date.now()
-      else connector.published.push(Date.now())
-      connector.claimed = false
+      if (stop.aborted) return false
+      connector.published.push(Date.now())
+      Object.assign(connector, { leased: false, dueAtMs: startMs + periodMs })
+      return true
     },
+    release: async () => {},
   }
 }
 
@@ -71,7 +87,7 @@ function connect(tenant: string, tookMs: number, count = 1): FakeConnector[] {
   const dueAtMs = Date.now()
   const made = Array.from({ length: count }, (_, at) => {
     const id = `${tenant}-${tookMs}-${at}`
-    return { id, tenant, tookMs, dueAtMs, claimed: false, published: [] }
+    return { id, tenant, tookMs, dueAtMs, leased: false, published: [] }
   })
   connectors.push(...made)
   publisher.wake(tenant)

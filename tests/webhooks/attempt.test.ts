@@ -1,8 +1,6 @@
 import { expect, test } from 'vitest'
 import { messageBody } from '../../server/modules/webhooks/deliveries/message-body.ts'
-import { attemptDelivery } from '../../server/modules/webhooks/worker/attempt.ts'
-import { requestBody } from '../../server/modules/webhooks/worker/request-body.ts'
-import { loggedResponse } from '../../server/modules/webhooks/worker/response-log.ts'
+import { attemptDelivery, loggedResponse, requestBody } from '../../server/modules/webhooks/worker/attempt.ts'
 import type { PostAnswer } from '../../server/outbound/guarded-post.ts'
 import { OutboundError } from '../../server/outbound/outbound-error.ts'
 

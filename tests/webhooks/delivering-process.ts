@@ -5,7 +5,7 @@ import type { Database } from '../../server/db/database.ts'
 import { openPools } from '../../server/db/pooled-database.ts'
 import { listenForOutbox } from '../../server/modules/webhooks/outbox/outbox-notifier.ts'
 import {
-  createWebhookDispatcher,
+  WebhookDispatcher,
   type WebhookDispatcherOptions,
 } from '../../server/modules/webhooks/worker/webhook-dispatcher.ts'
 import { createOutbound, type OutboundOptions } from '../../server/outbound/outbound.ts'
@@ -45,7 +45,7 @@ export async function startDeliveringProcess(
   const modules = await createModules({ ...{ config, masterKey, log, database }, baseUrl: () => hub.baseUrl })
   const outbound = createOutbound(config, { timeoutMs: answerMs, ...way })
   const { directory } = modules.tenants
-  const worker = createWebhookDispatcher(
+  const worker = new WebhookDispatcher(
     {
       ...{ database, outbound, log },
       endpoints: modules.webhooks.endpoints,

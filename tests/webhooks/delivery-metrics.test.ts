@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Metrics } from '../../server/metrics/metrics.ts'
-import { createQueueAge } from '../../server/modules/webhooks/worker/queue-age.ts'
+import { QueueAge } from '../../server/modules/webhooks/worker/queue-age.ts'
 import { answer, hang } from './receiver-behaviours.ts'
 import { type LabWebhook, startWebhookLab, type WebhookLab } from './webhook-lab.ts'
 
@@ -79,7 +79,7 @@ test('how long messages wait to become deliveries is shown', async () => {
 
 test('while a tenant cannot be looked at, what waited there goes on to wait', () => {
   let now = 0
-  const times = createQueueAge(() => now)
+  const times = new QueueAge(() => now)
   times.seen('queued', 'acme', 2_000)
   times.seen('due', 'globex', 500)
   now += 20_000

@@ -39,7 +39,7 @@ test('deliveries wait for a key that is away, say nothing of the receiver, and g
   // Another process has nothing in memory.
   process = await startDeliveringProcess(lab.hub, settings)
   await witness.receiving.count(1)
-  const unopened = 'what to sign with could not be opened'
+  const unopened = 'could not open the signing secrets'
   await expect.poll(() => process?.warnings.filter((each) => each === unopened).length).toBe(2)
   expect(vault.requests.length).toBeGreaterThan(asked)
   expect(receiving.received).toEqual([])

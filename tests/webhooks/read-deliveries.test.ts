@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { FairShare } from '../../server/delivery/concurrency-pools.ts'
 import { DeliveryQueue } from '../../server/modules/webhooks/worker/delivery-queue.ts'
 import { type DueDelivery, dueDeliveries } from '../../server/modules/webhooks/worker/due-store.ts'
-import { createMemoryBudget } from '../../server/modules/webhooks/worker/memory-budget.ts'
 import type { TestHub } from '../support/hub.ts'
 import { addWebhook, keepDeliveries, refused, startDeliveriesHub } from './stored-deliveries.ts'
 
@@ -67,7 +67,7 @@ describe('the queue of an endpoint', () => {
 })
 
 describe('the budget of a process', () => {
-  const budget = () => createMemoryBudget({ ownBytes: 100, sharedBytes: 1_000 })
+  const budget = () => new FairShare({ own: 100, common: 1_000 })
 
   test('leaves something to every tenant, whatever the others hold', () => {
     const bytes = budget()
@@ -85,7 +85,7 @@ describe('the budget of a process', () => {
     const bytes = budget()
     bytes.hold('a', 700)
     expect(bytes.room('a')).toBe(0)
-    bytes.free('a', 700)
+    bytes.hold('a', -700)
     expect([bytes.room('a'), bytes.room('b')]).toEqual([300, 300])
   })
 })

@@ -1,33 +1,28 @@
 import { expect, test } from 'vitest'
-import { webhookAttemptsKept, webhookPauseSeconds, webhookPauseSpread } from '../../contract/limits.ts'
+import { webhookAttemptsKept } from '../../contract/limits.ts'
 import type { DeliveryAttempt } from '../../server/modules/webhooks/delivery-types.ts'
-import { decideOutcome } from '../../server/modules/webhooks/worker/delivery-outcome.ts'
-import { pauseAfter } from '../../server/modules/webhooks/worker/delivery-schedule.ts'
+import { decideOutcome, pauseAfter } from '../../server/modules/webhooks/worker/delivery-outcome.ts'
 import type { DueDelivery } from '../../server/modules/webhooks/worker/due-store.ts'
 
-const scheduleAt = (random: number) => ({
-  pauseSeconds: webhookPauseSeconds,
-  spread: webhookPauseSpread,
-  random: () => random,
-})
+const middle = () => 0.5
 const kind = 'user.updated'
 
 test('the pauses, in their middle and at both ends', () => {
   const pauses = (random: number) =>
-    Array.from({ length: 8 }, (_, at) => pauseAfter(scheduleAt(random), { kind, tries: at + 1 }))
+    Array.from({ length: 8 }, (_, at) => pauseAfter({ kind, tries: at + 1 }, 0, () => random))
   expect(pauses(0.5)).toEqual([5, 300, 1800, 7200, 18_000, 36_000, 36_000, undefined])
   expect(pauses(0)[0]).toBeCloseTo(4)
   expect(pauses(1)[6]).toBeCloseTo(43_200)
 })
 
 test('a receiver gets the time that it asks for, and never less than the pause', () => {
-  expect(pauseAfter(scheduleAt(0.5), { kind, tries: 1 }, 60)).toBe(60)
-  expect(pauseAfter(scheduleAt(0.5), { kind, tries: 2 }, 60)).toBe(300)
-  expect(pauseAfter(scheduleAt(0.5), { kind, tries: 8 }, 60)).toBeUndefined()
+  expect(pauseAfter({ kind, tries: 1 }, 60, middle)).toBe(60)
+  expect(pauseAfter({ kind, tries: 2 }, 60, middle)).toBe(300)
+  expect(pauseAfter({ kind, tries: 8 }, 60, middle)).toBeUndefined()
 })
 
 test('a test has one attempt', () => {
-  expect(pauseAfter(scheduleAt(0.5), { kind: 'webhook.test', tries: 1 })).toBeUndefined()
+  expect(pauseAfter({ kind: 'webhook.test', tries: 1 })).toBeUndefined()
 })
 
 const failed: DeliveryAttempt = {
@@ -46,8 +41,8 @@ function delivery(more: Partial<DueDelivery> = {}): DueDelivery {
   }
 }
 
-const judged = (of: DueDelivery, result: Parameters<typeof decideOutcome>[2]) =>
-  decideOutcome(scheduleAt(0.5), of, result, failed.url)
+const judged = (of: DueDelivery, result: Parameters<typeof decideOutcome>[1]) =>
+  decideOutcome(of, result, failed.url, middle)
 
 test('what becomes of a delivery', () => {
   const { error, ...taken } = failed

@@ -3,6 +3,7 @@ import { connectorsLockClass } from '../../db/advisory-locks.ts'
 import type { RegistryTx, TenantTx } from '../../db/database.ts'
 import { databaseTimes } from '../../db/database-time.ts'
 import { lockTenant } from '../../db/tenant-lock.ts'
+import type { LeaseTable } from '../../delivery/lease-store.ts'
 import type { DeliveryError } from './distribution-types.ts'
 
 /** A connector to deliver to. */
@@ -46,18 +47,29 @@ export async function targets(tx: TenantTx): Promise<Pick<TargetRow, 'connector_
     .execute()
 }
 
+/** The leases of connectors. A connector is ready for one when it is due and its receiver requested no pause. */
+export const leaseTable: LeaseTable = {
+  table: 'hub.connector_deliveries',
+  ...{ id: 'connector_id', by: 'claimed_by', until: 'claimed_until' },
+  ready: 'due_at <= $5 and (not_before is null or not_before <= $5)',
+}
+
 /** The next publish of a push connector. */
 export interface Due {
   connector_id: string
   failures: number
-  /** Milliseconds from now; negative if overdue. Respects a claim and the pause that the receiver requested. */
+  claimed_by: string | null
+  /** Milliseconds until the lease ends. */
+  claim_ms: number | null
+  /** Milliseconds from now; negative if overdue. Respects a lease and the pause that the receiver requested. */
   wait_ms: number
 }
 
 /** Returns due times, longest overdue first, by the clock of the database like all times of deliveries. */
 export async function dueTimes(tx: TenantTx): Promise<Due[]> {
   const { rows } = await tx.client.query<Due>(
-    `select d.connector_id, d.failures,
+    `select d.connector_id, d.failures, d.claimed_by,
+       (extract(epoch from d.claimed_until - now()) * 1000)::float8 as claim_ms,
        (extract(epoch from greatest(d.due_at, d.claimed_until, d.not_before) - now()) * 1000)::float8 as wait_ms
      from hub.connector_deliveries d
      join hub.connectors c on c.tenant_id = $1 and c.connector_id = d.connector_id
@@ -68,53 +80,31 @@ export async function dueTimes(tx: TenantTx): Promise<Due[]> {
   return rows
 }
 
-/** A connector that only this process publishes to, until the claim ends. */
+/** A connector that only this process publishes to, until the lease ends. */
 export interface Claim extends TargetRow {
   claimed_by: string
-  /** Due time set by the claim. A different stored value means that an earlier publish was requested. */
+  /** A different stored value later means that an earlier publish was requested. */
   due_at: string
+  /** The due time after this publish; it counts from now, so that it does not drift with the work. */
+  next_due_at: string
   failures: number
   state: JsonValue
 }
 
-/**
- * Claims connectors that are due and unclaimed. The next due time counts from now, so that it does not drift with the
- * work.
- */
-export async function claimDue(
-  tx: TenantTx,
-  connectorIds: readonly string[],
-  claim: { by: string; seconds: number; periodSeconds: number },
-): Promise<Claim[]> {
-  const [now, until, dueAt] = await databaseTimes(tx, claim.seconds, claim.periodSeconds)
-  const { rows } = await tx.client.query<Pick<Claim, 'connector_id' | 'due_at' | 'failures' | 'state'>>(
-    `update hub.connector_deliveries
-     set claimed_by = $3, claimed_until = $4, due_at = $5
-     where tenant_id = $1 and connector_id = any($2) and due_at <= $6
-       and (claimed_until is null or claimed_until <= $6) and (not_before is null or not_before <= $6)
-     returning connector_id, due_at, failures, state`,
-    [tx.tenantId, connectorIds, claim.by, until, dueAt, now],
+/** Returns leased connectors. */
+export async function claimsOf(tx: TenantTx, connectorIds: readonly string[], periodSeconds: number): Promise<Claim[]> {
+  const { rows } = await tx.client.query<Claim>(
+    `select c.connector_id, c.platform, c.delivery, c.publish_url, c.credentials_sealed,
+       d.claimed_by, d.due_at, now() + make_interval(secs => $3) as next_due_at, d.failures, d.state
+     from hub.connector_deliveries d
+     join hub.connectors c on c.tenant_id = $1 and c.connector_id = d.connector_id
+     where d.tenant_id = $1 and d.connector_id = any($2::text[]) and c.removed_at is null`,
+    [tx.tenantId, connectorIds, periodSeconds],
   )
-  const claims: Claim[] = []
-  for (const row of rows) {
-    const target = await targetById(tx, row.connector_id)
-    if (target) claims.push({ ...target, ...row, claimed_by: claim.by })
-  }
-  return claims
+  return rows
 }
 
 type Claimed = Pick<Claim, 'connector_id' | 'claimed_by'>
-
-/** Renews a claim. Returns false if this process no longer holds it. */
-export async function renewClaim(tx: TenantTx, claim: Claimed, seconds: number): Promise<boolean> {
-  const [, until] = await databaseTimes(tx, seconds)
-  const { rowCount } = await tx.client.query(
-    `update hub.connector_deliveries set claimed_until = $4
-     where tenant_id = $1 and connector_id = $2 and claimed_by = $3`,
-    [tx.tenantId, claim.connector_id, claim.claimed_by, until],
-  )
-  return rowCount === 1
-}
 
 export async function rememberState(tx: TenantTx, claim: Claimed, state: JsonValue): Promise<void> {
   await tx.client.query(
@@ -134,40 +124,38 @@ export async function lockClaim(tx: TenantTx, claim: Claimed): Promise<string | 
   return rows[0]?.due_at
 }
 
-export async function endPublished(tx: TenantTx, claim: Claimed, etag: string, state: JsonValue): Promise<void> {
+/** Stores a success and releases the lease. */
+export async function endPublished(
+  tx: TenantTx,
+  claim: Claimed,
+  { etag, state, nextAt }: { etag: string; state: JsonValue; nextAt: string },
+): Promise<void> {
   const [now] = await databaseTimes(tx)
   await tx.client.query(
     `update hub.connector_deliveries
      set claimed_by = null, claimed_until = null, not_before = null, attempted_at = $6, published_at = $6,
-       etag = $4, failures = 0, error = null, state = $5
+       etag = $4, failures = 0, error = null, state = $5, due_at = $7
      where tenant_id = $1 and connector_id = $2 and claimed_by = $3`,
-    [tx.tenantId, claim.connector_id, claim.claimed_by, etag, JSON.stringify(state), now],
+    [tx.tenantId, claim.connector_id, claim.claimed_by, etag, JSON.stringify(state), now, nextAt],
   )
 }
 
-/** Schedules a retry after the pause, or sooner on request, but never within `notBeforeSeconds`. */
+/**
+ * Stores a failure and releases the lease. The retry follows after the pause or at `nextAt`, whichever is earlier, but
+ * never within `notBeforeSeconds`.
+ */
 export async function endFailed(
   tx: TenantTx,
   claim: Claimed,
-  failed: { error: DeliveryError & { at: string }; pauseSeconds: number; notBeforeSeconds: number },
+  failed: { error: DeliveryError & { at: string }; nextAt: string; pauseSeconds: number; notBeforeSeconds: number },
 ): Promise<void> {
   const times = await databaseTimes(tx, failed.pauseSeconds, failed.notBeforeSeconds)
   await tx.client.query(
     `update hub.connector_deliveries
      set claimed_by = null, claimed_until = null, attempted_at = $5, failures = failures + 1, error = $4,
-       due_at = least(due_at, $6), not_before = $7
+       due_at = least($8::timestamptz, $6), not_before = $7
      where tenant_id = $1 and connector_id = $2 and claimed_by = $3`,
-    [tx.tenantId, claim.connector_id, claim.claimed_by, JSON.stringify(failed.error), ...times],
-  )
-}
-
-/** Releases a claim and makes the connector due, so that another process continues at once. */
-export async function giveBack(tx: TenantTx, claim: Claimed): Promise<void> {
-  const [now] = await databaseTimes(tx)
-  await tx.client.query(
-    `update hub.connector_deliveries set claimed_by = null, claimed_until = null, due_at = $4
-     where tenant_id = $1 and connector_id = $2 and claimed_by = $3`,
-    [tx.tenantId, claim.connector_id, claim.claimed_by, now],
+    [tx.tenantId, claim.connector_id, claim.claimed_by, JSON.stringify(failed.error), ...times, failed.nextAt],
   )
 }
 

@@ -46,10 +46,10 @@ export function createDistributionModule(deps: {
   })
   const parts = { ...deps, adapterOf }
   const publisher = createPublishScheduler({
-    deliverer: createPublishExecutor(parts),
+    executor: createPublishExecutor(parts),
     findTenant: (slug) => directory.find(slug),
     listTenants: () => directory.slugs(),
-    hear: (heard) => database.listen(skillsChannel, (tenantId = '') => heard(tenantId)),
+    listen: (wake) => database.listen(skillsChannel, (tenantId = '') => wake(tenantId)),
     log,
   })
   const notifier = createSkillChangeNotifier({ database, wake: (tenantId) => publisher.wake(tenantId), log })
@@ -63,14 +63,14 @@ export function createDistributionModule(deps: {
     async renew(tx, connectorId, { otherReceiver }) {
       await renewDelivery(tx, connectorId, otherReceiver)
       tx.afterCommit(() => {
-        if (otherReceiver) publisher.breakOff(connectorId)
+        if (otherReceiver) publisher.of(tx.tenantId)?.breakOff(connectorId)
         notifier.tell(tx.tenantId)
       })
     },
     async end(tx, connectorId) {
       await removeDelivery(tx, connectorId)
       await reached(tx, { connector_id: connectorId, status: 'removed', at: formatTimestamp(Date.now()) })
-      tx.afterCommit(() => publisher.breakOff(connectorId))
+      tx.afterCommit(() => publisher.of(tx.tenantId)?.breakOff(connectorId))
     },
     credentialsSent: (connector) => adapterOf(connector).credentials,
   }

@@ -1,8 +1,8 @@
-import { randomUUID } from 'node:crypto'
 import { backoff } from '../../../contract/backoff.ts'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
 import type { JsonObject, JsonValue } from '../../../provenance/json.ts'
 import type { Database, DatabaseLog, TenantTx } from '../../db/database.ts'
+import type { LeaseChanges, LeasedTarget, TargetLeases } from '../../delivery/target-leases.ts'
 import type { Tenant } from '../../http/caller.ts'
 import type { ConnectorCredentials, Credentials } from '../connectors/connectors-types.ts'
 import type { SkillGrants } from '../entitlement/grants-types.ts'
@@ -17,28 +17,35 @@ import { signedManifest, skillSetOf } from './skill-manifest.ts'
 
 /** Seconds from the start of one publish to the next; with its own duration it stays below 30 seconds. */
 const periodSeconds = 25
-/**
- * Duration of a claim in seconds, renewed three times as often. The claims of a crashed process end after this time.
- */
-const claimSeconds = 15
 /** Seconds between a failure and the next publish. */
 const retrySeconds = { first: 2, max: periodSeconds }
 
-/** All data of one publish, read in one transaction. */
-export interface ClaimedPublish {
+/** All data of one publish, read in the transaction that leased the connector. */
+export interface LeasedPublish {
   claim: store.Claim
   /** The delivery, or the reason why it is impossible. */
   prepared: { credentials: Credentials; manifest: JsonObject; text: string; etag: string } | { error: unknown }
 }
 
-/** Claims due connectors and delivers to them. */
+/** Leases due connectors and delivers to them. */
 export interface PublishExecutor {
-  /** Returns due times, longest overdue first. */
-  due(tenant: Tenant): Promise<store.Due[]>
-  /** Claims those of the connectors that no other process has claimed. */
-  claim(tenant: Tenant, connectorIds: readonly string[]): Promise<ClaimedPublish[]>
-  /** Publishes and stores the result. Throws if the result could not be stored. */
-  deliver(tenant: Tenant, claimed: ClaimedPublish, stop: AbortSignal): Promise<void>
+  /**
+   * Leases the connectors that `choose` returns from those that are due, and extends and releases leases.
+   *
+   * @param choose gets the longest overdue first
+   */
+  lease(
+    tenant: Tenant,
+    leases: TargetLeases<LeasedTarget>,
+    nowMs: number,
+    choose: (ready: readonly store.Due[]) => readonly string[],
+  ): Promise<{ due: store.Due[]; changes: LeaseChanges; publishes: LeasedPublish[] }>
+  /**
+   * Publishes, stores the result and releases the lease. Returns false if it was aborted, so that the lease is still to
+   * be released. Throws if the result could not be stored.
+   */
+  publish(tenant: Tenant, publish: LeasedPublish, stop: AbortSignal): Promise<boolean>
+  release(tenant: Tenant, leases: TargetLeases<LeasedTarget>, connectorIds: readonly string[]): Promise<void>
 }
 
 export interface PublishExecutorDeps {
@@ -52,13 +59,10 @@ export interface PublishExecutorDeps {
 
 export function createPublishExecutor(deps: PublishExecutorDeps): PublishExecutor {
   const { database, grants, credentials, keys, adapterOf, log } = deps
-  /** Unique for each process. */
-  const processId = randomUUID()
-
-  async function prepare(tx: TenantTx, tenant: Tenant, claims: readonly store.Claim[]): Promise<ClaimedPublish[]> {
+  async function prepare(tx: TenantTx, tenant: Tenant, claims: readonly store.Claim[]): Promise<LeasedPublish[]> {
     const set = skillSetOf(await grants.published(tx))
     const signer = await keys.signerOf(tenant.slug, tx)
-    const prepared: ClaimedPublish[] = []
+    const prepared: LeasedPublish[] = []
     for (const claim of claims) {
       try {
         const connector = { tenant: tenant.slug, connectorId: claim.connector_id, platform: claim.platform }
@@ -74,7 +78,7 @@ export function createPublishExecutor(deps: PublishExecutorDeps): PublishExecuto
     return prepared
   }
 
-  async function publish(tenant: Tenant, { claim, prepared }: ClaimedPublish, stop: AbortSignal): Promise<JsonValue> {
+  async function publish(tenant: Tenant, { claim, prepared }: LeasedPublish, stop: AbortSignal): Promise<JsonValue> {
     if ('error' in prepared) throw prepared.error
     const adapter = adapterOf({ ...claim, ...prepared })
     const signal = AbortSignal.any([stop, AbortSignal.timeout(adapter.timeoutMs)])
@@ -90,21 +94,6 @@ export function createPublishExecutor(deps: PublishExecutorDeps): PublishExecuto
     return adapter.publish(delivery)
   }
 
-  /** Renews the claim regularly. Calls `lost` if this process no longer holds it. */
-  function keepClaim(tenant: Tenant, claim: store.Claim, lost: () => void): { stop(): void } {
-    const timer = setInterval(
-      () => {
-        database
-          .withTenant(tenant.slug, (tx) => store.renewClaim(tx, claim, claimSeconds))
-          .then((isOurs) => isOurs || lost())
-          // The next renewal may succeed.
-          .catch(() => {})
-      },
-      (claimSeconds * 1000) / 3,
-    ).unref()
-    return { stop: () => clearInterval(timer) }
-  }
-
   async function keep(
     tenant: Tenant,
     claim: store.Claim,
@@ -114,54 +103,56 @@ export function createPublishExecutor(deps: PublishExecutorDeps): PublishExecuto
       const dueAt = await store.lockClaim(tx, claim)
       if (dueAt === undefined) return
       const at = formatTimestamp(Date.now())
+      // If an earlier publish was requested meanwhile, the sent content may be outdated: only the next one counts.
+      const isCurrent = dueAt === claim.due_at
+      const nextAt = isCurrent ? claim.next_due_at : dueAt
       if ('error' in outcome) {
         const pauseSeconds = backoff(claim.failures, retrySeconds)
         const notBeforeSeconds = outcome.retryAfterSeconds
-        await store.endFailed(tx, claim, { error: { ...outcome.error, at }, pauseSeconds, notBeforeSeconds })
+        const error = { ...outcome.error, at }
+        await store.endFailed(tx, claim, { error, nextAt, pauseSeconds, notBeforeSeconds })
       } else {
-        await store.endPublished(tx, claim, outcome.etag, outcome.state)
+        await store.endPublished(tx, claim, { ...outcome, nextAt })
       }
-      // If an earlier publish was requested meanwhile, the sent content may be outdated: only the next one counts.
-      if (dueAt !== claim.due_at) return
+      if (!isCurrent) return
       const result = 'error' in outcome ? ({ status: 'failed', error: outcome.error } as const) : undefined
       await reached(tx, { connector_id: claim.connector_id, at, ...(result ?? { status: 'published' }) })
     })
   }
 
   return {
-    due: (tenant) => database.withTenant(tenant.slug, store.dueTimes, { readOnly: true }),
-
-    claim: (tenant, connectorIds) =>
+    lease: (tenant, leases, nowMs, choose) =>
       database.withTenant(tenant.slug, async (tx) => {
-        const by = `${processId}/${randomUUID()}`
-        const claims = await store.claimDue(tx, connectorIds, { by, seconds: claimSeconds, periodSeconds })
-        return claims.length === 0 ? [] : prepare(tx, tenant, claims)
+        const due = await store.dueTimes(tx)
+        const ready = due.filter(({ connector_id, wait_ms }) => wait_ms <= 0 && !leases.held.has(connector_id))
+        const chosen = new Set(choose(ready))
+        const states = due.map(({ connector_id: id, claimed_by: leasedBy, claim_ms: leaseMs }) => {
+          return { id, isActive: chosen.has(id), leasedBy, leaseMs }
+        })
+        const changes = await leases.update(tx, states, nowMs)
+        const leased = [...changes.leased].filter((id) => !leases.held.has(id))
+        const claims = leased.length === 0 ? [] : await store.claimsOf(tx, leased, periodSeconds)
+        return { due, changes, publishes: claims.length === 0 ? [] : await prepare(tx, tenant, claims) }
       }),
 
-    async deliver(tenant, claimed, stop) {
-      const { claim, prepared } = claimed
-      const lost = new AbortController()
-      const kept = keepClaim(tenant, claim, () => lost.abort())
-      const signal = AbortSignal.any([stop, lost.signal])
+    async publish(tenant, leased, stop) {
+      const { claim } = leased
       try {
-        const state = await publish(tenant, claimed, signal)
-        const { etag } = prepared as { etag: string }
+        const state = await publish(tenant, leased, stop)
+        const { etag } = leased.prepared as { etag: string }
         await keep(tenant, claim, { etag, state })
       } catch (error) {
-        if (lost.signal.aborted) return
-        if (stop.aborted) {
-          await database.withTenant(tenant.slug, (tx) => store.giveBack(tx, claim))
-          return
-        }
+        if (stop.aborted) return false
         const described = deliveryErrorOf(error)
         if (described.code === 'unexpected' && !(error instanceof PublishFailure)) {
           log.error({ err: error, tenant: tenant.slug, connector: claim.connector_id }, 'publishing skills failed')
         }
         const retryAfterSeconds = (error instanceof PublishFailure && error.retryAfterSeconds) || 0
         await keep(tenant, claim, { error: described, retryAfterSeconds })
-      } finally {
-        kept.stop()
       }
+      return true
     },
+
+    release: (tenant, leases, ids) => database.withTenant(tenant.slug, (tx) => leases.release(tx, ids)),
   }
 }

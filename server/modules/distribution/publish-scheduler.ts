@@ -1,10 +1,11 @@
+import { randomUUID } from 'node:crypto'
 import type { DatabaseLog, Listener } from '../../db/database.ts'
+import { type ConcurrencyPool, ConcurrencyPools } from '../../delivery/concurrency-pools.ts'
+import { LeasedDelivery, type TenantDelivery } from '../../delivery/leased-delivery.ts'
+import { type LeasedTarget, TargetLeases } from '../../delivery/target-leases.ts'
 import type { Tenant } from '../../http/caller.ts'
-import { TenantLoop } from '../../jobs/tenant-loop.ts'
-import { type ConcurrencyPool, createConcurrencyPools } from '../../outbound/concurrency-pools.ts'
-import type { SkillPublisher } from '../connectors/connectors-types.ts'
-import type { Due } from './deliveries-store.ts'
-import type { ClaimedPublish, PublishExecutor } from './publish-executor.ts'
+import { type Due, leaseTable } from './deliveries-store.ts'
+import type { LeasedPublish, PublishExecutor } from './publish-executor.ts'
 
 /**
  * Maximum time in milliseconds between polls of a tenant with push connectors, for missed notifications; less if one is
@@ -18,154 +19,170 @@ const gatherMs = 20
 /** Number of tenants whose due times are read concurrently. */
 const looksAtOnce = 4
 /** Maximum number and bytes of manifests that one poll signs: signing takes CPU time, which all tenants share. */
-const claimsAtOnce = 32
-const claimedBytesAtOnce = 16 * 1024 * 1024
-/** Maximum time in milliseconds that a publish stays in the quick pool. */
-const quickMsMax = 5_000
-/** Pool sizes that let a single tenant serve every connector. */
-const laneSizes = { ownPlaces: 8, sharedPlaces: 512, tenantBytesMax: 64 * 1024 * 1024 }
+const leasesAtOnce = 32
+const leasedBytesAtOnce = 16 * 1024 * 1024
+/** Limits that let a single tenant serve every connector; a publish stays in the quick pool for up to 5 seconds. */
+const poolLimits = { own: 8, common: 512, tenantBytesMax: 64 * 1024 * 1024, quickMsMax: 5_000 }
 
-interface TenantState {
-  /** Connectors whose last publish was slow. */
-  slow: Set<string>
-  /** Size of the manifest, if known. */
-  manifestBytes: number
-}
+/** Seconds of a lease. The leases of a crashed process end after this time. */
+const leaseSeconds = 15
 
-export interface PublishScheduler extends Pick<SkillPublisher, 'start' | 'stop'> {
-  /** Polls the tenant now, since one of its connectors is due. */
-  wake(tenantId: string): void
-  /** Aborts the running publish to a connector. */
-  breakOff(connectorId: string): void
-}
-
-/** Creates a scheduler. Several processes may run one: each skips what another has claimed. */
+/** Creates the scheduler of publishes. */
 export function createPublishScheduler(deps: {
-  deliverer: PublishExecutor
+  executor: PublishExecutor
   findTenant: (slug: string) => Promise<Tenant | undefined>
   listTenants: () => Promise<readonly string[]>
   /** Listens for changes by other processes. */
-  hear: (heard: (tenantId: string) => void) => Listener
+  listen: (wake: (tenantId: string) => void) => Listener
   log: Pick<DatabaseLog, 'warn' | 'error'>
   nowMs?: () => number
-}): PublishScheduler {
-  const { deliverer, findTenant, log } = deps
-  const states = new Map<string, TenantState>()
-  const runs = new Map<Promise<void>, { connectorId: string; stop: AbortController }>()
-  const lanes = createConcurrencyPools(laneSizes)
-  let stopped = true
-
-  const loop = new TenantLoop({
+}): LeasedDelivery<TenantPublisher> {
+  const { executor, log, nowMs = () => performance.now() } = deps
+  const shared = { ...{ executor, log, nowMs }, pools: new ConcurrencyPools(poolLimits), processId: randomUUID() }
+  return new LeasedDelivery({
     ...deps,
-    visit: look,
-    listen: deps.hear,
-    concurrency: looksAtOnce,
+    make: (tenant, wake) => new TenantPublisher(tenant, { ...shared, wake }),
     messages: {
       unavailable: 'skills are not published while the database is unavailable',
       failed: 'the skills of a tenant could not be published',
       unlisted: 'the tenants could not be listed to publish their skills',
     },
+    concurrency: looksAtOnce,
   })
+}
 
-  function stateOf(tenantId: string): TenantState {
-    const known = states.get(tenantId)
-    if (known) return known
-    const made = { slow: new Set<string>(), manifestBytes: 1024 * 1024 }
-    states.set(tenantId, made)
-    return made
+/** A publish to a connector that this process has leased. */
+class RunningPublish implements LeasedTarget {
+  readonly stop = new AbortController()
+  leasedUntilMs = 0
+  /** When the lease can be released; Infinity during the publish. */
+  doneAtMs = Number.POSITIVE_INFINITY
+  readonly #nowMs: () => number
+
+  constructor(nowMs: () => number) {
+    this.#nowMs = nowMs
   }
 
-  async function look(tenantId: string): Promise<number | undefined> {
-    const tenant = await findTenant(tenantId)
-    if (!tenant) {
-      states.delete(tenantId)
-      return undefined
-    }
-    const state = stateOf(tenantId)
-    const due = await deliverer.due(tenant)
-    const ready = due.filter(({ wait_ms }) => wait_ms <= 0)
-    forget(state.slow, due)
-    const { chosen, isMore } = chooseFrom(ready, tenantId, state)
-    const claimed = chosen.length === 0 ? [] : await deliverer.claim(tenant, chosen)
-    for (const each of claimed) begin(tenant, state, each)
-    if (due.length === 0) return idleLookMs
-    const nextMs = isMore ? 0 : (due.find(({ wait_ms }) => wait_ms > 0)?.wait_ms ?? lookMsMax)
-    return Math.min(nextMs + 1, lookMsMax)
+  isDone(): boolean {
+    return this.#nowMs() >= this.doneAtMs
+  }
+}
+
+interface TenantPublisherDeps {
+  executor: PublishExecutor
+  pools: ConcurrencyPools
+  processId: string
+  wake: (inMs?: number) => void
+  log: Pick<DatabaseLog, 'warn'>
+  nowMs: () => number
+}
+
+/** Publishes to the connectors of one tenant. */
+export class TenantPublisher implements TenantDelivery {
+  readonly #tenant: Tenant
+  readonly #deps: TenantPublisherDeps
+  readonly #leases: TargetLeases<RunningPublish>
+  readonly #running = new Set<Promise<void>>()
+  /** Connectors whose last publish was slow. */
+  readonly #slow = new Set<string>()
+  /** The size of the manifest, if known. */
+  #manifestBytes = 1024 * 1024
+
+  constructor(tenant: Tenant, deps: TenantPublisherDeps) {
+    this.#tenant = tenant
+    this.#deps = deps
+    this.#leases = new TargetLeases(leaseTable, deps.processId, leaseSeconds)
   }
 
-  /** Chooses as many connectors as have free slots, longest overdue first. The others follow as soon as one is free. */
-  function chooseFrom(ready: readonly Due[], tenantId: string, state: TenantState) {
-    const room = {
-      quick: lanes.room('quick', tenantId, state.manifestBytes),
-      slow: lanes.room('slow', tenantId, state.manifestBytes),
-    }
-    const able = ready.filter((each) => {
-      const lane = laneOf(each, state)
-      room[lane] -= 1
-      return room[lane] >= 0
+  async look(): Promise<number> {
+    const { executor, nowMs } = this.#deps
+    let isMore = false
+    const { due, changes, publishes } = await executor.lease(this.#tenant, this.#leases, nowMs(), (ready) => {
+      const able = this.#withRoom(ready)
+      isMore = able.length > this.#leasesMax
+      return able.slice(0, this.#leasesMax).map(({ connector_id }) => connector_id)
     })
-    const most = Math.max(1, Math.min(claimsAtOnce, Math.floor(claimedBytesAtOnce / state.manifestBytes)))
-    return { chosen: able.slice(0, most).map(({ connector_id }) => connector_id), isMore: able.length > most }
+    const byId = new Map(publishes.map((publish) => [publish.claim.connector_id, publish]))
+    this.#leases.apply(
+      changes,
+      (id) => (byId.has(id) ? new RunningPublish(nowMs) : undefined),
+      (id, run) => (run.isDone() ? this.#leases.held.delete(id) : run.stop.abort()),
+    )
+    for (const publish of publishes) this.#begin(publish)
+    const present = new Set(due.map(({ connector_id }) => connector_id))
+    for (const connectorId of this.#slow) if (!present.has(connectorId)) this.#slow.delete(connectorId)
+    if (due.length === 0) return idleLookMs
+    if (isMore || changes.released.size > 0) return 1
+    const nextMs = due.find(({ wait_ms }) => wait_ms > 0)?.wait_ms ?? lookMsMax
+    return Math.min(nextMs + 1, changes.nextMs, lookMsMax)
   }
 
-  function begin(tenant: Tenant, state: TenantState, claimed: ClaimedPublish): void {
-    const connectorId = claimed.claim.connector_id
-    if ('text' in claimed.prepared) state.manifestBytes = Math.max(1, claimed.prepared.text.length)
-    const place = lanes.take(laneOf(claimed.claim, state), tenant.slug, state.manifestBytes)
-    const stop = new AbortController()
+  /** Aborts a running publish to a connector. */
+  breakOff(connectorId: string): void {
+    this.#leases.held.get(connectorId)?.stop.abort()
+  }
+
+  end(): void {
+    for (const { stop } of this.#leases.held.values()) stop.abort()
+  }
+
+  async stop(): Promise<void> {
+    this.end()
+    await Promise.all(this.#running)
+    const ids = [...this.#leases.held.keys()]
+    this.#leases.held.clear()
+    if (ids.length > 0) await this.#deps.executor.release(this.#tenant, this.#leases, ids)
+  }
+
+  get #leasesMax(): number {
+    return Math.max(1, Math.min(leasesAtOnce, Math.floor(leasedBytesAtOnce / this.#manifestBytes)))
+  }
+
+  /** Returns the connectors that have free slots, longest overdue first. The others follow as soon as one is free. */
+  #withRoom(ready: readonly Due[]): Due[] {
+    const roomOf = (pool: ConcurrencyPool) => this.#deps.pools.room(pool, this.#tenant.slug, this.#manifestBytes)
+    const room = { quick: roomOf('quick'), slow: roomOf('slow') }
+    return ready.filter((each) => {
+      const pool = this.#poolOf(each)
+      room[pool] -= 1
+      return room[pool] >= 0
+    })
+  }
+
+  #poolOf({ connector_id, failures }: Pick<Due, 'connector_id' | 'failures'>): ConcurrencyPool {
+    return failures > 0 || this.#slow.has(connector_id) ? 'slow' : 'quick'
+  }
+
+  #begin(publish: LeasedPublish): void {
+    const { prepared, claim } = publish
+    if ('text' in prepared) this.#manifestBytes = Math.max(1, prepared.text.length)
+    const run = this.#leases.held.get(claim.connector_id) as RunningPublish
+    const running = this.#run(publish, run).finally(() => {
+      this.#running.delete(running)
+      this.#deps.wake(gatherMs)
+    })
+    this.#running.add(running)
+  }
+
+  async #run(publish: LeasedPublish, run: RunningPublish): Promise<void> {
+    const { executor, pools, log, nowMs } = this.#deps
+    const { connector_id: connectorId } = publish.claim
     let isSlow = false
-    // Without a free slot in the slow pool, the publish is aborted and starts again once there is one.
-    const late = setTimeout(() => {
+    const late = () => {
       isSlow = true
-      state.slow.add(connectorId)
-      if (!place.slowDown()) stop.abort()
-    }, quickMsMax).unref()
-    const run = deliverer
-      .deliver(tenant, claimed, stop.signal)
-      .catch((error: unknown) => {
-        // The claim expires by itself.
-        log.warn({ err: error, tenant: tenant.slug }, 'could not store the result of a publish')
-      })
-      .finally(() => {
-        clearTimeout(late)
-        if (!isSlow) state.slow.delete(connectorId)
-        place.free()
-        runs.delete(run)
-        loop.wake(tenant.slug, gatherMs)
-      })
-    runs.set(run, { connectorId, stop })
-    if (stopped) stop.abort()
+      this.#slow.add(connectorId)
+    }
+    const { slug: tenantId } = this.#tenant
+    const call = { pool: this.#poolOf(publish.claim), tenantId, bytes: this.#manifestBytes, stop: run.stop, late }
+    try {
+      const isEnded = await pools.run(call, () => executor.publish(this.#tenant, publish, run.stop.signal))
+      if (isEnded) this.#leases.held.delete(connectorId)
+      else run.doneAtMs = nowMs()
+    } catch (error) {
+      // The next publish waits until the lease would have ended.
+      run.doneAtMs = run.leasedUntilMs
+      log.warn({ err: error, tenant: tenantId }, 'could not store the result of a publish')
+    }
+    if (!isSlow) this.#slow.delete(connectorId)
   }
-
-  return {
-    wake: (tenantId) => loop.wake(tenantId),
-    breakOff(connectorId) {
-      for (const run of runs.values()) if (run.connectorId === connectorId) run.stop.abort()
-    },
-    start() {
-      stopped = false
-      loop.start()
-    },
-    async stop() {
-      stopped = true
-      await loop.stop()
-      for (const { stop } of runs.values()) stop.abort()
-      await Promise.all(runs.keys())
-      states.clear()
-    },
-  }
-}
-
-function laneOf(
-  { connector_id, failures }: Pick<Due, 'connector_id' | 'failures'>,
-  { slow }: TenantState,
-): ConcurrencyPool {
-  return failures > 0 || slow.has(connector_id) ? 'slow' : 'quick'
-}
-
-/** Drops the state of removed connectors. */
-function forget(slow: Set<string>, due: readonly Due[]): void {
-  if (slow.size === 0) return
-  const there = new Set(due.map(({ connector_id }) => connector_id))
-  for (const connectorId of slow) if (!there.has(connectorId)) slow.delete(connectorId)
 }

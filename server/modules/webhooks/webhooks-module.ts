@@ -34,7 +34,7 @@ import { createInvocationWatches } from './invocations/invocation-watches.ts'
 import { listenForOutbox } from './outbox/outbox-notifier.ts'
 import { createWebhookOutbox } from './outbox/webhook-outbox.ts'
 import type { Endpoints, GovernanceOutbox, InvocationWatches, WebhookOutbox } from './webhooks-types.ts'
-import { createWebhookDispatcher } from './worker/webhook-dispatcher.ts'
+import { WebhookDispatcher } from './worker/webhook-dispatcher.ts'
 
 export interface WebhooksModule {
   endpoints: Endpoints
@@ -101,7 +101,7 @@ export function createWebhooksModule(deps: {
   const governanceOutbox = createGovernanceOutbox({ ...deps, outbox })
 
   // ── Delivery ──
-  const worker: WebhookWorker = createWebhookDispatcher({
+  const worker: WebhookWorker = new WebhookDispatcher({
     ...{ ...deps, ...tenants, endpoints },
     hear: (heard) => listenForOutbox(deps.database, heard),
   })

@@ -1,14 +1,18 @@
-import { webhookRetryAfterSecondsMax } from '../../../../contract/limits.ts'
+import { webhookBodyCharactersKept, webhookRetryAfterSecondsMax } from '../../../../contract/limits.ts'
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
-import { headerValue, type PostAnswer } from '../../../outbound/guarded-post.ts'
+import { type AnswerHeaders, headerValue, type PostAnswer } from '../../../outbound/guarded-post.ts'
 import type { Outbound } from '../../../outbound/outbound.ts'
 import { OutboundError } from '../../../outbound/outbound-error.ts'
 import { retryAfterSeconds } from '../../../outbound/retry-after.ts'
 import { signatureOf } from '../../../outbound/signature.ts'
+import type { MessageRow } from '../deliveries/message-body.ts'
 import type { DeliveryAttempt, DeliveryErrorCode } from '../delivery-types.ts'
 import type { DueDelivery } from './due-store.ts'
-import { requestBody } from './request-body.ts'
-import { loggedResponse } from './response-log.ts'
+
+const headersMax = 50
+const headerCharactersMax = 4 * 1024
+/** Headers that are not logged: they concern a browser. */
+const leftOut: ReadonlySet<string> = new Set(['set-cookie', 'set-cookie2'])
 
 /** The result of an attempt. Without an error the receiver accepted the message. */
 export interface AttemptResult {
@@ -95,4 +99,52 @@ function outboundProblem(error: unknown): NonNullable<DeliveryAttempt['error']> 
   const { failure, message } = error
   const code = failure === 'blocked' || failure === 'timeout' || failure === 'redirect' ? failure : 'unreachable'
   return { code, detail: `The address of the receiver ${message}.` }
+}
+
+/**
+ * Returns the body that is sent: `messageBody` of the deliveries as compact JSON. It does not parse `data`, which is
+ * compact JSON already. A message whose data was erased is not sent.
+ */
+export function requestBody(tenantSlug: string, row: MessageRow & { data: string }): string {
+  const { message_id, kind, occurred_at, sequence, data } = row
+  // The other members have no characters that JSON escapes; a kind contains names by clients.
+  return `{"id":"${message_id}","kind":${JSON.stringify(kind)},"tenant":${JSON.stringify(tenantSlug)},"occurred_at":"${occurred_at}","sequence":${sequence},"data":${data}}`
+}
+
+/** Returns the part of a response that is logged: status, the first headers, the beginning of a text body. */
+export function loggedResponse({ status, headers, beginning }: PostAnswer): NonNullable<DeliveryAttempt['response']> {
+  const body = bodyText(headers, beginning)
+  return { status, headers: firstHeaders(headers), ...(body !== undefined && { body }) }
+}
+
+function firstHeaders(headers: AnswerHeaders): Record<string, string> {
+  const kept: [string, string][] = []
+  let room = headerCharactersMax
+  for (const [name, value] of Object.entries(headers)) {
+    if (leftOut.has(name) || value === undefined) continue
+    const text = printable(Array.isArray(value) ? value.join(', ') : value)
+    room -= name.length + text.length
+    if (room < 0 || kept.length === headersMax) break
+    kept.push([name, text])
+  }
+  // Unlike assignment, `fromEntries` makes `__proto__` an ordinary member.
+  return Object.fromEntries(kept)
+}
+
+/** Returns the body as text; undefined if its headers declare a compressed or non-text body. */
+function bodyText(headers: AnswerHeaders, beginning: Buffer): string | undefined {
+  if (beginning.length === 0) return undefined
+  const encoding = headers['content-encoding'] ?? 'identity'
+  const type = headerValue(headers, 'content-type') ?? 'text/plain'
+  if (encoding !== 'identity' || !/^text\/|[/+](json|xml|x-www-form-urlencoded)\b/i.test(type)) return undefined
+  // Cuts between characters, not inside one.
+  const characters = [...printable(beginning.toString('utf8'))].slice(0, webhookBodyCharactersKept)
+  return characters.join('')
+}
+
+/** Replaces control characters: PostgreSQL accepts no NUL in JSON, and a terminal obeys others. */
+function printable(text: string): string {
+  return text
+    .toWellFormed()
+    .replaceAll(/[\p{Cc}\u2028\u2029]/gu, (character) => (/[\n\t]/.test(character) ? character : '\ufffd'))
 }

@@ -1,7 +1,7 @@
-import { webhookAttemptsKept } from '../../../../contract/limits.ts'
+import { webhookAttemptsKept, webhookPauseSeconds, webhookPauseSpread } from '../../../../contract/limits.ts'
+import { testEventKind } from '../../../../contract/webhook-events.ts'
 import type { DeliveryAttempt } from '../delivery-types.ts'
 import { type AttemptResult, unsentAttempt } from './attempt.ts'
-import { type DeliverySchedule, pauseAfter } from './delivery-schedule.ts'
 import type { DueDelivery } from './due-store.ts'
 import type { Outcome } from './outcome-store.ts'
 
@@ -9,12 +9,13 @@ import type { Outcome } from './outcome-store.ts'
  * Computes the next delivery state from an attempt result, or from the reason for no attempt.
  *
  * @param url the address for the log
+ * @param random returns a number from 0 to 1
  */
 export function decideOutcome(
-  schedule: DeliverySchedule,
   delivery: DueDelivery,
   result: AttemptResult | 'erased' | 'key-destroyed',
   url: string,
+  random = Math.random,
 ): Outcome {
   if (result === 'erased') return { delivery, status: 'dead', counts: false, isGone: false }
   if (result === 'key-destroyed') {
@@ -28,10 +29,27 @@ export function decideOutcome(
   const all = { delivery, attempts, counts: true, isGone }
   if (!attempt.error) return { ...all, status: 'delivered' }
   const tries = delivery.tries + 1
-  const pauseSeconds = isGone ? undefined : pauseAfter(schedule, { kind: delivery.kind, tries }, retryAfterSeconds)
+  const pauseSeconds = isGone ? undefined : pauseAfter({ kind: delivery.kind, tries }, retryAfterSeconds, random)
   return pauseSeconds === undefined ? { ...all, status: 'dead' } : { ...all, status: 'failed', pauseSeconds }
 }
 
 function kept({ attempts }: DueDelivery, attempt: DeliveryAttempt): DeliveryAttempt[] {
   return [...attempts, attempt].slice(-webhookAttemptsKept)
+}
+
+/**
+ * Returns the seconds until the next attempt; undefined after the last one. Pauses are spread, so that the retries of
+ * one outage do not coincide.
+ *
+ * @param tries attempts since it was queued, this one included
+ * @param retryAfterSeconds the value of `Retry-After`
+ */
+export function pauseAfter(
+  { kind, tries }: { kind: string; tries: number },
+  retryAfterSeconds = 0,
+  random = Math.random,
+): number | undefined {
+  const pause = kind === testEventKind ? undefined : webhookPauseSeconds[tries - 1]
+  if (pause === undefined) return undefined
+  return Math.max(pause * (1 + webhookPauseSpread * (2 * random() - 1)), retryAfterSeconds)
 }

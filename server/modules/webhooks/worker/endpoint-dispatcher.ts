@@ -1,9 +1,9 @@
 import { testEventKind } from '../../../../contract/webhook-events.ts'
-import type { ConcurrencyPool, ConcurrencyPools } from '../../../outbound/concurrency-pools.ts'
+import type { ConcurrencyPool, ConcurrencyPools, FairShare } from '../../../delivery/concurrency-pools.ts'
+import type { LeasedTarget } from '../../../delivery/target-leases.ts'
 import type { AttemptResult } from './attempt.ts'
 import { DeliveryQueue } from './delivery-queue.ts'
-import type { DueDelivery } from './due-store.ts'
-import type { MemoryBudget } from './memory-budget.ts'
+import type { DueDelivery, EndpointState } from './due-store.ts'
 import type { Outcome } from './outcome-store.ts'
 
 /**
@@ -16,13 +16,16 @@ const failingQueueMax = 8
 /** Consecutive failures after which attempts to a receiver start one after the other, with pauses. */
 const failuresAtFullSpeed = 3
 const pacePerFailureMs = 25
+/** Milliseconds after which an idle endpoint is released. */
+const idleMs = 5_000
 
 export type Opened = { url: string; secrets: readonly string[] } | 'key-destroyed'
 
 export interface EndpointDispatcherDeps {
   tenantId: string
-  lanes: ConcurrencyPools
-  budget: MemoryBudget
+  pools: ConcurrencyPools
+  /** The bytes of deliveries that this process has read and not finished. */
+  budget: FairShare
   /** Sends a message; throws the reason of the signal. */
   send: (
     delivery: DueDelivery & { data: string },
@@ -30,7 +33,7 @@ export interface EndpointDispatcherDeps {
     stop: AbortSignal,
   ) => Promise<AttemptResult>
   /** Computes the outcome (see `delivery-outcome.ts`). */
-  judge: (delivery: DueDelivery, result: AttemptResult | 'erased' | 'key-destroyed') => Outcome
+  judge: (delivery: DueDelivery, result: AttemptResult | 'erased' | 'key-destroyed', url: string) => Outcome
   /** Saves an outcome; resolves once it is stored. */
   keep: (outcome: Outcome) => Promise<void>
   /** Requests more deliveries. */
@@ -41,20 +44,22 @@ export interface EndpointDispatcherDeps {
   paceMsMax: number
   /** Maximum milliseconds for which a `Retry-After` stops all deliveries to the receiver; then it is tried again. */
   leftAloneMsMax: number
-  /** Maximum milliseconds that an attempt keeps a slot of the quick pool. */
-  quickMsMax: number
   nowMs: () => number
 }
 
 /** Delivers to one endpoint, in the process that leased it. */
-export class EndpointDispatcher {
+export class EndpointDispatcher implements LeasedTarget {
   readonly webhookId: string
-  /** The end of the lease, by `nowMs`; nothing starts after it. */
+  readonly url: string
+  /** The version of its settings (see {@link EndpointState}). */
+  version: string
+  /** When the secrets were read last. */
+  openedAtMs = Number.NEGATIVE_INFINITY
   leasedUntilMs = 0
   /** The last time it had work. */
   activeAtMs: number
   /** Whether only tests are sent, because the endpoint is disabled. */
-  onlyTests = false
+  onlyTests: boolean
   /** Whether more was due than was read. */
   hasMore = false
   /** Whether a look may have skipped deliveries that were held when it started and are held no more. */
@@ -74,9 +79,12 @@ export class EndpointDispatcher {
   #timer: NodeJS.Timeout | undefined
   #hasWoken = false
 
-  constructor(webhookId: string, failures: number, deps: EndpointDispatcherDeps) {
-    this.webhookId = webhookId
-    this.#failures = failures
+  constructor(state: EndpointState, deps: EndpointDispatcherDeps) {
+    this.webhookId = state.webhook_id
+    this.url = state.url
+    this.version = state.version
+    this.onlyTests = state.disabled_reason !== null
+    this.#failures = state.failures
     this.#deps = deps
     this.activeAtMs = deps.nowMs()
   }
@@ -85,12 +93,12 @@ export class EndpointDispatcher {
     return this.#held.keys()
   }
 
-  get isEnded(): boolean {
-    return this.#isEnded
-  }
-
   get isIdle(): boolean {
     return this.#held.size === 0
+  }
+
+  isDone(isActive: boolean): boolean {
+    return this.isIdle && (this.#isEnded || (!isActive && this.#deps.nowMs() - this.activeAtMs > idleMs))
   }
 
   /**
@@ -171,17 +179,17 @@ export class EndpointDispatcher {
 
   /** Returns the milliseconds until the next attempt may start; infinity if an event must come first. */
   #waitMs(): number {
-    const { lanes, tenantId, isHeld, nowMs } = this.#deps
+    const { pools, tenantId, isHeld, nowMs } = this.#deps
     if (this.#isEnded || this.#opened === undefined || isHeld()) return Number.POSITIVE_INFINITY
     if (this.#onTheWay.size >= (this.#failures > 0 ? atOnceMin : this.#atOnce)) return Number.POSITIVE_INFINITY
     const now = nowMs()
     if (now >= this.leasedUntilMs || now >= this.#openedUntilMs) return Number.POSITIVE_INFINITY
     if (now < this.#beginAtMs) return this.#beginAtMs - now
     // Another endpoint may free the slot.
-    return lanes.room(this.#lane(), tenantId, this.#queue.bytesEach) > 0 ? 0 : 50
+    return pools.room(this.#pool, tenantId, this.#queue.bytesEach) > 0 ? 0 : 50
   }
 
-  #lane(): ConcurrencyPool {
+  get #pool(): ConcurrencyPool {
     return this.#failures > 0 || this.#isSlow ? 'slow' : 'quick'
   }
 
@@ -200,7 +208,7 @@ export class EndpointDispatcher {
     const opened = this.#opened as Opened
     const { data } = delivery
     if (data === null || opened === 'key-destroyed') {
-      this.#keep(this.#deps.judge(delivery, data === null ? 'erased' : 'key-destroyed'))
+      this.#keep(this.#deps.judge(delivery, data === null ? 'erased' : 'key-destroyed', this.url))
       return
     }
     if (this.#failures > failuresAtFullSpeed) {
@@ -220,24 +228,19 @@ export class EndpointDispatcher {
     opened: Exclude<Opened, string>,
     stop: AbortController,
   ): Promise<void> {
-    const { lanes, tenantId, send, judge, quickMsMax } = this.#deps
-    const place = lanes.take(this.#lane(), tenantId, this.#queue.bytesEach)
+    const { pools, tenantId, send, judge } = this.#deps
     let isLate = false
-    // Without a slot in the slow pool the attempt is aborted, and repeated once there is one.
-    const late = setTimeout(() => {
+    const late = () => {
       isLate = true
       this.#isSlow = true
-      if (!place.slowDown()) stop.abort(new Error('there is no room for slow ones'))
-    }, quickMsMax)
+    }
+    const call = { pool: this.#pool, tenantId, bytes: this.#queue.bytesEach, stop, late }
     try {
-      const result = await send(delivery, opened, stop.signal)
+      const result = await pools.run(call, () => send(delivery, opened, stop.signal))
       this.#learn(result, isLate)
-      this.#keep(judge(delivery, result))
+      this.#keep(judge(delivery, result, this.url))
     } catch {
       this.#giveUp([delivery])
-    } finally {
-      clearTimeout(late)
-      place.free()
     }
   }
 
@@ -274,7 +277,7 @@ export class EndpointDispatcher {
   #release(deliveries: readonly Pick<DueDelivery, 'delivery_id'>[]): void {
     const { budget, tenantId } = this.#deps
     for (const { delivery_id } of deliveries) {
-      budget.free(tenantId, this.#held.get(delivery_id) ?? 0)
+      budget.hold(tenantId, -(this.#held.get(delivery_id) ?? 0))
       this.#held.delete(delivery_id)
     }
   }
