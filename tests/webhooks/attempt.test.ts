@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { messageBody } from '../../server/modules/webhooks/deliveries/message-body.ts'
+import { messageBody } from '../../server/modules/webhooks/deliveries/delivery-response.ts'
 import { attemptDelivery, loggedResponse, requestBody } from '../../server/modules/webhooks/worker/attempt.ts'
 import type { PostAnswer } from '../../server/outbound/guarded-post.ts'
 import { OutboundError } from '../../server/outbound/outbound-error.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createBacklogLimit, dueForLook, messagesPerLook } from '../../server/modules/webhooks/worker/backlog-limit.ts'
+import { createBacklogLimit, dueForLook, messagesPerLook } from '../../server/modules/webhooks/worker/relay.ts'
 import { addDeliveries, webhookEventsOf } from '../api/webhook-cases.ts'
 import { startDeliveringProcess } from './delivering-process.ts'
 import { answer } from './receiver-behaviours.ts'

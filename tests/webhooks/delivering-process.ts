@@ -3,7 +3,7 @@ import { createModules } from '../../server/app.ts'
 import { loadConfig } from '../../server/config.ts'
 import type { Database } from '../../server/db/database.ts'
 import { openPools } from '../../server/db/pooled-database.ts'
-import { listenForOutbox } from '../../server/modules/webhooks/outbox/outbox-notifier.ts'
+import { listenForOutbox } from '../../server/modules/webhooks/outbox/webhook-outbox.ts'
 import {
   WebhookDispatcher,
   type WebhookDispatcherOptions,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Metrics } from '../../server/metrics/metrics.ts'
-import { QueueAge } from '../../server/modules/webhooks/worker/queue-age.ts'
+import { QueueAge } from '../../server/modules/webhooks/worker/webhook-dispatcher.ts'
 import { answer, hang } from './receiver-behaviours.ts'
 import { type LabWebhook, startWebhookLab, type WebhookLab } from './webhook-lab.ts'
 

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { TenantTx } from '../../server/db/database.ts'
-import { dueDeliveries, dueTests, endpointStates } from '../../server/modules/webhooks/worker/due-store.ts'
+import { dueDeliveries, dueTests, endpointStates } from '../../server/modules/webhooks/worker/delivery-queue-store.ts'
 import { giveUpDeliveries, type Outcome, saveOutcomes } from '../../server/modules/webhooks/worker/outcome-store.ts'
 import type { TestHub } from '../support/hub.ts'
 import { looksOfStatements } from './statement-looks.ts'

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Database } from '../../server/db/database.ts'
-import { invocationWatch } from '../../server/modules/webhooks/invocations/invocation-watch.ts'
-import { createInvocationWatches } from '../../server/modules/webhooks/invocations/invocation-watches.ts'
+import { createInvocationWatches, invocationWatch } from '../../server/modules/webhooks/invocations/invocation-watch.ts'
 import { matchEndpoints } from '../../server/modules/webhooks/outbox/endpoint-matching.ts'
 import type { Endpoint, IngestedEvent } from '../../server/modules/webhooks/webhooks-types.ts'
 

@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { AlertFindings, type Candidate } from '../../server/modules/webhooks/alerts/alert-findings.ts'
+import { AlertFindings, type Candidate, TopCandidates } from '../../server/modules/webhooks/alerts/alert-findings.ts'
 import { countMetrics, queryMetrics } from '../../server/modules/webhooks/alerts/metric-queries.ts'
-import { TopCandidates } from '../../server/modules/webhooks/alerts/top-candidates.ts'
 import type { AlertRule, Endpoint } from '../../server/modules/webhooks/webhooks-types.ts'
 
 const bySkill: AlertRule = { metric: 'error_rate', group_by: 'skill', above: 0.2, window_minutes: 15 }

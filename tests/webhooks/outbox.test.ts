@@ -1,8 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type QueuedMessage, readMessages, writeMessages } from '../../server/modules/webhooks/outbox/outbox-message.ts'
-import { createOutboxNotifier, listenForOutbox } from '../../server/modules/webhooks/outbox/outbox-notifier.ts'
-import { createWebhookOutbox } from '../../server/modules/webhooks/outbox/webhook-outbox.ts'
+import {
+  createOutboxNotifier,
+  createWebhookOutbox,
+  listenForOutbox,
+} from '../../server/modules/webhooks/outbox/webhook-outbox.ts'
 import type { OutgoingMessage } from '../../server/modules/webhooks/webhooks-types.ts'
 import { must, webhooksPath } from '../api/webhook-cases.ts'
 import { quiet } from '../auth/auth-lab.ts'

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { webhookAttemptsKept } from '../../contract/limits.ts'
 import type { DeliveryAttempt } from '../../server/modules/webhooks/delivery-types.ts'
 import { decideOutcome, pauseAfter } from '../../server/modules/webhooks/worker/delivery-outcome.ts'
-import type { DueDelivery } from '../../server/modules/webhooks/worker/due-store.ts'
+import type { DueDelivery } from '../../server/modules/webhooks/worker/delivery-queue-store.ts'
 
 const middle = () => 0.5
 const kind = 'user.updated'

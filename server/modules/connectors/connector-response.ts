@@ -1,7 +1,7 @@
 import { publishedWithinSeconds } from '../../../contract/limits.ts'
 import type { Tenant } from '../../http/caller.ts'
 import type { ConnectorWithHealth } from './connectors-store.ts'
-import type { Connector, ConnectorAnswer, HealthStatus } from './connectors-types.ts'
+import type { Connector, ConnectorAnswer } from './connectors-types.ts'
 
 type StoredError = NonNullable<ConnectorAnswer['health']['error']>
 
@@ -46,7 +46,7 @@ function healthOf(row: ConnectorWithHealth): ConnectorAnswer['health'] {
   }
 }
 
-function statusOf(row: ConnectorWithHealth): HealthStatus {
+function statusOf(row: ConnectorWithHealth): ConnectorAnswer['health']['status'] {
   if ((row.failures ?? 0) > 0) return 'failing'
   if (row.published_at === null) return 'waiting'
   const ageMs = Date.parse(row.now) - Date.parse(row.published_at)

@@ -1,8 +1,10 @@
+import type { Static } from 'typebox'
 import type { PointedError } from '../../../contract/domain-error.ts'
 import type { TenantTx } from '../../db/database.ts'
 import type { ValidParts } from '../../http/body/valid-parts.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
-import type { InboundConnection, RotatedInboundSecret } from '../inbound/inbound-types.ts'
+import type { RotatedInboundSecret } from '../inbound/inbound-types.ts'
+import type { ConnectorBody, ConnectorChangesBody, ConnectorSchema } from './connectors-schemas.ts'
 
 /** A connected platform in the form for other modules. */
 export interface Connector {
@@ -38,44 +40,12 @@ export interface SkillPublisher {
 export type Credentials = Readonly<Record<string, string>>
 
 /** Settings, with the member names of the request body. */
-export interface ConnectorSettings {
-  platform: string
-  display_name: string
-  delivery: 'push' | 'pull'
-  publish_url?: string
-  credentials?: Record<string, string>
-}
+export type ConnectorSettings = Static<typeof ConnectorBody>
 
-export type ConnectorChanges = Partial<Omit<ConnectorSettings, 'platform'>>
-
-export type HealthStatus = 'ok' | 'waiting' | 'failing' | 'late'
+export type ConnectorChanges = Static<typeof ConnectorChangesBody>
 
 /** A connector, with the member names of the response. */
-export interface ConnectorAnswer {
-  connector_id: string
-  platform: string
-  display_name: string
-  delivery: 'push' | 'pull'
-  publish_url?: string
-  manifest_url: string
-  /** Names of the stored credentials. */
-  credentials: string[]
-  /** Names of stored credentials that are not sent. */
-  unused_credentials?: string[]
-  inbound: InboundConnection
-  log_name: string
-  created_at: string
-  created_by: string
-  updated_at: string
-  health: {
-    status: HealthStatus
-    last_publish_at?: string
-    last_attempt_at?: string
-    failures: number
-    error?: { code: string; detail: string; at: string; status?: number }
-    etag?: string
-  }
-}
+export type ConnectorAnswer = Static<typeof ConnectorSchema>
 
 /** Manages connectors. Methods about one connector throw `not-found` if it does not exist or was removed. */
 export interface ConnectorAdministration {

@@ -7,15 +7,16 @@ import type { SkillGrants } from '../entitlement/grants-types.ts'
 import type { GovernanceLog } from '../governance/governance-types.ts'
 import type { ProvenanceKeys } from '../keys/keys-types.ts'
 import type { TenantDirectory } from '../tenants/tenants-types.ts'
+import { createAnthropicSkills } from './adapters/anthropic-skills.ts'
+import { createHttpPush, createPull, type SecondsSinceFetch } from './adapters/http-push.ts'
 import { addDelivery, removeDelivery, renewDelivery, secondsSincePublish, skillsChannel } from './deliveries-store.ts'
 import { addDistributionRoutes } from './distribution-routes.ts'
 import type { ConnectorTester, Deliveries } from './distribution-types.ts'
 import { createConnectorTester, createManifestReader } from './manifest-service.ts'
-import { createPlatformAdapters } from './platform-adapters.ts'
+import type { AdapterOf } from './platform-adapter-types.ts'
 import { createPublishExecutor } from './publish-executor.ts'
 import { createPublishScheduler } from './publish-scheduler.ts'
-import { reached } from './republish-progress.ts'
-import { createRepublishing } from './republish-service.ts'
+import { createRepublishing, reached } from './republish-service.ts'
 import { createSkillChangeNotifier } from './skill-change-notifier.ts'
 
 export interface DistributionModule {
@@ -85,5 +86,19 @@ export function createDistributionModule(deps: {
     tester: createConnectorTester(parts),
     routes: (app) => addDistributionRoutes(app, createManifestReader(parts), republishing),
     settled: () => notifier.settled(),
+  }
+}
+
+/**
+ * Creates the adapters. A connector with credentials of a vendor's own API uses that API; any other address receives
+ * the manifest.
+ */
+function createPlatformAdapters(deps: { outbound: Outbound; secondsSinceFetch: SecondsSinceFetch }): AdapterOf {
+  const httpPush = createHttpPush(deps.outbound)
+  const anthropic = createAnthropicSkills(deps.outbound)
+  const pull = createPull(deps.secondsSinceFetch)
+  return ({ platform, delivery, credentials }) => {
+    if (delivery === 'pull') return pull
+    return platform === 'claude' && credentials.anthropic_api_key !== undefined ? anthropic : httpPush
   }
 }

@@ -1,8 +1,10 @@
+import type { Static } from 'typebox'
 import type { JsonValue } from '../../../provenance/json.ts'
 import type { TenantTx } from '../../db/database.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
 import type { ConnectionTestResult } from '../../outbound/connection-test.ts'
 import type { Credentials } from '../connectors/connectors-types.ts'
+import type { RepublishSchema } from './distribution-schemas.ts'
 
 /** Starts and ends deliveries when connectors change. */
 export interface Deliveries {
@@ -51,28 +53,10 @@ export interface ManifestReader {
   ): Promise<SignedManifest | { etag: string }>
 }
 
-export type RepublishStatus = 'queued' | 'running' | 'completed' | 'failed'
+export type RepublishAnswer = Static<typeof RepublishSchema>
 
 /** The result of a republication for one connector. */
-export interface RepublishResult {
-  connector_id: string
-  /** `pulls`: the connector fetches the manifest itself. */
-  status: 'published' | 'failed' | 'removed' | 'pulls'
-  at?: string
-  error?: { code: string; detail: string; status?: number }
-}
-
-export interface RepublishAnswer {
-  job_id: string
-  status: RepublishStatus
-  created_at: string
-  created_by: string
-  started_at?: string
-  finished_at?: string
-  progress: { done: number; total: number }
-  results: RepublishResult[]
-  error?: { detail: string }
-}
+export type RepublishResult = RepublishAnswer['results'][number]
 
 export interface Republishing {
   /** Publishes to every connector now. Returns the running republication if there is one. */

@@ -8,7 +8,7 @@ import type { SkillGrants } from '../entitlement/grants-types.ts'
 import type { ProvenanceKeys } from '../keys/keys-types.ts'
 import { notePull, targetById } from './deliveries-store.ts'
 import type { ConnectorTester, ManifestReader } from './distribution-types.ts'
-import type { AdapterOf } from './platform-adapters.ts'
+import type { AdapterOf } from './platform-adapter-types.ts'
 import { signedManifest, skillSetOf } from './skill-manifest.ts'
 
 interface Deps {

@@ -1,6 +1,7 @@
 import type { JsonObject, JsonValue } from '../../../provenance/json.ts'
 import type { Step } from '../../outbound/connection-test.ts'
 import type { Credentials } from '../connectors/connectors-types.ts'
+import type { ConnectorKind } from './distribution-types.ts'
 
 /** A manifest to deliver, and its receiver. */
 export interface Delivery {
@@ -31,3 +32,6 @@ export interface PlatformAdapter {
   /** Returns the steps of a connection test. */
   test(delivery: Delivery): readonly Step[]
 }
+
+/** Returns the adapter of a connector. */
+export type AdapterOf = (connector: ConnectorKind) => PlatformAdapter

@@ -9,10 +9,9 @@ import type { SkillGrants } from '../entitlement/grants-types.ts'
 import type { ProvenanceKeys } from '../keys/keys-types.ts'
 import * as store from './deliveries-store.ts'
 import type { DeliveryError } from './distribution-types.ts'
-import type { Delivery } from './platform-adapter-types.ts'
-import type { AdapterOf } from './platform-adapters.ts'
+import type { AdapterOf, Delivery } from './platform-adapter-types.ts'
 import { deliveryErrorOf, PublishFailure } from './publish-failure.ts'
-import { reached } from './republish-progress.ts'
+import { reached } from './republish-service.ts'
 import { signedManifest, skillSetOf } from './skill-manifest.ts'
 
 /** Seconds from the start of one publish to the next; with its own duration it stays below 30 seconds. */

@@ -1,9 +1,9 @@
 import type { TenantTx } from '../../db/database.ts'
 import type { TenantTables } from '../../db/schema.ts'
-import type { RepublishResult, RepublishStatus } from './distribution-types.ts'
+import type { RepublishAnswer, RepublishResult } from './distribution-types.ts'
 
 export type RepublishRow = Omit<TenantTables['hub.republishes'], 'tenant_id' | 'status' | 'results' | 'error'> & {
-  status: RepublishStatus
+  status: RepublishAnswer['status']
   results: RepublishResult[]
   error: { detail: string } | null
 }

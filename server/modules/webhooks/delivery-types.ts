@@ -1,74 +1,29 @@
+import type { Static } from 'typebox'
 import type { DeliveryErrorCode, DeliveryStatus } from '../../../contract/webhook-deliveries.ts'
-import type { JsonObject } from '../../../provenance/json.ts'
-import type { Caller, Tenant } from '../../http/caller.ts'
-
-/** One attempt, as stored in `hub.webhook_deliveries.attempts` and as returned. */
-export interface DeliveryAttempt {
-  /** The start, in RFC 3339. */
-  at: string
-  /** Milliseconds until the head of the response, or until the failure. */
-  duration_ms: number
-  url: string
-  request_headers: Record<string, string>
-  response?: {
-    status: number
-    /** The first headers, with names in lower case. */
-    headers: Record<string, string>
-    /** The first `webhookBodyCharactersKept` characters of a text body. */
-    body?: string
-  }
-  /** Absent if the receiver accepted the message. */
-  error?: { code: DeliveryErrorCode; detail: string }
-  /** The value of `Retry-After`, if the receiver sent it. */
-  retry_after_seconds?: number
-}
 
 export type { DeliveryErrorCode, DeliveryStatus }
+
+import type { Caller, Tenant } from '../../http/caller.ts'
+import type {
+  AttemptSchema,
+  DeliveriesQuery,
+  DeliveryDetailsSchema,
+  DeliverySchema,
+  RedeliverBody,
+} from './deliveries/deliveries-schemas.ts'
+
+/** One attempt, as stored in `hub.webhook_deliveries.attempts` and as returned. */
+export type DeliveryAttempt = Static<typeof AttemptSchema>
 
 /**
  * A delivery in the names of the response: `pending` was not attempted yet, `failed` will be retried, `dead` will not.
  */
-export interface DeliveryAnswer {
-  delivery_id: string
-  webhook_id: string
-  /** The `id` of the body, and `X-Service-Webhook-Id`. */
-  message_id: string
-  kind: string
-  sequence: number
-  status: DeliveryStatus
-  occurred_at: string
-  created_at: string
-  /** The number of all attempts. */
-  attempt_count: number
-  next_attempt_at?: string
-  delivered_at?: string
-  last_attempt?: DeliveryAttempt
-}
-
-/** The body of a message. */
-export type MessageBody = {
-  id: string
-  kind: string
-  /** The slug. */
-  tenant: string
-  occurred_at: string
-  sequence: number
-  /** Absent once the data was erased. */
-  data?: JsonObject
-}
+export type DeliveryAnswer = Static<typeof DeliverySchema>
 
 /** A delivery with its body and attempts. */
-export interface DeliveryDetails extends DeliveryAnswer {
-  body: MessageBody
-  attempts: DeliveryAttempt[]
-}
+export type DeliveryDetails = Static<typeof DeliveryDetailsSchema>
 
-export interface DeliveryFilter {
-  status?: DeliveryStatus
-  kind?: string
-  created_at__gte?: string
-  created_at__lt?: string
-}
+export type DeliveryFilter = Omit<Static<typeof DeliveriesQuery>, 'limit' | 'cursor'>
 
 /** Reads and requeues deliveries. All methods throw `not-found` for a missing endpoint or delivery. */
 export interface DeliveryAdministration {
@@ -90,7 +45,7 @@ export interface DeliveryAdministration {
   redeliverSince(
     caller: Caller,
     webhookId: string,
-    range: { since: string; until?: string; status?: DeliveryStatus },
+    range: Static<typeof RedeliverBody>,
   ): Promise<{ webhook_id: string; queued: number }>
 }
 

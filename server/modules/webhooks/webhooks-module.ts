@@ -12,8 +12,7 @@ import type { GovernanceLog } from '../governance/governance-types.ts'
 import type { UserProfiles } from '../roster/roster-types.ts'
 import type { TelemetryWindows } from '../telemetry/summary/window-types.ts'
 import type { TenantDirectory } from '../tenants/tenants-types.ts'
-import { createAlertEnds } from './alerts/alert-ends.ts'
-import { alertErasure } from './alerts/alert-erasure.ts'
+import { createAlertEnds } from './alerts/alert-changes.ts'
 import { createAlertEvaluator } from './alerts/alert-evaluator.ts'
 import { createAlertLoop } from './alerts/alert-loop.ts'
 import type { AlertEvaluator } from './alerts/alert-types.ts'
@@ -22,17 +21,20 @@ import { createAlertAdministration } from './alerts/alerts-service.ts'
 import { addDeliveryRoutes } from './deliveries/deliveries-routes.ts'
 import { createDeliveryAdministration } from './deliveries/deliveries-service.ts'
 import type { DeliveryMetrics, WebhookWorker } from './delivery-types.ts'
-import { createEndpoints } from './endpoints/endpoints.ts'
-import { createWebhookSecrets } from './endpoints/webhook-secrets.ts'
+import { createEndpoints, createWebhookSecrets } from './endpoints/endpoints.ts'
 import { addWebhookRoutes } from './endpoints/webhooks-routes.ts'
 import { createWebhookAdministration } from './endpoints/webhooks-service.ts'
-import { createDeliveryExpiry, createRemovedExpiry } from './erasure/delivery-expiry.ts'
-import { createWebhookKeyDestruction, type WebhookKeyDestruction } from './erasure/key-destruction.ts'
-import { createWebhookErasure } from './erasure/webhook-erasure.ts'
+import {
+  alertErasure,
+  createDeliveryExpiry,
+  createRemovedExpiry,
+  createWebhookErasure,
+  createWebhookKeyDestruction,
+  type WebhookKeyDestruction,
+} from './erasure/webhook-erasure.ts'
 import { createGovernanceOutbox } from './events/governance-outbox.ts'
-import { createInvocationWatches } from './invocations/invocation-watches.ts'
-import { listenForOutbox } from './outbox/outbox-notifier.ts'
-import { createWebhookOutbox } from './outbox/webhook-outbox.ts'
+import { createInvocationWatches } from './invocations/invocation-watch.ts'
+import { createWebhookOutbox, listenForOutbox } from './outbox/webhook-outbox.ts'
 import type { Endpoints, GovernanceOutbox, InvocationWatches, WebhookOutbox } from './webhooks-types.ts'
 import { WebhookDispatcher } from './worker/webhook-dispatcher.ts'
 

@@ -1,3 +1,4 @@
+import type { Static } from 'typebox'
 import type { PointedError } from '../../../contract/domain-error.ts'
 import type { InvocationEventKind } from '../../../contract/webhook-events.ts'
 import type { JsonObject, JsonValue } from '../../../provenance/json.ts'
@@ -5,79 +6,33 @@ import type { TenantTx } from '../../db/database.ts'
 import type { IngestStep } from '../../db/ingest-script.ts'
 import type { ValidParts } from '../../http/body/valid-parts.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
+import type {
+  Filters,
+  Rule,
+  Thresholds,
+  WebhookBody,
+  WebhookChangesBody,
+  WebhookSchema,
+} from './endpoints/webhooks-schemas.ts'
 
 // ── Endpoints ───────────────────────────────────────────────────────────────────────────────────────────────
 
 /** Conditions for `skill.*` events, all of which must hold; an absent member accepts everything. */
-export interface WebhookFilters {
-  skill_ids?: string[]
-  archetype_ids?: string[]
-}
+export type WebhookFilters = Static<typeof Filters>
 
-/** Thresholds of single invocations; greater values cause a message. Default: `webhook-defaults.ts`. */
-export interface WebhookThresholds {
-  latency_ms?: number
-  cost_usd?: number
-}
+/** Thresholds of single invocations; greater values cause a message. */
+export type WebhookThresholds = Static<typeof Thresholds>
 
 /** A condition over the last `window_minutes`, for each skill, user or archetype. */
-export interface AlertRule {
-  /** The metric: a ratio from 0 to 1, milliseconds, or US dollars. */
-  metric: 'error_rate' | 'latency_p95_ms' | 'cost_usd_per_hour'
-  group_by: 'skill' | 'user' | 'archetype'
-  above: number
-  /** The value at or below which the alert closes after a whole window. Default `above`. */
-  recovers_at?: number
-  window_minutes: number
-  /** Minimum number of invocations in the window for error rate and latency. Default 20. */
-  min_invocations?: number
-}
+export type AlertRule = Static<typeof Rule>
 
 /** The settings in the names of the body. */
-export interface WebhookSettings {
-  url: string
-  events: string[]
-  description?: string
-  filters?: WebhookFilters
-  thresholds?: WebhookThresholds
-  alerts?: AlertRule[]
-}
+export type WebhookSettings = Static<typeof WebhookBody>
 
-export type WebhookChanges = Partial<WebhookSettings> & { enabled?: boolean }
+export type WebhookChanges = Static<typeof WebhookChangesBody>
 
 /** An endpoint in the names of the response. */
-export interface WebhookAnswer {
-  webhook_id: string
-  url: string
-  events: string[]
-  description?: string
-  filters?: WebhookFilters
-  thresholds?: WebhookThresholds
-  alerts?: AlertRule[]
-  enabled: boolean
-  disabled_at?: string
-  disabled_reason?: 'by_hand' | 'gone' | 'failing'
-  created_at: string
-  created_by: string
-  updated_at: string
-  former_secret_until?: string
-  /** The secret; only in the response that created it. */
-  secret?: string
-  health: {
-    status: 'ok' | 'waiting' | 'failing' | 'disabled'
-    /** The number of consecutive failed attempts. */
-    failures: number
-    failing_since?: string
-    last_attempt_at?: string
-    last_delivered_at?: string
-    /** Since when the oldest waiting deliveries are given up, because the backlog exceeds its limit. */
-    overflowing_since?: string
-    /** Deliveries that wait for an attempt, counted up to `webhookHealthCountMax`. */
-    pending: number
-    /** Dead deliveries, counted up to `webhookHealthCountMax`. */
-    dead: number
-  }
-}
+export type WebhookAnswer = Static<typeof WebhookSchema>
 
 /** Administers endpoints. All methods throw `not-found` for a missing or removed endpoint. */
 export interface WebhookAdministration {

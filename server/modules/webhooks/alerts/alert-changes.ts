@@ -1,15 +1,15 @@
 import { webhookOpenAlertsMax } from '../../../../contract/limits.ts'
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
+import type { JsonObject } from '../../../../provenance/json.ts'
 import type { TenantTx } from '../../../db/database.ts'
 import { usersWithoutRecords } from '../../../db/users-without-records.ts'
 import type { RecordClock } from '../../../records/record-clock.ts'
-import type { WebhookOutbox } from '../webhooks-types.ts'
+import type { AlertRule, OutgoingMessage, WebhookOutbox } from '../webhooks-types.ts'
 import { alertName, type Candidate, type EndpointFindings } from './alert-findings.ts'
-import { closedMessage, openedMessage } from './alert-messages.ts'
-import { nothing } from './alert-metrics.ts'
-import { afterLook } from './alert-rules.ts'
+import { afterLook, alertWindow, nothing } from './alert-rules.ts'
 import type { AlertInstance } from './alert-types.ts'
 import * as store from './alerts-store.ts'
+import { removeAlertsBut } from './alerts-store.ts'
 import { rulesById } from './metric-queries.ts'
 
 /**
@@ -68,4 +68,71 @@ async function withoutErased(tx: TenantTx, candidates: readonly Candidate[]): Pr
   if (people.size === 0) return candidates
   const erased = new Set(await usersWithoutRecords(tx, [...people], []))
   return candidates.filter(({ watch, key }) => watch.rule.group_by !== 'user' || !erased.has(key))
+}
+
+/** Returns the message that an alert has opened, only for its endpoint. */
+export function openedMessage(webhookId: string, episode: AlertInstance, nowMs: number): OutgoingMessage {
+  return messageOf('skill.alert_opened', webhookId, episode, nowMs, {})
+}
+
+/** Returns the message that an alert has closed, with the last values and window. */
+export function closedMessage(webhookId: string, episode: AlertInstance, nowMs: number): OutgoingMessage {
+  return messageOf('skill.alert_closed', webhookId, episode, nowMs, { closed_at: formatTimestamp(nowMs) })
+}
+
+function messageOf(
+  kind: OutgoingMessage['kind'],
+  webhookId: string,
+  { alertId, rule, key, value, invocations, openedAt, seenAtMs }: AlertInstance,
+  nowMs: number,
+  end: JsonObject,
+): OutgoingMessage {
+  const { fromMs, toMs } = alertWindow(seenAtMs, rule.window_minutes)
+  return {
+    kind,
+    occurredAt: formatTimestamp(nowMs),
+    data: {
+      alert_id: alertId,
+      metric: rule.metric,
+      group_by: rule.group_by,
+      key,
+      value,
+      threshold: rule.above,
+      window_minutes: rule.window_minutes,
+      window: { from: formatTimestamp(fromMs), to: formatTimestamp(toMs) },
+      invocations,
+      opened_at: openedAt,
+      ...end,
+    },
+    ...(rule.group_by === 'user' && { userId: key }),
+    webhookIds: [webhookId],
+  }
+}
+
+/** Ends alerts when their endpoint or its rules change, regardless of the metrics. */
+export interface AlertEnds {
+  /** Closes alerts of rules that the endpoint no longer has, and notifies it. */
+  rulesChanged(tx: TenantTx, webhookId: string, rules: readonly AlertRule[]): Promise<void>
+  /**
+   * Deletes all alerts of an endpoint that was disabled, removed or enabled again, without messages: their state during
+   * the silence is unknown.
+   */
+  forgotten(tx: TenantTx, webhookId: string): Promise<void>
+}
+
+export function createAlertEnds(deps: { outbox: Pick<WebhookOutbox, 'add'>; nowMs: () => number }): AlertEnds {
+  const { outbox, nowMs } = deps
+  return {
+    async rulesChanged(tx, webhookId, rules) {
+      const ended = await removeAlertsBut(tx, webhookId, [...rulesById(rules).keys()])
+      const now = nowMs()
+      await outbox.add(
+        tx,
+        ended.map((episode) => closedMessage(webhookId, episode, now)),
+      )
+    },
+    async forgotten(tx, webhookId) {
+      await removeAlertsBut(tx, webhookId, [])
+    },
+  }
 }

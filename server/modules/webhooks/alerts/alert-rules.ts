@@ -1,3 +1,6 @@
+import type { WindowGroup } from '../../telemetry/summary/window-types.ts'
+import { minInvocationsDefault } from '../endpoints/webhooks-schemas.ts'
+import type { AlertRule } from '../webhooks-types.ts'
 import type { AlertInstance, MetricReading, WholeRule } from './alert-types.ts'
 
 /** The values of a reading. */
@@ -28,4 +31,58 @@ export function afterLook(
   // If nobody looked for longer than the window, the time before it is unknown.
   if (recoveringSinceMs === undefined || nowMs - seenAtMs > windowMs) return { ...seen, recoveringSinceMs: nowMs }
   return nowMs - recoveringSinceMs >= windowMs ? undefined : seen
+}
+
+const decimals = 1_000_000
+
+/** Returns the value of a group in a window, in the unit of the metric. */
+export function measured(metric: AlertRule['metric'], windowMinutes: number, group: WindowGroup): number {
+  return rounded(measureOf(metric, windowMinutes, group))
+}
+
+/** The values of a group without data in the window. */
+export const nothing = { value: 0, invocations: 0 }
+
+function measureOf(metric: AlertRule['metric'], windowMinutes: number, group: WindowGroup): number {
+  if (metric === 'latency_p95_ms') return group.latencyP95Ms
+  if (metric === 'cost_usd_per_hour') return group.costUsd / (windowMinutes / 60)
+  return group.invocations === 0 ? 0 : group.failures / group.invocations
+}
+
+/** Rounds a value, so that the compared value equals the sent one. */
+function rounded(value: number): number {
+  return Math.round(value * decimals) / decimals
+}
+
+const quarterMs = 900_000
+
+export interface AlertWindow {
+  /** Both in milliseconds. */
+  fromMs: number
+  toMs: number
+}
+
+/**
+ * Returns the window: the current quarter of an hour and the quarters before it that complete the minutes. It covers at
+ * least the minutes less a quarter of the past, in whole quarters, as the rollups do.
+ *
+ * @param windowMinutes a multiple of 15
+ */
+export function alertWindow(nowMs: number, windowMinutes: number): AlertWindow {
+  const toMs = (Math.floor(nowMs / quarterMs) + 1) * quarterMs
+  return { fromMs: toMs - windowMinutes * minuteMs, toMs }
+}
+
+/** Fills in the defaults of a rule. */
+export function wholeRule(rule: AlertRule): Required<AlertRule> {
+  return { recovers_at: rule.above, min_invocations: minInvocationsDefault, ...rule }
+}
+
+/** Returns a text that is equal for equivalent rules. */
+export function meaningOf(rule: AlertRule): string {
+  const { metric, group_by, above, recovers_at, window_minutes, min_invocations } = wholeRule(rule)
+  return JSON.stringify([
+    ...[metric, group_by, above, recovers_at, window_minutes],
+    metric === 'cost_usd_per_hour' ? null : min_invocations,
+  ])
 }

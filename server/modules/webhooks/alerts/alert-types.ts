@@ -1,5 +1,7 @@
+import type { Static } from 'typebox'
 import type { Tenant } from '../../../http/caller.ts'
 import type { AlertRule } from '../webhooks-types.ts'
+import type { AlertSchema } from './alerts-schemas.ts'
 
 /** A rule with its defaults filled in. */
 export type WholeRule = Required<AlertRule>
@@ -41,20 +43,7 @@ export interface WatchedRule {
 }
 
 /** An alert in the names of the response. */
-export interface AlertAnswer {
-  alert_id: string
-  metric: AlertRule['metric']
-  group_by: AlertRule['group_by']
-  key: string
-  value: number
-  threshold: number
-  recovers_at: number
-  window_minutes: number
-  invocations: number
-  opened_at: string
-  recovering_since?: string
-  seen_at: string
-}
+export type AlertAnswer = Static<typeof AlertSchema>
 
 export interface AlertAdministration {
   /** Lists open alerts, the oldest first. Throws `not-found` for a missing endpoint, and `invalid-cursor`. */

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { pageSizeDefault, webhookOpenAlertsMax } from '../../../../contract/limits.ts'
 import { PageQuery } from '../../../../contract/request-schemas.ts'
 import { addRoute } from '../../../http/route.ts'
-import { WebhookParams } from '../webhook-params-schema.ts'
+import { WebhookParams } from '../endpoints/webhooks-schemas.ts'
 import type { AlertAdministration } from './alert-types.ts'
 import { AlertList } from './alerts-schemas.ts'
 

@@ -5,7 +5,7 @@ const closed = { additionalProperties: false } as const
 const time = (description: string) =>
   Type.String({ format: 'date-time', description, examples: ['2026-07-01T09:30:00.000000Z'] })
 
-const AlertSchema = Type.Object(
+export const AlertSchema = Type.Object(
   {
     alert_id: Type.String({
       format: 'uuid',

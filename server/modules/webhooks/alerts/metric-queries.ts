@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { WindowQuestion } from '../../telemetry/summary/window-types.ts'
-import { meaningOf, wholeRule } from '../endpoints/webhook-defaults.ts'
 import type { AlertRule, Endpoint, WebhookFilters } from '../webhooks-types.ts'
+import { meaningOf, wholeRule } from './alert-rules.ts'
 import type { WatchedRule } from './alert-types.ts'
 
 type Scope = Pick<WindowQuestion, 'groupBy' | 'skillIds' | 'archetypeIds'>

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { pageSizeDefault, webhookDeliveryDays, webhookRedeliveriesMax } from '../../../../contract/limits.ts'
 import { addRoute, emptyBody } from '../../../http/route.ts'
 import type { DeliveryAdministration, DeliveryAnswer } from '../delivery-types.ts'
-import { WebhookParams } from '../webhook-params-schema.ts'
+import { WebhookParams } from '../endpoints/webhooks-schemas.ts'
 import {
   DeliveriesQuery,
   DeliveryDetailsSchema,

@@ -4,7 +4,7 @@ import { patterns } from '../../../../contract/literals.ts'
 import { PageQuery } from '../../../../contract/request-schemas.ts'
 import { NextCursor } from '../../../../contract/response-schemas.ts'
 import { deliveryErrors, deliveryStatuses, meaningsOf, wordsOf } from '../../../../contract/webhook-deliveries.ts'
-import { WebhookId } from '../webhook-params-schema.ts'
+import { WebhookId } from '../endpoints/webhooks-schemas.ts'
 
 const exampleDelivery = '019a2f64-51f0-7c4e-9f3b-0d5a6e1c2b3a'
 const exampleMessage = '019a2f64-51c8-7a10-8d42-5b1f0e9c7a64'
@@ -55,7 +55,7 @@ export const RedeliverBody = Type.Object(
   closed,
 )
 
-const AttemptSchema = Type.Object(
+export const AttemptSchema = Type.Object(
   {
     at: time('When it began'),
     duration_ms: Type.Integer({

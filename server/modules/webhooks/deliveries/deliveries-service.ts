@@ -10,13 +10,19 @@ import { type CursorBinding, openCursor, signCursor } from '../../../http/cursor
 import type { RecordClock } from '../../../records/record-clock.ts'
 import type { GovernanceLog } from '../../governance/governance-types.ts'
 import type { DeliveryAdministration, DeliveryStatus } from '../delivery-types.ts'
-import { lockWebhooks } from '../webhook-lock-store.ts'
+import { lockWebhooks } from '../outbox/outbox-store.ts'
 import type { Endpoint, Endpoints, WebhookOutbox } from '../webhooks-types.ts'
-import { endpointOfDelivery, findDelivery, lockDelivery } from './deliveries-store.ts'
+import { insertDeliveries, takeSequences } from '../worker/delivery-queue-store.ts'
+import {
+  countRequeued,
+  endpointOfDelivery,
+  findDelivery,
+  lockDelivery,
+  requeueAll,
+  requeueDelivery,
+} from './deliveries-store.ts'
 import { deliveriesBelow } from './delivery-pages-store.ts'
 import { deliveryDetails, toDeliveryResponse } from './delivery-response.ts'
-import { insertDeliveries, takeSequences } from './new-deliveries-store.ts'
-import { countRequeued, requeueAll, requeueDelivery } from './requeue-store.ts'
 
 /** The statuses that a request without `status` delivers again. */
 const undelivered: readonly DeliveryStatus[] = ['failed', 'dead']

@@ -1,7 +1,6 @@
 import type { TenantTx } from '../../../db/database.ts'
 import type { DeliveryStatus } from '../delivery-types.ts'
-import { type DeliveryRow, deliveryColumns } from './deliveries-store.ts'
-import { sequencesOf } from './delivery-times-store.ts'
+import { type DeliveryRow, deliveryColumns, sequencesOf } from './deliveries-store.ts'
 
 /** Maximum number of deliveries that one page reads, even if the filter matches few of them. */
 export const lookedAtMax = 10_000

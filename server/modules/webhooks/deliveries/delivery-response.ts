@@ -1,6 +1,6 @@
+import type { JsonObject } from '../../../../provenance/json.ts'
 import type { DeliveryAnswer, DeliveryDetails } from '../delivery-types.ts'
 import type { DeliveryRow, DetailedRow } from './deliveries-store.ts'
-import { messageBody } from './message-body.ts'
 
 /** Converts a row to the names of the response, with only the last attempt. */
 export function toDeliveryResponse(row: DeliveryRow): DeliveryAnswer {
@@ -23,4 +23,26 @@ export function toDeliveryResponse(row: DeliveryRow): DeliveryAnswer {
 /** Adds the body and all stored attempts. */
 export function deliveryDetails(tenantSlug: string, row: DetailedRow): DeliveryDetails {
   return { ...toDeliveryResponse(row), body: messageBody(tenantSlug, row), attempts: row.attempts }
+}
+
+/** The columns of a delivery that its message body contains. */
+export interface MessageRow {
+  message_id: string
+  kind: string
+  occurred_at: string
+  sequence: number
+  /** The JSON text; null once the data was erased. */
+  data: string | null
+}
+
+/** Returns the body that is sent, and that the log of deliveries shows. It is the same at every attempt. */
+export function messageBody(tenantSlug: string, row: MessageRow): DeliveryDetails['body'] {
+  return {
+    id: row.message_id,
+    kind: row.kind,
+    tenant: tenantSlug,
+    occurred_at: row.occurred_at,
+    sequence: row.sequence,
+    ...(row.data !== null && { data: JSON.parse(row.data) as JsonObject }),
+  }
 }

@@ -1,9 +1,14 @@
-import type { PointedError } from '../../../../contract/domain-error.ts'
+import { type PointedError, validationFailed } from '../../../../contract/domain-error.ts'
+import { webhookAlertReadingsMax } from '../../../../contract/limits.ts'
 import { problemOfEventName } from '../../../../contract/webhook-events.ts'
+import type { TenantTx } from '../../../db/database.ts'
 import type { ValidParts } from '../../../http/body/valid-parts.ts'
 import type { Outbound } from '../../../outbound/outbound.ts'
+import { meaningOf } from '../alerts/alert-rules.ts'
+import { countMetrics } from '../alerts/metric-queries.ts'
 import type { AlertRule, WebhookSettings } from '../webhooks-types.ts'
-import { meaningOf } from './webhook-defaults.ts'
+import type { WebhookState } from './webhook-changes.ts'
+import { allWebhooks } from './webhooks-store.ts'
 
 /** Returns problems of settings beyond their shape. */
 export function problemsOfSettings(
@@ -59,4 +64,30 @@ function isWhole(rule: ValidParts<AlertRule>): rule is AlertRule {
 export function problemsOfWhole(settings: Pick<WebhookSettings, 'events' | 'alerts'>): PointedError[] {
   if (settings.events.length > 0 || (settings.alerts ?? []).length > 0) return []
   return [{ pointer: '/events', detail: 'must name at least one event where there are no rules in `alerts`' }]
+}
+
+const detail =
+  `would take more than ${webhookAlertReadingsMax} readings of telemetry together with the rules of the other endpoints. ` +
+  'Rules share a reading where they have the same `group_by` and their endpoints the same `filters` (by skill, regardless of ' +
+  '`skill_ids`; by archetype, regardless of `archetype_ids`). Use fewer different filters'
+
+/**
+ * Checks the rules of all endpoints of the tenant, with the changed one, against the limit of readings. Disabled
+ * endpoints count too, because they may be enabled at any time.
+ *
+ * @throws DomainError `validation-failed` above the limit, if the change increases the number
+ */
+export async function checkReadings(
+  tx: TenantTx,
+  changed: Pick<WebhookState, 'alerts' | 'filters'> & { webhookId: string | undefined },
+): Promise<void> {
+  if (changed.alerts.length === 0) return
+  const before = (await allWebhooks(tx)).map(({ webhook_id, alerts, filters }) => {
+    return { webhookId: webhook_id, alerts, filters } as Pick<WebhookState, 'alerts' | 'filters'> & {
+      webhookId: string
+    }
+  })
+  const count = countMetrics([...before.filter(({ webhookId }) => webhookId !== changed.webhookId), changed])
+  if (count <= webhookAlertReadingsMax || count <= countMetrics(before)) return
+  throw validationFailed([{ pointer: '/alerts', detail }])
 }

@@ -9,13 +9,13 @@ import {
 import { PageQuery } from '../../../../contract/request-schemas.ts'
 import type { ValidParts } from '../../../http/body/valid-parts.ts'
 import { addRoute, emptyBody } from '../../../http/route.ts'
-import { WebhookParams } from '../webhook-params-schema.ts'
 import type { WebhookAdministration, WebhookSettings } from '../webhooks-types.ts'
 import {
   RemovedWebhook,
   WebhookBody,
   WebhookChangesBody,
   WebhookList,
+  WebhookParams,
   WebhookSchema,
   webhookLocation,
 } from './webhooks-schemas.ts'

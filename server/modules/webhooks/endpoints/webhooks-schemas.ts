@@ -10,14 +10,25 @@ import {
 } from '../../../../contract/limits.ts'
 import { patterns } from '../../../../contract/literals.ts'
 import { NextCursor } from '../../../../contract/response-schemas.ts'
-import { WebhookId } from '../webhook-params-schema.ts'
-import { minInvocationsDefault, thresholdDefaults } from './webhook-defaults.ts'
+
+/** Default thresholds for messages about single invocations. */
+export const thresholdDefaults = { latency_ms: 30_000, cost_usd: 1 } as const
+
+/** Minimum number of invocations in a window: error rate and latency of fewer say nothing. */
+export const minInvocationsDefault = 20
 
 /** The length of `governance.` and the longest kind of a client. */
 const eventNameLengthMax = 139
 const closed = { additionalProperties: false } as const
 const time = (description: string) =>
   Type.String({ format: 'date-time', description, examples: ['2026-07-01T09:30:00.000000Z'] })
+
+export const WebhookId = Type.String({
+  minLength: 1,
+  maxLength: 64,
+  description: 'Id of the endpoint',
+  examples: ['whk_7Kd2mQx9RtVb4LhZs8WcNp3F'],
+})
 
 const Url = Type.String({
   minLength: 1,
@@ -51,7 +62,7 @@ const ids = (description: string, example: string) =>
     description,
     examples: [[example]],
   })
-const Filters = Type.Object(
+export const Filters = Type.Object(
   {
     skill_ids: Type.Optional(ids('Invocations of these skills alone', 'contract-review')),
     archetype_ids: Type.Optional(ids('Invocations by people of these archetypes alone', 'legal-counsel')),
@@ -62,7 +73,7 @@ const Filters = Type.Object(
     examples: [{ skill_ids: ['contract-review'] }],
   },
 )
-const Thresholds = Type.Object(
+export const Thresholds = Type.Object(
   {
     latency_ms: Type.Optional(
       Type.Number({
@@ -83,7 +94,7 @@ const Thresholds = Type.Object(
   },
   { ...closed, description: 'Thresholds for single invocations', examples: [{ latency_ms: 20_000, cost_usd: 0.5 }] },
 )
-const Rule = Type.Object(
+export const Rule = Type.Object(
   {
     metric: Type.Enum(['error_rate', 'latency_p95_ms', 'cost_usd_per_hour'], {
       description: 'Share of invocations that failed, 0 to 1; milliseconds; US dollars an hour',
@@ -220,3 +231,5 @@ export const RemovedWebhook = Type.Object(
 )
 
 export const webhookLocation = { location: Type.String({ description: 'The endpoint' }) }
+
+export const WebhookParams = Type.Object({ webhook_id: WebhookId }, { additionalProperties: false })

@@ -1,11 +1,25 @@
+import { webhookDeliveryDays } from '../../../../contract/limits.ts'
+import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import { isJsonObject, type JsonValue } from '../../../../provenance/json.ts'
+import { alertsLockClass } from '../../../db/advisory-locks.ts'
 import type { TenantTx } from '../../../db/database.ts'
+import { lockTenant } from '../../../db/tenant-lock.ts'
 import { usersWithoutRecords } from '../../../db/users-without-records.ts'
+import type { TenantChore } from '../../../jobs/housekeeping.ts'
+import type { RecordClock } from '../../../records/record-clock.ts'
 import type { ErasedRecord, ErasureParticipant } from '../../erasure/erasure-types.ts'
+import { removeAlertsAbout } from '../alerts/alerts-store.ts'
 import { type QueuedMessage, readMessages, writeMessages } from '../outbox/outbox-message.ts'
-import { deleteOutboxRows, updateOutboxRow } from '../outbox/outbox-store.ts'
-import { lockWebhooks } from '../webhook-lock-store.ts'
-import { type DeliveriesAbout, eraseDeliveries, outboxNaming } from './delivery-erasure-store.ts'
+import { deleteOutboxRows, lockWebhooks, updateOutboxRow } from '../outbox/outbox-store.ts'
+import {
+  type DeliveriesAbout,
+  deleteDeliveriesBefore,
+  deleteRemovedBefore,
+  destroyDeliveriesAfter,
+  eraseDeliveries,
+  outboxAfter,
+  outboxNaming,
+} from './delivery-erasure-store.ts'
 
 /**
  * Erases the contents of deliveries about erased records. A delivery remains, with only its existence and outcome.
@@ -55,4 +69,110 @@ function userIn(canonical: string): JsonValue | undefined {
   } catch {
     return undefined
   }
+}
+
+const outboxRowsAtOnce = 20
+const deliveriesAtOnce = 5_000
+
+/** Erases the contents of a Mode B tenant's messages about its records, together with its key. */
+export interface WebhookKeyDestruction {
+  /** Takes the lock of webhooks. Call it before locking the keys: a new secret is encrypted under this key. */
+  lock(tx: TenantTx): Promise<void>
+  /**
+   * Erases contents in the transaction that destroys the key. Messages about client records are dropped, and their
+   * deliveries remain as after an erasure. Messages of the service itself are under no key and are still sent.
+   */
+  forget(tx: TenantTx): Promise<void>
+}
+
+/**
+ * Creates the participant of key destruction.
+ *
+ * @param changed called after the commit, so that delivering processes read again
+ */
+export function createWebhookKeyDestruction(deps: { changed: (tenantId: string) => void }): WebhookKeyDestruction {
+  return {
+    lock: lockWebhooks,
+    async forget(tx) {
+      await forgetClientMessages(tx)
+      let last: string | undefined
+      do last = await destroyDeliveriesAfter(tx, last, deliveriesAtOnce)
+      while (last !== undefined)
+      tx.afterCommit(() => deps.changed(tx.tenantId))
+    },
+  }
+}
+
+async function forgetClientMessages(tx: TenantTx): Promise<void> {
+  let rows = await outboxAfter(tx, undefined, outboxRowsAtOnce)
+  while (rows.length > 0) {
+    for (const { outboxId, messages } of rows) {
+      const before = readable(messages)
+      const after = before.filter((message) => !isOfClient(message))
+      if (after.length === 0) await deleteOutboxRows(tx, [outboxId])
+      else if (after.length < before.length) await updateOutboxRow(tx, outboxId, writeMessages(after))
+    }
+    rows = await outboxAfter(tx, rows.at(-1)!.outboxId, outboxRowsAtOnce)
+  }
+}
+
+function isOfClient({ kind, recordId }: QueuedMessage): boolean {
+  return recordId !== undefined && (kind.startsWith('skill.') || kind.startsWith('governance.custom.'))
+}
+
+/**
+ * Parses the messages of a row; returns none for a row of another version of the Hub. Its content is unknown here, so
+ * it is dropped.
+ */
+function readable(messages: string): QueuedMessage[] {
+  try {
+    return readMessages(messages)
+  } catch {
+    return []
+  }
+}
+
+const dayMs = 86_400_000
+const deletedAtOnce = 1_000
+
+/** Deletes deliveries of a certain age, regardless of their status: also those that wait for a disabled endpoint. */
+export function createDeliveryExpiry(deps: { clock: RecordClock }): TenantChore {
+  return {
+    name: 'forget old webhook deliveries',
+    async run(tx) {
+      const nowMs = Math.floor(deps.clock.next().micros / 1000)
+      const deleted = await deleteDeliveriesBefore(tx, nowMs - webhookDeliveryDays * dayMs, deletedAtOnce)
+      return deleted === deletedAtOnce
+    },
+  }
+}
+
+/** Deletes the rows of removed endpoints. Until then, repeating the removal returns the first response. */
+export function createRemovedExpiry(deps: { clock: RecordClock }): TenantChore {
+  return {
+    name: 'forget webhooks that were removed',
+    async run(tx) {
+      const nowMs = Math.floor(deps.clock.next().micros / 1000)
+      const before = formatTimestamp(nowMs - webhookDeliveryDays * dayMs)
+      return (await deleteRemovedBefore(tx, before, deletedAtOnce)) === deletedAtOnce
+    },
+  }
+}
+
+/**
+ * Deletes open alerts about a person once no record of them remains. No message reports the end, because it would name
+ * the person.
+ */
+export const alertErasure: ErasureParticipant = {
+  name: 'alerts about people',
+  async forget(tx, records) {
+    const users = [...new Set(records.flatMap(({ user_id }) => user_id ?? []))]
+    if (users.length === 0) return
+    // Waits for running changes of alerts; later ones check which people remain.
+    await lockTenant(tx, alertsLockClass)
+    // A change of rules takes this lock before that of alerts. The other order would deadlock.
+    await lockWebhooks(tx)
+    const recordIds = records.map((record) => record.record_id)
+    await removeAlertsAbout(tx, await usersWithoutRecords(tx, users, recordIds))
+  },
 }

@@ -1,7 +1,16 @@
+import { LRUCache } from 'lru-cache'
 import { type InvocationEventKind, invocationEventKinds } from '../../../../contract/webhook-events.ts'
-import type { Endpoint, IngestedEvent, InvocationWatch, OutgoingMessage } from '../webhooks-types.ts'
-import { invocationData } from './invocation-data.ts'
-import { exceeds, type Floors, type InvocationFilter, invocationFilterOf } from './invocation-filter.ts'
+import type { JsonObject, JsonValue } from '../../../../provenance/json.ts'
+import type { Database } from '../../../db/database.ts'
+import { exceeds, type Floors, type InvocationFilter, invocationFilterOf } from '../outbox/endpoint-matching.ts'
+import type {
+  Endpoint,
+  Endpoints,
+  IngestedEvent,
+  InvocationWatch,
+  InvocationWatches,
+  OutgoingMessage,
+} from '../webhooks-types.ts'
 
 /**
  * Combines the filters of the enabled endpoints for single invocations; undefined if none wants any.
@@ -74,4 +83,82 @@ function lowest(all: readonly Floors[]): Floors {
   }
   for (const one of all) for (const kind of invocationEventKinds) floors[kind] = Math.min(floors[kind], one[kind])
   return floors
+}
+
+/**
+ * Members of the record that messages contain if present. `metadata` is never sent, because it may contain anything.
+ */
+const sentMembers = [
+  ...['skill_id', 'skill_version', 'archetype_id', 'user_id', 'llm_platform', 'llm_model', 'ts', 'success'],
+  ...['latency_ms', 'tokens_in', 'tokens_out', 'cost_usd_estimate', 'cost_usd_computed', 'error_code'],
+] as const
+
+/**
+ * Members that Mode B messages contain: only the columns that a record has in clear. The rest is in the text under the
+ * customer's key, and messages are stored outside of it.
+ */
+const sentIfEncrypted = ['skill_id', 'archetype_id', 'user_id', 'cost_usd_estimate'] as const
+
+/** Returns the `data` of the messages of an invocation, the same for all kinds and endpoints. */
+export function invocationData({ recordId, fields, sealed }: IngestedEvent): JsonObject {
+  const data: Record<string, JsonValue> = { record_id: recordId }
+  for (const name of sealed ? sentIfEncrypted : sentMembers) {
+    const value = fields[name]
+    if (value !== undefined) data[name] = value
+  }
+  return data
+}
+
+/** Milliseconds that ingest may use endpoints after another process changed them. */
+const ttlMs = 1000
+const tenantsMax = 1000
+
+interface Entry {
+  watch: InvocationWatch | undefined
+  expiresAtMs: number
+  running: Promise<InvocationWatch | undefined> | undefined
+}
+
+/**
+ * Caches the watches of tenants: endpoints are read at most once a second and tenant, regardless of the ingest rate.
+ */
+export function createInvocationWatches(deps: {
+  database: Pick<Database, 'withTenant'>
+  endpoints: Pick<Endpoints, 'all'>
+  nowMs?: () => number
+}): InvocationWatches {
+  const { database, endpoints, nowMs = () => performance.now() } = deps
+  const entries = new LRUCache<string, Entry>({ max: tenantsMax })
+
+  async function read(tenantId: string, entry: Entry): Promise<InvocationWatch | undefined> {
+    const startMs = nowMs()
+    try {
+      const all = await database.withTenant(tenantId, (tx) => endpoints.all(tx), { readOnly: true })
+      entry.watch = invocationWatch(all)
+      entry.expiresAtMs = startMs + ttlMs
+      return entry.watch
+    } finally {
+      entry.running = undefined
+    }
+  }
+
+  function entryOf(tenantId: string): Entry {
+    const known = entries.get(tenantId)
+    if (known) return known
+    const made: Entry = { watch: undefined, expiresAtMs: Number.NEGATIVE_INFINITY, running: undefined }
+    entries.set(tenantId, made)
+    return made
+  }
+
+  return {
+    async of(tenantId) {
+      const entry = entryOf(tenantId)
+      if (nowMs() < entry.expiresAtMs) return entry.watch
+      entry.running ??= read(tenantId, entry)
+      return entry.running
+    },
+
+    // Dropping the entry also discards the result of a running read.
+    changed: (tenantId) => void entries.delete(tenantId),
+  }
 }

@@ -5,9 +5,9 @@ import type { Outbound } from '../../../outbound/outbound.ts'
 import { OutboundError } from '../../../outbound/outbound-error.ts'
 import { retryAfterSeconds } from '../../../outbound/retry-after.ts'
 import { signatureOf } from '../../../outbound/signature.ts'
-import type { MessageRow } from '../deliveries/message-body.ts'
+import type { MessageRow } from '../deliveries/delivery-response.ts'
 import type { DeliveryAttempt, DeliveryErrorCode } from '../delivery-types.ts'
-import type { DueDelivery } from './due-store.ts'
+import type { DueDelivery } from './delivery-queue-store.ts'
 
 const headersMax = 50
 const headerCharactersMax = 4 * 1024

@@ -1,5 +1,5 @@
 import { testEventKind } from '../../../../contract/webhook-events.ts'
-import type { DueDelivery } from './due-store.ts'
+import type { DueDelivery } from './delivery-queue-store.ts'
 
 /** Milliseconds after which a delivery is read again before it is sent: it may have been erased or given up. */
 const freshMs = 1_000

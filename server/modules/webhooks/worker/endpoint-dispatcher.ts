@@ -3,7 +3,7 @@ import type { ConcurrencyPool, ConcurrencyPools, FairShare } from '../../../deli
 import type { LeasedTarget } from '../../../delivery/target-leases.ts'
 import type { AttemptResult } from './attempt.ts'
 import { DeliveryQueue } from './delivery-queue.ts'
-import type { DueDelivery, EndpointState } from './due-store.ts'
+import type { DueDelivery, EndpointState } from './delivery-queue-store.ts'
 import type { Outcome } from './outcome-store.ts'
 
 /**

@@ -8,7 +8,7 @@ import type { Tenant } from '../../../http/caller.ts'
 import type { Outbound } from '../../../outbound/outbound.ts'
 import type { Endpoints } from '../webhooks-types.ts'
 import { type AttemptResult, attemptDelivery, unsentAttempt } from './attempt.ts'
-import { decideOutcome } from './delivery-outcome.ts'
+import { decideOutcome, OutcomeWriter } from './delivery-outcome.ts'
 import {
   type DueDelivery,
   dueDeliveries,
@@ -16,10 +16,9 @@ import {
   type EndpointState,
   endpointStates,
   type Wanted,
-} from './due-store.ts'
+} from './delivery-queue-store.ts'
 import { EndpointDispatcher, type EndpointDispatcherDeps, type Opened } from './endpoint-dispatcher.ts'
 import { giveUpDeliveries, type Outcome, saveOutcomes } from './outcome-store.ts'
-import { OutcomeWriter } from './outcome-writer.ts'
 
 /** Milliseconds between looks at a tenant with endpoints, for missed signals; less if something is due sooner. */
 const lookMsMax = 5_000

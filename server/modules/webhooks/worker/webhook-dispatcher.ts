@@ -8,10 +8,8 @@ import type { Outbound } from '../../../outbound/outbound.ts'
 import type { RecordClock } from '../../../records/record-clock.ts'
 import type { DeliveryMetrics, WebhookSignal, WebhookWorker } from '../delivery-types.ts'
 import type { Endpoints } from '../webhooks-types.ts'
-import { createBacklogLimit } from './backlog-limit.ts'
 import type { Outcome } from './outcome-store.ts'
-import { QueueAge } from './queue-age.ts'
-import { createRelay } from './relay.ts'
+import { createBacklogLimit, createRelay } from './relay.ts'
 import { TenantDispatcher } from './tenant-dispatcher.ts'
 
 /** Maximum number of tenants whose endpoints are looked at concurrently. */
@@ -164,5 +162,47 @@ export class WebhookDispatcher implements WebhookWorker {
   #count(outcomes: readonly Outcome[]): void {
     const byStatus = Map.groupBy(outcomes, ({ status }) => status)
     for (const [status, { length }] of byStatus) this.#metrics?.deliveriesAttempted(status, length)
+  }
+}
+
+/** Milliseconds after which a tenant that was not looked at counts as still waiting. */
+const staleMs = 30_000
+
+type Stage = 'queued' | 'due'
+
+/** Records how long undelivered messages have waited, as of the last look at each tenant. */
+export class QueueAge {
+  readonly #stages = {
+    queued: new Map<string, { waitedMs: number; atMs: number }>(),
+    due: new Map<string, { waitedMs: number; atMs: number }>(),
+  }
+  readonly #nowMs: () => number
+
+  constructor(nowMs: () => number) {
+    this.#nowMs = nowMs
+  }
+
+  /** Records the milliseconds that the oldest message of a tenant has waited; 0 without one. */
+  seen(stage: Stage, tenantId: string, waitedMs: number): void {
+    if (waitedMs > 0) this.#stages[stage].set(tenantId, { waitedMs, atMs: this.#nowMs() })
+    else this.#stages[stage].delete(tenantId)
+  }
+
+  forget(tenantId: string): void {
+    for (const stage of Object.values(this.#stages)) stage.delete(tenantId)
+  }
+
+  /** Returns the longest wait of all tenants, in seconds: for messages in the outbox, and for due deliveries. */
+  longest(): Record<Stage, number> {
+    return { queued: this.#longestOf('queued'), due: this.#longestOf('due') }
+  }
+
+  #longestOf(stage: Stage): number {
+    let longestMs = 0
+    for (const { waitedMs, atMs } of this.#stages[stage].values()) {
+      const sinceMs = this.#nowMs() - atMs
+      longestMs = Math.max(longestMs, sinceMs > staleMs ? waitedMs + sinceMs : waitedMs)
+    }
+    return longestMs / 1000
   }
 }
