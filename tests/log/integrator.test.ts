@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest'
 import { DomainError } from '../../contract/domain-error.ts'
 import type { Tenant } from '../../server/http/caller.ts'
 import { createArrivalNotifier, listenForArrivals } from '../../server/modules/log/arrival-notifier.ts'
-import { createIntegrator } from '../../server/modules/log/integrator.ts'
+import { Integrator } from '../../server/modules/log/integrator.ts'
 import { write } from '../api/record-cases.ts'
 import { decision } from '../hub/record-lab.ts'
 import { startHub } from '../support/hub.ts'
@@ -28,7 +28,7 @@ function started(
   some: { waiting?: (slug: string) => boolean; tenants?: readonly string[] } = {},
 ) {
   const log = { warn: vi.fn(), error: vi.fn() }
-  const integrator = createIntegrator({
+  const integrator = new Integrator({
     logs: {
       integrate: async ({ slug }) => integrate(slug).then(() => ({ treeSize: 1 })),
       hasArrivals: async (slug) => some.waiting?.(slug) ?? false,
@@ -125,7 +125,7 @@ describe('on a database', () => {
     ending.push(() => lab.drop())
     const acme = await lab.openTenant('acme')
     for (const logs of [lab.logs, lab.logsOfAnotherProcess()]) {
-      const integrator = createIntegrator({
+      const integrator = new Integrator({
         logs,
         findTenant: async () => acme,
         listTenants: async () => [],

@@ -92,7 +92,7 @@ describe('the folder', () => {
       fold: async (tenant) => (tenant === 'acme' ? { deltas: 5000, more: true } : nothing),
     })
     folder.start()
-    await pass(1500)
+    await pass(500)
     expect(seen.folds.filter((one) => one === 'acme').length).toBe(20)
     expect(seen.folds.at(-1)).toBe('globex')
     await folder.stop()
@@ -167,7 +167,7 @@ describe('the folder', () => {
   test('waits for what is running when it stops, and starts nothing more', async () => {
     const { folder, seen, pass } = openFolder({ tenants: ['acme', 'globex'], foldMs: 500 })
     folder.start()
-    await pass(1100)
+    await pass(100)
     expect(seen.running).toBe(1)
     const stopped = folder.stop()
     await pass(600)

@@ -8,7 +8,7 @@ import type { ProvenanceKeys } from '../keys/keys-types.ts'
 import type { LogEntryRecords } from '../records/log-entry-records-types.ts'
 import type { TenantDirectory } from '../tenants/tenants-types.ts'
 import { type ArrivalNotifier, createArrivalNotifier, listenForArrivals } from './arrival-notifier.ts'
-import { createIntegrator } from './integrator.ts'
+import { Integrator } from './integrator.ts'
 import { createLogFeed } from './log-feed.ts'
 import { createLogProofs } from './log-proofs.ts'
 import { addLogRoutes } from './log-routes.ts'
@@ -43,7 +43,7 @@ export function createLogModule(deps: {
 }): LogModule {
   const { database, directory } = deps
   const logs = createTenantLogs(deps)
-  const integrator = createIntegrator({
+  const integrator = new Integrator({
     logs,
     findTenant: (slug) => directory.find(slug, { evenSuspended: true }),
     listTenants: () => directory.slugs(),
@@ -67,7 +67,7 @@ export function createLogModule(deps: {
         proofs: createLogProofs({ ...deps, logs }),
         feed: createLogFeed({ ...deps, logs, cursorKey: deriveKey(deps.masterKey, cursorKeyPurpose) }),
       }),
-    start: integrator.start,
+    start: () => integrator.start(),
     tellOthers() {
       notifier ??= createArrivalNotifier(database)
     },
