@@ -142,7 +142,7 @@ describe('in the background', () => {
 })
 
 describe('several processes', () => {
-  const turn = { pace: createThrottle(1_000_000, new AbortController().signal), signal: new AbortController().signal }
+  const turn = { pace: createThrottle(1_000_000), signal: new AbortController().signal }
   const never: SweepSteps = {
     entriesWorth: (records) => records,
     head: async () => ({ checked: 0, failed: 0, inconsistent: 0, cost: 1 }),
@@ -276,23 +276,22 @@ test('the pace is kept, and nothing is saved up for later', async () => {
   // A timer that is not waited for: what the pace asks for is all that counts.
   const pace = createThrottle(
     1_000,
-    stopped.signal,
     () => nowMs,
     async (ms) => void waits.push(ms),
   )
   for (const tookMs of [0, 300, 0, 0]) {
     nowMs += tookMs
-    await pace.spend(500)
+    await pace.spend(500, stopped.signal)
     nowMs += Math.max(0, waits.at(-1)!)
   }
   nowMs += 3_600_000
-  for (let at = 0; at < 4; at++) await pace.spend(500)
+  for (let at = 0; at < 4; at++) await pace.spend(500, stopped.signal)
   expect(waits).toEqual([-500, -300, 200, 500, -500, 0, 500, 1_000])
 })
 
 test('who waits for the pace does not keep anybody from stopping', async () => {
   const stopping = new AbortController()
-  const spent = createThrottle(0.001, stopping.signal).spend(1)
+  const spent = createThrottle(0.001).spend(1, stopping.signal)
   stopping.abort()
   await spent
 })

@@ -4,7 +4,7 @@ import { json } from 'node:stream/consumers'
 import { afterEach, expect, test, vi } from 'vitest'
 import type { Tenant } from '../../server/http/caller.ts'
 import {
-  createCheckpointPublisher,
+  CheckpointPublisher,
   type PublisherTimes,
 } from '../../server/modules/log/checkpoint-sinks/checkpoint-publisher.ts'
 import {
@@ -57,7 +57,7 @@ function startKeeper(
   const log = { info: vi.fn(), warn: vi.fn(), error: vi.fn() }
   const disagreed = vi.fn()
   const continues = options.continues ?? (async () => true)
-  const keeper = createCheckpointPublisher({
+  const keeper = new CheckpointPublisher({
     sinks,
     log,
     continues,
@@ -78,6 +78,7 @@ test('of many states in quick succession the first and the last of each log are 
   for (let size = 1; size <= 50; size += 1) {
     keeper.headSigned(tenantOf(a), a.head(size))
     keeper.headSigned(tenantOf(b), b.head(size))
+    if (size === 1) await expect.poll(() => kept.length).toBe(2)
   }
   await expect.poll(() => kept.length).toBe(4)
   expect(kept.toSorted()).toEqual([
@@ -148,7 +149,7 @@ test('the empty log is not kept, and nothing is before the start or after the en
   const { sink, kept } = memorySink()
   const log = { info: vi.fn(), warn: vi.fn(), error: vi.fn() }
   const continues = async () => true
-  const keeper = createCheckpointPublisher({
+  const keeper = new CheckpointPublisher({
     sinks: [sink],
     log,
     continues,

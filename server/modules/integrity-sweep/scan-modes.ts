@@ -122,7 +122,7 @@ export function createScanModes(deps: SweepDeps & { clock: RecordClock }, steps:
           row.log_index = step.next
           count(row, step)
           spent += step.cost
-          await pace.spend(step.cost)
+          await pace.spend(step.cost, signal)
         }
         return 'more'
       })
@@ -140,7 +140,7 @@ export function createScanModes(deps: SweepDeps & { clock: RecordClock }, steps:
           const cost = row.after_id === null ? await passPage(tenant, row) : await passScan(tenant, row)
           if (cost === undefined) return 'done'
           spent += cost
-          await pace.spend(cost)
+          await pace.spend(cost, signal)
         } while (spent < turnRecords && !signal.aborted && !isOver(row))
         return 'more'
       })

@@ -3,13 +3,9 @@ import { backoff } from '../../../../contract/backoff.ts'
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import type { DatabaseLog } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
+import { type NextVisit, TenantLoop } from '../../../jobs/tenant-loop.ts'
 import type { LogHead } from '../log-types.ts'
-import {
-  type CheckpointPublisher,
-  type CheckpointSink,
-  LogRollbackError,
-  type StoredCheckpoint,
-} from './checkpoint-types.ts'
+import { type CheckpointSink, LogRollbackError, type StoredCheckpoint } from './checkpoint-types.ts'
 
 export interface PublisherTimes {
   /** Milliseconds between two stored checkpoints of one log. */
@@ -35,12 +31,7 @@ const usualTimes: PublisherTimes = {
  */
 const atOnceMax = 8
 
-/**
- * Creates the publisher. Each sink gets the newest checkpoint of each log independently, so that an unavailable sink
- * delays no other. A newer checkpoint replaces a waiting one, so memory is bounded by the number of logs.
- */
-export function createCheckpointPublisher(deps: {
-  sinks: readonly CheckpointSink[]
+interface PublisherDeps {
   /** Lists the stored head of every log. */
   storedHeads: () => AsyncIterable<{ tenant: Tenant; head: LogHead }>
   /** Returns whether the later checkpoint is consistent with the earlier one. */
@@ -49,158 +40,153 @@ export function createCheckpointPublisher(deps: {
   disagreed?: (tenant: Tenant, found: { tree_size: number; kept_tree_size: number; place: string }) => void
   log: DatabaseLog
   times?: Partial<PublisherTimes>
-}): CheckpointPublisher {
-  const { storedHeads, log } = deps
-  const times = { ...usualTimes, ...deps.times }
-  const lanes = deps.sinks.map((sink) => createLane(sink, times, deps))
-  let lookTimer: NodeJS.Timeout | undefined
-  let looking: Promise<void> = Promise.resolve()
-  let isStarted = false
+}
 
-  function offer(tenant: Tenant, head: LogHead): void {
-    // Every log is consistent with an empty one.
-    if (head.treeSize === 0) return
-    const kept_at = formatTimestamp(Date.now())
-    const checkpoint = { kept_at, log_name: tenant.logName, tree_size: head.treeSize, checkpoint: head.checkpoint }
-    for (const lane of lanes) lane.offer(tenant, checkpoint)
+/**
+ * Publishes signed checkpoints to the sinks, outside of every critical path. Each sink gets the newest checkpoint of
+ * each log independently, so that an unavailable sink delays no other. A newer checkpoint replaces a waiting one, so
+ * memory is bounded by the number of logs.
+ */
+export class CheckpointPublisher {
+  readonly #sinks: readonly SinkPublisher[]
+  #isStarted = false
+
+  constructor({ sinks, ...deps }: PublisherDeps & { sinks: readonly CheckpointSink[] }) {
+    this.#sinks = sinks.map((sink) => new SinkPublisher(sink, deps))
   }
 
-  async function look(): Promise<void> {
-    try {
-      for await (const { tenant, head } of storedHeads()) {
-        if (!isStarted) return
-        offer(tenant, head)
-      }
-    } catch (error) {
-      log.warn({ err: error }, 'the states of the logs could not be read; they will be in a minute')
-    }
-    if (isStarted) lookTimer = setTimeout(() => (looking = look()), times.lookMs).unref()
+  /** Receives a new head after its commit. Never throws. Of heads in quick succession, only the last is stored. */
+  headSigned(tenant: Tenant, head: LogHead): void {
+    if (this.#isStarted) for (const sink of this.#sinks) sink.offer(tenant, head)
   }
 
-  return {
-    headSigned(tenant, head) {
-      if (isStarted) offer(tenant, head)
-    },
-    start() {
-      if (isStarted || lanes.length === 0) return
-      isStarted = true
-      looking = look()
-    },
-    async stop() {
-      if (!isStarted) return
-      isStarted = false
-      clearTimeout(lookTimer)
-      await looking
-      await Promise.all(lanes.map((lane) => lane.stop()))
-    },
+  /** Starts publishing. Also stores checkpoints that other processes, or this one before a crash, have signed. */
+  start(): void {
+    this.#isStarted = true
+    for (const sink of this.#sinks) sink.start()
+  }
+
+  /** Tries once to store pending checkpoints, for a few seconds at most. */
+  async stop(): Promise<void> {
+    if (!this.#isStarted) return
+    this.#isStarted = false
+    await Promise.all(this.#sinks.map((sink) => sink.stop()))
   }
 }
 
-/** The pending checkpoint of one log for one sink. */
-interface Turn {
+/** The newest checkpoint of one log for one sink. */
+interface PublishedLog {
   tenant: Tenant
   waiting: StoredCheckpoint | undefined
   /** The checkpoint that was stored last, or permanently refused; not sent again. */
   done: string | undefined
-  running: boolean
   failures: number
-  notBeforeMs: number
 }
 
-function createLane(
-  sink: CheckpointSink,
-  times: PublisherTimes,
-  {
-    continues,
-    disagreed,
-    log,
-  }: Pick<Parameters<typeof createCheckpointPublisher>[0], 'continues' | 'disagreed' | 'log'>,
-) {
-  const turns = new Map<string, Turn>()
-  const running = new Set<Promise<void>>()
-  let timer: NodeJS.Timeout | undefined
-  let isStopping = false
+class SinkPublisher {
+  readonly #sink: CheckpointSink
+  readonly #deps: PublisherDeps
+  readonly #times: PublisherTimes
+  readonly #logs = new Map<string, PublishedLog>()
+  /** Visits logs by their names. */
+  readonly #loop: TenantLoop
 
-  function pump(): void {
-    clearTimeout(timer)
-    const nowMs = performance.now()
-    let nextMs = Number.POSITIVE_INFINITY
-    for (const turn of turns.values()) {
-      if (turn.waiting === undefined || turn.running) continue
-      if (turn.notBeforeMs > nowMs) nextMs = Math.min(nextMs, turn.notBeforeMs)
-      else if (running.size < atOnceMax && !isStopping) begin(turn)
-    }
-    if (nextMs < Number.POSITIVE_INFINITY) timer = setTimeout(pump, Math.max(1, nextMs - nowMs)).unref()
-  }
-
-  function begin(turn: Turn): void {
-    const work = keep(turn).finally(() => {
-      running.delete(work)
-      if (!isStopping) pump()
+  constructor(sink: CheckpointSink, deps: PublisherDeps) {
+    this.#sink = sink
+    this.#deps = deps
+    this.#times = { ...usualTimes, ...deps.times }
+    this.#loop = new TenantLoop({
+      visit: (logName) => this.#publish(logName),
+      listTenants: () => this.#logsOfOthers(),
+      listMs: this.#times.lookMs,
+      concurrency: atOnceMax,
+      log: deps.log,
+      messages: {
+        unavailable: 'checkpoints are not stored while the database is unavailable',
+        failed: 'could not store a checkpoint',
+        unlisted: 'the states of the logs could not be read; they will be in a minute',
+      },
     })
-    running.add(work)
   }
 
-  async function keep(turn: Turn): Promise<void> {
-    const checkpoint = turn.waiting!
-    turn.waiting = undefined
-    turn.running = true
-    let pauseMs = times.intervalMs
-    try {
-      await sink.keep(checkpoint, (earlier, later) => continues(turn.tenant, earlier, later))
-      if (turn.failures > 0)
-        log.info({ log_name: checkpoint.log_name, place: sink.place }, 'checkpoints are stored again')
-      turn.done = checkpoint.checkpoint
-      turn.failures = 0
-    } catch (error) {
-      const { log_name, tree_size } = checkpoint
-      const details = { err: error, log_name, tree_size, place: sink.place }
-      if (error instanceof LogRollbackError) {
-        log.error(
-          details,
-          'the log of a tenant was restored to an earlier state: it disagrees with a stored checkpoint',
-        )
-        disagreed?.(turn.tenant, { tree_size, kept_tree_size: error.kept.tree_size, place: sink.place })
-        turn.done = checkpoint.checkpoint
-      } else {
-        pauseMs = backoff(turn.failures, times.retryMs)
-        turn.failures += 1
-        // Logs the first failure and then, by powers of two, ever fewer.
-        if (Number.isInteger(Math.log2(turn.failures))) {
-          log.warn({ ...details, attempts: turn.failures }, 'could not store a checkpoint; retrying')
-        }
-        turn.waiting ??= checkpoint
+  offer(tenant: Tenant, head: LogHead): void {
+    if (this.#take(tenant, head)) this.#loop.wake(tenant.logName)
+  }
+
+  start(): void {
+    this.#loop.start()
+  }
+
+  async stop(): Promise<void> {
+    let isLate = false
+    const last = async () => {
+      await this.#loop.stop()
+      // Tries each once more, regardless of its pause.
+      const waiting = [...this.#logs.values()].filter((log) => log.waiting !== undefined)
+      for (let at = 0; at < waiting.length && !isLate; at += atOnceMax) {
+        await Promise.all(waiting.slice(at, at + atOnceMax).map((log) => this.#store(log, log.waiting!)))
       }
     }
-    turn.running = false
-    turn.notBeforeMs = performance.now() + pauseMs
+    await Promise.race([last(), delay(this.#times.stopMs, undefined, { ref: false })])
+    isLate = true
   }
 
-  return {
-    offer(tenant: Tenant, checkpoint: StoredCheckpoint): void {
-      const known = turns.get(checkpoint.log_name)
-      const turn = known ?? { tenant, waiting: undefined, done: undefined, running: false, failures: 0, notBeforeMs: 0 }
-      if (!known) turns.set(checkpoint.log_name, turn)
-      if (turn.done === checkpoint.checkpoint) return
-      // A read of stored heads may arrive after a newer one was announced.
-      if (turn.waiting && turn.waiting.tree_size > checkpoint.tree_size) return
-      turn.waiting = checkpoint
-      if (!isStopping) pump()
-    },
-    async stop(): Promise<void> {
-      isStopping = true
-      clearTimeout(timer)
-      let isLate = false
-      const last = (async () => {
-        await Promise.all(running)
-        // Tries each once more, regardless of its pause.
-        const waiting = [...turns].filter(([, turn]) => turn.waiting !== undefined)
-        for (let at = 0; at < waiting.length && !isLate; at += atOnceMax) {
-          await Promise.all(waiting.slice(at, at + atOnceMax).map(([, turn]) => keep(turn)))
-        }
-      })()
-      await Promise.race([last, delay(times.stopMs, undefined, { ref: false })])
-      isLate = true
-    },
+  /** Names the logs whose heads other processes have signed. */
+  async *#logsOfOthers(): AsyncGenerator<string> {
+    for await (const { tenant, head } of this.#deps.storedHeads()) {
+      if (this.#take(tenant, head)) yield tenant.logName
+    }
+  }
+
+  /** Makes a checkpoint wait. Returns false if it is stored or older than the waiting one. */
+  #take(tenant: Tenant, { treeSize, checkpoint }: LogHead): boolean {
+    // Every log is consistent with an empty one.
+    if (treeSize === 0) return false
+    const { logName } = tenant
+    const log = this.#logs.get(logName) ?? { tenant, waiting: undefined, done: undefined, failures: 0 }
+    this.#logs.set(logName, log)
+    // A read of stored heads may arrive after a newer one was announced.
+    if (log.done === checkpoint || (log.waiting && log.waiting.tree_size > treeSize)) return false
+    log.waiting = { kept_at: formatTimestamp(Date.now()), log_name: logName, tree_size: treeSize, checkpoint }
+    return true
+  }
+
+  async #publish(logName: string): Promise<NextVisit> {
+    const log = this.#logs.get(logName)
+    if (log?.waiting === undefined) return undefined
+    const pauseMs = await this.#store(log, log.waiting)
+    return { inMs: pauseMs, restMs: pauseMs }
+  }
+
+  /** Stores a checkpoint; it waits again if that fails. Returns the milliseconds until the next one may follow. */
+  async #store(log: PublishedLog, checkpoint: StoredCheckpoint): Promise<number> {
+    const { continues, disagreed, log: serviceLog } = this.#deps
+    const { place } = this.#sink
+    const { log_name, tree_size } = checkpoint
+    log.waiting = undefined
+    try {
+      await this.#sink.keep(checkpoint, (earlier, later) => continues(log.tenant, earlier, later))
+      if (log.failures > 0) serviceLog.info({ log_name, place }, 'checkpoints are stored again')
+      log.failures = 0
+      log.done = checkpoint.checkpoint
+    } catch (error) {
+      const details = { err: error, log_name, tree_size, place }
+      if (!(error instanceof LogRollbackError)) {
+        const pauseMs = backoff(log.failures, this.#times.retryMs)
+        log.failures += 1
+        // Logs the first failure and then, by powers of two, ever fewer.
+        if (Number.isInteger(Math.log2(log.failures)))
+          serviceLog.warn({ ...details, attempts: log.failures }, 'could not store a checkpoint; retrying')
+        log.waiting ??= checkpoint
+        return pauseMs
+      }
+      serviceLog.error(
+        details,
+        'the log of a tenant was restored to an earlier state: it disagrees with a stored checkpoint',
+      )
+      disagreed?.(log.tenant, { tree_size, kept_tree_size: error.kept.tree_size, place })
+      log.done = checkpoint.checkpoint
+    }
+    return this.#times.intervalMs
   }
 }

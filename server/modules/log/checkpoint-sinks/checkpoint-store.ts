@@ -5,8 +5,8 @@ import { createOutbound, type Outbound } from '../../../outbound/outbound.ts'
 import type { TenantDirectory } from '../../tenants/tenants-types.ts'
 import type { KeptCheckpoints, LogHead, LostLog, TenantLogs } from '../log-types.ts'
 import { openCheckpointFolder } from './checkpoint-file.ts'
-import { createCheckpointPublisher } from './checkpoint-publisher.ts'
-import type { CheckpointPublisher, PutAside, StoredCheckpoint } from './checkpoint-types.ts'
+import { CheckpointPublisher } from './checkpoint-publisher.ts'
+import type { PutAside, StoredCheckpoint } from './checkpoint-types.ts'
 import { openCheckpointWebhook } from './checkpoint-webhook.ts'
 import { createConsistencyCheck } from './consistency-check.ts'
 import { createEmptiedLogs } from './emptied-logs.ts'
@@ -69,7 +69,7 @@ export function openCheckpointStore(deps: {
   const emptiedLogs = createEmptiedLogs(deps)
 
   return {
-    keeper: createCheckpointPublisher({ ...deps, sinks, storedHeads, continues }),
+    keeper: new CheckpointPublisher({ ...deps, sinks, storedHeads, continues }),
     newest,
     async some(logName, count) {
       const found = await Promise.all(folders.map((folder) => folder.some(logName, count)))

@@ -1,6 +1,3 @@
-import type { Tenant } from '../../../http/caller.ts'
-import type { LogHead } from '../log-types.ts'
-
 /** A stored checkpoint of a log: a line of a file, or the body of a request. */
 export interface StoredCheckpoint {
   /** RFC 3339, UTC. */
@@ -42,16 +39,6 @@ export class LogRollbackError extends Error {
     super(message)
     this.kept = kept
   }
-}
-
-/** Publishes signed checkpoints to the sinks, outside of every critical path. */
-export interface CheckpointPublisher {
-  /** Receives a new head after its commit. Never throws. Of heads in quick succession, only the last is stored. */
-  headSigned(tenant: Tenant, head: LogHead): void
-  /** Starts publishing. Also stores checkpoints that other processes, or this one before a crash, have signed. */
-  start(): void
-  /** Tries once to store pending checkpoints, for a few seconds at most. */
-  stop(): Promise<void>
 }
 
 /** A file that was renamed because its log starts again from an earlier state. */
