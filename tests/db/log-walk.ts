@@ -1,5 +1,5 @@
 import { createArrivalNotifier } from '../../server/modules/log/arrival-notifier.ts'
-import { createEmptiedLogs } from '../../server/modules/log/checkpoint-sinks/emptied-logs.ts'
+import { createEmptiedLogs } from '../../server/modules/log/checkpoint-sinks/known-logs.ts'
 import type { TestHub } from '../support/hub.ts'
 
 const log = '/api/v1/hub/log'

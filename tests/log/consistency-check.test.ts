@@ -3,7 +3,7 @@ import { appendFile } from 'node:fs/promises'
 import type pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Tenant } from '../../server/http/caller.ts'
-import { checkpointLine } from '../../server/modules/log/checkpoint-sinks/checkpoint-line.ts'
+import { checkpointLine } from '../../server/modules/log/checkpoint-sinks/checkpoint-lines.ts'
 import type { StoredCheckpoint } from '../../server/modules/log/checkpoint-sinks/checkpoint-types.ts'
 import { createConsistencyCheck } from '../../server/modules/log/checkpoint-sinks/consistency-check.ts'
 import {

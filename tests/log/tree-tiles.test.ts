@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { toHex } from '../../provenance/bytes.ts'
 import { consistencyPath, inclusionPath, joinRoots, merkleRoot, subtreesOf } from '../../provenance/index.ts'
 import { logCrypto } from '../../server/modules/log/log-crypto.ts'
-import { consistencyRanges, inclusionRanges, type LeafRange } from '../../server/modules/log/proof-ranges.ts'
+import { consistencyRanges, inclusionRanges, type LeafRange } from '../../server/modules/log/tree-reading.ts'
 import {
   edgeTiles,
   LogCorruptionError,

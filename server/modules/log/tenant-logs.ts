@@ -3,7 +3,6 @@ import type { Database } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
 import type { RecordClock } from '../../records/record-clock.ts'
 import type { ProvenanceKeys } from '../keys/keys-types.ts'
-import { coalesceRuns } from './coalesced-runs.ts'
 import { integrateArrivals, isSignedBy, UnknownSigner } from './log-integration.ts'
 import { findEntries, findEntryOf, findHead, findHeadAndWaiting } from './log-store.ts'
 import type { LogHead, TenantLogs } from './log-types.ts'
@@ -87,5 +86,36 @@ export async function explained<Result>(work: Promise<Result>): Promise<Result> 
       `The tenant's log was damaged: ${error.message}. Nothing is added to it until the operator has checked it with \`hub log audit\`.`,
       { cause: error },
     )
+  }
+}
+
+/**
+ * Coalesces calls of the same name made during a run into one following run. It begins after those calls, and all of
+ * them get its result. So at most one run per name is active and one waits, regardless of the number of calls.
+ */
+function coalesceRuns<Result>(): (name: string, work: () => Promise<Result>) => Promise<Result> {
+  interface Line {
+    running: Promise<Result>
+    waiting?: Promise<Result>
+  }
+  const lines = new Map<string, Line>()
+
+  function begin(name: string, work: () => Promise<Result>): Promise<Result> {
+    const line: Line = {
+      running: work().finally(() => {
+        // The following run replaces this line when it begins.
+        if (line.waiting === undefined) lines.delete(name)
+      }),
+    }
+    lines.set(name, line)
+    return line.running
+  }
+
+  return (name, work) => {
+    const line = lines.get(name)
+    if (line === undefined) return begin(name, work)
+    const next = () => begin(name, work)
+    line.waiting ??= line.running.then(next, next)
+    return line.waiting
   }
 }

@@ -2,8 +2,8 @@ import { mkdir, open, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import { parseCheckpoint } from '../../../../provenance/index.ts'
-import { checkpointLine } from './checkpoint-line.ts'
 import {
+  checkpointLine,
   checkpointNewestIn,
   fileNameOf,
   newestOf,
@@ -12,7 +12,7 @@ import {
   readPart,
   readTail,
   tailBytes,
-} from './checkpoint-tail.ts'
+} from './checkpoint-lines.ts'
 import {
   type CheckpointSink,
   type ConsistencyCheck,

@@ -9,8 +9,7 @@ import { CheckpointPublisher } from './checkpoint-publisher.ts'
 import type { PutAside, StoredCheckpoint } from './checkpoint-types.ts'
 import { openCheckpointWebhook } from './checkpoint-webhook.ts'
 import { createConsistencyCheck } from './consistency-check.ts'
-import { createEmptiedLogs } from './emptied-logs.ts'
-import type { Retirement } from './known-logs.ts'
+import { createEmptiedLogs, type Retirement } from './known-logs.ts'
 
 export interface CheckpointStore extends KeptCheckpoints {
   keeper: CheckpointPublisher
