@@ -1,7 +1,7 @@
 import { isJsonObject } from '../../../provenance/json.ts'
 import { accountRows } from '../../db/proven-rows.ts'
 import { parseCanonical } from '../../records/record-response.ts'
-import type { AccessEvidence } from './access-evidence-store.ts'
+import type { AccessEvidence } from './erasure-store.ts'
 
 const markOf = (table: string) => `"${table.replace('.', '[.]')}":("|null)`
 const userSuccessor = '"change":"user_(role|deactivated|reactivated)"'

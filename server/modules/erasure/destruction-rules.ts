@@ -5,7 +5,7 @@ import type { TenantTx } from '../../db/database.ts'
 import { recordIdFloor } from '../../records/record-clock.ts'
 import type { HoldCheck } from '../legal-holds/holds-types.ts'
 import type { RetentionPolicy } from '../retention/retention-types.ts'
-import { hasContentSince } from './destruction-store.ts'
+import { hasContentSince } from './erasure-store.ts'
 import type { ContentDestruction } from './erasure-types.ts'
 
 const dayMs = 24 * 3_600_000

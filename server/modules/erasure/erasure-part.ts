@@ -11,12 +11,12 @@ import { heldRecordOf } from '../../records/record-rows.ts'
 import type { GovernanceLog } from '../governance/governance-types.ts'
 import type { HoldCheck, HoldName } from '../legal-holds/holds-types.ts'
 import { accessEvidenceOf } from './access-evidence.ts'
-import { findReliedByAccess } from './access-evidence-store.ts'
 import {
   type ErasableRecord,
   eraseRecords,
   findErasable,
   findReferencedEvents,
+  findReliedByAccess,
   findReliedByHolds,
   insertTombstones,
   lockErasure,

@@ -17,19 +17,7 @@ export interface DueRecord {
 }
 
 /** A record that may be erased, with everything that its erasure event and its tombstone need. */
-export interface ErasableRecord {
-  record_id: string
-  record_type: string
-  created_by: string
-  skill_id: string | null
-  archetype_id: string | null
-  user_id: string | null
-  event_kind: string | null
-  canonical: string
-  seal_id: string
-  leaf_index: number
-  salt: Buffer
-  provenance_hash: Buffer
+export type ErasableRecord = Omit<TenantTables['hub.records'], 'tenant_id' | 'cost_micros'> & {
   /** The leaf of its seal at that index; null if the seal lacks it or is gone. */
   leaf: Buffer | null
 }
@@ -202,4 +190,41 @@ export async function findType(tx: TenantTx, recordId: string): Promise<string |
     .where('record_id', '=', recordId)
     .executeTakeFirst()
   return row?.record_type
+}
+
+/** An event by which the sweeper verifies a row that grants access. */
+export interface AccessEvidence {
+  event_id: string
+  subject: string
+  /** A pattern that matches the text of a later event about the same subject that supersedes this one. */
+  successor: string
+}
+
+/** Returns the events that no later event supersedes. Few events are released and purged, so each is looked up. */
+export async function findReliedByAccess(tx: TenantTx, events: readonly AccessEvidence[]): Promise<Set<string>> {
+  if (events.length === 0) return new Set()
+  const { rows } = await tx.client.query<{ event_id: string }>(
+    `select e.event_id from unnest($2::uuid[], $3::text[], $4::text[]) as e (event_id, subject, successor)
+     where not exists (
+       select from hub.records n where n.tenant_id = $1 and n.record_id > e.event_id
+         and n.event_kind in ('connector.added', 'tenant.config_changed')
+         and strpos(n.canonical, e.subject) > 0 and n.canonical ~ e.successor)`,
+    [
+      tx.tenantId,
+      events.map((event) => event.event_id),
+      events.map((event) => `"subject":${JSON.stringify(event.subject)}`),
+      events.map((event) => event.successor),
+    ],
+  )
+  return new Set(rows.map((row) => row.event_id))
+}
+
+/** Returns whether a record of the type with that id or a later one exists. Ignores the service's own records. */
+export async function hasContentSince(tx: TenantTx, recordType: string, fromId: string): Promise<boolean> {
+  const { rows } = await tx.client.query(
+    `select 1 from hub.records
+     where tenant_id = $1 and record_type = $2 and record_id >= $3 and created_by <> 'service:hub' limit 1`,
+    [tx.tenantId, recordType, fromId],
+  )
+  return rows.length > 0
 }

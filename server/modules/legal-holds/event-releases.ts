@@ -1,3 +1,4 @@
+import type { Static } from 'typebox'
 import { validationFailed } from '../../../contract/domain-error.ts'
 import { canSee } from '../../../contract/record-visibility.ts'
 import { parseTimestamp } from '../../../contract/timestamp.ts'
@@ -10,21 +11,11 @@ import { findRecord } from '../../records/record-store.ts'
 import type { GovernanceLog } from '../governance/governance-types.ts'
 import type { RetentionPolicy } from '../retention/retention-types.ts'
 import { releaseDetails, releasedKind } from './hold-events.ts'
+import type { ReleaseList, ReleaseSchema } from './holds-schemas.ts'
 import type { Release } from './holds-types.ts'
 import { insertRelease, releasesAfter } from './releases-store.ts'
 
-interface ReleaseAnswer {
-  release_id: string
-  record_id: string
-  reason: string
-  created_at: string
-  expires_at?: string
-}
-
-interface ReleasePage {
-  items: (ReleaseAnswer & { created_by: string })[]
-  next_cursor: string | null
-}
+type ReleaseAnswer = Static<typeof ReleaseSchema>
 
 /** Creates and lists releases that permit purging governance events. Record ids are in lower case, as stored. */
 export interface EventReleases {
@@ -40,7 +31,11 @@ export interface EventReleases {
     request: { reason: string; expires_at?: string | undefined },
   ): Promise<ReleaseAnswer>
   /** Lists all releases of the record, oldest first, including ended ones. */
-  list(caller: Caller, recordId: string, page: { limit: number; cursor?: string | undefined }): Promise<ReleasePage>
+  list(
+    caller: Caller,
+    recordId: string,
+    page: { limit: number; cursor?: string | undefined },
+  ): Promise<Static<typeof ReleaseList>>
 }
 
 export function createEventReleases(deps: {

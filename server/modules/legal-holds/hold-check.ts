@@ -2,16 +2,18 @@ import { holdsNamedMax } from '../../../contract/limits.ts'
 import { matchesFilter, type RecordFilter } from '../../../contract/record-filter.ts'
 import type { HeldRecord } from '../../records/record-rows.ts'
 import type { VerifiedEvents } from '../verification/verification-types.ts'
-import { holdEvents, requiredFourEyes } from './hold-events.ts'
-import { findFilterPeriods, findNamedPeriods, type HoldPeriod } from './hold-history-store.ts'
-import { createHoldReleaseVerifier } from './hold-release-verifier.ts'
 import {
   filteredReleasedBy,
   findEndedHolds,
+  findFilterPeriods,
   findHoldsInForce,
+  findNamedPeriods,
   type HoldEnd,
+  type HoldPeriod,
   namedReleasedBy,
-} from './hold-release-verifier-store.ts'
+} from './hold-check-store.ts'
+import { holdEvents, requiredFourEyes } from './hold-events.ts'
+import { createHoldReleaseVerifier } from './hold-release-verifier.ts'
 import { holdsNaming, holdsWithFilter, lastRelease, shareHoldsLock } from './holds-store.ts'
 import type { HoldCheck, HoldName, PurgedRecord, Release } from './holds-types.ts'
 import { findReleases } from './releases-store.ts'

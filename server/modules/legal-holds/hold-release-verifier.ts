@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache'
 import type { TenantTx } from '../../db/database.ts'
 import type { VerifiedEvents } from '../verification/verification-types.ts'
+import { digestOfFilterEnds, endsNaming, filterEndsAfter, type HoldEnd } from './hold-check-store.ts'
 import { holdEvents } from './hold-events.ts'
-import { digestOfFilterEnds, endsNaming, filterEndsAfter, type HoldEnd } from './hold-release-verifier-store.ts'
 
 /** Distinguishes releases of holds by the service from those that somebody wrote into the database. */
 export interface HoldReleaseVerifier {

@@ -9,7 +9,8 @@ import type { HoldReplay, JournaledHold, JournaledHoldRelease } from './hold-jou
 import { storedScope } from './holds-service.ts'
 import { findHold, insertHold, markReleased, takeHoldsLock } from './holds-store.ts'
 import type { HoldCheck, HoldRow } from './holds-types.ts'
-import { pauseRecoveryPeriods, resumeRecoveryPeriods } from './recovery-periods.ts'
+import { resumeRecoveryPeriods } from './recovery-periods.ts'
+import { pauseRecoveryPeriods } from './recovery-periods-store.ts'
 
 /** Creates the replay of the hold journal into a restored database. */
 export function createHoldReplay(deps: {

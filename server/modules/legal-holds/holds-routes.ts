@@ -1,6 +1,9 @@
 import type { FastifyInstance } from 'fastify'
 import { filterHoldsMax, pageSizeDefault } from '../../../contract/limits.ts'
+import { PageQuery } from '../../../contract/request-schemas.ts'
 import { addRoute } from '../../http/route.ts'
+import { recordIdParams } from '../../records/record-schemas.ts'
+import type { EventReleases } from './event-releases.ts'
 import {
   HoldList,
   HoldParams,
@@ -8,17 +11,31 @@ import {
   HoldsQuery,
   holdLocation,
   PlaceHoldBody,
+  RecordStateSchema,
+  ReleaseBody,
   ReleaseHoldBody,
+  ReleaseList,
+  ReleaseSchema,
   WholeHoldSchema,
 } from './holds-schemas.ts'
 import type { Holds } from './holds-service.ts'
+import type { RecordStates } from './record-state-service.ts'
 
 /** Returns the id in lower case. Clients may send UUIDs in either case (RFC 9562, section 4). */
 function idOf(request: { params: { hold_id: string } }): string {
   return request.params.hold_id.toLowerCase()
 }
 
-export function addHoldRoutes(app: FastifyInstance, holds: Holds): void {
+export function addLegalHoldRoutes(
+  app: FastifyInstance,
+  { holds, releases, states }: { holds: Holds; releases: EventReleases; states: RecordStates },
+): void {
+  addReleaseRoutes(app, releases)
+  addHoldRoutes(app, holds)
+  addRecordStateRoutes(app, states)
+}
+
+function addHoldRoutes(app: FastifyInstance, holds: Holds): void {
   addRoute(
     app,
     'placeHold',
@@ -78,5 +95,55 @@ export function addHoldRoutes(app: FastifyInstance, holds: Holds): void {
       problems: ['legal-hold'],
     },
     async (request) => holds.release(request.caller, idOf(request), request.body.reason),
+  )
+}
+
+function addReleaseRoutes(app: FastifyInstance, releases: EventReleases): void {
+  addRoute(
+    app,
+    'releaseRecord',
+    {
+      description:
+        'A governance event can be purged only while a release of it is active. A release may end at a time.',
+      params: recordIdParams,
+      body: ReleaseBody,
+      // A missing body then fails with the missing reason.
+      bodyOptional: true,
+      response: { 201: ReleaseSchema },
+    },
+    async (request, reply) => {
+      reply.code(201)
+      return releases.create(request.caller, request.params.record_id.toLowerCase(), request.body)
+    },
+  )
+
+  addRoute(
+    app,
+    'listReleases',
+    {
+      description: 'The oldest first, those that have ended too.',
+      params: recordIdParams,
+      querystring: PageQuery,
+      response: { 200: ReleaseList },
+    },
+    async (request) => {
+      const { limit = pageSizeDefault, cursor } = request.query
+      return releases.list(request.caller, request.params.record_id.toLowerCase(), { limit, cursor })
+    },
+  )
+}
+
+function addRecordStateRoutes(app: FastifyInstance, states: RecordStates): void {
+  addRoute(
+    app,
+    'getRecordState',
+    {
+      description:
+        'Whether the record is purged, by whom and why, until when it can be restored, and the legal holds over it. ' +
+        'Once it is erased, its deletion certificate tells the rest.',
+      params: recordIdParams,
+      response: { 200: RecordStateSchema },
+    },
+    async (request) => states.get(request.caller, request.params.record_id.toLowerCase()),
   )
 }

@@ -1,9 +1,9 @@
 import { type Static, Type } from 'typebox'
-import { holdNameLengthMax, holdRecordsAnswered, holdRecordsMax } from '../../../contract/limits.ts'
+import { holdNameLengthMax, holdRecordsAnswered, holdRecordsMax, holdsNamedMax } from '../../../contract/limits.ts'
 import { recordFilterMembers } from '../../../contract/record-filter.ts'
 import { PageQuery } from '../../../contract/request-schemas.ts'
 import { NextCursor } from '../../../contract/response-schemas.ts'
-import { exampleId, uuid } from '../../records/record-schemas.ts'
+import { exampleId, object, timestamp, uuid } from '../../records/record-schemas.ts'
 
 const subject = { description: 'Subject of the token', examples: ['usr_7Kd2mQx9RtVb4LhZs8WcNp3F'] }
 
@@ -21,10 +21,7 @@ const reason = (example: string) => Type.String({ minLength: 1, maxLength: 500, 
 const { tenant_id: _tenantId, ...storedFilterMembers } = recordFilterMembers
 
 // Opaque to callers: an id of any other form is not found.
-export const HoldParams = Type.Object(
-  { hold_id: Type.String({ description: 'Id of the hold', examples: [exampleId] }) },
-  { additionalProperties: false },
-)
+export const HoldParams = object({ hold_id: Type.String({ description: 'Id of the hold', examples: [exampleId] }) })
 
 export const PlaceHoldBody = Type.Object(
   {
@@ -57,7 +54,7 @@ export const PlaceHoldBody = Type.Object(
 )
 export type PlaceHoldBody = Static<typeof PlaceHoldBody>
 
-export const ReleaseHoldBody = Type.Object({ reason: reason('The matter is settled') }, { additionalProperties: false })
+export const ReleaseHoldBody = object({ reason: reason('The matter is settled') })
 
 const holdMembers = {
   hold_id: uuid('Id of the hold'),
@@ -78,7 +75,7 @@ const holdMembers = {
   release_reason: Type.Optional(Type.String({ examples: ['The matter is settled'] })),
 }
 
-export const HoldSchema = Type.Object(holdMembers, { additionalProperties: false })
+export const HoldSchema = object(holdMembers)
 
 export const WholeHoldSchema = Type.Object(
   {
@@ -92,14 +89,58 @@ export const WholeHoldSchema = Type.Object(
   { additionalProperties: false },
 )
 
-export const HoldsQuery = Type.Object(
-  { ...PageQuery.properties, active: Type.Optional(Type.Boolean({ description: 'Without it, both' })) },
-  { additionalProperties: false },
-)
+export const HoldsQuery = object({
+  ...PageQuery.properties,
+  active: Type.Optional(Type.Boolean({ description: 'Without it, both' })),
+})
 
-export const HoldList = Type.Object(
-  { items: Type.Array(HoldSchema), next_cursor: NextCursor },
-  { additionalProperties: false },
-)
+export const HoldList = object({ items: Type.Array(HoldSchema), next_cursor: NextCursor })
 
 export const holdLocation = { Location: Type.String({ examples: [`/api/v1/hub/legal-holds/${exampleId}`] }) }
+
+export const ReleaseBody = object({
+  reason: Type.String({ minLength: 1, maxLength: 500, examples: ['Case 17 is closed'] }),
+  expires_at: Type.Optional(timestamp('End of the release; without it, it does not end')),
+})
+
+export const ReleaseSchema = object({
+  release_id: uuid('Id of the release'),
+  record_id: uuid('The governance event that may now be purged'),
+  reason: Type.String(),
+  created_at: timestamp('Begin of the release'),
+  expires_at: Type.Optional(timestamp('End of the release')),
+})
+
+export const ReleaseList = object({
+  items: Type.Array(
+    object({
+      ...ReleaseSchema.properties,
+      created_by: Type.String({ description: 'Subject of the token', examples: ['usr_7Kd2mQx9RtVb4LhZs8WcNp3F'] }),
+    }),
+  ),
+  next_cursor: NextCursor,
+})
+
+export const RecordStateSchema = Type.Object(
+  {
+    record_id: uuid('Id of the record'),
+    is_purged: Type.Boolean({ examples: [true] }),
+    purged_at: Type.Optional(time('When it was purged; absent, as the next three, unless it is')),
+    purged_by: Type.Optional(
+      Type.String({ description: 'Subject of the token', examples: ['usr_7Kd2mQx9RtVb4LhZs8WcNp3F'] }),
+    ),
+    purge_reason: Type.Optional(Type.String({ examples: ['Entered twice'] })),
+    hard_delete_after: Type.Optional(
+      time('It can be restored until then, and is erased afterwards; absent also while a hold stops the clock'),
+    ),
+    holds: Type.Array(
+      Type.Object(
+        { hold_id: uuid('Id of the hold'), name: Type.String({ examples: ['Case 17'] }) },
+        { additionalProperties: false },
+      ),
+      { description: `Legal holds over it that are in force, ${holdsNamedMax} at most` },
+    ),
+    truncated: Type.Boolean({ description: 'There are more holds than are named', examples: [false] }),
+  },
+  { additionalProperties: false, title: 'State of a record' },
+)

@@ -1,3 +1,4 @@
+import type { Static } from 'typebox'
 import { DomainError, invalidTenant, type PointedError, validationFailed } from '../../../contract/domain-error.ts'
 import { filterHoldsMax, holdRecordsAnswered } from '../../../contract/limits.ts'
 import { patterns } from '../../../contract/literals.ts'
@@ -14,7 +15,7 @@ import type { ProvenRetention, RetentionPolicy } from '../retention/retention-ty
 import type { VerifiedEvents } from '../verification/verification-types.ts'
 import { appliedDetails, appliedKind, holdEvents, releasedDetails, releasedKind } from './hold-events.ts'
 import type { HoldJournal } from './hold-journal-types.ts'
-import type { PlaceHoldBody } from './holds-schemas.ts'
+import type { HoldList, HoldSchema, PlaceHoldBody, WholeHoldSchema } from './holds-schemas.ts'
 import {
   countFilterHolds,
   findHold,
@@ -25,24 +26,11 @@ import {
   takeHoldsLock,
 } from './holds-store.ts'
 import type { HoldCheck, HoldRow } from './holds-types.ts'
-import { type HoldScope, pauseRecoveryPeriods, resumeRecoveryPeriods } from './recovery-periods.ts'
-import { hasFrozenOf } from './recovery-periods-store.ts'
+import { resumeRecoveryPeriods } from './recovery-periods.ts'
+import { type HoldScope, hasFrozenOf, pauseRecoveryPeriods } from './recovery-periods-store.ts'
 import { filterOf } from './stored-filter.ts'
 
-export interface HoldAnswer {
-  hold_id: string
-  name: string
-  reason: string
-  active: boolean
-  record_count?: number
-  filter?: RecordFilter
-  all?: boolean
-  created_at: string
-  created_by: string
-  released_at?: string
-  released_by?: string
-  release_reason?: string
-}
+type HoldAnswer = Static<typeof HoldSchema>
 
 /** Places, lists and releases legal holds. Ids are in lower case, as stored. */
 export interface Holds {
@@ -57,8 +45,8 @@ export interface Holds {
     tenant: Tenant,
     filter: { active?: boolean },
     page: { limit: number; cursor?: string | undefined },
-  ): Promise<{ items: HoldAnswer[]; next_cursor: string | null }>
-  get(tenant: Tenant, holdId: string): Promise<HoldAnswer & { record_ids?: string[] }>
+  ): Promise<Static<typeof HoldList>>
+  get(tenant: Tenant, holdId: string): Promise<Static<typeof WholeHoldSchema>>
   /** Releases a hold. Repeating it returns the same response and changes nothing. */
   release(caller: Caller, holdId: string, reason: string): Promise<HoldAnswer>
 }

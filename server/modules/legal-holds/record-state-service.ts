@@ -1,3 +1,4 @@
+import type { Static } from 'typebox'
 import { holdsNamedMax } from '../../../contract/limits.ts'
 import { canSee } from '../../../contract/record-visibility.ts'
 import type { Database } from '../../db/database.ts'
@@ -7,18 +8,10 @@ import { recordNotFound } from '../../records/record-errors.ts'
 import { heldRecordOf } from '../../records/record-rows.ts'
 import { findStates } from '../../records/record-state-store.ts'
 import { findRecord } from '../../records/record-store.ts'
-import type { HoldCheck, HoldName } from './holds-types.ts'
+import type { RecordStateSchema } from './holds-schemas.ts'
+import type { HoldCheck } from './holds-types.ts'
 
-export interface RecordStateAnswer {
-  record_id: string
-  is_purged: boolean
-  purged_at?: string
-  purged_by?: string
-  purge_reason?: string
-  hard_delete_after?: string
-  holds: HoldName[]
-  truncated: boolean
-}
+type RecordStateAnswer = Static<typeof RecordStateSchema>
 
 /** Reports the holds over a record and the end of its recovery period. Record ids are in lower case, as stored. */
 export interface RecordStates {

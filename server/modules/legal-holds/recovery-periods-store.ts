@@ -43,11 +43,11 @@ function firstIdAt(text: string | undefined): string | null {
 }
 
 /**
- * Pauses the running recovery periods of all purged records in the scope.
+ * Pauses the running recovery periods of all purged records in the scope. Requires the exclusive lock of holds.
  *
  * @returns when the latest of these records was purged, including those already paused
  */
-export async function freezeBuffers(tx: TenantTx, scope: HoldScope, now: string): Promise<string | undefined> {
+export async function pauseRecoveryPeriods(tx: TenantTx, scope: HoldScope, now: string): Promise<string | undefined> {
   const { condition, values } = conditionOf(scope)
   const { rows } = await tx.client.query<{ latest: string | null }>(
     // An array, because the planner may execute a join by scanning all matches for each row.

@@ -1,20 +1,14 @@
 import { matchesFilter } from '../../../contract/record-filter.ts'
 import type { TenantTx } from '../../db/database.ts'
 import type { HoldCheck } from './holds-types.ts'
-import { freezeBuffers, frozenAfter, type HoldScope, resumeBuffers } from './recovery-periods-store.ts'
-
-/**
- * Pauses and resumes the recovery periods of purged records under holds. All functions require the exclusive lock of
- * holds, so purging waits meanwhile: about one second for 50,000 records.
- */
-
-export type { HoldScope } from './recovery-periods-store.ts'
-/** Pauses the recovery periods in the scope of a new hold. Returns the time of the latest purge among them. */
-export const pauseRecoveryPeriods = freezeBuffers
+import { frozenAfter, type HoldScope, resumeBuffers } from './recovery-periods-store.ts'
 
 const partSize = 5_000
 
-/** Resumes the recovery periods that a released hold paused, unless another hold applies to the record. */
+/**
+ * Resumes the recovery periods that a released hold paused, unless another hold applies to the record. Requires the
+ * exclusive lock of holds, so purging waits meanwhile: about one second for 50,000 records.
+ */
 export async function resumeRecoveryPeriods(
   tx: TenantTx,
   { hold_id: except, ...scope }: HoldScope & { hold_id: string },

@@ -1,3 +1,4 @@
+import type { Static } from 'typebox'
 import { parseTimestamp } from '../../../contract/timestamp.ts'
 import type { Database, TenantTx } from '../../db/database.ts'
 import type { Caller } from '../../http/caller.ts'
@@ -13,18 +14,10 @@ import type { HoldCheck } from '../legal-holds/holds-types.ts'
 import type { RetentionPolicy } from '../retention/retention-types.ts'
 import { entityTagOf, requireMatch } from './entity-tag.ts'
 import { requirePurgeable } from './purge-rules.ts'
+import type { PurgedSchema, RestoredSchema } from './records-schemas.ts'
 
-interface PurgeAnswer {
-  record_id: string
-  is_purged: true
-  purged_at: string
-  hard_delete_after: string
-}
-
-interface RestoreAnswer {
-  record_id: string
-  is_purged: false
-}
+type PurgeAnswer = Static<typeof PurgedSchema>
+type RestoreAnswer = Static<typeof RestoredSchema>
 
 /** A response, and the entity tag of the state after the change. */
 interface Tagged<Answer> {

@@ -7,9 +7,8 @@ import { recordIdFloor } from '../../records/record-clock.ts'
 import { heldRecordOf } from '../../records/record-rows.ts'
 import type { GovernanceLog } from '../governance/governance-types.ts'
 import type { HoldCheck } from '../legal-holds/holds-types.ts'
-import { findHeld, lockActive, savePurges } from './overdue-store.ts'
 import { dayMicros } from './retention-policy.ts'
-import { findOverdue, type OverdueCriteria, wereReplaced } from './retention-store.ts'
+import { findHeld, findOverdue, lockActive, type OverdueCriteria, savePurges, wereReplaced } from './retention-store.ts'
 import type { ProvenRetention, RetentionPolicy, RetentionPurge, RetentionRules } from './retention-types.ts'
 
 /** Limits the purges in one transaction. */

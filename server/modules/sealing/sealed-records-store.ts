@@ -1,10 +1,247 @@
+import type { RecordFilter } from '../../../contract/record-filter.ts'
+import { parseTimestamp } from '../../../contract/timestamp.ts'
 import type { TenantTx } from '../../db/database.ts'
-import { decryptRows } from '../../db/record-encryption.ts'
-import type { SealedRow } from '../../records/record-rows.ts'
+import { decryptJoined, decryptRows, isCiphertext, isErased } from '../../db/record-encryption.ts'
+import { recordIdFloor } from '../../records/record-clock.ts'
+import type { SealedRow, StoredSeal } from '../../records/record-rows.ts'
 import { lookUpState } from '../../records/record-sql-store.ts'
 import { findSeals } from '../../records/record-store.ts'
+import { nameOfStatement } from '../../records/statement-names.ts'
 import type { LogEntry } from '../log/log-types.ts'
-import type { RecordsOfEntries } from './sealed-records-types.ts'
+import type {
+  LogSpan,
+  RecordSelection,
+  RecordsOfEntries,
+  RowPosition,
+  SelectedEntry,
+  SelectedRows,
+} from './sealed-records-types.ts'
+
+/** Bytes of canonical text in one page. The record at the limit is sent whole. */
+const pageBytesMax = 4 * 1024 * 1024
+const separator = '\n'
+const saltBytes = 16
+/** The length of a hash in hexadecimal digits. */
+const hashLength = 64
+
+interface EntryRow {
+  log_index: number
+  seal_id: string
+  key_id: string | null
+  sealed_at: string | null
+  leaves: Buffer | null
+  upper_nodes: Buffer | null
+  signature: Buffer | null
+  /** Null if no record of the entry is selected. */
+  records: number | null
+  sent: number | null
+  sound: boolean | null
+  places: string | null
+  salts: Buffer | null
+  hashes: string | null
+  texts: string | null
+}
+
+/**
+ * Returns one row per entry, with the texts of its records joined by newlines, which canonical texts never contain.
+ * Separate rows cost the service more than reading them costs the database. An entry whose edited texts cannot be split
+ * again is not `sound`.
+ */
+export async function findSelectedEntries(
+  tx: TenantTx,
+  span: LogSpan,
+  selection: RecordSelection,
+): Promise<SelectedEntry[]> {
+  const { conditions, values } = conditionsOf(tx.tenantId, span, selection)
+  const text = `
+    select e.log_index, e.seal_id, t.key_id, t.sealed_at, t.leaves, t.upper_nodes, t.signature,
+      g.records, g.sent, g.sound, g.places, g.salts, g.hashes, g.texts
+    from hub.log_entries e
+    left join lateral (
+      select key_id, sealed_at::text as sealed_at, leaves, upper_nodes, signature
+      from hub.seals where tenant_id = $1 and seal_id = e.seal_id offset 0
+    ) t on true
+    left join (
+      select log_index, count(*)::integer as records, (count(*) filter (where bytes_before < ${pageBytesMax}))::integer as sent,
+        bool_and(octet_length(salt) = 16 and octet_length(provenance_hash) = 32) as sound,
+        string_agg(leaf_index::text, ',' order by leaf_index, record_id) as places,
+        string_agg(salt, '' order by leaf_index, record_id) as salts,
+        encode(string_agg(provenance_hash, '' order by leaf_index, record_id), 'hex') as hashes,
+        string_agg(case when bytes_before < ${pageBytesMax} then canonical end, e'\\n' order by leaf_index, record_id) as texts
+      from (${selectedRecords(conditions, 'r.leaf_index, r.record_id, r.salt, r.provenance_hash, r.canonical')}) r
+      group by log_index
+    ) g on g.log_index = e.log_index
+    where e.tenant_id = $1 and e.log_index >= $2 and e.log_index < $3
+    order by e.log_index`
+  const { rows } = await tx.client.query<EntryRow>({ text, values, ...named(text) })
+  const cut = rows.findIndex(({ records, sent }) => records !== sent)
+  return (cut < 0 ? rows : rows.slice(0, Math.max(1, cut))).map((row) => withoutErased(tx, selectedEntry(row)))
+}
+
+/** Decrypts the texts, and omits those whose key was destroyed. */
+function withoutErased(tx: TenantTx, entry: SelectedEntry): SelectedEntry {
+  const { texts } = entry
+  if (!texts?.canonical.some(isCiphertext)) return entry
+  const canonical = texts.canonical.map((text) => decryptJoined(tx, text))
+  const kept = [...canonical.keys()].filter((at) => !isErased(tx, canonical[at]!))
+  return {
+    ...entry,
+    texts: {
+      leafIndexes: kept.map((at) => texts.leafIndexes[at]!),
+      canonical: kept.map((at) => canonical[at]!),
+      salts: Buffer.concat(kept.map((at) => texts.salts.subarray(saltBytes * at, saltBytes * (at + 1)))),
+      hashes: kept.map((at) => texts.hashes.slice(hashLength * at, hashLength * (at + 1))).join(''),
+    },
+  }
+}
+
+function selectedEntry(row: EntryRow): SelectedEntry {
+  const { key_id, sealed_at, leaves, upper_nodes, signature } = row
+  const isThere = key_id !== null && sealed_at !== null && leaves !== null && signature !== null
+  const seal = isThere ? { seal_id: row.seal_id, key_id, sealed_at, leaves, upper_nodes, signature } : undefined
+  const nothing = { leafIndexes: [], canonical: [], salts: new Uint8Array(0), hashes: '' }
+  if (row.records === null) return { logIndex: row.log_index, seal, texts: nothing }
+  const canonical = row.texts?.split(separator) ?? []
+  const isSound = row.sound === true && row.sent === row.records && canonical.length === row.records
+  const { salts, hashes } = row
+  if (!isSound || salts === null || hashes === null) return { logIndex: row.log_index, seal, texts: undefined }
+  const leafIndexes = row.places?.split(',').map(Number) ?? []
+  return { logIndex: row.log_index, seal, texts: { leafIndexes, canonical, salts, hashes } }
+}
+
+type FoundRow = Omit<SealedRow, 'canonical'> & { log_index: number; canonical: string | null }
+
+export async function findSelectedRows(
+  tx: TenantTx,
+  span: LogSpan,
+  selection: RecordSelection,
+  after: RowPosition | undefined,
+): Promise<SelectedRows> {
+  const { conditions, values } = conditionsOf(tx.tenantId, span, selection)
+  if (after) {
+    const place = [after.logIndex, after.leafIndex, after.recordId].map((value) => `$${values.push(value)}`)
+    conditions.push(
+      `(x.log_index, leaf_index, record_id) > (${place[0]}::bigint, ${place[1]}::smallint, ${place[2]}::uuid)`,
+    )
+  }
+  const text = `
+    select log_index, record_id, encode(provenance_hash, 'hex') as provenance_hash, seal_id, leaf_index, record_type,
+      cost_micros::text as cost_micros, tenant_id, created_by, skill_id, archetype_id, user_id, event_kind,
+      encode(salt, 'hex') as salt, case when bytes_before < ${pageBytesMax} then canonical end as canonical,
+      purged_at, revision
+    from (${selectedRecords(conditions, 'r.*, s.revision, s.purged_at')}) r
+    order by log_index, leaf_index, record_id`
+  const { rows } = await tx.client.query<FoundRow>({ text, values, ...named(text) })
+  const isSent = (row: FoundRow): row is FoundRow & SealedRow => row.canonical !== null
+  const sent = rows.filter(isSent)
+  const last = sent.at(-1)
+  decryptRows(tx, sent)
+  const sealIds = await findSealIds(tx, span)
+  const seals = await findSeals(tx, [...sealIds.values()])
+  return {
+    rows: sent.filter((row) => !isErased(tx, row.canonical)),
+    seals: new Map(seals.map((seal: StoredSeal) => [seal.seal_id, seal])),
+    sealIds,
+    next:
+      sent.length < rows.length && last
+        ? { logIndex: last.log_index, leafIndex: last.leaf_index, recordId: last.record_id }
+        : undefined,
+  }
+}
+
+async function findSealIds(tx: TenantTx, { from, to }: LogSpan): Promise<Map<number, string>> {
+  const { rows } = await tx.client.query<{ log_index: number; seal_id: string }>({
+    name: 'hub_seals_of_span',
+    text: `select log_index, seal_id from hub.log_entries
+      where tenant_id = $1 and log_index >= $2 and log_index < $3 order by log_index`,
+    values: [tx.tenantId, from, to],
+  })
+  return new Map(rows.map((row) => [row.log_index, row.seal_id]))
+}
+
+/**
+ * Selects records of log entries. $1 is the tenant, $2 and $3 the range of the log. PostgreSQL knows the length of a
+ * long text without reading it. Record ids of one seal are adjacent, so each seal is one short range of the primary
+ * key.
+ */
+function selectedRecords(conditions: readonly string[], columns: string): string {
+  const order = 'order by x.log_index, r.leaf_index, r.record_id'
+  return `
+        select x.log_index, ${columns},
+          sum(octet_length(r.canonical)) over (${order} rows unbounded preceding) - octet_length(r.canonical) as bytes_before
+        from hub.log_entries x
+        cross join lateral (
+          select * from hub.records
+          where tenant_id = $1 and record_id between x.first_id and x.last_id and seal_id = x.seal_id
+            ${conditions.map((condition) => `and ${condition}`).join(' ')} offset 0
+        ) r ${lookUpState}
+        where x.tenant_id = $1 and x.log_index >= $2 and x.log_index < $3 and s.purged_at is null
+        ${order}`
+}
+
+function conditionsOf(tenantId: string, span: LogSpan, { filter, recordTypes }: RecordSelection) {
+  const { record_type: types, created_at__gte: from, created_at__lt: before, ...exact } = filter
+  const values: unknown[] = [tenantId, span.from, span.to]
+  const conditions: string[] = []
+  const add = (condition: string, value: unknown) => conditions.push(`${condition} $${values.push(value)}`)
+  for (const [column, value] of Object.entries(exact)) if (value !== undefined) add(`${column} =`, value)
+  const wanted = types === undefined ? recordTypes : recordTypes.filter((type) => types.some((one) => one === type))
+  conditions.push(`record_type = any($${values.push(wanted)}::text[])`)
+  // An id contains the time of its record.
+  if (from !== undefined) add('record_id >=', idFloorOf(from))
+  if (before !== undefined) add('record_id <', idFloorOf(before))
+  return { conditions, values }
+}
+
+/** Names a statement. Its text depends only on the columns of filters, so there are few texts. */
+function named(text: string): { name?: string } {
+  const name = nameOfStatement(text)
+  return name === undefined ? {} : { name }
+}
+
+function idFloorOf(time: string): string {
+  const parsed = parseTimestamp(time)
+  if (parsed === undefined) throw new Error('the filter is not in its stored form')
+  return recordIdFloor(parsed.epochMs, parsed.microsOfMs)
+}
+
+/**
+ * Returns the range from the first entry whose seal is not older to the last that can contain a record from before the
+ * end.
+ */
+export async function findSpan(
+  tx: TenantTx,
+  { created_at__gte: after, created_at__lt: before }: RecordFilter,
+  treeSize: number,
+): Promise<LogSpan> {
+  const first = await tx.client.query<{ log_index: number }>({
+    name: 'hub_log_from_time',
+    text: `select log_index from hub.log_entries
+      where tenant_id = $1 and log_index < $2 and ($3::uuid is null or seal_id >= $3::uuid) order by log_index limit 1`,
+    values: [tx.tenantId, treeSize, after === undefined ? null : idFloorOf(after)],
+  })
+  const last = await tx.client.query<{ log_index: number }>({
+    name: 'hub_log_to_time',
+    text: `select log_index from hub.log_entries
+      where tenant_id = $1 and log_index < $2 and ($3::uuid is null or first_id < $3::uuid) order by log_index desc limit 1`,
+    values: [tx.tenantId, treeSize, before === undefined ? null : idFloorOf(before)],
+  })
+  // Without bounds, the range is the whole log, even if rows are missing.
+  const from = after === undefined ? 0 : (first.rows[0]?.log_index ?? treeSize)
+  const to = before === undefined ? treeSize : (last.rows[0]?.log_index ?? -1) + 1
+  return { from: Math.min(from, treeSize), to: Math.max(from, to) }
+}
+
+export async function countLeaves(tx: TenantTx, { from, to }: LogSpan): Promise<number> {
+  const { rows } = await tx.client.query<{ leaves: string | null }>({
+    name: 'hub_leaves_of_span',
+    text: `select sum(octet_length(s.leaves) / 32)::text as leaves
+      from hub.log_entries e join hub.seals s on s.tenant_id = e.tenant_id and s.seal_id = e.seal_id
+      where e.tenant_id = $1 and s.tenant_id = $1 and e.log_index >= $2 and e.log_index < $3`,
+    values: [tx.tenantId, from, to],
+  })
+  return Number(rows[0]?.leaves ?? 0)
+}
 
 /**
  * Selects the records of seals. Record ids of one seal are adjacent, so each seal is one short range of the primary

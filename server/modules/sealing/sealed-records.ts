@@ -11,9 +11,14 @@ import {
   responseTextWith,
 } from '../../records/record-response.ts'
 import type { SealedRow, StoredSeal } from '../../records/record-rows.ts'
-import { findRecordsOfEntries } from './sealed-records-store.ts'
+import {
+  countLeaves,
+  findRecordsOfEntries,
+  findSelectedEntries,
+  findSelectedRows,
+  findSpan,
+} from './sealed-records-store.ts'
 import type { ProvenRecord, SealedRecords, SelectedEntry } from './sealed-records-types.ts'
-import { countLeaves, findSelectedEntries, findSelectedRows, findSpan } from './selected-records-store.ts'
 
 const saltBytes = 16
 /** The length of a hash in hexadecimal digits. */
