@@ -9,7 +9,7 @@ import { createProvenanceKeys } from '../../server/modules/keys/provenance-keys-
 import { createEventReleases } from '../../server/modules/legal-holds/event-releases.ts'
 import { createHoldCheck } from '../../server/modules/legal-holds/hold-check.ts'
 import type { HoldJournal } from '../../server/modules/legal-holds/hold-journal-types.ts'
-import { createHolds } from '../../server/modules/legal-holds/holds-service.ts'
+import { Holds } from '../../server/modules/legal-holds/holds-service.ts'
 import { createRecordPurger } from '../../server/modules/records/purge-service.ts'
 import { createRecordReading } from '../../server/modules/records/read-service.ts'
 import { createRecordRelations } from '../../server/modules/records/relation-service.ts'
@@ -116,7 +116,7 @@ export async function openRecordLab(options: RecordLabOptions = {}) {
       tampering,
       reading: parsedReading(createRecordReading(deps)),
       purger: createRecordPurger(deps),
-      holds: createHolds({ ...deps, holdList }),
+      holds: new Holds({ ...deps, holdList }),
       releases: createEventReleases(deps),
       retention: createRetention(deps),
       erasure: createErasure({

@@ -32,26 +32,7 @@ import { filterOf } from './stored-filter.ts'
 
 type HoldAnswer = Static<typeof HoldSchema>
 
-/** Places, lists and releases legal holds. Ids are in lower case, as stored. */
-export interface Holds {
-  /**
-   * Places a hold, and pauses the recovery periods of the records in its scope.
-   *
-   * @throws DomainError `validation-failed` for unknown records and a filter without conditions, `invalid-tenant` for a
-   *   filter of another tenant
-   */
-  place(caller: Caller, body: PlaceHoldBody): Promise<HoldAnswer>
-  list(
-    tenant: Tenant,
-    filter: { active?: boolean },
-    page: { limit: number; cursor?: string | undefined },
-  ): Promise<Static<typeof HoldList>>
-  get(tenant: Tenant, holdId: string): Promise<Static<typeof WholeHoldSchema>>
-  /** Releases a hold. Repeating it returns the same response and changes nothing. */
-  release(caller: Caller, holdId: string, reason: string): Promise<HoldAnswer>
-}
-
-export function createHolds(deps: {
+interface HoldsDeps {
   database: Database
   clock: RecordClock
   governance: GovernanceLog
@@ -60,104 +41,124 @@ export function createHolds(deps: {
   verifiedEvents: VerifiedEvents
   holdList: HoldJournal
   cursorKey: Buffer
-}): Holds {
-  const { database, clock, governance, holds, retention, verifiedEvents, holdList, cursorKey } = deps
+}
+
+/** Places, lists and releases legal holds. Ids are in lower case, as stored. */
+export class Holds {
+  private readonly deps: HoldsDeps
+
+  constructor(deps: HoldsDeps) {
+    this.deps = deps
+  }
+
+  /**
+   * Places a hold, and pauses the recovery periods of the records in its scope.
+   *
+   * @throws DomainError `validation-failed` for unknown records and a filter without conditions, `invalid-tenant` for a
+   *   filter of another tenant
+   */
+  async place(caller: Caller, body: PlaceHoldBody): Promise<HoldAnswer> {
+    const { database, clock, governance, holdList } = this.deps
+    const { tenant } = caller
+    const scope = scopeOf(tenant, body)
+    return database.withTenant(tenant.slug, async (tx) => {
+      await takeHoldsLock(tx)
+      const { recordId: hold_id, createdAt: now, micros } = clock.next()
+      if (body.record_ids) await requireRecords(tx, body.record_ids.map(lowerCase), now)
+      else await requireRoom(tx)
+      const latestPurge = await pauseRecoveryPeriods(tx, scope, now)
+      const hold: HoldRow = {
+        hold_id,
+        name: body.name,
+        reason: body.reason,
+        filter: 'filter' in scope ? scope.filter : null,
+        record_count: 'recordIds' in scope ? scope.recordIds.length : null,
+        created_at: nextTimePoint(micros, [latestPurge]).text,
+        created_by: caller.subject,
+        released_at: null,
+        released_by: null,
+        release_reason: null,
+        event_id: null,
+        release_event_id: null,
+      }
+      const recordIds = 'recordIds' in scope ? scope.recordIds : []
+      const event = await governance.append(tx, tenant, {
+        kind: appliedKind,
+        subject: `hold:${hold_id}`,
+        details: appliedDetails(hold, recordIds),
+        actor: caller,
+      })
+      await insertHold(tx, { ...hold, event_id: event.recordId }, recordIds)
+      await holdList.keep({ tenant: tenant.slug, ...keptMembers(hold), record_ids: recordIds })
+      return answerOf(hold)
+    })
+  }
+
+  async list(
+    tenant: Tenant,
+    { active }: { active?: boolean },
+    { limit, cursor }: { limit: number; cursor?: string | undefined },
+  ): Promise<Static<typeof HoldList>> {
+    const { database, cursorKey } = this.deps
+    const binding = { tenant: tenant.slug, operation: 'listHolds', query: { active } }
+    const after = cursor === undefined ? undefined : (openCursor(cursorKey, binding, cursor) as string)
+    const rows = await database.withTenant(tenant.slug, (tx) => holdsAfter(tx, active, after, limit + 1), {
+      readOnly: true,
+      inIndexOrder: true,
+    })
+    const { shown, next_cursor } = pageOf(rows, limit, (last) => signCursor(cursorKey, binding, last.hold_id))
+    return { items: shown.map(answerOf), next_cursor }
+  }
+
+  get(tenant: Tenant, holdId: string): Promise<Static<typeof WholeHoldSchema>> {
+    return this.deps.database.withTenant(
+      tenant.slug,
+      async (tx) => {
+        const hold = await existing(tx, holdId)
+        if (hold.filter !== null) return answerOf(hold)
+        return { ...answerOf(hold), record_ids: await recordIdsOf(tx, holdId, undefined, holdRecordsAnswered) }
+      },
+      { readOnly: true },
+    )
+  }
+
+  /** Releases a hold. Repeating it returns the same response and changes nothing. */
+  async release(caller: Caller, holdId: string, reason: string): Promise<HoldAnswer> {
+    const { database, clock, governance, holds, retention, holdList } = this.deps
+    const { tenant } = caller
+    const answer = await database.withTenant(tenant.slug, async (tx) => {
+      await takeHoldsLock(tx)
+      const hold = await existing(tx, holdId)
+      if (await this.hasEnded(tx, hold)) return answerOf(hold)
+      const scope = await storedScope(tx, hold)
+      const rules = await retention.inForce(tx)
+      if (rules.four_eyes) await requireOtherEyes(tx, scope, caller, rules)
+      const { text: now } = nextTimePoint(clock.next().micros, [hold.created_at])
+      const release = { released_at: now, released_by: caller.subject, release_reason: reason }
+      const released = { ...hold, ...release }
+      await resumeRecoveryPeriods(tx, { hold_id: holdId, ...scope }, now, holds)
+      const event = await governance.append(tx, tenant, {
+        kind: releasedKind,
+        subject: `hold:${holdId}`,
+        details: { ...releasedDetails(released), ...(rules.four_eyes ? { four_eyes: true } : {}) },
+        actor: caller,
+      })
+      await markReleased(tx, holdId, { ...release, release_event_id: event.recordId })
+      return answerOf(released)
+    })
+    const { released_at = '', released_by = '', release_reason = '' } = answer
+    await holdList.keepEnd({ tenant: tenant.slug, hold_id: holdId, released_at, released_by, release_reason })
+    return answer
+  }
 
   /**
    * Returns whether the service released the hold. A hold that somebody ended in the database is still in force and can
    * be released.
    */
-  async function hasEnded(tx: TenantTx, hold: HoldRow): Promise<boolean> {
+  private async hasEnded(tx: TenantTx, hold: HoldRow): Promise<boolean> {
     if (hold.released_at === null) return false
-    const events = await verifiedEvents.find(tx, [hold.release_event_id])
+    const events = await this.deps.verifiedEvents.find(tx, [hold.release_event_id])
     return holdEvents.matchesHoldRelease(events.get(hold.release_event_id ?? ''), hold)
-  }
-
-  return {
-    async place(caller, body) {
-      const { tenant } = caller
-      const scope = scopeOf(tenant, body)
-      return database.withTenant(tenant.slug, async (tx) => {
-        await takeHoldsLock(tx)
-        const { recordId: hold_id, createdAt: now, micros } = clock.next()
-        if (body.record_ids) await requireRecords(tx, body.record_ids.map(lowerCase), now)
-        else await requireRoom(tx)
-        const latestPurge = await pauseRecoveryPeriods(tx, scope, now)
-        const hold: HoldRow = {
-          hold_id,
-          name: body.name,
-          reason: body.reason,
-          filter: 'filter' in scope ? scope.filter : null,
-          record_count: 'recordIds' in scope ? scope.recordIds.length : null,
-          created_at: nextTimePoint(micros, [latestPurge]).text,
-          created_by: caller.subject,
-          released_at: null,
-          released_by: null,
-          release_reason: null,
-          event_id: null,
-          release_event_id: null,
-        }
-        const recordIds = 'recordIds' in scope ? scope.recordIds : []
-        const event = await governance.append(tx, tenant, {
-          kind: appliedKind,
-          subject: `hold:${hold_id}`,
-          details: appliedDetails(hold, recordIds),
-          actor: caller,
-        })
-        await insertHold(tx, { ...hold, event_id: event.recordId }, recordIds)
-        await holdList.keep({ tenant: tenant.slug, ...keptMembers(hold), record_ids: recordIds })
-        return answerOf(hold)
-      })
-    },
-
-    async list(tenant, { active }, { limit, cursor }) {
-      const binding = { tenant: tenant.slug, operation: 'listHolds', query: { active } }
-      const after = cursor === undefined ? undefined : (openCursor(cursorKey, binding, cursor) as string)
-      const rows = await database.withTenant(tenant.slug, (tx) => holdsAfter(tx, active, after, limit + 1), {
-        readOnly: true,
-        inIndexOrder: true,
-      })
-      const { shown, next_cursor } = pageOf(rows, limit, (last) => signCursor(cursorKey, binding, last.hold_id))
-      return { items: shown.map(answerOf), next_cursor }
-    },
-
-    get: (tenant, holdId) =>
-      database.withTenant(
-        tenant.slug,
-        async (tx) => {
-          const hold = await existing(tx, holdId)
-          if (hold.filter !== null) return answerOf(hold)
-          return { ...answerOf(hold), record_ids: await recordIdsOf(tx, holdId, undefined, holdRecordsAnswered) }
-        },
-        { readOnly: true },
-      ),
-
-    async release(caller, holdId, reason) {
-      const { tenant } = caller
-      const answer = await database.withTenant(tenant.slug, async (tx) => {
-        await takeHoldsLock(tx)
-        const hold = await existing(tx, holdId)
-        if (await hasEnded(tx, hold)) return answerOf(hold)
-        const scope = await storedScope(tx, hold)
-        const rules = await retention.inForce(tx)
-        if (rules.four_eyes) await requireOtherEyes(tx, scope, caller, rules)
-        const { text: now } = nextTimePoint(clock.next().micros, [hold.created_at])
-        const release = { released_at: now, released_by: caller.subject, release_reason: reason }
-        const released = { ...hold, ...release }
-        await resumeRecoveryPeriods(tx, { hold_id: holdId, ...scope }, now, holds)
-        const event = await governance.append(tx, tenant, {
-          kind: releasedKind,
-          subject: `hold:${holdId}`,
-          details: { ...releasedDetails(released), ...(rules.four_eyes ? { four_eyes: true } : {}) },
-          actor: caller,
-        })
-        await markReleased(tx, holdId, { ...release, release_event_id: event.recordId })
-        return answerOf(released)
-      })
-      const { released_at = '', released_by = '', release_reason = '' } = answer
-      await holdList.keepEnd({ tenant: tenant.slug, hold_id: holdId, released_at, released_by, release_reason })
-      return answer
-    },
   }
 }
 

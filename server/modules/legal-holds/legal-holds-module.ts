@@ -2,15 +2,15 @@ import type { FastifyInstance } from 'fastify'
 import { createEventReleases } from './event-releases.ts'
 import { createHoldReplay } from './hold-replay.ts'
 import { addLegalHoldRoutes } from './holds-routes.ts'
-import { createHolds } from './holds-service.ts'
+import { Holds } from './holds-service.ts'
 import { createRecordStates } from './record-state-service.ts'
 
 /** Creates the endpoints of holds, releases and record states, and the replay of holds after a restore. */
 export function createLegalHoldsModule(
-  deps: Parameters<typeof createHolds>[0] & Parameters<typeof createEventReleases>[0],
+  deps: ConstructorParameters<typeof Holds>[0] & Parameters<typeof createEventReleases>[0],
 ) {
   const services = {
-    holds: createHolds(deps),
+    holds: new Holds(deps),
     releases: createEventReleases(deps),
     states: createRecordStates(deps),
   }
