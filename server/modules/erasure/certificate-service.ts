@@ -12,17 +12,9 @@ import { findRecords, findSeals, includingErasable } from '../../records/record-
 import type { LogHead, TenantLogs } from '../log/log-types.ts'
 import { findTombstone, findType, type Tombstone } from './erasure-store.ts'
 
-export interface DeletionCertificates {
-  /**
-   * Returns the proof that a record existed and was erased, as JSON; see provenance/deletion-certificate.ts. The id
-   * must be in lower case.
-   *
-   * @throws DomainError `not-found`, or `concurrent-modification` while the record is not erased
-   */
-  get(caller: Caller, recordId: string): Promise<string>
-}
+export type DeletionCertificates = ReturnType<typeof createDeletionCertificates>
 
-export function createDeletionCertificates(deps: { database: Database; logs: TenantLogs }): DeletionCertificates {
+export function createDeletionCertificates(deps: { database: Database; logs: TenantLogs }) {
   const { database, logs } = deps
 
   function requireTombstone(caller: Caller, recordId: string): Promise<Tombstone> {
@@ -60,7 +52,13 @@ export function createDeletionCertificates(deps: { database: Database; logs: Ten
   }
 
   return {
-    async get(caller, recordId) {
+    /**
+     * Returns the proof that a record existed and was erased, as JSON; see provenance/deletion-certificate.ts. The id
+     * must be in lower case.
+     *
+     * @throws DomainError `not-found`, or `concurrent-modification` while the record is not erased
+     */
+    async get(caller: Caller, recordId: string): Promise<string> {
       const { tenant } = caller
       const stone = await requireTombstone(caller, recordId)
       const head = await logs.integrate(tenant)

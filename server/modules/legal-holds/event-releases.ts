@@ -11,32 +11,14 @@ import { findRecord } from '../../records/record-store.ts'
 import type { GovernanceLog } from '../governance/governance-types.ts'
 import type { RetentionPolicy } from '../retention/retention-types.ts'
 import { releaseDetails, releasedKind } from './hold-events.ts'
-import type { ReleaseList, ReleaseSchema } from './holds-schemas.ts'
+import type { ReleaseBody, ReleaseList, ReleaseSchema } from './holds-schemas.ts'
 import type { Release } from './holds-types.ts'
 import { insertRelease, releasesAfter } from './releases-store.ts'
 
 type ReleaseAnswer = Static<typeof ReleaseSchema>
 
 /** Creates and lists releases that permit purging governance events. Record ids are in lower case, as stored. */
-export interface EventReleases {
-  /**
-   * Creates a release.
-   *
-   * @throws DomainError `validation-failed` for a record of another type, and for an end in the past; `not-found` for a
-   *   record of another type that the caller can neither see nor purge
-   */
-  create(
-    caller: Caller,
-    recordId: string,
-    request: { reason: string; expires_at?: string | undefined },
-  ): Promise<ReleaseAnswer>
-  /** Lists all releases of the record, oldest first, including ended ones. */
-  list(
-    caller: Caller,
-    recordId: string,
-    page: { limit: number; cursor?: string | undefined },
-  ): Promise<Static<typeof ReleaseList>>
-}
+export type EventReleases = ReturnType<typeof createEventReleases>
 
 export function createEventReleases(deps: {
   database: Database
@@ -44,7 +26,7 @@ export function createEventReleases(deps: {
   governance: GovernanceLog
   retention: RetentionPolicy
   cursorKey: Buffer
-}): EventReleases {
+}) {
   const { database, clock, governance, retention, cursorKey } = deps
 
   /**
@@ -63,7 +45,17 @@ export function createEventReleases(deps: {
   }
 
   return {
-    create(caller, recordId, { reason, expires_at }) {
+    /**
+     * Creates a release.
+     *
+     * @throws DomainError `validation-failed` for a record of another type, and for an end in the past; `not-found` for
+     *   a record of another type that the caller can neither see nor purge
+     */
+    create(
+      caller: Caller,
+      recordId: string,
+      { reason, expires_at }: Static<typeof ReleaseBody>,
+    ): Promise<ReleaseAnswer> {
       const { tenant } = caller
       const { recordId: releaseId, createdAt: now } = clock.next()
       const expiresAt = expires_at === undefined ? null : requireFuture(expires_at, now)
@@ -89,7 +81,12 @@ export function createEventReleases(deps: {
       })
     },
 
-    async list(caller, recordId, { limit, cursor }) {
+    /** Lists all releases of the record, oldest first, including ended ones. */
+    async list(
+      caller: Caller,
+      recordId: string,
+      { limit, cursor }: { limit: number; cursor?: string | undefined },
+    ): Promise<Static<typeof ReleaseList>> {
       const { tenant } = caller
       const binding = { tenant: tenant.slug, operation: 'listReleases', query: { record_id: recordId } }
       const after = cursor === undefined ? undefined : (openCursor(cursorKey, binding, cursor) as string)

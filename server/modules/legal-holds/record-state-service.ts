@@ -14,15 +14,13 @@ import type { HoldCheck } from './holds-types.ts'
 type RecordStateAnswer = Static<typeof RecordStateSchema>
 
 /** Reports the holds over a record and the end of its recovery period. Record ids are in lower case, as stored. */
-export interface RecordStates {
-  /** Returns the state of a record. Throws `not-found` also for a record that the caller can neither see nor purge. */
-  get(caller: Caller, recordId: string): Promise<RecordStateAnswer>
-}
+export type RecordStates = ReturnType<typeof createRecordStates>
 
-export function createRecordStates(deps: { database: Database; clock: RecordClock; holds: HoldCheck }): RecordStates {
+export function createRecordStates(deps: { database: Database; clock: RecordClock; holds: HoldCheck }) {
   const { database, clock, holds } = deps
   return {
-    get: ({ tenant, scopes }, recordId) =>
+    /** Returns the state of a record. Throws `not-found` also for a record that the caller can neither see nor purge. */
+    get: ({ tenant, scopes }: Caller, recordId: string): Promise<RecordStateAnswer> =>
       database.withTenant(
         tenant.slug,
         async (tx) => {

@@ -26,19 +26,7 @@ interface Tagged<Answer> {
 }
 
 /** Purges and restores records. Record ids are in lower case, as stored. */
-export interface RecordPurger {
-  /**
-   * Purges a record.
-   *
-   * @throws DomainError the errors of `requirePurgeable`
-   */
-  purge(
-    caller: Caller,
-    recordId: string,
-    request: { reason: string; ifMatch?: string | undefined },
-  ): Promise<Tagged<PurgeAnswer>>
-  restore(caller: Caller, recordId: string, request: { ifMatch?: string | undefined }): Promise<Tagged<RestoreAnswer>>
-}
+export type RecordPurger = ReturnType<typeof createRecordPurger>
 
 interface LockedRecord {
   record: StoredRecord
@@ -57,7 +45,7 @@ export function createRecordPurger(deps: {
   governance: GovernanceLog
   holds: HoldCheck
   retention: RetentionPolicy
-}): RecordPurger {
+}) {
   const { database, clock, governance, holds, retention } = deps
 
   /** Returns the record and its state, locked. Checks `If-Match` before any decision about the state. */
@@ -73,7 +61,16 @@ export function createRecordPurger(deps: {
   }
 
   return {
-    purge(caller, recordId, { reason, ifMatch }) {
+    /**
+     * Purges a record.
+     *
+     * @throws DomainError the errors of `requirePurgeable`
+     */
+    purge(
+      caller: Caller,
+      recordId: string,
+      { reason, ifMatch }: { reason: string; ifMatch?: string | undefined },
+    ): Promise<Tagged<PurgeAnswer>> {
       const { tenant, subject } = caller
       return database.withTenant(tenant.slug, async (tx) => {
         const { record, state, micros } = await lockRecord(tx, recordId, ifMatch)
@@ -99,7 +96,11 @@ export function createRecordPurger(deps: {
       })
     },
 
-    restore(caller, recordId, { ifMatch }) {
+    restore(
+      caller: Caller,
+      recordId: string,
+      { ifMatch }: { ifMatch?: string | undefined },
+    ): Promise<Tagged<RestoreAnswer>> {
       const { tenant } = caller
       return database.withTenant(tenant.slug, async (tx) => {
         const { record, state } = await lockRecord(tx, recordId, ifMatch)

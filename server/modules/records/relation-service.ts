@@ -10,20 +10,22 @@ import { findRecord, findRecords, findSizes } from '../../records/record-store.t
 import { type Direction, findEdges, findNeighbours } from './relation-store.ts'
 import { withUnavailable } from './unavailable-content.ts'
 
-export interface RecordRelations {
-  /**
-   * Returns the related records as JSON. The root, an id in lower case, is included even if it is purged, like in GET.
-   * Throws `not-found` if GET would.
-   */
-  related(caller: Caller, root: string, walk: { depth: number; direction: Direction }): Promise<string>
-}
+export type RecordRelations = ReturnType<typeof createRecordRelations>
 
 /** Creates the service that walks related_records breadth first, with one query per hop and direction. */
-export function createRecordRelations(deps: { database: Database; clock: RecordClock }): RecordRelations {
+export function createRecordRelations(deps: { database: Database; clock: RecordClock }) {
   const { database, clock } = deps
 
   return {
-    async related(caller, root, { depth, direction }) {
+    /**
+     * Returns the related records as JSON. The root, an id in lower case, is included even if it is purged, like in GET.
+     * Throws `not-found` if GET would.
+     */
+    async related(
+      caller: Caller,
+      root: string,
+      { depth, direction }: { depth: number; direction: Direction },
+    ): Promise<string> {
       const now = clock.next().createdAt
       const found = await database.withTenant(
         caller.tenant.slug,

@@ -14,22 +14,13 @@ import type { WrittenEvent } from '../webhooks/webhooks-types.ts'
 import type { RecordBody } from './record-body-schemas.ts'
 import type { RecordReceipt, Records } from './records-types.ts'
 
-interface WriteRequest {
-  /** The body as sent. */
-  body: RecordBody
-  path: string
-  idempotencyKey: string | undefined
-}
-
 interface WriteResult {
   receipt: RecordReceipt
   /** Whether this is the response to an earlier call with the same key. */
   replayed: boolean
 }
 
-export interface RecordWriting {
-  write(caller: Caller, request: WriteRequest): Promise<WriteResult>
-}
+export type RecordWriting = ReturnType<typeof createRecordWriting>
 
 export function createRecordWriting(deps: {
   database: Database
@@ -37,7 +28,7 @@ export function createRecordWriting(deps: {
   idempotency: Idempotency
   skills: SkillRegistry
   governance: ClientEvents
-}): RecordWriting {
+}) {
   const { database, records, idempotency, skills, governance } = deps
 
   async function requireReferences(tx: TenantTx, draft: RecordDraft): Promise<void> {
@@ -56,12 +47,17 @@ export function createRecordWriting(deps: {
   }
 
   return {
-    async write(caller, { body, path, idempotencyKey }) {
+    /** @param request.body the body as sent */
+    async write(
+      caller: Caller,
+      request: { body: RecordBody; path: string; idempotencyKey: string | undefined },
+    ): Promise<WriteResult> {
+      const { body, path, idempotencyKey } = request
       const { tenant } = caller
       const draft = draftOf(body, caller.subject)
-      const request = await idempotency.requestOf(tenant.slug, idempotencyKey, path, body as unknown as JsonValue)
+      const keyed = await idempotency.requestOf(tenant.slug, idempotencyKey, path, body as unknown as JsonValue)
       return idempotency.once<WriteResult>(
-        request,
+        keyed,
         async (claim) => {
           const sealed = tenant.mode === 'B' ? undefined : await records.sealer.seal(tenant, [draft])
           const record = await database.withTenant(tenant.slug, async (tx) => {

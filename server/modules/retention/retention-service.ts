@@ -12,21 +12,13 @@ import type { RetentionBody } from './retention-schemas.ts'
 import { findRetention, findRetentionEvent, inOrder, saveRetention } from './retention-store.ts'
 import type { RetentionRule, RetentionRules } from './retention-types.ts'
 
-export interface Retention {
-  get(tenant: Tenant): Promise<RetentionRules>
-  /**
-   * Replaces all rules. Without `four_eyes`, that setting is unchanged.
-   *
-   * @throws DomainError `validation-failed` for rules that contradict themselves or each other
-   */
-  replace(caller: Caller, body: Static<typeof RetentionBody>): Promise<RetentionRules>
-}
+export type Retention = ReturnType<typeof createRetention>
 
 export function createRetention(deps: {
   database: Database
   governance: GovernanceLog
   verifiedEvents: VerifiedEvents
-}): Retention {
+}) {
   const { database, governance, verifiedEvents } = deps
 
   /** Returns whether a verified event records the rules. The absence of rules needs no event. */
@@ -37,9 +29,14 @@ export function createRetention(deps: {
   }
 
   return {
-    get: (tenant) => database.withTenant(tenant.slug, findRetention, { readOnly: true }),
+    get: (tenant: Tenant) => database.withTenant(tenant.slug, findRetention, { readOnly: true }),
 
-    replace(caller, body) {
+    /**
+     * Replaces all rules. Without `four_eyes`, that setting is unchanged.
+     *
+     * @throws DomainError `validation-failed` for rules that contradict themselves or each other
+     */
+    replace(caller: Caller, body: Static<typeof RetentionBody>): Promise<RetentionRules> {
       requireSound(body.rules)
       const { tenant } = caller
       const rules = inOrder(body.rules)
