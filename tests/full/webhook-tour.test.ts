@@ -221,6 +221,9 @@ test('while the secret is rotated, both the new and the former verify', async ()
   }
   expect(String(headers['x-service-signature'])).toMatch(/^t=\d+,v1=[0-9a-f]{64},v1=[0-9a-f]{64}$/)
   expect(Date.parse((await client.get<Body>(own)).former_secret_until)).toBeGreaterThan(Date.now() + 23 * 3_600_000)
+  // The event of the test message: it would fail, too, once the receiver refuses.
+  const isEvent = ({ body }: { body: Body }) => body.data.details?.change === 'webhook_tested'
+  await endpoint.until(() => endpoint.received.slice(from).some(isEvent))
 })
 
 const custom = async (step: number) =>
