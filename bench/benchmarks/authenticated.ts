@@ -2,13 +2,12 @@
 // handlers without any of it, in one process. See ../README.md.
 import { startReference } from '../baselines/start-reference.ts'
 import { accessToken, type BenchTenant, durability, scopes, startBenchHub } from '../support/bench-hub.ts'
-import { type Load, sendSingles } from '../support/closed-loop.ts'
-import { type CpuShares, cpuShares, cpuTimes } from '../support/cpu-times.ts'
-import { type Outcome, type Row, type Run, runFigure } from '../support/figure.ts'
+import { sendSingles } from '../support/closed-loop.ts'
+import { loadColumns, type MeasuredLoad, measureLoad } from '../support/cpu-times.ts'
+import { outcomeOf, type Run, runFigure } from '../support/figure.ts'
 import { startProfile } from '../support/profile.ts'
 import { logProgress } from '../support/progress.ts'
 import { sampleBatches } from '../support/sample-events.ts'
-import { median, rounded, spreadOf } from '../support/statistics.ts'
 
 const target = 10
 const pageSize = 50
@@ -17,11 +16,6 @@ interface Handler {
   name: string
   path: string
   connections: number
-}
-
-interface Phase {
-  load: Load
-  cpu: CpuShares
 }
 
 /** The two ways to reach the same handler. */
@@ -46,23 +40,18 @@ async function measure(run: Run) {
     { name: 'a handler that does nothing', path: '/api/v1/telemetry/prices', connections: 16 },
   ]
   const processes = { pid: server.pid, postgresPid: hub.postgresPid }
-  const send = async ({ path, connections }: Handler, way: Way, seconds: number): Promise<Phase> => {
-    const before = cpuTimes(processes)
-    const load = await sendSingles([], {
-      url: server.url,
-      path: way === 'open' ? `/open${path}` : path,
-      // Without authentication, the headers are ignored, but still sent and parsed.
-      headers,
-      connections,
-      seconds,
-      expectedStatus: 200,
-    })
-    return { load, cpu: cpuShares(before, cpuTimes(processes), load.answered) }
+  const send = async ({ path, connections }: Handler, way: Way, seconds: number) => {
+    const options = { url: server.url, connections, seconds, expectedStatus: 200 }
+    // Without authentication, the headers are ignored, but still sent and parsed.
+    const request = { path: way === 'open' ? `/open${path}` : path, headers }
+    return measureLoad(processes, () => sendSingles([], { ...options, ...request }))
   }
 
   logProgress(`warming up each for ${run.warmUpSeconds / 4} s`)
   for (const handler of handlers) for (const way of ways) await send(handler, way, run.warmUpSeconds / 4)
-  const phases = new Map(handlers.map(({ name }) => [name, { open: [] as Phase[], authenticated: [] as Phase[] }]))
+  const phases = new Map(
+    handlers.map(({ name }) => [name, { open: [] as MeasuredLoad[], authenticated: [] as MeasuredLoad[] }]),
+  )
   profile.begin()
   for (let round = 1; round <= run.rounds; round++) {
     for (const handler of handlers) {
@@ -77,36 +66,19 @@ async function measure(run: Run) {
   await hub.stop()
   await profile.show(server.pid)
 
-  const outcomes = handlers.map(({ name }): Outcome => {
+  const outcomes = handlers.map(({ name }) => {
     const { open, authenticated } = phases.get(name)!
-    const { median: value, ...spread } = spreadOf(
-      authenticated.map(({ load }, at) => 100 * (open[at]!.load.perSecond / load.perSecond - 1)),
-    )
-    return {
+    const percents = authenticated.map(({ load }, at) => 100 * (open[at]!.load.perSecond / load.perSecond - 1))
+    return outcomeOf(percents, {
       figure: `time for each authenticated request: ${name}`,
       reference: 'the same handler without authentication',
       unit: '% more',
-      value,
-      spread,
       bound: 'max',
       target,
-    }
+    })
   })
   const rows = handlers.flatMap(({ name }) =>
-    ways.map((way): Row => {
-      const all = phases.get(name)![way]
-      const of = (pick: (one: Phase) => number) => rounded(median(all.map(pick)))
-      return {
-        handler: name,
-        way,
-        'per second': Math.round(median(all.map(({ load }) => load.perSecond))),
-        'p50 ms': of(({ load }) => load.latencyMs.p50),
-        'p99 ms': of(({ load }) => load.latencyMs.p99),
-        'server µs': of(({ cpu }) => cpu.node),
-        'PostgreSQL µs': of(({ cpu }) => cpu.postgres),
-        'load µs': of(({ cpu }) => cpu.load),
-      }
-    }),
+    ways.map((way) => ({ handler: name, way, ...loadColumns(phases.get(name)![way]) })),
   )
   return {
     outcomes,

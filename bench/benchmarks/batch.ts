@@ -4,7 +4,7 @@ import { AcknowledgedIds } from '../support/acknowledged-ids.ts'
 import { durability, startBenchHub } from '../support/bench-hub.ts'
 import { sendInTurn } from '../support/closed-loop.ts'
 import { type CpuShares, cpuShares, cpuTimes } from '../support/cpu-times.ts'
-import { type Outcome, type Run, runFigure } from '../support/figure.ts'
+import { outcomeOf, type Run, runFigure } from '../support/figure.ts'
 import { keyChoices } from '../support/key-choices.ts'
 import { startProfile } from '../support/profile.ts'
 import { logProgress } from '../support/progress.ts'
@@ -85,19 +85,16 @@ async function measure(run: Run) {
   await hub.stop()
   await profile.show(hub.pid)
 
-  const outcomes = variants.map(({ name }): Outcome => {
-    const { median: value, ...spread } = spreadOf(ingests.get(name)!.map(({ ratio }) => ratio))
-    return {
-      figure: `batch ingest, events/s, ${name}`,
-      reference: 'raw COPY by 2 clients, rows/s',
-      unit: '×',
-      value,
-      spread,
-      bound: 'min',
-      target: 0.55,
-      stretch: 0.65,
-    }
-  })
+  const outcomes = variants.map(({ name }) =>
+    outcomeOf(
+      ingests.get(name)!.map(({ ratio }) => ratio),
+      {
+        figure: `batch ingest, events/s, ${name}`,
+        reference: 'raw COPY by 2 clients, rows/s',
+        ...{ unit: '×', bound: 'min', target: 0.55, stretch: 0.65 },
+      },
+    ),
+  )
   const rate = (values: number[]) => Math.round(median(values))
   const rows = variants.map(({ name }) => {
     const all = ingests.get(name)!

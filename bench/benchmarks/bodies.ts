@@ -1,5 +1,6 @@
 // Measures the longest time for which one request within its bounds blocks the event loop, and memory under hostile
 // bodies. See ../README.md.
+
 import { loadavg } from 'node:os'
 import { gzipSync } from 'node:zlib'
 import { Agent, request } from 'undici'
@@ -7,10 +8,45 @@ import { startBenchHub } from '../support/bench-hub.ts'
 import { type Row, type Run, runFigure } from '../support/figure.ts'
 import { type HeavyRequest, heavySettings, prepareHeavyRequests } from '../support/heavy-requests.ts'
 import { underHostileBodies } from '../support/hostile-bodies.ts'
-import { freePort, inspectProcess } from '../support/inspector.ts'
+import { freePort, type Inspector, inspectProcess } from '../support/inspector.ts'
 import { logProgress } from '../support/progress.ts'
 import { median, rounded } from '../support/statistics.ts'
-import { watchTurns } from '../support/turn-watch.ts'
+
+/**
+ * Measures the processor time of the main thread in each turn of the event loop. Unlike the delay of a timer, it
+ * excludes the time for which another process had the core.
+ */
+const script = `globalThis.turns = (() => {
+  let longest = 0
+  let before = 0
+  let running = false
+  const nowMs = () => { const { user, system } = process.threadCpuUsage(); return (user + system) / 1000 }
+  const look = () => {
+    const now = nowMs()
+    longest = Math.max(longest, now - before)
+    before = now
+    if (running) setImmediate(look)
+  }
+  return {
+    begin() { longest = 0; before = nowMs(); running = true; setImmediate(look) },
+    end() { running = false; look(); return longest },
+  }
+})()`
+
+/** Measures turns of the event loop of another process. */
+interface TurnWatch {
+  begin(): Promise<void>
+  /** Returns the longest turn since `begin`, in milliseconds of processor time. */
+  end(): Promise<number>
+}
+
+async function watchTurns(inspector: Inspector): Promise<TurnWatch> {
+  await inspector.evaluate(script)
+  return {
+    begin: () => inspector.evaluate('globalThis.turns.begin()'),
+    end: () => inspector.evaluate<number>('globalThis.turns.end()'),
+  }
+}
 
 const idleMs = 2000
 const targetMs = 50

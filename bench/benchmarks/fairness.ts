@@ -3,9 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Pool } from 'undici'
 import { type BenchTenant, durability } from '../support/bench-hub.ts'
 import { type Load, sendInTurn } from '../support/closed-loop.ts'
-import { type Outcome, type Row, type Run, runFigure } from '../support/figure.ts'
+import { outcomeOf, type Row, type Run, runFigure } from '../support/figure.ts'
 import { logProgress } from '../support/progress.ts'
-import { median, quantile, rounded, spreadOf } from '../support/statistics.ts'
+import { median, quantile, rounded } from '../support/statistics.ts'
 import { lastDays, summaryPath } from '../support/summary.ts'
 import { openFilled } from '../support/two-sizes.ts'
 
@@ -51,16 +51,12 @@ async function measure(run: Run) {
   const oneMs = await timeOf(hub.url, path, tenant)
   await hub.stop()
 
-  const { median: value, ...spread } = spreadOf(beside.map((phase, at) => p95(phase) / p95(alone[at]!)))
-  const outcome: Outcome = {
+  const ratios = beside.map((phase, at) => p95(phase) / p95(alone[at]!))
+  const outcome = outcomeOf(ratios, {
     figure: `p95 of a neighbour's page of 50 records beside ${parallelSummaries} parallel summaries by user and hour`,
     reference: 'the same alone',
-    unit: '×',
-    value,
-    spread,
-    bound: 'max',
-    target,
-  }
+    ...{ unit: '×', bound: 'max', target },
+  })
   const answeredMs = crowds.flatMap((crowd) => crowd.answeredMs)
   return {
     outcomes: [outcome],

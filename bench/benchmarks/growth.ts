@@ -2,11 +2,11 @@
 import { AcknowledgedIds } from '../support/acknowledged-ids.ts'
 import { durability } from '../support/bench-hub.ts'
 import { sendInTurn } from '../support/closed-loop.ts'
-import { type Outcome, type Row, type Run, runFigure, type StoreCheck } from '../support/figure.ts'
+import { outcomeOf, type Row, type Run, runFigure, type StoreCheck } from '../support/figure.ts'
 import { type PageQuery, pageQueries, writeOwnEvents } from '../support/page-queries.ts'
 import { logProgress } from '../support/progress.ts'
 import { sampleBatches } from '../support/sample-events.ts'
-import { median, quantile, rounded, spreadOf } from '../support/statistics.ts'
+import { median, quantile, rounded } from '../support/statistics.ts'
 import { checkEvents } from '../support/summary.ts'
 import { type FilledHub, openFilled, openSize, recordsOf, type Size, sizeFlags } from '../support/two-sizes.ts'
 
@@ -27,27 +27,19 @@ async function measure(run: Run) {
   const ingest = await measureIngest(run, large)
 
   const p99 = (values: readonly number[]) => quantile(values, 0.99)
-  const pageRatios = spreadOf(pages.large.map(({ all }, round) => p99(all) / p99(pages.small[round]!.all)))
-  const ingestRatios = spreadOf(ingest.large.map((rate, round) => rate / ingest.small[round]!))
-  const outcomes: Outcome[] = [
-    {
+  const pageRatios = pages.large.map(({ all }, round) => p99(all) / p99(pages.small[round]!.all))
+  const ingestRatios = ingest.large.map((rate, round) => rate / ingest.small[round]!)
+  const outcomes = [
+    outcomeOf(pageRatios, {
       figure: `p99 of a page of 50 records, ${large.records} stored`,
       reference: `the same with ${small.records}`,
-      unit: '×',
-      value: pageRatios.median,
-      spread: { min: pageRatios.min, max: pageRatios.max },
-      bound: 'max',
-      target: 1.3,
-    },
-    {
+      ...{ unit: '×', bound: 'max', target: 1.3 },
+    }),
+    outcomeOf(ingestRatios, {
       figure: `batch ingest, events/s, ${large.records} stored`,
       reference: `the same with ${small.records}`,
-      unit: '×',
-      value: ingestRatios.median,
-      spread: { min: ingestRatios.min, max: ingestRatios.max },
-      bound: 'min',
-      target: 0.85,
-    },
+      ...{ unit: '×', bound: 'min', target: 0.85 },
+    }),
   ]
   const names = [...pages.small[0]!.byFilter.keys()]
   const of = (size: Size, name: string) => pages[size].flatMap(({ byFilter }) => byFilter.get(name)!)

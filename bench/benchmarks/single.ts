@@ -5,13 +5,13 @@ import { createTwin } from '../baselines/twin-table.ts'
 import { AcknowledgedIds } from '../support/acknowledged-ids.ts'
 import { durability, startBenchHub } from '../support/bench-hub.ts'
 import { type Load, sendSingles } from '../support/closed-loop.ts'
-import { type CpuShares, cpuShares, cpuTimes } from '../support/cpu-times.ts'
-import { type Outcome, type Row, type Run, runFigure } from '../support/figure.ts'
+import { loadColumns, type MeasuredLoad, measureLoad } from '../support/cpu-times.ts'
+import { outcomeOf, type Run, runFigure } from '../support/figure.ts'
 import { keyChoices } from '../support/key-choices.ts'
 import { startProfile } from '../support/profile.ts'
 import { logProgress } from '../support/progress.ts'
 import { sampleSingles } from '../support/sample-events.ts'
-import { median, rounded, spreadOf } from '../support/statistics.ts'
+import { spreadOf } from '../support/statistics.ts'
 import { checkEvents } from '../support/summary.ts'
 
 const connections = 64
@@ -65,14 +65,13 @@ async function measure(run: Run) {
 
   logProgress(`warming up each for ${run.warmUpSeconds} s`)
   for (const { send } of subjects) await send(run.warmUpSeconds)
-  const loads = new Map<string, { load: Load; cpu: CpuShares }[]>(subjects.map(({ name }) => [name, []]))
+  const loads = new Map<string, MeasuredLoad[]>(subjects.map(({ name }) => [name, []]))
   profile.begin()
   for (let round = 1; round <= run.rounds; round++) {
     for (const { name, pid, send } of subjects) {
-      const processes = { pid, postgresPid: hub.postgresPid }
-      const before = cpuTimes(processes)
-      const load = await send(run.seconds)
-      loads.get(name)!.push({ load, cpu: cpuShares(before, cpuTimes(processes), load.answered) })
+      const measured = await measureLoad({ pid, postgresPid: hub.postgresPid }, () => send(run.seconds))
+      const { load } = measured
+      loads.get(name)!.push(measured)
       logProgress(`round ${round}: ${name}: ${Math.round(load.perSecond)} requests/s, p99 ${load.latencyMs.p99} ms`)
     }
   }
@@ -87,35 +86,14 @@ async function measure(run: Run) {
     [
       { reference: echoName, target: 0.35 },
       { reference: plainName, target: 4 },
-    ].map((against): Outcome => {
-      const other = rates(against.reference)
-      const { median: value, ...spread } = spreadOf(
-        rates(`single ingest, ${name}`).map((rate, at) => rate / other[at]!),
-      )
-      return {
-        figure: `single ingest, requests/s, ${name}`,
-        reference: `${against.reference}, requests/s`,
-        unit: '×',
-        value,
-        spread,
-        bound: 'min',
-        target: against.target,
-      }
+    ].map(({ reference, target }) => {
+      const other = rates(reference)
+      const ratios = rates(`single ingest, ${name}`).map((rate, at) => rate / other[at]!)
+      const facts = { figure: `single ingest, requests/s, ${name}`, reference: `${reference}, requests/s` }
+      return outcomeOf(ratios, { ...facts, unit: '×', bound: 'min', target })
     }),
   )
-  const rows = subjects.map(({ name }): Row => {
-    const all = loads.get(name)!
-    const of = (pick: (one: { load: Load; cpu: CpuShares }) => number) => rounded(median(all.map(pick)))
-    return {
-      what: name,
-      'per second': Math.round(median(rates(name))),
-      'p50 ms': of(({ load }) => load.latencyMs.p50),
-      'p99 ms': of(({ load }) => load.latencyMs.p99),
-      'server µs': of(({ cpu }) => cpu.node),
-      'PostgreSQL µs': of(({ cpu }) => cpu.postgres),
-      'load µs': of(({ cpu }) => cpu.load),
-    }
-  })
+  const rows = subjects.map(({ name }) => ({ what: name, ...loadColumns(loads.get(name)!) }))
   return {
     outcomes,
     tables: { [`Single ingest, ${connections} connections (CPU time per request)`]: rows },

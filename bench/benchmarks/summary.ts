@@ -3,10 +3,10 @@
 import { AcknowledgedIds } from '../support/acknowledged-ids.ts'
 import { durability } from '../support/bench-hub.ts'
 import { sendInTurn } from '../support/closed-loop.ts'
-import { type Outcome, type Row, type Run, runFigure } from '../support/figure.ts'
+import { type Outcome, outcomeOf, type Row, type Run, runFigure } from '../support/figure.ts'
 import { logProgress } from '../support/progress.ts'
 import { sampleBatches, sampleEvent } from '../support/sample-events.ts'
-import { median, quantile, rounded, spreadOf } from '../support/statistics.ts'
+import { median, quantile, rounded } from '../support/statistics.ts'
 import { checkEvents, lastDays, readSummary, summaryPath } from '../support/summary.ts'
 import { type FilledHub, openSize, type Size, sizeFlags } from '../support/two-sizes.ts'
 
@@ -48,17 +48,15 @@ async function measure(run: Run) {
   checks.push(visibility.check)
 
   const { small: few, large: many } = measured.get(headline)!
-  const { median: value, ...spread } = spreadOf(many.p50.map((ms, at) => ms / few.p50[at]!))
   const outcomes: Outcome[] = [
-    {
-      figure: `summary of 30 days by skill, ${large.records} events`,
-      reference: `the same of ${small.records} events`,
-      unit: '×',
-      value,
-      spread: { min: spread.min, max: spread.max },
-      bound: 'max',
-      target: 1.5,
-    },
+    outcomeOf(
+      many.p50.map((ms, at) => ms / few.p50[at]!),
+      {
+        figure: `summary of 30 days by skill, ${large.records} events`,
+        reference: `the same of ${small.records} events`,
+        ...{ unit: '×', bound: 'max', target: 1.5 },
+      },
+    ),
     {
       figure: 'event visible in the summary after its 201, p99',
       reference: 'none',

@@ -1,14 +1,57 @@
 // Measures tokens by client credentials, against the package `oidc-provider` and a bare echo of the same form. See
 // ../README.md.
+
+import { createRemoteJWKSet, jwtVerify } from 'jose'
 import { startReference } from '../baselines/start-reference.ts'
 import { durability, scopes, startBenchHub } from '../support/bench-hub.ts'
-import { type Load, sendSingles } from '../support/closed-loop.ts'
-import { type CpuShares, cpuShares, cpuTimes } from '../support/cpu-times.ts'
-import { type Row, type Run, runFigure } from '../support/figure.ts'
+import { sendSingles } from '../support/closed-loop.ts'
+import { loadColumns, type MeasuredLoad, measureLoad } from '../support/cpu-times.ts'
+import { outcomeOf, type Run, runFigure } from '../support/figure.ts'
 import { startProfile } from '../support/profile.ts'
 import { logProgress } from '../support/progress.ts'
-import { median, rounded, spreadOf } from '../support/statistics.ts'
-import { keptOneIn, sampleTokens } from '../support/token-sample.ts'
+import { median, rounded } from '../support/statistics.ts'
+
+/** One response of this many is kept. */
+const keptOneIn = 500
+const tokensMin = 5
+
+interface TokenSample {
+  /** Takes a response of a token endpoint. */
+  add(answer: Buffer): void
+  /**
+   * Verifies every kept token against the keys that the server publishes.
+   *
+   * @returns their number
+   * @throws Error if one is not an ES256 access token (RFC 9068) with these scopes, occurs twice, or there are too few
+   */
+  verify(server: { jwksUri: string; scope: string }): Promise<number>
+}
+
+function sampleTokens(): TokenSample {
+  const tokens: string[] = []
+  let seen = 0
+  return {
+    add(answer) {
+      if (seen++ % keptOneIn > 0) return
+      const token = /"access_token":"([^"]+)"/.exec(answer.toString())?.[1]
+      // The load generator delivers a response in two pieces if a network read ended inside it.
+      if (token === undefined) seen--
+      else tokens.push(token)
+    },
+    async verify({ jwksUri, scope }) {
+      const keys = createRemoteJWKSet(new URL(jwksUri))
+      const ids = new Set<unknown>()
+      for (const token of tokens) {
+        const { payload } = await jwtVerify(token, keys, { algorithms: ['ES256'], typ: 'at+jwt' })
+        if (payload.scope !== scope) throw new Error(`a token has the scopes ${payload.scope}, not ${scope}`)
+        ids.add(payload.jti)
+      }
+      if (ids.size < tokens.length) throw new Error('a token was issued twice')
+      if (ids.size < tokensMin) throw new Error(`only ${ids.size} tokens could be looked at`)
+      return ids.size
+    },
+  }
+}
 
 const connections = 64
 const target = 2
@@ -39,23 +82,22 @@ async function measure(run: Run) {
     { name: hubName, server: hub, path: '/api/v1/oauth/token', sample: samples.hub },
   ]
   const send = async ({ server, path, sample }: (typeof subjects)[number], seconds: number) => {
-    const processes = { pid: server.pid, postgresPid: hub.postgresPid }
-    const before = cpuTimes(processes)
-    const load = await sendSingles(Array<string>(connections).fill(form), {
-      url: server.url,
-      path,
-      headers: { 'content-type': 'application/x-www-form-urlencoded' },
-      connections,
-      seconds,
-      expectedStatus: 200,
-      ...(sample && { onAnswer: sample.add }),
-    })
-    return { load, cpu: cpuShares(before, cpuTimes(processes), load.answered) }
+    return measureLoad({ pid: server.pid, postgresPid: hub.postgresPid }, () =>
+      sendSingles(Array<string>(connections).fill(form), {
+        url: server.url,
+        path,
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+        connections,
+        seconds,
+        expectedStatus: 200,
+        ...(sample && { onAnswer: sample.add }),
+      }),
+    )
   }
 
   logProgress(`warming up each for ${run.warmUpSeconds} s`)
   for (const subject of subjects) await send(subject, run.warmUpSeconds)
-  const loads = new Map<string, { load: Load; cpu: CpuShares }[]>(subjects.map(({ name }) => [name, []]))
+  const loads = new Map<string, MeasuredLoad[]>(subjects.map(({ name }) => [name, []]))
   profile.begin()
   for (let round = 1; round <= run.rounds; round++) {
     for (const subject of subjects) {
@@ -74,31 +116,21 @@ async function measure(run: Run) {
   await profile.show(hub.pid)
 
   const rates = (name: string) => loads.get(name)!.map(({ load }) => load.perSecond)
-  const ratio = (name: string, to: string) => spreadOf(rates(name).map((rate, at) => rate / rates(to)[at]!))
-  const { median: value, ...spread } = ratio(hubName, providerName)
-  const rows = subjects.map(({ name }): Row => {
-    const of = (pick: (one: { load: Load; cpu: CpuShares }) => number) => rounded(median(loads.get(name)!.map(pick)))
-    return {
-      what: name,
-      'per second': Math.round(median(rates(name))),
-      'of the echo': ratio(name, echoName).median,
-      'p50 ms': of(({ load }) => load.latencyMs.p50),
-      'p99 ms': of(({ load }) => load.latencyMs.p99),
-      'server µs': of(({ cpu }) => cpu.node),
-      'load µs': of(({ cpu }) => cpu.load),
-    }
-  })
+  const ratios = (name: string, to: string) => rates(name).map((rate, at) => rate / rates(to)[at]!)
+  const rows = subjects.map(({ name }) => ({
+    what: name,
+    'of the echo': rounded(median(ratios(name, echoName))),
+    ...loadColumns(loads.get(name)!),
+  }))
   return {
     outcomes: [
-      {
+      outcomeOf(ratios(hubName, providerName), {
         figure: 'tokens by client credentials, ES256, tokens/s',
         reference: `${providerName}, tokens/s`,
-        unit: '×' as const,
-        value,
-        spread,
-        bound: 'min' as const,
+        unit: '×',
+        bound: 'min',
         target,
-      },
+      }),
     ],
     tables: { [`Token requests, ${connections} connections (CPU time per request)`]: rows },
     remarks: [

@@ -1,5 +1,7 @@
 // Reads CPU time of a server's processes from /proc. Works on Linux; elsewhere the results omit it.
 import { readdirSync, readFileSync } from 'node:fs'
+import type { Load } from './closed-loop.ts'
+import { median, rounded } from './statistics.ts'
 
 /** Clock ticks are 10 ms on every Linux that Node runs on. */
 const microsPerTick = 10_000
@@ -31,6 +33,35 @@ export function cpuTimes(server: { pid: number; postgresPid: number }): CpuTimes
 export function cpuShares(before: CpuTimes, after: CpuTimes, units: number): CpuShares {
   const share = (name: keyof CpuTimes) => Number(((after[name] - before[name]) / units).toFixed(1))
   return { node: share('node'), postgres: share('postgres'), load: share('load') }
+}
+
+/** A load and the CPU time for each of its requests. */
+export interface MeasuredLoad {
+  load: Load
+  cpu: CpuShares
+}
+
+/** @param server as in {@link cpuTimes} */
+export async function measureLoad(
+  server: { pid: number; postgresPid: number },
+  send: () => Promise<Load>,
+): Promise<MeasuredLoad> {
+  const before = cpuTimes(server)
+  const load = await send()
+  return { load, cpu: cpuShares(before, cpuTimes(server), load.answered) }
+}
+
+/** Returns the medians of several loads, as columns of a table. */
+export function loadColumns(loads: readonly MeasuredLoad[]): Record<string, number> {
+  const of = (pick: (one: MeasuredLoad) => number) => rounded(median(loads.map(pick)))
+  return {
+    'per second': Math.round(median(loads.map(({ load }) => load.perSecond))),
+    'p50 ms': of(({ load }) => load.latencyMs.p50),
+    'p99 ms': of(({ load }) => load.latencyMs.p99),
+    'server µs': of(({ cpu }) => cpu.node),
+    'PostgreSQL µs': of(({ cpu }) => cpu.postgres),
+    'load µs': of(({ cpu }) => cpu.load),
+  }
 }
 
 /** Returns the CPU time of one process, in microseconds since its start. */

@@ -2,10 +2,10 @@
 import { AcknowledgedIds } from './acknowledged-ids.ts'
 import type { BenchHub, BenchTenant } from './bench-hub.ts'
 import { sendInTurn } from './closed-loop.ts'
-import type { Outcome, Row, Run, StoreCheck } from './figure.ts'
+import { type Outcome, outcomeOf, type Row, type Run, type StoreCheck } from './figure.ts'
 import { logProgress } from './progress.ts'
 import { sampleBatches } from './sample-events.ts'
-import { median, rounded, spreadOf } from './statistics.ts'
+import { median, rounded } from './statistics.ts'
 import { checkEvents } from './summary.ts'
 import type { WebhookStage } from './webhook-stage.ts'
 
@@ -75,12 +75,13 @@ export async function measureBurden(
     const left = (await stage.pending([tenant.slug])) - waitingBefore
     await stage.setEnabled(tenant.slug, webhookId, false)
     const slower = without.map((rate, at) => 100 * (1 - beside[at]! / rate))
-    const { median: value, ...spread } = spreadOf(slower)
-    outcomes.push({
-      figure: `slowdown of batch ingest by ${pending} deliveries that wait for a receiver ${name}`,
-      reference: 'the same while its endpoint is disabled',
-      ...{ unit: '%', value, spread, bound: 'max', target: 10 },
-    })
+    outcomes.push(
+      outcomeOf(slower, {
+        figure: `slowdown of batch ingest by ${pending} deliveries that wait for a receiver ${name}`,
+        reference: 'the same while its endpoint is disabled',
+        ...{ unit: '%', bound: 'max', target: 10 },
+      }),
+    )
     rows.push({
       'deliveries wait for a receiver': name,
       'events/s without': rounded(median(without)),

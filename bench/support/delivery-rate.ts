@@ -3,10 +3,10 @@ import { createHmac, randomUUID } from 'node:crypto'
 import { Agent, request } from 'undici'
 import type { BenchHub } from './bench-hub.ts'
 import { type CpuShares, cpuShares, cpuTimes, processMicros } from './cpu-times.ts'
-import type { Outcome, Row, Run } from './figure.ts'
+import { type Outcome, outcomeOf, type Row, type Run } from './figure.ts'
 import type { Profile } from './profile.ts'
 import { logProgress } from './progress.ts'
-import { median, rounded, spreadOf } from './statistics.ts'
+import { median, rounded } from './statistics.ts'
 import { sampleData, type WebhookStage } from './webhook-stage.ts'
 
 /** Concurrency of the service for one endpoint, and of the plain posts. */
@@ -76,15 +76,14 @@ export async function measureRate(
   profile.end()
   await stage.setEnabled(tenant, webhookId, false)
   const ratioOf = ({ delivered, plain }: Round) => delivered.perSecond / plain.perSecond
-  const { median: value, ...spread } = spreadOf(rounds.map(ratioOf))
   const of = (pick: (round: Round) => number) => rounded(median(rounds.map(pick)))
   return {
     outcomes: [
-      {
+      outcomeOf(rounds.map(ratioOf), {
         figure: `deliveries/s of ${messages} messages, from the outbox to a receiver`,
         reference: 'plain undici posts/s',
-        ...{ unit: '×', value, spread, bound: 'min', target: 0.3 },
-      },
+        ...{ unit: '×', bound: 'min', target: 0.3 },
+      }),
     ],
     rows: [
       {

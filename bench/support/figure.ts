@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { cleanUp } from './cleanup.ts'
 import { logProgress } from './progress.ts'
-import { rounded, type Spread } from './statistics.ts'
+import { rounded, type Spread, spreadOf } from './statistics.ts'
 
 export type Row = Record<string, string | number | boolean>
 
@@ -21,6 +21,12 @@ export interface Outcome {
   bound: 'min' | 'max'
   target: number
   stretch?: number
+}
+
+/** Returns the outcome of several rounds: their median and spread. */
+export function outcomeOf(values: readonly number[], facts: Omit<Outcome, 'value' | 'spread'>): Outcome {
+  const { median: value, min, max } = spreadOf(values)
+  return { ...facts, value, spread: { min, max } }
 }
 
 /** Result of looking up the events that were answered with 201. */
