@@ -1,6 +1,5 @@
 import type { DemoDecision } from './record-types.ts'
-import { storyDecisions } from './story-decisions.ts'
-import { tradeDecisions } from './trade-decisions.ts'
+import { storyDecisions, tradeDecisions } from './trade-decisions.ts'
 import { workDecisions } from './work-decisions.ts'
 
 /** Decisions of the company, each with its sources. */
