@@ -1,3 +1,4 @@
+import type { SkillState } from '../../../contract/literals.ts'
 import type { Timestamp } from './timestamp.ts'
 
 /** Tables of skills, packs and grants, and of their distribution to the platforms. */
@@ -5,7 +6,7 @@ export interface SkillTables {
   'hub.skills': {
     tenant_id: string
     skill_id: string
-    state: string
+    state: SkillState
     created_at: Timestamp
     updated_at: Timestamp
   }
@@ -13,7 +14,7 @@ export interface SkillTables {
     tenant_id: string
     skill_id: string
     skill_version: string
-    state: string
+    state: SkillState
     /** Null once its record was erased. */
     name: string | null
     record_id: string

@@ -3,7 +3,7 @@ import { DomainError } from '../../../contract/domain-error.ts'
 import { skillManifestBytesMax } from '../../../contract/limits.ts'
 import { canonicalize, signSkillManifest } from '../../../provenance/index.ts'
 import type { JsonObject, JsonValue } from '../../../provenance/json.ts'
-import type { EntitledSkill } from '../entitlement/grants-types.ts'
+import type { EntitledSkill } from '../entitlement/entitlement-types.ts'
 import type { ProvenanceSigner } from '../keys/keys-types.ts'
 
 /** The skills of a tenant at one time, equal for every connector. */

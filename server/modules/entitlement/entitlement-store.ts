@@ -2,26 +2,12 @@ import type { SkillState } from '../../../contract/literals.ts'
 import { skillsLockClass } from '../../db/advisory-locks.ts'
 import type { TenantTx } from '../../db/database.ts'
 import { decryptContent, isErased } from '../../db/record-encryption.ts'
+import type { TenantTables } from '../../db/schema.ts'
 import { lockTenant } from '../../db/tenant-lock.ts'
 import type { SkillRegistration } from './entitlement-types.ts'
 
-/** A stored skill. `state` is always one of the literals: nothing else is ever written. */
-export interface SkillRow {
-  skill_id: string
-  state: SkillState
-  created_at: string
-  updated_at: string
-}
-
-export interface VersionRow {
-  skill_id: string
-  skill_version: string
-  state: SkillState
-  /** Null once its record is erased. */
-  name: string | null
-  record_id: string
-  created_at: string
-}
+export type SkillRow = Omit<TenantTables['hub.skills'], 'tenant_id'>
+export type VersionRow = Omit<TenantTables['hub.skill_versions'], 'tenant_id'>
 
 /** Serialises changes of one tenant's skills, packs and grants. */
 export async function lockSkills(tx: TenantTx): Promise<void> {

@@ -1,7 +1,9 @@
+import type { Static } from 'typebox'
 import type { SkillState } from '../../../contract/literals.ts'
 import type { TenantTx } from '../../db/database.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
 import type { Actor } from '../governance/governance-types.ts'
+import type { SkillList, SkillSchema } from './entitlement-schemas.ts'
 
 /** A version of a skill that a `skill_definition` record registers. */
 export interface SkillRegistration {
@@ -26,30 +28,8 @@ export interface SkillRegistry {
   allStates(tx: TenantTx): Promise<Map<string, SkillState>>
 }
 
-/** A skill, with the member names of the response. */
-export interface Skill {
-  skill_id: string
-  state: SkillState
-  /** Name of the most recently registered version. */
-  name: string
-  registered_at: string
-  updated_at: string
-  /** Versions in the order of registration. */
-  versions: SkillVersion[]
-}
-
-export interface SkillVersion {
-  skill_version: string
-  state: SkillState
-  name: string
-  record_id: string
-  registered_at: string
-}
-
-export interface SkillPage {
-  items: Skill[]
-  next_cursor: string | null
-}
+export type Skill = Static<typeof SkillSchema>
+type SkillPage = Static<typeof SkillList>
 
 export interface Skills {
   /** Returns a skill. Throws `not-found`. */
@@ -73,3 +53,26 @@ export type ArchetypesRemoved = (
   archetypeIds: readonly string[],
   actor: Actor,
 ) => Promise<void>
+
+/** A published skill in the form that connectors distribute. */
+export interface EntitledSkill {
+  skillId: string
+  /** The most recently registered published version. */
+  skillVersion: string
+  name: string
+  description?: string
+  /** Id of the skill_definition record. */
+  recordId: string
+  /** `sha256:…` of that record. */
+  provenanceHash: string
+  /** Content of the skill from its record; never in Mode C. */
+  manifest?: unknown
+  /** The archetypes it is granted to, sorted. */
+  archetypeIds: readonly string[]
+}
+
+export interface SkillGrants {
+  /** Returns every published skill with its grants, sorted by id. */
+  published(tx: TenantTx): Promise<EntitledSkill[]>
+  counts(tx: TenantTx): Promise<{ published: number; granted: number; grants: number }>
+}

@@ -1,7 +1,17 @@
 import { Type } from 'typebox'
 import { entitlementChecksMax } from '../../../../contract/limits.ts'
 import { patterns } from '../../../../contract/literals.ts'
-import { refusalReasons } from './checks-service.ts'
+
+/** Reasons why a user may not use a skill. The first that applies, in this order, is returned. */
+const refusalReasons = [
+  'user_unknown',
+  'user_deactivated',
+  'skill_unknown',
+  'skill_not_published',
+  'skill_retired',
+  'no_archetype',
+  'not_granted',
+] as const
 
 export const CheckQuery = Type.Object(
   {

@@ -1,36 +1,15 @@
+import type { Static } from 'typebox'
 import type { SkillState } from '../../../../contract/literals.ts'
 import type { Database, TenantTx } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import type { ResolvedUser, UserReferences } from '../../roster/roster-types.ts'
 import { statesOf } from '../entitlement-store.ts'
 import { grantsBetween } from '../grants/grants-store.ts'
+import type { CheckQuery, EntitlementSchema } from './checks-schemas.ts'
 
-/** Reasons why a user may not use a skill. The first that applies, in this order, is returned. */
-export const refusalReasons = [
-  'user_unknown',
-  'user_deactivated',
-  'skill_unknown',
-  'skill_not_published',
-  'skill_retired',
-  'no_archetype',
-  'not_granted',
-] as const
-
-/** A user and a skill to check, with the member names of request and response. */
-export interface EntitlementQuestion {
-  user_id: string
-  skill_id: string
-}
-
-export interface Entitlement extends EntitlementQuestion {
-  allowed: boolean
-  /** Absent if allowed. */
-  reason?: (typeof refusalReasons)[number]
-  /** True if the skill is deprecated but still usable. */
-  deprecated?: true
-  /** The user's archetypes that are granted the skill. */
-  archetype_ids: string[]
-}
+/** A user and a skill to check. */
+type EntitlementQuestion = Static<typeof CheckQuery>
+type Entitlement = Static<typeof EntitlementSchema>
 
 export interface EntitlementChecks {
   /**

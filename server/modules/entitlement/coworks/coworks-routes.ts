@@ -1,7 +1,9 @@
 import type { FastifyInstance } from 'fastify'
+import { DomainError, type PointedError } from '../../../../contract/domain-error.ts'
 import { pageSizeDefault } from '../../../../contract/limits.ts'
 import { PageQuery } from '../../../../contract/request-schemas.ts'
-import type { JsonValue } from '../../../../provenance/json.ts'
+import { isJsonObject, type JsonValue } from '../../../../provenance/json.ts'
+import { errorAt } from '../../../http/body/json-violations.ts'
 import { addRoute } from '../../../http/route.ts'
 import {
   ApplicationBody,
@@ -12,8 +14,7 @@ import {
   CoworkSchema,
   NewCoworkParams,
 } from './coworks-schemas.ts'
-import type { Application, Cowork, Coworks } from './coworks-types.ts'
-import { refusePackContent } from './pack-content-rule.ts'
+import type { Coworks } from './coworks-types.ts'
 
 export function addCoworkRoutes(app: FastifyInstance, coworks: Coworks): void {
   addRoute(
@@ -26,8 +27,7 @@ export function addCoworkRoutes(app: FastifyInstance, coworks: Coworks): void {
     },
     async (request) => {
       const { limit = pageSizeDefault, cursor } = request.query
-      const { items, next_cursor } = await coworks.list(request.caller.tenant, { limit, cursor })
-      return { items: items.map(coworkAnswer), next_cursor }
+      return coworks.list(request.caller.tenant, { limit, cursor })
     },
   )
 
@@ -39,7 +39,7 @@ export function addCoworkRoutes(app: FastifyInstance, coworks: Coworks): void {
       params: CoworkParams,
       response: { 200: CoworkSchema },
     },
-    async (request) => coworkAnswer(await coworks.get(request.caller.tenant, request.params.cowork_id)),
+    async (request) => coworks.get(request.caller.tenant, request.params.cowork_id),
   )
 
   addRoute(
@@ -57,7 +57,7 @@ export function addCoworkRoutes(app: FastifyInstance, coworks: Coworks): void {
       response: { 200: CoworkSchema },
       problems: ['content-not-allowed', 'hub-not-provisioned'],
     },
-    async (request) => coworkAnswer(await coworks.replace(request.caller, request.params.cowork_id, request.body)),
+    async (request) => coworks.replace(request.caller, request.params.cowork_id, request.body),
   )
 
   addRoute(
@@ -85,10 +85,37 @@ export function addCoworkRoutes(app: FastifyInstance, coworks: Coworks): void {
       params: CoworkParams,
       response: { 200: ApplicationSchema },
     },
-    async (request): Promise<Application> => coworks.application(request.caller.tenant, request.params.cowork_id),
+    async (request) => coworks.application(request.caller.tenant, request.params.cowork_id),
   )
 }
 
-function coworkAnswer(cowork: Cowork) {
-  return { ...cowork, skills: [...cowork.skills], archetype_ids: [...cowork.archetype_ids] }
+/** The members that skill_definition records of a Mode C tenant may have. */
+const envelope: ReadonlySet<string> = new Set(['skill_id', 'skill_version', 'name', 'owner'])
+
+/** Maximum number of listed errors. */
+const namedMax = 100
+
+/**
+ * Throws `content-not-allowed` for a pack that a Mode C tenant may not send. Runs before the schema of the body, so
+ * that content is rejected as content regardless of other errors. The schema rejects anything that is not a list of
+ * skills.
+ */
+function refusePackContent(body: JsonValue | undefined): void {
+  const skills = isJsonObject(body) ? body.skills : undefined
+  if (!Array.isArray(skills)) return
+  const errors = skills.flatMap((skill, index) => contentOf(skill, index)).slice(0, namedMax)
+  if (errors.length === 0) return
+  throw new DomainError(
+    'content-not-allowed',
+    'A pack of a tenant in Mode C has skill_id, skill_version, name and owner of its skills; their descriptions and ' +
+      'manifests stay in its own cloud.',
+    { errors },
+  )
+}
+
+function contentOf(skill: JsonValue, index: number): PointedError[] {
+  if (!isJsonObject(skill)) return []
+  return Object.keys(skill)
+    .filter((name) => !envelope.has(name))
+    .map((name) => errorAt(['skills', String(index), name], 'is not allowed in Mode C'))
 }

@@ -1,20 +1,13 @@
 import { coworkPageBytesMax } from '../../../../contract/limits.ts'
 import type { TenantTx } from '../../../db/database.ts'
+import type { TenantTables } from '../../../db/schema.ts'
 import type { Application, CoworkSkill } from './coworks-types.ts'
 
 /** A stored skill. In Mode B everything except id and version is encrypted, and the name is empty. */
 export type StoredSkill = CoworkSkill & { sealed?: string }
 
-export interface CoworkRow {
-  cowork_id: string
-  name: string
-  skills: StoredSkill[]
-  archetype_ids: string[]
-  created_at: string
-  updated_at: string
-  applied_at: string | null
-  application: Application | null
-}
+type StoredCowork = Omit<TenantTables['hub.coworks'], 'tenant_id' | 'applied_by'>
+export type CoworkRow = StoredCowork & { skills: StoredSkill[]; application: Application | null }
 
 const columns = 'cowork_id, name, skills, archetype_ids, created_at, updated_at, applied_at'
 

@@ -1,3 +1,4 @@
+import type { Static } from 'typebox'
 import { DomainError, type PointedError, validationFailed } from '../../../../contract/domain-error.ts'
 import { patterns } from '../../../../contract/literals.ts'
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
@@ -9,6 +10,7 @@ import type { ArchetypeBundle } from '../../roster/roster-types.ts'
 import { lockSkills, statesOf } from '../entitlement-store.ts'
 import type { ArchetypesRemoved, SkillsChanged } from '../entitlement-types.ts'
 import { grantDetails, sortedPairs } from './grant-events.ts'
+import type { ArchetypeGrantsSchema, GrantList } from './grants-schemas.ts'
 import {
   deleteGrants,
   deleteGrantsOfArchetypes,
@@ -20,27 +22,16 @@ import {
 
 const idPattern = new RegExp(patterns.identifier)
 
-/** A grant, with the member names of the response. */
-export interface Grant {
-  archetype_id: string
-  skill_id: string
-  granted_at: string
-  /** The pack that contains the grant; absent for an individual grant. */
-  cowork_id?: string
-}
-
-export interface ArchetypeGrants {
-  archetype_id: string
-  /** Grants in the order of the skills. */
-  grants: Omit<Grant, 'archetype_id'>[]
-}
+type ArchetypeGrants = Static<typeof ArchetypeGrantsSchema>
+type GrantPage = Static<typeof GrantList>
+type Grant = GrantPage['items'][number]
 
 export interface Grants {
   list(
     tenant: Tenant,
     filter: { archetype_id?: string; skill_id?: string },
     page: { limit: number; cursor?: string | undefined },
-  ): Promise<{ items: Grant[]; next_cursor: string | null }>
+  ): Promise<GrantPage>
   /** Returns the grants of an archetype. Like {@link replace}, throws `not-found` for one outside the bundle. */
   ofArchetype(tenant: Tenant, archetypeId: string): Promise<ArchetypeGrants>
   /**

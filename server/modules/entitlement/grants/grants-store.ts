@@ -1,5 +1,6 @@
 import type { TenantTx } from '../../../db/database.ts'
 import type { TenantTables } from '../../../db/schema.ts'
+import { openName, type VersionRow } from '../entitlement-store.ts'
 
 export type GrantRow = Omit<TenantTables['hub.skill_grants'], 'tenant_id'>
 
@@ -101,4 +102,43 @@ export async function deleteGrantsOfArchetypes(tx: TenantTx, archetypeIds: reado
     [tx.tenantId, archetypeIds],
   )
   return rows
+}
+
+/** A published version of a published skill. */
+export type PublishedVersionRow = Pick<VersionRow, 'skill_id' | 'skill_version' | 'name' | 'record_id'>
+
+/** Returns published versions by skill id in byte order, the most recently registered version of each skill first. */
+export async function publishedVersions(tx: TenantTx): Promise<PublishedVersionRow[]> {
+  const { rows } = await tx.client.query<PublishedVersionRow>(
+    `select v.skill_id, v.skill_version, v.name, v.record_id
+     from hub.skills s join hub.skill_versions v on v.tenant_id = $1 and v.skill_id = s.skill_id
+     where s.tenant_id = $1 and s.state = 'published' and v.state = 'published'
+     order by v.skill_id collate "C", v.created_at desc, v.record_id desc`,
+    [tx.tenantId],
+  )
+  return rows.map((row) => ({ ...row, name: openName(tx, row) }))
+}
+
+/** Returns the grants of published skills in the byte order of the archetypes. */
+export async function grantsOfPublished(tx: TenantTx): Promise<{ skill_id: string; archetype_id: string }[]> {
+  const { rows } = await tx.client.query<{ skill_id: string; archetype_id: string }>(
+    `select g.skill_id, g.archetype_id
+     from hub.skills s join hub.skill_grants g on g.tenant_id = $1 and g.skill_id = s.skill_id
+     where s.tenant_id = $1 and s.state = 'published'
+     order by g.archetype_id collate "C"`,
+    [tx.tenantId],
+  )
+  return rows
+}
+
+/** Counts published skills, those granted to some archetype, and their grants. */
+export async function countPublished(tx: TenantTx): Promise<{ published: number; granted: number; grants: number }> {
+  const { rows } = await tx.client.query<{ published: number; granted: number; grants: number }>(
+    `select count(distinct s.skill_id)::int as published, count(distinct g.skill_id)::int as granted,
+       count(g.skill_id)::int as grants
+     from hub.skills s left join hub.skill_grants g on g.tenant_id = $1 and g.skill_id = s.skill_id
+     where s.tenant_id = $1 and s.state = 'published'`,
+    [tx.tenantId],
+  )
+  return rows[0]!
 }

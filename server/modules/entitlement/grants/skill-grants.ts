@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../../../provenance/json.ts'
 import type { TenantTx } from '../../../db/database.ts'
 import type { ReadableRecords } from '../../records/records-types.ts'
-import type { EntitledSkill, SkillGrants } from '../grants-types.ts'
-import { countPublished, grantsOfPublished, type PublishedVersionRow, publishedVersions } from './published-store.ts'
+import type { EntitledSkill, SkillGrants } from '../entitlement-types.ts'
+import { countPublished, grantsOfPublished, type PublishedVersionRow, publishedVersions } from './grants-store.ts'
 
 /** A version whose definition is readable. */
 interface Definition {
