@@ -89,3 +89,11 @@ function isDate(year: number, month: number, day: number): boolean {
   if (month < 1 || month > 12 || day < 1 || day > daysOfMonth[month - 1]!) return false
   return month !== 2 || day < 29 || (year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0))
 }
+
+/**
+ * Returns milliseconds since 1970 with the microseconds as a fraction, so that times compare by the microsecond: a
+ * number distinguishes them until the year 2248.
+ */
+export function exactMs({ epochMs, microsOfMs }: { epochMs: number; microsOfMs: number }): number {
+  return epochMs + microsOfMs / 1000
+}

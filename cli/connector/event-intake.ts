@@ -5,8 +5,7 @@ import { patterns, patternWords } from '../../contract/literals.ts'
 import { problems } from '../../contract/problems.ts'
 import { canonicalize, type JsonValue } from '../../provenance/index.ts'
 import type { Tenant } from '../../server/http/caller.ts'
-import { checkContent, eventsOf } from '../../server/modules/telemetry/ingest/envelope-check.ts'
-import { readEvent } from '../../server/modules/telemetry/ingest/event-check.ts'
+import { checkContent, eventsOf, readEvent } from '../../server/modules/telemetry/ingest/event-check.ts'
 import type { Kept, SpoolIntake, Submission } from './spool-intake.ts'
 
 /** A rejected event of a batch; the same as in the Hub's response. */

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { canonicalize, type JsonObject } from '../../provenance/index.ts'
 import type { CommonMembers } from '../../server/modules/sealing/sealing-types.ts'
-import { eventMembers } from '../../server/modules/telemetry/ingest/event-members.ts'
+import { eventMembers } from '../../server/modules/telemetry/ingest/event-writer.ts'
 import { EventSchema } from '../../server/modules/telemetry/telemetry-schemas.ts'
 
 const common: CommonMembers = {

@@ -5,7 +5,7 @@ import type { Caller, Tenant } from '../../server/http/caller.ts'
 import type { Claim } from '../../server/modules/idempotency/idempotency-types.ts'
 import type { RecordReceipt } from '../../server/modules/records/records-types.ts'
 import { ClaimRefused, type EventWriter, type Submission } from '../../server/modules/telemetry/ingest/event-writer.ts'
-import { createGroupCommit } from '../../server/modules/telemetry/ingest/group-commit.ts'
+import { GroupCommit } from '../../server/modules/telemetry/ingest/group-commit.ts'
 import type { ValidEvent } from '../../server/modules/telemetry/telemetry-types.ts'
 
 /** Groups as they come out, before a writer that does what the test says. */
@@ -52,7 +52,7 @@ function openGroups(rule: (names: string[], patient: boolean) => void = () => {}
     receipts: async () => [],
     missing: async () => new Set(),
   }
-  const groups = createGroupCommit({ writer, stored: (tenantId) => stored.push(tenantId) })
+  const groups = new GroupCommit(writer, (tenantId) => stored.push(tenantId))
   const finish = async () => {
     held.shift()!()
     await turn()

@@ -53,7 +53,7 @@ const event: CountedEvent = {
 function readRows(...texts: string[]): Rows {
   const cells = new Cells()
   for (const text of texts) {
-    for (const { quarter, dimensions, addTo } of readDelta(text)) addTo(cells.figuresOf('all', quarter, dimensions))
+    for (const { quarter, dimensions, addTo } of readDelta(text)) addTo(cells.metricsOf('all', quarter, dimensions))
   }
   return rowsOf(cells)
 }

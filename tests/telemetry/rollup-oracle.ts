@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { microsOfUsd } from '../../contract/money.ts'
 import { LatencySketch, latencyBinOf } from '../../server/modules/telemetry/rollups/latency-sketch.ts'
-import { Cells, type Figures } from '../../server/modules/telemetry/rollups/rollup-cells.ts'
+import { Cells, type Metrics } from '../../server/modules/telemetry/rollups/rollup-cells.ts'
 import { readDelta } from '../../server/modules/telemetry/rollups/rollup-delta.ts'
 import type { CountedEvent } from '../../server/modules/telemetry/telemetry-types.ts'
 
@@ -163,12 +163,12 @@ const asRows = (sums: Map<string, Sums>): Rows =>
   new Map([...sums].map(([place, { counts, latency }]) => [place, textOf(counts, latency)]))
 
 function addCells(sums: Map<string, Sums>, cells: Cells, quarters: number): void {
-  for (const { view, firstQuarter, dimensions, figures } of cells.values()) {
+  for (const { view, firstQuarter, dimensions, metrics } of cells.values()) {
     const { skill_id, archetype_id, user_id, llm_platform, llm_model } = dimensions
     const names = [skill_id, archetype_id, user_id, llm_platform, llm_model]
     const sum = sums.getOrInsertComputed(placeOf(view, Math.floor(firstQuarter / quarters), names), empty)
-    for (const [place, value] of countsOf(figures).entries()) sum.counts[place]! += BigInt(value)
-    sum.latency.merge(figures.latency)
+    for (const [place, value] of countsOf(metrics).entries()) sum.counts[place]! += BigInt(value)
+    sum.latency.merge(metrics.latency)
   }
 }
 
@@ -187,12 +187,12 @@ function addDelta(cells: Cells, text: string): void {
     for (const [view, places] of Object.entries(kept)) {
       const [skill, archetype, user, platform, model] = ids.map((id, place) => (places.includes(place) ? id : null))
       const named = { skill_id: skill!, archetype_id: archetype!, user_id: user!, llm_platform: platform! }
-      addTo(cells.figuresOf(view as 'all', quarter, { ...named, llm_model: model! }))
+      addTo(cells.metricsOf(view as 'all', quarter, { ...named, llm_model: model! }))
     }
   }
 }
 
-function countsOf(figures: Figures): (bigint | number)[] {
-  const { invocations, failures, tokensIn, tokensOut, costEstimate, costComputed, unpriced } = figures
+function countsOf(metrics: Metrics): (bigint | number)[] {
+  const { invocations, failures, tokensIn, tokensOut, costEstimate, costComputed, unpriced } = metrics
   return [invocations, failures, tokensIn.value, tokensOut.value, costEstimate.value, costComputed.value, unpriced]
 }

@@ -1,8 +1,11 @@
 import { expect, test } from 'vitest'
 import { latencyBinOf } from '../../server/modules/telemetry/rollups/latency-sketch.ts'
-import { Figures } from '../../server/modules/telemetry/rollups/rollup-cells.ts'
-import { reconciliationNumbers } from '../../server/modules/telemetry/summary/reconciliation-response.ts'
-import { summaryNumbers, usdOfExactMicros } from '../../server/modules/telemetry/summary/summary-response.ts'
+import { Metrics } from '../../server/modules/telemetry/rollups/rollup-cells.ts'
+import {
+  reconciliationNumbers,
+  summaryNumbers,
+  usdOfExactMicros,
+} from '../../server/modules/telemetry/summary/summary-response.ts'
 
 test.each([
   [0n, '0'],
@@ -27,20 +30,20 @@ test('every amount that a number of micro-dollars holds is written as it is', ()
   }
 })
 
-function figuresOf(estimate: bigint, computed: bigint, ...latencies: number[]): Figures {
-  const figures = new Figures()
-  figures.costEstimate.addExact(estimate)
-  figures.costComputed.addExact(computed)
-  for (const latencyMs of latencies) figures.latency.add(latencyBinOf(latencyMs))
-  return figures
+function metricsOf(estimate: bigint, computed: bigint, ...latencies: number[]): Metrics {
+  const metrics = new Metrics()
+  metrics.costEstimate.addExact(estimate)
+  metrics.costComputed.addExact(computed)
+  for (const latencyMs of latencies) metrics.latency.add(latencyBinOf(latencyMs))
+  return metrics
 }
 
 test('percentiles are by nearest rank', () => {
-  const ofTen = figuresOf(0n, 0n, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100)
+  const ofTen = metricsOf(0n, 0n, 10, 20, 30, 40, 50, 60, 70, 80, 90, 100)
   expect(summaryNumbers(ofTen).latency_ms).toEqual({ p50: 50, p95: 100, p99: 100 })
-  const ofHundred = figuresOf(0n, 0n, ...Array.from({ length: 100 }, (_, at) => at + 1))
+  const ofHundred = metricsOf(0n, 0n, ...Array.from({ length: 100 }, (_, at) => at + 1))
   expect(summaryNumbers(ofHundred).latency_ms).toEqual({ p50: 50, p95: 95, p99: 99 })
-  expect(summaryNumbers(figuresOf(0n, 0n, 1)).latency_ms).toEqual({ p50: 1, p95: 1, p99: 1 })
+  expect(summaryNumbers(metricsOf(0n, 0n, 1)).latency_ms).toEqual({ p50: 1, p95: 1, p99: 1 })
 })
 
 test.each([
@@ -50,12 +53,12 @@ test.each([
   [0n, 7n, -0.000007, -1],
   [10n ** 18n, 3n * 10n ** 18n, -2_000_000_000_000, -0.666667],
 ])('an estimate of %s to %s computed', (estimate, computed, variance, ratio) => {
-  const { variance_usd, variance_ratio } = reconciliationNumbers(figuresOf(estimate, computed))
+  const { variance_usd, variance_ratio } = reconciliationNumbers(metricsOf(estimate, computed))
   expect([variance_usd, variance_ratio]).toEqual([variance, ratio])
 })
 
 test('there is no ratio to nothing', () => {
-  expect(reconciliationNumbers(figuresOf(16_000n, 0n))).toEqual({
+  expect(reconciliationNumbers(metricsOf(16_000n, 0n))).toEqual({
     ...{ invocations: 0, unpriced: 0, cost_usd_estimate: 0.016, cost_usd_computed: 0, variance_usd: 0.016 },
   })
 })

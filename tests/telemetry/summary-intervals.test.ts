@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { quarterMs } from '../../server/modules/telemetry/rollups/rollup-types.ts'
-import { intervalStarts, isTimeZone } from '../../server/modules/telemetry/summary/summary-intervals.ts'
+import { intervalStarts, isTimeZone } from '../../server/modules/telemetry/summary/summary-query.ts'
 import type { Interval } from '../../server/modules/telemetry/summary/summary-types.ts'
 
 const quarterOf = (instant: string) => Temporal.Instant.from(instant).epochMilliseconds / quarterMs

@@ -5,9 +5,8 @@ import { createGovernanceLog } from '../../server/modules/governance/governance-
 import type { GovernanceLog } from '../../server/modules/governance/governance-types.ts'
 import { createIdempotency } from '../../server/modules/idempotency/idempotency-service.ts'
 import { archetypeIds } from '../../server/modules/roster/roster-store.ts'
-import { createEventWriter } from '../../server/modules/telemetry/ingest/event-writer.ts'
-import { createGroupCommit } from '../../server/modules/telemetry/ingest/group-commit.ts'
-import type { InvocationOutbox } from '../../server/modules/telemetry/ingest/invocation-outbox.ts'
+import { createEventWriter, type InvocationOutbox } from '../../server/modules/telemetry/ingest/event-writer.ts'
+import { GroupCommit } from '../../server/modules/telemetry/ingest/group-commit.ts'
 import { createCatalogues } from '../../server/modules/telemetry/ingest/telemetry-catalogue.ts'
 import { createTenantLive } from '../../server/modules/telemetry/ingest/tenant-live-service.ts'
 import { createPriceBook } from '../../server/modules/telemetry/prices/list-price-book.ts'
@@ -49,7 +48,7 @@ export async function openTelemetryLab() {
       idempotency,
       catalogues,
       writer,
-      groups: createGroupCommit({ writer, stored: () => {} }),
+      groups: new GroupCommit(writer, () => {}),
       live: createTenantLive({ database, governance, log: { warn: (_, message) => warnings.push(message) } }),
     })
     return { telemetry, warnings }

@@ -1,11 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { usdOfMicros } from '../../contract/money.ts'
-import { formatTimestamp } from '../../contract/timestamp.ts'
+import { exactMs, formatTimestamp } from '../../contract/timestamp.ts'
 import { createPriceBook } from '../../server/modules/telemetry/prices/list-price-book.ts'
-import type { PriceOverride } from '../../server/modules/telemetry/prices/price-override-types.ts'
-import { exactMs } from '../../server/modules/telemetry/prices/prices-arithmetic.ts'
-import { createTenantPriceBook } from '../../server/modules/telemetry/prices/tenant-price-book.ts'
+import type { PriceOverride } from '../../server/modules/telemetry/prices/prices-schemas.ts'
+import { createTenantPriceBook } from '../../server/modules/telemetry/prices/tenant-prices.ts'
 
 const catalogue = createPriceBook()
 const model = 'claude-3-haiku-20240307'

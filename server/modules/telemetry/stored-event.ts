@@ -1,22 +1,11 @@
 import { microsOfUsd } from '../../../contract/money.ts'
-import { exactMs } from './prices/prices-arithmetic.ts'
+import { exactMs } from '../../../contract/timestamp.ts'
 import { latencyBinMax, latencyBinOf } from './rollups/latency-sketch.ts'
+import type { TelemetryEvent } from './telemetry-schemas.ts'
 
-/** Members of a canonical event that rollups use. */
-interface EventMembers {
-  skill_id: string
-  archetype_id: string
-  user_id: string
-  llm_platform: string
-  llm_model?: string
+/** Members of a canonical event. `ts` is in UTC with six fractional digits, so that texts compare as times do. */
+type EventMembers = Omit<TelemetryEvent, 'metadata' | 'related_records' | 'tokens_total_reported'> & {
   created_at: string
-  /** The time in UTC with six fractional digits, so that texts compare as times do. */
-  ts: string
-  success: boolean
-  latency_ms: number
-  tokens_in: number
-  tokens_out: number
-  cost_usd_estimate: number
   cost_usd_computed?: number
   /** The source of the price at ingest. */
   price_source?: string

@@ -13,16 +13,14 @@ import type { ArchetypeBundle } from '../roster/roster-types.ts'
 import type { CatalogueChanged } from '../tenants/tenants-types.ts'
 import { addExceptionsRoutes } from './exceptions/exceptions-routes.ts'
 import { createCostExceptions } from './exceptions/exceptions-service.ts'
-import { createEventWriter } from './ingest/event-writer.ts'
-import { createGroupCommit } from './ingest/group-commit.ts'
-import type { InvocationOutbox } from './ingest/invocation-outbox.ts'
+import { createEventWriter, type InvocationOutbox } from './ingest/event-writer.ts'
+import { GroupCommit } from './ingest/group-commit.ts'
 import { createCatalogues } from './ingest/telemetry-catalogue.ts'
 import { createTenantLive } from './ingest/tenant-live-service.ts'
-import { addPricesRoutes } from './prices/prices-routes.ts'
+import { addPricesRoutes, addRepricingRoutes } from './prices/prices-routes.ts'
 import { createPrices } from './prices/prices-service.ts'
 import { createPriceProof, type PriceProof, type VerifiedEvents } from './prices/proven-prices.ts'
 import { repricingJob, repricingJobData, repricingJobName } from './prices/repricing-job.ts'
-import { addRepricingRoutes } from './prices/repricing-routes.ts'
 import { createRepricingRuns } from './prices/repricing-service.ts'
 import type { TelemetryRepricing } from './prices/repricing-types.ts'
 import { createTenantPrices } from './prices/tenant-prices.ts'
@@ -77,7 +75,7 @@ export function createTelemetryModule(deps: {
     idempotency: deps.idempotency,
     catalogues,
     writer,
-    groups: createGroupCommit({ writer, stored: deps.ingested }),
+    groups: new GroupCommit(writer, deps.ingested),
     live: createTenantLive(deps),
   })
   const cursorKey = deriveKey(deps.masterKey, cursorKeyPurpose)

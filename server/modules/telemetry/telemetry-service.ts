@@ -1,22 +1,29 @@
 import { DomainError, type PointedError, validationFailed } from '../../../contract/domain-error.ts'
+import { batchErrorsMax } from '../../../contract/limits.ts'
 import { operations } from '../../../contract/operations.ts'
+import { problems } from '../../../contract/problems.ts'
 import { isJsonObject, type JsonValue } from '../../../provenance/index.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
 import { createEventLoopYielder } from '../../http/event-loop-yielder.ts'
 import type { Idempotency } from '../idempotency/idempotency-types.ts'
 import type { RecordReceipt } from '../records/records-types.ts'
-import { factsAsJson, factsOfJson, toBatchResponse } from './ingest/batch-response.ts'
-import { checkContent, eventsOf } from './ingest/envelope-check.ts'
-import { readEvent } from './ingest/event-check.ts'
+import { checkContent, eventsOf, readEvent } from './ingest/event-check.ts'
 import type { EventWriter } from './ingest/event-writer.ts'
 import type { GroupCommit } from './ingest/group-commit.ts'
-import { type References, referencesAt, referencesOf, refusalOf } from './ingest/references.ts'
-import type { Catalogues } from './ingest/telemetry-catalogue.ts'
+import {
+  type Catalogues,
+  type References,
+  referencesAt,
+  referencesOf,
+  refusalOf,
+} from './ingest/telemetry-catalogue.ts'
 import type { TenantLive } from './ingest/tenant-live-service.ts'
 import type { BatchAnswer, BatchFacts, Catalogue, Refusal, Telemetry, ValidEvent } from './telemetry-types.ts'
 
 /** Events between two yields: ordinary ones take a fraction of a millisecond, and the largest valid ones a few. */
 const eventsPerTurn = 8
+/** Maximum number of characters that explain one refused event. A hundred faults fit unless their names are long. */
+const detailLengthMax = 16 * 1024
 
 type Reading = ValidEvent | PointedError[]
 
@@ -33,7 +40,7 @@ export function createTelemetry(deps: {
   /** Returns the references of the events. Before it refuses one, it reads the catalogue again. */
   async function referencesFor(tenant: Tenant, readings: readonly Reading[]): Promise<References> {
     let catalogue = await catalogues.of(tenant.slug)
-    if (!suffices(catalogue, tenant, readings)) catalogue = await catalogues.fresh(tenant.slug)
+    if (!acceptsAll(catalogue, tenant, readings)) catalogue = await catalogues.fresh(tenant.slug)
     if (!isReady(catalogue, tenant)) {
       throw new DomainError(
         'hub-not-provisioned',
@@ -51,12 +58,12 @@ export function createTelemetry(deps: {
 
   async function replayBatch(caller: Caller, events: readonly JsonValue[], facts: BatchFacts): Promise<BatchAnswer> {
     const references = referencesAt(facts)
-    const refused = new Map(facts.refusedIndexes.map((at) => [at, refusalThen(events[at]!, facts, references)]))
+    const refused = new Map(facts.refused.map((at) => [at, refusalAtFirstRequest(events[at]!, facts, references)]))
     const places = [...events.keys()].filter((index) => !refused.has(index))
     const receipts = new Map(
-      (await writer.receipts(caller.tenant, facts.recordIds)).map((receipt) => [receipt.record_id, receipt]),
+      (await writer.receipts(caller.tenant, facts.record_ids)).map((receipt) => [receipt.record_id, receipt]),
     )
-    const records = facts.recordIds.flatMap((id, at) => {
+    const records = facts.record_ids.flatMap((id, at) => {
       const receipt = receipts.get(id)
       return receipt ? [{ index: places[at]!, ...receipt }] : []
     })
@@ -104,15 +111,15 @@ export function createTelemetry(deps: {
           const readMs = nowMs()
           const readings = await readEvents(events, readMs)
           const references = await referencesFor(tenant, readings)
-          const { accepted, refused } = separate(readings, references)
+          const { accepted, refused } = partitionByRefusal(readings, references)
           const answerOf = (receipts: readonly RecordReceipt[]) =>
-            factsAsJson(factsOf(readMs, receipts, readings, refused, references))
+            factsOf(readMs, receipts, readings, refused, references)
           const submitted = { caller, events: accepted.map(({ event }) => event), claim, answerOf }
           const receipts = accepted.length > 0 || claim ? await groups.store(tenant, submitted) : []
           const records = receipts.map((receipt, at) => ({ index: accepted[at]!.index, ...receipt }))
           return { answer: toBatchResponse(tenant.baseUrl, records, refused), replayed: false }
         },
-        async (stored) => ({ answer: await replayBatch(caller, events, factsOfJson(stored)), replayed: true }),
+        async (stored) => ({ answer: await replayBatch(caller, events, readFacts(stored)), replayed: true }),
       )
       const first = ingested.answer.records[0]
       if (first) await live.ensure(caller, first.record_id)
@@ -142,7 +149,7 @@ function isReady(catalogue: Catalogue, tenant: Tenant): boolean {
   return tenant.mode !== 'B' || catalogue.provisioned
 }
 
-function suffices(catalogue: Catalogue, tenant: Tenant, readings: readonly Reading[]): boolean {
+function acceptsAll(catalogue: Catalogue, tenant: Tenant, readings: readonly Reading[]): boolean {
   const references = referencesOf(catalogue)
   return (
     isReady(catalogue, tenant) &&
@@ -150,7 +157,7 @@ function suffices(catalogue: Catalogue, tenant: Tenant, readings: readonly Readi
   )
 }
 
-function separate(readings: readonly Reading[], references: References) {
+function partitionByRefusal(readings: readonly Reading[], references: References) {
   const accepted: { index: number; event: ValidEvent }[] = []
   const refused = new Map<number, Refusal>()
   for (const [index, reading] of readings.entries()) {
@@ -179,12 +186,12 @@ function factsOf(
     for (const id of reading.relatedRecords ?? []) if (!references.hasRecord(id)) records.add(id)
   }
   return {
-    nowMs: readMs,
-    recordIds: receipts.map((receipt) => receipt.record_id),
-    refusedIndexes: [...refused.keys()],
-    unknownArchetypes: [...archetypes],
-    unregisteredSkills: [...skills],
-    unknownRecords: [...records],
+    now_ms: readMs,
+    record_ids: receipts.map((receipt) => receipt.record_id),
+    refused: [...refused.keys()],
+    unknown_archetypes: [...archetypes],
+    unregistered_skills: [...skills],
+    ...(records.size > 0 && { unknown_records: [...records] }),
   }
 }
 
@@ -192,9 +199,9 @@ function factsOf(
  * Returns the refusal of a repeated request. Another version of the service may have refused an event that this one
  * accepts.
  */
-function refusalThen(event: JsonValue, facts: BatchFacts, references: References): Refusal {
+function refusalAtFirstRequest(event: JsonValue, facts: BatchFacts, references: References): Refusal {
   return (
-    refusalOf(readEvent(event, facts.nowMs), references) ?? {
+    refusalOf(readEvent(event, facts.now_ms), references) ?? {
       slug: 'validation-failed',
       errors: [{ pointer: '', detail: 'was refused when the request was first made' }],
     }
@@ -210,4 +217,52 @@ function recordIdOf(stored: JsonValue): string {
     throw new Error('the stored answer of an event names no record')
   }
   return stored.record_id
+}
+
+/** Parses the stored response of {@link factsOf}. */
+function readFacts(stored: JsonValue): BatchFacts {
+  if (!isJsonObject(stored)) throw new Error('the stored answer of a batch is not an object')
+  return stored as unknown as BatchFacts
+}
+
+/** @param refused the index and reason of each refused event, in order */
+function toBatchResponse(
+  baseUrl: string,
+  records: BatchAnswer['records'],
+  refused: ReadonlyMap<number, Refusal>,
+): BatchAnswer {
+  const listed = [...refused].slice(0, batchErrorsMax)
+  const errors = listed.map(([index, refusal]) => batchError(baseUrl, index, refusal))
+  const omitted = refused.size - errors.length
+  return {
+    accepted: records.length,
+    failed: refused.size,
+    records,
+    ...(errors.length > 0 && { errors }),
+    ...(omitted > 0 && { errors_omitted: omitted }),
+  }
+}
+
+function batchError(baseUrl: string, index: number, refusal: Refusal): NonNullable<BatchAnswer['errors']>[number] {
+  const { title, status } = problems[refusal.slug]
+  const pointerOf = (pointer: string) => `/events/${index}${pointer}`
+  return {
+    index,
+    type: `${baseUrl}/errors/${refusal.slug}`,
+    title,
+    status,
+    detail: joinedUpTo(refusal.errors.map(({ pointer, detail }) => `${pointerOf(pointer)} ${detail}`)),
+    pointer: pointerOf(refusal.errors[0]!.pointer),
+  }
+}
+
+/** Joins faults up to the maximum length, but at least one, and counts the others. */
+function joinedUpTo(faults: readonly string[]): string {
+  let length = 0
+  const listed = faults.filter((fault, at) => {
+    length += fault.length
+    return at === 0 || length <= detailLengthMax
+  })
+  const others = faults.length - listed.length
+  return `${listed.join('; ')}${others > 0 ? `; and ${others} more` : ''}`
 }

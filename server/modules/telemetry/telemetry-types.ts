@@ -1,9 +1,11 @@
+import type { Static } from 'typebox'
 import type { PointedError } from '../../../contract/domain-error.ts'
 import type { SkillState } from '../../../contract/literals.ts'
 import type { ProblemSlug } from '../../../contract/problems.ts'
 import type { JsonValue } from '../../../provenance/json.ts'
 import type { Caller } from '../../http/caller.ts'
 import type { RecordReceipt } from '../records/records-types.ts'
+import type { BatchAnswerSchema } from './telemetry-schemas.ts'
 
 /** The data that telemetry of a tenant is checked against. */
 export interface Catalogue {
@@ -48,41 +50,22 @@ export interface Refusal {
   errors: PointedError[]
 }
 
-/** An entry of `errors`: a problem document's members for one event of the batch. */
-export interface BatchError {
-  index: number
-  type: string
-  title: string
-  status: number
-  detail: string
-  pointer: string
-}
-
-export type IndexedReceipt = RecordReceipt & { index: number }
-
-export interface BatchAnswer {
-  accepted: number
-  failed: number
-  records: IndexedReceipt[]
-  errors?: BatchError[]
-  /** The number of refused events that `errors` does not list. */
-  errors_omitted?: number
-}
+export type BatchAnswer = Static<typeof BatchAnswerSchema>
 
 /**
- * The stored facts for a repeated batch. The body, which the caller sends again, and these facts give the same
+ * The stored facts for a repeated batch, as JSON. The body, which the caller sends again, and these facts give the same
  * response. So no text is stored that could repeat content.
  */
-export interface BatchFacts {
-  nowMs: number
+export type BatchFacts = {
+  now_ms: number
   /** The ids of the accepted events' records, in order. */
-  recordIds: string[]
+  record_ids: string[]
   /** The indexes of the refused events, in order. */
-  refusedIndexes: number[]
+  refused: number[]
   /** Ids in valid events that refer to nothing. */
-  unknownArchetypes: string[]
-  unregisteredSkills: string[]
-  unknownRecords: string[]
+  unknown_archetypes: string[]
+  unregistered_skills: string[]
+  unknown_records?: string[]
 }
 
 /** A response, and whether it is that of an earlier request with the same Idempotency-Key. */

@@ -1,3 +1,4 @@
+import type { Static } from 'typebox'
 import { type PointedError, validationFailed } from '../../../../contract/domain-error.ts'
 import { pageSizeDefault } from '../../../../contract/limits.ts'
 import { parseTimestamp } from '../../../../contract/timestamp.ts'
@@ -7,12 +8,12 @@ import { type CursorBinding, openCursor, signCursor } from '../../../http/cursor
 import type { Records } from '../../records/records-types.ts'
 import type { TenantPrices } from '../prices/tenant-prices.ts'
 import { type ExceptionsRequest, readExceptions } from './exceptions-reader.ts'
-import { type CostException, type ExceptionsQuery, tolerancePercentDefault } from './exceptions-schemas.ts'
+import { type ExceptionsPage, type ExceptionsQuery, tolerancePercentDefault } from './exceptions-schemas.ts'
 
 /** Lists events without a price, or whose reported and calculated costs differ. */
 export interface CostExceptions {
   /** Returns a page in the order of storage. Throws `validation-failed` and `invalid-cursor`. */
-  list(tenant: Tenant, query: ExceptionsQuery): Promise<{ items: CostException[]; next_cursor: string | null }>
+  list(tenant: Tenant, query: ExceptionsQuery): Promise<Static<typeof ExceptionsPage>>
 }
 
 export function createCostExceptions(deps: {

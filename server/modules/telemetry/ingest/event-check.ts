@@ -1,5 +1,6 @@
-import type { PointedError } from '../../../../contract/domain-error.ts'
+import { DomainError, type PointedError, validationFailed } from '../../../../contract/domain-error.ts'
 import {
+  batchEventsMax,
   eventFutureMinutesMax,
   eventRelatedRecordsMax,
   metadataBytesMax,
@@ -11,6 +12,7 @@ import { repeatedRecords } from '../../../../contract/related-records.ts'
 import { parseTimestamp, type Timestamp } from '../../../../contract/timestamp.ts'
 import { canonicalize, isJsonObject, type JsonObject, type JsonValue } from '../../../../provenance/index.ts'
 import { errorAt } from '../../../http/body/json-violations.ts'
+import type { Tenant } from '../../../http/caller.ts'
 import { compileSchema } from '../../../http/request-validation.ts'
 import { EventSchema, envelopeNames, type TelemetryEvent } from '../telemetry-schemas.ts'
 import type { ValidEvent } from '../telemetry-types.ts'
@@ -29,7 +31,7 @@ const eventBytes = 2048
 const linkBytes = 120
 
 /** Maximum number of faults: enough to correct a request. */
-export const faultsMax = 100
+const faultsMax = 100
 
 /**
  * Returns errors for members that only modes A and B accept: in Mode C every member outside of the envelope may be
@@ -45,23 +47,23 @@ export function contentErrors(event: JsonValue): PointedError[] {
 
 /** Checks an event without the tenant's catalogue. Returns all its faults, with pointers relative to the event. */
 export function readEvent(input: JsonValue, nowMs: number): ValidEvent | PointedError[] {
-  const excess = excessOf(input)
+  const excess = findExcess(input)
   if (excess.length > 0) return excess
   const faults = shapeErrors(input)
   if (faults.length === 0) {
     const event = input as unknown as TelemetryEvent
     const ts = parseTimestamp(event.ts)
     const broken = brokenRules(event, ts, nowMs)
-    return ts && broken.length === 0 ? soundEvent(event, ts) : broken
+    return ts && broken.length === 0 ? toValidEvent(event, ts) : broken
   }
-  return [...faults, ...brokenRulesOfRest(input, faults, nowMs)].slice(0, faultsMax)
+  return [...faults, ...brokenRulesOfValidMembers(input, faults, nowMs)].slice(0, faultsMax)
 }
 
 /**
  * Returns faults of a size that no valid event has, before the schema's validator runs. The validator would report each
  * member of 16 MiB, which takes ten seconds and a gigabyte, and overflow its stack in a long version.
  */
-function excessOf(input: JsonValue): PointedError[] {
+function findExcess(input: JsonValue): PointedError[] {
   if (!isJsonObject(input)) return []
   const names = Object.keys(input)
   if (names.length > membersMax) {
@@ -84,7 +86,7 @@ function excessOf(input: JsonValue): PointedError[] {
   return faults
 }
 
-function soundEvent(event: TelemetryEvent, ts: Timestamp): ValidEvent {
+function toValidEvent(event: TelemetryEvent, ts: Timestamp): ValidEvent {
   const costEstimateMicros = microsOfUsd(event.cost_usd_estimate)
   const normal = { ts: ts.text, cost_usd_estimate: usdOfMicros(costEstimateMicros) }
   return {
@@ -146,7 +148,7 @@ function brokenRules(event: Partial<TelemetryEvent>, ts: Timestamp | undefined, 
 }
 
 /** Checks the same rules for an invalid event, on its valid members only, so that no member is reported twice. */
-function brokenRulesOfRest(input: JsonValue, faults: readonly PointedError[], nowMs: number): PointedError[] {
+function brokenRulesOfValidMembers(input: JsonValue, faults: readonly PointedError[], nowMs: number): PointedError[] {
   if (!isJsonObject(input)) return []
   const faulty = new Set(faults.map(({ pointer }) => pointer.split('/', 2)[1]))
   const rest: JsonObject = Object.fromEntries(Object.entries(input).filter(([name]) => !faulty.has(name)))
@@ -158,4 +160,58 @@ function brokenRulesOfRest(input: JsonValue, faults: readonly PointedError[], no
 /** Applies interface 4.3, rule 4, in whole numbers: |sum - reported| ≤ 2 % of reported. */
 export function missesTotal(sum: number, reported: number): boolean {
   return Math.abs(sum - reported) * 100 > reported * tolerancePercent
+}
+
+/**
+ * Returns the events of a batch. Throws `batch-too-large`, `content-not-allowed` (Mode C) and `validation-failed` for
+ * the request as a whole.
+ */
+export function eventsOf(tenant: Tenant, body: JsonValue): readonly JsonValue[] {
+  if (!isJsonObject(body)) throw validationFailed([{ pointer: '', detail: 'must be an object with `events`' }])
+  const { events } = body
+  if (Array.isArray(events) && events.length > batchEventsMax) {
+    throw new DomainError(
+      'batch-too-large',
+      `A batch takes at most ${batchEventsMax} events, this one has ${events.length}. Split it over several requests.`,
+      { errors: [{ pointer: '/events', detail: `must have at most ${batchEventsMax} events` }] },
+    )
+  }
+  const unknownMembers = Object.keys(body)
+    .filter((name) => name !== 'events')
+    .slice(0, faultsMax)
+    .map((name) => errorAt([name], 'is not a member of a batch'))
+  if (tenant.mode === 'C') refuseContent([...unknownMembers, ...contentOfEvents(events)])
+  const faults = [...eventsFaults(events), ...unknownMembers]
+  if (faults.length > 0) throw validationFailed(faults)
+  return events as readonly JsonValue[]
+}
+
+/** Throws `content-not-allowed` if a Mode C tenant sends more than the envelope. */
+export function checkContent(tenant: Tenant, event: JsonValue): void {
+  if (tenant.mode === 'C') refuseContent(contentErrors(event))
+}
+
+function contentOfEvents(events: JsonValue | undefined): PointedError[] {
+  if (!Array.isArray(events)) return []
+  return (events as readonly JsonValue[]).flatMap((event, index) =>
+    contentErrors(event).map(({ pointer, detail }) => ({ pointer: `/events/${index}${pointer}`, detail })),
+  )
+}
+
+function refuseContent(errors: PointedError[]): void {
+  if (errors.length === 0) return
+  const named = errors.slice(0, faultsMax)
+  throw new DomainError(
+    'content-not-allowed',
+    'This tenant runs in Mode C and sends telemetry envelopes only. Remove ' +
+      `${named.map((error) => error.pointer).join(', ')}${errors.length > named.length ? ' and more' : ''}.`,
+    { errors: named },
+  )
+}
+
+function eventsFaults(events: JsonValue | undefined): PointedError[] {
+  const fault = (detail: string) => [{ pointer: '/events', detail }]
+  if (events === undefined) return fault('is required')
+  if (!Array.isArray(events)) return fault(`must be an array of 1 to ${batchEventsMax} events`)
+  return events.length === 0 ? fault('must have at least one event') : []
 }

@@ -1,20 +1,20 @@
 import { DomainError } from '../../../../contract/domain-error.ts'
 import { usdOfMicros } from '../../../../contract/money.ts'
-import type { JsonValue } from '../../../../provenance/index.ts'
+import { exactMs } from '../../../../contract/timestamp.ts'
+import type { JsonObject, JsonValue } from '../../../../provenance/index.ts'
 import type { Database } from '../../../db/database.ts'
 import { type IngestStep, IngestStepRefused } from '../../../db/ingest-script.ts'
 import { contentKeyChanged } from '../../../db/record-encryption.ts'
 import type { Caller, Tenant } from '../../../http/caller.ts'
+import { createEventLoopYielder } from '../../../http/event-loop-yielder.ts'
 import type { Claim, Idempotency } from '../../idempotency/idempotency-types.ts'
 import type { RecordReceipt, Records } from '../../records/records-types.ts'
-import type { RecordDraft, SealedBatch } from '../../sealing/sealing-types.ts'
+import type { CommonMembers, RecordDraft, SealedBatch } from '../../sealing/sealing-types.ts'
+import type { InvocationWatch, InvocationWatches, WebhookOutbox } from '../../webhooks/webhooks-types.ts'
 import type { PriceBook } from '../prices/list-price-book.ts'
-import { exactMs } from '../prices/prices-arithmetic.ts'
 import { deltaOf } from '../rollups/rollup-delta.ts'
 import { deltaStep } from '../telemetry-store.ts'
 import type { CountedEvent, ValidEvent } from '../telemetry-types.ts'
-import { eventMembers } from './event-members.ts'
-import { type InvocationOutbox, messageSteps } from './invocation-outbox.ts'
 
 /** The events of one request, stored alone or together with other requests of the tenant. */
 export interface Submission {
@@ -57,7 +57,7 @@ export interface EventWriter {
 }
 
 /** An event with the values that the service derives. */
-export interface RatedEvent {
+interface PricedEvent {
   draft: RecordDraft
   counted: CountedEvent
 }
@@ -91,26 +91,26 @@ export function createEventWriter(deps: {
     repeats: number,
   ): Promise<RecordReceipt[][]> {
     const [book, watch] = await Promise.all([prices.bookOf(tenant.slug), invocationOutbox.watches.of(tenant.slug)])
-    const rated = submissions.flatMap(({ caller, events }) => events.map((event) => rate(book, caller, event)))
-    const isEncrypted = tenant.mode === 'B' && rated.length > 0
+    const priced = submissions.flatMap(({ caller, events }) => events.map((event) => priceEvent(book, caller, event)))
+    const isEncrypted = tenant.mode === 'B' && priced.length > 0
     const sealer = isEncrypted ? await database.contents.outside(tenant.slug, repeats > 0) : undefined
     const batch = await records.sealer.seal(
       tenant,
-      rated.map(({ draft }) => draft),
+      priced.map(({ draft }) => draft),
       undefined,
       sealer,
     )
-    const receipts = shareOut(batch, submissions)
+    const receipts = receiptsBySubmission(batch, submissions)
     const claims = submissions.flatMap(({ claim, answerOf }, index) =>
       claim ? [{ index, request: claim.request, answer: answerOf(receipts[index]!) }] : [],
     )
     const claiming = idempotency.claimSteps(claims, patient)
     const steps: IngestStep[] = claiming.steps
-    const outboxSteps = watch ? await messageSteps(invocationOutbox.outbox, watch, batch, rated, isEncrypted) : []
-    if (rated.length > 0) {
+    const outboxSteps = watch ? await messageSteps(invocationOutbox.outbox, watch, batch, priced, isEncrypted) : []
+    if (priced.length > 0) {
       steps.push(...records.writer.copySteps(batch, sealer))
       // The id of a seal of this transaction names its delta.
-      steps.push(deltaStep(tenant.slug, batch.seals[0]!.sealId, deltaOf(rated.map(({ counted }) => counted))))
+      steps.push(deltaStep(tenant.slug, batch.seals[0]!.sealId, deltaOf(priced.map(({ counted }) => counted))))
       steps.push(...outboxSteps)
     }
     try {
@@ -132,7 +132,7 @@ export function createEventWriter(deps: {
 }
 
 /** Prices an event. The price is fixed on the event: a later price list does not change it. */
-function rate(book: PriceBook, caller: Caller, event: ValidEvent): RatedEvent {
+function priceEvent(book: PriceBook, caller: Caller, event: ValidEvent): PricedEvent {
   const { skillId, archetypeId, userId, platform, model, epochMs, tokensIn, tokensOut, success, latencyMs } = event
   const price = model === undefined ? undefined : book.priceOf(platform, model, exactMsOf(event), tokensIn, tokensOut)
   const fields = price
@@ -168,7 +168,7 @@ function exactMsOf({ epochMs, fields }: ValidEvent): number {
   return exactMs({ epochMs, microsOfMs: Number(String(fields.ts).slice(23, 26)) })
 }
 
-function shareOut(batch: SealedBatch, submissions: readonly Submission[]): RecordReceipt[][] {
+function receiptsBySubmission(batch: SealedBatch, submissions: readonly Submission[]): RecordReceipt[][] {
   let next = 0
   return submissions.map(({ events }) =>
     events.map(() => {
@@ -176,4 +176,77 @@ function shareOut(batch: SealedBatch, submissions: readonly Submission[]): Recor
       return { record_id: recordId, provenance_hash: provenanceHash, provenance_cosign: provenanceCosign }
     }),
   )
+}
+
+/**
+ * Returns the canonical object of an event, with its members in the order of their names (RFC 8785, section 3.2.3).
+ * Another order would give the same canonical text in twice the time.
+ */
+export function eventMembers(fields: JsonObject, common: CommonMembers): JsonObject {
+  const members: Record<string, JsonObject[string]> = { archetype_id: fields.archetype_id! }
+  if (fields.cost_usd_computed !== undefined) members.cost_usd_computed = fields.cost_usd_computed
+  members.cost_usd_estimate = fields.cost_usd_estimate!
+  members.created_at = common.created_at
+  members.created_by = common.created_by
+  if (fields.error_code !== undefined) members.error_code = fields.error_code
+  members.latency_ms = fields.latency_ms!
+  if (fields.llm_model !== undefined) members.llm_model = fields.llm_model
+  members.llm_platform = fields.llm_platform!
+  if (fields.metadata !== undefined) members.metadata = fields.metadata
+  if (fields.price_source !== undefined) members.price_source = fields.price_source
+  members.record_id = common.record_id
+  members.record_type = common.record_type
+  members.related_records = common.related_records
+  members.schema_version = common.schema_version
+  members.skill_id = fields.skill_id!
+  members.skill_version = fields.skill_version!
+  members.success = fields.success!
+  members.tenant_id = common.tenant_id
+  members.tokens_in = fields.tokens_in!
+  members.tokens_out = fields.tokens_out!
+  if (fields.tokens_total_reported !== undefined) members.tokens_total_reported = fields.tokens_total_reported
+  members.ts = fields.ts!
+  members.user_id = fields.user_id!
+  return members
+}
+
+/** The wanted messages about invocations, and the outbox for them. */
+export interface InvocationOutbox {
+  watches: Pick<InvocationWatches, 'of'>
+  outbox: Pick<WebhookOutbox, 'step' | 'queued'>
+}
+
+/** Limits a row, so that it is relayed at once, and written without delaying others. */
+const messagesPerStep = 250
+
+/**
+ * Returns the messages about the events, in the order of the batch's records, as steps of the transaction that stores
+ * them. Yields to the event loop.
+ *
+ * @param sealed whether the records are stored under a key of their tenant
+ */
+async function messageSteps(
+  outbox: Pick<WebhookOutbox, 'step'>,
+  watch: InvocationWatch,
+  { tenantId, records }: SealedBatch,
+  events: readonly PricedEvent[],
+  sealed: boolean,
+): Promise<IngestStep[]> {
+  const yieldIfLong = createEventLoopYielder()
+  const steps: IngestStep[] = []
+  for (let from = 0; from < events.length; from += messagesPerStep) {
+    const some = events.slice(from, from + messagesPerStep)
+    const messages = watch.messagesOf(
+      some.map(({ draft, counted: { skillId, archetypeId, userId } }, index) => ({
+        ...{ recordId: records[from + index]!.recordId, createdAt: records[from + index]!.createdAt },
+        fields: draft.fields,
+        ...{ skillId, archetypeId, userId, sealed },
+      })),
+    )
+    for (let at = 0; at < messages.length; at += messagesPerStep) {
+      steps.push(outbox.step(tenantId, messages.slice(at, at + messagesPerStep)))
+      await yieldIfLong()
+    }
+  }
+  return steps
 }

@@ -3,197 +3,201 @@ import type { Tenant } from '../../../http/caller.ts'
 import type { RecordReceipt } from '../../records/records-types.ts'
 import { ClaimRefused, type EventWriter, type Submission } from './event-writer.ts'
 
-/**
- * Implements group commit: submissions of a tenant that arrive during a commit share the next transaction. Each gets
- * its response after its own commit, and none waits for others: an idle tenant commits a single event at once.
- */
-export interface GroupCommit {
-  /**
-   * Stores the events and returns their receipts after the commit. Throws only errors of its own events or claim,
-   * regardless of the rest of the group; `hub-unavailable` if the backlog is full.
-   */
-  store(tenant: Tenant, submission: Submission): Promise<RecordReceipt[]>
-}
-
-interface Member extends Submission {
+/** A request that waits for its transaction. */
+interface PendingRequest extends Submission {
   settle(outcome: PromiseSettledResult<RecordReceipt[]>): void
 }
 
 interface TenantQueue {
   tenant: Tenant
-  waiting: Member[]
-  /** The number of waiting events. */
-  waitingEvents: number
-  /** The number of running transactions. */
+  pending: PendingRequest[]
+  pendingEvents: number
+  /** The number of running group transactions. */
   running: number
   /** Whether a start is scheduled for the end of this turn of the event loop. */
-  scheduled: boolean
-  /** Members that are stored alone, because their keys would delay a group. */
-  lone: Member[]
-  /** The number of running transactions of such members. */
-  loneRunning: number
+  isStartScheduled: boolean
+  /** Requests that are stored one by one, because their idempotency keys would delay a group. */
+  isolated: PendingRequest[]
+  isolatedRunning: number
 }
 
 const transactionsPerTenantMax = 4
 /**
- * Maximum number of members that are stored alone at once: a client that repeats its keys must not take all
- * connections.
+ * Maximum number of isolated transactions of a tenant: a client that repeats its keys must not take all connections.
  */
-const lonePerTenantMax = 2
+const isolatedPerTenantMax = 2
 /**
- * Minimum number of waiting events to start another transaction beside a running one. A transaction costs about the
+ * Minimum number of pending events to start another transaction beside a running one. A transaction costs about the
  * same for any number, so a few events wait for the next. Batches do not wait for each other.
  */
-const eventsBesideMin = 500
+const concurrentGroupEventsMin = 500
 /** Maximum number of events in a group: as many as a batch may have. */
 const groupEventsMax = 1000
-/** After this many refused claims, the remaining members with a claim are stored alone. */
-const refusalsMax = 3
+/** After this many refused claims in a group, its remaining requests with a claim are isolated. */
+const refusedClaimsMax = 3
 
 /** Maximum backlog of all tenants: about a second of work, and memory that the process can spare. */
-const waitingEventsMax = 50_000
-const waitingBytesMax = 128 * 1024 * 1024
+const backlogEventsMax = 50_000
+const backlogBytesMax = 128 * 1024 * 1024
 
-export function createGroupCommit(deps: { writer: EventWriter; stored(tenantId: string): void }): GroupCommit {
-  const { writer, stored } = deps
-  const queues = new Map<string, TenantQueue>()
-  const load = { events: 0, bytes: 0 }
+/**
+ * Implements group commit: requests of a tenant that arrive during a commit share the next transaction. Each gets its
+ * response after its own commit, and none waits for others: an idle tenant commits a single event at once.
+ */
+export class GroupCommit {
+  readonly #writer: Pick<EventWriter, 'store'>
+  readonly #stored: (tenantId: string) => void
+  readonly #queues = new Map<string, TenantQueue>()
+  #backlogEvents = 0
+  #backlogBytes = 0
 
-  function schedule(queue: TenantQueue): void {
-    if (queue.scheduled || !mayStart(queue)) return
-    queue.scheduled = true
+  /** @param stored called after each commit of events of a tenant */
+  constructor(writer: Pick<EventWriter, 'store'>, stored: (tenantId: string) => void) {
+    this.#writer = writer
+    this.#stored = stored
+  }
+
+  /**
+   * Stores the events and returns their receipts after the commit. Throws only errors of its own events or claim,
+   * regardless of the rest of the group; `hub-unavailable` if the backlog is full.
+   */
+  store(tenant: Tenant, submission: Submission): Promise<RecordReceipt[]> {
+    const events = submission.events.length
+    const bytes = submission.events.reduce((sum, event) => sum + event.sizeBytes, 0)
+    const isFull = this.#backlogEvents + events > backlogEventsMax || this.#backlogBytes + bytes > backlogBytesMax
+    if (this.#backlogEvents > 0 && isFull) {
+      throw new DomainError('hub-unavailable', 'More events arrive than can be stored just now. Try again shortly.', {
+        retryAfterSeconds: 1,
+      })
+    }
+    this.#backlogEvents += events
+    this.#backlogBytes += bytes
+    const { promise, resolve, reject } = Promise.withResolvers<RecordReceipt[]>()
+    const queue = this.#queues.get(tenant.slug) ?? emptyQueue(tenant)
+    this.#queues.set(tenant.slug, queue)
+    queue.pending.push({
+      ...submission,
+      settle: (outcome) => {
+        this.#backlogEvents -= events
+        this.#backlogBytes -= bytes
+        if (outcome.status === 'fulfilled') resolve(outcome.value)
+        else reject(outcome.reason)
+      },
+    })
+    queue.pendingEvents += events
+    this.#schedule(queue)
+    return promise
+  }
+
+  #schedule(queue: TenantQueue): void {
+    if (queue.isStartScheduled || !mayStart(queue)) return
+    queue.isStartScheduled = true
     // Events that this turn of the event loop reads from sockets join the group.
     setImmediate(() => {
-      queue.scheduled = false
-      while (mayStart(queue)) void run(queue)
+      queue.isStartScheduled = false
+      while (mayStart(queue)) void this.#runGroup(queue)
     })
   }
 
-  async function run(queue: TenantQueue): Promise<void> {
+  async #runGroup(queue: TenantQueue): Promise<void> {
     queue.running++
-    await commit(queue, takeGroup(queue))
+    await this.#commit(queue, takeGroup(queue))
     queue.running--
-    schedule(queue)
-    forgetIdle(queue)
+    this.#schedule(queue)
+    this.#dropIfIdle(queue)
   }
 
-  function forgetIdle({ tenant, waiting, running, lone, loneRunning }: TenantQueue): void {
-    if (waiting.length + running + lone.length + loneRunning === 0) queues.delete(tenant.slug)
+  #dropIfIdle({ tenant, pending, running, isolated, isolatedRunning }: TenantQueue): void {
+    if (pending.length + running + isolated.length + isolatedRunning === 0) this.#queues.delete(tenant.slug)
   }
 
-  /** Stores a group. Never rejects: every member is settled with its own result. */
-  async function commit(queue: TenantQueue, members: readonly Member[]): Promise<void> {
+  /** Stores a group. Never rejects: every request is settled with its own result. */
+  async #commit(queue: TenantQueue, group: readonly PendingRequest[]): Promise<void> {
     const { tenant } = queue
-    let left = [...members]
-    for (let refusals = 0; left.length > 0; refusals++) {
+    let remaining = [...group]
+    for (let refusedClaims = 0; remaining.length > 0; refusedClaims++) {
       try {
-        const receipts = await writer.store(tenant, left, false)
-        left.forEach((member, index) => {
-          member.settle({ status: 'fulfilled', value: receipts[index]! })
+        const receipts = await this.#writer.store(tenant, remaining, false)
+        remaining.forEach((request, index) => {
+          request.settle({ status: 'fulfilled', value: receipts[index]! })
         })
-        return stored(tenant.slug)
+        return this.#stored(tenant.slug)
       } catch (error) {
-        if (!(error instanceof ClaimRefused)) return separate(queue, left, error)
-        const [refused] = left.splice(error.index, 1)
-        if (error.inFlight) goAlone(queue, [refused!])
+        if (!(error instanceof ClaimRefused)) return this.#bisect(queue, remaining, error)
+        const [refused] = remaining.splice(error.index, 1)
+        if (error.inFlight) this.#isolate(queue, [refused!])
         else fail(refused!, refused!.claim!.taken())
-        if (refusals < refusalsMax) continue
-        const claiming = left.filter(({ claim }) => claim !== undefined)
-        left = left.filter(({ claim }) => claim === undefined)
-        goAlone(queue, claiming)
+        if (refusedClaims < refusedClaimsMax) continue
+        const claiming = remaining.filter(({ claim }) => claim !== undefined)
+        remaining = remaining.filter(({ claim }) => claim === undefined)
+        this.#isolate(queue, claiming)
       }
-    }
-  }
-
-  function goAlone(queue: TenantQueue, members: readonly Member[]): void {
-    queue.lone.push(...members)
-    while (queue.lone.length > 0 && queue.loneRunning < lonePerTenantMax) void runAlone(queue)
-  }
-
-  async function runAlone(queue: TenantQueue): Promise<void> {
-    queue.loneRunning++
-    for (let member = queue.lone.shift(); member !== undefined; member = queue.lone.shift()) {
-      await commitAlone(queue.tenant, member)
-    }
-    queue.loneRunning--
-    forgetIdle(queue)
-  }
-
-  /** Stores a member that would delay its neighbours, in a transaction of its own that waits for the key. */
-  async function commitAlone(tenant: Tenant, member: Member): Promise<void> {
-    try {
-      const [receipts] = await writer.store(tenant, [member], true)
-      member.settle({ status: 'fulfilled', value: receipts! })
-      stored(tenant.slug)
-    } catch (error) {
-      fail(member, error instanceof ClaimRefused ? member.claim!.taken() : error)
     }
   }
 
   /**
-   * Fails all members if the database is away. Any other error is one member's fault, which halving the group finds.
+   * Fails all requests if the database is away. Any other error is one request's fault, which halving the group finds.
    */
-  async function separate(queue: TenantQueue, members: readonly Member[], error: unknown): Promise<void> {
-    if (members.length === 1 || error instanceof DomainError) {
-      for (const member of members) fail(member, error)
+  async #bisect(queue: TenantQueue, group: readonly PendingRequest[], error: unknown): Promise<void> {
+    if (group.length === 1 || error instanceof DomainError) {
+      for (const request of group) fail(request, error)
       return
     }
-    const half = Math.ceil(members.length / 2)
-    await commit(queue, members.slice(0, half))
-    await commit(queue, members.slice(half))
+    const half = Math.ceil(group.length / 2)
+    await this.#commit(queue, group.slice(0, half))
+    await this.#commit(queue, group.slice(half))
   }
 
-  return {
-    store(tenant, submission) {
-      const events = submission.events.length
-      const bytes = submission.events.reduce((sum, event) => sum + event.sizeBytes, 0)
-      if (load.events > 0 && (load.events + events > waitingEventsMax || load.bytes + bytes > waitingBytesMax)) {
-        throw new DomainError('hub-unavailable', 'More events arrive than can be stored just now. Try again shortly.', {
-          retryAfterSeconds: 1,
-        })
-      }
-      load.events += events
-      load.bytes += bytes
-      const { promise, resolve, reject } = Promise.withResolvers<RecordReceipt[]>()
-      const queue = queues.get(tenant.slug) ?? emptyQueue(tenant)
-      queues.set(tenant.slug, queue)
-      queue.waiting.push({
-        ...submission,
-        settle(outcome) {
-          load.events -= events
-          load.bytes -= bytes
-          if (outcome.status === 'fulfilled') resolve(outcome.value)
-          else reject(outcome.reason)
-        },
-      })
-      queue.waitingEvents += events
-      schedule(queue)
-      return promise
-    },
+  #isolate(queue: TenantQueue, requests: readonly PendingRequest[]): void {
+    queue.isolated.push(...requests)
+    while (queue.isolated.length > 0 && queue.isolatedRunning < isolatedPerTenantMax) void this.#runIsolated(queue)
+  }
+
+  async #runIsolated(queue: TenantQueue): Promise<void> {
+    queue.isolatedRunning++
+    for (let request = queue.isolated.shift(); request !== undefined; request = queue.isolated.shift()) {
+      await this.#commitIsolated(queue.tenant, request)
+    }
+    queue.isolatedRunning--
+    this.#dropIfIdle(queue)
+  }
+
+  /** Stores a request in a transaction of its own, which waits for the key. */
+  async #commitIsolated(tenant: Tenant, request: PendingRequest): Promise<void> {
+    try {
+      const [receipts] = await this.#writer.store(tenant, [request], true)
+      request.settle({ status: 'fulfilled', value: receipts! })
+      this.#stored(tenant.slug)
+    } catch (error) {
+      fail(request, error instanceof ClaimRefused ? request.claim!.taken() : error)
+    }
   }
 }
 
 function emptyQueue(tenant: Tenant): TenantQueue {
-  return { tenant, waiting: [], waitingEvents: 0, running: 0, scheduled: false, lone: [], loneRunning: 0 }
+  return {
+    ...{ tenant, pending: [], pendingEvents: 0, running: 0 },
+    ...{ isStartScheduled: false, isolated: [], isolatedRunning: 0 },
+  }
 }
 
-function mayStart({ waiting, waitingEvents, running }: TenantQueue): boolean {
-  if (waiting.length === 0) return false
-  return running === 0 || (running < transactionsPerTenantMax && waitingEvents >= eventsBesideMin)
+function mayStart({ pending, pendingEvents, running }: TenantQueue): boolean {
+  if (pending.length === 0) return false
+  return running === 0 || (running < transactionsPerTenantMax && pendingEvents >= concurrentGroupEventsMin)
 }
 
-/** Takes the first members that fit into a group; a larger one is a group of its own. */
-function takeGroup(queue: TenantQueue): Member[] {
+/** Takes the first requests that fit into a group; a larger one is a group of its own. */
+function takeGroup(queue: TenantQueue): PendingRequest[] {
   let events = 0
-  const end = queue.waiting.findIndex((member, index) => {
-    events += member.events.length
+  const end = queue.pending.findIndex((request, index) => {
+    events += request.events.length
     return index > 0 && events > groupEventsMax
   })
-  const group = queue.waiting.splice(0, end < 0 ? queue.waiting.length : end)
-  queue.waitingEvents -= group.reduce((sum, member) => sum + member.events.length, 0)
+  const group = queue.pending.splice(0, end < 0 ? queue.pending.length : end)
+  queue.pendingEvents -= group.reduce((sum, request) => sum + request.events.length, 0)
   return group
 }
 
-function fail(member: Member, reason: unknown): void {
-  member.settle({ status: 'rejected', reason })
+function fail(request: PendingRequest, reason: unknown): void {
+  request.settle({ status: 'rejected', reason })
 }

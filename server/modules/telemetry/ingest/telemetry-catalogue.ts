@@ -1,14 +1,12 @@
-import { LRUCache } from 'lru-cache'
+import type { PointedError } from '../../../../contract/domain-error.ts'
+import { unknownRecords } from '../../../../contract/related-records.ts'
+import { TenantCache } from '../../../cached-fetch.ts'
 import type { Database } from '../../../db/database.ts'
 import type { SkillRegistry } from '../../entitlement/entitlement-types.ts'
 import type { ArchetypeBundle } from '../../roster/roster-types.ts'
 import type { CatalogueChanged } from '../../tenants/tenants-types.ts'
 import { isProvisioned } from '../telemetry-store.ts'
-import type { Catalogue } from '../telemetry-types.ts'
-
-/** Milliseconds for which a process may accept skills that another process retired or removed. */
-const ttlMs = 1000
-const tenantsMax = 1000
+import type { BatchFacts, Catalogue, Refusal, ValidEvent } from '../telemetry-types.ts'
 
 export interface Catalogues {
   /** Returns the catalogue, at most one second old, and never older than the last change by this process. */
@@ -18,75 +16,86 @@ export interface Catalogues {
   changed: CatalogueChanged
 }
 
-interface Entry {
-  value?: Catalogue
-  expiresAtMs: number
-  running?: Promise<Catalogue> | undefined
-  queued?: Promise<Catalogue> | undefined
-}
-
 export function createCatalogues(deps: {
   database: Database
   archetypes: ArchetypeBundle
   skills: SkillRegistry
   nowMs?: () => number
 }): Catalogues {
-  const { database, archetypes, skills, nowMs = () => performance.now() } = deps
-  const entries = new LRUCache<string, Entry>({ max: tenantsMax })
-
-  function entryOf(tenantId: string): Entry {
-    const known = entries.get(tenantId)
-    if (known) return known
-    const made: Entry = { expiresAtMs: 0 }
-    entries.set(tenantId, made)
-    return made
-  }
-
-  async function read(tenantId: string, entry: Entry): Promise<Catalogue> {
-    try {
-      const value = await database.withTenant(
+  const { database, archetypes, skills, nowMs } = deps
+  const catalogues = new TenantCache(
+    (tenantId) =>
+      database.withTenant(
         tenantId,
-        async (tx) => ({
+        async (tx): Promise<Catalogue> => ({
           provisioned: await isProvisioned(tx),
           archetypeIds: await archetypes.allIds(tx),
           skillStates: await skills.allStates(tx),
         }),
         { readOnly: true },
-      )
-      entry.value = value
-      entry.expiresAtMs = nowMs() + ttlMs
-      return value
-    } finally {
-      entry.running = undefined
+      ),
+    { nowMs },
+  )
+  return {
+    of: (tenantId) => catalogues.get(tenantId),
+    fresh: (tenantId) => catalogues.getFresh(tenantId),
+    changed: (tenantId) => catalogues.drop(tenantId),
+  }
+}
+
+/** The archetypes, skills and records that events may refer to: now, or when a request was first made. */
+export interface References {
+  hasArchetype(archetypeId: string): boolean
+  takesSkill(skillId: string): boolean
+  hasRecord(recordId: string): boolean
+}
+
+const none: ReadonlySet<string> = new Set()
+
+/** @param missing ids that name no record */
+export function referencesOf(catalogue: Catalogue, missing: ReadonlySet<string> = none): References {
+  return {
+    hasArchetype: (archetypeId) => catalogue.archetypeIds.has(archetypeId),
+    takesSkill: (skillId) => {
+      const state = catalogue.skillStates.get(skillId)
+      return state !== undefined && state !== 'retired'
+    },
+    hasRecord: (recordId) => !missing.has(recordId),
+  }
+}
+
+/** Returns the references as of the events that the facts describe. */
+export function referencesAt(facts: BatchFacts): References {
+  const archetypes = new Set(facts.unknown_archetypes)
+  const skills = new Set(facts.unregistered_skills)
+  const records = new Set(facts.unknown_records)
+  return {
+    hasArchetype: (archetypeId) => !archetypes.has(archetypeId),
+    takesSkill: (skillId) => !skills.has(skillId),
+    hasRecord: (recordId) => !records.has(recordId),
+  }
+}
+
+/** Returns the reason to refuse an event, or undefined. Faults of the event precede faults of its references. */
+export function refusalOf(reading: ValidEvent | PointedError[], references: References): Refusal | undefined {
+  if (Array.isArray(reading)) return { slug: 'validation-failed', errors: reading }
+  if (!references.hasArchetype(reading.archetypeId)) {
+    return {
+      slug: 'validation-failed',
+      errors: [{ pointer: '/archetype_id', detail: 'must be in the archetype bundle of the tenant' }],
     }
   }
-
-  function start(tenantId: string, entry: Entry): Promise<Catalogue> {
-    entry.running = read(tenantId, entry)
-    return entry.running
+  if (!references.takesSkill(reading.skillId)) {
+    return {
+      slug: 'skill-not-registered',
+      errors: [
+        {
+          pointer: '/skill_id',
+          detail: 'must be a registered skill that is not retired; register it with a skill_definition record',
+        },
+      ],
+    }
   }
-
-  return {
-    async of(tenantId) {
-      const entry = entryOf(tenantId)
-      if (entry.value && nowMs() < entry.expiresAtMs) return entry.value
-      return entry.running ?? start(tenantId, entry)
-    },
-
-    async fresh(tenantId) {
-      const entry = entryOf(tenantId)
-      if (!entry.running) return start(tenantId, entry)
-      // A running read may have started before the change that the caller needs was committed; the next one has not.
-      entry.queued ??= entry.running
-        .catch(() => undefined)
-        .then(() => {
-          entry.queued = undefined
-          return entry.running ?? start(tenantId, entry)
-        })
-      return entry.queued
-    },
-
-    // A running read writes to its dropped entry, so its stale value is not used.
-    changed: (tenantId) => void entries.delete(tenantId),
-  }
+  const unknown = unknownRecords(reading.relatedRecords ?? [], references.hasRecord)
+  return unknown.length > 0 ? { slug: 'validation-failed', errors: unknown } : undefined
 }

@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs'
 import { findPackageJSON } from 'node:module'
 import { type ConditionalPrice, calcPrice, type ModelInfo, type ModelPrice } from '@pydantic/genai-prices'
 import { LRUCache } from 'lru-cache'
-import { costMicrosOf, decimalOf } from './prices-arithmetic.ts'
 
 /** The cost of an event's tokens by the service's own prices. */
 interface PricedTokens {
@@ -15,7 +14,7 @@ interface PricedTokens {
  * The reason for a missing price: the model has none at all, none at the time, or none for a used kind of token. For
  * `prices_not_verified`, the tenant's own list differs from that of its signed event.
  */
-export type NoPrice = 'unknown_model' | 'no_price_at_ts' | 'no_price_for_tokens' | 'prices_not_verified'
+type NoPrice = 'unknown_model' | 'no_price_at_ts' | 'no_price_for_tokens' | 'prices_not_verified'
 
 export interface PriceBook {
   /**
@@ -180,4 +179,37 @@ export function priceCatalogue(): { source: string; version: string } {
   if (path === undefined) throw new Error(`the package ${catalogueSource} has no package.json`)
   const manifest: { version: string } = JSON.parse(readFileSync(path, 'utf8'))
   return { source: catalogueSource, version: manifest.version }
+}
+
+/** An exact decimal number: `digits` / 10^`decimals`. */
+interface Decimal {
+  digits: bigint
+  decimals: number
+}
+
+/**
+ * Returns the shortest decimal that reads back as the number, which is the caller's spelling: 0.075 is 75 with three
+ * decimals.
+ */
+export function decimalOf(value: number): Decimal {
+  const [mantissa = '', exponent = '0'] = String(value).split('e')
+  const [whole = '', fraction = ''] = mantissa.split('.')
+  const decimals = fraction.length - Number(exponent)
+  const digits = BigInt(whole + fraction)
+  return decimals >= 0 ? { digits, decimals } : { digits: digits * 10n ** BigInt(-decimals), decimals: 0 }
+}
+
+/**
+ * Returns micro-dollars, rounded half up. Prices are whole multiples of 1/`unitsPerUsd` dollars per million tokens.
+ * Dollars per million tokens are micro-dollars per token, so the sum is in micro-dollars.
+ */
+export function costMicrosOf(
+  unitsPerUsd: bigint,
+  inputUnits: bigint,
+  tokensIn: number,
+  outputUnits: bigint,
+  tokensOut: number,
+): number {
+  const units = BigInt(tokensIn) * inputUnits + BigInt(tokensOut) * outputUnits
+  return Number((2n * units + unitsPerUsd) / (2n * unitsPerUsd))
 }

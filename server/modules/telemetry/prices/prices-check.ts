@@ -3,9 +3,8 @@ import { priceDecimalsMax, priceOverridesMax, priceUsdPerMtokMax } from '../../.
 import { parseTimestamp, type Timestamp } from '../../../../contract/timestamp.ts'
 import { isJsonObject, type JsonValue } from '../../../../provenance/index.ts'
 import { compileSchema } from '../../../http/request-validation.ts'
-import type { PriceOverride } from './price-override-types.ts'
-import { decimalOf } from './prices-arithmetic.ts'
-import { PricesBody } from './prices-schemas.ts'
+import { decimalOf } from './list-price-book.ts'
+import { type PriceOverride, PricesBody } from './prices-schemas.ts'
 
 const shapeErrors = compileSchema(PricesBody)
 const notATime = 'must be an RFC 3339 timestamp, in UTC of the years 1 to 9999'

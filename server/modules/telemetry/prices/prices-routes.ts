@@ -1,7 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 import { addRoute } from '../../../http/route.ts'
-import type { Prices } from './price-override-types.ts'
-import { PriceListSchema, PricesBody } from './prices-schemas.ts'
+import { PriceListSchema, PricesBody, QueuedRepricing, RepricingBody } from './prices-schemas.ts'
+import type { Prices } from './prices-service.ts'
+import type { TelemetryRepricing } from './repricing-types.ts'
 
 export function addPricesRoutes(app: FastifyInstance, prices: Prices): void {
   addRoute(
@@ -29,5 +30,25 @@ export function addPricesRoutes(app: FastifyInstance, prices: Prices): void {
       response: { 200: PriceListSchema },
     },
     async (request) => prices.replace(request.caller, request.body),
+  )
+}
+
+export function addRepricingRoutes(app: FastifyInstance, rating: TelemetryRepricing): void {
+  addRoute(
+    app,
+    'rateTelemetryAgain',
+    {
+      description:
+        'Computes the costs of stored events with from ≤ ts < to again, at the tenant’s prices of now for their ' +
+        'times, in the background. Records keep the cost they were stored with; summary, reconciliation and its ' +
+        'exceptions follow the last rating. Ends with a governance event `telemetry.rerated`. Repeating it changes ' +
+        'nothing while the prices stay.',
+      body: RepricingBody,
+      response: { 202: QueuedRepricing },
+    },
+    async (request, reply) => {
+      reply.code(202)
+      return rating.request(request.caller, request.body)
+    },
   )
 }

@@ -1,4 +1,4 @@
-import { Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { priceDecimalsMax, priceOverridesMax, priceUsdPerMtokMax } from '../../../../contract/limits.ts'
 import { patterns } from '../../../../contract/literals.ts'
 
@@ -40,6 +40,12 @@ const PriceSchema = Type.Object(
   { additionalProperties: false },
 )
 
+/**
+ * A price of the tenant's own, in US dollars per million tokens. Stored ones have times with six fractional digits and
+ * `Z`.
+ */
+export type PriceOverride = Static<typeof PriceSchema>
+
 const prices = Type.Array(PriceSchema, {
   maxItems: priceOverridesMax,
   description: "All of the tenant's own prices, by platform, model and beginning",
@@ -65,6 +71,33 @@ export const PriceListSchema = Type.Object(
       },
       { additionalProperties: false, description: 'Source of all other prices' },
     ),
+  },
+  { additionalProperties: false },
+)
+
+export const RepricingBody = Type.Object(
+  {
+    from: Type.String({
+      description: 'RFC 3339; inclusive, compared with `ts` of the events',
+      examples: ['2026-01-01T00:00:00Z'],
+    }),
+    to: Type.Optional(
+      Type.String({
+        description: 'RFC 3339; exclusive, after `from`. Default: now',
+        examples: ['2026-02-01T00:00:00Z'],
+      }),
+    ),
+  },
+  { additionalProperties: false },
+)
+
+export const QueuedRepricing = Type.Object(
+  {
+    job_id: Type.String({
+      description: '`details.job_id` of the governance event `telemetry.rerated` that tells what it came to',
+      examples: ['019a2f64-51f0-7c4e-9f3b-0d5a6e1c2b3a'],
+    }),
+    status: Type.Literal('queued'),
   },
   { additionalProperties: false },
 )

@@ -1,13 +1,26 @@
+import type { Static } from 'typebox'
 import { DomainError } from '../../../../contract/domain-error.ts'
 import type { JsonObject } from '../../../../provenance/index.ts'
 import type { Database } from '../../../db/database.ts'
+import type { Caller, Tenant } from '../../../http/caller.ts'
 import type { GovernanceLog } from '../../governance/governance-types.ts'
 import { priceCatalogue } from './list-price-book.ts'
-import type { PriceOverride, Prices } from './price-override-types.ts'
 import { readPrices } from './prices-check.ts'
+import type { PriceListSchema, PriceOverride } from './prices-schemas.ts'
 import { deletePrices, inOrder, insertPrices, lockPrices } from './prices-store.ts'
 import { type PriceProof, pricesChange, pricesKind, samePrices } from './proven-prices.ts'
 import type { TenantPrices } from './tenant-prices.ts'
+
+type PriceList = Static<typeof PriceListSchema>
+
+export interface Prices {
+  get(tenant: Tenant): Promise<PriceList>
+  /**
+   * Replaces the tenant's own prices by an unchecked body, and returns the stored list. Repeating it changes nothing
+   * and writes no event. Throws `validation-failed` with a pointer to each fault.
+   */
+  replace(caller: Caller, body: unknown): Promise<PriceList>
+}
 
 export function createPrices(deps: {
   database: Database

@@ -3,7 +3,7 @@ import { pricesLockClass } from '../../../db/advisory-locks.ts'
 import type { TenantTx } from '../../../db/database.ts'
 import type { TenantTables } from '../../../db/schema.ts'
 import { lockTenant } from '../../../db/tenant-lock.ts'
-import type { PriceOverride } from './price-override-types.ts'
+import type { PriceOverride } from './prices-schemas.ts'
 
 type PriceRow = Omit<TenantTables['hub.price_overrides'], 'tenant_id' | 'override_id'>
 

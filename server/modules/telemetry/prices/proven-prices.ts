@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache'
 import { isJsonObject, type JsonObject } from '../../../../provenance/json.ts'
 import type { TenantTx } from '../../../db/database.ts'
 import type { Records } from '../../records/records-types.ts'
-import type { PriceOverride } from './price-override-types.ts'
+import type { PriceOverride } from './prices-schemas.ts'
 import { allPrices, findPriceEvents, inOrder } from './prices-store.ts'
 
 /** The kind of the events about price lists, which other settings of a tenant share. */

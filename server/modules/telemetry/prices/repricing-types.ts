@@ -1,6 +1,8 @@
+import type { Static } from 'typebox'
 import type { JsonValue } from '../../../../provenance/json.ts'
 import type { Caller, Tenant } from '../../../http/caller.ts'
 import type { Actor } from '../../governance/governance-types.ts'
+import type { QueuedRepricing, RepricingBody } from './prices-schemas.ts'
 
 /** Selects events with from ≤ `ts` < to: UTC with six fractional digits, so that texts compare as times do. */
 export interface RepricingRange {
@@ -31,11 +33,11 @@ export interface RepricingRequest {
 /** Reprices stored events at the tenant's current prices. Records stay unchanged; rollups follow the latest rating. */
 export interface TelemetryRepricing {
   /** Queues a repricing. Throws `validation-failed` for the times, `hub-unavailable`. */
-  request(caller: Caller, times: { from: string; to?: string }): Promise<{ job_id: string; status: 'queued' }>
+  request(caller: Caller, times: Static<typeof RepricingBody>): Promise<Static<typeof QueuedRepricing>>
   /** Runs a repricing. Throws `validation-failed` for the times. */
   rate(
     tenant: Tenant,
-    times: { from: string; to?: string },
+    times: Static<typeof RepricingBody>,
     by: Pick<RepricingRequest, 'actor' | 'cause'>,
   ): Promise<RepricingResult>
 }

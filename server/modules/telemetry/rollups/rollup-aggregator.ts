@@ -113,7 +113,7 @@ function createCounter(all: Cells) {
   return {
     async count(entries: readonly DeltaEntry[]): Promise<void> {
       for (const { quarter, dimensions, addTo } of entries) {
-        addTo(all.figuresOf('all', quarter, dimensions))
+        addTo(all.metricsOf('all', quarter, dimensions))
         await yieldIfLong()
       }
     },

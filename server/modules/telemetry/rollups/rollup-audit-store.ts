@@ -1,10 +1,10 @@
 import type { TenantTx } from '../../../db/database.ts'
 import type { Dimensions } from './rollup-cells.ts'
-import type { FigureValues } from './rollup-rows-store.ts'
+import type { MetricValues } from './rollup-rows-store.ts'
 import { quartersPerDay, type StoredGrain, type View, views } from './rollup-types.ts'
 
 const rowsPerRead = 250
-/** The columns of `figureColumns`. Counts are read as floats, which never fail: somebody may have edited them. */
+/** The columns of `metricColumns`. Counts are read as floats, which never fail: somebody may have edited them. */
 const columns = `invocations::float8, failures::float8, tokens_in, tokens_out, cost_estimate_micros,
   cost_computed_micros, unpriced::float8, latency`
 
@@ -12,11 +12,11 @@ const columns = `invocations::float8, failures::float8, tokens_in, tokens_out, c
 export interface AuditedRow {
   firstQuarter: number
   dimensions: Dimensions
-  values: FigureValues
+  values: MetricValues
 }
 
 type Name = string | null
-type StoredRow = [string, Buffer, Name, Name, Name, Name, Name, ...FigureValues]
+type StoredRow = [string, Buffer, Name, Name, Name, Name, Name, ...MetricValues]
 
 /** Reads the rows of one grain, view and day, in pages of about 250. */
 export async function* auditedRows(

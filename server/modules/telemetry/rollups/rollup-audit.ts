@@ -93,7 +93,7 @@ export function createRollupAudits(deps: { database: Database; records: Pick<Rec
       for (const { entries } of deltas) {
         const cells = new Cells()
         for (const { quarter, dimensions, addTo } of entriesOf(entries))
-          addTo(cells.figuresOf('all', quarter, dimensions))
+          addTo(cells.metricsOf('all', quarter, dimensions))
         sums.addCells(cells)
         await yieldIfLong()
       }

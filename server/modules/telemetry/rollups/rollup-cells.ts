@@ -39,7 +39,7 @@ export class ExactSum {
 }
 
 /** Metrics of a set of events; those of two sets can be merged. */
-export class Figures {
+export class Metrics {
   invocations = 0
   failures = 0
   readonly tokensIn = new ExactSum()
@@ -51,7 +51,7 @@ export class Figures {
   unpriced = 0
   readonly latency = new LatencySketch()
 
-  merge(other: Figures): void {
+  merge(other: Metrics): void {
     this.invocations += other.invocations
     this.failures += other.failures
     this.tokensIn.merge(other.tokensIn)
@@ -68,7 +68,7 @@ export interface Cell {
   view: View
   firstQuarter: number
   dimensions: Dimensions
-  figures: Figures
+  metrics: Metrics
 }
 
 /** Holds cells by view, quarter and dimensions. */
@@ -80,13 +80,13 @@ export class Cells {
   }
 
   /** Returns the metrics to add to, empty at first. Dimensions that the view omits must already be null. */
-  figuresOf(view: View, firstQuarter: number, dimensions: Dimensions): Figures {
+  metricsOf(view: View, firstQuarter: number, dimensions: Dimensions): Metrics {
     const key = `${view} ${firstQuarter} ${idsOf(dimensions)}`
     const known = this.#cells.get(key)
-    if (known) return known.figures
-    const figures = new Figures()
-    this.#cells.set(key, { view, firstQuarter, dimensions, figures })
-    return figures
+    if (known) return known.metrics
+    const metrics = new Metrics()
+    this.#cells.set(key, { view, firstQuarter, dimensions, metrics })
+    return metrics
   }
 
   values(): MapIterator<Cell> {
@@ -106,8 +106,8 @@ export function idsOf(dimensions: Dimensions): string {
 
 /** Adds up the cells of the view `all` to those of another view. */
 export async function addUp(into: Cells, all: Cells, view: View, yieldIfLong: () => Promise<void>): Promise<void> {
-  for (const { firstQuarter, dimensions, figures } of all.values()) {
-    into.figuresOf(view, firstQuarter, keptBy(view, dimensions)).merge(figures)
+  for (const { firstQuarter, dimensions, metrics } of all.values()) {
+    into.metricsOf(view, firstQuarter, keptBy(view, dimensions)).merge(metrics)
     await yieldIfLong()
   }
 }

@@ -3,7 +3,7 @@ import { createEventLoopYielder } from '../../../http/event-loop-yielder.ts'
 import type { AuditFinding } from '../../integrity-sweep/sweep-types.ts'
 import { usdOfExactMicros } from '../summary/summary-response.ts'
 import { auditedRows, isDayOpen } from './rollup-audit-store.ts'
-import { type Cell, Figures, keptBy } from './rollup-cells.ts'
+import { type Cell, keptBy, Metrics } from './rollup-cells.ts'
 import { Fingerprint, type Totals } from './rollup-fingerprint.ts'
 import { addValues } from './rollup-rows-store.ts'
 import { quartersPerDay, type StoredGrain, type View, views } from './rollup-types.ts'
@@ -35,9 +35,9 @@ export async function checkDay(tx: TenantTx, day: number, sums: DaySums): Promis
     const sums = ways.map(() => new Fingerprint())
     for await (const page of auditedRows(tx, { grain, view, day })) {
       for (const { firstQuarter, dimensions, values } of page) {
-        const figures = new Figures()
-        addValues(figures, values)
-        for (const [at, way] of ways.entries()) sums[at]!.add(way({ view, firstQuarter, dimensions, figures }))
+        const metrics = new Metrics()
+        addValues(metrics, values)
+        for (const [at, way] of ways.entries()) sums[at]!.add(way({ view, firstQuarter, dimensions, metrics }))
         rows += 1
         await yieldIfLong()
       }

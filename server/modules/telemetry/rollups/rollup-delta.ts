@@ -1,6 +1,6 @@
 import type { CountedEvent } from '../telemetry-types.ts'
 import { latencyBinMax, latencyBinOf } from './latency-sketch.ts'
-import type { Dimensions, Figures } from './rollup-cells.ts'
+import type { Dimensions, Metrics } from './rollup-cells.ts'
 import { quarterOf } from './rollup-types.ts'
 
 /**
@@ -167,7 +167,7 @@ export interface DeltaEntry {
   quarter: number
   dimensions: Dimensions
   /** Adds the entry to the metrics of a cell. */
-  addTo(figures: Figures): void
+  addTo(metrics: Metrics): void
 }
 
 /**
@@ -186,7 +186,7 @@ export function readDelta(text: string): DeltaEntry[] {
       llm_platform: delta.s[entry[3] as number] as string,
       llm_model: entry[4] === -1 ? null : (delta.s[entry[4] as number] as string),
     },
-    addTo: (figures) => addEntry(figures, entry),
+    addTo: (metrics) => addEntry(metrics, entry),
   }))
 }
 
@@ -203,15 +203,15 @@ export function renamedDelta(text: string, nameOf: ReadonlyMap<string, string>):
   return renamed
 }
 
-function addEntry(figures: Figures, entry: Entry): void {
-  figures.invocations += entry[at.invocations] as number
-  figures.failures += entry[at.failures] as number
-  figures.tokensIn.add(entry[at.tokensIn] as number)
-  figures.tokensOut.add(entry[at.tokensOut] as number)
-  figures.costEstimate.add(entry[at.estimate] as number)
-  figures.costComputed.add(entry[at.computed] as number)
-  figures.unpriced += entry[at.unpriced] as number
-  for (let place = fixedLength; place < entry.length; place += 1) figures.latency.add(entry[place] as number)
+function addEntry(metrics: Metrics, entry: Entry): void {
+  metrics.invocations += entry[at.invocations] as number
+  metrics.failures += entry[at.failures] as number
+  metrics.tokensIn.add(entry[at.tokensIn] as number)
+  metrics.tokensOut.add(entry[at.tokensOut] as number)
+  metrics.costEstimate.add(entry[at.estimate] as number)
+  metrics.costComputed.add(entry[at.computed] as number)
+  metrics.unpriced += entry[at.unpriced] as number
+  for (let place = fixedLength; place < entry.length; place += 1) metrics.latency.add(entry[place] as number)
 }
 
 function parseDelta(text: string): Delta {

@@ -1,6 +1,6 @@
 import type { TenantTx } from '../../../db/database.ts'
 import type { Cells } from './rollup-cells.ts'
-import { addValues, cellDigest, type FigureValues, figureColumns } from './rollup-rows-store.ts'
+import { addValues, cellDigest, type MetricValues, metricColumns } from './rollup-rows-store.ts'
 import type { StoredGrain } from './rollup-types.ts'
 
 const rowsPerRead = 1000
@@ -20,9 +20,9 @@ export const beforeFirst: ErasedPlace = { quarter: -(2 ** 53), cell: Buffer.allo
  */
 export async function addErasedCells(tx: TenantTx, all: Cells, after: ErasedPlace): Promise<ErasedPlace | undefined> {
   const { rows } = await tx.client.query<
-    [number, Buffer, string, string, string, string, string | null, ...FigureValues]
+    [number, Buffer, string, string, string, string, string | null, ...MetricValues]
   >({
-    text: `select first_quarter, cell, skill_id, archetype_id, user_id, llm_platform, llm_model, ${figureColumns}
+    text: `select first_quarter, cell, skill_id, archetype_id, user_id, llm_platform, llm_model, ${metricColumns}
         from hub.telemetry_rollups
         where tenant_id = $1 and grain = 'erased' and view = 'all' and (first_quarter, cell) > ($2, $3)
         order by first_quarter, cell limit ${rowsPerRead}`,
@@ -30,7 +30,7 @@ export async function addErasedCells(tx: TenantTx, all: Cells, after: ErasedPlac
     rowMode: 'array',
   })
   for (const [quarter, , skill_id, archetype_id, user_id, llm_platform, llm_model, ...values] of rows) {
-    addValues(all.figuresOf('all', quarter, { skill_id, archetype_id, user_id, llm_platform, llm_model }), values)
+    addValues(all.metricsOf('all', quarter, { skill_id, archetype_id, user_id, llm_platform, llm_model }), values)
   }
   const last = rows.at(-1)
   return rows.length === rowsPerRead && last ? { quarter: last[0], cell: last[1] } : undefined

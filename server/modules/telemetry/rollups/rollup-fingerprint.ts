@@ -1,13 +1,13 @@
 import { hash, randomBytes } from 'node:crypto'
 import { latencyBinMax } from './latency-sketch.ts'
-import { type Cell, type Figures, idsOf } from './rollup-cells.ts'
+import { type Cell, idsOf, type Metrics } from './rollup-cells.ts'
 
 const prime = 2n ** 61n - 1n
-const figureCount = 7
+const metricCount = 7
 
 const secret = randomBytes(32).toString('hex')
 const randomWeight = () => randomBytes(8).readBigUInt64BE() % prime
-const weights = Array.from({ length: figureCount }, randomWeight)
+const weights = Array.from({ length: metricCount }, randomWeight)
 const binWeights = Array.from({ length: latencyBinMax + 1 }, randomWeight)
 
 /** Totals of a fingerprint that a report contains. Amounts are micro-dollars. */
@@ -26,11 +26,11 @@ export class Fingerprint {
   #sum = 0n
   readonly totals: Totals = { invocations: 0, costEstimate: 0n, costComputed: 0n }
 
-  add({ view, firstQuarter, dimensions, figures }: Cell): void {
-    this.#sum = (this.#sum + cellWeight(`${view} ${firstQuarter} ${idsOf(dimensions)}`) * weightedSum(figures)) % prime
-    this.totals.invocations += figures.invocations
-    this.totals.costEstimate += figures.costEstimate.value
-    this.totals.costComputed += figures.costComputed.value
+  add({ view, firstQuarter, dimensions, metrics }: Cell): void {
+    this.#sum = (this.#sum + cellWeight(`${view} ${firstQuarter} ${idsOf(dimensions)}`) * weightedSum(metrics)) % prime
+    this.totals.invocations += metrics.invocations
+    this.totals.costEstimate += metrics.costEstimate.value
+    this.totals.costComputed += metrics.costComputed.value
   }
 
   merge(other: Fingerprint): void {
@@ -50,18 +50,18 @@ function cellWeight(name: string): bigint {
   return BigInt(`0x${hash('sha256', `${secret} ${name}`).slice(0, 16)}`) % prime
 }
 
-function weightedSum(figures: Figures): bigint {
+function weightedSum(metrics: Metrics): bigint {
   const values = [
-    BigInt(figures.invocations),
-    BigInt(figures.failures),
-    figures.tokensIn.value,
-    figures.tokensOut.value,
-    figures.costEstimate.value,
-    figures.costComputed.value,
-    BigInt(figures.unpriced),
+    BigInt(metrics.invocations),
+    BigInt(metrics.failures),
+    metrics.tokensIn.value,
+    metrics.tokensOut.value,
+    metrics.costEstimate.value,
+    metrics.costComputed.value,
+    BigInt(metrics.unpriced),
   ]
   let sum = 0n
   for (const [at, value] of values.entries()) sum += weights[at]! * value
-  for (const [bin, count] of figures.latency.bins()) sum += (binWeights[bin] ?? 0n) * BigInt(count)
+  for (const [bin, count] of metrics.latency.bins()) sum += (binWeights[bin] ?? 0n) * BigInt(count)
   return sum % prime
 }

@@ -101,14 +101,14 @@ export function countEvent(all: Cells, stored: StoredEvent): boolean {
   if (!event) return false
   const { skill_id, archetype_id, user_id, llm_platform, llm_model = null } = event
   const dimensions = { skill_id, archetype_id, user_id, llm_platform, llm_model }
-  const figures = all.figuresOf('all', quarterOf(event.epochMs), dimensions)
-  figures.invocations += 1
-  figures.failures += event.success ? 0 : 1
-  figures.tokensIn.add(event.tokens_in)
-  figures.tokensOut.add(event.tokens_out)
-  figures.costEstimate.add(event.estimateMicros)
-  figures.costComputed.add(event.computedMicros ?? 0)
-  figures.unpriced += event.computedMicros === undefined ? 1 : 0
-  figures.latency.add(latencyBinOf(event.latency_ms))
+  const metrics = all.metricsOf('all', quarterOf(event.epochMs), dimensions)
+  metrics.invocations += 1
+  metrics.failures += event.success ? 0 : 1
+  metrics.tokensIn.add(event.tokens_in)
+  metrics.tokensOut.add(event.tokens_out)
+  metrics.costEstimate.add(event.estimateMicros)
+  metrics.costComputed.add(event.computedMicros ?? 0)
+  metrics.unpriced += event.computedMicros === undefined ? 1 : 0
+  metrics.latency.add(latencyBinOf(event.latency_ms))
   return true
 }

@@ -1,15 +1,15 @@
 import { hash } from 'node:crypto'
 import type { TenantTx } from '../../../db/database.ts'
-import { type Cell, type Dimensions, type Figures, idsOf } from './rollup-cells.ts'
+import { type Cell, type Dimensions, idsOf, type Metrics } from './rollup-cells.ts'
 import { type Grain, quartersPerDay, type StoredGrain, type View } from './rollup-types.ts'
 
 /** Rows per statement: requests wait while one is written or read. */
 const rowsMax = 125
 const digestBytes = 16
 
-export const figureColumns =
+export const metricColumns =
   'invocations, failures, tokens_in, tokens_out, cost_estimate_micros, cost_computed_micros, unpriced, latency'
-export type FigureValues = [number, number, string, string, string, string, number, Buffer]
+export type MetricValues = [number, number, string, string, string, string, number, Buffer]
 
 /** Returns a digest of the dimensions for the key of a row. */
 export function cellDigest(dimensions: Dimensions): Buffer {
@@ -51,15 +51,15 @@ function* partsOf(cells: Iterable<Cell>): Generator<Cell[]> {
 async function addStored(tx: TenantTx, grain: StoredGrain, cells: readonly Cell[], digests: readonly Buffer[]) {
   // OFFSET makes it one look-up by key per row. PostgreSQL planned a plain join as a scan of the whole tenant if the
   // table had grown since its statistics were taken: 100 ms for 500 rows instead of 3.
-  const { rows } = await tx.client.query<[number, ...FigureValues]>({
-    text: `select wanted.place, ${figureColumns}
+  const { rows } = await tx.client.query<[number, ...MetricValues]>({
+    text: `select wanted.place, ${metricColumns}
       from unnest($3::text[], $4::bigint[], $5::bytea[]) with ordinality as wanted (view, first_quarter, cell, place),
-      lateral (select ${figureColumns} from hub.telemetry_rollups where tenant_id = $1 and grain = $2
+      lateral (select ${metricColumns} from hub.telemetry_rollups where tenant_id = $1 and grain = $2
         and view = wanted.view and first_quarter = wanted.first_quarter and cell = wanted.cell offset 0) as stored`,
     values: [tx.tenantId, grain, cells.map((cell) => cell.view), cells.map((cell) => cell.firstQuarter), digests],
     rowMode: 'array',
   })
-  for (const [place, ...values] of rows) addValues(cells[place - 1]!.figures, values)
+  for (const [place, ...values] of rows) addValues(cells[place - 1]!.metrics, values)
 }
 
 async function upsert(
@@ -68,11 +68,11 @@ async function upsert(
   cells: readonly Cell[],
   digests: readonly Buffer[],
 ): Promise<void> {
-  const figures = cells.map((cell) => cell.figures)
+  const metrics = cells.map((cell) => cell.metrics)
   const dimensions = cells.map((cell) => cell.dimensions)
   await tx.client.query({
     text: `insert into hub.telemetry_rollups (tenant_id, grain, view, first_quarter, cell,
-        skill_id, archetype_id, user_id, llm_platform, llm_model, ${figureColumns})
+        skill_id, archetype_id, user_id, llm_platform, llm_model, ${metricColumns})
       select $1, $2, rows.* from unnest($3::text[], $4::bigint[], $5::bytea[],
         $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::bigint[], $12::bigint[],
         $13::numeric[], $14::numeric[], $15::numeric[], $16::numeric[], $17::bigint[], $18::bytea[]) as rows
@@ -92,28 +92,28 @@ async function upsert(
       dimensions.map((one) => one.user_id),
       dimensions.map((one) => one.llm_platform),
       dimensions.map((one) => one.llm_model),
-      figures.map((one) => one.invocations),
-      figures.map((one) => one.failures),
-      figures.map((one) => String(one.tokensIn.value)),
-      figures.map((one) => String(one.tokensOut.value)),
-      figures.map((one) => String(one.costEstimate.value)),
-      figures.map((one) => String(one.costComputed.value)),
-      figures.map((one) => one.unpriced),
-      figures.map((one) => one.latency.toBytes()),
+      metrics.map((one) => one.invocations),
+      metrics.map((one) => one.failures),
+      metrics.map((one) => String(one.tokensIn.value)),
+      metrics.map((one) => String(one.tokensOut.value)),
+      metrics.map((one) => String(one.costEstimate.value)),
+      metrics.map((one) => String(one.costComputed.value)),
+      metrics.map((one) => one.unpriced),
+      metrics.map((one) => one.latency.toBytes()),
     ],
   })
 }
 
-export function addValues(figures: Figures, values: FigureValues): void {
+export function addValues(metrics: Metrics, values: MetricValues): void {
   const [invocations, failures, tokensIn, tokensOut, costEstimate, costComputed, unpriced, latency] = values
-  figures.invocations += invocations
-  figures.failures += failures
-  figures.tokensIn.addExact(BigInt(tokensIn))
-  figures.tokensOut.addExact(BigInt(tokensOut))
-  figures.costEstimate.addExact(BigInt(costEstimate))
-  figures.costComputed.addExact(BigInt(costComputed))
-  figures.unpriced += unpriced
-  figures.latency.addBytes(latency)
+  metrics.invocations += invocations
+  metrics.failures += failures
+  metrics.tokensIn.addExact(BigInt(tokensIn))
+  metrics.tokensOut.addExact(BigInt(tokensOut))
+  metrics.costEstimate.addExact(BigInt(costEstimate))
+  metrics.costComputed.addExact(BigInt(costComputed))
+  metrics.unpriced += unpriced
+  metrics.latency.addBytes(latency)
 }
 
 /** A share of the possible cells of a view: those whose digest begins with a byte from `first` to `last`. */
@@ -133,11 +133,11 @@ export async function countQuarters(tx: TenantTx, view: View, day: number): Prom
   return rows[0]![0]
 }
 
-/** Adds up the quarters of a day: `figuresOf` returns the metrics to add to for a combination of dimensions. */
+/** Adds up the quarters of a day: `metricsOf` returns the metrics to add to for a combination of dimensions. */
 export async function addQuarters(
   tx: TenantTx,
   { view, day, share }: { view: View; day: number; share: CellShare },
-  figuresOf: (dimensions: Dimensions) => Figures,
+  metricsOf: (dimensions: Dimensions) => Metrics,
 ): Promise<void> {
   let after: { quarter: number; cell: Buffer } | undefined = {
     quarter: day * quartersPerDay,
@@ -145,7 +145,7 @@ export async function addQuarters(
   }
   while (after) {
     const { rows }: { rows: QuarterRow[] } = await tx.client.query<QuarterRow>({
-      text: `select first_quarter, cell, skill_id, archetype_id, user_id, llm_platform, llm_model, ${figureColumns}
+      text: `select first_quarter, cell, skill_id, archetype_id, user_id, llm_platform, llm_model, ${metricColumns}
         from hub.telemetry_rollups
         where tenant_id = $1 and grain = 'quarter' and view = $2 and (first_quarter, cell) > ($3, $4)
           and first_quarter < $5 and get_byte(cell, 0) between $6 and $7
@@ -154,7 +154,7 @@ export async function addQuarters(
       rowMode: 'array',
     })
     for (const [, , skill_id, archetype_id, user_id, llm_platform, llm_model, ...values] of rows) {
-      addValues(figuresOf({ skill_id, archetype_id, user_id, llm_platform, llm_model }), values)
+      addValues(metricsOf({ skill_id, archetype_id, user_id, llm_platform, llm_model }), values)
     }
     const last = rows.at(-1)
     after = rows.length === rowsMax && last ? { quarter: last[0], cell: last[1] } : undefined
@@ -162,7 +162,7 @@ export async function addQuarters(
 }
 
 type Name = string | null
-type QuarterRow = [number, Buffer, Name, Name, Name, Name, Name, ...FigureValues]
+type QuarterRow = [number, Buffer, Name, Name, Name, Name, Name, ...MetricValues]
 
 export async function deleteDayRows(tx: TenantTx, view: View, day: number): Promise<void> {
   await tx.client.query({

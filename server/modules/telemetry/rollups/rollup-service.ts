@@ -118,7 +118,7 @@ async function compactDay(tx: TenantTx, day: number): Promise<'closed' | 'busy'>
     for (const share of sharesOf(await countQuarters(tx, view, day))) {
       const cells = new Cells()
       await addQuarters(tx, { view, day, share }, (dimensions) =>
-        cells.figuresOf(view, day * quartersPerDay, dimensions),
+        cells.metricsOf(view, day * quartersPerDay, dimensions),
       )
       await insertRows(tx, 'day', cells.values())
     }

@@ -1,9 +1,9 @@
 import type { TenantTx } from '../../../db/database.ts'
 import { createEventLoopYielder } from '../../../http/event-loop-yielder.ts'
-import { Figures } from '../rollups/rollup-cells.ts'
+import { Metrics } from '../rollups/rollup-cells.ts'
 import { type DeltaEntry, readDelta, UnreadableDelta } from '../rollups/rollup-delta.ts'
 import type { Dimension } from '../rollups/rollup-types.ts'
-import { comparePositions, FiguresRows } from './summary-rows.ts'
+import { comparePositions, MetricsRows } from './summary-rows.ts'
 import { deltasAfter } from './summary-store.ts'
 import type { RowPosition, SummaryRequest } from './summary-types.ts'
 
@@ -16,9 +16,9 @@ const entriesAtOnce = 64
 /** Ingested events that are not aggregated into the rollups yet. */
 export interface Unfolded {
   /** Rows after the position at which the page begins. */
-  rows: FiguresRows
+  rows: MetricsRows
   /** Totals of all matches. */
-  totals: Figures
+  totals: Metrics
 }
 
 /** Adds up the matching entries of the deltas that the transaction sees. */
@@ -27,7 +27,7 @@ export async function readUnfolded(
   request: SummaryRequest,
   after: RowPosition | undefined,
 ): Promise<Unfolded> {
-  const unfolded = { rows: new FiguresRows(), totals: new Figures() }
+  const unfolded = { rows: new MetricsRows(), totals: new Metrics() }
   const yieldIfLong = createEventLoopYielder()
   let last = noUuid
   for (;;) {
@@ -55,7 +55,7 @@ function addEntry(
   const start = request.starts[placeOf(request.starts, entry.quarter)]!
   const key = groupBy ? (entry.dimensions[groupBy] ?? '') : ''
   if (after === undefined || comparePositions({ start, key }, after) > 0) {
-    entry.addTo(unfolded.rows.figuresAt(start, key))
+    entry.addTo(unfolded.rows.metricsAt(start, key))
   }
 }
 

@@ -1,9 +1,9 @@
 import type { TenantTx } from '../../../db/database.ts'
 import { createEventLoopYielder } from '../../../http/event-loop-yielder.ts'
-import { Figures } from '../rollups/rollup-cells.ts'
+import { Metrics } from '../rollups/rollup-cells.ts'
 import { type Dimension, quartersPerDay, type View, viewDimensions } from '../rollups/rollup-types.ts'
 import { placeOf, readUnfolded, type Unfolded } from './summary-deltas.ts'
-import { addSums, type FiguresRow, FiguresRows } from './summary-rows.ts'
+import { addSums, type MetricsRow, MetricsRows } from './summary-rows.ts'
 import { spansOf } from './summary-spans.ts'
 import { openDaysWithin, type SumsQuery, sumsOf } from './summary-store.ts'
 import type { QuarterRange, RowPosition, SummaryRequest } from './summary-types.ts'
@@ -15,11 +15,11 @@ export interface PageOptions {
   latencies: boolean
 }
 
-export interface FiguresPage {
-  rows: FiguresRow[]
+export interface MetricsPage {
+  rows: MetricsRow[]
   hasMore: boolean
   /** Totals of all matches. */
-  totals: Figures
+  totals: Metrics
 }
 
 /**
@@ -30,7 +30,7 @@ const intervalsAtFirst = 32
 const intervalsGrowth = 4
 
 /** Reads a page from the snapshot that the transaction must have: rollups, and deltas that are not aggregated yet. */
-export async function readFigures(tx: TenantTx, request: SummaryRequest, page: PageOptions): Promise<FiguresPage> {
+export async function readMetrics(tx: TenantTx, request: SummaryRequest, page: PageOptions): Promise<MetricsPage> {
   const openDays = await openDaysWithin(tx, wholeDaysOf(request.range))
   const unfolded = await readUnfolded(tx, request, page.after)
   const rows = await readRows(tx, request, page, openDays, unfolded)
@@ -47,10 +47,10 @@ async function readRows(
   { after, limit, latencies }: PageOptions,
   openDays: readonly number[],
   unfolded: Unfolded,
-): Promise<FiguresRow[]> {
+): Promise<MetricsRow[]> {
   const { starts, groupBy, filters } = request
   const view = viewFor(request, groupBy)
-  const rows: FiguresRow[] = []
+  const rows: MetricsRow[] = []
   let at = after ? placeOf(starts, after.start) : 0
   // Without grouping an interval has at most one row.
   let count = groupBy ? intervalsAtFirst : limit + 1
@@ -77,15 +77,15 @@ async function readRows(
  * Reads the rows of some intervals in order. Rows beyond the limit may be incomplete: the first rows of the database
  * contain all data of a row within the limit.
  */
-async function readWindow(tx: TenantTx, query: SumsQuery, unfolded: Unfolded): Promise<FiguresRow[]> {
-  const rows = new FiguresRows()
+async function readWindow(tx: TenantTx, query: SumsQuery, unfolded: Unfolded): Promise<MetricsRow[]> {
+  const rows = new MetricsRows()
   const yieldIfLong = createEventLoopYielder()
   for (const sums of await sumsOf(tx, query)) {
-    addSums(rows.figuresAt(query.starts[sums.at]!, sums.key), sums)
+    addSums(rows.metricsAt(query.starts[sums.at]!, sums.key), sums)
     await yieldIfLong()
   }
   for (const start of query.starts) {
-    for (const { key, figures } of unfolded.rows.of(start)) rows.figuresAt(start, key).merge(figures)
+    for (const { key, metrics } of unfolded.rows.of(start)) rows.metricsAt(start, key).merge(metrics)
   }
   return rows.inOrder()
 }
@@ -96,7 +96,7 @@ async function readTotals(
   { latencies }: PageOptions,
   openDays: readonly number[],
   unfolded: Unfolded,
-): Promise<Figures> {
+): Promise<Metrics> {
   const [sums] = await sumsOf(tx, {
     view: viewFor(request, undefined),
     spans: spansOf([request.range], openDays),
@@ -111,9 +111,9 @@ async function readTotals(
   return unfolded.totals
 }
 
-function sumOf(rows: readonly FiguresRow[]): Figures {
-  const sum = new Figures()
-  for (const { figures } of rows) sum.merge(figures)
+function sumOf(rows: readonly MetricsRow[]): Metrics {
+  const sum = new Metrics()
+  for (const { metrics } of rows) sum.merge(metrics)
   return sum
 }
 

@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { addRoute } from '../../../http/route.ts'
-import { ReconciliationPage } from './reconciliation-schemas.ts'
-import { SummaryPage, summaryQuery } from './summary-schemas.ts'
+import { ReconciliationPage, SummaryPage, summaryQuery } from './summary-schemas.ts'
 import type { TelemetrySummaries } from './summary-service.ts'
 
 const counted =

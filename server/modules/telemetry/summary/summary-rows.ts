@@ -1,30 +1,30 @@
 import { type LatencySketch, latencyBinMax, readBins } from '../rollups/latency-sketch.ts'
-import { Figures } from '../rollups/rollup-cells.ts'
+import { Metrics } from '../rollups/rollup-cells.ts'
 import type { SumRow } from './summary-store.ts'
 import type { RowPosition } from './summary-types.ts'
 
 /** The metrics of one row of a response. */
-export interface FiguresRow extends RowPosition {
-  figures: Figures
+export interface MetricsRow extends RowPosition {
+  metrics: Metrics
 }
 
 /** Holds rows by position. */
-export class FiguresRows {
-  readonly #byStart = new Map<number, Map<string, FiguresRow>>()
+export class MetricsRows {
+  readonly #byStart = new Map<number, Map<string, MetricsRow>>()
 
   /** Returns the metrics to add to, empty at first. */
-  figuresAt(start: number, key: string): Figures {
+  metricsAt(start: number, key: string): Metrics {
     const ofStart = this.#byStart.getOrInsertComputed(start, () => new Map())
-    return ofStart.getOrInsertComputed(key, () => ({ start, key, figures: new Figures() })).figures
+    return ofStart.getOrInsertComputed(key, () => ({ start, key, metrics: new Metrics() })).metrics
   }
 
   /** Returns the rows of one start. */
-  of(start: number): Iterable<FiguresRow> {
+  of(start: number): Iterable<MetricsRow> {
     return this.#byStart.get(start)?.values() ?? []
   }
 
   /** Returns all rows in the order of the response. */
-  inOrder(): FiguresRow[] {
+  inOrder(): MetricsRow[] {
     const rows = [...this.#byStart.values()].flatMap((ofStart) => [...ofStart.values()])
     return rows.sort(comparePositions)
   }
@@ -36,15 +36,15 @@ export function comparePositions(a: RowPosition, b: RowPosition): number {
 }
 
 /** Adds sums of the database. */
-export function addSums(figures: Figures, sums: SumRow): void {
-  figures.invocations += sums.invocations
-  figures.failures += sums.failures
-  figures.tokensIn.addExact(BigInt(sums.tokens_in))
-  figures.tokensOut.addExact(BigInt(sums.tokens_out))
-  figures.costEstimate.addExact(BigInt(sums.cost_estimate))
-  figures.costComputed.addExact(BigInt(sums.cost_computed))
-  figures.unpriced += sums.unpriced
-  if (sums.sketches) addSketches(figures.latency, sums.sketches)
+export function addSums(metrics: Metrics, sums: SumRow): void {
+  metrics.invocations += sums.invocations
+  metrics.failures += sums.failures
+  metrics.tokensIn.addExact(BigInt(sums.tokens_in))
+  metrics.tokensOut.addExact(BigInt(sums.tokens_out))
+  metrics.costEstimate.addExact(BigInt(sums.cost_estimate))
+  metrics.costComputed.addExact(BigInt(sums.cost_computed))
+  metrics.unpriced += sums.unpriced
+  if (sums.sketches) addSketches(metrics.latency, sums.sketches)
 }
 
 /** Counting in an array is several times as fast as in the maps of sketches. */

@@ -1,4 +1,4 @@
-import { type Static, type TProperties, Type } from 'typebox'
+import { type Static, type TObject, type TProperties, Type } from 'typebox'
 import { summaryDaysMax } from '../../../../contract/limits.ts'
 import { patterns } from '../../../../contract/literals.ts'
 import { PageQuery } from '../../../../contract/request-schemas.ts'
@@ -67,7 +67,7 @@ export const summaryQuery = Type.Object(
 
 export type SummaryQuery = Static<typeof summaryQuery>
 
-export const rowPlace = {
+const rowPlace = {
   start: Type.Optional(
     Type.String({
       format: 'date-time',
@@ -82,20 +82,21 @@ export const rowPlace = {
     }),
   ),
 }
+export type RowPlace = Static<TObject<typeof rowPlace>>
 
 const count = (description: string, example: number) => Type.Integer({ minimum: 0, description, examples: [example] })
 
-export const invocations = count('Events', 1280)
-export const unpriced = count('Events without a computed cost', 4)
-export const costEstimate = Type.Number({ description: 'Sum of the senders’ estimates, exact', examples: [10.752013] })
-export const costComputed = Type.Number({
+const invocations = count('Events', 1280)
+const unpriced = count('Events without a computed cost', 4)
+const costEstimate = Type.Number({ description: 'Sum of the senders’ estimates, exact', examples: [10.752013] })
+const costComputed = Type.Number({
   description: 'Sum of the costs that the service computed, exact; unpriced events add nothing',
   examples: [10.417211],
 })
 
 const percentile = (example: number) => Type.Number({ minimum: 0, examples: [example] })
 
-const numbers = {
+const summaryMembers = {
   invocations,
   failures: count('Events with `success` false', 12),
   tokens_in: count('Tokens the models read', 1_600_000),
@@ -110,7 +111,7 @@ const numbers = {
 }
 
 /** Returns the schema of a page: rows, and totals that have the rows' members without `start` and `key`. */
-export function pageOf<Place extends TProperties, Numbers extends TProperties>(place: Place, members: Numbers) {
+function pageOf<Place extends TProperties, Numbers extends TProperties>(place: Place, members: Numbers) {
   return Type.Object(
     {
       rows: Type.Array(Type.Object({ ...place, ...members }, { additionalProperties: false }), {
@@ -126,4 +127,25 @@ export function pageOf<Place extends TProperties, Numbers extends TProperties>(p
   )
 }
 
-export const SummaryPage = pageOf(rowPlace, numbers)
+export const SummaryPage = pageOf(rowPlace, summaryMembers)
+
+const reconciliationMembers = {
+  invocations,
+  unpriced,
+  cost_usd_estimate: costEstimate,
+  cost_usd_computed: costComputed,
+  variance_usd: Type.Number({
+    description:
+      '`cost_usd_estimate` − `cost_usd_computed`, exact: positive where senders estimate more than the service ' +
+      'computes. Unpriced events are in the estimate only',
+    examples: [0.334802],
+  }),
+  variance_ratio: Type.Optional(
+    Type.Number({
+      description: '`variance_usd` / `cost_usd_computed`, to six decimals. Absent where nothing was computed',
+      examples: [0.032139],
+    }),
+  ),
+}
+
+export const ReconciliationPage = pageOf(rowPlace, reconciliationMembers)

@@ -1,41 +1,28 @@
+import type { Static } from 'typebox'
 import { pageSizeDefault } from '../../../../contract/limits.ts'
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import type { Database } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import { type CursorBinding, openCursor, signCursor } from '../../../http/cursor.ts'
-import type { Figures } from '../rollups/rollup-cells.ts'
+import type { Metrics } from '../rollups/rollup-cells.ts'
 import { quarterMs } from '../rollups/rollup-types.ts'
-import { type ReconciliationNumbers, reconciliationNumbers } from './reconciliation-response.ts'
 import { readSummaryQuery } from './summary-query.ts'
-import { readFigures } from './summary-reader.ts'
-import { type SummaryNumbers, summaryNumbers } from './summary-response.ts'
-import type { FiguresRow } from './summary-rows.ts'
-import type { SummaryQuery } from './summary-schemas.ts'
+import { readMetrics } from './summary-reader.ts'
+import { reconciliationNumbers, summaryNumbers } from './summary-response.ts'
+import type { MetricsRow } from './summary-rows.ts'
+import type { ReconciliationPage, RowPlace, SummaryPage, SummaryQuery } from './summary-schemas.ts'
 import type { RowPosition, SummaryRequest } from './summary-types.ts'
-
-/** `key` is null for events without a value of the grouping; absent without grouping. */
-interface Place {
-  start?: string
-  key?: string | null
-}
-
-/** Rows in the order of `start` and `key`; the query decides which of the two exist. */
-export interface NumbersPage<Numbers> {
-  rows: (Place & Numbers)[]
-  totals: Numbers
-  next_cursor: string | null
-}
 
 /** Summarises telemetry. Both methods throw `validation-failed` and `invalid-cursor`. */
 export interface TelemetrySummaries {
-  summarize(tenant: Tenant, query: SummaryQuery): Promise<NumbersPage<SummaryNumbers>>
-  reconcile(tenant: Tenant, query: SummaryQuery): Promise<NumbersPage<ReconciliationNumbers>>
+  summarize(tenant: Tenant, query: SummaryQuery): Promise<Static<typeof SummaryPage>>
+  reconcile(tenant: Tenant, query: SummaryQuery): Promise<Static<typeof ReconciliationPage>>
 }
 
 interface Kind<Numbers> {
   operation: 'summarizeTelemetry' | 'reconcileTelemetry'
   latencies: boolean
-  numbersOf: (figures: Figures) => Numbers
+  numbersOf: (metrics: Metrics) => Numbers
 }
 
 /**
@@ -55,19 +42,19 @@ export function createTelemetrySummaries(deps: {
     tenant: Tenant,
     query: SummaryQuery,
     { operation, latencies, numbersOf }: Kind<Numbers>,
-  ): Promise<NumbersPage<Numbers>> {
+  ) {
     const { limit = pageSizeDefault, cursor } = query
     const binding = bindingOf(tenant, operation, query)
     const opened = cursor === undefined ? undefined : readCursor(cursorKey, binding, cursor)
     const request = readSummaryQuery(query, nowMs(), opened?.range)
     const { rows, hasMore, totals } = await database.withTenant(
       tenant.slug,
-      (tx) => readFigures(tx, request, { after: opened?.after, limit, latencies }),
+      (tx) => readMetrics(tx, request, { after: opened?.after, limit, latencies }),
       { readOnly: true, snapshot: true, summary: true },
     )
     const last = rows.at(-1)
     return {
-      rows: rows.map((row) => ({ ...placeOfRow(row, query), ...numbersOf(row.figures) })),
+      rows: rows.map((row) => ({ ...placeOfRow(row, query), ...numbersOf(row.metrics) })),
       totals: numbersOf(totals),
       next_cursor: hasMore && last ? signCursor(cursorKey, binding, payloadOf(request, last)) : null,
     }
@@ -81,7 +68,7 @@ export function createTelemetrySummaries(deps: {
   }
 }
 
-function placeOfRow({ start, key }: FiguresRow, { interval, group_by }: SummaryQuery): Place {
+function placeOfRow({ start, key }: MetricsRow, { interval, group_by }: SummaryQuery): RowPlace {
   return {
     ...(interval ? { start: formatTimestamp(start * quarterMs) } : {}),
     ...(group_by === undefined ? {} : { key: key === '' ? null : key }),

@@ -1,6 +1,6 @@
 import type { TenantTx } from '../../../db/database.ts'
 import { createEventLoopYielder } from '../../../http/event-loop-yielder.ts'
-import { Figures } from '../rollups/rollup-cells.ts'
+import { Metrics } from '../rollups/rollup-cells.ts'
 import { isPseudonym } from '../rollups/rollup-erasure.ts'
 import { quarterMs } from '../rollups/rollup-types.ts'
 import { readUnfolded } from './summary-deltas.ts'
@@ -8,9 +8,8 @@ import { viewFor, wholeDaysOf } from './summary-reader.ts'
 import { percentile, usdOfExactMicros } from './summary-response.ts'
 import { addSums } from './summary-rows.ts'
 import { spansOf } from './summary-spans.ts'
-import { openDaysWithin, type SumRow } from './summary-store.ts'
+import { openDaysWithin, type SumRow, windowSums } from './summary-store.ts'
 import { type Filters, groupings, type SummaryRequest } from './summary-types.ts'
-import { windowSums } from './window-store.ts'
 import type { TelemetryWindows, WindowGroup, WindowQuestion, WindowReading } from './window-types.ts'
 
 /** Far more than the intervals of a key, of which there are at most 96. The last key of a page may be incomplete. */
@@ -91,10 +90,10 @@ async function unfoldedByKey(
   yieldIfLong: () => Promise<void>,
 ) {
   const { rows } = await readUnfolded(tx, request, undefined)
-  const byKey = new Map<string, ByPlace<Figures>>()
+  const byKey = new Map<string, ByPlace<Metrics>>()
   for (const [place, start] of request.starts.entries()) {
-    for (const { key, figures } of rows.of(start)) {
-      if (after === undefined || compareBytes(key, after) > 0) byKey.getOrInsertComputed(key, () => [])[place] = figures
+    for (const { key, metrics } of rows.of(start)) {
+      if (after === undefined || compareBytes(key, after) > 0) byKey.getOrInsertComputed(key, () => [])[place] = metrics
       await yieldIfLong()
     }
   }
@@ -105,7 +104,7 @@ async function unfoldedByKey(
 async function giveKey(
   key: string,
   sums: readonly SumRow[],
-  unfolded: ByPlace<Figures>,
+  unfolded: ByPlace<Metrics>,
   places: number,
   latencies: boolean,
   { take }: WindowReading,
@@ -114,19 +113,19 @@ async function giveKey(
   if (isPseudonym(key)) return
   const folded: ByPlace<SumRow> = []
   for (const row of sums) folded[row.at] = row
-  const figures = new Figures()
+  const metrics = new Metrics()
   let group: WindowGroup | undefined
   for (let place = places - 1; place >= 0; place -= 1) {
     const [ofRollups, ofDeltas] = [folded[place], unfolded[place]]
-    if (ofRollups) addSums(figures, ofRollups)
-    if (ofDeltas) figures.merge(ofDeltas)
-    if (ofRollups || ofDeltas) group = groupOf(figures, latencies)
+    if (ofRollups) addSums(metrics, ofRollups)
+    if (ofDeltas) metrics.merge(ofDeltas)
+    if (ofRollups || ofDeltas) group = groupOf(metrics, latencies)
     if (group) take(key, place, group)
     await yieldIfLong()
   }
 }
 
-function groupOf({ invocations, failures, costEstimate, costComputed, latency }: Figures, latencies: boolean) {
+function groupOf({ invocations, failures, costEstimate, costComputed, latency }: Metrics, latencies: boolean) {
   return {
     ...{ invocations, failures },
     costUsd: Math.max(usdOfExactMicros(costEstimate.value), usdOfExactMicros(costComputed.value)),

@@ -1,6 +1,6 @@
-import { LRUCache } from 'lru-cache'
 import { type InvocationEventKind, invocationEventKinds } from '../../../../contract/webhook-events.ts'
 import type { JsonObject, JsonValue } from '../../../../provenance/json.ts'
+import { TenantCache } from '../../../cached-fetch.ts'
 import type { Database } from '../../../db/database.ts'
 import { exceeds, type Floors, type InvocationFilter, invocationFilterOf } from '../outbox/endpoint-matching.ts'
 import type {
@@ -109,16 +109,6 @@ export function invocationData({ recordId, fields, sealed }: IngestedEvent): Jso
   return data
 }
 
-/** Milliseconds that ingest may use endpoints after another process changed them. */
-const ttlMs = 1000
-const tenantsMax = 1000
-
-interface Entry {
-  watch: InvocationWatch | undefined
-  expiresAtMs: number
-  running: Promise<InvocationWatch | undefined> | undefined
-}
-
 /**
  * Caches the watches of tenants: endpoints are read at most once a second and tenant, regardless of the ingest rate.
  */
@@ -127,38 +117,14 @@ export function createInvocationWatches(deps: {
   endpoints: Pick<Endpoints, 'all'>
   nowMs?: () => number
 }): InvocationWatches {
-  const { database, endpoints, nowMs = () => performance.now() } = deps
-  const entries = new LRUCache<string, Entry>({ max: tenantsMax })
-
-  async function read(tenantId: string, entry: Entry): Promise<InvocationWatch | undefined> {
-    const startMs = nowMs()
-    try {
-      const all = await database.withTenant(tenantId, (tx) => endpoints.all(tx), { readOnly: true })
-      entry.watch = invocationWatch(all)
-      entry.expiresAtMs = startMs + ttlMs
-      return entry.watch
-    } finally {
-      entry.running = undefined
-    }
-  }
-
-  function entryOf(tenantId: string): Entry {
-    const known = entries.get(tenantId)
-    if (known) return known
-    const made: Entry = { watch: undefined, expiresAtMs: Number.NEGATIVE_INFINITY, running: undefined }
-    entries.set(tenantId, made)
-    return made
-  }
-
+  const { database, endpoints, nowMs } = deps
+  const watches = new TenantCache(
+    async (tenantId) =>
+      invocationWatch(await database.withTenant(tenantId, (tx) => endpoints.all(tx), { readOnly: true })),
+    { nowMs },
+  )
   return {
-    async of(tenantId) {
-      const entry = entryOf(tenantId)
-      if (nowMs() < entry.expiresAtMs) return entry.watch
-      entry.running ??= read(tenantId, entry)
-      return entry.running
-    },
-
-    // Dropping the entry also discards the result of a running read.
-    changed: (tenantId) => void entries.delete(tenantId),
+    of: (tenantId) => watches.get(tenantId),
+    changed: (tenantId) => watches.drop(tenantId),
   }
 }
