@@ -36,7 +36,7 @@ import { type CheckpointStore, openCheckpointStore } from './modules/log/checkpo
 import { createLogModule, type LogModule } from './modules/log/log-module.ts'
 import { createObservabilityModule } from './modules/observability/observability-module.ts'
 import { createRosterModule, type RosterModule } from './modules/roster/roster-module.ts'
-import { resourceReader, createScimModule, type ScimModule } from './modules/scim/scim-module.ts'
+import { createScimModule, resourceReader, type ScimModule } from './modules/scim/scim-module.ts'
 import { createRollupModule, type RollupModule } from './modules/telemetry/rollups/rollup-module.ts'
 import { createTelemetryModule, type TelemetryModule } from './modules/telemetry/telemetry-module.ts'
 import { createTenantsModule, type TenantsModule } from './modules/tenants/tenants-module.ts'

@@ -37,8 +37,7 @@ describe('15 timing of secrets', () => {
 
   test.each([false, true])('an unknown client is not told from a wrong secret (Basic: %s)', async (basic) => {
     const { client_id: known, client_secret: secret } = secretOfAccount
-    const made = () => hub.modules.auth.serviceAccounts.create
-    const other = await made()(
+    const other = await hub.modules.auth.serviceAccounts.create(
       await hub.tenant('globex'),
       { name: `other ${basic}`, scopes: ['hub:read'] },
       { operator: 'x' },

@@ -18,7 +18,7 @@ import { addAuthRoutes } from './auth-routes.ts'
 import type { Revocations, ServiceAccounts, Sessions } from './auth-types.ts'
 import { createClientDirectory } from './service-accounts/client-directory.ts'
 import { addServiceAccountRoutes } from './service-accounts/service-accounts-routes.ts'
-import { createServiceAccounts } from './service-accounts/service-accounts-service.ts'
+import { ServiceAccountAdministration } from './service-accounts/service-accounts-service.ts'
 import { readAccount } from './service-accounts/service-accounts-store.ts'
 import { addSessionRoutes } from './sessions/sessions-routes.ts'
 import { createSessions } from './sessions/sessions-service.ts'
@@ -70,7 +70,7 @@ export function createAuthModule(deps: AuthModuleDeps): AuthModule {
   const authenticate = createTokenVerifier(deps)
   const tokens = createTokenService({ ...deps, clients, secretsKey })
   const cursorKey = deriveKey(deps.masterKey, cursorKeyPurpose)
-  const serviceAccounts = createServiceAccounts({ ...deps, clients, secretsKey, cursorKey })
+  const serviceAccounts = new ServiceAccountAdministration({ ...deps, clients, secretsKey, cursorKey })
   const sessions = createSessions({
     ...deps,
     authenticate,

@@ -11,7 +11,7 @@ import type { IdentityProviders, SsoHealthReader } from './identity-types.ts'
 import { createProviderDirectory } from './provider-directory.ts'
 import { createScimConnections, createScimTokens } from './scim/scim-connections.ts'
 import { addScimRoutes } from './scim/scim-routes.ts'
-import { createScimService } from './scim/scim-service.ts'
+import { ScimService } from './scim/scim-service.ts'
 import { createScimSources } from './scim/scim-source.ts'
 import type { ScimSources } from './scim/scim-source-types.ts'
 import { createScimTester } from './scim/scim-tester.ts'
@@ -51,7 +51,7 @@ export function createIdentityModule(deps: {
   const connections = createScimConnections({ ...deps, secrets: deps.tenantSecrets, tokens })
   // Configuring or testing a connection is interactive, so these requests use the short limits.
   const askingSources = createScimSources(deps.outbound)
-  const scim = createScimService({
+  const scim = new ScimService({
     ...deps,
     secrets: deps.tenantSecrets,
     tokens,
@@ -63,7 +63,7 @@ export function createIdentityModule(deps: {
     ssoHealth: createSsoHealth(deps),
     scimConnections: connections,
     scimSources: createScimSources(deps.directoryOutbound),
-    unknownArchetypes: scim.unknownArchetypes,
+    unknownArchetypes: (tx) => scim.unknownArchetypes(tx),
     routes: (app) => {
       addSsoRoutes(app, sso, createSsoTester({ ...deps, secrets }))
       addScimRoutes(app, scim, createScimTester({ ...deps, connections, sources: askingSources }))

@@ -1,13 +1,10 @@
 import type { Static } from 'typebox'
-import type { InboundConnectionSchema, RotatedInboundSecretSchema } from '../../../contract/response-schemas.ts'
+import type { RotatedInboundSecretSchema } from '../../../contract/response-schemas.ts'
 import type { TenantTx } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
 
 /** The kind of sender: a chat platform, or the identity provider. */
 export type InboundKind = 'connector' | 'scim'
-
-/** The inbound connection. The secret is present only in the response that creates it. */
-export type InboundConnection = Static<ReturnType<typeof InboundConnectionSchema>>
 
 export type RotatedInboundSecret = Static<ReturnType<typeof RotatedInboundSecretSchema>>
 

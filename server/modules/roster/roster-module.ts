@@ -18,7 +18,7 @@ import { archetypeIds } from './roster-store.ts'
 import type { ArchetypeBundle, Archetypes, SignInUsers, UserProfiles, UserReferences } from './roster-types.ts'
 import { createSyncModule, type SyncModule, type SyncModuleParts } from './sync/sync-module.ts'
 import { createPersonalArchetypes } from './users/personal-archetypes.ts'
-import { createSignInUsers } from './users/sign-in-service.ts'
+import { RosterSignIn } from './users/sign-in-service.ts'
 import { createUserChanges } from './users/user-changes.ts'
 import { profilesOf } from './users/user-profiles-store.ts'
 import { addPersonalArchetypeRoutes, addUserRoutes } from './users/users-routes.ts'
@@ -75,7 +75,7 @@ export function createRosterModule(
     directory,
     references: { resolveUsers },
     profiles: { ofUsers: profilesOf },
-    signInUsers: createSignInUsers({ changes, adminEmail: deps.adminEmail, formerAddressKey }),
+    signInUsers: new RosterSignIn({ changes, adminEmail: deps.adminEmail, formerAddressKey }),
     sync,
     routes: (app) => {
       sync.routes(app)

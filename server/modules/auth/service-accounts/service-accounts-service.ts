@@ -9,7 +9,7 @@ import { rowDigests } from '../../../db/row-digests.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import { openCursor, pageOf, signCursor } from '../../../http/cursor.ts'
 import type { Actor, GovernanceLog } from '../../governance/governance-types.ts'
-import type { ServiceAccounts, TokenRevoker } from '../auth-types.ts'
+import type { TokenRevoker } from '../auth-types.ts'
 import { changeOf, checkAccount } from './account-checks.ts'
 import { toAccountResponse, toLimitsResponse } from './account-response.ts'
 import type { ClientDirectory } from './client-directory.ts'
@@ -28,10 +28,18 @@ import {
   unlistClient,
   updateAccount,
 } from './service-accounts-store.ts'
+import type {
+  NewServiceAccount,
+  RotatedSecret,
+  ServiceAccount,
+  ServiceAccountChanges,
+  ServiceAccountCredentials,
+  ServiceAccounts,
+} from './service-accounts-types.ts'
 
 const overlapMs = secretOverlapHours * 3_600_000
 
-export function createServiceAccounts(deps: {
+interface ServiceAccountsDeps {
   database: Database
   governance: GovernanceLog
   revocations: TokenRevoker
@@ -40,8 +48,124 @@ export function createServiceAccounts(deps: {
   secretsKey: Buffer
   /** The key from `deriveKey(masterKey, cursorKeyPurpose)`. */
   cursorKey: Buffer
-}): ServiceAccounts {
-  const { database, governance, revocations, clients, secretsKey, cursorKey } = deps
+}
+
+export class ServiceAccountAdministration implements ServiceAccounts {
+  readonly #deps: ServiceAccountsDeps
+
+  constructor(deps: ServiceAccountsDeps) {
+    this.#deps = deps
+  }
+
+  async create(tenant: Tenant, account: NewServiceAccount, actor: Actor): Promise<ServiceAccountCredentials> {
+    const now = formatTimestamp(Date.now())
+    const { name, scopes, expires_at, allowed_addresses } = account
+    const checked = checkAccount({ name, scopes, expires_at, allowed_addresses }, now)
+    const clientId = makeClientId()
+    const kept = { name, scopes: checked.scopes ?? [], ...toLimitsResponse(checked) }
+    // The registry entry comes first: an entry without an account does nothing, but an account without an entry is
+    // unusable.
+    await this.#deps.database.withRegistry((tx) => listClient(tx, clientId, tenant.slug))
+    try {
+      const secret = await this.#deps.database.withTenant(tenant.slug, async (tx) => {
+        const { expires_at: expiresAt = null, allowed_addresses: addresses = null } = checked
+        const row = { expires_at: expiresAt, allowed_addresses: addresses, created_at: now }
+        await insertAccount(tx, { client_id: clientId, name, scopes: kept.scopes, ...row })
+        const { secret, proven } = await this.#addSecret(tx, clientId, now)
+        await this.#note(tx, tenant, proven, { change: 'service_account_created', before: null, after: kept }, actor)
+        return secret
+      })
+      return { client_id: clientId, client_secret: secret, tenant: tenant.slug, created_at: now, ...kept }
+    } catch (error) {
+      await this.#deps.database.withRegistry((tx) => unlistClient(tx, clientId))
+      throw error
+    }
+  }
+
+  async list(
+    tenant: Tenant,
+    { limit, cursor }: { limit: number; cursor?: string | undefined },
+  ): ReturnType<ServiceAccounts['list']> {
+    const binding = { tenant: tenant.slug, operation: 'listServiceAccounts', query: {} }
+    const after =
+      cursor === undefined ? undefined : (openCursor(this.#deps.cursorKey, binding, cursor) as [string, string])
+    const position = after && { createdAt: after[0], clientId: after[1] }
+    const page = await this.#deps.database.withTenant(
+      tenant.slug,
+      async (tx) => {
+        const rows = await accountsAfter(tx, position, limit + 1)
+        const { shown, next_cursor } = pageOf(rows, limit, (last) =>
+          signCursor(this.#deps.cursorKey, binding, [last.created_at, last.client_id]),
+        )
+        const ids = shown.map((row) => row.client_id)
+        return { next_cursor, shown, secrets: ids.length > 0 ? await secretsOf(tx, ids) : [] }
+      },
+      { readOnly: true },
+    )
+    const now = formatTimestamp(Date.now())
+    return {
+      items: page.shown.map((row) => toAccountResponse(row, page.secrets, now)),
+      next_cursor: page.next_cursor,
+    }
+  }
+
+  get(tenant: Tenant, clientId: string): Promise<ServiceAccount> {
+    return this.#deps.database.withTenant(
+      tenant.slug,
+      async (tx) => {
+        const row = isClientId(clientId) ? await readAccount(tx, clientId) : undefined
+        return answer(tx, row ?? missing())
+      },
+      { readOnly: true },
+    )
+  }
+
+  update(tenant: Tenant, clientId: string, changes: ServiceAccountChanges, actor: Actor): Promise<ServiceAccount> {
+    const now = formatTimestamp(Date.now())
+    const wished = checkAccount(changes, now)
+    return this.#deps.database.withTenant(tenant.slug, async (tx) => {
+      const row = await enabledAccount(tx, clientId)
+      const change = changeOf(row, wished)
+      if (!change) return answer(tx, row)
+      const epoch = change.narrows ? await this.#endTokens(tx, row) : row.epoch
+      await updateAccount(tx, clientId, { ...change.set, epoch }, now)
+      const proven = await proveAccount(tx, clientId, row.secrets)
+      const { before, after } = change
+      await this.#note(tx, tenant, proven, { change: 'service_account_changed', before, after }, actor, row)
+      return answer(tx, { ...row, ...change.set })
+    })
+  }
+
+  disable(tenant: Tenant, clientId: string, actor: Actor): Promise<ServiceAccount> {
+    const now = formatTimestamp(Date.now())
+    return this.#deps.database.withTenant(tenant.slug, async (tx) => {
+      const row = await accountToChange(tx, clientId)
+      if (row.disabled_at !== null) return answer(tx, row)
+      await updateAccount(tx, clientId, { disabled_at: now, epoch: await this.#endTokens(tx, row) }, now)
+      const proven = await proveAccount(tx, clientId, row.secrets)
+      const [before, after] = [{ disabled_at: null }, { disabled_at: now }]
+      await this.#note(tx, tenant, proven, { change: 'service_account_disabled', before, after }, actor)
+      return answer(tx, { ...row, disabled_at: now })
+    })
+  }
+
+  rotate(tenant: Tenant, clientId: string, actor: Actor): Promise<RotatedSecret> {
+    return this.#deps.database.withTenant(tenant.slug, async (tx) => {
+      const { secret, previousEnds } = await this.#rotate(tx, tenant, clientId, actor)
+      return { client_id: clientId, client_secret: secret, previous_secret_expires_at: previousEnds }
+    })
+  }
+
+  rotateSecret(tenant: Tenant, name: string, actor: Actor): Promise<ServiceAccountCredentials | undefined> {
+    return this.#deps.database.withTenant(tenant.slug, async (tx) => {
+      const clientId = await accountNamed(tx, name)
+      if (clientId === undefined) return undefined
+      const { row, secret } = await this.#rotate(tx, tenant, clientId, actor)
+      const { created_at, scopes } = row
+      const made = { client_id: clientId, client_secret: secret, name, tenant: tenant.slug, created_at }
+      return { ...made, scopes: scopes.filter(isScope), ...toLimitsResponse(row) }
+    })
+  }
 
   /**
    * Writes the governance event of a change.
@@ -49,7 +173,7 @@ export function createServiceAccounts(deps: {
    * @param account the fields proven after the change
    * @param former the fields before the change, for a change that grants access
    */
-  function note(
+  #note(
     tx: TenantTx,
     tenant: Tenant,
     account: AccountFields,
@@ -63,145 +187,37 @@ export function createServiceAccounts(deps: {
       row_digests: rowDigests(tx, accountRows, account),
       ...(former && { former_row_digests: rowDigests(tx, accountRows, former) }),
     }
-    return governance.append(tx, tenant, { kind: 'tenant.config_changed', subject, details, actor })
+    return this.#deps.governance.append(tx, tenant, { kind: 'tenant.config_changed', subject, details, actor })
   }
 
   /** Rejects tokens issued so far from the commit on. Returns the epoch of later tokens. */
-  async function endTokens(tx: TenantTx, row: AccountRow): Promise<number> {
+  async #endTokens(tx: TenantTx, row: AccountRow): Promise<number> {
     const epoch = row.epoch + 1
-    await revocations.revoke(tx, `client:${row.client_id}`, epoch)
-    tx.afterCommit(() => clients.forget(row.client_id))
+    await this.#deps.revocations.revoke(tx, `client:${row.client_id}`, epoch)
+    tx.afterCommit(() => this.#deps.clients.forget(row.client_id))
     return epoch
   }
 
   /** Adds a secret to the valid ones, and proves the account with all of them. */
-  async function addSecret(tx: TenantTx, clientId: string, now: string, others: SecretFields[] = []) {
+  async #addSecret(tx: TenantTx, clientId: string, now: string, others: SecretFields[] = []) {
     const secret = makeClientSecret()
-    const hash = hashClientSecret(secretsKey, clientId, secret)
+    const hash = hashClientSecret(this.#deps.secretsKey, clientId, secret)
     await insertSecret(tx, clientId, hash, now)
     const proven = await proveAccount(tx, clientId, [...others, { hash: hash.toString('hex'), until: null }])
     return { secret, proven }
   }
 
-  async function rotate(tx: TenantTx, tenant: Tenant, clientId: string, actor: Actor) {
+  async #rotate(tx: TenantTx, tenant: Tenant, clientId: string, actor: Actor) {
     const row = await enabledAccount(tx, clientId)
-    tx.afterCommit(() => clients.forget(clientId))
+    tx.afterCommit(() => this.#deps.clients.forget(clientId))
     const nowMs = Date.now()
     const { ends: previousEnds, hash } = await outdateSecrets(tx, clientId, formatTimestamp(nowMs + overlapMs))
     const former = row.secrets.filter((each) => each.hash === hash)
     const others = former.map((each) => ({ ...each, until: Date.parse(previousEnds) }))
-    const { secret, proven } = await addSecret(tx, clientId, formatTimestamp(nowMs), others)
+    const { secret, proven } = await this.#addSecret(tx, clientId, formatTimestamp(nowMs), others)
     const details = { change: 'service_account_secret_rotated', after: { previous_secret_expires_at: previousEnds } }
-    await note(tx, tenant, proven, details, actor, row)
+    await this.#note(tx, tenant, proven, details, actor, row)
     return { row, secret, previousEnds }
-  }
-
-  return {
-    async create(tenant, account, actor) {
-      const now = formatTimestamp(Date.now())
-      const { name, scopes, expires_at, allowed_addresses } = account
-      const checked = checkAccount({ name, scopes, expires_at, allowed_addresses }, now)
-      const clientId = makeClientId()
-      const kept = { name, scopes: checked.scopes ?? [], ...toLimitsResponse(checked) }
-      // The registry entry comes first: an entry without an account does nothing, but an account without an entry is
-      // unusable.
-      await database.withRegistry((tx) => listClient(tx, clientId, tenant.slug))
-      try {
-        const secret = await database.withTenant(tenant.slug, async (tx) => {
-          const { expires_at: expiresAt = null, allowed_addresses: addresses = null } = checked
-          const row = { expires_at: expiresAt, allowed_addresses: addresses, created_at: now }
-          await insertAccount(tx, { client_id: clientId, name, scopes: kept.scopes, ...row })
-          const { secret, proven } = await addSecret(tx, clientId, now)
-          await note(tx, tenant, proven, { change: 'service_account_created', before: null, after: kept }, actor)
-          return secret
-        })
-        return { client_id: clientId, client_secret: secret, tenant: tenant.slug, created_at: now, ...kept }
-      } catch (error) {
-        await database.withRegistry((tx) => unlistClient(tx, clientId))
-        throw error
-      }
-    },
-
-    async list(tenant, { limit, cursor }) {
-      const binding = { tenant: tenant.slug, operation: 'listServiceAccounts', query: {} }
-      const after = cursor === undefined ? undefined : (openCursor(cursorKey, binding, cursor) as [string, string])
-      const position = after && { createdAt: after[0], clientId: after[1] }
-      const page = await database.withTenant(
-        tenant.slug,
-        async (tx) => {
-          const rows = await accountsAfter(tx, position, limit + 1)
-          const { shown, next_cursor } = pageOf(rows, limit, (last) =>
-            signCursor(cursorKey, binding, [last.created_at, last.client_id]),
-          )
-          const ids = shown.map((row) => row.client_id)
-          return { next_cursor, shown, secrets: ids.length > 0 ? await secretsOf(tx, ids) : [] }
-        },
-        { readOnly: true },
-      )
-      const now = formatTimestamp(Date.now())
-      return {
-        items: page.shown.map((row) => toAccountResponse(row, page.secrets, now)),
-        next_cursor: page.next_cursor,
-      }
-    },
-
-    get(tenant, clientId) {
-      return database.withTenant(
-        tenant.slug,
-        async (tx) => {
-          const row = isClientId(clientId) ? await readAccount(tx, clientId) : undefined
-          return answer(tx, row ?? missing())
-        },
-        { readOnly: true },
-      )
-    },
-
-    update(tenant, clientId, changes, actor) {
-      const now = formatTimestamp(Date.now())
-      const wished = checkAccount(changes, now)
-      return database.withTenant(tenant.slug, async (tx) => {
-        const row = await enabledAccount(tx, clientId)
-        const change = changeOf(row, wished)
-        if (!change) return answer(tx, row)
-        const epoch = change.narrows ? await endTokens(tx, row) : row.epoch
-        await updateAccount(tx, clientId, { ...change.set, epoch }, now)
-        const proven = await proveAccount(tx, clientId, row.secrets)
-        const { before, after } = change
-        await note(tx, tenant, proven, { change: 'service_account_changed', before, after }, actor, row)
-        return answer(tx, { ...row, ...change.set })
-      })
-    },
-
-    disable(tenant, clientId, actor) {
-      const now = formatTimestamp(Date.now())
-      return database.withTenant(tenant.slug, async (tx) => {
-        const row = await accountToChange(tx, clientId)
-        if (row.disabled_at !== null) return answer(tx, row)
-        await updateAccount(tx, clientId, { disabled_at: now, epoch: await endTokens(tx, row) }, now)
-        const proven = await proveAccount(tx, clientId, row.secrets)
-        const [before, after] = [{ disabled_at: null }, { disabled_at: now }]
-        await note(tx, tenant, proven, { change: 'service_account_disabled', before, after }, actor)
-        return answer(tx, { ...row, disabled_at: now })
-      })
-    },
-
-    rotate(tenant, clientId, actor) {
-      return database.withTenant(tenant.slug, async (tx) => {
-        const { secret, previousEnds } = await rotate(tx, tenant, clientId, actor)
-        return { client_id: clientId, client_secret: secret, previous_secret_expires_at: previousEnds }
-      })
-    },
-
-    rotateSecret(tenant, name, actor) {
-      return database.withTenant(tenant.slug, async (tx) => {
-        const clientId = await accountNamed(tx, name)
-        if (clientId === undefined) return undefined
-        const { row, secret } = await rotate(tx, tenant, clientId, actor)
-        const { created_at, scopes } = row
-        const made = { client_id: clientId, client_secret: secret, name, tenant: tenant.slug, created_at }
-        return { ...made, scopes: scopes.filter(isScope), ...toLimitsResponse(row) }
-      })
-    },
   }
 }
 

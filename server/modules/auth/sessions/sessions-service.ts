@@ -18,7 +18,7 @@ import { createSessionAuthenticator } from './session-authenticator.ts'
 import { createRefreshTokens, createSessionTokens } from './session-tokens.ts'
 import { deleteExpiredSessions, insertSession } from './sessions-store.ts'
 import type { SessionService } from './sessions-types.ts'
-import { createTokenExchange, unknownRefreshToken } from './token-exchange.ts'
+import { TokenExchange, unknownRefreshToken } from './token-exchange.ts'
 
 const sessionMs = sessionHours * 3_600_000
 const userAgentLengthMax = 512
@@ -53,7 +53,7 @@ export function createSessions(deps: SessionsDeps): SessionService {
   const refreshTokens = createRefreshTokens(deps)
   const shared = { ...deps, revoker, now, live: createLiveSessions({ ...deps, now }) }
   const admission = createSessionAuthenticator({ ...shared, tokens })
-  const exchange = createTokenExchange({ ...shared, refreshTokens })
+  const exchange = new TokenExchange({ ...shared, refreshTokens })
   const cursorKey = deriveKey(deps.masterKey, cursorKeyPurpose)
   const tabKeysKey = deriveKey(deps.masterKey, 'tab keys')
 

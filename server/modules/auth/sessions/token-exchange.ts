@@ -35,27 +35,57 @@ interface Origin {
   requestId: string
 }
 
-export interface TokenExchange {
+/** The result of a refresh. It is returned, since an error thrown inside the transaction would undo the revocation. */
+type Outcome = { live: LiveSession; member: FamilyMember } | 'over' | 'dropped' | 'reused'
+
+export class TokenExchange {
+  readonly #deps: TokenExchangeDeps
+
+  constructor(deps: TokenExchangeDeps) {
+    this.#deps = deps
+  }
+
   /** Issues the first tokens of a new family. Throws {@link SessionEndedError}. */
-  begin(session: NamedSession): Promise<IssuedUserToken>
+  async begin(session: NamedSession): Promise<IssuedUserToken> {
+    const nowMs = this.#deps.now()
+    const rotatedAt = formatTimestamp(nowMs)
+    const familyId = `fam_${randomBytes(18).toString('base64url')}`
+    const live = await this.#deps.database.withTenant(session.tenant.slug, async (tx) => {
+      const found = await this.#deps.live.lock(tx, session)
+      if (!found) return undefined
+      await insertFamily(tx, {
+        family_id: familyId,
+        session_id: found.sessionId,
+        generation: 1,
+        rotated_at: rotatedAt,
+        created_at: rotatedAt,
+      })
+      await dropFamilies(tx, found.sessionId, familiesMax)
+      return found
+    })
+    if (!live) throw new SessionEndedError()
+    return this.#tokensOf(live, { familyId, generation: 1, rotatedAtMs: nowMs })
+  }
+
   /**
    * Issues the tokens that follow a refresh token. Throws {@link SessionEndedError}, also if a reused token ended the
    * session.
    */
-  follow(family: NamedFamily, origin: Origin): Promise<IssuedUserToken>
-}
+  async follow(family: NamedFamily, origin: Origin): Promise<IssuedUserToken> {
+    const outcome = await this.#deps.database.withTenant(family.tenant.slug, (tx) => this.#rotate(tx, family, origin))
+    if (outcome === 'over') throw new SessionEndedError()
+    if (outcome === 'reused') {
+      throw new SessionEndedError('The refresh token was used before, so the session was ended. Sign in again.')
+    }
+    if (outcome === 'dropped') throw unknownRefreshToken()
+    return this.#tokensOf(outcome.live, outcome.member)
+  }
 
-/** The result of a refresh. It is returned, since an error thrown inside the transaction would undo the revocation. */
-type Outcome = { live: LiveSession; member: FamilyMember } | 'over' | 'dropped' | 'reused'
-
-export function createTokenExchange(deps: TokenExchangeDeps): TokenExchange {
-  const { database, refreshTokens, now } = deps
-
-  async function tokensOf(live: LiveSession, member: FamilyMember): Promise<IssuedUserToken> {
+  async #tokensOf(live: LiveSession, member: FamilyMember): Promise<IssuedUserToken> {
     const { tenant, sessionId, user, expiresAtMs } = live
-    const restSeconds = Math.ceil((expiresAtMs - now()) / 1000)
+    const restSeconds = Math.ceil((expiresAtMs - this.#deps.now()) / 1000)
     const expiresIn = Math.max(1, Math.min(userTokenSeconds, restSeconds))
-    const accessToken = await mintAccessToken(deps.keys, {
+    const accessToken = await mintAccessToken(this.#deps.keys, {
       tenant,
       subject: user.userId,
       clientId: webClientId,
@@ -69,10 +99,13 @@ export function createTokenExchange(deps: TokenExchangeDeps): TokenExchange {
         access_token: accessToken,
         expires_in: expiresIn,
         token_type: 'Bearer',
-        refresh_token: await refreshTokens.sign({ tenant, sessionId, userId: user.userId, expiresAtMs }, member),
+        refresh_token: await this.#deps.refreshTokens.sign(
+          { tenant, sessionId, userId: user.userId, expiresAtMs },
+          member,
+        ),
         refresh_expires_in: Math.max(1, restSeconds),
       },
-      refreshCookie: refreshTokens.cookieOf(tenant.slug, sessionId),
+      refreshCookie: this.#deps.refreshTokens.cookieOf(tenant.slug, sessionId),
       expiresAtMs,
     }
   }
@@ -81,13 +114,13 @@ export function createTokenExchange(deps: TokenExchangeDeps): TokenExchange {
    * Rotates a family. The transaction locks the session, so one of many concurrent calls rotates and the others find
    * its successor.
    */
-  async function rotate(tx: TenantTx, named: NamedFamily, origin: Origin): Promise<Outcome> {
-    const live = await deps.live.lock(tx, named)
+  async #rotate(tx: TenantTx, named: NamedFamily, origin: Origin): Promise<Outcome> {
+    const live = await this.#deps.live.lock(tx, named)
     if (!live) return 'over'
     const family = await lockFamily(tx, named.familyId)
     // A generation above the stored one can only stem from before a restore of the database.
     if (!family || family.session_id !== named.sessionId || named.generation > family.generation) return 'dropped'
-    const nowMs = now()
+    const nowMs = this.#deps.now()
     const isRecent = ([, atMs]: readonly [number, number]) => nowMs - atMs <= refreshGraceSeconds * 1000
     const memberAt = (generation: number, rotatedAt: string): FamilyMember => ({
       familyId: family.family_id,
@@ -97,7 +130,7 @@ export function createTokenExchange(deps: TokenExchangeDeps): TokenExchange {
     if (named.generation < family.generation) {
       const followed = family.rotations.some((each) => each[0] === named.generation && isRecent(each))
       if (followed) return { live, member: memberAt(family.generation, family.rotated_at) }
-      await revokeReused(tx, live, named, family.generation, origin)
+      await this.#revokeReused(tx, live, named, family.generation, origin)
       return 'reused'
     }
     const rotatedAt = formatTimestamp(nowMs)
@@ -115,53 +148,21 @@ export function createTokenExchange(deps: TokenExchangeDeps): TokenExchange {
    * Ends a session whose refresh token was reused. Two parties hold the token and nothing identifies the owner, so both
    * lose it.
    */
-  async function revokeReused(
+  async #revokeReused(
     tx: TenantTx,
     { tenant, sessionId, user }: LiveSession,
     { familyId, generation }: NamedFamily,
     currentGeneration: number,
     origin: Origin,
   ): Promise<void> {
-    await endSession(tx, sessionId, formatTimestamp(now()))
-    await deps.revoker.revoke(tx, `session:${sessionId}`, 1)
-    await deps.governance.append(tx, tenant, {
+    await endSession(tx, sessionId, formatTimestamp(this.#deps.now()))
+    await this.#deps.revoker.revoke(tx, `session:${sessionId}`, 1)
+    await this.#deps.governance.append(tx, tenant, {
       kind: 'auth.refresh_reuse_detected',
       subject: `user:${user.userId}`,
       details: { session_id: sessionId, family_id: familyId, generation, current_generation: currentGeneration },
       actor: { subject: user.userId, clientId: webClientId, ...origin },
     })
-  }
-
-  return {
-    async begin(session) {
-      const nowMs = now()
-      const rotatedAt = formatTimestamp(nowMs)
-      const familyId = `fam_${randomBytes(18).toString('base64url')}`
-      const live = await database.withTenant(session.tenant.slug, async (tx) => {
-        const found = await deps.live.lock(tx, session)
-        if (!found) return undefined
-        await insertFamily(tx, {
-          family_id: familyId,
-          session_id: found.sessionId,
-          generation: 1,
-          rotated_at: rotatedAt,
-          created_at: rotatedAt,
-        })
-        await dropFamilies(tx, found.sessionId, familiesMax)
-        return found
-      })
-      if (!live) throw new SessionEndedError()
-      return tokensOf(live, { familyId, generation: 1, rotatedAtMs: nowMs })
-    },
-    async follow(family, origin) {
-      const outcome = await database.withTenant(family.tenant.slug, (tx) => rotate(tx, family, origin))
-      if (outcome === 'over') throw new SessionEndedError()
-      if (outcome === 'reused') {
-        throw new SessionEndedError('The refresh token was used before, so the session was ended. Sign in again.')
-      }
-      if (outcome === 'dropped') throw unknownRefreshToken()
-      return tokensOf(outcome.live, outcome.member)
-    },
   }
 }
 

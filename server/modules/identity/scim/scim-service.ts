@@ -34,31 +34,7 @@ import * as store from './scim-store.ts'
 /** A stored configuration. The token of a push is present only when it is new. */
 export type ScimState = Static<typeof ScimStateSchema>
 
-export interface ScimService {
-  /** Returns the problems of settings that are visible without a request to the directory. */
-  problemsIn(settings: ValidParts<ScimSettings>): PointedError[]
-  /**
-   * Stores the connection of the tenant's directory; sends one request to a pulled directory first. Omitted settings
-   * stay: the mapping, and for the same directory its address and token. Repeating it changes nothing and writes no
-   * event. Throws `validation-failed`, or `concurrent-modification` if an omitted setting changed before it was stored.
-   */
-  configure(tenant: Tenant, settings: ScimSettings, actor: Actor): Promise<ScimState>
-  /** Returns the configuration. Throws `not-found` without one. */
-  get(tenant: Tenant): Promise<ScimState>
-  /** Removes the configuration; people, groups and archetypes stay. Does nothing without a configuration. */
-  remove(tenant: Tenant, actor: Actor): Promise<void>
-  /**
-   * Rotates the token; the previous one is valid for another day. Throws `not-found`, or `concurrent-modification` in
-   * pull mode.
-   */
-  rotateToken(tenant: Tenant, actor: Actor): Promise<ScimState>
-  /** Rotates the secret for inbound messages. Throws `not-found`. */
-  rotateInboundSecret(tenant: Tenant, actor: Actor): Promise<RotatedInboundSecret>
-  /** Returns the archetypes that the mapping names but the bundle lacks. */
-  unknownArchetypes(tx: TenantTx): Promise<string[]>
-}
-
-export function createScimService(deps: {
+interface ScimServiceDeps {
   database: Database
   governance: GovernanceLog
   outbound: Pick<Outbound, 'problemOf'>
@@ -69,66 +45,173 @@ export function createScimService(deps: {
   sources: ScimSources
   archetypes: ArchetypeBundle
   upkeep: () => RosterUpkeep
-}): ScimService {
-  const { database, governance, secrets, inboundSecrets, tokens, connections, sources } = deps
-  const now = () => formatTimestamp(Date.now())
+}
 
-  async function append(tx: TenantTx, tenant: Tenant, actor: Actor, event: Change): Promise<void> {
-    const { kind, connectionId, details } = event
-    await governance.append(tx, tenant, { kind, subject: `connection:${connectionId}`, details, actor })
-    tx.afterCommit(() => connections.forget(tenant.slug))
+export class ScimService {
+  readonly #deps: ScimServiceDeps
+
+  constructor(deps: ScimServiceDeps) {
+    this.#deps = deps
   }
 
-  async function unknownIn(tx: TenantTx, mapping: readonly GroupMapping[]): Promise<string[]> {
+  /**
+   * Stores the connection of the tenant's directory; sends one request to a pulled directory first. Omitted settings
+   * stay: the mapping, and for the same directory its address and token. Repeating it changes nothing and writes no
+   * event. Throws `validation-failed`, or `concurrent-modification` if an omitted setting changed before it was stored.
+   */
+  async configure(tenant: Tenant, settings: ScimSettings, actor: Actor): Promise<ScimState> {
+    const known = await this.#deps.database.withTenant(tenant.slug, (tx) => this.#knownPull(tx, tenant), {
+      readOnly: true,
+    })
+    const whole = completed(settings, known)
+    const problems = [...this.problemsIn(whole), ...missingIn(whole)]
+    if (problems.length > 0) throw validationFailed(problems)
+    const checked = readScim(whole, { isKnown: settings.bearer_token === undefined })
+    if (checked.pull) await askDirectory(this.#deps.sources, checked.pull, checked.groupArchetypeMap)
+    return this.#deps.database.withTenant(tenant.slug, (tx) => this.#keep(tx, tenant, checked, actor))
+  }
+
+  /** Returns the configuration. Throws `not-found` without one. */
+  get(tenant: Tenant): Promise<ScimState> {
+    return this.#deps.database.withTenant(
+      tenant.slug,
+      async (tx) => this.#stateOf(tx, tenant, await configuredScim(tx)),
+      { readOnly: true },
+    )
+  }
+
+  /** Removes the configuration; people, groups and archetypes stay. Does nothing without a configuration. */
+  remove(tenant: Tenant, actor: Actor): Promise<void> {
+    return this.#deps.database.withTenant(tenant.slug, async (tx) => {
+      await store.lockScim(tx)
+      const row = await store.findScim(tx)
+      if (!row) return
+      await store.deleteScim(tx)
+      await this.#deps.inboundSecrets.remove(tx, row.connection_id)
+      await this.#deps.upkeep().endSyncs(tx, tenant, actor)
+      const row_digests = rowDigests(tx, scimRows, null)
+      const details = { change: 'scim_removed', before: describe(row), after: null, row_digests }
+      await this.#append(tx, tenant, actor, { kind: 'tenant.config_changed', connectionId: row.connection_id, details })
+    })
+  }
+
+  /**
+   * Rotates the token; the previous one is valid for another day. Throws `not-found`, or `concurrent-modification` in
+   * pull mode.
+   */
+  rotateToken(tenant: Tenant, actor: Actor): Promise<ScimState> {
+    return this.#deps.database.withTenant(tenant.slug, async (tx) => {
+      await store.lockScim(tx)
+      const row = await configuredScim(tx)
+      if (row.mode === 'pull') {
+        throw new DomainError(
+          'concurrent-modification',
+          'The Hub reads this directory with a token that the directory gave. Make another one there, and give it ' +
+            'to the Hub with POST /api/v1/identity/scim/configure.',
+        )
+      }
+      const token = this.#deps.tokens.make()
+      const until = formatTimestamp(Date.now() + secretOverlapHours * 3_600_000)
+      const rotated = await store.putScim(tx, {
+        ...row,
+        token_hash: this.#deps.tokens.hash(tenant, token),
+        former_token_hash: row.token_hash,
+        former_token_until: until,
+        updated_at: this.#now(),
+      })
+      const digests = {
+        row_digests: rowDigests(tx, scimRows, rotated),
+        former_row_digests: rowDigests(tx, scimRows, row),
+      }
+      const details = { change: 'scim_token_rotated', after: { former_token_until: until }, ...digests }
+      await this.#append(tx, tenant, actor, { kind: 'tenant.config_changed', connectionId: row.connection_id, details })
+      return { ...(await this.#stateOf(tx, tenant, rotated)), bearer_token: token }
+    })
+  }
+
+  /** Rotates the secret for inbound messages. Throws `not-found`. */
+  rotateInboundSecret(tenant: Tenant, actor: Actor): Promise<RotatedInboundSecret> {
+    return this.#deps.database.withTenant(tenant.slug, async (tx) => {
+      await store.lockScim(tx)
+      const { connection_id: connectionId } = await configuredScim(tx)
+      const rotated = await this.#deps.inboundSecrets.rotate(tx, tenant, connectionId, 'scim')
+      const { former_secret_until: until } = rotated
+      const after = { ...(until !== undefined && { former_secret_until: until }) }
+      const details = { change: 'scim_inbound_secret_rotated', after }
+      await this.#append(tx, tenant, actor, { kind: 'tenant.config_changed', connectionId, details })
+      return rotated
+    })
+  }
+
+  /** Returns the archetypes that the mapping names but the bundle lacks. */
+  async unknownArchetypes(tx: TenantTx): Promise<string[]> {
+    return this.#unknownIn(tx, (await store.findScim(tx))?.group_archetype_map ?? [])
+  }
+
+  #now() {
+    return formatTimestamp(Date.now())
+  }
+
+  async #append(tx: TenantTx, tenant: Tenant, actor: Actor, event: Change): Promise<void> {
+    const { kind, connectionId, details } = event
+    await this.#deps.governance.append(tx, tenant, { kind, subject: `connection:${connectionId}`, details, actor })
+    tx.afterCommit(() => this.#deps.connections.forget(tenant.slug))
+  }
+
+  async #unknownIn(tx: TenantTx, mapping: readonly GroupMapping[]): Promise<string[]> {
     if (mapping.length === 0) return []
-    const bundle = await deps.archetypes.allIds(tx)
+    const bundle = await this.#deps.archetypes.allIds(tx)
     const named = new Set(mapping.map(({ archetype_id: archetypeId }) => archetypeId))
     return [...named].filter((archetypeId) => !bundle.has(archetypeId))
   }
 
-  async function stateOf(tx: TenantTx, tenant: Tenant, row: store.ScimRow): Promise<ScimState> {
-    const unknown = await unknownIn(tx, row.group_archetype_map)
+  async #stateOf(tx: TenantTx, tenant: Tenant, row: store.ScimRow): Promise<ScimState> {
+    const unknown = await this.#unknownIn(tx, row.group_archetype_map)
     return { ...storedState(tenant, row), ...(unknown.length > 0 && { unknown_archetypes: unknown }) }
   }
 
-  async function knownPull(tx: TenantTx, tenant: Tenant): Promise<KnownPull | undefined> {
+  async #knownPull(tx: TenantTx, tenant: Tenant): Promise<KnownPull | undefined> {
     const row = await store.findScim(tx)
     if (row?.mode !== 'pull' || row.base_url === null) return undefined
-    return { baseUrl: row.base_url, bearerToken: await connections.pullTokenOf(tx, tenant) }
+    return { baseUrl: row.base_url, bearerToken: await this.#deps.connections.pullTokenOf(tx, tenant) }
   }
 
-  const problemsIn = (settings: ValidParts<ScimSettings>) => problemsOfScim(settings, deps.outbound)
+  /** Returns the problems of settings that are visible without a request to the directory. */
+  problemsIn(settings: ValidParts<ScimSettings>): PointedError[] {
+    return problemsOfScim(settings, this.#deps.outbound)
+  }
 
-  async function isSamePull(tx: TenantTx, tenant: Tenant, row: store.ScimRow, token: string): Promise<boolean> {
+  async #isSamePull(tx: TenantTx, tenant: Tenant, row: store.ScimRow, token: string): Promise<boolean> {
     if (row.bearer_token_sealed === null) return false
     const context = pullTokenContext(row.connection_id)
-    const known = await secrets.open(tx, tenant, row.bearer_token_sealed, context)
+    const known = await this.#deps.secrets.open(tx, tenant, row.bearer_token_sealed, context)
     return known !== undefined && constantTimeEqual(known, token)
   }
 
-  async function keep(tx: TenantTx, tenant: Tenant, settings: CheckedScim, actor: Actor): Promise<ScimState> {
+  async #keep(tx: TenantTx, tenant: Tenant, settings: CheckedScim, actor: Actor): Promise<ScimState> {
     await store.lockScim(tx)
     const current = await store.findScim(tx)
     const connectionId = current?.connection_id ?? `scim_${randomText(24)}`
     const mapping = settings.groupArchetypeMap ?? current?.group_archetype_map ?? []
     const { pull } = settings
     const sameMode = current?.mode === settings.mode
-    const sameToken = sameMode && (pull === undefined || (await isSamePull(tx, tenant, current, pull.bearerToken)))
+    const sameToken =
+      sameMode && (pull === undefined || (await this.#isSamePull(tx, tenant, current, pull.bearerToken)))
     const sameUrl = current?.base_url === (pull?.baseUrl ?? null)
     if (pull?.isKnown && !(sameUrl && sameToken)) throw changedMeanwhile()
     const sameMapping = JSON.stringify(current?.group_archetype_map) === JSON.stringify(mapping)
-    if (current && sameToken && sameUrl && sameMapping) return stateOf(tx, tenant, current)
+    if (current && sameToken && sameUrl && sameMapping) return this.#stateOf(tx, tenant, current)
 
-    const token = pull === undefined && !sameMode ? tokens.make() : undefined
-    const at = now()
+    const token = pull === undefined && !sameMode ? this.#deps.tokens.make() : undefined
+    const at = this.#now()
     const row = await store.putScim(tx, {
       connection_id: connectionId,
       mode: settings.mode,
       base_url: pull?.baseUrl ?? null,
       bearer_token_sealed: pull
-        ? await secrets.seal(tx, tenant, pull.bearerToken, pullTokenContext(connectionId))
+        ? await this.#deps.secrets.seal(tx, tenant, pull.bearerToken, pullTokenContext(connectionId))
         : null,
-      token_hash: token ? tokens.hash(tenant, token) : pull ? null : (current?.token_hash ?? null),
+      token_hash: token ? this.#deps.tokens.hash(tenant, token) : pull ? null : (current?.token_hash ?? null),
       former_token_hash: sameMode ? current.former_token_hash : null,
       former_token_until: sameMode ? current.former_token_until : null,
       group_archetype_map: mapping,
@@ -140,82 +223,15 @@ export function createScimService(deps: {
       row_digests: rowDigests(tx, scimRows, row),
       ...(current && { former_row_digests: rowDigests(tx, scimRows, current) }),
     }
-    await append(tx, tenant, actor, { ...change, details: { ...details, ...digests } })
-    if (current && !(sameMode && sameUrl)) await deps.upkeep().endSyncs(tx, tenant, actor)
-    if (!sameMapping && (current || mapping.length > 0)) await deps.upkeep().settle(tx, tenant, actor)
-    const inbound = current ? undefined : await inboundSecrets.make(tx, tenant, connectionId, 'scim')
+    await this.#append(tx, tenant, actor, { ...change, details: { ...details, ...digests } })
+    if (current && !(sameMode && sameUrl)) await this.#deps.upkeep().endSyncs(tx, tenant, actor)
+    if (!sameMapping && (current || mapping.length > 0)) await this.#deps.upkeep().settle(tx, tenant, actor)
+    const inbound = current ? undefined : await this.#deps.inboundSecrets.make(tx, tenant, connectionId, 'scim')
     return {
-      ...(await stateOf(tx, tenant, row)),
+      ...(await this.#stateOf(tx, tenant, row)),
       ...(token && { bearer_token: token }),
       ...(inbound && { inbound: { connection_id: connectionId, secret: inbound } }),
     }
-  }
-
-  return {
-    problemsIn,
-    async configure(tenant, settings, actor) {
-      const known = await database.withTenant(tenant.slug, (tx) => knownPull(tx, tenant), { readOnly: true })
-      const whole = completed(settings, known)
-      const problems = [...problemsIn(whole), ...missingIn(whole)]
-      if (problems.length > 0) throw validationFailed(problems)
-      const checked = readScim(whole, { isKnown: settings.bearer_token === undefined })
-      if (checked.pull) await askDirectory(sources, checked.pull, checked.groupArchetypeMap)
-      return database.withTenant(tenant.slug, (tx) => keep(tx, tenant, checked, actor))
-    },
-    get: (tenant) =>
-      database.withTenant(tenant.slug, async (tx) => stateOf(tx, tenant, await configuredScim(tx)), { readOnly: true }),
-    remove: (tenant, actor) =>
-      database.withTenant(tenant.slug, async (tx) => {
-        await store.lockScim(tx)
-        const row = await store.findScim(tx)
-        if (!row) return
-        await store.deleteScim(tx)
-        await inboundSecrets.remove(tx, row.connection_id)
-        await deps.upkeep().endSyncs(tx, tenant, actor)
-        const row_digests = rowDigests(tx, scimRows, null)
-        const details = { change: 'scim_removed', before: describe(row), after: null, row_digests }
-        await append(tx, tenant, actor, { kind: 'tenant.config_changed', connectionId: row.connection_id, details })
-      }),
-    rotateToken: (tenant, actor) =>
-      database.withTenant(tenant.slug, async (tx) => {
-        await store.lockScim(tx)
-        const row = await configuredScim(tx)
-        if (row.mode === 'pull') {
-          throw new DomainError(
-            'concurrent-modification',
-            'The Hub reads this directory with a token that the directory gave. Make another one there, and give it ' +
-              'to the Hub with POST /api/v1/identity/scim/configure.',
-          )
-        }
-        const token = tokens.make()
-        const until = formatTimestamp(Date.now() + secretOverlapHours * 3_600_000)
-        const rotated = await store.putScim(tx, {
-          ...row,
-          token_hash: tokens.hash(tenant, token),
-          former_token_hash: row.token_hash,
-          former_token_until: until,
-          updated_at: now(),
-        })
-        const digests = {
-          row_digests: rowDigests(tx, scimRows, rotated),
-          former_row_digests: rowDigests(tx, scimRows, row),
-        }
-        const details = { change: 'scim_token_rotated', after: { former_token_until: until }, ...digests }
-        await append(tx, tenant, actor, { kind: 'tenant.config_changed', connectionId: row.connection_id, details })
-        return { ...(await stateOf(tx, tenant, rotated)), bearer_token: token }
-      }),
-    rotateInboundSecret: (tenant, actor) =>
-      database.withTenant(tenant.slug, async (tx) => {
-        await store.lockScim(tx)
-        const { connection_id: connectionId } = await configuredScim(tx)
-        const rotated = await inboundSecrets.rotate(tx, tenant, connectionId, 'scim')
-        const { former_secret_until: until } = rotated
-        const after = { ...(until !== undefined && { former_secret_until: until }) }
-        const details = { change: 'scim_inbound_secret_rotated', after }
-        await append(tx, tenant, actor, { kind: 'tenant.config_changed', connectionId, details })
-        return rotated
-      }),
-    unknownArchetypes: async (tx) => unknownIn(tx, (await store.findScim(tx))?.group_archetype_map ?? []),
   }
 }
 

@@ -10,7 +10,7 @@ import { createDirectorySync } from './directory-sync.ts'
 import type { Directory } from './directory-types.ts'
 import { createDirectoryUsers, withGroups } from './directory-users.ts'
 import { lockDirectory, rosterCounts } from './directory-users-store.ts'
-import { createPeople } from './people.ts'
+import { People } from './people.ts'
 import { countLimit, shortPage } from './short-page.ts'
 
 export function createDirectory(deps: {
@@ -21,7 +21,7 @@ export function createDirectory(deps: {
   formerAddressKey: (tenantId: string, emailKey: string) => string
   settleLater: (tx: TenantTx) => Promise<void>
 }): Directory {
-  const people = createPeople(deps)
+  const people = new People(deps)
   const users = createDirectoryUsers({ ...deps, people })
   const { store: _, ...userOperations } = users
   return {

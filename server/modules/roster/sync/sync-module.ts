@@ -11,9 +11,9 @@ import type { Directory } from '../directory/directory-types.ts'
 import { type ArchetypeReconciliationRuns, createArchetypeReconciliation } from './archetype-reconciliation.ts'
 import type { SyncLane } from './sync-attempt.ts'
 import type { ResourceReader, RosterSyncs, RosterUpkeep, ScimConnections } from './sync-types.ts'
-import { createSyncWorker, type ScheduledTimeSlice, type SyncWorker } from './sync-worker.ts'
+import { type ScheduledTimeSlice, SyncWorker } from './sync-worker.ts'
 import { addSyncRoutes } from './syncs-routes.ts'
-import { createSyncs, type SyncSchedule } from './syncs-service.ts'
+import { Syncs } from './syncs-service.ts'
 import { lastCompletedAt } from './syncs-store.ts'
 
 const syncJobNames: Record<SyncLane, string> = { quick: 'roster-sync', slow: 'roster-sync-slow' }
@@ -54,8 +54,8 @@ export function createSyncModule(deps: SyncModuleParts & { cursorKey: Buffer; di
       { tenant: tx.tenantId, sync_id: syncId },
       { tx, group: tx.tenantId, ...(startAfter && { startAfter }) },
     )
-  const runs = createSyncWorker({ ...deps, goOn })
-  const syncs = createSyncs({
+  const runs = new SyncWorker({ ...deps, goOn })
+  const syncs = new Syncs({
     ...deps,
     begin: (tx, syncId) => goOn(tx, syncId, { lane: 'quick' }),
     stopAttempt: (syncId) => runs.stopAttempt(syncId),
@@ -65,7 +65,7 @@ export function createSyncModule(deps: SyncModuleParts & { cursorKey: Buffer; di
     goOn: (tx, after) => jobSender.send(settlingJobName, { tenant: tx.tenantId, after }, { tx }),
   })
   return {
-    upkeep: { settle: settling.settle, endSyncs: syncs.endOpen },
+    upkeep: { settle: settling.settle, endSyncs: (tx, tenant, actor) => syncs.endOpen(tx, tenant, actor) },
     settleLater: settling.later,
     lastSynced: {
       async lastSyncedAt(tx) {
@@ -88,7 +88,7 @@ export function createSyncModule(deps: SyncModuleParts & { cursorKey: Buffer; di
 
 function syncJobs(deps: {
   runs: SyncWorker
-  schedule: SyncSchedule
+  schedule: Syncs
   settling: ArchetypeReconciliationRuns
   tenants: Pick<TenantDirectory, 'find' | 'slugs'>
   log: DatabaseLog

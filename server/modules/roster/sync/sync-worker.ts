@@ -7,7 +7,7 @@ import type { GovernanceLog } from '../../governance/governance-types.ts'
 import type { ScimSources } from '../../identity/scim/scim-source-types.ts'
 import type { TenantDirectory } from '../../tenants/tenants-types.ts'
 import type { Directory } from '../directory/directory-types.ts'
-import { pullPage } from './pull-pages.ts'
+import { type PulledKind, pullPage } from './pull-pages.ts'
 import { pulledGroups, pulledUsers } from './pulled-entries.ts'
 import {
   beginTimeSlice,
@@ -17,21 +17,11 @@ import {
   TimeSliceEnded,
   takeStep,
 } from './sync-attempt.ts'
-import { createSyncCompletion, syncDetails } from './sync-completion.ts'
+import { createSyncCompletion, type SyncCompletion, syncDetails } from './sync-completion.ts'
 import { forgetEntries } from './sync-entries-store.ts'
 import { SyncEndedError, SyncFailed } from './sync-state.ts'
 import type { ResourceReader, ScimConnections } from './sync-types.ts'
 import { beginAttempt, endedBefore, lockAttempt, type SyncRow, saveSync } from './syncs-store.ts'
-
-/** Runs syncs. */
-export interface SyncWorker {
-  /** Runs one time slice of a sync from its saved position, and schedules the next. Throws errors that need a retry. */
-  run(tenantId: string, syncId: string, lane: SyncLane, signal: AbortSignal): Promise<void>
-  /** Stops the attempt in this process, if there is one. */
-  stopAttempt(syncId: string): void
-  /** Stops all attempts; they continue later, here or elsewhere. */
-  stop(): void
-}
 
 /** A scheduled time slice: its lane and its earliest start. */
 export interface ScheduledTimeSlice {
@@ -44,7 +34,7 @@ const suspendedMs = 5 * 60_000
 
 const actor = { service: 'roster-sync' }
 
-export function createSyncWorker(deps: {
+interface SyncWorkerDeps {
   database: Database
   directory: Directory
   tenants: Pick<TenantDirectory, 'find'>
@@ -55,23 +45,77 @@ export function createSyncWorker(deps: {
   /** Schedules the next time slice of a sync if the transaction commits. */
   goOn(tx: TenantTx, syncId: string, turn: ScheduledTimeSlice): Promise<void>
   log: DatabaseLog
-}): SyncWorker {
-  const { database, connections, log } = deps
-  const stopping = new AbortController()
-  const running = new Map<string, AbortController>()
-  const users = pulledUsers(deps)
-  const groups = pulledGroups(deps)
-  const end = createSyncCompletion(deps)
+}
 
-  async function begin(tenant: Tenant, syncId: string, lane: SyncLane, signal: AbortSignal) {
-    return database.withTenant(tenant.slug, async (tx) => {
+/** Runs syncs. */
+export class SyncWorker {
+  readonly #deps: SyncWorkerDeps
+  readonly #stopping = new AbortController()
+  readonly #running = new Map<string, AbortController>()
+  readonly #users: PulledKind
+  readonly #groups: PulledKind
+  readonly #end: SyncCompletion
+
+  constructor(deps: SyncWorkerDeps) {
+    this.#deps = deps
+    this.#users = pulledUsers(this.#deps)
+    this.#groups = pulledGroups(this.#deps)
+    this.#end = createSyncCompletion(this.#deps)
+  }
+
+  /** Runs one time slice of a sync from its saved position, and schedules the next. Throws errors that need a retry. */
+  async run(tenantId: string, syncId: string, lane: SyncLane, signal: AbortSignal): Promise<void> {
+    this.#stopping.signal.throwIfAborted()
+    const tenant = await this.#deps.tenants.find(tenantId)
+    if (!tenant) {
+      const isSuspended = (await this.#deps.tenants.find(tenantId, { evenSuspended: true })) !== undefined
+      const startAfter = new Date(Date.now() + suspendedMs)
+      if (isSuspended)
+        await this.#deps.database.withTenant(tenantId, (tx) => this.#deps.goOn(tx, syncId, { lane, startAfter }))
+      return
+    }
+    const over = new AbortController()
+    this.#running.set(syncId, over)
+    try {
+      const begun = await this.#begin(
+        tenant,
+        syncId,
+        lane,
+        AbortSignal.any([over.signal, signal, this.#stopping.signal]),
+      )
+      if (!begun) return
+      try {
+        requireHope(begun)
+        await this.#work(begun.attempt, begun.row)
+      } catch (error) {
+        await this.#settle(begun.attempt, over.signal.aborted ? over.signal.reason : error)
+      }
+    } catch (error) {
+      if (!(error instanceof SyncEndedError)) throw error
+    } finally {
+      if (this.#running.get(syncId) === over) this.#running.delete(syncId)
+    }
+  }
+
+  /** Stops the attempt in this process, if there is one. */
+  stopAttempt(syncId: string): void {
+    this.#running.get(syncId)?.abort(new SyncEndedError('the sync was cancelled'))
+  }
+
+  /** Stops all attempts; they continue later, here or elsewhere. */
+  stop(): void {
+    this.#stopping.abort()
+  }
+
+  async #begin(tenant: Tenant, syncId: string, lane: SyncLane, signal: AbortSignal) {
+    return this.#deps.database.withTenant(tenant.slug, async (tx) => {
       const row = await beginAttempt(tx, syncId, formatTimestamp(Date.now()))
       if (!row) return undefined
-      const configuration = await connections.of(tx)
-      const token = row.mode === 'pull' ? await connections.pullTokenOf(tx, tenant) : undefined
+      const configuration = await this.#deps.connections.of(tx)
+      const token = row.mode === 'pull' ? await this.#deps.connections.pullTokenOf(tx, tenant) : undefined
       const isSame = configuration?.mode === row.mode
       const { baseUrl } = configuration ?? {}
-      const source = baseUrl !== undefined && token !== undefined ? deps.sources.open(baseUrl, token) : undefined
+      const source = baseUrl !== undefined && token !== undefined ? this.#deps.sources.open(baseUrl, token) : undefined
       const mapping = configuration?.groupArchetypeMap ?? []
       const turn = beginTimeSlice(lane)
       const attempt: SyncAttempt = { tenant, syncId, attempt: row.attempt, source, mapping, actor, turn, signal }
@@ -80,28 +124,31 @@ export function createSyncWorker(deps: {
     })
   }
 
-  async function work(attempt: SyncAttempt, begun: SyncRow): Promise<void> {
+  async #work(attempt: SyncAttempt, begun: SyncRow): Promise<void> {
     let row = begun
     while (row.status === 'running') {
       attempt.signal.throwIfAborted()
       if (row !== begun && attempt.turn.isOver()) throw new TimeSliceEnded()
       const { phase } = row.position
-      if (phase === 'users') row = await pullPage(database, users, attempt, row)
-      else if (phase === 'groups') row = await pullPage(database, groups, attempt, row)
-      else row = await end[phase](attempt)
+      if (phase === 'users') row = await pullPage(this.#deps.database, this.#users, attempt, row)
+      else if (phase === 'groups') row = await pullPage(this.#deps.database, this.#groups, attempt, row)
+      else row = await this.#end[phase](attempt)
     }
   }
 
-  async function endTurn(attempt: SyncAttempt, { lane = attempt.turn.lane, pauseMs = 0, asks = 0 }: NextTimeSlice) {
-    await takeStep(database, attempt, async (tx, row) => {
+  async #endTurn(attempt: SyncAttempt, { lane = attempt.turn.lane, pauseMs = 0, asks = 0 }: NextTimeSlice) {
+    await takeStep(this.#deps.database, attempt, async (tx, row) => {
       row.position.asks = asks
-      await deps.goOn(tx, attempt.syncId, { lane, ...(pauseMs > 0 && { startAfter: new Date(Date.now() + pauseMs) }) })
+      await this.#deps.goOn(tx, attempt.syncId, {
+        lane,
+        ...(pauseMs > 0 && { startAfter: new Date(Date.now() + pauseMs) }),
+      })
     })
   }
 
-  async function fail(attempt: SyncAttempt, detail: string): Promise<void> {
+  async #fail(attempt: SyncAttempt, detail: string): Promise<void> {
     const { tenant, syncId } = attempt
-    await takeStep(database, attempt, async (tx, row) => {
+    await takeStep(this.#deps.database, attempt, async (tx, row) => {
       row.status = 'failed'
       row.finished_at = formatTimestamp(Date.now())
       row.error = { detail }
@@ -109,13 +156,18 @@ export function createSyncWorker(deps: {
       // Repeated failures, one every half hour, are reported once.
       if ((await endedBefore(tx, syncId))?.status === 'failed') return
       const kind = 'roster.scim_sync_failed'
-      await deps.governance.append(tx, tenant, { kind, subject: `sync:${syncId}`, details: syncDetails(row), actor })
+      await this.#deps.governance.append(tx, tenant, {
+        kind,
+        subject: `sync:${syncId}`,
+        details: syncDetails(row),
+        actor,
+      })
     })
   }
 
   /** Takes back the try: the worker stops for a reason outside the sync. */
-  async function giveUp({ tenant, syncId, attempt }: SyncAttempt): Promise<void> {
-    await database.withTenant(tenant.slug, async (tx) => {
+  async #giveUp({ tenant, syncId, attempt }: SyncAttempt): Promise<void> {
+    await this.#deps.database.withTenant(tenant.slug, async (tx) => {
       const row = await lockAttempt(tx, syncId, attempt)
       if (!row) return
       row.position = { ...row.position, tries: Math.max(0, row.position.tries - 1) }
@@ -124,50 +176,22 @@ export function createSyncWorker(deps: {
   }
 
   /** Handles the error of an attempt; throws one that needs a retry. */
-  async function settle(attempt: SyncAttempt, thrown: unknown): Promise<void> {
+  async #settle(attempt: SyncAttempt, thrown: unknown): Promise<void> {
     const { tenant, syncId } = attempt
     if (thrown instanceof SyncEndedError) return
     if (attempt.signal.aborted) {
-      await giveUp(attempt).catch((err: unknown) => log.warn({ err }, 'a sync of the roster could not be given up'))
+      await this.#giveUp(attempt).catch((err: unknown) =>
+        this.#deps.log.warn({ err }, 'a sync of the roster could not be given up'),
+      )
       throw thrown
     }
     if (isUnavailable(thrown)) throw thrown
-    if (thrown instanceof TimeSliceEnded) return endTurn(attempt, thrown.next)
+    if (thrown instanceof TimeSliceEnded) return this.#endTurn(attempt, thrown.next)
     const isExpected = thrown instanceof SyncFailed
-    if (!isExpected) log.error({ err: thrown, tenant: tenant.slug, sync: syncId }, 'a sync of the roster failed')
+    if (!isExpected)
+      this.#deps.log.error({ err: thrown, tenant: tenant.slug, sync: syncId }, 'a sync of the roster failed')
     const unknown = 'The sync ended in an error that the Hub does not expect. Tell the operator the id of the sync.'
-    await fail(attempt, isExpected ? thrown.message : unknown)
-  }
-
-  return {
-    async run(tenantId, syncId, lane, signal) {
-      stopping.signal.throwIfAborted()
-      const tenant = await deps.tenants.find(tenantId)
-      if (!tenant) {
-        const isSuspended = (await deps.tenants.find(tenantId, { evenSuspended: true })) !== undefined
-        const startAfter = new Date(Date.now() + suspendedMs)
-        if (isSuspended) await database.withTenant(tenantId, (tx) => deps.goOn(tx, syncId, { lane, startAfter }))
-        return
-      }
-      const over = new AbortController()
-      running.set(syncId, over)
-      try {
-        const begun = await begin(tenant, syncId, lane, AbortSignal.any([over.signal, signal, stopping.signal]))
-        if (!begun) return
-        try {
-          requireHope(begun)
-          await work(begun.attempt, begun.row)
-        } catch (error) {
-          await settle(begun.attempt, over.signal.aborted ? over.signal.reason : error)
-        }
-      } catch (error) {
-        if (!(error instanceof SyncEndedError)) throw error
-      } finally {
-        if (running.get(syncId) === over) running.delete(syncId)
-      }
-    },
-    stopAttempt: (syncId) => running.get(syncId)?.abort(new SyncEndedError('the sync was cancelled')),
-    stop: () => stopping.abort(),
+    await this.#fail(attempt, isExpected ? thrown.message : unknown)
   }
 }
 

@@ -4,7 +4,7 @@ import { displayNameLengthMax } from '../../../../contract/limits.ts'
 import type { Role } from '../../../../contract/roles.ts'
 import type { TenantTx } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
-import type { ProvenIdentity, SignInUsers } from '../roster-types.ts'
+import type { ProvenIdentity, SignInUsers, User } from '../roster-types.ts'
 import { asUser, type Cause, isActive, makeUserId, now, refuseTakenAddress, type UserChanges } from './user-changes.ts'
 import { hasFormerUserAt, linkIdentity, ownerOf } from './user-identities-store.ts'
 import {
@@ -30,29 +30,63 @@ interface Wanted {
   connectionId?: string
 }
 
-export function createSignInUsers(deps: {
+interface SignInUsersDeps {
   changes: UserChanges
   /** Returns the address of the administrator the tenant was created for. */
   adminEmail: (tx: TenantTx) => Promise<string | undefined>
   /** Returns the stored replacement for the address of a removed person. */
   formerAddressKey: (tenantId: string, emailKey: string) => string
-}): SignInUsers {
-  const { changes } = deps
+}
+
+export class RosterSignIn implements SignInUsers {
+  readonly #deps: SignInUsersDeps
+
+  constructor(deps: SignInUsersDeps) {
+    this.#deps = deps
+  }
+
+  async ofIdentity(tx: TenantTx, tenant: Tenant, identity: ProvenIdentity): Promise<User> {
+    const ownerId = await ownerOf(tx, identity)
+    const owner = ownerId === undefined ? undefined : await userById(tx, ownerId)
+    if (owner && !isActive(owner)) throw refused('deactivated')
+    const user = owner ?? (await this.#firstTime(tx, tenant, identity))
+    const current = await this.#withIdentity(tx, tenant, user, identity)
+    return asUser(await this.#withRole(tx, tenant, current))
+  }
+
+  async ensure(tx: TenantTx, tenant: Tenant, email: string, role?: Role): Promise<User> {
+    const user = await this.#personAt(tx, tenant, { email, role })
+    return asUser(await this.#withRole(tx, tenant, user, role))
+  }
+
+  async ofEmail(tx: TenantTx, email: string): Promise<User | undefined> {
+    const row = await activeUserAt(tx, emailKey(email))
+    return row && asUser(row)
+  }
+
+  async byId(tx: TenantTx, userId: string): Promise<User | undefined> {
+    const row = await userById(tx, userId)
+    return row && asUser(row)
+  }
+
+  async noteSignIn(tx: TenantTx, userId: string): Promise<void> {
+    if (!(await setLastSignIn(tx, userId, now()))) throw refused('deactivated')
+  }
 
   /** Returns the active person with that address, or creates one. */
-  async function personAt(tx: TenantTx, tenant: Tenant, wanted: Wanted): Promise<UserRow & { isNew?: true }> {
+  async #personAt(tx: TenantTx, tenant: Tenant, wanted: Wanted): Promise<UserRow & { isNew?: true }> {
     const key = emailKey(wanted.email)
     const known = await activeUserAt(tx, key)
     if (known) return known
     // Signing in again must not undo a deactivation. An administrator must add the new owner of such an address.
-    const formerKeys = [key, deps.formerAddressKey(tx.tenantId, key)]
+    const formerKeys = [key, this.#deps.formerAddressKey(tx.tenantId, key)]
     if (await hasFormerUserAt(tx, formerKeys, wanted.connectionId)) throw refused('deactivated')
     const role = wanted.role ?? 'member'
     const display_name = displayNameOf(wanted)
     const row = { user_id: makeUserId(), email: wanted.email, email_key: key, display_name, role }
     const inserted = await insertUser(tx, row, now())
     if (inserted) {
-      await changes.added(tx, tenant, inserted, causeOf(wanted.role, 'first_sign_in'))
+      await this.#deps.changes.added(tx, tenant, inserted, causeOf(wanted.role, 'first_sign_in'))
       return { ...inserted, isNew: true }
     }
     // A concurrent sign-in was faster and has committed: the conflict waited for that.
@@ -62,29 +96,29 @@ export function createSignInUsers(deps: {
   }
 
   /** Applies the given role, or the role of the first administrator. */
-  async function withRole(tx: TenantTx, tenant: Tenant, user: UserRow, given?: Role): Promise<UserRow> {
-    const role = given ?? ((await awaitedAdministrator(tx, user.email)) === undefined ? user.role : 'admin')
+  async #withRole(tx: TenantTx, tenant: Tenant, user: UserRow, given?: Role): Promise<UserRow> {
+    const role = given ?? ((await this.awaitedAdministrator(tx, user.email)) === undefined ? user.role : 'admin')
     if (role === user.role) return user
     await lockRoles(tx)
     const locked = await userById(tx, user.user_id)
     if (!locked || !isActive(locked)) throw refused('deactivated')
     if (given === undefined && (await hasActiveAdmin(tx))) return locked
-    return changes.changeRole(tx, tenant, locked, role, causeOf(given, 'first_administrator'))
+    return this.#deps.changes.changeRole(tx, tenant, locked, role, causeOf(given, 'first_administrator'))
   }
 
-  async function awaitedAdministrator(tx: TenantTx, email: string): Promise<string | undefined> {
+  async awaitedAdministrator(tx: TenantTx, email: string): Promise<string | undefined> {
     if (await hasActiveAdmin(tx)) return undefined
-    const adminEmail = await deps.adminEmail(tx)
+    const adminEmail = await this.#deps.adminEmail(tx)
     return adminEmail !== undefined && emailKey(adminEmail) === emailKey(email) ? adminEmail : undefined
   }
 
   /** Updates the name and the address from the identity provider. */
-  async function withIdentity(tx: TenantTx, tenant: Tenant, user: UserRow, identity: ProvenIdentity): Promise<UserRow> {
+  async #withIdentity(tx: TenantTx, tenant: Tenant, user: UserRow, identity: ProvenIdentity): Promise<UserRow> {
     const displayName = user.display_name === null ? displayNameOf(identity) : null
     const cause = { actor, reason: 'identity_provider' }
     if (displayName !== null) {
       await setDisplayName(tx, user.user_id, displayName, now())
-      await changes.note(tx, tenant, user.user_id, { change: 'user_display_name' }, cause)
+      await this.#deps.changes.note(tx, tenant, user.user_id, { change: 'user_display_name' }, cause)
     }
     const named = displayName === null ? user : { ...user, display_name: displayName }
     const key = emailKey(identity.email)
@@ -92,49 +126,22 @@ export function createSignInUsers(deps: {
     const moved = await setAddress(tx, user.user_id, { email: identity.email, emailKey: key }, now()).catch(
       refuseTakenAddress,
     )
-    await changes.note(tx, tenant, user.user_id, { change: 'user_email' }, cause)
+    await this.#deps.changes.note(tx, tenant, user.user_id, { change: 'user_email' }, cause)
     return moved
   }
 
   /** Returns the person with the address of a new identity, and links both permanently. */
-  async function firstTime(tx: TenantTx, tenant: Tenant, identity: ProvenIdentity): Promise<UserRow> {
-    const { isNew, ...user } = await personAt(tx, tenant, identity)
+  async #firstTime(tx: TenantTx, tenant: Tenant, identity: ProvenIdentity): Promise<UserRow> {
+    const { isNew, ...user } = await this.#personAt(tx, tenant, identity)
     if (!(await linkIdentity(tx, identity, user.user_id, now()))) {
       // The same person may just have linked it in another window.
       if ((await ownerOf(tx, identity)) !== user.user_id) throw refused('other_identity')
     } else if (!isNew) {
       // From now on the provider controls who signs in as a person the tenant knew before.
       const link = { change: 'user_identity_linked', connection_id: identity.connectionId, role: user.role }
-      await changes.note(tx, tenant, user.user_id, link, { actor })
+      await this.#deps.changes.note(tx, tenant, user.user_id, link, { actor })
     }
     return user
-  }
-
-  return {
-    async ofIdentity(tx, tenant, identity) {
-      const ownerId = await ownerOf(tx, identity)
-      const owner = ownerId === undefined ? undefined : await userById(tx, ownerId)
-      if (owner && !isActive(owner)) throw refused('deactivated')
-      const user = owner ?? (await firstTime(tx, tenant, identity))
-      const current = await withIdentity(tx, tenant, user, identity)
-      return asUser(await withRole(tx, tenant, current))
-    },
-    async ensure(tx, tenant, email, role) {
-      const user = await personAt(tx, tenant, { email, role })
-      return asUser(await withRole(tx, tenant, user, role))
-    },
-    awaitedAdministrator,
-    async ofEmail(tx, email) {
-      const row = await activeUserAt(tx, emailKey(email))
-      return row && asUser(row)
-    },
-    async byId(tx, userId) {
-      const row = await userById(tx, userId)
-      return row && asUser(row)
-    },
-    async noteSignIn(tx, userId) {
-      if (!(await setLastSignIn(tx, userId, now()))) throw refused('deactivated')
-    },
   }
 }
 
