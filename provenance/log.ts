@@ -1,7 +1,7 @@
 import { concatBytes, fromHex, type Sha256, toBase64, utf8 } from './bytes.ts'
 import type { Cosign } from './cosign.ts'
 import { rootFromInclusionPath } from './merkle.ts'
-import { leafHash, type SealStatement, sealNoteText } from './seal.ts'
+import { leafHash, type Seal, type SealStatement, sealNoteText, sealTree } from './seal.ts'
 
 /**
  * The tenant's log: an RFC 6962 tree whose leaves are the signed notes of the tenant's seals, in order of integration.
@@ -12,6 +12,18 @@ const leafPrefix = Uint8Array.of(0)
 /** Returns the whole signed note of a seal, including the signature line: the data of its leaf in the log. */
 export function sealNote(statement: SealStatement, keyId: string, signature: Uint8Array): string {
   return signedNote(sealNoteText(statement), statement.logName, keyId, signature)
+}
+
+/** Returns the tree of a stored seal, its note, and the signed text of that note. Throws `seal-malformed`. */
+export function openSeal(
+  seal: Seal,
+  logName: string,
+  sha256: Sha256,
+): ReturnType<typeof sealTree> & { text: string; note: string } {
+  const tree = sealTree(seal, sha256)
+  const { sealId, keyId, timeMicros, signature } = seal
+  const text = sealNoteText({ logName, sealId, leafCount: tree.leaves.length, timeMicros, root: tree.root })
+  return { ...tree, text, note: signedNote(text, logName, keyId, signature) }
 }
 
 /**

@@ -1,4 +1,4 @@
-import { concatBytes, fromHex, type Sha256, toBase64, utf8, uuidToBytes } from './bytes.ts'
+import { concatBytes, equalBytes, fromHex, type Sha256, toBase64, utf8, uuidToBytes } from './bytes.ts'
 import { ProvenanceError } from './errors.ts'
 import { treeLevels } from './merkle.ts'
 import { isKeyName } from './note.ts'
@@ -65,6 +65,11 @@ export function leafHash(salt: Uint8Array, recordHash: Uint8Array, sha256: Sha25
   leafScratch.set(salt, leafPrefix.length)
   leafScratch.set(recordHash, leafPrefix.length + 16)
   return sha256(leafScratch)
+}
+
+/** Returns whether a leaf is the one of a record; false, too, if salt or hash have a wrong length. */
+export function isLeafOf(leaf: Uint8Array, salt: Uint8Array, recordHash: Uint8Array, sha256: Sha256): boolean {
+  return salt.length === 16 && recordHash.length === 32 && equalBytes(leaf, leafHash(salt, recordHash, sha256))
 }
 
 /**

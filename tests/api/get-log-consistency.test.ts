@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { fromBase64 } from '../../provenance/bytes.ts'
 import { verifyConsistency } from '../../provenance/index.ts'
-import { logCrypto } from '../../server/modules/log/log-crypto.ts'
+import { nodeCrypto } from '../../server/records/node-crypto.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
 import { checkpointOf, get, hashes, logPath, noReader } from './log-cases.ts'
 import { decision, expectGuarded, expectProblem, write } from './record-cases.ts'
@@ -26,7 +26,7 @@ const holds = (proof: any, from: any, to: any) =>
       secondRoot: fromBase64(to.root_hash),
       path: hashes(proof.path),
     },
-    logCrypto.sha256,
+    nodeCrypto.sha256,
   )
 
 test('each checkpoint continues every earlier one', async () => {

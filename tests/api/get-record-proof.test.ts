@@ -11,7 +11,7 @@ import {
   sealNoteOfRecord,
 } from '../../provenance/index.ts'
 import { unhashedMembers } from '../../provenance/verify.ts'
-import { logCrypto } from '../../server/modules/log/log-crypto.ts'
+import { nodeCrypto } from '../../server/records/node-crypto.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
 import { event } from '../telemetry/events.ts'
 import { checkpointOf, get, hashes, isSigned, noReader } from './log-cases.ts'
@@ -27,7 +27,7 @@ import {
 } from './record-cases.ts'
 import { prepareTelemetry } from './telemetry-tenants.ts'
 
-const { sha256 } = logCrypto
+const { sha256 } = nodeCrypto
 
 let hub: TestHub
 beforeAll(async () => {

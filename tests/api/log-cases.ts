@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { fromBase64 } from '../../provenance/bytes.ts'
 import { type KeyRing, parseKeyDocument, parseNote, verifyNoteSync } from '../../provenance/index.ts'
-import { logCrypto } from '../../server/modules/log/log-crypto.ts'
+import { nodeCrypto } from '../../server/records/node-crypto.ts'
 import type { CallOptions, TestHub, TestTenant } from '../support/hub.ts'
 
 export const logPath = '/api/v1/hub/log'
@@ -18,13 +18,13 @@ export async function get(hub: TestHub, path: string, options: CallOptions = {},
 export const checkpointOf = (hub: TestHub, tenant: TestTenant = 'acme') => get(hub, `${logPath}/checkpoint`, {}, tenant)
 
 export async function publishedKeys(hub: TestHub): Promise<KeyRing> {
-  return parseKeyDocument((await get(hub, '/.well-known/provenance-keys.json')) as never, logCrypto.sha256)
+  return parseKeyDocument((await get(hub, '/.well-known/provenance-keys.json')) as never, nodeCrypto.sha256)
 }
 
 /** Whether a published key of that log signed the note. */
 export async function isSigned(hub: TestHub, note: string, logName: string): Promise<boolean> {
   const keys = [...(await publishedKeys(hub)).values()].filter((key) => key.name === logName)
-  return verifyNoteSync(parseNote(note), keys, logCrypto)
+  return verifyNoteSync(parseNote(note), keys, nodeCrypto)
 }
 
 export const hashes = (path: string[]) => path.map(fromBase64)

@@ -12,15 +12,15 @@ import { HubClient } from '../../sdk/hub-client.ts'
 import { loadConfig } from '../../server/config.ts'
 import type { TenantTx } from '../../server/db/database.ts'
 import { openDatabase } from '../../server/db/open-database.ts'
-import { logCrypto } from '../../server/modules/log/log-crypto.ts'
 import { findEntries, findHead } from '../../server/modules/log/log-store.ts'
 import { readConsistency, readLeaves } from '../../server/modules/log/tree-reading.ts'
+import { nodeCrypto } from '../../server/records/node-crypto.ts'
 import { freshDataDirectory, removeDataDirectories } from '../support/data-directory.ts'
 import { type HubProcess, hubCommand, makeTenant, startHubProcess } from '../support/hub-process.ts'
 import { event } from '../telemetry/events.ts'
 
 const rounds = 5
-const { sha256 } = logCrypto
+const { sha256 } = nodeCrypto
 
 let hub: HubProcess | undefined
 afterAll(async () => {
@@ -68,7 +68,7 @@ test(`kill -9 of everything while seals are taken into the log, ${rounds} times`
     for (const checkpoint of checkpoints) {
       // Nothing that was ever answered was taken back.
       const { treeSize, root } = parseCheckpoint(checkpoint)
-      expect(verifyNoteSync(parseNote(checkpoint), [...keys.values()], logCrypto)).toBe(true)
+      expect(verifyNoteSync(parseNote(checkpoint), [...keys.values()], nodeCrypto)).toBe(true)
       const { path } = await readConsistency(tx, treeSize, head.treeSize)
       const sizes = { firstSize: treeSize, secondSize: head.treeSize }
       expect(verifyConsistency({ ...sizes, firstRoot: root, secondRoot: head.root, path }, sha256)).toBe(true)

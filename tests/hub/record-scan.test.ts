@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Database, TenantTx } from '../../server/db/database.ts'
 import type { Tenant } from '../../server/http/caller.ts'
 import { createRecordScan, firstId } from '../../server/modules/integrity-sweep/record-scan.ts'
+import { findUnexplained } from '../../server/modules/log/unexplained-records-store.ts'
 import { decision, openRecordLab, type RecordLab } from './record-lab.ts'
 
 /** The records of an upgrade from before the log: nothing is in it yet. */
@@ -25,6 +26,8 @@ beforeAll(async () => {
 
 afterAll(() => lab.drop())
 
+const logs = { unexplained: findUnexplained }
+
 /** Rows of seals that wait that the last transaction of {@link counting} has read. */
 let arrivalsRead = 0
 const counting: Database = {
@@ -45,7 +48,8 @@ const counting: Database = {
 } as Database
 
 test('records whose seals wait for their place in the log are explained', async () => {
-  expect(await createRecordScan(lab)(acme, firstId, 6_000)).toEqual({ lastId: undefined, records: 1_000, findings: [] })
+  const scan = createRecordScan({ database: lab.database, logs })
+  expect(await scan(acme, firstId, 6_000)).toEqual({ lastId: undefined, records: 1_000, findings: [] })
 })
 
 test('those whose seals do not wait are not, and one look through all that waits finds them', async () => {
@@ -57,7 +61,7 @@ test('those whose seals do not wait are not, and one look through all that waits
   const records = await superuser.query('select record_id, seal_id from hub.records order by record_id')
   const lost = records.rows.filter((row) => !left.has(row.seal_id))
   expect(lost.length).toBeGreaterThan(0)
-  const { findings } = await createRecordScan({ database: counting })(acme, firstId, 6_000)
+  const { findings } = await createRecordScan({ database: counting, logs })(acme, firstId, 6_000)
   expect(findings).toEqual(
     lost.map((row) => ({
       subject: `record:${row.record_id}`,

@@ -3,11 +3,11 @@ import { toHex } from '../../provenance/bytes.ts'
 import { logLeafHash, merkleRoot, parseCheckpoint, parseNote, verifyNoteSync } from '../../provenance/index.ts'
 import type { Tenant } from '../../server/http/caller.ts'
 import { createProvenanceKeys } from '../../server/modules/keys/provenance-keys-service.ts'
-import { logCrypto } from '../../server/modules/log/log-crypto.ts'
+import { nodeCrypto } from '../../server/records/node-crypto.ts'
 import { decision, telemetry } from '../hub/record-lab.ts'
 import { type LogLab, openLogLab } from './log-lab.ts'
 
-const { sha256 } = logCrypto
+const { sha256 } = nodeCrypto
 
 let lab: LogLab
 let superuser: Awaited<ReturnType<LogLab['superuserClient']>>
@@ -234,7 +234,7 @@ describe('nothing is signed that contradicts what was signed', () => {
     const after = await lab.logs.integrate(tenant)
     expect(after).toMatchObject({ treeSize: 1 })
     expect(toHex(after.root)).toBe(toHex(before.root))
-    expect(verifyNoteSync(parseNote(after.checkpoint), [successor.key], logCrypto)).toBe(true)
+    expect(verifyNoteSync(parseNote(after.checkpoint), [successor.key], nodeCrypto)).toBe(true)
     expect(await lab.logs.integrate(tenant)).toEqual(after)
     // What the next key signed is no damage to a process that does not know it yet.
     await lab.write(tenant, decision('e'))
@@ -275,7 +275,7 @@ test('a proof costs the same statements in a log of 100,000 seals', async () => 
     expect(rows[0]).toEqual({ most: 8192, tiles: 391 + 2 + 1 })
     const checkpoint = (await counted.logs.integrate(tenant)).checkpoint
     const keys = await counted.keys.publicKeysOf('acme')
-    expect(verifyNoteSync(parseNote(checkpoint), keys, logCrypto)).toBe(true)
+    expect(verifyNoteSync(parseNote(checkpoint), keys, nodeCrypto)).toBe(true)
     expect(parseCheckpoint(checkpoint).treeSize).toBe(treeSize)
   } finally {
     await counted.drop()

@@ -12,12 +12,12 @@ import {
   verifyNoteSync,
 } from '../../provenance/index.ts'
 import type { Tenant } from '../../server/http/caller.ts'
-import { logCrypto } from '../../server/modules/log/log-crypto.ts'
 import { readConsistency } from '../../server/modules/log/tree-reading.ts'
+import { nodeCrypto } from '../../server/records/node-crypto.ts'
 import { decision, telemetry } from '../hub/record-lab.ts'
 import { type LogLab, openLogLab } from './log-lab.ts'
 
-const { sha256 } = logCrypto
+const { sha256 } = nodeCrypto
 
 let lab: LogLab
 beforeAll(async () => {
@@ -78,7 +78,7 @@ describe('a log', () => {
     expect(toHex(head.root)).toBe(toHex(merkleRoot(leaves, sha256)))
 
     const [publicKey] = await lab.keys.publicKeysOf(tenant.slug)
-    expect(verifyNoteSync(parseNote(head.checkpoint), [publicKey!], logCrypto)).toBe(true)
+    expect(verifyNoteSync(parseNote(head.checkpoint), [publicKey!], nodeCrypto)).toBe(true)
     const { root, ...rest } = parseCheckpoint(head.checkpoint)
     expect(rest).toMatchObject({ logName: tenant.logName, treeSize: size })
     expect(toHex(root)).toBe(toHex(head.root))

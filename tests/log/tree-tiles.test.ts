@@ -2,7 +2,6 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { toHex } from '../../provenance/bytes.ts'
 import { consistencyPath, inclusionPath, joinRoots, merkleRoot, subtreesOf } from '../../provenance/index.ts'
-import { logCrypto } from '../../server/modules/log/log-crypto.ts'
 import { consistencyRanges, inclusionRanges, type LeafRange } from '../../server/modules/log/tree-reading.ts'
 import {
   edgeTiles,
@@ -12,8 +11,9 @@ import {
   TreeEdge,
   tilesUnder,
 } from '../../server/modules/log/tree-tiles.ts'
+import { nodeCrypto } from '../../server/records/node-crypto.ts'
 
-const { sha256 } = logCrypto
+const { sha256 } = nodeCrypto
 const leafOf = (index: number) => sha256(Buffer.from(`leaf ${index}`))
 const leaves = Array.from({ length: 70_000 }, (_, i) => leafOf(i))
 

@@ -1,7 +1,7 @@
 import { DomainError } from '../../../contract/domain-error.ts'
 import { canSee } from '../../../contract/record-visibility.ts'
-import { inclusionPath, sealNote } from '../../../provenance/index.ts'
-import { type Seal, sealTree } from '../../../provenance/seal.ts'
+import { inclusionPath } from '../../../provenance/index.ts'
+import { openSeal } from '../../../provenance/log.ts'
 import type { Database, TenantTx } from '../../db/database.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
 import { nodeCrypto } from '../../records/node-crypto.ts'
@@ -36,14 +36,14 @@ export function createDeletionCertificates(deps: { database: Database; logs: Ten
     const seal = stored && sealOf(stored)
     const entry = await logs.entryOf(tx, stone.seal_id)
     if (seal === undefined || entry === undefined) throw lost(`the seal ${stone.seal_id}`)
-    const { leaves, root } = sealTree(seal, nodeCrypto.sha256)
+    const { leaves, note } = openSeal(seal, tenant.logName, nodeCrypto.sha256)
     const leaf = leaves[stone.leaf_index]
     if (leaf === undefined) throw lost(`a leaf of the seal ${stone.seal_id}`)
     const { logIndex } = entry
     return {
       leaf_hash: base64(leaf),
       leaf_path: inclusionPath(leaves, stone.leaf_index, nodeCrypto.sha256).map(base64),
-      seal_note: noteOf(tenant, seal, leaves.length, root),
+      seal_note: note,
       log_index: logIndex,
       tree_size: head.treeSize,
       inclusion_path: (await logs.inclusionPath(tx, logIndex, head.treeSize)).map(base64),
@@ -107,11 +107,6 @@ function certificateText(
   }
   const purged = events.purged === undefined ? '' : `"purged":${events.purged},`
   return `${JSON.stringify(members).slice(0, -1)},"events":{${purged}"erased":${events.erased}}}`
-}
-
-function noteOf({ logName }: Tenant, seal: Seal, leafCount: number, root: Uint8Array): string {
-  const { sealId, timeMicros, keyId, signature } = seal
-  return sealNote({ logName, sealId, leafCount, timeMicros, root }, keyId, signature)
 }
 
 function base64(bytes: Uint8Array): string {

@@ -1,8 +1,8 @@
+import { DomainError } from '../../../contract/domain-error.ts'
 import type { Tenant } from '../../http/caller.ts'
 import { isCorruptionError } from '../../records/record-errors.ts'
 import { firstAccessCursor } from './access-sweep.ts'
 import { firstHoldCursor } from './hold-sweep.ts'
-import { isLogCorruption } from './log-corruption.ts'
 import { firstId } from './record-scan.ts'
 import type { SweepDeps, SweepSteps } from './sweep-steps.ts'
 import type { ScanResult } from './sweep-types.ts'
@@ -43,4 +43,10 @@ async function integrateArrivals({ logs }: Pick<SweepDeps, 'logs'>, tenant: Tena
   } catch (error) {
     if (!isLogCorruption(error) && !isCorruptionError(error)) throw error
   }
+}
+
+/** Returns whether an error is due to an edited log, as opposed to an unavailable database. */
+function isLogCorruption(error: unknown): boolean {
+  if (!(error instanceof DomainError) || error.slug !== 'internal') return false
+  return error.cause instanceof Error && error.cause.name === 'LogCorruptionError'
 }

@@ -1,9 +1,10 @@
 import { equalBytes } from '../../../provenance/bytes.ts'
-import { ProvenanceError, rootOfRange } from '../../../provenance/index.ts'
+import { type CheckedEntry, type CheckedPage, checkPage, type PageEvidence } from '../../../provenance/log-verifier.ts'
 import type { Database, TenantTx } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
 import { nodeCrypto } from '../../records/node-crypto.ts'
-import type { SealedRow } from '../../records/record-rows.ts'
+import { sealOf } from '../../records/record-cosign.ts'
+import type { SealedRow, StoredSeal } from '../../records/record-rows.ts'
 import { findRecords, includingErasable } from '../../records/record-store.ts'
 import type { LogEntry, LogHead, TenantLogs } from '../log/log-types.ts'
 import type { RecordsOfEntries, SealedRecords } from '../sealing/sealed-records-types.ts'
@@ -14,9 +15,7 @@ import type {
   Verification,
 } from '../verification/verification-types.ts'
 import { checkChange, checkTombstone, parseStateChange, type StateChange } from './event-check.ts'
-import { listedMax } from './finding.ts'
-import { isLogCorruption } from './log-corruption.ts'
-import { checkSeal } from './seal-check.ts'
+import { listed, listedMax } from './finding.ts'
 import {
   findLeafCounts,
   findStandings,
@@ -36,12 +35,12 @@ export interface PageChecked {
   findings: Finding[]
 }
 
+type LeafClaim = Pick<SealedRow, 'record_id' | 'seal_id' | 'leaf_index'>
+
 /** All data about some entries of the log, from one snapshot. */
 interface PageRead {
   places: number
-  entries: LogEntry[]
-  /** The leaves of the tree by log index; empty if unreadable. */
-  logLeaves: ReadonlyMap<number, Uint8Array>
+  log: PageEvidence<LogEntry, LeafClaim>
   stored: RecordsOfEntries
   /** The records whose content was destroyed with its key. */
   erased: ErasedContents
@@ -82,7 +81,6 @@ export function createPageCheck(deps: {
     const isGap = next > from && (inLog.length === 0 || next >= from + limit)
     const { entries, to } = isGap ? { entries: [], to: next } : await cut(tx, inLog, Math.min(from + limit, treeSize))
     const { leaves, findings } = isGap ? { leaves: [], findings: [] } : await readTree(tx, tenant, head, from, to)
-    findings.push(...missingEntries(tenant, entries, from, to))
     const stored = await records.ofEntries(tx, entries)
     const tombstones = await findTombstonesOfSeals(
       tx,
@@ -97,8 +95,11 @@ export function createPageCheck(deps: {
     const standings = await findStandings(tx, [...new Set(changedIds)])
     return {
       places: inLog.length === 0 ? 0 : Math.max(0, to - from),
-      entries,
-      logLeaves: new Map(leaves.map((leaf, at) => [from + at, leaf])),
+      log: {
+        ...{ logName: tenant.logName, from, to, entries, claims: [...stored.records, ...tombstones] },
+        logLeafOf: (logIndex) => leaves[logIndex - from],
+        sealOf: (sealId) => sealEvidence(stored.seals.get(sealId)),
+      },
       stored,
       erased,
       tombstones,
@@ -126,21 +127,13 @@ export function createPageCheck(deps: {
 
   /** Returns the leaves. Reports a finding unless they lead, with the rest of the tree, to the root of the head. */
   async function readTree(tx: TenantTx, tenant: Tenant, head: LogHead | undefined, from: number, to: number) {
-    const found = { from, to, tree_size: head?.treeSize ?? 0 }
-    const bad = (check: SweepCheck) => ({
-      leaves: [],
-      findings: [{ subject: `log:${tenant.logName}`, failedChecks: [check], found }] as Finding[],
-    })
     if (head === undefined || from >= to) return { leaves: [], findings: [] }
-    try {
-      const leaves = await logs.leaves(tx, from, to)
-      const { left, right } = await logs.rangeProof(tx, from, to, head.treeSize)
-      const root = rootOfRange(from, leaves, left, right, head.treeSize, nodeCrypto.sha256)
-      return equalBytes(root, head.root) ? { leaves, findings: [] } : { ...bad('log_tree_matches_head'), leaves }
-    } catch (error) {
-      if (isLogCorruption(error) || error instanceof ProvenanceError) return bad('log_tree_readable')
-      throw error
-    }
+    const range = await logs.range(tx, from, to, head.treeSize)
+    if (range && equalBytes(range.root, head.root)) return { leaves: range.leaves, findings: [] }
+    const check: SweepCheck = range ? 'log_tree_matches_head' : 'log_tree_readable'
+    const found = { from, to, tree_size: head.treeSize }
+    const findings: Finding[] = [{ subject: `log:${tenant.logName}`, failedChecks: [check], found }]
+    return { leaves: range?.leaves ?? [], findings }
   }
 
   return async (tenant: Tenant, from: number, limit: number): Promise<PageChecked> => {
@@ -156,14 +149,32 @@ function readable({ records }: RecordsOfEntries, { keys }: ErasedContents): Seal
   return keys.size === 0 ? records : records.filter((record) => !keys.has(record.record_id))
 }
 
-function missingEntries(tenant: Tenant, entries: readonly LogEntry[], from: number, to: number): Finding[] {
-  const count = Math.max(0, to - from) - entries.length
-  if (count <= 0) return []
-  const there = new Set(entries.map((entry) => entry.logIndex))
-  const missing: number[] = []
-  for (let at = from; at < to && missing.length < listedMax; at++) if (!there.has(at)) missing.push(at)
-  const found = { missing, ...(count > missing.length ? { missing_count: count } : {}) }
-  return [{ subject: `log:${tenant.logName}`, failedChecks: ['log_entries_complete'], found }]
+function sealEvidence(stored: StoredSeal | undefined) {
+  return stored && (sealOf(stored) ?? 'unreadable')
+}
+
+function missingEntries({ logName }: Tenant, { missing, missingCount }: CheckedPage<LogEntry, LeafClaim>): Finding[] {
+  if (missingCount <= 0) return []
+  const shown = missing.slice(0, listedMax)
+  const found = { missing: shown, ...(missingCount > shown.length ? { missing_count: missingCount } : {}) }
+  return [{ subject: `log:${logName}`, failedChecks: ['log_entries_complete'], found }]
+}
+
+/** Returns one finding about the seal of an entry. */
+function findingOf({ entry, problems, leaves = [], ...claims }: CheckedEntry<LogEntry, LeafClaim>): Finding[] {
+  // The verification of each record checks the signature.
+  const failedChecks = problems.flatMap(({ check }): SweepCheck[] => (check === 'seal_signed' ? [] : [check]))
+  const found: Finding['found'] = { log_index: entry.logIndex }
+  if (claims.unclaimed.length > 0) {
+    failedChecks.push('leaves_accounted_for')
+    Object.assign(found, { leaves: leaves.length }, listed('missing', claims.unclaimed))
+  }
+  const contested = [...claims.misplaced, ...claims.contested.flat()].map(({ record_id }) => record_id)
+  if (contested.length > 0) {
+    failedChecks.push('leaf_claimed_once')
+    Object.assign(found, listed('records', contested))
+  }
+  return failedChecks.length === 0 ? [] : [{ subject: `seal:${entry.sealId}`, failedChecks, found }]
 }
 
 function judge(
@@ -173,22 +184,12 @@ function judge(
   erasedContents: ErasedContentCheck,
 ): PageChecked {
   const records = readable(page.stored, page.erased)
-  const findings = [...page.findings]
+  const log = checkPage(page.log, nodeCrypto)
+  const findings = [...page.findings, ...missingEntries(tenant, log), ...log.entries.flatMap(findingOf)]
   const isVerified = records.map((_, at) => verifications[at]!.verified)
   let failed = isVerified.filter((verified) => !verified).length
-
-  const claims = groupBy([...page.stored.records, ...page.tombstones], (claim) => claim.seal_id)
-  const leavesOfSeals = new Map<string, readonly Uint8Array[]>()
-  for (const entry of page.entries) {
-    const sealed = checkSeal(tenant.logName, entry, {
-      seal: page.stored.seals.get(entry.sealId),
-      logLeaf: page.logLeaves.get(entry.logIndex),
-      claims: claims.get(entry.sealId) ?? [],
-    })
-    findings.push(...sealed.findings)
-    failed += sealed.missing
-    if (sealed.leaves) leavesOfSeals.set(entry.sealId, sealed.leaves)
-  }
+  for (const { unclaimed } of log.entries) failed += unclaimed.length
+  const leavesOfSeals = new Map(log.entries.map(({ entry, leaves }) => [entry.sealId, leaves]))
 
   const events = new Map(
     page.tombstoneEvents.flatMap((event, at): [string, StateChange][] => {
@@ -221,14 +222,4 @@ function judge(
     })
   }
   return { places: page.places, checked: page.stored.records.length, failed, findings }
-}
-
-function groupBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): Map<string, Item[]> {
-  const groups = new Map<string, Item[]>()
-  for (const item of items) {
-    const group = groups.get(keyOf(item))
-    if (group) group.push(item)
-    else groups.set(keyOf(item), [item])
-  }
-  return groups
 }

@@ -1,6 +1,6 @@
 import type { Database } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
-import { findUnexplained } from './sweep-store.ts'
+import type { TenantLogs } from '../log/log-types.ts'
 import type { Finding } from './sweep-types.ts'
 
 export interface RecordsScanned {
@@ -13,11 +13,11 @@ export interface RecordsScanned {
 export const firstId = '00000000-0000-0000-0000-000000000000'
 
 /** Searches by id for records and tombstones outside of the log, which readers of the log alone never find. */
-export function createRecordScan(deps: { database: Database }) {
+export function createRecordScan({ database, logs }: { database: Database; logs: Pick<TenantLogs, 'unexplained'> }) {
   return async (tenant: Tenant, afterId: string, limit: number): Promise<RecordsScanned> => {
-    const { lastId, records, unexplained } = await deps.database.withTenant(
+    const { lastId, records, unexplained } = await database.withTenant(
       tenant.slug,
-      (tx) => findUnexplained(tx, afterId, limit),
+      (tx) => logs.unexplained(tx, afterId, limit),
       { readOnly: true, snapshot: true, inIndexOrder: true },
     )
     return {

@@ -15,7 +15,6 @@ import type {
 import { type AccessCursor, createAccessSweep } from './access-sweep.ts'
 import { createHeadCheck } from './head-check.ts'
 import { createHoldSweep, firstHoldCursor, type HoldCursor, type HoldsSwept } from './hold-sweep.ts'
-import { createKeyCheck } from './key-check.ts'
 import { createPageCheck, type PageChecked, pageRecords } from './page-check.ts'
 import { createRecordScan } from './record-scan.ts'
 import type { Finding, ScanResult, SweptFigures } from './sweep-types.ts'
@@ -77,7 +76,6 @@ const unreadableMax = 100
 export function createSweepSteps(deps: SweepDeps): SweepSteps {
   const { tampering, log } = deps
   const checkHead = createHeadCheck({ keptCheckpoints: undefined, ...deps })
-  const checkKeys = createKeyCheck(deps)
   const sweepHolds = createHoldSweep(deps)
   const sweepAccess = createAccessSweep(deps)
   const checkPage = createPageCheck(deps)
@@ -97,7 +95,7 @@ export function createSweepSteps(deps: SweepDeps): SweepSteps {
 
   async function checkReadableHead(tenant: Tenant): Promise<Finding[]> {
     try {
-      return [...(await checkHead(tenant)), ...(await checkKeys(tenant))]
+      return await checkHead(tenant)
     } catch (error) {
       if (!isCorruptionError(error)) throw error
       log.error({ err: error, tenant: tenant.slug }, 'the head of a log cannot be read')

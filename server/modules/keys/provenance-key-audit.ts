@@ -1,6 +1,6 @@
-import { createPublicKey, hash, verify } from 'node:crypto'
-import { keyIdOf, type SyncCrypto, type VerifierKey, verifySuccessionSync } from '../../../provenance/index.ts'
+import { keyIdOf, type VerifierKey, verifySuccessionSync } from '../../../provenance/index.ts'
 import type { Database } from '../../db/database.ts'
+import { nodeCrypto } from '../../records/node-crypto.ts'
 import { type ProvenanceKeyRow, type PublishedKeyRow, provenanceKeys, publishedKeysOf } from './keys-store.ts'
 import type { KeyProblem, ProvenanceKeyAudit } from './keys-types.ts'
 import { publishedKeyOf, type VerifiedKeys } from './provenance-key.ts'
@@ -43,7 +43,7 @@ function successionProblems(made: readonly ProvenanceKeyRow[]): KeyProblem[] {
       { keyId: oldest.key_id, check, problem: 'it is the first key of the log, which no other can have introduced' },
     ]
   }
-  const { distrusted } = verifySuccessionSync(ringOf(made), [first.key_id], crypto)
+  const { distrusted } = verifySuccessionSync(ringOf(made), [first.key_id], nodeCrypto)
   return [...distrusted].map(([keyId, problem]) => ({ keyId, check, problem }))
 }
 
@@ -68,7 +68,7 @@ function publicationProblems(made: readonly ProvenanceKeyRow[], published: reado
   const { trusted } = verifySuccessionSync(
     ringOf([...made, ...rest.values()]),
     made.map((row) => row.key_id),
-    crypto,
+    nodeCrypto,
   )
   for (const row of rest.values()) {
     if (isNamedRight(row) && trusted.has(row.key_id)) continue
@@ -86,13 +86,5 @@ function ringOf(rows: readonly PublishedKeyRow[]): Map<string, VerifierKey> {
 }
 
 function isNamedRight({ key_id, name, public_key }: PublishedKeyRow): boolean {
-  return public_key.length === 32 && keyIdOf(name, public_key, crypto.sha256) === key_id
-}
-
-const crypto: SyncCrypto = {
-  sha256: (bytes) => hash('sha256', bytes, 'buffer'),
-  verifyEd25519(publicKey, message, signature) {
-    const x = Buffer.from(publicKey).toString('base64url')
-    return verify(null, message, createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' }), signature)
-  },
+  return public_key.length === 32 && keyIdOf(name, public_key, nodeCrypto.sha256) === key_id
 }

@@ -1,19 +1,11 @@
-import {
-  checkpointText,
-  logLeafHash,
-  ProvenanceError,
-  parseCheckpoint,
-  parseNote,
-  sealNote,
-  signedNote,
-  verifyNoteSync,
-} from '../../../provenance/index.ts'
-import { sealTree } from '../../../provenance/seal.ts'
+import { checkpointText, logLeafHash, ProvenanceError, parseNote, signedNote } from '../../../provenance/index.ts'
+import { openSeal } from '../../../provenance/log.ts'
+import { checkHead } from '../../../provenance/log-verifier.ts'
 import type { TenantTx } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
+import { nodeCrypto } from '../../records/node-crypto.ts'
 import type { RecordClock } from '../../records/record-clock.ts'
 import type { ProvenanceSigner, PublishedKey } from '../keys/keys-types.ts'
-import { logCrypto } from './log-crypto.ts'
 import {
   type Arrival,
   deleteArrivals,
@@ -28,11 +20,12 @@ import {
   type SealParts,
   saveHead,
   saveTiles,
+  sealOfParts,
 } from './log-store.ts'
 import type { LogEntry, LogHead } from './log-types.ts'
 import { edgeTiles, LogCorruptionError, Tiles, TreeEdge } from './tree-tiles.ts'
 
-const { sha256 } = logCrypto
+const { sha256 } = nodeCrypto
 const hashBytes = 32
 
 /** Signals that none of the known keys signed the head. There may be a newer key. */
@@ -65,7 +58,7 @@ export async function integrateArrivals(
   const arrivals = await findArrivals(tx, arrivalsMax)
   const more = arrivals.length === arrivalsMax
   if (before) {
-    requireSigned(before, tenant, parts.knownKeys)
+    requireSigned(before, tenant.logName, parts.knownKeys)
     if (arrivals.length === 0 && isSignedBy(before, signer)) return { head: before, signed: false, more }
   }
 
@@ -104,29 +97,23 @@ export async function integrateArrivals(
  * Returns whether that key signed the checkpoint, by the key hash of the signature. Throws {@link LogCorruptionError}.
  */
 export function isSignedBy(head: LogHead, signer: ProvenanceSigner): boolean {
-  return readNote(head).signatures.some(({ keyHash }) => keyHash.every((byte, i) => byte === signer.keyIdBytes[i]))
-}
-
-function requireSigned(head: LogHead, tenant: Tenant, keys: readonly PublishedKey[]): void {
-  const signed = readable(() => parseCheckpoint(head.checkpoint))
-  const agrees =
-    signed.logName === tenant.logName &&
-    signed.treeSize === head.treeSize &&
-    Buffer.compare(signed.root, head.root) === 0
-  if (!agrees) throw new LogCorruptionError('its head is not what its checkpoint says')
-  if (!verifyNoteSync(readNote(head), keys, logCrypto)) throw new UnknownSigner()
-}
-
-const readNote = (head: LogHead) => readable(() => parseNote(head.checkpoint))
-
-function readable<Value>(read: () => Value): Value {
   try {
-    return read()
+    const { signatures } = parseNote(head.checkpoint)
+    return signatures.some(({ keyHash }) => keyHash.every((byte, i) => byte === signer.keyIdBytes[i]))
   } catch (error) {
-    if (error instanceof ProvenanceError) throw new LogCorruptionError('the checkpoint of its head cannot be read')
+    if (error instanceof ProvenanceError) throw unreadableHead()
     throw error
   }
 }
+
+function requireSigned(head: LogHead, logName: string, keys: readonly PublishedKey[]): void {
+  const [problem] = checkHead(head, { logName, keys }, nodeCrypto).problems
+  if (problem?.kind === 'unreadable') throw unreadableHead()
+  if (problem?.kind === 'contradicted') throw new LogCorruptionError('its head is not what its checkpoint says')
+  if (problem?.kind === 'unsigned') throw new UnknownSigner()
+}
+
+const unreadableHead = () => new LogCorruptionError('the checkpoint of its head cannot be read')
 
 /** Returns the leaves in the order of the arrivals. Skips seals that are already in the log. */
 async function leavesOf(tx: TenantTx, tenant: Tenant, arrivals: readonly Arrival[]): Promise<Leaf[]> {
@@ -168,11 +155,10 @@ function leafOfStored(logName: string, sealId: string, stored: SealParts | undef
 }
 
 function noteOfStored(logName: string, stored: SealParts | undefined): string | undefined {
-  if (stored === undefined || stored.time_micros === null) return undefined
-  const { seal_id: sealId, key_id: keyId, time_micros: timeMicros, leaves: leafBytes, signature } = stored
+  const seal = stored && sealOfParts(stored)
+  if (seal === undefined || seal === 'unreadable') return undefined
   try {
-    const { root, leaves } = sealTree({ sealId, keyId, timeMicros, leaves: leafBytes, signature }, sha256)
-    return sealNote({ logName, sealId, leafCount: leaves.length, timeMicros, root }, keyId, signature)
+    return openSeal(seal, logName, sha256).note
   } catch (error) {
     if (error instanceof ProvenanceError) return undefined
     throw error

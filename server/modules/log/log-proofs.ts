@@ -10,9 +10,9 @@ import {
 } from '../../../provenance/index.ts'
 import type { Database } from '../../db/database.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
+import { nodeCrypto } from '../../records/node-crypto.ts'
 import type { RecordClock } from '../../records/record-clock.ts'
 import type { LogEntryRecords, RecordPlace } from '../records/log-entry-records-types.ts'
-import { logCrypto } from './log-crypto.ts'
 import type { TenantLogs } from './log-types.ts'
 import { explained } from './tenant-logs.ts'
 import { readConsistency } from './tree-reading.ts'
@@ -101,7 +101,7 @@ export function createLogProofs(deps: {
 function noteOf({ logName }: Tenant, { provenanceHash, provenanceCosign }: RecordPlace): string | undefined {
   try {
     const hash = parseRecordHash(provenanceHash)
-    return sealNoteOfRecord(logName, decodeCosign(provenanceCosign), hash, logCrypto.sha256)
+    return sealNoteOfRecord(logName, decodeCosign(provenanceCosign), hash, nodeCrypto.sha256)
   } catch (error) {
     if (error instanceof ProvenanceError) return undefined
     throw error

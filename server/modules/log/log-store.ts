@@ -1,3 +1,4 @@
+import type { Seal } from '../../../provenance/index.ts'
 import { logLockClass } from '../../db/advisory-locks.ts'
 import type { RegistryTx, TenantTx } from '../../db/database.ts'
 import { lockTenant } from '../../db/tenant-lock.ts'
@@ -107,6 +108,12 @@ export interface SealParts {
   time_micros: number | null
   leaves: Buffer
   signature: Buffer
+}
+
+/** Returns the seal in the form of the provenance core; `unreadable` for an impossible time. */
+export function sealOfParts(stored: SealParts): Seal | 'unreadable' {
+  const { seal_id: sealId, key_id: keyId, time_micros: timeMicros, leaves, signature } = stored
+  return timeMicros === null ? 'unreadable' : { sealId, keyId, timeMicros, leaves, signature }
 }
 
 export async function findSealParts(tx: TenantTx, sealIds: readonly string[]): Promise<SealParts[]> {

@@ -44,6 +44,37 @@ export interface TenantLogs {
   /** Returns the leaf hashes of the tree from `from` to `to` (exclusive). */
   leaves(tx: TenantTx, from: number, to: number): Promise<Uint8Array[]>
   rangeProof(tx: TenantTx, from: number, to: number, treeSize: number): Promise<RangeProof>
+  /**
+   * Returns the leaf hashes of a range, and the root to which they lead with the rest of a tree of that size; undefined
+   * if the stored tree is damaged.
+   */
+  range(
+    tx: TenantTx,
+    from: number,
+    to: number,
+    treeSize: number,
+  ): Promise<{ leaves: Uint8Array[]; root: Uint8Array } | undefined>
+  /**
+   * Returns the next records in id order, and those of them, and of the tombstones between them, that no seal in the
+   * log or waiting for it covers. Requires a transaction of `inIndexOrder`.
+   *
+   * @param afterId null begins with the first record
+   */
+  unexplained(tx: TenantTx, afterId: string | null, limit: number): Promise<UnexplainedRange>
+}
+
+/** A record or tombstone that the log does not explain. */
+export interface UnexplainedRow {
+  record_id: string
+  seal_id: string
+  is_tombstone: boolean
+}
+
+export interface UnexplainedRange {
+  /** The id from which to continue; undefined at the end. */
+  lastId: string | undefined
+  records: number
+  unexplained: UnexplainedRow[]
 }
 
 /** Reads checkpoints that are stored outside of the database. */

@@ -1,4 +1,5 @@
 import { DomainError } from '../../../contract/domain-error.ts'
+import { ProvenanceError } from '../../../provenance/index.ts'
 import type { Database } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
 import type { RecordClock } from '../../records/record-clock.ts'
@@ -6,8 +7,9 @@ import type { ProvenanceKeys } from '../keys/keys-types.ts'
 import { integrateArrivals, isSignedBy, UnknownSigner } from './log-integration.ts'
 import { findEntries, findEntryOf, findHead, findHeadAndWaiting } from './log-store.ts'
 import type { LogHead, TenantLogs } from './log-types.ts'
-import { readInclusionPath, readLeaves, readRangeProof } from './tree-reading.ts'
+import { readInclusionPath, readLeaves, readRange, readRangeProof } from './tree-reading.ts'
 import { LogCorruptionError } from './tree-tiles.ts'
+import { findUnexplained } from './unexplained-records-store.ts'
 
 /** Maximum arrivals per transaction. With 1,000 telemetry events each, they take some hundred milliseconds. */
 const arrivalsMax = 500
@@ -70,7 +72,14 @@ export function createTenantLogs(deps: {
     inclusionPath: (tx, logIndex, treeSize) => explained(readInclusionPath(tx, logIndex, treeSize)),
     leaves: (tx, from, to) => explained(readLeaves(tx, from, to)),
     rangeProof: (tx, from, to, treeSize) => explained(readRangeProof(tx, from, to, treeSize)),
+    range: readRange,
+    unexplained: findUnexplained,
   }
+}
+
+/** Returns whether the log itself is damaged, rather than unavailable. */
+export function isLogDamage(error: unknown): error is Error {
+  return error instanceof ProvenanceError || (error instanceof DomainError && error.slug === 'internal')
 }
 
 /**

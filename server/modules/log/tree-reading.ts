@@ -1,16 +1,16 @@
-import { joinRoots, type Subtree, subtreesOf } from '../../../provenance/index.ts'
+import { joinRoots, ProvenanceError, rootOfRange, type Subtree, subtreesOf } from '../../../provenance/index.ts'
 import type { TenantTx } from '../../db/database.ts'
-import { logCrypto } from './log-crypto.ts'
+import { nodeCrypto } from '../../records/node-crypto.ts'
 import { findTiles } from './log-store.ts'
-import type { RangeProof } from './log-types.ts'
-import { leavesIn, Tiles, tilesOfLeaves, tilesUnder } from './tree-tiles.ts'
+import type { RangeProof, TenantLogs } from './log-types.ts'
+import { LogCorruptionError, leavesIn, Tiles, tilesOfLeaves, tilesUnder } from './tree-tiles.ts'
 
-const { sha256 } = logCrypto
+const { sha256 } = nodeCrypto
 
 /*
  * Each function reads its tiles in one statement: about three tiles per level, regardless of the tree's size. Every size
  * that the log has reached stays provable, because complete subtrees never change. The functions throw
- * `LogCorruptionError` if tiles lack hashes.
+ * `LogCorruptionError` if tiles lack hashes, except `readRange`.
  */
 
 /** Reads PATH(m, D[n]) of RFC 6962 §2.1.1. */
@@ -41,6 +41,18 @@ export async function readRangeProof(tx: TenantTx, from: number, to: number, tre
   return {
     left: before.map((subtree) => tiles.rootOf(subtree)),
     right: behind.map((subtree) => tiles.rootOf(subtree)),
+  }
+}
+
+/** Works like {@link TenantLogs.range}. */
+export async function readRange(tx: TenantTx, from: number, to: number, treeSize: number) {
+  try {
+    const leaves = await readLeaves(tx, from, to)
+    const { left, right } = await readRangeProof(tx, from, to, treeSize)
+    return { leaves, root: rootOfRange(from, leaves, left, right, treeSize, sha256) }
+  } catch (error) {
+    if (error instanceof LogCorruptionError || error instanceof ProvenanceError) return undefined
+    throw error
   }
 }
 

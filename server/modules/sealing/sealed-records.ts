@@ -1,6 +1,6 @@
 import { cosignerOfSeal } from '../../../provenance/cosign.ts'
-import { type JsonObject, ProvenanceError, sealNote } from '../../../provenance/index.ts'
-import { sealTree } from '../../../provenance/seal.ts'
+import { type JsonObject, ProvenanceError } from '../../../provenance/index.ts'
+import { openSeal } from '../../../provenance/log.ts'
 import { nodeCrypto } from '../../records/node-crypto.ts'
 import { sealOf, unknownCosign } from '../../records/record-cosign.ts'
 import {
@@ -107,12 +107,7 @@ function cosigner(stored: StoredSeal | undefined): Cosigner {
 
 function noteOf(stored: StoredSeal, logName: string): string | undefined {
   const seal = sealOf(stored)
-  if (seal === undefined) return undefined
-  return unlessMalformed(() => {
-    const { leaves, root } = sealTree(seal, nodeCrypto.sha256)
-    const { sealId, timeMicros } = seal
-    return sealNote({ logName, sealId, leafCount: leaves.length, timeMicros, root }, seal.keyId, seal.signature)
-  })
+  return seal && unlessMalformed(() => openSeal(seal, logName, nodeCrypto.sha256).note)
 }
 
 /** Returns the result, or undefined for edited data. */

@@ -1,5 +1,4 @@
-import { equalBytes } from '../../../provenance/bytes.ts'
-import { leafHash, ProvenanceError } from '../../../provenance/index.ts'
+import { isLeafOf } from '../../../provenance/seal.ts'
 import { isSaltOfContent } from '../../db/content-salt.ts'
 import type { DestroyedKey } from '../../db/record-encryption.ts'
 import { nodeCrypto } from '../../records/node-crypto.ts'
@@ -34,11 +33,5 @@ export function createErasedContentCheck(verifiedEvents: VerifiedEvents): Erased
 }
 
 function hasLeaf({ salt, provenance_hash }: SealedRow, leaf: Uint8Array): boolean {
-  try {
-    const own = leafHash(Buffer.from(salt, 'hex'), Buffer.from(provenance_hash, 'hex'), nodeCrypto.sha256)
-    return equalBytes(own, leaf)
-  } catch (error) {
-    if (error instanceof ProvenanceError) return false
-    throw error
-  }
+  return isLeafOf(leaf, Buffer.from(salt, 'hex'), Buffer.from(provenance_hash, 'hex'), nodeCrypto.sha256)
 }

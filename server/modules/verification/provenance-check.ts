@@ -2,13 +2,12 @@ import { equalBytes } from '../../../provenance/bytes.ts'
 import {
   canonicalize,
   type JsonObject,
-  leafHash,
   ProvenanceError,
   recordHash,
-  sealNoteText,
   supportedSchemaVersions,
 } from '../../../provenance/index.ts'
-import { sealTree } from '../../../provenance/seal.ts'
+import { openSeal } from '../../../provenance/log.ts'
+import { isLeafOf } from '../../../provenance/seal.ts'
 import { nodeCrypto } from '../../records/node-crypto.ts'
 import { indexColumnsOf } from '../../records/record-columns.ts'
 import { sealOf } from '../../records/record-cosign.ts'
@@ -70,7 +69,9 @@ export function checkRecords(task: VerificationTask): Uint8Array {
   return Uint8Array.from(records.canonical, (canonical, at) => {
     const leaves = leavesOfSeals[records.seal[at]!]
     const storedHash = Buffer.from(records.provenanceHash[at]!, 'hex')
-    const isCosigned = leaves !== undefined && isLeafOf(leaves, records, at, storedHash)
+    const leaf = leaves?.[records.leafIndex[at]!]
+    const salt = Buffer.from(records.salt[at]!, 'hex')
+    const isCosigned = leaf !== undefined && isLeafOf(leaf, salt, storedHash, nodeCrypto.sha256)
     const members = parseCanonical(canonical)
     const isHashed = equalBytes(recordHash(canonical, nodeCrypto.sha256), storedHash)
     // Bytes that the service hashed and signed were canonical. Only other bytes need the costlier comparison.
@@ -106,21 +107,13 @@ function provenLeaves({ seals, keys }: VerificationTask): (readonly Uint8Array[]
     })
     if (key === undefined || seal === undefined) return undefined
     return unlessMalformed(() => {
-      const tree = sealTree(seal, nodeCrypto.sha256)
+      const opened = openSeal(seal, key.name, nodeCrypto.sha256)
       // Responses build the cosignature from these nodes.
-      if (upperNodes !== null && !equalBytes(bytesOf(upperNodes), tree.upperNodes)) return undefined
-      const note = sealNoteText({ ...seal, logName: key.name, leafCount: tree.leaves.length, root: tree.root })
-      const isSigned = nodeCrypto.verifyEd25519(key.publicKey, Buffer.from(note), seal.signature)
-      return isSigned ? tree.leaves : undefined
+      if (upperNodes !== null && !equalBytes(bytesOf(upperNodes), opened.upperNodes)) return undefined
+      const isSigned = nodeCrypto.verifyEd25519(key.publicKey, Buffer.from(opened.text), seal.signature)
+      return isSigned ? opened.leaves : undefined
     })
   })
-}
-
-function isLeafOf(leaves: readonly Uint8Array[], records: Records, at: number, storedHash: Uint8Array): boolean {
-  const leaf = leaves[records.leafIndex[at]!]
-  if (leaf === undefined) return false
-  const own = unlessMalformed(() => leafHash(Buffer.from(records.salt[at]!, 'hex'), storedHash, nodeCrypto.sha256))
-  return own !== undefined && equalBytes(leaf, own)
 }
 
 /** Checks for the canonical form. A client that parses and re-serializes any other text computes another hash. */

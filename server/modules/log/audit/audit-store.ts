@@ -74,46 +74,16 @@ export async function findErased(tx: TenantTx, recordIds: readonly string[]): Pr
   return new Set(rows.map((row) => row.record_id))
 }
 
-export interface RecordPage {
-  last: string | null
-  count: number
-  unexplained: string[]
-}
-
-/**
- * Returns a page of all records behind an id, and those of them that neither an entry of the log nor a pending arrival
- * covers.
- */
-export async function findUnexplained(tx: TenantTx, after: string | null, limit: number): Promise<RecordPage> {
-  const { rows } = await tx.client.query<RecordPage>({
-    name: 'hub_audit_unexplained',
-    text: `
-      with page as materialized (
-        select record_id, seal_id from hub.records
-        where tenant_id = $1 and ($2::uuid is null or record_id > $2) order by record_id limit $3
-      )
-      select (select record_id from page order by record_id desc limit 1) as last,
-        (select count(*) from page)::int as count,
-        array(
-          select p.record_id::text from page p
-          where not exists (
-            select from hub.log_entries e
-            where e.tenant_id = $1 and e.seal_id = p.seal_id and p.record_id between e.first_id and e.last_id
-          ) and not exists (
-            select from hub.seal_arrivals a where a.tenant_id = $1 and p.seal_id = any (a.seal_ids)
-          )
-          order by 1
-        ) as unexplained`,
-    values: [tx.tenantId, after, limit],
-  })
-  return rows[0]!
+interface LastTile {
+  level: number
+  tiles: number
+  last_index: number
+  last_hashes: number
 }
 
 /** Returns the last tile of each level. */
-export async function lastTiles(
-  tx: TenantTx,
-): Promise<{ level: number; tiles: number; last_index: number; last_hashes: number }[]> {
-  const { rows } = await tx.client.query<{ level: number; tiles: number; last_index: number; last_hashes: number }>({
+export async function findLastTiles(tx: TenantTx): Promise<LastTile[]> {
+  const { rows } = await tx.client.query<LastTile>({
     name: 'hub_audit_last_tiles',
     text: `
       select level, count(*)::int as tiles, max(tile_index) as last_index,

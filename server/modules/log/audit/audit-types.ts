@@ -1,5 +1,12 @@
+import type { KeyRing } from '../../../../provenance/index.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import type { CheckpointSource } from './checkpoint-source.ts'
+
+/** A log, its trusted keys, and the reasons against other keys by their ids. */
+export interface TrustedLog {
+  logName: string
+  trust: { keys: KeyRing; distrusted: ReadonlyMap<string, string> }
+}
 
 /** A disagreement with the log or a checkpoint. */
 export interface AuditFailure {

@@ -1,32 +1,33 @@
-import { type KeyRing, parseNote, verifyNoteSync } from '../../../../provenance/index.ts'
-import { logCrypto } from '../log-crypto.ts'
+import { checkEarlierCheckpoint } from '../../../../provenance/log-verifier.ts'
+import { nodeCrypto } from '../../../records/node-crypto.ts'
+import type { TrustedLog } from './audit-types.ts'
 import type { CheckpointSource, FoundCheckpoint } from './checkpoint-source.ts'
-import type { Findings } from './findings.ts'
+
+interface ComparisonParts {
+  source: CheckpointSource
+  log: TrustedLog
+  /** Computes the root of the log at a smaller size; undefined if the stored tree is damaged. */
+  rootAt: (size: number) => Promise<Uint8Array | undefined>
+  fail: (at: string, reason: string) => void
+}
 
 /**
  * Compares the checkpoints of one file with a tree that is being built. Most are in the order of the tree's growth, so
  * each is compared when the tree reaches its size. The few late ones are recomputed.
  */
 export class CheckpointComparison {
-  readonly #source: CheckpointSource
-  readonly #logName: string
-  readonly #keys: KeyRing
-  readonly #findings: Findings
+  readonly #parts: ComparisonParts
   readonly #found: AsyncGenerator<FoundCheckpoint>
   #next: FoundCheckpoint | undefined
   #count = 0
 
-  private constructor(source: CheckpointSource, logName: string, keys: KeyRing, findings: Findings) {
-    this.#source = source
-    this.#logName = logName
-    this.#keys = keys
-    this.#findings = findings
-    this.#found = source.read()
+  private constructor(parts: ComparisonParts) {
+    this.#parts = parts
+    this.#found = parts.source.read()
   }
 
-  /** @param keys the trusted keys of the log */
-  static async begin(source: CheckpointSource, logName: string, keys: KeyRing, findings: Findings) {
-    const comparison = new CheckpointComparison(source, logName, keys, findings)
+  static async begin(parts: ComparisonParts): Promise<CheckpointComparison> {
+    const comparison = new CheckpointComparison(parts)
     await comparison.#advance()
     return comparison
   }
@@ -36,42 +37,37 @@ export class CheckpointComparison {
     return this.#count
   }
 
-  /**
-   * Compares the next checkpoints. Must be called with each size of the tree, from 0 on.
-   *
-   * @param rootAt computes the root of a smaller tree
-   */
-  async reached(size: number, root: () => Uint8Array, rootAt: (size: number) => Promise<Uint8Array>): Promise<void> {
-    while (this.#next && this.#next.treeSize <= size) {
-      const expected = this.#next.treeSize === size ? root() : await rootAt(this.#next.treeSize)
-      this.#compare(this.#next, expected)
-      await this.#advance()
+  /** Compares the next checkpoints. Must be called with each size of the tree, from 0 on. */
+  async reached(size: number, root: () => Uint8Array): Promise<void> {
+    for (; this.#next && this.#next.treeSize <= size; await this.#advance()) {
+      this.#compare(this.#next, this.#next.treeSize === size ? root() : await this.#parts.rootAt(this.#next.treeSize))
     }
   }
 
   /** Compares the rest: checkpoints of a larger tree than the log's, and those behind them in the file. */
-  async end(size: number, rootAt: (size: number) => Promise<Uint8Array>): Promise<void> {
+  async end(size: number): Promise<void> {
     for (; this.#next; await this.#advance()) {
-      const expected = this.#next.treeSize <= size ? await rootAt(this.#next.treeSize) : undefined
-      this.#compare(this.#next, expected, size)
+      const isBeyond = this.#next.treeSize > size
+      this.#compare(
+        this.#next,
+        isBeyond ? undefined : await this.#parts.rootAt(this.#next.treeSize),
+        isBeyond ? size : undefined,
+      )
     }
   }
 
-  #compare(found: FoundCheckpoint, root: Uint8Array | undefined, size?: number): void {
+  /** @param sizeNow the size of the log if it is smaller than that of the checkpoint */
+  #compare({ line, note, treeSize }: FoundCheckpoint, root: Uint8Array | undefined, sizeNow?: number): void {
     this.#count += 1
-    const at = `${this.#source.file}:${found.line}`
-    if (!verifyNoteSync(parseNote(found.note), [...this.#keys.values()], logCrypto)) {
-      this.#findings.add(at, 'no trusted key of the log signed this checkpoint')
-    } else if (root === undefined) {
-      this.#findings.add(
-        at,
-        `the log had ${found.treeSize} entries then, and has ${size} now: it was restored to an earlier state`,
-      )
-    } else if (Buffer.compare(root, found.root) !== 0) {
-      this.#findings.add(
-        at,
-        `the first ${found.treeSize} entries of the log are not those of that time: it was rewritten`,
-      )
+    const { source, log, fail } = this.#parts
+    const at = `${source.file}:${line}`
+    const keys = [...log.trust.keys.values()]
+    const problem = checkEarlierCheckpoint(note, root, { logName: log.logName, keys }, nodeCrypto)
+    if (problem === 'unsigned') fail(at, 'no trusted key of the log signed this checkpoint')
+    else if (problem === 'other_history' && sizeNow !== undefined) {
+      fail(at, `the log had ${treeSize} entries then, and has ${sizeNow} now: it was restored to an earlier state`)
+    } else if (problem === 'other_history') {
+      fail(at, `the first ${treeSize} entries of the log are not those of that time: it was rewritten`)
     }
   }
 
@@ -79,6 +75,6 @@ export class CheckpointComparison {
     do {
       const { value, done } = await this.#found.next()
       this.#next = done ? undefined : value
-    } while (this.#next && this.#next.logName !== this.#logName)
+    } while (this.#next && this.#next.logName !== this.#parts.log.logName)
   }
 }

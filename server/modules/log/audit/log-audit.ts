@@ -1,179 +1,193 @@
-import { DomainError } from '../../../../contract/domain-error.ts'
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
-import {
-  joinRoots,
-  ProvenanceError,
-  parseCheckpoint,
-  parseNote,
-  TreeBuilder,
-  verifyNoteSync,
-} from '../../../../provenance/index.ts'
-import type { Database } from '../../../db/database.ts'
+import { TreeBuilder } from '../../../../provenance/index.ts'
+import { checkHead } from '../../../../provenance/log-verifier.ts'
+import type { Database, TenantTx } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
+import { nodeCrypto } from '../../../records/node-crypto.ts'
 import type { ProvenanceKeyAudit } from '../../keys/keys-types.ts'
-import { logCrypto } from '../log-crypto.ts'
 import { findTiles } from '../log-store.ts'
 import type { LogHead, TenantLogs } from '../log-types.ts'
-import { countEntries, findUnexplained, lastTiles, type RecordPage } from './audit-store.ts'
-import type { LogAudit } from './audit-types.ts'
+import { isLogDamage } from '../tenant-logs.ts'
+import { countEntries, findLastTiles } from './audit-store.ts'
+import type { AuditFailure, LogAudit, LogAuditResult, TrustedLog } from './audit-types.ts'
 import { CheckpointComparison } from './checkpoint-comparison.ts'
-import { Findings } from './findings.ts'
-import { auditKeys, type LogKeys } from './key-audit.ts'
+import type { CheckpointSource } from './checkpoint-source.ts'
 import { auditPage, pageEntries } from './page-audit.ts'
 import { type ExpectedTile, ExpectedTiles, hashesOfLevels, tileProblem } from './tile-audit.ts'
 
 const recordsPerPage = 5_000
-const snapshot = { readOnly: true, snapshot: true } as const
+/** Maximum number of listed failures. It bounds the memory for a log that is entirely wrong. */
+const listedMax = 100
 
-export function createLogAudit(deps: { database: Database; logs: TenantLogs; keys: ProvenanceKeyAudit }): LogAudit {
-  const { database, logs } = deps
+interface AuditDeps {
+  database: Database
+  logs: TenantLogs
+  keys: ProvenanceKeyAudit
+}
+
+export function createLogAudit(deps: AuditDeps): LogAudit {
+  return { audit: (tenant, against) => new AuditRun(deps, tenant).run(against) }
+}
+
+/** One audit of a tenant's log. */
+class AuditRun {
+  readonly #deps: AuditDeps
+  readonly #tenant: Tenant
+  readonly #tree = new TreeBuilder(nodeCrypto.sha256)
+  readonly #tiles = new ExpectedTiles()
+  readonly #counts = { seals: 0, records: 0, erased: 0 }
+  readonly #listed: AuditFailure[] = []
+  readonly #comparisons: CheckpointComparison[] = []
+  #failed = 0
+
+  constructor(deps: AuditDeps, tenant: Tenant) {
+    this.#deps = deps
+    this.#tenant = tenant
+  }
+
+  async run(against: readonly CheckpointSource[]): Promise<LogAuditResult> {
+    const log = await this.#trustedLog()
+    const head = await this.#currentHead()
+    const size = head?.treeSize ?? 0
+    const { isSigned, signedAt } = this.#auditHead(head, log)
+    // An unsigned size is arbitrary, so the stored entries determine the end.
+    const end = isSigned ? size : Math.min(size, await this.#read(countEntries))
+
+    for (const source of against) {
+      const parts = { source, log, rootAt: this.#rootAt, fail: this.#fail }
+      this.#comparisons.push(await CheckpointComparison.begin(parts))
+    }
+    await this.#compare()
+    for (let tileIndex = 0; tileIndex * pageEntries < end; tileIndex += 1) await this.#auditPage(tileIndex, end, log)
+    await this.#auditTiles(this.#tiles.rest())
+    const root = this.#tree.root()
+    if (head && Buffer.compare(root, head.root) !== 0) this.#fail('head', 'its root is not that of the tree')
+    for (const comparison of this.#comparisons) await comparison.end(size)
+    await this.#auditEnd()
+    for (let after: string | null | undefined = null; after !== undefined; ) after = await this.#auditUnexplained(after)
+    return {
+      tenant: this.#tenant.slug,
+      log_name: log.logName,
+      verified: this.#failed === 0,
+      tree_size: size,
+      root_hash: Buffer.from(root).toString('base64'),
+      ...(signedAt !== undefined && { signed_at: signedAt }),
+      ...this.#counts,
+      checkpoints: this.#comparisons.reduce((sum, comparison) => sum + comparison.count, 0),
+      failed: this.#failed,
+      failures: this.#listed,
+    }
+  }
+
+  readonly #fail = (at: string, reason: string): void => {
+    this.#failed += 1
+    if (this.#listed.length < listedMax) this.#listed.push({ at, reason })
+  }
+
+  #read<Result>(work: (tx: TenantTx) => Promise<Result>): Promise<Result> {
+    return this.#deps.database.withTenant(this.#tenant.slug, work, { readOnly: true, snapshot: true })
+  }
+
+  /**
+   * Audits the keys of the log. A key is trusted if its private key decrypts under the master key, because access to
+   * the database alone cannot add such a key. Other problems of stored and published keys are failures.
+   */
+  async #trustedLog(): Promise<TrustedLog> {
+    const { keys, problems } = await this.#deps.keys.auditKeys(this.#tenant)
+    const distrusted = new Map<string, string>()
+    for (const { keyId, problem } of problems) {
+      this.#fail(keyId === undefined ? 'keys' : `key:${keyId}`, problem)
+      if (keyId !== undefined) distrusted.set(keyId, problem)
+    }
+    const trust = { keys: new Map(keys.map((key) => [key.keyId, key])), distrusted }
+    return { logName: this.#tenant.logName, trust }
+  }
 
   /** Integrates pending arrivals and returns the head. If that fails because of damage, returns the stored head. */
-  async function currentHead(tenant: Tenant, findings: Findings): Promise<LogHead | undefined> {
+  async #currentHead(): Promise<LogHead | undefined> {
+    const { logs } = this.#deps
     try {
-      return await logs.integrate(tenant)
+      return await logs.integrate(this.#tenant)
     } catch (error) {
-      if (!isDamage(error)) throw error
-      findings.add('head', `what waits for its place cannot be taken in: ${error.message}`)
-      return database.withTenant(tenant.slug, (tx) => logs.head(tx), snapshot)
+      if (!isLogDamage(error)) throw error
+      this.#fail('head', `what waits for its place cannot be taken in: ${error.message}`)
+      return this.#read(logs.head)
     }
   }
 
-  async function rootAt(tenant: Tenant, size: number): Promise<Uint8Array> {
-    try {
-      const { left } = await database.withTenant(tenant.slug, (tx) => logs.rangeProof(tx, size, size, size), snapshot)
-      return joinRoots(left, logCrypto.sha256)
-    } catch (error) {
-      // Other checks report the damage itself; no checkpoint agrees with it.
-      if (isDamage(error)) return new Uint8Array(0)
-      throw error
-    }
+  #auditHead(head: LogHead | undefined, { logName, trust }: TrustedLog): { isSigned: boolean; signedAt?: string } {
+    if (head === undefined) return { isSigned: true }
+    const { signed, problems } = checkHead(head, { logName, keys: [...trust.keys.values()] }, nodeCrypto)
+    for (const { reason } of problems) this.#fail('head', reason)
+    const isSigned = problems.length === 0
+    const micros = signed?.timeMicros
+    if (micros === undefined) return { isSigned }
+    return { isSigned, signedAt: formatTimestamp(Math.floor(micros / 1000), micros % 1000) }
   }
 
-  async function auditTiles(tenant: Tenant, expected: readonly ExpectedTile[], findings: Findings): Promise<void> {
+  async #auditPage(tileIndex: number, end: number, log: TrustedLog): Promise<void> {
+    const page = await this.#read((tx) => auditPage(tx, tileIndex, end, log))
+    for (const { at, reason } of page.failures) this.#fail(at, reason)
+    this.#counts.seals += page.seals
+    this.#counts.records += page.records
+    this.#counts.erased += page.erased
+    for (const leaf of page.leaves) {
+      this.#tree.append(leaf)
+      await this.#compare()
+    }
+    if (page.leaves.length === pageEntries) await this.#auditTiles(this.#tiles.add(page.leaves))
+  }
+
+  async #compare(): Promise<void> {
+    for (const comparison of this.#comparisons) await comparison.reached(this.#tree.size, () => this.#tree.root())
+  }
+
+  /** Computes the root of a smaller tree. Other checks report a damaged tree; no checkpoint agrees with it. */
+  readonly #rootAt = async (size: number): Promise<Uint8Array | undefined> =>
+    (await this.#read((tx) => this.#deps.logs.range(tx, size, size, size)))?.root
+
+  async #auditTiles(expected: readonly ExpectedTile[]): Promise<void> {
     if (expected.length === 0) return
-    const stored = await database.withTenant(tenant.slug, (tx) => findTiles(tx, expected), snapshot)
+    const stored = await this.#read((tx) => findTiles(tx, expected))
     for (const { level, tileIndex, hashes } of expected) {
       const tile = stored.find((each) => each.level === level && each.tileIndex === tileIndex)
       const problem = tileProblem(hashes, tile?.hashes)
-      if (problem !== undefined) findings.add(`tile:${level}/${tileIndex}`, problem)
+      if (problem !== undefined) this.#fail(`tile:${level}/${tileIndex}`, problem)
     }
   }
 
   /** Checks in one snapshot that nothing follows the end of the log. */
-  async function auditEnd(tenant: Tenant, findings: Findings): Promise<void> {
-    const found = await database.withTenant(
-      tenant.slug,
-      async (tx) => ({
-        size: (await logs.head(tx))?.treeSize ?? 0,
-        entries: await countEntries(tx),
-        tiles: await lastTiles(tx),
-      }),
-      snapshot,
-    )
-    if (found.entries > found.size) {
-      findings.add('head', `there are ${found.entries} entries, but its tree has ${found.size}`)
-    }
-    const expected = hashesOfLevels(found.size)
-    for (const { level, tiles, last_index, last_hashes } of found.tiles) {
+  async #auditEnd(): Promise<void> {
+    const { head, entries, lastTiles } = await this.#read(async (tx) => ({
+      head: await this.#deps.logs.head(tx),
+      entries: await countEntries(tx),
+      lastTiles: await findLastTiles(tx),
+    }))
+    const size = head?.treeSize ?? 0
+    if (entries > size) this.#fail('head', `there are ${entries} entries, but its tree has ${size}`)
+    const expected = hashesOfLevels(size)
+    for (const { level, tiles, last_index, last_hashes } of lastTiles) {
       const hashes = last_index * pageEntries + last_hashes
       if (hashes > (expected[level] ?? 0) || tiles > last_index + 1) {
-        findings.add(`tile:${level}/${last_index}`, `the tree has ${expected[level] ?? 0} hashes there, not ${hashes}`)
+        this.#fail(`tile:${level}/${last_index}`, `the tree has ${expected[level] ?? 0} hashes there, not ${hashes}`)
       }
     }
   }
 
-  /** Reports records that were added without an entry in the log. */
-  async function auditUnexplained(tenant: Tenant, findings: Findings): Promise<void> {
-    let page: RecordPage | undefined
-    do {
-      const after: string | null = page?.last ?? null
-      page = await database.withTenant(tenant.slug, (tx) => findUnexplained(tx, after, recordsPerPage), snapshot)
-      for (const id of page.unexplained) findings.add(`record:${id}`, 'no entry of the log has it: it was inserted')
-    } while (page.count === recordsPerPage)
-  }
-
-  return {
-    async audit(tenant, against) {
-      const { slug, logName } = tenant
-      const findings = new Findings()
-      const keys = await auditKeys(tenant, deps.keys, findings)
-      const head = await currentHead(tenant, findings)
-      const size = head?.treeSize ?? 0
-      const failedBefore = findings.failed
-      const signedAt = head && auditHead(head, logName, keys, findings)
-      // An unsigned size is arbitrary, so the stored entries determine the end.
-      const isSigned = findings.failed === failedBefore
-      const end = isSigned ? size : Math.min(size, await database.withTenant(slug, countEntries, snapshot))
-
-      const tree = new TreeBuilder(logCrypto.sha256)
-      const upper = new ExpectedTiles()
-      const counts = { seals: 0, records: 0, erased: 0 }
-      const comparisons: CheckpointComparison[] = []
-      for (const source of against) {
-        comparisons.push(await CheckpointComparison.begin(source, logName, keys.keys, findings))
-      }
-      const rootOf = (at: number) => rootAt(tenant, at)
-      const compare = async () => {
-        for (const comparison of comparisons) await comparison.reached(tree.size, () => tree.root(), rootOf)
-      }
-
-      await compare()
-      for (let tileIndex = 0; tileIndex * pageEntries < end; tileIndex += 1) {
-        const page = await database.withTenant(slug, (tx) => auditPage(tx, tileIndex, end, { logName, keys }), snapshot)
-        for (const { at, reason } of page.failures) findings.add(at, reason)
-        counts.seals += page.seals
-        counts.records += page.records
-        counts.erased += page.erased
-        for (const leaf of page.leaves) {
-          tree.append(leaf)
-          await compare()
-        }
-        if (page.leaves.length === pageEntries) await auditTiles(tenant, upper.add(page.leaves), findings)
-      }
-      await auditTiles(tenant, upper.rest(), findings)
-      if (head && Buffer.compare(tree.root(), head.root) !== 0) {
-        findings.add('head', 'its root is not that of the tree')
-      }
-      for (const comparison of comparisons) await comparison.end(size, rootOf)
-      await auditEnd(tenant, findings)
-      await auditUnexplained(tenant, findings)
-      return {
-        tenant: slug,
-        log_name: logName,
-        verified: findings.failed === 0,
-        tree_size: size,
-        root_hash: Buffer.from(tree.root()).toString('base64'),
-        ...(signedAt !== undefined && { signed_at: signedAt }),
-        ...counts,
-        checkpoints: comparisons.reduce((sum, comparison) => sum + comparison.count, 0),
-        failed: findings.failed,
-        failures: findings.listed,
-      }
-    },
-  }
-}
-
-/** Returns whether the log itself is damaged, rather than unavailable. */
-function isDamage(error: unknown): error is Error {
-  return error instanceof ProvenanceError || (error instanceof DomainError && error.slug === 'internal')
-}
-
-/** Checks the head. Returns the time of signing that it states. */
-function auditHead(head: LogHead, logName: string, keys: LogKeys, findings: Findings): string | undefined {
-  try {
-    const signed = parseCheckpoint(head.checkpoint)
-    const agrees =
-      signed.logName === logName && signed.treeSize === head.treeSize && Buffer.compare(signed.root, head.root) === 0
-    if (!agrees) findings.add('head', 'its checkpoint says another name, size or root')
-    if (!verifyNoteSync(parseNote(head.checkpoint), [...keys.keys.values()], logCrypto)) {
-      findings.add('head', 'no trusted key of the log signed its checkpoint')
+  /**
+   * Reports records that were added without an entry in the log. Returns the id from which to continue; undefined at
+   * the end.
+   */
+  async #auditUnexplained(after: string | null): Promise<string | undefined> {
+    const { database, logs } = this.#deps
+    const { lastId, unexplained } = await database.withTenant(
+      this.#tenant.slug,
+      (tx) => logs.unexplained(tx, after, recordsPerPage),
+      { readOnly: true, snapshot: true, inIndexOrder: true },
+    )
+    for (const { record_id, is_tombstone } of unexplained) {
+      if (!is_tombstone) this.#fail(`record:${record_id}`, 'no entry of the log has it: it was inserted')
     }
-    const { timeMicros } = signed
-    return timeMicros === undefined ? undefined : formatTimestamp(Math.floor(timeMicros / 1000), timeMicros % 1000)
-  } catch (error) {
-    if (!(error instanceof ProvenanceError)) throw error
-    findings.add('head', `its checkpoint cannot be read: ${error.message}`)
-    return undefined
+    return lastId
   }
 }

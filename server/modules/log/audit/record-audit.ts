@@ -1,129 +1,90 @@
-import { leafHash, recordHash } from '../../../../provenance/index.ts'
+import { recordHash } from '../../../../provenance/index.ts'
+import { isJsonObject, type JsonObject } from '../../../../provenance/json.ts'
+import type { CheckedEntry } from '../../../../provenance/log-verifier.ts'
+import { isLeafOf } from '../../../../provenance/seal.ts'
+import { isSaltOfContent } from '../../../db/content-salt.ts'
 import type { TenantTx } from '../../../db/database.ts'
-import { logCrypto } from '../log-crypto.ts'
+import { type DestroyedKey, isCiphertext } from '../../../db/record-encryption.ts'
+import { nodeCrypto } from '../../../records/node-crypto.ts'
 import type { LogEntry } from '../log-types.ts'
-import {
-  findErased,
-  findRecordHeads,
-  findTexts,
-  findTombstones,
-  type RecordHead,
-  type Tombstone,
-} from './audit-store.ts'
-import type { AuditFailure } from './audit-types.ts'
-import { readDestructions } from './destruction-audit.ts'
+import { findErased, findTexts, type RecordHead, type Tombstone } from './audit-store.ts'
 
 /** Maximum size in bytes of texts that are read at once. */
 const textBytesMax = 4 * 1024 * 1024
 
-export interface RecordCounts {
-  records: number
-  erased: number
-}
+export type LeafClaim = RecordHead | Tombstone
+
+type Leaves = readonly Uint8Array[]
 
 /**
  * Compares stored records, and the tombstones of erased ones, with the leaves of their seals. Each leaf must have
  * exactly one of them, and each of them must have a leaf.
  *
- * @param leavesOf the leaves of each readable seal, by its id
+ * @returns the number of records, and of leaves of erased records, without a failure
  */
 export async function auditRecords(
   tx: TenantTx,
-  entries: readonly LogEntry[],
-  leavesOf: ReadonlyMap<string, readonly Uint8Array[]>,
-  report: (failure: AuditFailure) => void,
-): Promise<RecordCounts> {
-  const fail = (at: string, reason: string) => report({ at, reason })
-  const known = entries.filter((entry) => leavesOf.has(entry.sealId))
-  const heads = await findRecordHeads(tx, known)
-  const tombstones = await findTombstones(
-    tx,
-    known.map((entry) => entry.sealId),
-  )
-  const claims = new Claims()
-  const counts: RecordCounts = { records: 0, erased: 0 }
+  entries: readonly CheckedEntry<LogEntry, LeafClaim>[],
+  { heads, tombstones }: { heads: readonly RecordHead[]; tombstones: readonly Tombstone[] },
+  fail: (at: string, reason: string) => void,
+): Promise<{ records: number; erased: number }> {
+  const leavesOf = new Map(entries.map(({ entry, leaves }) => [entry.sealId, leaves]))
+  const sound = new Map<LeafClaim, 'records' | 'erased'>()
+  const judge = (claim: LeafClaim, isErased: boolean, problem: string | undefined) => {
+    if (problem === undefined) sound.set(claim, isErased ? 'erased' : 'records')
+    else fail(`record:${claim.record_id}`, problem)
+  }
 
   for (const chunk of inChunks(heads)) {
-    const texts = await findTexts(
-      tx,
-      chunk.map((head) => head.record_id),
-    )
-    const erased = await readDestructions(tx, texts)
+    const ids = chunk.map((head) => head.record_id)
+    const texts = await findTexts(tx, ids)
+    const destroyed = await readDestructions(tx, texts)
     for (const head of chunk) {
-      const leaves = leavesOf.get(head.seal_id)!
-      const problem = erased.keyOf(head)
-        ? erased.problemOf(head, leaves)
-        : problemOf(tx.tenantId, head, texts.get(head.record_id), leaves)
-      const other = claims.record(head, problem === undefined)
-      if (problem !== undefined) fail(`record:${head.record_id}`, problem)
-      else if (other !== undefined) fail(`record:${head.record_id}`, `it claims the leaf of record ${other}`)
-      else if (erased.keyOf(head)) counts.erased += 1
-      else counts.records += 1
+      const leaves = leavesOf.get(head.seal_id)
+      if (leaves === undefined) continue
+      const key = destroyed.keys.get(head.record_id)
+      const problem = key
+        ? destroyedProblem(tx.tenantId, head, leaves, key, destroyed.events)
+        : recordProblem(tx.tenantId, head, texts.get(head.record_id), leaves)
+      judge(head, key !== undefined, problem)
     }
   }
-
-  const evidence = await readEvidence(tx, tombstones)
+  const evidence = await readErasures(tx, tombstones)
   for (const tombstone of tombstones) {
-    const leaf = leavesOf.get(tombstone.seal_id)![tombstone.leaf_index]
-    const there = claims.of(tombstone.seal_id, tombstone.leaf_index)
-    const problem = leaf
-      ? evidence.problemOf(tombstone, leaf)
-      : 'its tombstone names a leaf that its seal does not have'
-    if (problem !== undefined) fail(`record:${tombstone.record_id}`, problem)
-    else if (there !== undefined) fail(`record:${there}`, 'it was erased, but exists again')
-    else counts.erased += 1
-    claims.tombstone(tombstone)
+    const leaves = leavesOf.get(tombstone.seal_id)
+    if (leaves) judge(tombstone, true, erasureProblem(tombstone, leaves[tombstone.leaf_index], evidence))
   }
 
-  for (const { sealId } of known) {
-    leavesOf.get(sealId)!.forEach((_, leafIndex) => {
-      if (!claims.has(sealId, leafIndex)) fail(`seal:${sealId}`, `the record of its leaf ${leafIndex} is missing`)
-    })
+  for (const { entry, contested, unclaimed } of entries) {
+    for (const claims of contested) {
+      const [first, ...others] = claims.filter((claim) => sound.has(claim))
+      for (const other of others) {
+        if (isTombstone(other) && !isTombstone(first!))
+          fail(`record:${first!.record_id}`, 'it was erased, but exists again')
+        else fail(`record:${other.record_id}`, `it claims the leaf of record ${first!.record_id}`)
+        sound.delete(other)
+      }
+    }
+    for (const leaf of unclaimed) fail(`seal:${entry.sealId}`, `the record of its leaf ${leaf} is missing`)
   }
-  return counts
+  const count = (kind: 'records' | 'erased') => [...sound.values()].filter((each) => each === kind).length
+  return { records: count('records'), erased: count('erased') }
 }
 
-/** Tracks the record or tombstone that claims each leaf. */
-class Claims {
-  /** Records that agree with their leaf, by leaf. */
-  readonly #records = new Map<string, string>()
-  /** Leaves that a record or tombstone claims, valid or not. */
-  readonly #taken = new Set<string>()
+const isTombstone = (claim: LeafClaim) => 'event_id' in claim
 
-  /** Adds a record. Returns the id of another record that already claims the same leaf, if any. */
-  record({ seal_id, leaf_index, record_id }: RecordHead, isSound: boolean): string | undefined {
-    const place = `${seal_id} ${leaf_index}`
-    this.#taken.add(place)
-    const before = this.#records.get(place)
-    if (before === undefined && isSound) this.#records.set(place, record_id)
-    return before
-  }
-
-  tombstone({ seal_id, leaf_index }: Tombstone): void {
-    this.#taken.add(`${seal_id} ${leaf_index}`)
-  }
-
-  of(sealId: string, leafIndex: number): string | undefined {
-    return this.#records.get(`${sealId} ${leafIndex}`)
-  }
-
-  has(sealId: string, leafIndex: number): boolean {
-    return this.#taken.has(`${sealId} ${leafIndex}`)
-  }
-}
-
-function problemOf(
+function recordProblem(
   tenantId: string,
   head: RecordHead,
   text: string | undefined,
-  leaves: readonly Uint8Array[],
+  leaves: Leaves,
 ): string | undefined {
   const leaf = leaves[head.leaf_index]
   if (leaf === undefined) return `seal ${head.seal_id} has no leaf ${head.leaf_index}`
   if (text === undefined) return 'it vanished while it was read'
   if (head.salt.length !== 16) return 'its salt was changed'
-  const hash = recordHash(text, logCrypto.sha256)
-  if (Buffer.compare(leafHash(head.salt, hash, logCrypto.sha256), leaf) !== 0) {
+  const hash = recordHash(text, nodeCrypto.sha256)
+  if (!isLeafOf(leaf, head.salt, hash, nodeCrypto.sha256)) {
     return 'it is not the record that was sealed: its text or its salt was changed, or its place'
   }
   if (Buffer.compare(hash, head.provenance_hash) !== 0) return 'its stored hash is not that of its text'
@@ -148,38 +109,72 @@ function* inChunks(heads: readonly RecordHead[]): Generator<RecordHead[]> {
   if (chunk.length > 0) yield chunk
 }
 
-/** Reads the governance events of erasures. They are records of the log themselves, and audited as such. */
-async function readEvidence(tx: TenantTx, tombstones: readonly Tombstone[]) {
-  const eventIds = tombstones.map((tombstone) => tombstone.event_id)
-  const texts = await findTexts(tx, eventIds)
-  const erased = await findErased(tx, eventIds)
-  return {
-    problemOf({ record_id, event_id }: Tombstone, leaf: Uint8Array): string | undefined {
-      const text = texts.get(event_id)
-      // The event itself was erased, with its own evidence.
-      if (text === undefined && erased.has(event_id)) return undefined
-      if (text === undefined) return `the event ${event_id} of its erasure is missing`
-      return matchesErasure(text, record_id, leaf) ? undefined : `the event ${event_id} does not record its erasure`
-    },
+/** Finds the texts whose key was destroyed, and the texts of the governance events that record it. */
+async function readDestructions(tx: TenantTx, texts: ReadonlyMap<string, string>) {
+  const keys = new Map<string, DestroyedKey>()
+  for (const [recordId, text] of texts) {
+    const key = isCiphertext(text) ? tx.contents.destroyedKeyOf(tx.tenantId, text) : undefined
+    if (key) keys.set(recordId, key)
   }
+  const eventIds = new Set([...keys.values()].flatMap((key) => key.eventId ?? []))
+  return { keys, events: eventIds.size === 0 ? new Map<string, string>() : await findTexts(tx, [...eventIds]) }
 }
 
-function matchesErasure(text: string, recordId: string, leaf: Uint8Array): boolean {
-  let event: Partial<Record<string, unknown>>
-  try {
-    event = JSON.parse(text)
-  } catch {
-    return false
+function destroyedProblem(
+  tenantId: string,
+  head: RecordHead,
+  leaves: Leaves,
+  { keyId, eventId }: DestroyedKey,
+  events: ReadonlyMap<string, string>,
+): string | undefined {
+  const leaf = leaves[head.leaf_index]
+  if (leaf === undefined) return `seal ${head.seal_id} has no leaf ${head.leaf_index}`
+  if (head.salt.length !== 16 || head.provenance_hash.length !== 32) return 'its salt or its hash was changed'
+  if (!isLeafOf(leaf, head.salt, head.provenance_hash, nodeCrypto.sha256)) {
+    return 'its content was lost with its key, and its stored hash or salt is not the sealed one'
   }
-  const details = event.details as { leaf_hash?: unknown } | undefined
-  const recorded = typeof details?.leaf_hash === 'string' ? details.leaf_hash : undefined
-  return (
-    event.record_type === 'governance_event' &&
-    event.created_by === 'service:hub' &&
-    event.event_kind === 'hub.record_hard_deleted' &&
-    event.subject === `record:${recordId}` &&
-    (recorded === undefined ||
-      recorded === Buffer.from(leaf).toString('base64') ||
-      recorded === Buffer.from(leaf).toString('hex'))
-  )
+  // The salt is part of the leaf, unlike the columns.
+  if (!isSaltOfContent(head.salt, tenantId, keyId)) return `it was not sealed as a text under the key ${keyId}`
+  const event = serviceEvent(events.get(eventId ?? ''), 'cmek.key_destroyed', `tenant:${tenantId}`)
+  if (Array.isArray(event?.key_ids) && event.key_ids.includes(keyId)) return undefined
+  return `its content cannot be decrypted, and no event records that its key ${keyId} was destroyed`
+}
+
+/** Reads the governance events of erasures. They are records of the log themselves, and audited as such. */
+async function readErasures(tx: TenantTx, tombstones: readonly Tombstone[]) {
+  const eventIds = tombstones.map((tombstone) => tombstone.event_id)
+  return { texts: await findTexts(tx, eventIds), erased: await findErased(tx, eventIds) }
+}
+
+function erasureProblem(
+  { record_id, event_id }: Tombstone,
+  leaf: Uint8Array | undefined,
+  { texts, erased }: Awaited<ReturnType<typeof readErasures>>,
+): string | undefined {
+  if (leaf === undefined) return 'its tombstone names a leaf that its seal does not have'
+  const text = texts.get(event_id)
+  // The event itself was erased, with its own evidence.
+  if (text === undefined && erased.has(event_id)) return undefined
+  if (text === undefined) return `the event ${event_id} of its erasure is missing`
+  const event = serviceEvent(text, 'hub.record_hard_deleted', `record:${record_id}`)
+  const { leaf_hash: recorded } = event ?? {}
+  const hash = Buffer.from(leaf)
+  const names =
+    typeof recorded !== 'string' || recorded === hash.toString('base64') || recorded === hash.toString('hex')
+  return event && names ? undefined : `the event ${event_id} does not record its erasure`
+}
+
+/** Returns the details of a governance event of the service; undefined for any other text. */
+function serviceEvent(text: string | undefined, kind: string, subject: string): JsonObject | undefined {
+  let event: unknown
+  try {
+    event = JSON.parse(text ?? '')
+  } catch {
+    return undefined
+  }
+  if (!isJsonObject(event) || event.record_type !== 'governance_event' || event.created_by !== 'service:hub') {
+    return undefined
+  }
+  if (event.event_kind !== kind || event.subject !== subject) return undefined
+  return isJsonObject(event.details) ? event.details : {}
 }

@@ -1,5 +1,5 @@
 import { merkleRoot } from '../../../../provenance/index.ts'
-import { logCrypto } from '../log-crypto.ts'
+import { nodeCrypto } from '../../../records/node-crypto.ts'
 
 const tileWidth = 256
 const hashBytes = 32
@@ -14,14 +14,14 @@ export class ExpectedTiles {
   /** Adds the leaves of a whole tile of level 0. Returns the upper tiles that they complete. */
   add(leaves: readonly Uint8Array[]): ExpectedTile[] {
     const due: ExpectedTile[] = []
-    let root = merkleRoot(leaves, logCrypto.sha256)
+    let root = merkleRoot(leaves, nodeCrypto.sha256)
     for (let level = 1; ; level += 1) {
       const at = this.#levels[level] ?? { done: 0, hashes: [] }
       this.#levels[level] = at
       at.hashes.push(root)
       if (at.hashes.length < tileWidth) return due
       due.push({ level, tileIndex: at.done, hashes: Buffer.concat(at.hashes) })
-      root = merkleRoot(at.hashes, logCrypto.sha256)
+      root = merkleRoot(at.hashes, nodeCrypto.sha256)
       this.#levels[level] = { done: at.done + 1, hashes: [] }
     }
   }

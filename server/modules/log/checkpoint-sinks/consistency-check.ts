@@ -1,10 +1,10 @@
-import { DomainError } from '../../../../contract/domain-error.ts'
 import { equalBytes } from '../../../../provenance/bytes.ts'
-import { joinRoots, ProvenanceError, parseCheckpoint, rootOfRange } from '../../../../provenance/index.ts'
+import { joinRoots, parseCheckpoint, rootOfRange } from '../../../../provenance/index.ts'
 import type { Database } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
-import { logCrypto } from '../log-crypto.ts'
+import { nodeCrypto } from '../../../records/node-crypto.ts'
 import type { TenantLogs } from '../log-types.ts'
+import { isLogDamage } from '../tenant-logs.ts'
 import type { StoredCheckpoint } from './checkpoint-types.ts'
 
 /**
@@ -15,7 +15,7 @@ import type { StoredCheckpoint } from './checkpoint-types.ts'
  * @throws DomainError `hub-unavailable` if this cannot be determined now
  */
 export function createConsistencyCheck(deps: { database: Database; logs: () => TenantLogs }) {
-  const { sha256 } = logCrypto
+  const { sha256 } = nodeCrypto
   return async (tenant: Pick<Tenant, 'slug'>, earlier: StoredCheckpoint, later: StoredCheckpoint): Promise<boolean> => {
     const [from, to] = [parseCheckpoint(earlier.checkpoint), parseCheckpoint(later.checkpoint)]
     try {
@@ -27,8 +27,7 @@ export function createConsistencyCheck(deps: { database: Database; logs: () => T
       const root = rootOfRange(from.treeSize, [], left, right, to.treeSize, sha256)
       return equalBytes(joinRoots(left, sha256), from.root) && equalBytes(root, to.root)
     } catch (error) {
-      const isDamaged = error instanceof ProvenanceError || (error instanceof DomainError && error.slug === 'internal')
-      if (isDamaged) return false
+      if (isLogDamage(error)) return false
       throw error
     }
   }

@@ -2,8 +2,8 @@ import { appendFile, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseCheckpoint, parseNote, verifyNoteSync } from '../../../../provenance/index.ts'
 import type { Database } from '../../../db/database.ts'
+import { nodeCrypto } from '../../../records/node-crypto.ts'
 import type { TenantDirectory } from '../../tenants/tenants-types.ts'
-import { logCrypto } from '../log-crypto.ts'
 import { hasHeadAndKey } from '../log-store.ts'
 import { checkpointNewestIn, fileNameOf } from './checkpoint-lines.ts'
 
@@ -126,7 +126,7 @@ async function hasEnded(directory: string, { log_name, statement, public_key }: 
     const said = retirementText(newest.checkpoint, '', '').split('\n')
     const isSame = [kind, log, size, root].every((line, at) => line === said[at])
     const notes = [note, parseNote(newest.checkpoint)]
-    return isSame && notes.every((each) => verifyNoteSync(each, [key], logCrypto))
+    return isSame && notes.every((each) => verifyNoteSync(each, [key], nodeCrypto))
   } catch {
     return false
   }
