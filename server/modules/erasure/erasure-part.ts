@@ -1,4 +1,5 @@
-import { leafHash, recordHash } from '../../../provenance/index.ts'
+import { recordHash } from '../../../provenance/index.ts'
+import { isLeafOf } from '../../../provenance/seal.ts'
 import type { DatabaseLog, TenantTx } from '../../db/database.ts'
 import { isErased } from '../../db/record-encryption.ts'
 import type { Tenant } from '../../http/caller.ts'
@@ -112,12 +113,7 @@ export function createErasurePart(deps: {
     const isText =
       isErased(tx, canonical) ||
       recordHash(canonical, nodeCrypto.sha256).every((byte, at) => byte === provenance_hash[at])
-    const isSound =
-      isText &&
-      salt.length === 16 &&
-      provenance_hash.length === 32 &&
-      leaf !== null &&
-      Buffer.compare(leaf, leafHash(salt, provenance_hash, nodeCrypto.sha256)) === 0
+    const isSound = isText && leaf !== null && isLeafOf(leaf, salt, provenance_hash, nodeCrypto.sha256)
     if (!isSound) {
       const details = { tenant: tx.tenantId, record_id: record.record_id }
       log.error(details, 'a purged record is not in the seal that it names, so it is not erased: verify it')

@@ -9,8 +9,8 @@ import type { GovernanceLog } from '../governance/governance-types.ts'
 import type { TenantDirectory } from '../tenants/tenants-types.ts'
 import { type DownloadUrls, secondOf } from './download-url.ts'
 import type { ExportEncryption } from './export-encryption.ts'
-import { isDownloadable, orderOf } from './export-response.ts'
-import { type ExportRow, findExport } from './exports-store.ts'
+import { isDownloadable } from './export-response.ts'
+import { type ExportRow, findExport, orderOf } from './exports-store.ts'
 import type { DownloadRequest, Downloads, ExportFormat, ExportOrder, ExportWriter } from './exports-types.ts'
 
 const contentTypes: Record<ExportFormat, string> = {

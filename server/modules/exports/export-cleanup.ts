@@ -4,8 +4,8 @@ import type { TenantChore } from '../../jobs/housekeeping.ts'
 import type { RecordClock } from '../../records/record-clock.ts'
 import { failExport } from './export-attempt-store.ts'
 import type { ExportFileStore } from './export-file-store.ts'
-import { orderOf, timeAt } from './export-response.ts'
-import { endedWithFiles, endThoseOf, expireOverdue, markFilesGone, openSince } from './exports-store.ts'
+import { timeAt } from './export-response.ts'
+import { endedWithFiles, endThoseOf, expireOverdue, markFilesGone, openSince, orderOf } from './exports-store.ts'
 import type { ExportExpiry } from './exports-types.ts'
 
 const filesAtOnce = 20

@@ -3,7 +3,7 @@ import { formatTimestamp } from '../../../contract/timestamp.ts'
 import type { Tenant } from '../../http/caller.ts'
 import type { DownloadUrls } from './download-url.ts'
 import type { ExportRow } from './exports-store.ts'
-import type { ExportAnswer, ExportFileNames, ExportOrder } from './exports-types.ts'
+import type { ExportAnswer, ExportFileNames } from './exports-types.ts'
 
 /**
  * Converts an export to its response. An expired export shows as expired at once, regardless of when its files are
@@ -33,20 +33,6 @@ export function toExportResponse(
 
 export function isDownloadable(row: Pick<ExportRow, 'status' | 'expires_at'>, now: string): boolean {
   return row.status === 'completed' && row.expires_at !== null && now < row.expires_at
-}
-
-export function orderOf(row: ExportRow): ExportOrder {
-  return {
-    jobId: row.job_id,
-    format: row.format,
-    compression: row.compression,
-    filter: row.filter,
-    recordTypes: row.record_types,
-    verify: row.verify,
-    includeProvenance: row.include_provenance,
-    createdBy: row.created_by,
-    createdAt: row.created_at,
-  }
 }
 
 /**

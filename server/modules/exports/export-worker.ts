@@ -1,17 +1,18 @@
 import { DomainError, isUnavailable } from '../../../contract/domain-error.ts'
-import { exportHours, exportTriesMax } from '../../../contract/limits.ts'
+import { exportHours, exportRunHoursMax, exportsAtOnce, exportTriesMax } from '../../../contract/limits.ts'
 import type { Database, DatabaseLog } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
+import type { JobDefinition } from '../../jobs/queue.ts'
 import type { RecordClock } from '../../records/record-clock.ts'
 import type { DiskSpace } from '../../storage/disk-space.ts'
 import type { GovernanceLog } from '../governance/governance-types.ts'
 import type { TenantDirectory } from '../tenants/tenants-types.ts'
 import { type Attempt, beginAttempt, completeExport, failExport, giveUpAttempt } from './export-attempt-store.ts'
 import type { ExportFileStore } from './export-file-store.ts'
-import { watchProgress } from './export-progress.ts'
+import { AttemptProgress } from './export-progress.ts'
 import type { ExportQuotas } from './export-quota.ts'
-import { orderOf, timeAt } from './export-response.ts'
-import { findExport } from './exports-store.ts'
+import { timeAt } from './export-response.ts'
+import { findExport, orderOf } from './exports-store.ts'
 import type { ExportOrder, ExportWriter } from './exports-types.ts'
 
 /** The export was cancelled, has expired, or was taken over by another attempt. */
@@ -21,17 +22,7 @@ class WorkerStops extends Error {}
 
 const hourMicros = 3_600_000_000
 
-/** Writes exports and keeps their state. */
-export interface ExportWorker {
-  /** Runs one attempt. Throws the error of an attempt that must be retried. */
-  run(tenantId: string, jobId: string, signal: AbortSignal): Promise<void>
-  /** Stops the attempt in this process, if any, because nobody wants it any more. */
-  stopAttempt(jobId: string): void
-  /** Stops all attempts; they are retried, here or elsewhere. */
-  stop(): void
-}
-
-export function createExportWorker(deps: {
+interface WorkerDeps {
   database: Database
   clock: RecordClock
   writer: ExportWriter
@@ -41,42 +32,110 @@ export function createExportWorker(deps: {
   disk: Pick<DiskSpace, 'requireRoom'>
   quotas: Pick<ExportQuotas, 'reserve'>
   log: DatabaseLog
-}): ExportWorker {
-  const { database, clock, writer, files, log } = deps
-  const stopping = new AbortController()
-  const running = new Map<string, AbortController>()
+}
 
-  async function begin(tenant: Tenant, jobId: string) {
+/** One attempt, as it began. */
+interface BegunAttempt extends Attempt {
+  tenant: Tenant
+  order: ExportOrder
+  tries: number
+  /** The number of destructions of keys so far. */
+  destructions: number
+}
+
+export const exportJobName = 'export'
+
+export function exportJobData(tenantId: string, jobId: string): object {
+  return { tenant: tenantId, job_id: jobId }
+}
+
+/** A number that no export reaches in its time: the export's own count of tries decides, not the queue's. */
+const retryLimit = 1000
+
+/** Writes exports and keeps their state. */
+export class ExportWorker {
+  readonly #deps: WorkerDeps
+  readonly #stopping = new AbortController()
+  readonly #running = new Map<string, AbortController>()
+
+  constructor(deps: WorkerDeps) {
+    this.#deps = deps
+  }
+
+  /** The job that writes an export; an interrupted attempt is retried. */
+  get job(): JobDefinition {
+    return {
+      name: exportJobName,
+      retryLimit,
+      retryDelaySeconds: 1,
+      pollingIntervalSeconds: 1,
+      sideBySide: { all: exportsAtOnce.all, ofGroup: exportsAtOnce.ofTenant },
+      secondsMax: exportRunHoursMax * 3600 - 60,
+      handler: async ({ data, signal }) => {
+        const { tenant, job_id: jobId } = data as { tenant: string; job_id: string }
+        await this.#run(tenant, jobId, signal)
+      },
+    }
+  }
+
+  /** Stops the attempt in this process, if any, because nobody wants it any more. */
+  stopAttempt(jobId: string): void {
+    this.#running.get(jobId)?.abort(new AttemptOver())
+  }
+
+  /** Stops all attempts; they are retried, here or elsewhere. */
+  stop(): void {
+    this.#stopping.abort()
+  }
+
+  /** Runs one attempt. Throws the error of an attempt that must be retried. */
+  async #run(tenantId: string, jobId: string, signal: AbortSignal): Promise<void> {
+    if (this.#stopping.signal.aborted) throw new WorkerStops('the worker stops')
+    const tenant = await this.#deps.directory.find(tenantId, { evenSuspended: true })
+    const attempt = tenant && (await this.#begin(tenant, jobId))
+    if (!attempt) return
+    // The export's processes have died too often while writing it.
+    if (attempt.tries > exportTriesMax) return this.#fail(attempt, undefined)
+    const over = new AbortController()
+    this.#running.set(jobId, over)
+    const stops = stopSignal(AbortSignal.any([signal, this.#stopping.signal]))
+    try {
+      await this.#write(attempt, over, AbortSignal.any([over.signal, stops]))
+    } catch (thrown) {
+      const error = over.signal.aborted ? over.signal.reason : stops.aborted ? stops.reason : thrown
+      if (await this.#settle(attempt, error)) throw error
+    } finally {
+      if (this.#running.get(jobId) === over) this.#running.delete(jobId)
+    }
+  }
+
+  #begin(tenant: Tenant, jobId: string): Promise<BegunAttempt | undefined> {
+    const { database, clock } = this.#deps
     return database.withTenant(tenant.slug, async (tx) => {
       // Takes this lock first, as a destruction of keys does. Another process may have destroyed keys that are still
       // cached here.
       const destructions = await tx.contents.destructions(tx)
       const begun = await beginAttempt(tx, jobId, clock.next().createdAt)
       const row = begun && (await findExport(tx, jobId))
-      return row && { order: orderOf(row), attempt: row.attempt, tries: row.tries, destructions }
+      return row && { tenant, jobId, order: orderOf(row), attempt: row.attempt, tries: row.tries, destructions }
     })
   }
 
-  async function write(
-    tenant: Tenant,
-    order: ExportOrder,
-    attempt: Attempt,
-    destructions: number,
-    over: AbortController,
-    signal: AbortSignal,
-  ) {
+  async #write(attempt: BegunAttempt, over: AbortController, signal: AbortSignal): Promise<void> {
+    const { database, clock, writer, files, disk, quotas } = this.#deps
+    const { tenant, order } = attempt
     // Deletes the files of the former attempt; if that is still running, it now fails.
     if (attempt.attempt > 1) await files.remove(tenant.slug, order)
-    await deps.disk.requireRoom()
+    await disk.requireRoom()
     const reserve = async (bytes: number) => {
-      await deps.disk.requireRoom()
+      await disk.requireRoom()
       const { micros } = clock.next()
-      const reserved = await database.withTenant(tenant.slug, (tx) => deps.quotas.reserve(tx, attempt, bytes, micros))
+      const reserved = await database.withTenant(tenant.slug, (tx) => quotas.reserve(tx, attempt, bytes, micros))
       if (reserved === undefined) throw new AttemptOver()
       return reserved
     }
-    const progress = watchProgress({
-      ...deps,
+    const progress = new AttemptProgress({
+      ...this.#deps,
       tenantId: tenant.slug,
       attempt,
       lost: () => over.abort(new AttemptOver()),
@@ -92,7 +151,7 @@ export function createExportWorker(deps: {
         expiresAt: timeAt(micros + exportHours * hourMicros),
       }
       const counted = await database.withTenant(tenant.slug, async (tx) => {
-        if ((await tx.contents.destructions(tx)) !== destructions) throw keyDestroyed()
+        if ((await tx.contents.destructions(tx)) !== attempt.destructions) throw keyDestroyed()
         return completeExport(tx, attempt, completion)
       })
       if (!counted) throw new AttemptOver()
@@ -101,11 +160,13 @@ export function createExportWorker(deps: {
     }
   }
 
-  async function fail(tenant: Tenant, order: ExportOrder, attempt: Attempt, cause: unknown): Promise<void> {
+  async #fail(attempt: BegunAttempt, cause: unknown): Promise<void> {
+    const { database, files, governance, log } = this.#deps
+    const { tenant, order } = attempt
     const error = problemOf(cause)
     const counted = await database.withTenant(tenant.slug, async (tx) => {
       if (!(await failExport(tx, attempt, error))) return false
-      await deps.governance.append(tx, tenant, {
+      await governance.append(tx, tenant, {
         kind: 'hub.export_failed',
         subject: `export:${order.jobId}`,
         details: { format: order.format, error: error.slug, reason: error.detail },
@@ -113,63 +174,39 @@ export function createExportWorker(deps: {
       })
       return true
     })
-    if (!counted) return removeUnlessTaken(tenant, order, attempt)
+    if (!counted) return this.#removeUnlessTaken(attempt)
     log.error({ err: cause, tenant: tenant.slug, export: order.jobId }, 'an export failed')
     await files.remove(tenant.slug, order)
   }
 
   /** Handles a failed attempt, and returns whether to retry it. */
-  async function settle(tenant: Tenant, order: ExportOrder, attempt: Attempt, tries: number, error: unknown) {
+  async #settle(attempt: BegunAttempt, error: unknown): Promise<boolean> {
     if (error instanceof AttemptOver) {
-      await removeUnlessTaken(tenant, order, attempt)
+      await this.#removeUnlessTaken(attempt)
       return false
     }
     const stops = error instanceof WorkerStops
-    if (!stops && (!isPassing(error) || tries >= exportTriesMax)) {
-      await fail(tenant, order, attempt, error)
+    // An impossible export is not retried, unlike one whose database or storage is away.
+    if (!stops && (!isUnavailable(error) || attempt.tries >= exportTriesMax)) {
+      await this.#fail(attempt, error)
       return false
     }
-    const waits = await database
-      .withTenant(tenant.slug, (tx) => giveUpAttempt(tx, attempt, { counts: !stops }))
+    const waits = await this.#deps.database
+      .withTenant(attempt.tenant.slug, (tx) => giveUpAttempt(tx, attempt, { counts: !stops }))
       .catch((err: unknown) => {
         // The next attempt takes over the unchanged row.
-        log.warn({ err }, 'an export could not be given up')
+        this.#deps.log.warn({ err }, 'an export could not be given up')
         return true
       })
     // The cause may be that its files were deleted, because it was cancelled.
-    if (!waits) await removeUnlessTaken(tenant, order, attempt)
+    if (!waits) await this.#removeUnlessTaken(attempt)
     return waits
   }
 
-  async function removeUnlessTaken(tenant: Tenant, order: ExportOrder, { attempt }: Attempt): Promise<void> {
+  async #removeUnlessTaken({ tenant, order, attempt }: BegunAttempt): Promise<void> {
+    const { database, files } = this.#deps
     const row = await database.withTenant(tenant.slug, (tx) => findExport(tx, order.jobId), { readOnly: true })
     if (row?.attempt === attempt) await files.remove(tenant.slug, order)
-  }
-
-  return {
-    async run(tenantId, jobId, signal) {
-      if (stopping.signal.aborted) throw new WorkerStops('the worker stops')
-      const tenant = await deps.directory.find(tenantId, { evenSuspended: true })
-      const begun = tenant && (await begin(tenant, jobId))
-      if (!tenant || !begun) return
-      const { order, attempt: number, tries, destructions } = begun
-      const attempt = { jobId, attempt: number }
-      // The export's processes have died too often while writing it.
-      if (tries > exportTriesMax) return fail(tenant, order, attempt, undefined)
-      const over = new AbortController()
-      running.set(jobId, over)
-      const stops = stopSignal(AbortSignal.any([signal, stopping.signal]))
-      try {
-        await write(tenant, order, attempt, destructions, over, AbortSignal.any([over.signal, stops]))
-      } catch (thrown) {
-        const error = over.signal.aborted ? over.signal.reason : stops.aborted ? stops.reason : thrown
-        if (await settle(tenant, order, attempt, tries, error)) throw error
-      } finally {
-        if (running.get(jobId) === over) running.delete(jobId)
-      }
-    },
-    stopAttempt: (jobId) => running.get(jobId)?.abort(new AttemptOver()),
-    stop: () => stopping.abort(),
   }
 }
 
@@ -179,11 +216,6 @@ function stopSignal(signal: AbortSignal): AbortSignal {
   if (signal.aborted) stop()
   else signal.addEventListener('abort', stop, { once: true })
   return stops.signal
-}
-
-/** Returns whether the database or the storage is away, as opposed to an impossible export. */
-function isPassing(error: unknown): boolean {
-  return isUnavailable(error)
 }
 
 /** Returns the error for an export whose files may contain content under a destroyed key. */

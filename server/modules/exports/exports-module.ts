@@ -22,11 +22,10 @@ import { createExportCleanup } from './export-cleanup.ts'
 import { createExportEncryption } from './export-encryption.ts'
 import { createExportFigures, type ExportFigures } from './export-figures.ts'
 import { createExportFileStore } from './export-file-store.ts'
-import { exportJob, exportJobData, exportJobName } from './export-job.ts'
 import { createExportQuotas, type ExportQuota } from './export-quota.ts'
-import { createExportWorker } from './export-worker.ts'
+import { ExportWorker, exportJobData, exportJobName } from './export-worker.ts'
 import { addExportsRoutes } from './exports-routes.ts'
-import { createExports } from './exports-service.ts'
+import { Exports } from './exports-service.ts'
 import type { ExportExpiry, ExportWriter } from './exports-types.ts'
 import { createExportWriter } from './files/export-writer.ts'
 
@@ -71,8 +70,8 @@ export function createExportsModule(deps: {
   const files = createExportFileStore({ ...deps, writer })
   const figures: ExportFigures = createExportFigures({ ...deps, bytesKept: (tx, now) => quotas.bytesKept(tx, now) })
   const quotas = createExportQuotas(deps.quota, deps.ownQuota, (reason) => figures.refuse(reason))
-  const runs = createExportWorker({ ...deps, quotas, writer, files })
-  const exports = createExports({
+  const runs = new ExportWorker({ ...deps, quotas, writer, files })
+  const exports = new Exports({
     ...deps,
     cursorKey: deriveKey(deps.masterKey, cursorKeyPurpose),
     urls,
@@ -91,7 +90,7 @@ export function createExportsModule(deps: {
       addExportsRoutes(app, exports)
       addDownloadRoutes(app, downloads)
     },
-    jobs: [exportJob(runs)],
+    jobs: [runs.job],
     figures: figures.read,
     stop: () => runs.stop(),
     settled: () => files.settled(),

@@ -10,7 +10,7 @@ import {
   ExportSchema,
   exportLocation,
 } from './exports-schemas.ts'
-import type { Exports, NewExport } from './exports-types.ts'
+import type { Exports } from './exports-service.ts'
 
 export function addExportsRoutes(app: FastifyInstance, exports: Exports): void {
   addRoute(
@@ -31,7 +31,7 @@ export function addExportsRoutes(app: FastifyInstance, exports: Exports): void {
       problems: ['hub-unavailable'],
     },
     async (request, reply) => {
-      const { job_id, estimated_completion_ts } = await exports.create(request.caller, request.body as NewExport)
+      const { job_id, estimated_completion_ts } = await exports.create(request.caller, request.body)
       reply.code(202).header('location', `/api/v1/hub/exports/${job_id}`)
       return { job_id, status: 'queued' as const, estimated_completion_ts }
     },

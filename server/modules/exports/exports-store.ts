@@ -1,10 +1,12 @@
 import type { RecordFilter } from '../../../contract/record-filter.ts'
+import { canonicalize } from '../../../provenance/index.ts'
+import type { JsonValue } from '../../../provenance/json.ts'
 import { exportsLockClass } from '../../db/advisory-locks.ts'
 import type { TenantTx } from '../../db/database.ts'
+import type { ProofRules } from '../../db/row-proofs.ts'
 import type { TenantTables } from '../../db/schema.ts'
 import { lockTenant } from '../../db/tenant-lock.ts'
-import { filterWithProof, type StoredExport, soundExport } from './export-proof.ts'
-import type { ExportFormat, ExportOrder, ExportStatus, WrittenExport } from './exports-types.ts'
+import type { ExportAnswer, ExportFormat, ExportOrder, WrittenExport } from './exports-types.ts'
 
 type Columns = Omit<
   TenantTables['hub.exports'],
@@ -12,12 +14,64 @@ type Columns = Omit<
 >
 
 export interface ExportRow extends Columns {
-  status: ExportStatus
+  status: ExportAnswer['status']
   format: ExportFormat
   compression: 'gzip' | null
   filter: RecordFilter
   verification_summary: WrittenExport['verificationSummary']
   error: { slug: string; detail: string } | null
+}
+
+/** Returns the request of an export. */
+export function orderOf(row: ExportRow): ExportOrder {
+  return {
+    jobId: row.job_id,
+    format: row.format,
+    compression: row.compression,
+    filter: row.filter,
+    recordTypes: row.record_types,
+    verify: row.verify,
+    includeProvenance: row.include_provenance,
+    createdBy: row.created_by,
+    createdAt: row.created_at,
+  }
+}
+
+/** A stored row. Its filter contains the proof of the request beside its own members. */
+type StoredExport = Omit<ExportRow, 'filter'> & { filter: ExportRow['filter'] & { proof?: string } }
+
+/**
+ * The bound fields of a request, which decides the exported records and their readers. Progress and times are not
+ * bound.
+ */
+const exportOrders: ProofRules<ExportOrder> = {
+  table: 'hub.exports',
+  fields: (order) => [
+    order.jobId,
+    order.format,
+    order.compression,
+    canonicalize(order.filter as JsonValue),
+    order.recordTypes,
+    order.verify,
+    order.includeProvenance,
+    order.createdBy,
+  ],
+  subject: ({ jobId }) => `export:${jobId}`,
+}
+
+/** Returns the filter of a request with its proof, as JSON for storage. */
+function filterWithProof(tx: TenantTx, order: ExportOrder): string {
+  const proof = tx.proofs.of(exportOrders, tx.tenantId, order).toString('base64url')
+  return JSON.stringify({ ...order.filter, proof })
+}
+
+/** Returns the export if its proof holds. Reports it otherwise, and returns undefined as if it did not exist. */
+function soundExport(tx: TenantTx, stored: StoredExport | undefined): ExportRow | undefined {
+  if (stored === undefined) return undefined
+  const { proof = '', ...filter } = stored.filter
+  const row = { ...stored, filter }
+  const order = { ...orderOf(row), proof: Buffer.from(proof, 'base64url') }
+  return tx.proofs.sound(exportOrders, tx.tenantId, order) && row
 }
 
 const columns = `job_id, status, format, compression, filter, record_types, verify, include_provenance, created_by,

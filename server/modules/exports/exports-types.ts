@@ -1,10 +1,15 @@
 import type { Readable } from 'node:stream'
+import type { Static } from 'typebox'
 import type { RecordFilter } from '../../../contract/record-filter.ts'
 import type { TenantTx } from '../../db/database.ts'
-import type { Caller, Tenant } from '../../http/caller.ts'
+import type { Tenant } from '../../http/caller.ts'
+import type { ExportBody, ExportSchema } from './exports-schemas.ts'
 
-export type ExportFormat = 'jsonl' | 'csv' | 'parquet'
-export type ExportStatus = 'queued' | 'running' | 'completed' | 'failed' | 'cancelled' | 'expired'
+/** The body of a request after validation; its schema states the defaults. */
+export type NewExport = Static<typeof ExportBody>
+/** An export in the form of the API. */
+export type ExportAnswer = Static<typeof ExportSchema>
+export type ExportFormat = ExportAnswer['format']
 
 /** A requested export. */
 export interface ExportOrder {
@@ -32,7 +37,7 @@ export interface WrittenExport {
   rows: number
   sizeBytes: number
   /** Null unless verification was requested. */
-  verificationSummary: { checked: number; verified: number; tampered: number; cosign_invalid: number } | null
+  verificationSummary: NonNullable<ExportAnswer['verification_summary']> | null
 }
 
 /**
@@ -62,47 +67,6 @@ export interface ExportWriter {
   fileNames(order: Pick<ExportOrder, 'jobId' | 'format' | 'compression'>): ExportFileNames
   /** Returns the storage key of a file of an export. */
   keyOf(tenant: string, jobId: string, fileName: string): string
-}
-
-/** An export in the form of the API. */
-export interface ExportAnswer {
-  job_id: string
-  status: ExportStatus
-  format: ExportFormat
-  created_at: string
-  estimated_completion_ts: string
-  progress: { done: number; total: number }
-  download_url?: string
-  manifest_url?: string
-  verification_summary?: NonNullable<WrittenExport['verificationSummary']>
-  error?: { type: string; title: string; detail: string }
-}
-
-/** The body of a request after validation; its schema states the defaults. */
-export interface NewExport {
-  filter?: RecordFilter & { tenant_id?: string }
-  format?: ExportFormat
-  compression?: 'gzip'
-  verify?: boolean
-  include_provenance?: boolean
-}
-
-/** Exports as callers see them: an export with a type that the caller may not read does not exist for it. */
-export interface Exports {
-  /**
-   * Requests an export. Throws `invalid-tenant` for a filter of another tenant, `insufficient-scope` for a type that
-   * the caller may not read, `rate-limited` if too many exports of the tenant are open, `validation-failed`.
-   */
-  create(caller: Caller, order: NewExport): Promise<ExportAnswer>
-  /** Lists exports, the newest first. */
-  list(
-    caller: Caller,
-    page: { limit: number; cursor?: string | undefined },
-  ): Promise<{ items: ExportAnswer[]; next_cursor: string | null }>
-  /** Returns an export; throws `not-found`. */
-  get(caller: Caller, jobId: string): Promise<ExportAnswer>
-  /** Cancels an export. Throws `not-found`, and `concurrent-modification` for one that has ended otherwise. */
-  cancel(caller: Caller, jobId: string): Promise<ExportAnswer>
 }
 
 /** The parts of a signed address in a request. */

@@ -11,15 +11,13 @@ import type { TenantLogs } from '../../log/log-types.ts'
 import type { LogSpan, SealedRecords } from '../../sealing/sealed-records-types.ts'
 import type { StoredVerification } from '../../verification/verification-types.ts'
 import type { ExportEncryption } from '../export-encryption.ts'
-import type { ExportOrder, ExportWriter } from '../exports-types.ts'
+import type { ExportFileNames, ExportOrder, ExportWriter } from '../exports-types.ts'
 import { csvFile } from './csv-file.ts'
 import { entryParts } from './entry-parts.ts'
-import { fileNames, keyOf, keysOf } from './export-file-names.ts'
 import type { PartPages } from './export-parts-types.ts'
 import { ExportTally } from './export-tally.ts'
 import { jsonlFile } from './jsonl-file.ts'
-import { writeManifest } from './manifest.ts'
-import { SealsWriter } from './manifest-seals.ts'
+import { SealsWriter, writeManifest } from './manifest.ts'
 import { parquetFile } from './parquet-file.ts'
 import { ReservedBytes } from './reserved-bytes.ts'
 
@@ -58,6 +56,28 @@ export function createExportWriter(deps: ExportWriterDeps, options: { progressMs
       }
     },
   }
+}
+
+/** Returns the names of the file and of its manifest. */
+function fileNames({
+  jobId,
+  format,
+  compression,
+}: Pick<ExportOrder, 'jobId' | 'format' | 'compression'>): ExportFileNames {
+  const file = `${jobId}.${format}${compression === 'gzip' ? '.gz' : ''}`
+  return { file, manifest: `${file}.manifest.json` }
+}
+
+/** Returns the storage key of a file of an export. */
+function keyOf(tenant: string, jobId: string, fileName: string): string {
+  return `exports/${tenant}/${jobId}/${fileName}`
+}
+
+/** Returns the keys of all files of an export; the last one exists only during the write. */
+function keysOf(tenant: string, order: Pick<ExportOrder, 'jobId' | 'format' | 'compression'>) {
+  const { file, manifest } = fileNames(order)
+  const key = (name: string) => keyOf(tenant, order.jobId, name)
+  return { file: key(file), manifest: key(manifest), seals: key(`${file}.seals`) }
 }
 
 async function removeAll(storage: Storage, keys: readonly string[]): Promise<void> {
