@@ -1,14 +1,13 @@
 import { concatBytes, equalBytes, fromBase64, utf8 } from './bytes.ts'
-import { readDeletionCertificate } from './certificate-members.ts'
 import { parseCheckpoint } from './checkpoint.ts'
 import { decodeCosign } from './cosign.ts'
 import { ProvenanceError } from './errors.ts'
-import type { JsonObject, JsonValue } from './json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from './json.ts'
 import type { KeyRing } from './keys.ts'
+import { parseSealNote } from './log.ts'
 import { inclusionRoot } from './merkle.ts'
 import { isNoteSigned, parseNote } from './note.ts'
 import { bufferEndOf } from './purge-event.ts'
-import { parseSealNote } from './seal-note.ts'
 import {
   type AsyncCrypto,
   runAsync,
@@ -279,4 +278,43 @@ function resultOf(problems: readonly (readonly [keyof CertificateChecks, Problem
   const failures = problems.flatMap(([check, detail]) => (detail === undefined ? [] : [{ check, detail }]))
   const checks = Object.fromEntries(problems.map(([check, detail]) => [check, detail === undefined]))
   return { verified: failures.length === 0, checks: checks as CertificateChecks, failures }
+}
+
+const textMembers = [
+  'record_id',
+  'record_type',
+  'tenant_id',
+  'seal_id',
+  'leaf_hash',
+  'seal_note',
+  'checkpoint',
+  'purged_at',
+  'purged_by',
+  'purge_reason',
+  'erased_at',
+] as const
+const countMembers = ['leaf_index', 'log_index', 'tree_size'] as const
+const pathMembers = ['leaf_path', 'inclusion_path'] as const
+
+/** Returns the certificate with all its members, or a sentence that names the first malformed member. */
+function readDeletionCertificate(json: JsonValue): DeletionCertificate | string {
+  if (!isJsonObject(json)) return 'a certificate is a JSON object'
+  const wrong =
+    textMembers.find((member) => typeof json[member] !== 'string') ??
+    countMembers.find((member) => !isCount(json[member])) ??
+    pathMembers.find((member) => !isPath(json[member]))
+  if (wrong !== undefined) return `/${wrong} is missing, or not what it must be`
+  const { events } = json
+  if (!isJsonObject(events) || !isJsonObject(events.erased)) return '/events/erased is not a record'
+  if (events.purged !== undefined && !isJsonObject(events.purged)) return '/events/purged is not a record'
+  return json as JsonObject as unknown as DeletionCertificate
+}
+
+function isCount(value: JsonValue | undefined): boolean {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
+}
+
+/** A tree has at most as many levels as a number has bits. */
+function isPath(value: JsonValue | undefined): boolean {
+  return Array.isArray(value) && value.length <= 64 && value.every((hash) => typeof hash === 'string')
 }

@@ -1,7 +1,9 @@
-import { concatBytes, fromHex, type Sha256, toBase64, utf8 } from './bytes.ts'
+import { concatBytes, fromBase64, fromHex, type Sha256, toBase64, utf8 } from './bytes.ts'
 import type { Cosign } from './cosign.ts'
+import { ProvenanceError } from './errors.ts'
 import { rootFromInclusionPath } from './merkle.ts'
-import { leafHash, type Seal, type SealStatement, sealNoteText, sealTree } from './seal.ts'
+import { parseNote } from './note.ts'
+import { leafHash, type Seal, type SealStatement, sealNoteText, sealSizeMax, sealTree } from './seal.ts'
 
 /**
  * The tenant's log: an RFC 6962 tree whose leaves are the signed notes of the tenant's seals, in order of integration.
@@ -46,4 +48,24 @@ export function signedNote(text: string, logName: string, keyId: string, signatu
 /** Returns SHA-256(0x00 ‖ note), RFC 6962 §2.1. */
 export function logLeafHash(note: string, sha256: Sha256): Uint8Array {
   return sha256(concatBytes(leafPrefix, utf8(note)))
+}
+
+const sealNotePattern =
+  /^orghub\/seal\/v1\nlog (\S+)\nseal ([0-9a-f-]{36})\ntime (\d{1,16})\nleaves (\d{1,2})\nroot (\S{44})\n$/
+
+/**
+ * Reads the signed note of a seal without verifying its signatures (`verifyNote` does). Throws `note-malformed` for
+ * anything else, and `encoding-malformed` for a root that is not base64.
+ */
+export function parseSealNote(note: string): SealStatement {
+  const { text } = parseNote(note)
+  const [, logName = '', sealId = '', time = '', leaves = '', root = ''] = sealNotePattern.exec(text) ?? []
+  const statement = { logName, sealId, timeMicros: Number(time), leafCount: Number(leaves), root: fromBase64(root) }
+  const { leafCount, timeMicros } = statement
+  const isSound = leafCount >= 1 && leafCount <= sealSizeMax && Number.isSafeInteger(timeMicros)
+  // Each statement has one text.
+  if (!isSound || statement.root.length !== 32 || sealNoteText(statement) !== text) {
+    throw new ProvenanceError('note-malformed', 'the note is not that of a seal')
+  }
+  return statement
 }

@@ -1,6 +1,5 @@
 import type { Command } from 'commander'
-import { counted } from '../counted.ts'
-import { type OutputOptions, printResult } from '../output.ts'
+import { counted, type OutputOptions, printResult } from '../output.ts'
 import { operator, tenantNamed, withServices } from '../services.ts'
 
 interface SetOptions extends OutputOptions {

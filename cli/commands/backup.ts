@@ -3,8 +3,7 @@ import type { Command } from 'commander'
 import { packageVersion } from '../../server/config.ts'
 import { writeBackup } from '../../server/db/backup/write-backup.ts'
 import { backupSpace } from '../../server/storage/disk-space.ts'
-import { counted } from '../counted.ts'
-import { example, type OutputOptions, printResult } from '../output.ts'
+import { counted, example, type OutputOptions, printResult } from '../output.ts'
 import { withDatabase } from '../services.ts'
 
 export function addBackupCommand(program: Command): void {

@@ -1,8 +1,7 @@
 import { Argument, type Command } from 'commander'
 import { parseTimestamp } from '../../contract/timestamp.ts'
 import { StartupError } from '../../server/startup-error.ts'
-import { counted } from '../counted.ts'
-import { example, exitFailure, type OutputOptions, printResult } from '../output.ts'
+import { counted, example, exitFailure, type OutputOptions, printResult } from '../output.ts'
 import { chosenTenants, type Services, tenantNamed, withServices } from '../services.ts'
 
 interface RunOptions extends OutputOptions {

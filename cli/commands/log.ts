@@ -3,8 +3,7 @@ import type { Command } from 'commander'
 import type { LogAuditResult } from '../../server/modules/log/audit/audit-types.ts'
 import { type CheckpointSource, openCheckpointSource } from '../../server/modules/log/audit/checkpoint-source.ts'
 import type { LostLog } from '../../server/modules/log/log-types.ts'
-import { counted } from '../counted.ts'
-import { describeError, example, exitFailure, type OutputOptions, printResult } from '../output.ts'
+import { counted, describeError, example, exitFailure, type OutputOptions, printResult } from '../output.ts'
 import { chosenTenants, operator, type Services, tenantNamed, withServices } from '../services.ts'
 
 interface AuditOptions extends OutputOptions {

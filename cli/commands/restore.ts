@@ -9,8 +9,7 @@ import { createErasureJournal } from '../../server/modules/erasure/erasure-journ
 import type { FollowedUp, Restore } from '../../server/modules/log/checkpoint-sinks/restored-tenants.ts'
 import { StartupError } from '../../server/startup-error.ts'
 import { checkStorage, openStorage } from '../../server/storage/open-storage.ts'
-import { counted } from '../counted.ts'
-import { example, type OutputOptions, printResult } from '../output.ts'
+import { counted, example, type OutputOptions, printResult } from '../output.ts'
 import { operator, tenantNamed, withServices } from '../services.ts'
 
 interface RestoreOptions extends OutputOptions {

@@ -1,7 +1,6 @@
 import type { Command } from 'commander'
 import { AggregateLossError } from '../../server/modules/telemetry/rollups/rollup-rebuild.ts'
-import { counted } from '../counted.ts'
-import { exitFailure, type OutputOptions, printResult } from '../output.ts'
+import { counted, exitFailure, type OutputOptions, printResult } from '../output.ts'
 import { chosenTenants, operator, type Services, tenantNamed, withServices } from '../services.ts'
 
 interface RebuildOptions extends OutputOptions {

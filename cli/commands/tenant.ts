@@ -2,8 +2,7 @@ import { Argument, type Command, InvalidArgumentError, Option } from 'commander'
 import { type RateClass, rateClasses } from '../../contract/limits.ts'
 import { type TenantMode, tenantModes } from '../../contract/literals.ts'
 import type { CreatedTenant } from '../../server/modules/tenants/tenants-types.ts'
-import { counted } from '../counted.ts'
-import { example, type OutputOptions, printResult } from '../output.ts'
+import { counted, example, type OutputOptions, printResult } from '../output.ts'
 import { operator, withServices } from '../services.ts'
 
 interface CreateOptions extends OutputOptions {

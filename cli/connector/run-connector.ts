@@ -12,8 +12,7 @@ import { createEventIntake } from './event-intake.ts'
 import { type Forwarder, startForwarder } from './forwarder.ts'
 import { createHubSession } from './hub-session.ts'
 import { createSpooledBatches } from './spool-batches.ts'
-import { bindSpool } from './spool-binding.ts'
-import { lockSpool, openSpoolDatabase, type SpoolLock } from './spool-database.ts'
+import { bindSpool, lockSpool, openSpoolDatabase, type SpoolLock } from './spool-database.ts'
 import { createSpoolIntake } from './spool-intake.ts'
 
 export interface RunningConnector {

@@ -1,7 +1,8 @@
 import type { VerificationReport } from '../../provenance/export/export-verifier.ts'
 import type { VerificationFailure } from '../../provenance/findings.ts'
-import { counted } from '../counted.ts'
-import { certificateLines, certificateTitle } from './certificate-text.ts'
+import type { CertificateChecks } from '../../provenance/index.ts'
+import { counted } from '../output.ts'
+import type { CheckedCertificate } from './document.ts'
 import { completenessUnknown } from './trust-summary.ts'
 import type { FileVerification } from './verify-file.ts'
 
@@ -75,4 +76,27 @@ function failureLines({ failures, failureCount, missing }: VerificationReport): 
 function failureText({ line, record_id, reason }: VerificationFailure): string {
   const where = line === null ? '' : `line ${line}${record_id === null ? '' : ` record ${record_id}`}: `
   return `${where}${reason}`
+}
+
+/** The meaning of each check. docs/auditor.md explains what they prove together. */
+const certificateChecks: Readonly<Record<keyof CertificateChecks, string>> = {
+  well_formed: 'it has all members of a certificate, each of its form',
+  seal_signed: 'a key of the log signed the seal that it names',
+  leaf_in_seal: 'the leaf that is left of the record leads to the root of the seal',
+  seal_in_log: 'the seal leads to the root of a signed state of the log',
+  events_verified: 'the events of its purge and erasure are what the Hub signed, with keys of the same log',
+  events_agree: 'these events state this record and leaf, and agree with the certificate',
+}
+
+/** Returns the title: the record and its erasure. */
+function certificateTitle({ recordId, erased }: CheckedCertificate): string {
+  const title = `Deletion certificate of ${recordId === undefined ? 'an unnamed record' : `record ${recordId}`}`
+  return erased === undefined ? title : `${title} (${erased.recordType}), erased at ${erased.at}`
+}
+
+/** Returns one line for each check made. */
+function certificateLines(certificate: CheckedCertificate): string[] {
+  return Object.entries(certificateChecks).map(
+    ([name, text]) => `${certificate.checks[name as keyof CertificateChecks] ? 'good' : 'FAILED'}: ${text}`,
+  )
 }

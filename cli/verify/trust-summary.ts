@@ -1,9 +1,9 @@
+import type { PreparedManifest } from '../../provenance/export/prepared-manifest.ts'
 import type { VerificationFailure } from '../../provenance/findings.ts'
-import type { FileVerification } from './verify-file.ts'
 
 /** The verified input, as far as it limits the conclusion. */
 interface Verified {
-  manifest: FileVerification['manifest']
+  manifest: { prepared: PreparedManifest | undefined } | undefined
   isDocument: boolean
   records: number
   /** True if the given keys may be too old: something to verify has no known key. */

@@ -13,7 +13,7 @@ import {
 } from '../../provenance/index.ts'
 import { nodeCrypto } from '../../server/records/node-crypto.ts'
 import { fileProblem } from '../../server/startup-error.ts'
-import { counted } from '../counted.ts'
+import { counted } from '../output.ts'
 import { fetchInput, isUrl } from './fetch-input.ts'
 import { InconclusiveError } from './inconclusive-error.ts'
 

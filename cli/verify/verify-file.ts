@@ -9,13 +9,12 @@ import { nodeCrypto } from '../../server/records/node-crypto.ts'
 import { verifyCsvRows } from './csv-rows.ts'
 import { type CheckedCertificate, verifyDocument } from './document.ts'
 import { isUrl } from './fetch-input.ts'
-import { type FileFormat, formatOf } from './file-format.ts'
 import { InconclusiveError } from './inconclusive-error.ts'
 import { type FoundManifest, findManifest } from './manifest-file.ts'
 import { verifyParquetRows } from './parquet-rows.ts'
 import { isKeyUnknown, trustSummary } from './trust-summary.ts'
 import { readKeys, type Trust, trustOnFirstUse, trustPinned } from './trusted-keys.ts'
-import { DamagedFileError, Digest, documentBytesMax, VerifiedFile } from './verified-file.ts'
+import { DamagedFileError, Digest, documentBytesMax, type FileFormat, formatOf, VerifiedFile } from './verified-file.ts'
 
 export interface VerifyOptions {
   /** The path or URL of the manifest. */

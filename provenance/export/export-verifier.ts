@@ -12,7 +12,7 @@ import { checkManifest } from './manifest-check.ts'
 import { noProvenance, type ParsedRow, parseCanonical, parsedRecord, parseRow } from './parsed-row.ts'
 import type { PreparedManifest } from './prepared-manifest.ts'
 import type { SealCheck } from './sealed-rows.ts'
-import { UnplacedRows } from './unplaced-rows.ts'
+import { UnplacedRows } from './sealed-rows.ts'
 
 /** The scope and result of a verification. */
 export type VerificationReport = {

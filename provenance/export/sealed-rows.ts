@@ -7,7 +7,6 @@ import { sealNote } from '../log.ts'
 import { inclusionRoot } from '../merkle.ts'
 import { sealNoteText } from '../seal.ts'
 import { isSignedBy, type SyncAsyncTask, sha256Of } from '../sync-async-runner.ts'
-import type { UnplacedRows } from './unplaced-rows.ts'
 
 /** A row, and the leaf that its cosignature claims. */
 export type Claim = NamedRow & {
@@ -267,4 +266,28 @@ function isPathIn(levels: readonly (readonly Uint8Array[])[], leafIndex: number,
     index >>= 1
   }
   return at === cosign.length
+}
+
+/** Maximum number of stored lines: enough to distinguish damaged rows from missing ones if few are damaged. */
+const linesMax = 10_000
+
+/** Lines of failed rows whose leaf is unknown. A nearby leaf without a row may be theirs. */
+export class UnplacedRows {
+  readonly #lines = new Set<number>()
+
+  add(line: number): void {
+    if (this.#lines.size < linesMax) this.#lines.add(line)
+  }
+
+  /** Takes up to `count` lines within the range. Returns the number taken. */
+  take(fromLine: number, toLine: number, count: number): number {
+    let taken = 0
+    for (const line of this.#lines) {
+      if (taken === count) break
+      if (line < fromLine || line > toLine) continue
+      this.#lines.delete(line)
+      taken++
+    }
+    return taken
+  }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { counted } from '../../cli/counted.ts'
+import { counted } from '../../cli/output.ts'
 
 test('one is one, and all else is many', () => {
   expect([0, 1, 2, 1500].map((number) => counted(number, 'record'))).toEqual([
