@@ -105,6 +105,7 @@ const rules: Record<string, { folders: string[]; packages?: RegExp }> = {
       'server/config.ts',
       'server/startup-error.ts',
       'server/cached-fetch.ts',
+      'server/events.ts',
       'server/outbound/',
       'server/mail/',
       'server/storage/',
@@ -162,6 +163,57 @@ describe('import boundaries', () => {
     expect(imports.some((entry) => entry.typeOnly)).toBe(true)
     // This one is dynamic.
     expect(imports).toContainEqual({ file: 'cli/commands/serve.ts', target: 'server/main.ts', typeOnly: false })
+  })
+})
+
+/** A node of a syntax tree. */
+interface SyntaxNode {
+  type: string
+  start: number
+  end: number
+  [member: string]: unknown
+}
+
+const isNode = (value: unknown): value is SyntaxNode =>
+  typeof value === 'object' && value !== null && typeof (value as SyntaxNode).type === 'string'
+
+/** Returns the nodes directly inside another, without names of members, which refer to nothing. */
+function childrenOf(node: SyntaxNode): SyntaxNode[] {
+  const isName = (key: string) => (key === 'key' || key === 'property') && node.computed === false
+  return Object.entries(node).flatMap(([key, value]) => (isName(key) ? [] : [value].flat().filter(isNode)))
+}
+
+function identifiersIn(node: SyntaxNode): { name: string; start: number }[] {
+  const own = node.type === 'Identifier' ? [{ name: node.name as string, start: node.start }] : []
+  return [...own, ...childrenOf(node).flatMap(identifiersIn)]
+}
+
+/** Returns the names that the functions of a source use before the statement that declares them, even in closures. */
+function forwardReferences(source: string): string[] {
+  const functions = (node: SyntaxNode): SyntaxNode[] => [
+    ...(node.type === 'FunctionDeclaration' ? [node] : []),
+    ...childrenOf(node).flatMap(functions),
+  ]
+  return functions(parseSync('source.ts', source).program as unknown as SyntaxNode).flatMap((each) => {
+    const body = each.body as SyntaxNode & { body: SyntaxNode[] }
+    return body.body.flatMap((statement) => {
+      if (statement.type !== 'VariableDeclaration') return []
+      const declarations = statement.declarations as (SyntaxNode & { id: SyntaxNode })[]
+      const declared = new Set(declarations.flatMap(({ id }) => identifiersIn(id).map(({ name }) => name)))
+      const before = body.body.filter(({ start }) => start < statement.start)
+      return before.flatMap(identifiersIn).flatMap(({ name }) => (declared.has(name) ? [name] : []))
+    })
+  })
+}
+
+describe('wiring', () => {
+  test('createModules uses no module before it is created, not even in a closure', () => {
+    const late = 'function wire() { const one = make({ two: () => late.two }); const late = other(one) }'
+    expect(forwardReferences(late)).toEqual(['late'])
+    expect(forwardReferences('function wire() { const late = 1; use({ late }, late) }')).toEqual([])
+    const source = readFileSync(join(root, 'server/app.ts'), 'utf8')
+    expect(source).toContain('async function createModules(')
+    expect(forwardReferences(source)).toEqual([])
   })
 })
 

@@ -7,6 +7,7 @@ import { to as copyTo } from 'pg-copy-streams'
 import { recordTypes } from '../../contract/literals.ts'
 import { loadConfig } from '../../server/config.ts'
 import { openDatabase } from '../../server/db/open-database.ts'
+import { EventBus } from '../../server/events.ts'
 import { createMasterKeySecrets } from '../../server/modules/cmek/master-key-secrets.ts'
 import { createExportEncryption } from '../../server/modules/exports/export-encryption.ts'
 import { createExportWriter } from '../../server/modules/exports/files/export-writer.ts'
@@ -45,7 +46,7 @@ export interface Accomplishment {
 const database = await openDatabase(loadConfig(process.env), { purpose: 'command' })
 const clock = createRecordClock()
 const keys = createProvenanceKeys({ database, masterKey: database.masterKey })
-const logs = createTenantLogs({ database, keys, clock })
+const logs = createTenantLogs({ database, keys, clock, events: new EventBus() })
 const directory = await mkdtemp(join(tmpdir(), 'hub-bench-exports-'))
 const storage = openStorage({ storageUrl: `file://${directory}`, dataDir: directory })
 const pool = createVerificationPool()

@@ -67,7 +67,7 @@ describe('a directory that pushes', () => {
       subject: `connection:${state.connection_id}`,
       details: { kind: 'scim_idp', mode: 'push', group_archetype_map: [map('Analysts', 'analyst')] },
     })
-    const { scimConnections } = hub.modules.identity
+    const { connections: scimConnections } = hub.modules.scimAccess
     const acme = await hub.tenant('acme')
     expect(await scimConnections.admits(acme, token)).toMatchObject({ connectionId: state.connection_id, mode: 'push' })
     expect(await scimConnections.admits(acme, `${token}x`)).toBeUndefined()
@@ -207,11 +207,11 @@ describe('a directory that is read', () => {
   test('from push to pull the token of the Hub ends, and back there is another', async () => {
     const { bearer_token: token, connection_id } = (await configure('globex', { mode: 'push' })).body
     const globex = await hub.tenant('globex')
-    expect(await hub.modules.identity.scimConnections.admits(globex, token)).toBeDefined()
+    expect(await hub.modules.scimAccess.connections.admits(globex, token)).toBeDefined()
     const back = await configure('globex', pull())
     expect(back.body).toMatchObject({ connection_id, mode: 'pull' })
     expect(back.body).not.toHaveProperty('bearer_token')
-    expect(await hub.modules.identity.scimConnections.admits(globex, token)).toBeUndefined()
+    expect(await hub.modules.scimAccess.connections.admits(globex, token)).toBeUndefined()
     expect((await changes('globex')).slice(-2)).toMatchObject([
       { event_kind: 'tenant.config_changed', details: { before: { mode: 'pull' }, after: { mode: 'push' } } },
       { event_kind: 'tenant.config_changed', details: { before: { mode: 'push' }, after: { mode: 'pull' } } },

@@ -21,9 +21,9 @@ test('when the directory called last', async () => {
   const beganMs = Date.now()
   await lab.hub.call('cmode', 'POST', path, { body: { mode: 'push' } })
   const cmode = await lab.hub.tenant('cmode')
-  lab.hub.modules.identity.scimConnections.noteRequest(cmode)
-  lab.hub.modules.identity.scimConnections.noteRequest(cmode)
-  await lab.hub.modules.identity.settled()
+  lab.hub.modules.scimAccess.connections.noteRequest(cmode)
+  lab.hub.modules.scimAccess.connections.noteRequest(cmode)
+  await lab.hub.modules.scimAccess.connections.settled()
   const { last_request_at: at } = (await lab.hub.call('cmode', 'GET', path)).body
   expect(Date.parse(at)).toBeGreaterThanOrEqual(beganMs)
   const { lastSynced } = lab.hub.modules.roster.sync

@@ -42,7 +42,7 @@ test('ends the connection; people and archetypes stay; again it does nothing', a
 test('the token of a directory that pushes is good no longer', async () => {
   const { bearer_token: token } = (await lab.hub.call('acme', 'POST', path, { body: { mode: 'push' } })).body
   const acme = await lab.hub.tenant('acme')
-  expect(await lab.hub.modules.identity.scimConnections.admits(acme, token)).toBeDefined()
+  expect(await lab.hub.modules.scimAccess.connections.admits(acme, token)).toBeDefined()
   await remove()
-  expect(await lab.hub.modules.identity.scimConnections.admits(acme, token)).toBeUndefined()
+  expect(await lab.hub.modules.scimAccess.connections.admits(acme, token)).toBeUndefined()
 })

@@ -10,7 +10,7 @@ afterAll(() => lab.close())
 
 const rotate = (options = {}) => lab.hub.call('acme', 'POST', path, options)
 const admits = async (token: string) =>
-  (await lab.hub.modules.identity.scimConnections.admits(await lab.hub.tenant('acme'), token)) !== undefined
+  (await lab.hub.modules.scimAccess.connections.admits(await lab.hub.tenant('acme'), token)) !== undefined
 
 test('without SCIM there is no token, and a directory that is read gives its own', async () => {
   expect((await rotate()).status).toBe(404)

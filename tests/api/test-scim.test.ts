@@ -80,8 +80,8 @@ test('with push: the token, what to enter, and whether the directory has called'
       { name: 'last_request', ok: false, detail: expect.stringContaining('has not called yet') },
     ],
   })
-  lab.hub.modules.identity.scimConnections.noteRequest(await lab.hub.tenant('globex'))
-  await lab.hub.modules.identity.settled()
+  lab.hub.modules.scimAccess.connections.noteRequest(await lab.hub.tenant('globex'))
+  await lab.hub.modules.scimAccess.connections.settled()
   const after = await trial('globex')
   expect([after.body.ok, after.body.steps[2].detail]).toEqual([true, expect.stringContaining('called last at')])
   expect(after.text).not.toContain(token)

@@ -47,7 +47,7 @@ test('an edited record fails, and is reported', async () => {
   const answer = await verify(edited)
   expect(answer.status).toBe(200)
   expect(answer.body).toMatchObject({ verified: false, checks: { provenance_hash_matches: false } })
-  await hub.modules.hub.settled()
+  await hub.modules.verification.settled()
   const { records } = await query(hub, 'acme', '?event_kind=hub.tamper_detected')
   expect(records).toMatchObject([{ subject: `record:${edited}`, created_by: 'service:hub' }])
   expect((await query(hub, 'acme', `?record_id=${edited}&verify=true`)).verification_summary).toEqual({

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { EventBus } from '../../server/events.ts'
 import type { Tenant } from '../../server/http/caller.ts'
 import { createGovernanceLog } from '../../server/modules/governance/governance-log.ts'
 import { releaseAddresses } from '../../server/modules/roster/directory/people-store.ts'
@@ -337,7 +338,7 @@ describe('a row that was set back with the proof that it had', () => {
     await lab.connect('cmode', { allowed_email_domains: ['other.example'] })
     await setBack()
     expect((await sweep()).inconsistent).toBe(1)
-    const governance = createGovernanceLog(lab.hub.modules.recordStore.records)
+    const governance = createGovernanceLog({ ...lab.hub.modules.recordStore.records, events: new EventBus() })
     const event = { kind: 'tenant.config_changed', subject, actor: { operator: 'test' } } as const
     const details = { change: 'sso', before: null, after: null }
     await lab.hub.test.database.withTenant('cmode', (tx) => governance.append(tx, cmode, { ...event, details }))

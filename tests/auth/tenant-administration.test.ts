@@ -85,7 +85,7 @@ describe('a tenant', () => {
           counting(() => database.withRegistry(...given)),
       } as typeof database,
       masterKey: Buffer.alloc(32),
-      keyring: () => lab.modules.cmek.keyring,
+      keyring: lab.modules.customerKeys,
       keys: lab.modules.keys.provenance,
       governance: {
         append: async (tx, tenant, event) => {

@@ -34,7 +34,7 @@ export async function walkConnectors(hub: TestHub, tenant: 'acme' | 'globex'): P
       status = (await call('GET', `${distribution}/republishes/${job_id}`)).status
     }
     await call('GET', `${distribution}:republish`)
-    publisher.changed({ slug: tenant })
+    hub.modules.events.publish('skillsChanged', { tenantId: tenant })
     await hub.modules.distribution.settled()
     await call('DELETE', `${connectors}/${push.connector_id}`)
     // What happens only to publishes that take long, or are broken off.

@@ -6,7 +6,7 @@ const id = '019a2f64-51f0-7c4e-9f3b-0d5a6e1c2b3a'
 
 /** What exports read, by every member of a filter and from the middle of an entry on. */
 export async function walkExportFiles(hub: TestHub, tenant: 'acme' | 'globex'): Promise<void> {
-  const records = hub.modules.hub.sealedRecords
+  const records = hub.modules.recordStore.sealedRecords
   const times = { created_at__gte: '2020-01-01T00:00:00.000000Z', created_at__lt: '2999-01-01T00:00:00.000000Z' }
   const filters: RecordFilter[] = [
     {},

@@ -10,13 +10,13 @@ const syncs = '/api/v1/roster/scim-syncs'
 /** All that sends SQL about how a directory is connected, and read. The Hub must be let out to 127.0.0.1. */
 export async function walkScim(hub: TestHub, tenant: 'acme' | 'globex'): Promise<void> {
   const source = await startScimSource({ users: manyPeople(3) })
-  const { scimConnections } = hub.modules.identity
+  const { connections: scimConnections } = hub.modules.scimAccess
   const { sync } = hub.modules.roster
   try {
     await must(hub, tenant, 'POST', `${path}/configure`, { mode: 'push' })
     await must(hub, tenant, 'POST', `${path}:rotate-token`)
     scimConnections.noteRequest(await hub.tenant(tenant))
-    await hub.modules.identity.settled()
+    await hub.modules.scimAccess.connections.settled()
     await scimConnections.admits(await hub.tenant(tenant), 'some token')
     await run(hub, tenant)
     const pull = { mode: 'pull', base_url: source.baseUrl, bearer_token: source.token }

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import { EventBus } from '../../server/events.ts'
 import { createMasterKeySecrets } from '../../server/modules/cmek/master-key-secrets.ts'
 import type { ExportQuota } from '../../server/modules/exports/export-quota.ts'
 import { createExportsModule } from '../../server/modules/exports/exports-module.ts'
@@ -81,12 +82,13 @@ export async function startExportJobsLab(
         ownQuota: modules.tenants.exportQuota,
         quota: options.quota ?? { exportsPerDay: 1000, bytesKept: 10_000_000_000 },
         clock: modules.recordStore.clock,
-        governance: createGovernanceLog(modules.recordStore.records),
+        governance: createGovernanceLog({ ...modules.recordStore.records, events: new EventBus() }),
         keys: modules.keys.provenance,
         logs: modules.log.logs,
-        records: modules.hub.sealedRecords,
-        verification: modules.hub.verification,
+        records: modules.recordStore.sealedRecords,
+        verification: modules.verification.stored,
         directory: modules.tenants.directory,
+        events: new EventBus(),
         writer,
       })
     },

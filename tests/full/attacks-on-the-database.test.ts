@@ -103,8 +103,8 @@ const finds: Record<Detector, (scene: Scene) => Promise<boolean>> = {
       storage: modules.storage,
       logs: modules.log.logs,
       keys: modules.keys.provenance,
-      records: modules.hub.sealedRecords,
-      verification: modules.hub.verification,
+      records: modules.recordStore.sealedRecords,
+      verification: modules.verification.stored,
       clock: modules.recordStore.clock,
     })
     const order: ExportOrder = {

@@ -189,7 +189,7 @@ async function erase(recordId: string, subjects: readonly Subject[], erased: Set
     event_id: recordId,
   }
   await lab.hub.test.database.withTenant('acme', async (tx) => {
-    for (const { forget } of lab.hub.modules.webhooks.erasure) await forget(tx, [{ ...record, record_id: recordId }])
+    await lab.hub.modules.webhooks.forgetRecords(tx, [{ ...record, record_id: recordId }])
   })
   erased.add(recordId)
   // It may have been in the outbox yet.

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { operations } from '../../contract/operations.ts'
+import { EventBus } from '../../server/events.ts'
 import { createGovernanceLog } from '../../server/modules/governance/governance-log.ts'
 import { createServiceEvents } from '../../server/modules/governance/service-events.ts'
 import type { GovernanceEventRecord } from '../auth/auth-lab.ts'
@@ -98,7 +99,7 @@ describe('what an operator does on the command line', () => {
       async () => {
         const { database } = lab.hub.test
         const { directory } = lab.hub.modules.tenants
-        const governance = createGovernanceLog(lab.hub.modules.recordStore.records)
+        const governance = createGovernanceLog({ ...lab.hub.modules.recordStore.records, events: new EventBus() })
         const events = createServiceEvents({ database, directory, governance })
         await events.tell({ subject: 'key:k', details: { change: 'token_key' }, actor: operator })
         return 'globex'

@@ -3,6 +3,7 @@ import type pg from 'pg'
 import { expect, vi } from 'vitest'
 import type { RecordType } from '../../contract/literals.ts'
 import type { JsonValue } from '../../provenance/json.ts'
+import { EventBus } from '../../server/events.ts'
 import type { Tenant } from '../../server/http/caller.ts'
 import type { CheckpointStore } from '../../server/modules/log/checkpoint-sinks/checkpoint-store.ts'
 import { openCheckpointStore } from '../../server/modules/log/checkpoint-sinks/checkpoint-store.ts'
@@ -157,15 +158,17 @@ export async function keepCheckpoints(hub: TestHub, scenes: Iterable<Pick<Scene,
 
 /** What another process has of the checkpoints: the same files, and a keeper, which looks at these tenants only. */
 export function checkpointsOfAnotherProcess(hub: TestHub, slugs: readonly string[]): CheckpointStore {
-  const { checkpoints, tenants, log, hub: hubModule } = hub.modules
+  const { checkpoints, tenants, log } = hub.modules
   const directory = dirname(checkpoints.filesOf('any')[0]!)
+  const events = new EventBus()
+  events.on('checkpointMismatch', (mismatch) => hub.modules.events.publish('checkpointMismatch', mismatch))
   return openCheckpointStore({
     config: { checkpointSinks: [{ kind: 'file', directory }], environment: 'development' },
     database: hub.test.database,
     directory: { ...tenants.directory, slugs: async () => slugs },
-    logs: () => log.logs,
+    logs: log.logs,
+    events,
     log: { info() {}, warn() {}, error() {} },
-    disagreed: (tenant, found) => hubModule.logDisagreed(tenant, found),
   })
 }
 

@@ -1,6 +1,7 @@
 import { expect } from 'vitest'
 import type { RecordType } from '../../contract/literals.ts'
 import { type Scope, scopeNames } from '../../contract/scopes.ts'
+import { EventBus } from '../../server/events.ts'
 import type { Caller, Tenant } from '../../server/http/caller.ts'
 import { createErasure } from '../../server/modules/erasure/erasure-service.ts'
 import type { ErasureJournal } from '../../server/modules/erasure/erasure-types.ts'
@@ -64,9 +65,9 @@ export async function openRecordLab(options: RecordLabOptions = {}) {
 
   /** The services of a process: nothing is shared with another one but what is stored. */
   function openProcess(time?: TimeSource) {
-    const store = createRecordStore({ database, keys, clock: createRecordClock(time) })
+    const store = createRecordStore({ database, keys, clock: createRecordClock(time), events: new EventBus() })
     const { sealer, writer } = store.records
-    const governance = createGovernanceLog({ sealer, writer })
+    const governance = createGovernanceLog({ sealer, writer, events: new EventBus() })
     const now = options.now ? { now: options.now } : {}
     const tampering = createTamperReporter({ database, governance, check, log, ...now })
     const verification = createStoredVerification({ check, tampering })
@@ -120,7 +121,7 @@ export async function openRecordLab(options: RecordLabOptions = {}) {
       releases: createEventReleases(deps),
       retention: createRetention(deps),
       erasure: createErasure({
-        ...{ ...deps, erasureList, erasureParticipants: () => [] },
+        ...{ ...deps, erasureList, events: new EventBus() },
         overdue: createRetentionPurge(deps),
       }),
       relations: parsedRelations(createRecordRelations(deps)),

@@ -45,7 +45,7 @@ export function sweeperOf(hub: TestHub, { plan = {}, before = () => {}, tenants,
   const note = (_: object, message: string) => void lines.push(message)
   const log = { info: note, warn: note, error: note }
   const { modules } = hub
-  const { verifiedEvents } = modules.hub
+  const { verifiedEvents } = modules.verification
   const governance = {
     append: () => Promise.reject(new Error('no finding was expected')),
     appendAll: () => Promise.reject(new Error('no finding was expected')),
@@ -57,12 +57,12 @@ export function sweeperOf(hub: TestHub, { plan = {}, before = () => {}, tenants,
       logs: modules.log.logs,
       keys: modules.keys.provenance,
       records: sealedRecords,
-      verification: modules.hub.verification,
+      verification: modules.verification.stored,
       verifiedEvents,
       erasedContents: createErasedContentCheck(verifiedEvents),
       holdEvents,
       retention: createRetentionPolicy({ verifiedEvents }),
-      figures: () => ({ audit: modules.rollups.audit, prices: modules.telemetry.priceProof.read }),
+      figures: { audit: modules.rollups.audit, prices: modules.telemetry.priceProof.read },
       tampering: createTamperReporter({
         database,
         governance,

@@ -2,6 +2,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 import { afterEach, expect, test, vi } from 'vitest'
+import { EventBus } from '../../server/events.ts'
 import type { Tenant } from '../../server/http/caller.ts'
 import {
   CheckpointPublisher,
@@ -55,13 +56,15 @@ function startKeeper(
   } = {},
 ) {
   const log = { info: vi.fn(), warn: vi.fn(), error: vi.fn() }
-  const disagreed = vi.fn()
+  const mismatch = vi.fn()
+  const events = new EventBus()
+  events.on('checkpointMismatch', mismatch)
   const continues = options.continues ?? (async () => true)
   const keeper = new CheckpointPublisher({
     sinks,
     log,
     continues,
-    disagreed,
+    events,
     times: { ...quick, ...options.times },
     storedHeads: async function* () {
       yield* options.stored?.() ?? []
@@ -69,7 +72,7 @@ function startKeeper(
   })
   cleanups.push(() => keeper.stop())
   keeper.start()
-  return { keeper, log, disagreed }
+  return { keeper, log, mismatch }
 }
 
 test('of many states in quick succession the first and the last of each log are kept', async () => {
@@ -129,11 +132,12 @@ test('a log that was set back is an error in the log, and is not tried for ever'
     looks += 1
     return [{ tenant: tenantOf(a), head: a.head(5) }]
   }
-  const { log, disagreed } = startKeeper([sink], { stored })
+  const { log, mismatch } = startKeeper([sink], { stored })
   await expect.poll(() => looks).toBeGreaterThan(3)
   expect(tries).toBe(1)
   expect(log.error.mock.calls[0]?.[1]).toContain('was restored to an earlier state')
-  expect(disagreed.mock.calls).toEqual([[tenantOf(a), { tree_size: 5, kept_tree_size: 8, place: 'memory' }]])
+  const found = { tree_size: 5, kept_tree_size: 8, place: 'memory' }
+  expect(mismatch.mock.calls).toEqual([[{ tenant: tenantOf(a), found }]])
 })
 
 test('states that others have signed are found by looking', async () => {
@@ -153,6 +157,7 @@ test('the empty log is not kept, and nothing is before the start or after the en
     sinks: [sink],
     log,
     continues,
+    events: new EventBus(),
     times: quick,
     storedHeads: async function* () {},
   })
@@ -194,7 +199,7 @@ test('a web address gets the line as JSON, and what it does not take with 2xx is
   cleanups.push(() => outbound.close())
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook?secret=s3cret`
   let isContinued = true
-  const { keeper, log, disagreed } = startKeeper([openCheckpointWebhook(url, outbound)], {
+  const { keeper, log, mismatch } = startKeeper([openCheckpointWebhook(url, outbound)], {
     continues: async () => isContinued,
   })
   keeper.headSigned(tenantOf(a), a.head(7))
@@ -206,7 +211,7 @@ test('a web address gets the line as JSON, and what it does not take with 2xx is
 
   isContinued = false
   keeper.headSigned(tenantOf(a), a.head(8))
-  await expect.poll(() => disagreed.mock.calls.length).toBe(1)
-  expect(disagreed.mock.calls[0]?.[1]).toMatchObject({ tree_size: 8, kept_tree_size: 7 })
+  await expect.poll(() => mismatch.mock.calls.length).toBe(1)
+  expect(mismatch.mock.calls[0]?.[0]).toMatchObject({ found: { tree_size: 8, kept_tree_size: 7 } })
   expect(received).toHaveLength(2)
 })

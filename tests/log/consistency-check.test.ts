@@ -35,7 +35,7 @@ async function grow(entries: number): Promise<StoredCheckpoint> {
 }
 
 const continues = (earlier: StoredCheckpoint, later: StoredCheckpoint) =>
-  createConsistencyCheck({ database: hub.test.database, logs: () => hub.modules.log.logs })(acme, earlier, later)
+  createConsistencyCheck({ database: hub.test.database, logs: hub.modules.log.logs })(acme, earlier, later)
 
 const findings = async () =>
   (

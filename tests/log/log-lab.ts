@@ -1,4 +1,4 @@
-import type { Tenant } from '../../server/http/caller.ts'
+import { EventBus } from '../../server/events.ts'
 import type { ProvenanceKeys } from '../../server/modules/keys/keys-types.ts'
 import type { LogHead } from '../../server/modules/log/log-types.ts'
 import { createTenantLogs } from '../../server/modules/log/tenant-logs.ts'
@@ -9,8 +9,9 @@ import type { TestDatabaseOptions } from '../support/database.ts'
 export async function openLogLab(options: TestDatabaseOptions = {}) {
   const lab = await openRecordLab(options)
   const heads: LogHead[] = []
-  const headSigned = (_tenant: Tenant, head: LogHead) => heads.push(head)
-  const openLogs = (keys: ProvenanceKeys = lab.keys) => createTenantLogs({ ...lab, keys, headSigned })
+  const events = new EventBus()
+  events.on('headSigned', ({ head }) => void heads.push(head))
+  const openLogs = (keys: ProvenanceKeys = lab.keys) => createTenantLogs({ ...lab, keys, events })
   return {
     ...lab,
     logs: openLogs(),

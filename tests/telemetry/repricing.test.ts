@@ -1,5 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { EventBus } from '../../server/events.ts'
 import type { Tenant } from '../../server/http/caller.ts'
 import { createGovernanceLog } from '../../server/modules/governance/governance-log.ts'
 import { repricingJob, repricingJobData } from '../../server/modules/telemetry/prices/repricing-job.ts'
@@ -59,7 +60,7 @@ interface Process {
 function openProcess({ rated = () => {}, nowMs, beforeEvent, errors = [] }: Process = {}) {
   const { database } = hub.test
   const { records } = hub.modules.recordStore
-  const log = createGovernanceLog(records)
+  const log = createGovernanceLog({ ...records, events: new EventBus() })
   return createRepricingRuns({
     ...{
       database,

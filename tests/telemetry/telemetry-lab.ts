@@ -1,4 +1,5 @@
 import type { SkillState } from '../../contract/literals.ts'
+import { EventBus } from '../../server/events.ts'
 import type { Tenant } from '../../server/http/caller.ts'
 import { createSkillRegistry } from '../../server/modules/entitlement/skill-registry.ts'
 import { createGovernanceLog } from '../../server/modules/governance/governance-log.ts'
@@ -27,7 +28,7 @@ const unusedOutbox: InvocationOutbox = {
 export async function openTelemetryLab() {
   const lab = await openRecordLab()
   const { database, records } = lab
-  const stored = createGovernanceLog(records)
+  const stored = createGovernanceLog({ ...records, events: new EventBus() })
 
   function openProcess(overrides: { governance?: GovernanceLog; nowMs?: () => number } = {}) {
     const { governance = stored, nowMs } = overrides
@@ -35,7 +36,7 @@ export async function openTelemetryLab() {
     const catalogues = createCatalogues({
       database,
       archetypes: { allIds: archetypeIds },
-      skills: createSkillRegistry({ catalogueChanged: () => {} }),
+      skills: createSkillRegistry({ events: new EventBus() }),
       ...(nowMs ? { nowMs } : {}),
     })
     const idempotency = createIdempotency({ database })

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../config.ts'
 import type { Database, DatabaseLog } from '../../db/database.ts'
+import type { EventBus } from '../../events.ts'
 import type { AccessControl, AccessRefusal, TokenClaims } from '../../http/caller.ts'
 import { cursorKeyPurpose } from '../../http/cursor.ts'
 import type { TenantChore } from '../../jobs/housekeeping.ts'
@@ -50,6 +51,7 @@ export interface AuthModuleDeps {
   keys: TokenKeys
   directory: TenantDirectory
   governance: GovernanceLog
+  events: EventBus
   refusals: RefusalLog
   revocations: Revocations
   users: SignInUsers
@@ -76,6 +78,7 @@ export function createAuthModule(deps: AuthModuleDeps): AuthModule {
     authenticate,
     accountName: async (tx, clientId) => (await readAccount(tx, clientId))?.name,
   })
+  deps.events.onInTransaction('userDeactivated', (tx, { userId }) => sessions.endAll(tx, userId))
   const linkRequests = createMagicLinkRequests(deps)
   const linkSignIn = createMagicLinkSignIn({ ...deps, sessions })
   const landing = createLanding(deps)

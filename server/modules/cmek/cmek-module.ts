@@ -4,11 +4,11 @@ import type { Database, DatabaseLog, TenantTx } from '../../db/database.ts'
 import type { ContentDestruction } from '../erasure/erasure-types.ts'
 import type { GovernanceLog } from '../governance/governance-types.ts'
 import { addCmekRoutes } from './cmek-routes.ts'
-import type { ContentKeyring, TenantSecrets } from './cmek-types.ts'
+import type { TenantSecrets } from './cmek-types.ts'
 import { type ContentKeys, createContentKeys } from './content-keys.ts'
 import { contentKeys } from './content-keys-store.ts'
 import { createTenantSecrets } from './customer-key-secrets.ts'
-import { createCustomerKeys } from './customer-keys-service.ts'
+import type { CustomerKeys } from './customer-keys-service.ts'
 import type { DestroyedKeysList } from './destroyed-keys-list.ts'
 import { type ContentsDestroyed, createKeyDestruction, type KeyDestruction } from './destruction-service.ts'
 import { activeOf } from './key-state.ts'
@@ -24,7 +24,6 @@ export interface ContentEncryption {
 }
 
 export interface CmekModule {
-  keyring: ContentKeyring
   destruction: KeyDestruction
   /** Returns the state of the key of a tenant in Mode B. */
   keyState(tx: TenantTx): Promise<'active' | 'missing' | 'destroyed'>
@@ -50,22 +49,21 @@ export function createCmekModule(
   deps: ContentEncryption & {
     database: Database
     governance: GovernanceLog
-    /** Returns the service once all modules exist. */
-    content: () => ContentDestruction
-    destroyed: ContentsDestroyed
+    customerKeys: CustomerKeys
+    content: ContentDestruction
+    /** Parts of other modules, in the order of their locks. */
+    destroyed: readonly ContentsDestroyed[]
     destroyedKeys: DestroyedKeysList
   },
 ): CmekModule {
-  const customerKeys = createCustomerKeys(deps)
   const destruction = createKeyDestruction(deps)
   return {
-    keyring: customerKeys,
     destruction,
     async keyState(tx) {
       const rows = await contentKeys(tx)
       if (activeOf(rows)) return 'active'
       return rows.length > 0 ? 'destroyed' : 'missing'
     },
-    routes: (app) => addCmekRoutes(app, { customerKeys, destruction }),
+    routes: (app) => addCmekRoutes(app, { customerKeys: deps.customerKeys, destruction }),
   }
 }

@@ -28,8 +28,8 @@ export interface Destroyed {
 
 /** Deletes temporary plaintext copies of content in other modules, inside the transaction. */
 export interface ContentsDestroyed {
-  /** Takes the locks that {@link forget} needs, before the locks of keys. */
-  lock(tx: TenantTx): Promise<void>
+  /** Takes the locks that {@link forget} needs before the locks of keys, if it needs any. */
+  lock?(tx: TenantTx): Promise<void>
   forget(tx: TenantTx, at: string): Promise<void>
 }
 
@@ -52,8 +52,8 @@ export function createKeyDestruction(deps: {
   governance: GovernanceLog
   providers: KeyProviders
   contentKeys: Pick<ContentKeys, 'changed'>
-  content: () => ContentDestruction
-  destroyed: ContentsDestroyed
+  content: ContentDestruction
+  destroyed: readonly ContentsDestroyed[]
   destroyedKeys: DestroyedKeysList
 }): KeyDestruction {
   const { database, governance, providers } = deps
@@ -74,8 +74,8 @@ export function createKeyDestruction(deps: {
         throw validationFailed([{ pointer: '/confirm', detail: `must be the slug of this tenant, ${tenant.slug}` }])
       }
       return database.withTenant(tenant.slug, async (tx) => {
-        await deps.content().lock(tx)
-        await deps.destroyed.lock(tx)
+        await deps.content.lock(tx)
+        for (const { lock } of deps.destroyed) await lock?.(tx)
         await takeContentKeysLock(tx)
         const rows = await contentKeys(tx)
         const ending = live(rows)
@@ -85,7 +85,7 @@ export function createKeyDestruction(deps: {
           await destroyOwnKeys(tenant.slug)
           return before
         }
-        await deps.content().requireAllowed(tx)
+        await deps.content.requireAllowed(tx)
         const now = formatTimestamp(Date.now())
         const key_ids = ending.map((row) => row.key_id)
         const { provider, key_ref } = ending.at(-1)!
@@ -96,7 +96,7 @@ export function createKeyDestruction(deps: {
           actor: caller,
         })
         await forgetContentKeys(tx, key_ids, { now, eventId })
-        await deps.destroyed.forget(tx, now)
+        for (const { forget } of deps.destroyed) await forget(tx, now)
         tx.afterCommit(() => deps.contentKeys.changed(tenant.slug))
         const kept = { tenant: tenant.slug, event_id: eventId, destroyed_at: now, reason, key_ids }
         await deps.destroyedKeys.keep(kept)
@@ -113,7 +113,7 @@ export function createKeyDestruction(deps: {
       const keptOf = (keyId: string) => kept.find((each) => each.key_ids.includes(keyId))
       if (kept.length === 0) return 0
       return database.withTenant(slug, async (tx) => {
-        await deps.destroyed.lock(tx)
+        for (const { lock } of deps.destroyed) await lock?.(tx)
         await takeContentKeysLock(tx)
         const back = live(await contentKeys(tx)).filter((row) => keptOf(row.key_id))
         const last = back.at(-1)
@@ -133,7 +133,7 @@ export function createKeyDestruction(deps: {
           actor,
         })
         await forgetContentKeys(tx, key_ids, { now, eventId })
-        await deps.destroyed.forget(tx, now)
+        for (const { forget } of deps.destroyed) await forget(tx, now)
         tx.afterCommit(() => deps.contentKeys.changed(slug))
         return key_ids.length
       })

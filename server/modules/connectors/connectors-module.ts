@@ -4,20 +4,18 @@ import { cursorKeyPurpose } from '../../http/cursor.ts'
 import type { Outbound } from '../../outbound/outbound.ts'
 import { deriveKey } from '../../secrets/encryption.ts'
 import { createUrlRedactor } from '../../secrets/redacted-url.ts'
-import type { TenantSecrets } from '../cmek/cmek-types.ts'
 import type { ConnectorTester, Deliveries } from '../distribution/distribution-types.ts'
 import type { GovernanceLog } from '../governance/governance-types.ts'
 import type { InboundSecrets } from '../inbound/inbound-types.ts'
-import { createCredentialVault } from './connector-credentials.ts'
+import type { CredentialVault } from './connector-credentials.ts'
 import { connectorOf } from './connector-response.ts'
 import { addConnectorRoutes } from './connectors-routes.ts'
 import { createConnectorAdministration } from './connectors-service.ts'
 import { allConnectors, connectorById } from './connectors-store.ts'
-import type { ConnectorCredentials, Connectors } from './connectors-types.ts'
+import type { Connectors } from './connectors-types.ts'
 
 export interface ConnectorsModule {
   connectors: Connectors
-  credentials: ConnectorCredentials
   routes(app: FastifyInstance): void
 }
 
@@ -26,16 +24,13 @@ export function createConnectorsModule(deps: {
   masterKey: Buffer
   governance: GovernanceLog
   outbound: Outbound
-  secrets: TenantSecrets
+  vault: CredentialVault
   inboundSecrets: InboundSecrets
-  /** Returns the distribution module, which depends on this one. */
-  distribution: () => { deliveries: Deliveries; tester: ConnectorTester }
+  deliveries: Deliveries
+  tester: ConnectorTester
 }): ConnectorsModule {
-  const vault = createCredentialVault(deps.secrets)
   const administration = createConnectorAdministration({
     ...deps,
-    vault,
-    deliveries: () => deps.distribution().deliveries,
     cursorKey: deriveKey(deps.masterKey, cursorKeyPurpose),
     describeUrl: createUrlRedactor(deps.masterKey),
   })
@@ -47,7 +42,6 @@ export function createConnectorsModule(deps: {
         return row === undefined || row.removed_at !== null ? undefined : connectorOf(row)
       },
     },
-    credentials: vault,
-    routes: (app) => addConnectorRoutes(app, administration, deps.distribution().tester),
+    routes: (app) => addConnectorRoutes(app, administration, deps.tester),
   }
 }

@@ -24,7 +24,7 @@ export function createConnectorAdministration(deps: {
   outbound: Outbound
   vault: CredentialVault
   inboundSecrets: InboundSecrets
-  deliveries: () => Deliveries
+  deliveries: Deliveries
   cursorKey: Buffer
   describeUrl: (tenantId: string, url: string) => RedactedUrl
 }): ConnectorAdministration {
@@ -54,7 +54,7 @@ export function createConnectorAdministration(deps: {
 
   async function shown(tx: TenantTx, tenant: Tenant, row: store.ConnectorWithHealth) {
     const { credentials } = (await vault.read(tx, tenant, row)) ?? noCredentials
-    const sent = deliveries().credentialsSent({ ...row, credentials })
+    const sent = deliveries.credentialsSent({ ...row, credentials })
     const names = Object.keys(credentials).sort()
     return toConnectorResponse(tenant, row, { names, unused: names.filter((name) => !sent.includes(name)) })
   }
@@ -75,7 +75,7 @@ export function createConnectorAdministration(deps: {
       created_by: caller.subject,
       updated_at: now,
     })
-    await deliveries().begin(tx, connectorId)
+    await deliveries.begin(tx, connectorId)
     await governance.append(tx, caller.tenant, {
       kind: 'connector.added',
       subject: `connector:${connectorId}`,
@@ -116,7 +116,7 @@ export function createConnectorAdministration(deps: {
       updated_at: formatTimestamp(Date.now()),
     })
     const otherReceiver = credentialsChanged || urlChanged
-    await deliveries().renew(tx, row.connector_id, { otherReceiver })
+    await deliveries.renew(tx, row.connector_id, { otherReceiver })
     await governance.append(tx, caller.tenant, {
       kind: 'tenant.config_changed',
       subject: `connector:${row.connector_id}`,
@@ -199,7 +199,7 @@ export function createConnectorAdministration(deps: {
         if (row.removed_at !== null) return { connector_id: connectorId, removed_at: row.removed_at }
         const now = formatTimestamp(Date.now())
         await store.setRemoved(tx, connectorId, now)
-        await deliveries().end(tx, connectorId)
+        await deliveries.end(tx, connectorId)
         await inboundSecrets.remove(tx, connectorId)
         await governance.append(tx, caller.tenant, {
           kind: 'tenant.config_changed',

@@ -29,8 +29,6 @@ export interface Connectors {
 
 /** Publishes skills to platforms. */
 export interface SkillPublisher {
-  /** Called after a commit that changed which skills are published or whom they are granted to. */
-  changed(tenant: Pick<Tenant, 'slug'>): void
   /** Publishes in the background, each connector at least every 30 seconds. */
   start(): void
   stop(): Promise<void>

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
 import type { Database, DatabaseLog } from '../../db/database.ts'
+import type { EventBus } from '../../events.ts'
 import type { Outbound } from '../../outbound/outbound.ts'
 import type { ConnectorCredentials, SkillPublisher } from '../connectors/connectors-types.ts'
 import type { SkillGrants } from '../entitlement/entitlement-types.ts'
@@ -31,6 +32,7 @@ export interface DistributionModule {
 export function createDistributionModule(deps: {
   database: Database
   governance: GovernanceLog
+  events: EventBus
   keys: ProvenanceKeys
   grants: Pick<SkillGrants, 'published'>
   credentials: ConnectorCredentials
@@ -54,6 +56,7 @@ export function createDistributionModule(deps: {
     log,
   })
   const notifier = createSkillChangeNotifier({ database, wake: (tenantId) => publisher.wake(tenantId), log })
+  deps.events.on('skillsChanged', ({ tenantId }) => notifier.changed(tenantId))
   const republishing = createRepublishing({ ...deps, ordered: (tenantId) => notifier.tell(tenantId) })
 
   const deliveries: Deliveries = {
@@ -78,7 +81,6 @@ export function createDistributionModule(deps: {
 
   return {
     publisher: {
-      changed: ({ slug }) => notifier.changed(slug),
       start: () => publisher.start(),
       stop: () => publisher.stop(),
     },

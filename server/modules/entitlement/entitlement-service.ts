@@ -2,10 +2,10 @@ import { DomainError, validationFailed } from '../../../contract/domain-error.ts
 import { patterns, type SkillState } from '../../../contract/literals.ts'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
 import type { Database, TenantTx } from '../../db/database.ts'
+import type { EventBus } from '../../events.ts'
 import type { Caller } from '../../http/caller.ts'
 import { openCursor, pageOf, signCursor } from '../../http/cursor.ts'
 import type { GovernanceLog } from '../governance/governance-types.ts'
-import type { CatalogueChanged } from '../tenants/tenants-types.ts'
 import {
   lockSkill,
   lockSkills,
@@ -17,7 +17,7 @@ import {
   type VersionRow,
   versionsOf,
 } from './entitlement-store.ts'
-import type { Skill, Skills, SkillsChanged } from './entitlement-types.ts'
+import type { Skill, Skills } from './entitlement-types.ts'
 
 const idPattern = new RegExp(patterns.identifier)
 
@@ -41,8 +41,7 @@ interface Deps {
   database: Database
   governance: GovernanceLog
   cursorKey: Buffer
-  catalogueChanged: CatalogueChanged
-  skillsChanged: SkillsChanged
+  events: EventBus
 }
 
 export function createSkills(deps: Deps): Skills {
@@ -98,8 +97,8 @@ async function transition(
     actor: caller,
   })
   tx.afterCommit(() => {
-    deps.catalogueChanged(caller.tenant.slug)
-    deps.skillsChanged(caller.tenant)
+    deps.events.publish('catalogueChanged', { tenantId: tx.tenantId })
+    deps.events.publish('skillsChanged', { tenantId: tx.tenantId })
   })
   return skillFrom(tx, { ...before, state, updated_at: now })
 }

@@ -2,7 +2,6 @@ import type { Static } from 'typebox'
 import type { SkillState } from '../../../contract/literals.ts'
 import type { TenantTx } from '../../db/database.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
-import type { Actor } from '../governance/governance-types.ts'
 import type { SkillList, SkillSchema } from './entitlement-schemas.ts'
 
 /** A version of a skill that a `skill_definition` record registers. */
@@ -42,17 +41,6 @@ export interface Skills {
    */
   transition(caller: Caller, skillId: string, state: SkillState): Promise<Skill>
 }
-
-/** Called after a commit that changed which skills are published or whom they are granted to. */
-export type SkillsChanged = (tenant: Pick<Tenant, 'slug'>) => void
-
-/** Revokes the grants of archetypes that leave the bundle, inside the transaction that removes them, with one event. */
-export type ArchetypesRemoved = (
-  tx: TenantTx,
-  tenant: Tenant,
-  archetypeIds: readonly string[],
-  actor: Actor,
-) => Promise<void>
 
 /** A published skill in the form that connectors distribute. */
 export interface EntitledSkill {

@@ -1,10 +1,10 @@
 import { DomainError } from '../../../contract/domain-error.ts'
-import type { CatalogueChanged } from '../tenants/tenants-types.ts'
+import type { EventBus } from '../../events.ts'
 import { ensureSkill, insertVersion, lockSkills, skillState, skillStates } from './entitlement-store.ts'
 import type { SkillRegistry } from './entitlement-types.ts'
 
 /** Creates the registry. It does not depend on governance, so the writer of governance events can depend on it. */
-export function createSkillRegistry(deps: { catalogueChanged: CatalogueChanged }): SkillRegistry {
+export function createSkillRegistry(deps: { events: EventBus }): SkillRegistry {
   return {
     async register(tx, skill) {
       await lockSkills(tx)
@@ -16,7 +16,7 @@ export function createSkillRegistry(deps: { catalogueChanged: CatalogueChanged }
           { errors: [{ pointer: '/skill_version', detail: 'is registered already' }] },
         )
       }
-      tx.afterCommit(() => deps.catalogueChanged(tx.tenantId))
+      tx.afterCommit(() => deps.events.publish('catalogueChanged', { tenantId: tx.tenantId }))
     },
     stateOf: skillState,
     allStates: skillStates,

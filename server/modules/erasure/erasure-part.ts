@@ -2,6 +2,7 @@ import { recordHash } from '../../../provenance/index.ts'
 import { isLeafOf } from '../../../provenance/seal.ts'
 import type { DatabaseLog, TenantTx } from '../../db/database.ts'
 import { isErased } from '../../db/record-encryption.ts'
+import type { EventBus } from '../../events.ts'
 import type { Tenant } from '../../http/caller.ts'
 import { nextTimePoint } from '../../records/monotonic-timestamp.ts'
 import { nodeCrypto } from '../../records/node-crypto.ts'
@@ -24,7 +25,7 @@ import {
   lockPurged,
   type PurgedState,
 } from './erasure-store.ts'
-import type { ErasedRecord, ErasureJournal, ErasureParticipant, KeptErasure } from './erasure-types.ts'
+import type { ErasedRecord, ErasureJournal, KeptErasure } from './erasure-types.ts'
 
 /** A record that may be erased. */
 export interface ErasureOrder {
@@ -60,7 +61,7 @@ export function createErasurePart(deps: {
   governance: GovernanceLog
   holds: HoldCheck
   erasureList: ErasureJournal
-  erasureParticipants: () => readonly ErasureParticipant[]
+  events: EventBus
   log: Pick<DatabaseLog, 'error'>
 }): ErasurePart {
   const { clock, governance, holds, erasureList, log } = deps
@@ -156,7 +157,7 @@ export function createErasurePart(deps: {
         })),
       )
       const erased = going.map((one, at) => erasedRecordOf(one, erasedAt, events[at]!.recordId))
-      for (const participant of deps.erasureParticipants()) await participant.forget(tx, erased)
+      await deps.events.publishInTransaction(tx, 'recordsErased', { records: erased })
       const ids = erased.map((record) => record.record_id)
       if ((await eraseRecords(tx, ids)) !== ids.length) throw new Error('a locked record was deleted meanwhile')
       // Last, and before the commit: an entry that the journal lists twice is erased once.
@@ -230,7 +231,7 @@ function detailsOf({ record, purge, erasedBefore, asOf }: Erasable, erasedAt: st
   }
 }
 
-/** Returns the form for erasure participants. A record that existed again may have been copied until now. */
+/** Returns the record as subscribers of its erasure receive it. A record that existed again may have been copied until now. */
 function erasedRecordOf({ record, purge, erasedBefore }: Erasable, erasedAt: string, event_id: string): ErasedRecord {
   const { record_id, record_type, user_id, canonical } = record
   const purged_at = erasedBefore ? erasedAt : purge.purged_at

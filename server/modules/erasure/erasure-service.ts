@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { DomainError } from '../../../contract/domain-error.ts'
 import type { Database, DatabaseLog } from '../../db/database.ts'
+import type { EventBus } from '../../events.ts'
 import type { Tenant } from '../../http/caller.ts'
 import type { RecordClock } from '../../records/record-clock.ts'
 import type { GovernanceLog } from '../governance/governance-types.ts'
@@ -9,7 +10,7 @@ import type { RetentionPurge } from '../retention/retention-types.ts'
 import type { StoredVerification } from '../verification/verification-types.ts'
 import { createErasurePart, type ErasureOrder } from './erasure-part.ts'
 import { type DueRecord, findDue, findStored } from './erasure-store.ts'
-import type { Erased, Erasure, ErasureJournal, ErasureParticipant, KeptErasure } from './erasure-types.ts'
+import type { Erased, Erasure, ErasureJournal, KeptErasure } from './erasure-types.ts'
 import { createPurgeVerifier } from './purge-verifier.ts'
 
 /** Limits one transaction, so that it ends soon. */
@@ -31,7 +32,7 @@ export function createErasure(deps: {
   overdue: RetentionPurge
   verification: StoredVerification
   erasureList: ErasureJournal
-  erasureParticipants: () => readonly ErasureParticipant[]
+  events: EventBus
   log: DatabaseLog
 }): Erasure {
   const { database, clock, log } = deps

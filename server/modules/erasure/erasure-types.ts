@@ -14,16 +14,6 @@ export interface ErasedRecord {
   event_id: string
 }
 
-/**
- * Deletes copies and aggregates of records, in the transaction that erases them and before their rows are deleted. No
- * trace by which a record, or the person in it, could be identified may remain.
- */
-export interface ErasureParticipant {
-  /** The name for messages and the log. */
-  readonly name: string
-  forget(tx: TenantTx, records: readonly ErasedRecord[]): Promise<void>
-}
-
 /** An erasure in the journal outside of the database, repeated after a backup is restored. */
 export interface KeptErasure {
   tenant: string

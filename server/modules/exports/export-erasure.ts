@@ -1,4 +1,5 @@
-import type { ErasedRecord, ErasureParticipant } from '../erasure/erasure-types.ts'
+import type { TenantTx } from '../../db/database.ts'
+import type { ErasedRecord } from '../erasure/erasure-types.ts'
 import type { ExportExpiry } from './exports-types.ts'
 
 interface Life {
@@ -7,13 +8,18 @@ interface Life {
 }
 
 /** Expires the exports that may contain an erased record, because they were made during its life. */
-export function createExportErasure(expiry: ExportExpiry): ErasureParticipant {
-  return {
-    name: 'exports',
-    async forget(tx, records) {
-      for (const life of together(records.map(lifeOf))) await expiry.expireHolding(tx, life)
-    },
-  }
+export async function forgetInExports(
+  tx: TenantTx,
+  expiry: ExportExpiry,
+  records: readonly ErasedRecord[],
+): Promise<void> {
+  for (const life of together(records.map(lifeOf))) await expiry.expireHolding(tx, life)
+}
+
+/** Expires every export of a tenant whose key is destroyed. */
+export async function forgetAllExports(tx: TenantTx, expiry: ExportExpiry, at: string): Promise<void> {
+  const always = { createdAt: beforeAll, purgedAt: at }
+  await expiry.expireHolding(tx, always, 'The key of the tenant was destroyed, and its content with it.')
 }
 
 const beforeAll = '0001-01-01T00:00:00.000000Z'

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { Database, DatabaseLog, TenantTx } from '../../db/database.ts'
+import type { EventBus } from '../../events.ts'
 import { cursorKeyPurpose } from '../../http/cursor.ts'
 import type { TenantChore } from '../../jobs/housekeeping.ts'
 import type { JobSender } from '../../jobs/job-sender.ts'
@@ -20,6 +21,7 @@ import { createDownloads } from './download-service.ts'
 import { createDownloadUrls } from './download-url.ts'
 import { createExportCleanup } from './export-cleanup.ts'
 import { createExportEncryption } from './export-encryption.ts'
+import { forgetAllExports, forgetInExports } from './export-erasure.ts'
 import { createExportFigures, type ExportFigures } from './export-figures.ts'
 import { createExportFileStore } from './export-file-store.ts'
 import { createExportQuotas, type ExportQuota } from './export-quota.ts'
@@ -31,6 +33,8 @@ import { createExportWriter } from './files/export-writer.ts'
 
 export interface ExportsModule {
   expiry: ExportExpiry
+  /** Expires all exports of a tenant together with its key. */
+  keyDestruction: { forget(tx: TenantTx, at: string): Promise<void> }
   routes(app: FastifyInstance): void
   jobs: readonly JobDefinition[]
   chores: readonly TenantChore[]
@@ -59,6 +63,7 @@ export function createExportsModule(deps: {
   governance: GovernanceLog
   refusals: Pick<RefusalLog, 'note'>
   directory: TenantDirectory
+  events: EventBus
   jobSender: Pick<JobSender, 'send'>
   log: DatabaseLog
   /** Replaces the writer in tests. */
@@ -84,8 +89,12 @@ export function createExportsModule(deps: {
     stopAttempt: (jobId) => runs.stopAttempt(jobId),
   })
   const downloads = createDownloads({ ...deps, encryption, writer, urls })
+  const { expiry, chores } = createExportCleanup({ ...deps, files })
+  deps.events.onInTransaction('recordsErased', (tx, { records }) => forgetInExports(tx, expiry, records))
   return {
-    ...createExportCleanup({ ...deps, files }),
+    expiry,
+    keyDestruction: { forget: (tx, at) => forgetAllExports(tx, expiry, at) },
+    chores,
     routes: (app) => {
       addExportsRoutes(app, exports)
       addDownloadRoutes(app, downloads)

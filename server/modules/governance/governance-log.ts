@@ -1,7 +1,7 @@
 import type { JsonValue } from '../../../provenance/json.ts'
+import type { EventBus } from '../../events.ts'
 import type { RecordWriter } from '../records/records-types.ts'
 import type { RecordDraft, RecordSealer } from '../sealing/sealing-types.ts'
-import type { GovernanceOutbox } from '../webhooks/webhooks-types.ts'
 import type { Actor, ClientEvents, GovernanceEvent, GovernanceLog } from './governance-types.ts'
 
 /** The `created_by` of every record that the service writes itself. */
@@ -11,19 +11,20 @@ const serviceSubject = 'service:hub'
 export function createGovernanceLog(deps: {
   sealer: RecordSealer
   writer: RecordWriter
-  /** Puts written events into the webhook outbox. */
-  outbox?: GovernanceOutbox
+  events: EventBus
 }): GovernanceLog & ClientEvents {
-  const { sealer, writer, outbox } = deps
+  const { sealer, writer } = deps
+  const publish: ClientEvents['written'] = (tx, tenant, ...events) =>
+    deps.events.publishInTransaction(tx, 'governanceWritten', { tenant, events })
   const appendAll: GovernanceLog['appendAll'] = async (tx, tenant, events) => {
     if (events.length === 0) return []
     const drafts = events.map(draftOf)
     const batch = await sealer.seal(tenant, drafts, tx)
     await writer.insert(tx, batch)
-    await outbox?.written(
+    await publish(
       tx,
       tenant,
-      batch.records.map((record, at) => ({
+      ...batch.records.map((record, at) => ({
         ...record,
         kind: events[at]!.kind,
         subject: events[at]!.subject,
@@ -35,7 +36,7 @@ export function createGovernanceLog(deps: {
   return {
     append: async (tx, tenant, event) => (await appendAll(tx, tenant, [event]))[0]!,
     appendAll,
-    written: async (tx, tenant, event) => outbox?.written(tx, tenant, [event]),
+    written: publish,
   }
 }
 

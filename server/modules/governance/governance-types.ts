@@ -1,8 +1,7 @@
 import type { GovernanceKind } from '../../../contract/governance-kinds.ts'
-import type { JsonValue } from '../../../provenance/json.ts'
+import type { JsonObject, JsonValue } from '../../../provenance/json.ts'
 import type { TenantTx } from '../../db/database.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
-import type { WrittenEvent } from '../webhooks/webhooks-types.ts'
 
 /** Identifies who caused an event: a caller, an operator of the Hub, or a background service. */
 export type Actor =
@@ -28,9 +27,20 @@ export interface GovernanceLog {
   appendAll(tx: TenantTx, tenant: Tenant, events: readonly GovernanceEvent[]): Promise<{ recordId: string }[]>
 }
 
+/** A governance event that was just written by the service, or by a client (`custom.*`). */
+export interface WrittenEvent {
+  recordId: string
+  createdAt: string
+  createdBy: string
+  provenanceHash: string
+  kind: string
+  subject: string | undefined
+  details: JsonObject | undefined
+}
+
 export interface ClientEvents {
-  /** Publishes an event that a client has just written (`custom.*`), like the service's own events. */
-  written(tx: TenantTx, tenant: Tenant, event: WrittenEvent): Promise<void>
+  /** Publishes events that a client has just written (`custom.*`), like the service's own events. */
+  written(tx: TenantTx, tenant: Tenant, ...events: readonly WrittenEvent[]): Promise<void>
 }
 
 /** Describes a refused sign-in or access. */

@@ -5,11 +5,16 @@ import type { TenantSecrets } from '../cmek/cmek-types.ts'
 import type { GovernanceLog } from '../governance/governance-types.ts'
 import type { InboundSecrets } from '../inbound/inbound-types.ts'
 import type { ArchetypeBundle } from '../roster/roster-types.ts'
-import type { RosterUpkeep, ScimConnections } from '../roster/sync/sync-types.ts'
+import type { RosterUpkeep } from '../roster/sync/sync-types.ts'
 import { createConnectionSecrets } from './connection-secrets.ts'
 import type { IdentityProviders, SsoHealthReader } from './identity-types.ts'
 import { createProviderDirectory } from './provider-directory.ts'
-import { createScimConnections, createScimTokens } from './scim/scim-connections.ts'
+import {
+  createScimConnections,
+  createScimTokens,
+  type ScimConnectionCache,
+  type ScimTokens,
+} from './scim/scim-connections.ts'
 import { addScimRoutes } from './scim/scim-routes.ts'
 import { ScimService } from './scim/scim-service.ts'
 import { createScimSources } from './scim/scim-source.ts'
@@ -20,16 +25,35 @@ import { addSsoRoutes } from './sso-routes.ts'
 import { createSsoService } from './sso-service.ts'
 import { createSsoTester } from './sso-tester.ts'
 
+/** Provides access to tenants' directories, which the roster needs before the identity module is created. */
+export interface ScimAccess {
+  tokens: ScimTokens
+  connections: ScimConnectionCache
+  sources: ScimSources
+}
+
 export interface IdentityModule {
   providers: IdentityProviders
   ssoHealth: SsoHealthReader
-  scimConnections: ScimConnections
-  scimSources: ScimSources
   /** Returns the archetypes that the tenant's group mapping names but its bundle lacks. */
   unknownArchetypes(tx: TenantTx): Promise<string[]>
   routes(app: FastifyInstance): void
-  /** Waits for background writes. Call it before the database closes. */
-  settled(): Promise<void>
+}
+
+export function createScimAccess(deps: {
+  database: Database
+  masterKey: Buffer
+  secrets: TenantSecrets
+  /** The outbound client for directories, whose responses may be larger and slower. */
+  directoryOutbound: Outbound
+  log: DatabaseLog
+}): ScimAccess {
+  const tokens = createScimTokens(deps.masterKey)
+  return {
+    tokens,
+    connections: createScimConnections({ ...deps, tokens }),
+    sources: createScimSources(deps.directoryOutbound),
+  }
 }
 
 export function createIdentityModule(deps: {
@@ -37,23 +61,20 @@ export function createIdentityModule(deps: {
   masterKey: Buffer
   governance: GovernanceLog
   outbound: Outbound
-  /** The outbound client for directories, whose responses may be larger and slower. */
-  directoryOutbound: Outbound
-  tenantSecrets: TenantSecrets
+  scim: ScimAccess
+  secrets: TenantSecrets
   inboundSecrets: InboundSecrets
   archetypes: ArchetypeBundle
-  upkeep: () => RosterUpkeep
+  upkeep: RosterUpkeep
   log: DatabaseLog
 }): IdentityModule {
   const secrets = createConnectionSecrets(deps.masterKey)
   const sso = createSsoService({ ...deps, secrets })
-  const tokens = createScimTokens(deps.masterKey)
-  const connections = createScimConnections({ ...deps, secrets: deps.tenantSecrets, tokens })
+  const { connections, tokens } = deps.scim
   // Configuring or testing a connection is interactive, so these requests use the short limits.
   const askingSources = createScimSources(deps.outbound)
   const scim = new ScimService({
     ...deps,
-    secrets: deps.tenantSecrets,
     tokens,
     connections,
     sources: askingSources,
@@ -61,13 +82,10 @@ export function createIdentityModule(deps: {
   return {
     providers: createProviderDirectory({ ...deps, secrets }),
     ssoHealth: createSsoHealth(deps),
-    scimConnections: connections,
-    scimSources: createScimSources(deps.directoryOutbound),
     unknownArchetypes: (tx) => scim.unknownArchetypes(tx),
     routes: (app) => {
       addSsoRoutes(app, sso, createSsoTester({ ...deps, secrets }))
       addScimRoutes(app, scim, createScimTester({ ...deps, connections, sources: askingSources }))
     },
-    settled: () => connections.settled(),
   }
 }

@@ -31,8 +31,7 @@ export interface SweepDeps {
   erasedContents: ErasedContentCheck
   holdEvents: HoldEvents
   retention: RetentionPolicy
-  /** Known after all modules are created. */
-  figures: () => SweptFigures
+  figures: SweptFigures
   log: DatabaseLog
 }
 
@@ -104,7 +103,7 @@ export function createSweepSteps(deps: SweepDeps): SweepSteps {
   }
 
   async function checkPrices(tenant: Tenant): Promise<Finding[]> {
-    const { prices } = deps.figures()
+    const { prices } = deps.figures
     const { isProven, eventId = null } = await deps.database.withTenant(tenant.slug, prices, { readOnly: true })
     return isProven
       ? []
@@ -175,7 +174,7 @@ export function createSweepSteps(deps: SweepDeps): SweepSteps {
       }
     },
     figures(tenant, range) {
-      const audit = deps.figures().audit(tenant, range)
+      const audit = deps.figures.audit(tenant, range)
       let isBegun = false
       return async () => {
         const prices = isBegun ? [] : await checkPrices(tenant)

@@ -24,7 +24,7 @@ export interface LogFeed {
 export function createLogFeed(deps: {
   database: Database
   logs: TenantLogs
-  records: () => LogEntryRecords
+  records: LogEntryRecords
   clock: RecordClock
   cursorKey: Buffer
 }): LogFeed {
@@ -44,7 +44,7 @@ export function createLogFeed(deps: {
           const after = typeof begin === 'number' ? begin : await positionOfRecord(tx, viewer, begin.recordId)
           if (after > end) throw beyondTheLog(query, end)
           const { places, at } = await look(tx, viewer, { after, end, limit: query.limit ?? pageSizeDefault })
-          const answers = await records().answers(tx, places, viewer)
+          const answers = await records.answers(tx, places, viewer)
           const items = places.map((place) => itemText(place, answers.get(place.recordId)))
           const next = at < end ? JSON.stringify(signCursor(cursorKey, binding, at)) : 'null'
           return `{"items":[${items.join(',')}],"next_cursor":${next},"last_position":${at}}`
@@ -55,7 +55,7 @@ export function createLogFeed(deps: {
   }
 
   async function positionOfRecord(tx: TenantTx, viewer: Viewer, recordId: string): Promise<number> {
-    const place = await records().sealPlaceOf(tx, recordId, viewer)
+    const place = await records.sealPlaceOf(tx, recordId, viewer)
     const entry = place && (await logs.entryOf(tx, place.sealId))
     if (place === undefined || entry === undefined) {
       const detail = 'names no record in the log of this tenant that the token may read'
@@ -80,7 +80,7 @@ export function createLogFeed(deps: {
       count = Math.min(2 * count, entriesAtOnce.most, entriesPerCallMax - looked)
     ) {
       const entries = await logs.entries(tx, Math.floor(at / sealSizeMax), count)
-      for (const place of await records().places(tx, entries, viewer)) {
+      for (const place of await records.places(tx, entries, viewer)) {
         if (positionAt(place) <= at) continue
         bytes += place.bytes
         const isFull = places.length === page.limit || (bytes > recordsAnswerBytesMax && places.length > 0)

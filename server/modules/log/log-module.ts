@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { Database, DatabaseLog } from '../../db/database.ts'
+import type { EventBus } from '../../events.ts'
 import type { Tenant } from '../../http/caller.ts'
 import { cursorKeyPurpose } from '../../http/cursor.ts'
 import type { RecordClock } from '../../records/record-clock.ts'
@@ -12,15 +13,13 @@ import { Integrator } from './integrator.ts'
 import { createLogFeed } from './log-feed.ts'
 import { createLogProofs } from './log-proofs.ts'
 import { addLogRoutes } from './log-routes.ts'
-import type { LogHead, TenantLogs } from './log-types.ts'
+import type { TenantLogs } from './log-types.ts'
 import { createTenantLogs } from './tenant-logs.ts'
 
 export interface LogModule {
   logs: TenantLogs
   /** Integrates arrivals. Returns the number of seals, with the names of the command's output. */
   integrate(tenant: Tenant): Promise<{ added: number; tree_size: number }>
-  /** Must be called after a commit that stored seals. They are integrated within a second. */
-  sealed(tenantId: string): void
   routes(app: FastifyInstance): void
   /** Integrates seals in the background. */
   start(): void
@@ -35,13 +34,11 @@ export function createLogModule(deps: {
   keys: ProvenanceKeys
   directory: TenantDirectory
   clock: RecordClock
-  /** Known after the Hub is created. */
-  records: () => LogEntryRecords
-  /** Receives each new head after its commit; must not throw. */
-  headSigned: (tenant: Tenant, head: LogHead) => void
+  records: LogEntryRecords
+  events: EventBus
   log: DatabaseLog
 }): LogModule {
-  const { database, directory } = deps
+  const { database, directory, events } = deps
   const logs = createTenantLogs(deps)
   const integrator = new Integrator({
     logs,
@@ -51,16 +48,14 @@ export function createLogModule(deps: {
     log: deps.log,
   })
   let notifier: ArrivalNotifier | undefined
+  // Seals are integrated within a second, by this process or by those that integrate.
+  events.on('recordsSealed', ({ tenantId }) => (notifier ? notifier.tell(tenantId) : integrator.sealed(tenantId)))
   return {
     logs,
     async integrate(tenant) {
       const before = await database.withTenant(tenant.slug, logs.head, { readOnly: true })
       const { treeSize } = await logs.integrate(tenant)
       return { added: treeSize - (before?.treeSize ?? 0), tree_size: treeSize }
-    },
-    sealed(tenantId) {
-      if (notifier) notifier.tell(tenantId)
-      else integrator.sealed(tenantId)
     },
     routes: (app) =>
       addLogRoutes(app, {

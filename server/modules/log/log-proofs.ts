@@ -23,7 +23,7 @@ export type LogProofs = ReturnType<typeof createLogProofs>
 export function createLogProofs(deps: {
   database: Database
   logs: TenantLogs
-  records: () => LogEntryRecords
+  records: LogEntryRecords
   clock: RecordClock
 }) {
   const { database, logs, records, clock } = deps
@@ -65,7 +65,7 @@ export function createLogProofs(deps: {
     async inclusion({ tenant, scopes }: Caller, recordId: string) {
       const place = await database.withTenant(
         tenant.slug,
-        (tx) => records().placeOf(tx, recordId, { scopes, now: clock.next().createdAt }),
+        (tx) => records.placeOf(tx, recordId, { scopes, now: clock.next().createdAt }),
         { readOnly: true },
       )
       const { treeSize, checkpoint } = await logs.integrate(tenant)

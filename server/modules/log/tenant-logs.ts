@@ -1,6 +1,7 @@
 import { DomainError } from '../../../contract/domain-error.ts'
 import { ProvenanceError } from '../../../provenance/index.ts'
 import type { Database } from '../../db/database.ts'
+import type { EventBus } from '../../events.ts'
 import type { Tenant } from '../../http/caller.ts'
 import type { RecordClock } from '../../records/record-clock.ts'
 import type { ProvenanceKeys } from '../keys/keys-types.ts'
@@ -14,14 +15,13 @@ import { findUnexplained } from './unexplained-records-store.ts'
 /** Maximum arrivals per transaction. With 1,000 telemetry events each, they take some hundred milliseconds. */
 const arrivalsMax = 500
 
-/** @param deps.headSigned receives each new head after its commit; must not throw */
 export function createTenantLogs(deps: {
   database: Database
   keys: ProvenanceKeys
   clock: RecordClock
-  headSigned?: (tenant: Tenant, head: LogHead) => void
+  events: EventBus
 }): TenantLogs & { hasArrivals(tenantId: string): Promise<boolean> } {
-  const { database, keys, clock, headSigned = () => {} } = deps
+  const { database, keys, clock, events } = deps
   const turns = coalesceRuns<LogHead>()
 
   const look = (tenantId: string) => database.withTenant(tenantId, findHeadAndWaiting, { readOnly: true })
@@ -30,7 +30,7 @@ export function createTenantLogs(deps: {
     for (;;) {
       const { head, signed, more } = await integrateSome(tenant)
       if (more) continue
-      if (signed) headSigned(tenant, head)
+      if (signed) events.publish('headSigned', { tenant, head })
       return head
     }
   }

@@ -2,6 +2,7 @@ import type { TenantTx } from '../../db/database.ts'
 import type { IngestStep } from '../../db/ingest-script.ts'
 import { type ContentEncryptor, contentEncryptor, requireContentKey } from '../../db/record-encryption.ts'
 import { recordPartitionOf } from '../../db/record-partitions.ts'
+import type { EventBus } from '../../events.ts'
 import { serviceSubject } from '../../records/record-columns.ts'
 import type { Seal, SealedBatch, SealedRecord } from '../sealing/sealing-types.ts'
 import { copyColumns, encodeRows } from './record-copy.ts'
@@ -10,8 +11,7 @@ import type { RecordWriter } from './records-types.ts'
 /** Rows per INSERT: a statement takes at most 65,535 parameters. */
 const rowsPerInsert = 1000
 
-/** @param sealed receives the tenant after a commit of {@link RecordWriter.insert} */
-export function createRecordWriter(sealed: (tenantId: string) => void = () => {}): RecordWriter {
+export function createRecordWriter(events: EventBus): RecordWriter {
   return {
     async insert(tx, batch) {
       requireTenant(tx, batch)
@@ -23,7 +23,7 @@ export function createRecordWriter(sealed: (tenantId: string) => void = () => {}
         await tx.db.insertInto('hub.seals').values(rows).execute()
       }
       await tx.client.query(insertArrival.text, arrivalValues(batch))
-      tx.afterCommit(() => sealed(batch.tenantId))
+      tx.afterCommit(() => events.publish('recordsSealed', { tenantId: batch.tenantId }))
       for (const rows of chunksOf(linkRows(batch))) await tx.db.insertInto('hub.record_links').values(rows).execute()
     },
 

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { Database } from '../../db/database.ts'
+import type { EventBus } from '../../events.ts'
 import { type RecordClock, recordIdFloor } from '../../records/record-clock.ts'
 import type { SkillRegistry } from '../entitlement/entitlement-types.ts'
 import type { ClientEvents, GovernanceLog } from '../governance/governance-types.ts'
@@ -17,20 +18,12 @@ import type { Records } from './records-types.ts'
 import { createRecordRelations } from './relation-service.ts'
 import { createRecordWriting } from './write-service.ts'
 
-/**
- * Creates the record store, which the governance log needs.
- *
- * @param deps.sealed receives the tenants whose transactions stored seals, after the commit
- */
-export function createRecords(deps: {
-  sealer: RecordSealer
-  clock: RecordClock
-  sealed: (tenantId: string) => void
-}): Records {
-  const { sealer, clock, sealed } = deps
+/** Creates the record store, which the governance log needs. */
+export function createRecords(deps: { sealer: RecordSealer; clock: RecordClock; events: EventBus }): Records {
+  const { sealer, clock, events } = deps
   return {
     sealer,
-    writer: createRecordWriter(sealed),
+    writer: createRecordWriter(events),
     receipts: readReceipts,
     missing: missingRecords(clock),
     firstIdAt: recordIdFloor,

@@ -1,11 +1,10 @@
 import type { FastifyInstance } from 'fastify'
 import type { Database, TenantTx } from '../../db/database.ts'
-import type { Tenant } from '../../http/caller.ts'
+import type { EventBus } from '../../events.ts'
 import { cursorKeyPurpose } from '../../http/cursor.ts'
 import { deriveKey } from '../../secrets/encryption.ts'
 import type { TokenRevoker } from '../auth/auth-types.ts'
-import type { Actor, GovernanceLog } from '../governance/governance-types.ts'
-import type { CatalogueChanged } from '../tenants/tenants-types.ts'
+import type { GovernanceLog } from '../governance/governance-types.ts'
 import { createArchetypeAssignment } from './directory/archetype-assignment.ts'
 import { createDirectory, createFormerAddressKey } from './directory/directory-service.ts'
 import type { Directory } from './directory/directory-types.ts'
@@ -44,13 +43,9 @@ export function createRosterModule(
     masterKey: Buffer
     governance: GovernanceLog
     revoker: TokenRevoker
-    /** Ends every session of a person who lost the right to it. */
-    endSessions: (tx: TenantTx, userId: string) => Promise<void>
+    events: EventBus
     /** Returns the address of the administrator the tenant was created for. */
     adminEmail: (tx: TenantTx) => Promise<string | undefined>
-    catalogueChanged: CatalogueChanged
-    /** Removes data that depends on archetypes leaving the bundle, in the same transaction. */
-    archetypesRemoved: (tx: TenantTx, tenant: Tenant, ids: readonly string[], actor: Actor) => Promise<void>
   },
 ): RosterModule {
   const cursorKey = deriveKey(deps.masterKey, cursorKeyPurpose)

@@ -2,10 +2,10 @@ import { type PointedError, validationFailed } from '../../../contract/domain-er
 import { archetypesMax } from '../../../contract/limits.ts'
 import { patterns, patternWords } from '../../../contract/literals.ts'
 import type { Database, TenantTx } from '../../db/database.ts'
+import type { EventBus } from '../../events.ts'
 import type { Tenant } from '../../http/caller.ts'
 import { openCursor, pageOf, signCursor } from '../../http/cursor.ts'
 import type { Actor, GovernanceLog } from '../governance/governance-types.ts'
-import type { CatalogueChanged } from '../tenants/tenants-types.ts'
 import type { ArchetypeAssignment } from './directory/archetype-assignment.ts'
 import { lockDirectory } from './directory/directory-users-store.ts'
 import { holdersOf } from './directory/user-archetypes-store.ts'
@@ -23,13 +23,11 @@ export function createArchetypes(deps: {
   database: Database
   governance: GovernanceLog
   cursorKey: Buffer
-  catalogueChanged: CatalogueChanged
+  events: EventBus
   assignment: ArchetypeAssignment
   settle: ArchetypeSettling['settle']
-  /** Removes data that depends on deleted archetypes. */
-  archetypesRemoved: (tx: TenantTx, tenant: Tenant, ids: readonly string[], actor: Actor) => Promise<void>
 }): Archetypes {
-  const { database, governance, cursorKey, assignment } = deps
+  const { database, governance, events, cursorKey, assignment } = deps
 
   /**
    * Updates people after a change of the bundle: removes deleted archetypes, and assigns new ones that their groups map
@@ -43,7 +41,7 @@ export function createArchetypes(deps: {
         const some = holders.slice(at, at + withdrawnAtOnce)
         await governance.appendAll(tx, tenant, await assignment.withdraw(tx, some, change.removed, actor))
       }
-      await deps.archetypesRemoved(tx, tenant, change.removed, actor)
+      await events.publishInTransaction(tx, 'archetypesRemoved', { tenant, archetypeIds: change.removed, actor })
     }
     if (change.added.length > 0) await deps.settle(tx, tenant, actor)
   }
@@ -63,7 +61,7 @@ export function createArchetypes(deps: {
           actor,
         })
         await follow(tx, tenant, change, actor)
-        tx.afterCommit(() => deps.catalogueChanged(tenant.slug))
+        tx.afterCommit(() => events.publish('catalogueChanged', { tenantId: tx.tenantId }))
       })
       return [...archetypes].sort((a, b) => (a.archetype_id < b.archetype_id ? -1 : 1))
     },

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { Database, DatabaseLog, TenantTx } from '../../db/database.ts'
+import type { EventBus } from '../../events.ts'
 import type { Tenant } from '../../http/caller.ts'
 import { cursorKeyPurpose } from '../../http/cursor.ts'
 import type { JobSender } from '../../jobs/job-sender.ts'
@@ -10,7 +11,6 @@ import type { GovernanceLog } from '../governance/governance-types.ts'
 import type { Idempotency } from '../idempotency/idempotency-types.ts'
 import type { Records } from '../records/records-types.ts'
 import type { ArchetypeBundle } from '../roster/roster-types.ts'
-import type { CatalogueChanged } from '../tenants/tenants-types.ts'
 import { addExceptionsRoutes } from './exceptions/exceptions-routes.ts'
 import { createCostExceptions } from './exceptions/exceptions-service.ts'
 import { createEventWriter, type InvocationOutbox } from './ingest/event-writer.ts'
@@ -35,8 +35,6 @@ import type { Telemetry } from './telemetry-types.ts'
 
 export interface TelemetryModule {
   telemetry: Telemetry
-  /** Invalidates the catalogue. Call it after every commit that changed skills or archetypes of a tenant. */
-  catalogueChanged: CatalogueChanged
   rating: TelemetryRepricing
   windows: TelemetryWindows
   priceProof: PriceProof
@@ -55,8 +53,7 @@ export function createTelemetryModule(deps: {
   governance: GovernanceLog
   archetypes: ArchetypeBundle
   skills: SkillRegistry
-  /** Called after each commit that added events to a tenant. */
-  ingested: (tenantId: string) => void
+  events: EventBus
   /** The wanted messages about invocations, and their outbox. */
   invocationOutbox: InvocationOutbox
   /** Reads verified governance events, which price lists are compared with. */
@@ -68,6 +65,11 @@ export function createTelemetryModule(deps: {
   log: Pick<DatabaseLog, 'warn' | 'error'>
 }): TelemetryModule {
   const catalogues = createCatalogues(deps)
+  deps.events.on('catalogueChanged', ({ tenantId }) => catalogues.changed(tenantId))
+  const stored = (tenantId: string) => {
+    deps.events.publish('telemetryStored', { tenantId })
+    deps.events.publish('recordsSealed', { tenantId })
+  }
   const proof = createPriceProof(deps)
   const tenantPrices = createTenantPrices({ ...deps, proof })
   const writer = createEventWriter({ ...deps, prices: tenantPrices })
@@ -75,7 +77,7 @@ export function createTelemetryModule(deps: {
     idempotency: deps.idempotency,
     catalogues,
     writer,
-    groups: new GroupCommit(writer, deps.ingested),
+    groups: new GroupCommit(writer, stored),
     live: createTenantLive(deps),
   })
   const cursorKey = deriveKey(deps.masterKey, cursorKeyPurpose)
@@ -88,12 +90,11 @@ export function createTelemetryModule(deps: {
       const data = await deps.database.withTenant(tenant.slug, async (tx) => repricingJobData(tx, order))
       await deps.jobSender.send(repricingJobName, data)
     },
-    rated: deps.ingested,
+    rated: stored,
   })
   return {
     telemetry,
     countEvents,
-    catalogueChanged: catalogues.changed,
     rating: runs,
     windows: telemetryWindows,
     priceProof: proof,

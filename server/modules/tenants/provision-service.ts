@@ -42,17 +42,17 @@ export function createProvisionService(deps: {
   database: Database
   governance: GovernanceLog
   /** Known after all modules are created. */
-  keyring: () => ContentKeyring
+  keyring: ContentKeyring
 }): ProvisionService {
   async function provisionOnce(caller: Caller, request: ProvisionRequest): Promise<Provision> {
     const { tenant } = caller
     const isEncrypted = tenant.mode === 'B'
-    const prepared = isEncrypted ? await deps.keyring().prepare(tenant, request.cmek) : undefined
+    const prepared = isEncrypted ? await deps.keyring.prepare(tenant, request.cmek) : undefined
     return deps.database.withTenant(tenant.slug, async (tx) => {
       const before = await lockSettings(tx)
       const after = await store(tx, before, request.retention_days)
-      if (prepared) await deps.keyring().store(tx, caller, prepared)
-      const cmek = isEncrypted ? await deps.keyring().state(tx) : undefined
+      if (prepared) await deps.keyring.store(tx, caller, prepared)
+      const cmek = isEncrypted ? await deps.keyring.state(tx) : undefined
       const changed = before?.retention_days !== after.retentionDays
       if (before?.provisioned_at == null) {
         await deps.governance.append(tx, tenant, {
@@ -97,7 +97,7 @@ export function createProvisionService(deps: {
         tenant.slug,
         async (tx) => {
           const row = await settings(tx)
-          const cmek = tenant.mode === 'B' ? await deps.keyring().state(tx) : undefined
+          const cmek = tenant.mode === 'B' ? await deps.keyring.state(tx) : undefined
           return answer(tenant, row?.provisioned_at ?? null, row?.retention_days ?? null, cmek)
         },
         { readOnly: true },

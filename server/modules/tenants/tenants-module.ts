@@ -43,8 +43,7 @@ export function createTenantsModule(deps: {
   keys: ProvenanceKeys & ProvenanceKeyMaker
   governance: GovernanceLog
   links: SignInLinks
-  /** Known after all modules are created. */
-  keyring: () => ContentKeyring
+  keyring: ContentKeyring
   /** Returns the common address, without a trailing slash; known once the service listens. */
   baseUrl: () => string
   /** Whether tenants' own addresses must be https; true outside development. */

@@ -163,6 +163,3 @@ export interface Milestones {
   /** The time of the event `tenant.live`. */
   liveSince?: string
 }
-
-/** Called after a commit that changed the skills or archetypes of a tenant, which validate telemetry. */
-export type CatalogueChanged = (tenantId: string) => void

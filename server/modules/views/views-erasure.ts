@@ -1,23 +1,21 @@
 import { viewsLockClass } from '../../db/advisory-locks.ts'
+import type { TenantTx } from '../../db/database.ts'
 import { lockTenant } from '../../db/tenant-lock.ts'
 import { usersWithoutRecords } from '../../db/users-without-records.ts'
-import type { ErasureParticipant } from '../erasure/erasure-types.ts'
+import type { ErasedRecord } from '../erasure/erasure-types.ts'
 import { deleteViewsNaming } from './views-store.ts'
 
 /** Deletes views whose query names users without remaining records, since they would show nothing. */
-export const viewsErasure: ErasureParticipant = {
-  name: 'saved views',
-  async forget(tx, records) {
-    const users = [...new Set(records.flatMap(({ user_id }) => user_id ?? []))]
-    if (users.length === 0) return
-    const gone = await usersWithoutRecords(
-      tx,
-      users,
-      records.map((record) => record.record_id),
-    )
-    if (gone.length === 0) return
-    // Waits for views that are being saved.
-    await lockTenant(tx, viewsLockClass)
-    await deleteViewsNaming(tx, gone)
-  },
+export async function forgetViews(tx: TenantTx, records: readonly ErasedRecord[]): Promise<void> {
+  const users = [...new Set(records.flatMap(({ user_id }) => user_id ?? []))]
+  if (users.length === 0) return
+  const gone = await usersWithoutRecords(
+    tx,
+    users,
+    records.map((record) => record.record_id),
+  )
+  if (gone.length === 0) return
+  // Waits for views that are being saved.
+  await lockTenant(tx, viewsLockClass)
+  await deleteViewsNaming(tx, gone)
 }

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
-import type { Database, DatabaseLog } from '../../db/database.ts'
+import type { Database, DatabaseLog, TenantTx } from '../../db/database.ts'
+import type { EventBus } from '../../events.ts'
 import { cursorKeyPurpose } from '../../http/cursor.ts'
 import type { TenantChore } from '../../jobs/housekeeping.ts'
 import type { Outbound } from '../../outbound/outbound.ts'
@@ -7,7 +8,7 @@ import type { RecordClock } from '../../records/record-clock.ts'
 import { deriveKey } from '../../secrets/encryption.ts'
 import { createUrlRedactor } from '../../secrets/redacted-url.ts'
 import type { TenantSecrets } from '../cmek/cmek-types.ts'
-import type { ErasureParticipant } from '../erasure/erasure-types.ts'
+import type { ErasedRecord } from '../erasure/erasure-types.ts'
 import type { GovernanceLog } from '../governance/governance-types.ts'
 import type { UserProfiles } from '../roster/roster-types.ts'
 import type { TelemetryWindows } from '../telemetry/summary/window-types.ts'
@@ -25,30 +26,29 @@ import { createEndpoints, createWebhookSecrets } from './endpoints/endpoints.ts'
 import { addWebhookRoutes } from './endpoints/webhooks-routes.ts'
 import { createWebhookAdministration } from './endpoints/webhooks-service.ts'
 import {
-  alertErasure,
   createDeliveryExpiry,
   createRemovedExpiry,
-  createWebhookErasure,
   createWebhookKeyDestruction,
+  forgetAlerts,
+  forgetDeliveries,
   type WebhookKeyDestruction,
 } from './erasure/webhook-erasure.ts'
 import { createGovernanceOutbox } from './events/governance-outbox.ts'
 import { createInvocationWatches } from './invocations/invocation-watch.ts'
 import { createWebhookOutbox, listenForOutbox } from './outbox/webhook-outbox.ts'
-import type { Endpoints, GovernanceOutbox, InvocationWatches, WebhookOutbox } from './webhooks-types.ts'
+import type { Endpoints, InvocationWatches, WebhookOutbox } from './webhooks-types.ts'
 import { WebhookDispatcher } from './worker/webhook-dispatcher.ts'
 
 export interface WebhooksModule {
   endpoints: Endpoints
   outbox: WebhookOutbox
-  governanceOutbox: GovernanceOutbox
   watches: InvocationWatches
   alerts: AlertEvaluator
   worker: WebhookWorker
   routes(app: FastifyInstance): void
   chores: readonly TenantChore[]
-  /** Erases data about people and records together with them. */
-  erasure: readonly ErasureParticipant[]
+  /** Erases data about people and records together with them, in their transaction. */
+  forgetRecords(tx: TenantTx, records: readonly ErasedRecord[]): Promise<void>
   /** Erases data together with the key of a Mode B tenant. */
   keyDestruction: WebhookKeyDestruction
   /** Starts delivery and the evaluation of alerts. */
@@ -62,6 +62,7 @@ export function createWebhooksModule(deps: {
   database: Database
   masterKey: Buffer
   governance: GovernanceLog
+  events: EventBus
   secrets: TenantSecrets
   /** The client with the timeout of webhook receivers. */
   outbound: Outbound
@@ -100,7 +101,7 @@ export function createWebhooksModule(deps: {
 
   // ── Outbox and its events ──
   const outbox = createWebhookOutbox({ ...deps, wake: (...word) => worker.wake(...word) })
-  const governanceOutbox = createGovernanceOutbox({ ...deps, outbox })
+  deps.events.onInTransaction('governanceWritten', createGovernanceOutbox({ ...deps, outbox }))
 
   // ── Delivery ──
   const worker: WebhookWorker = new WebhookDispatcher({
@@ -118,15 +119,22 @@ export function createWebhooksModule(deps: {
   // ── Deliveries ──
   const deliveries = createDeliveryAdministration({ ...deps, endpoints, outbox, cursorKey })
 
+  // ── Erasure ──
+  async function forgetRecords(tx: TenantTx, records: readonly ErasedRecord[]): Promise<void> {
+    await forgetAlerts(tx, records)
+    await forgetDeliveries(tx, records)
+    tx.afterCommit(() => outbox.erased(tx.tenantId))
+  }
+  deps.events.onInTransaction('recordsErased', (tx, { records }) => forgetRecords(tx, records))
+
   return {
-    ...{ endpoints, outbox, governanceOutbox, watches, alerts: evaluator, worker },
+    ...{ endpoints, outbox, forgetRecords, watches, alerts: evaluator, worker },
     routes(app) {
       addWebhookRoutes(app, administration)
       addDeliveryRoutes(app, deliveries)
       addAlertRoutes(app, alerts)
     },
     chores: [createDeliveryExpiry(deps), createRemovedExpiry(deps)],
-    erasure: [alertErasure, createWebhookErasure(outbox)],
     keyDestruction: createWebhookKeyDestruction({ changed: outbox.erased }),
     start(metrics) {
       worker.start(metrics)

@@ -111,23 +111,6 @@ export interface WebhookOutbox {
 
 // ── Events ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-/** A governance event that was just written by the service, or by a client (`custom.*`). */
-export interface WrittenEvent {
-  recordId: string
-  createdAt: string
-  createdBy: string
-  provenanceHash: string
-  kind: string
-  subject: string | undefined
-  details: JsonObject | undefined
-}
-
-/** Sends messages about governance events and the people they concern. */
-export interface GovernanceOutbox {
-  /** Queues messages in the transaction that wrote the events. It costs one statement if no endpoint wants any. */
-  written(tx: TenantTx, tenant: Tenant, events: readonly WrittenEvent[]): Promise<void>
-}
-
 /** An ingested invocation. */
 export interface IngestedEvent {
   recordId: string

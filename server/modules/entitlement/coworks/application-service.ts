@@ -4,12 +4,11 @@ import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import type { JsonObject } from '../../../../provenance/json.ts'
 import type { TenantTx } from '../../../db/database.ts'
 import { contentEncryptor } from '../../../db/record-encryption.ts'
+import type { EventBus } from '../../../events.ts'
 import type { Caller } from '../../../http/caller.ts'
 import type { GovernanceLog } from '../../governance/governance-types.ts'
 import type { Records } from '../../records/records-types.ts'
-import type { CatalogueChanged } from '../../tenants/tenants-types.ts'
 import { insertPublished, publishSkills, publishVersions, statesOf, versionsOf } from '../entitlement-store.ts'
-import type { SkillsChanged } from '../entitlement-types.ts'
 import { grantDetails, named } from '../grants/grant-events.ts'
 import { deleteGrants, grantsBetween, grantsOfCowork, insertGrants, passGrants } from '../grants/grants-store.ts'
 import { type ApplicationPlan, planApplication } from './application-plan.ts'
@@ -19,8 +18,7 @@ import type { Application, CoworkSkill } from './coworks-types.ts'
 interface Deps {
   records: Records
   governance: GovernanceLog
-  catalogueChanged: CatalogueChanged
-  skillsChanged: SkillsChanged
+  events: EventBus
 }
 
 interface Order {
@@ -52,8 +50,8 @@ export async function applyPack(tx: TenantTx, deps: Deps, order: Order): Promise
     actor: caller,
   })
   tx.afterCommit(() => {
-    if (plan.published.length > 0) deps.catalogueChanged(caller.tenant.slug)
-    deps.skillsChanged(caller.tenant)
+    if (plan.published.length > 0) deps.events.publish('catalogueChanged', { tenantId: tx.tenantId })
+    deps.events.publish('skillsChanged', { tenantId: tx.tenantId })
   })
   return application
 }

@@ -5,14 +5,13 @@ import { canonicalize } from '../../../../provenance/index.ts'
 import type { JsonObject, JsonValue } from '../../../../provenance/json.ts'
 import type { Database, TenantTx } from '../../../db/database.ts'
 import { contentEncryptor } from '../../../db/record-encryption.ts'
+import type { EventBus } from '../../../events.ts'
 import type { Caller, Tenant } from '../../../http/caller.ts'
 import { openCursor, signCursor } from '../../../http/cursor.ts'
 import type { GovernanceLog } from '../../governance/governance-types.ts'
 import type { Records } from '../../records/records-types.ts'
 import type { ArchetypeBundle } from '../../roster/roster-types.ts'
-import type { CatalogueChanged } from '../../tenants/tenants-types.ts'
 import { lockSkills } from '../entitlement-store.ts'
-import type { SkillsChanged } from '../entitlement-types.ts'
 import { named } from '../grants/grant-events.ts'
 import { applyPack } from './application-service.ts'
 import type { CoworkContents } from './cowork-contents.ts'
@@ -27,8 +26,7 @@ interface Deps {
   records: Records
   contents: CoworkContents
   bundle: ArchetypeBundle
-  catalogueChanged: CatalogueChanged
-  skillsChanged: SkillsChanged
+  events: EventBus
   cursorKey: Buffer
 }
 

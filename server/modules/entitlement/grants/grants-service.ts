@@ -3,12 +3,12 @@ import { DomainError, type PointedError, validationFailed } from '../../../../co
 import { patterns } from '../../../../contract/literals.ts'
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import type { Database, TenantTx } from '../../../db/database.ts'
+import type { EventBus, TransactionEvents } from '../../../events.ts'
 import type { Caller, Tenant } from '../../../http/caller.ts'
 import { openCursor, pageOf, signCursor } from '../../../http/cursor.ts'
 import type { GovernanceLog } from '../../governance/governance-types.ts'
 import type { ArchetypeBundle } from '../../roster/roster-types.ts'
 import { lockSkills, statesOf } from '../entitlement-store.ts'
-import type { ArchetypesRemoved, SkillsChanged } from '../entitlement-types.ts'
 import { grantDetails, sortedPairs } from './grant-events.ts'
 import type { ArchetypeGrantsSchema, GrantList } from './grants-schemas.ts'
 import {
@@ -39,7 +39,8 @@ export interface Grants {
    * a pointer to each new skill that is unknown or retired. Repeating it changes nothing and writes no event.
    */
   replace(caller: Caller, archetypeId: string, skillIds: readonly string[]): Promise<ArchetypeGrants>
-  archetypesRemoved: ArchetypesRemoved
+  /** Revokes the grants of archetypes that leave the bundle, inside the transaction that removes them, with one event. */
+  archetypesRemoved(tx: TenantTx, removal: TransactionEvents['archetypesRemoved']): Promise<void>
 }
 
 export function createGrants(deps: {
@@ -47,9 +48,9 @@ export function createGrants(deps: {
   governance: GovernanceLog
   bundle: ArchetypeBundle
   cursorKey: Buffer
-  skillsChanged: SkillsChanged
+  events: EventBus
 }): Grants {
-  const { database, governance, bundle, cursorKey, skillsChanged } = deps
+  const { database, governance, bundle, cursorKey, events } = deps
 
   async function requireArchetype(tx: TenantTx, archetypeId: string): Promise<void> {
     if ((await bundle.allIds(tx)).has(archetypeId)) return
@@ -112,11 +113,11 @@ export function createGrants(deps: {
           details: { change: 'grants', ...grantDetails(granted, revoked) },
           actor: caller,
         })
-        tx.afterCommit(() => skillsChanged(caller.tenant))
+        tx.afterCommit(() => events.publish('skillsChanged', { tenantId: tx.tenantId }))
         return answerOf(archetypeId, await grantsOfArchetype(tx, archetypeId))
       }),
 
-    async archetypesRemoved(tx, tenant, archetypeIds, actor) {
+    async archetypesRemoved(tx, { tenant, archetypeIds, actor }) {
       if (archetypeIds.length === 0) return
       await lockSkills(tx)
       const revoked = sortedPairs(await deleteGrantsOfArchetypes(tx, archetypeIds))
@@ -127,7 +128,7 @@ export function createGrants(deps: {
         details: { change: 'archetypes_removed', ...grantDetails([], revoked) },
         actor,
       })
-      tx.afterCommit(() => skillsChanged(tenant))
+      tx.afterCommit(() => events.publish('skillsChanged', { tenantId: tx.tenantId }))
     },
   }
 }

@@ -44,7 +44,7 @@ interface ScimServiceDeps {
   connections: ScimConnectionCache
   sources: ScimSources
   archetypes: ArchetypeBundle
-  upkeep: () => RosterUpkeep
+  upkeep: RosterUpkeep
 }
 
 export class ScimService {
@@ -88,7 +88,7 @@ export class ScimService {
       if (!row) return
       await store.deleteScim(tx)
       await this.#deps.inboundSecrets.remove(tx, row.connection_id)
-      await this.#deps.upkeep().endSyncs(tx, tenant, actor)
+      await this.#deps.upkeep.endSyncs(tx, tenant, actor)
       const row_digests = rowDigests(tx, scimRows, null)
       const details = { change: 'scim_removed', before: describe(row), after: null, row_digests }
       await this.#append(tx, tenant, actor, { kind: 'tenant.config_changed', connectionId: row.connection_id, details })
@@ -224,8 +224,8 @@ export class ScimService {
       ...(current && { former_row_digests: rowDigests(tx, scimRows, current) }),
     }
     await this.#append(tx, tenant, actor, { ...change, details: { ...details, ...digests } })
-    if (current && !(sameMode && sameUrl)) await this.#deps.upkeep().endSyncs(tx, tenant, actor)
-    if (!sameMapping && (current || mapping.length > 0)) await this.#deps.upkeep().settle(tx, tenant, actor)
+    if (current && !(sameMode && sameUrl)) await this.#deps.upkeep.endSyncs(tx, tenant, actor)
+    if (!sameMapping && (current || mapping.length > 0)) await this.#deps.upkeep.settle(tx, tenant, actor)
     const inbound = current ? undefined : await this.#deps.inboundSecrets.make(tx, tenant, connectionId, 'scim')
     return {
       ...(await this.#stateOf(tx, tenant, row)),

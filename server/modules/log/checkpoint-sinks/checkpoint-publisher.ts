@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { backoff } from '../../../../contract/backoff.ts'
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import type { DatabaseLog } from '../../../db/database.ts'
+import type { EventBus } from '../../../events.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import { type NextVisit, TenantLoop } from '../../../jobs/tenant-loop.ts'
 import type { LogHead } from '../log-types.ts'
@@ -36,8 +37,7 @@ interface PublisherDeps {
   storedHeads: () => AsyncIterable<{ tenant: Tenant; head: LogHead }>
   /** Returns whether the later checkpoint is consistent with the earlier one. */
   continues: (tenant: Tenant, earlier: StoredCheckpoint, later: StoredCheckpoint) => Promise<boolean>
-  /** Receives a head that is inconsistent with a stored checkpoint; must not throw. */
-  disagreed?: (tenant: Tenant, found: { tree_size: number; kept_tree_size: number; place: string }) => void
+  events: EventBus
   log: DatabaseLog
   times?: Partial<PublisherTimes>
 }
@@ -160,7 +160,7 @@ class SinkPublisher {
 
   /** Stores a checkpoint; it waits again if that fails. Returns the milliseconds until the next one may follow. */
   async #store(log: PublishedLog, checkpoint: StoredCheckpoint): Promise<number> {
-    const { continues, disagreed, log: serviceLog } = this.#deps
+    const { continues, events, log: serviceLog } = this.#deps
     const { place } = this.#sink
     const { log_name, tree_size } = checkpoint
     log.waiting = undefined
@@ -184,7 +184,8 @@ class SinkPublisher {
         details,
         'the log of a tenant was restored to an earlier state: it disagrees with a stored checkpoint',
       )
-      disagreed?.(log.tenant, { tree_size, kept_tree_size: error.kept.tree_size, place })
+      const found = { tree_size, kept_tree_size: error.kept.tree_size, place }
+      events.publish('checkpointMismatch', { tenant: log.tenant, found })
       log.done = checkpoint.checkpoint
     }
     return this.#times.intervalMs

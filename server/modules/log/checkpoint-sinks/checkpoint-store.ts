@@ -1,5 +1,6 @@
 import type { Config } from '../../../config.ts'
 import type { Database, DatabaseLog } from '../../../db/database.ts'
+import type { EventBus } from '../../../events.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import { createOutbound, type Outbound } from '../../../outbound/outbound.ts'
 import type { TenantDirectory } from '../../tenants/tenants-types.ts'
@@ -35,12 +36,11 @@ export function openCheckpointStore(deps: {
   config: Pick<Config, 'checkpointSinks' | 'environment'>
   database: Database
   directory: TenantDirectory
-  logs: () => TenantLogs
+  logs: TenantLogs
+  events: EventBus
   log: DatabaseLog
-  /** Receives a log that is inconsistent with a stored checkpoint. */
-  disagreed?: (tenant: Tenant, found: { tree_size: number; kept_tree_size: number; place: string }) => void
 }): CheckpointStore {
-  const { config, database, directory, logs } = deps
+  const { config, database, directory, logs, events } = deps
   const files = config.checkpointSinks.filter((sink) => sink.kind === 'file')
   const folders = files.map((sink) => openCheckpointFolder(sink.directory))
   const webhooks = config.checkpointSinks.filter((sink) => sink.kind === 'webhook')
@@ -50,7 +50,7 @@ export function openCheckpointStore(deps: {
   async function* storedHeads(): AsyncGenerator<{ tenant: Tenant; head: LogHead }> {
     for (const slug of await directory.slugs()) {
       const tenant = await directory.find(slug, { evenSuspended: true })
-      const head = await database.withTenant(slug, (tx) => logs().head(tx), { readOnly: true })
+      const head = await database.withTenant(slug, (tx) => logs.head(tx), { readOnly: true })
       if (tenant && head) yield { tenant, head }
     }
   }
@@ -67,8 +67,11 @@ export function openCheckpointStore(deps: {
   const continues = createConsistencyCheck(deps)
   const emptiedLogs = createEmptiedLogs(deps)
 
+  const keeper = new CheckpointPublisher({ ...deps, sinks, storedHeads, continues })
+  events.on('headSigned', ({ tenant, head }) => keeper.headSigned(tenant, head))
+
   return {
-    keeper: new CheckpointPublisher({ ...deps, sinks, storedHeads, continues }),
+    keeper,
     newest,
     async some(logName, count) {
       const found = await Promise.all(folders.map((folder) => folder.some(logName, count)))

@@ -14,14 +14,14 @@ import type { StoredCheckpoint } from './checkpoint-types.ts'
  *
  * @throws DomainError `hub-unavailable` if this cannot be determined now
  */
-export function createConsistencyCheck(deps: { database: Database; logs: () => TenantLogs }) {
+export function createConsistencyCheck(deps: { database: Database; logs: TenantLogs }) {
   const { sha256 } = nodeCrypto
   return async (tenant: Pick<Tenant, 'slug'>, earlier: StoredCheckpoint, later: StoredCheckpoint): Promise<boolean> => {
     const [from, to] = [parseCheckpoint(earlier.checkpoint), parseCheckpoint(later.checkpoint)]
     try {
       const { left, right } = await deps.database.withTenant(
         tenant.slug,
-        (tx) => deps.logs().rangeProof(tx, from.treeSize, from.treeSize, to.treeSize),
+        (tx) => deps.logs.rangeProof(tx, from.treeSize, from.treeSize, to.treeSize),
         { readOnly: true },
       )
       const root = rootOfRange(from.treeSize, [], left, right, to.treeSize, sha256)

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto'
 import type { TenantTx } from '../../../db/database.ts'
+import type { EventBus } from '../../../events.ts'
 import type { TokenRevoker } from '../../auth/auth-types.ts'
 import type { GovernanceLog } from '../../governance/governance-types.ts'
 import type { ArchetypeAssignment } from './archetype-assignment.ts'
@@ -16,7 +17,7 @@ import { countLimit, shortPage } from './short-page.ts'
 export function createDirectory(deps: {
   governance: GovernanceLog
   revoker: TokenRevoker
-  endSessions: (tx: TenantTx, userId: string) => Promise<void>
+  events: EventBus
   assignment: ArchetypeAssignment
   formerAddressKey: (tenantId: string, emailKey: string) => string
   settleLater: (tx: TenantTx) => Promise<void>

@@ -1,5 +1,6 @@
 import type { JsonValue } from '../../../../provenance/json.ts'
 import type { TenantTx } from '../../../db/database.ts'
+import type { EventBus } from '../../../events.ts'
 import type { TokenRevoker } from '../../auth/auth-types.ts'
 import type { Actor, GovernanceEvent } from '../../governance/governance-types.ts'
 import { makeUserId, now } from '../users/user-changes.ts'
@@ -20,7 +21,7 @@ import {
 
 interface PeopleDeps {
   revoker: TokenRevoker
-  endSessions: (tx: TenantTx, userId: string) => Promise<void>
+  events: EventBus
   /** Returns the stored replacement for the address of a removed person. */
   formerAddressKey: (tenantId: string, emailKey: string) => string
 }
@@ -159,7 +160,7 @@ export class People {
       await this.#deps.revoker.revokeAll(tx, principals, epoch)
     }
     for (const row of rows) {
-      await this.#deps.endSessions(tx, row.user_id)
+      await this.#deps.events.publishInTransaction(tx, 'userDeactivated', { userId: row.user_id })
       events.push(changeOf('user_deactivated', row, actor))
     }
     return kept === undefined ? [] : [kept]

@@ -3,6 +3,7 @@ import type { Role } from '../../../../contract/roles.ts'
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import type { JsonValue } from '../../../../provenance/json.ts'
 import type { TenantTx } from '../../../db/database.ts'
+import type { EventBus } from '../../../events.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import { randomText } from '../../../secrets/random-text.ts'
 import type { TokenRevoker } from '../../auth/auth-types.ts'
@@ -13,8 +14,7 @@ import { hasActiveAdmin, keepDeactivated, setDeactivated, setRole, type UserRow 
 export interface UserChangesDeps {
   governance: GovernanceLog
   revoker: TokenRevoker
-  /** Ends every session of a person who lost the right to it. */
-  endSessions: (tx: TenantTx, userId: string) => Promise<void>
+  events: EventBus
 }
 
 /** The actor of a change of a user, and the reason. */
@@ -42,7 +42,7 @@ export interface UserChanges {
   note(tx: TenantTx, tenant: Tenant, userId: string, details: Record<string, JsonValue>, cause: Cause): Promise<void>
 }
 
-export function createUserChanges({ governance, revoker, endSessions }: UserChangesDeps): UserChanges {
+export function createUserChanges({ governance, revoker, events }: UserChangesDeps): UserChanges {
   const note: UserChanges['note'] = async (tx, tenant, userId, details, { actor, reason }) => {
     await governance.append(tx, tenant, {
       kind: 'tenant.config_changed',
@@ -83,7 +83,7 @@ export function createUserChanges({ governance, revoker, endSessions }: UserChan
       }
       const changed = await setDeactivated(tx, user.user_id, now(), now())
       await revoker.revoke(tx, `user:${user.user_id}`, changed.epoch)
-      await endSessions(tx, user.user_id)
+      await events.publishInTransaction(tx, 'userDeactivated', { userId: user.user_id })
       await noteChange(tx, tenant, 'user_deactivated', user, changed, cause)
       return changed
     },

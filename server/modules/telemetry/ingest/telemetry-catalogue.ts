@@ -4,7 +4,6 @@ import { TenantCache } from '../../../cached-fetch.ts'
 import type { Database } from '../../../db/database.ts'
 import type { SkillRegistry } from '../../entitlement/entitlement-types.ts'
 import type { ArchetypeBundle } from '../../roster/roster-types.ts'
-import type { CatalogueChanged } from '../../tenants/tenants-types.ts'
 import { isProvisioned } from '../telemetry-store.ts'
 import type { BatchFacts, Catalogue, Refusal, ValidEvent } from '../telemetry-types.ts'
 
@@ -13,7 +12,8 @@ export interface Catalogues {
   of(tenantId: string): Promise<Catalogue>
   /** Reads the catalogue from the database after the call; concurrent calls share the read. */
   fresh(tenantId: string): Promise<Catalogue>
-  changed: CatalogueChanged
+  /** Drops the catalogue. Call it after a commit that changed skills or archetypes of the tenant. */
+  changed(tenantId: string): void
 }
 
 export function createCatalogues(deps: {

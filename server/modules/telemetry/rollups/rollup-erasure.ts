@@ -3,7 +3,7 @@ import { DomainError } from '../../../../contract/domain-error.ts'
 import { isJsonObject, type JsonValue } from '../../../../provenance/json.ts'
 import type { TenantTx } from '../../../db/database.ts'
 import { usersWithoutRecords } from '../../../db/users-without-records.ts'
-import type { ErasedRecord, ErasureParticipant } from '../../erasure/erasure-types.ts'
+import type { ErasedRecord } from '../../erasure/erasure-types.ts'
 import { AdjustmentChange } from '../adjustments/adjustment-change.ts'
 import { adjustSums, erasedTextsAt, erasedTextsOf } from '../adjustments/adjustment-store.ts'
 import { deleteRatings, findRatings, lockRepricing } from '../prices/repricing-store.ts'
@@ -23,31 +23,26 @@ export function isPseudonym(userId: string): boolean {
 }
 
 /**
- * Creates the participant of erasure. Rollups keep the sums of erased events but not their user. The additions of the
+ * Keeps the sums of erased events but not their user. The additions of the
  * events are stored for a rebuild, and once no record of a user remains, a random name replaces the user everywhere.
  */
-export function createRollupErasure(): ErasureParticipant {
-  return {
-    name: 'sums of telemetry',
-    async forget(tx, records) {
-      const events = records.filter((record) => record.record_type === 'telemetry_event')
-      const users = [...new Set(records.flatMap(usersOf))]
-      // Otherwise an event might be repriced, and the sums corrected under its user, after its erasure.
-      await lockRepricing(tx)
-      const change = new AdjustmentChange(tx)
-      if (events.length > 0 || users.length > 0) {
-        if (!(await waitForRollups(tx))) throw busy(tx.tenantId)
-        await carryOver(tx, events, change)
-        await forgetUsers(tx, { users, erasedIds: records.map((record) => record.record_id), change })
-      }
-      // Includes other records: the proven sums name the newest event of an erasure.
-      await adjustSums(
-        tx,
-        change,
-        records.map((record) => record.event_id),
-      )
-    },
+export async function forgetInRollups(tx: TenantTx, records: readonly ErasedRecord[]): Promise<void> {
+  const events = records.filter((record) => record.record_type === 'telemetry_event')
+  const users = [...new Set(records.flatMap(usersOf))]
+  // Otherwise an event might be repriced, and the sums corrected under its user, after its erasure.
+  await lockRepricing(tx)
+  const change = new AdjustmentChange(tx)
+  if (events.length > 0 || users.length > 0) {
+    if (!(await waitForRollups(tx))) throw busy(tx.tenantId)
+    await carryOver(tx, events, change)
+    await forgetUsers(tx, { users, erasedIds: records.map((record) => record.record_id), change })
   }
+  // Includes other records: the proven sums name the newest event of an erasure.
+  await adjustSums(
+    tx,
+    change,
+    records.map((record) => record.event_id),
+  )
 }
 
 async function carryOver(tx: TenantTx, events: readonly ErasedRecord[], change: AdjustmentChange): Promise<void> {

@@ -7,7 +7,7 @@ import { lockTenant } from '../../../db/tenant-lock.ts'
 import { usersWithoutRecords } from '../../../db/users-without-records.ts'
 import type { TenantChore } from '../../../jobs/housekeeping.ts'
 import type { RecordClock } from '../../../records/record-clock.ts'
-import type { ErasedRecord, ErasureParticipant } from '../../erasure/erasure-types.ts'
+import type { ErasedRecord } from '../../erasure/erasure-types.ts'
 import { removeAlertsAbout } from '../alerts/alerts-store.ts'
 import { type QueuedMessage, readMessages, writeMessages } from '../outbox/outbox-message.ts'
 import { deleteOutboxRows, lockWebhooks, updateOutboxRow } from '../outbox/outbox-store.ts'
@@ -26,22 +26,15 @@ import {
  * Undelivered messages are not sent any more, even if a process has already read them. Once no record of a user
  * remains, the same applies to messages that name the user.
  */
-export function createWebhookErasure(deps: { erased: (tenantId: string) => void }): ErasureParticipant {
-  return {
-    name: 'webhook deliveries',
-    async forget(tx, records) {
-      if (records.length === 0) return
-      const recordIds = records.map((record) => record.record_id)
-      const users = [...new Set(records.flatMap(usersOf))]
-      const gone = users.length === 0 ? [] : await usersWithoutRecords(tx, users, recordIds)
-      // The relay makes deliveries of outbox rows under the same lock, so each message is found as one or the other.
-      await lockWebhooks(tx)
-      const about = { recordIds, userIds: gone }
-      await forgetWaiting(tx, about)
-      await eraseDeliveries(tx, about)
-      tx.afterCommit(() => deps.erased(tx.tenantId))
-    },
-  }
+export async function forgetDeliveries(tx: TenantTx, records: readonly ErasedRecord[]): Promise<void> {
+  const recordIds = records.map((record) => record.record_id)
+  const users = [...new Set(records.flatMap(usersOf))]
+  const gone = users.length === 0 ? [] : await usersWithoutRecords(tx, users, recordIds)
+  // The relay makes deliveries of outbox rows under the same lock, so each message is found as one or the other.
+  await lockWebhooks(tx)
+  const about = { recordIds, userIds: gone }
+  await forgetWaiting(tx, about)
+  await eraseDeliveries(tx, about)
 }
 
 async function forgetWaiting(tx: TenantTx, about: DeliveriesAbout): Promise<void> {
@@ -163,16 +156,13 @@ export function createRemovedExpiry(deps: { clock: RecordClock }): TenantChore {
  * Deletes open alerts about a person once no record of them remains. No message reports the end, because it would name
  * the person.
  */
-export const alertErasure: ErasureParticipant = {
-  name: 'alerts about people',
-  async forget(tx, records) {
-    const users = [...new Set(records.flatMap(({ user_id }) => user_id ?? []))]
-    if (users.length === 0) return
-    // Waits for running changes of alerts; later ones check which people remain.
-    await lockTenant(tx, alertsLockClass)
-    // A change of rules takes this lock before that of alerts. The other order would deadlock.
-    await lockWebhooks(tx)
-    const recordIds = records.map((record) => record.record_id)
-    await removeAlertsAbout(tx, await usersWithoutRecords(tx, users, recordIds))
-  },
+export async function forgetAlerts(tx: TenantTx, records: readonly ErasedRecord[]): Promise<void> {
+  const users = [...new Set(records.flatMap(({ user_id }) => user_id ?? []))]
+  if (users.length === 0) return
+  // Waits for running changes of alerts; later ones check which people remain.
+  await lockTenant(tx, alertsLockClass)
+  // A change of rules takes this lock before that of alerts. The other order would deadlock.
+  await lockWebhooks(tx)
+  const recordIds = records.map((record) => record.record_id)
+  await removeAlertsAbout(tx, await usersWithoutRecords(tx, users, recordIds))
 }

@@ -2,22 +2,26 @@ import type { TenantMode } from '../../../../contract/literals.ts'
 import { governancePrefix, type UserEventKind } from '../../../../contract/webhook-events.ts'
 import type { JsonObject, JsonValue } from '../../../../provenance/json.ts'
 import type { TenantTx } from '../../../db/database.ts'
+import type { TransactionEvents } from '../../../events.ts'
+import type { WrittenEvent } from '../../governance/governance-types.ts'
 import type { UserProfile, UserProfiles } from '../../roster/roster-types.ts'
-import type { GovernanceOutbox, OutgoingMessage, WebhookOutbox, WrittenEvent } from '../webhooks-types.ts'
+import type { OutgoingMessage, WebhookOutbox } from '../webhooks-types.ts'
 
+/**
+ * Creates the subscriber that queues messages about governance events and the people they concern. It costs one
+ * statement if no endpoint wants any.
+ */
 export function createGovernanceOutbox(deps: {
   outbox: Pick<WebhookOutbox, 'wanted' | 'add'>
   profiles: UserProfiles
-}): GovernanceOutbox {
+}) {
   const { outbox, profiles } = deps
-  return {
-    async written(tx, tenant, events) {
-      if (events.length === 0) return
-      const wants = await outbox.wanted(tx)
-      const wanted = events.filter(({ kind }) => wants(governancePrefix + kind))
-      const messages = wanted.map((event) => messageOf(event, tenant.mode))
-      await outbox.add(tx, [...messages, ...(await userMessages(tx, profiles, wants, events))])
-    },
+  return async (tx: TenantTx, { tenant, events }: TransactionEvents['governanceWritten']): Promise<void> => {
+    if (events.length === 0) return
+    const wants = await outbox.wanted(tx)
+    const wanted = events.filter(({ kind }) => wants(governancePrefix + kind))
+    const messages = wanted.map((event) => messageOf(event, tenant.mode))
+    await outbox.add(tx, [...messages, ...(await userMessages(tx, profiles, wants, events))])
   }
 }
 
