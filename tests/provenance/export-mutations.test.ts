@@ -76,6 +76,15 @@ function meaning(bytes: Uint8Array): string | undefined {
   }
 }
 
+/** The manifest is one JSON document, in which white space means nothing. */
+function documentOf(text: string): string | undefined {
+  try {
+    return JSON.stringify(JSON.parse(text))
+  } catch {
+    return undefined
+  }
+}
+
 describe('exports of all kinds', () => {
   test('verify when nothing was changed', async () => {
     await fc.assert(
@@ -114,7 +123,7 @@ describe('exports of all kinds', () => {
         const before = utf8(manifestText(made))
         const manifest = Buffer.from(mutate(before, [])).toString()
         fc.pre(manifest !== manifestText(made))
-        expect(isVerified(made, manifest)).toBe(meaning(utf8(manifest)) === meaning(before))
+        expect(isVerified(made, manifest)).toBe(documentOf(manifest) === documentOf(manifestText(made)))
       }),
       { numRuns: 300 },
     )
