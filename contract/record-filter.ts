@@ -32,7 +32,7 @@ export const recordFilterMembers = {
 
 export const RecordFilterBody = Type.Object(recordFilterMembers, {
   additionalProperties: false,
-  description: 'All records if it has no members',
+  description: 'All records if empty',
 })
 
 type RecordFilterBody = Static<typeof RecordFilterBody>

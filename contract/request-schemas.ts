@@ -7,9 +7,14 @@ import { patterns } from './literals.ts'
 export const PageQuery = Type.Object(
   {
     limit: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: pageSizeMax, default: pageSizeDefault, description: 'Most items of a page' }),
+      Type.Integer({
+        minimum: 1,
+        maximum: pageSizeMax,
+        default: pageSizeDefault,
+        description: 'Maximum number of items of a page',
+      }),
     ),
-    cursor: Type.Optional(Type.String({ minLength: 1, description: '`next_cursor` of the page before' })),
+    cursor: Type.Optional(Type.String({ minLength: 1, description: '`next_cursor` of the previous page' })),
   },
   { additionalProperties: false },
 )
@@ -20,7 +25,7 @@ export const IdempotencyHeader = Type.Object(
     'idempotency-key': Type.Optional(
       Type.String({
         pattern: patterns.idempotencyKey,
-        description: 'Repeating a call with the same key within 24 hours gives the first answer again',
+        description: 'A repeated request with the same key within 24 hours returns the first response',
         examples: ['4f7c1f0e-import-17'],
       }),
     ),

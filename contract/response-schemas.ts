@@ -10,9 +10,7 @@ export const ProvenanceHash = Type.String({
 export const ProvenanceCosign = Type.String({
   description: '`omhc1.` and the self-contained cosignature: verifies with the record and the public key alone',
   examples: [
-    'omhc1.Ac5i0zOdodUJKeZOmVVVxT4BmMHIfT96pY4uRV5scr9nAAZHXvZO1YAFAe2ImAQs5dAUtSQaYW3QGLFgpi_pqzzOEN3YOjvxYVdLMz8A' +
-      '9jLsXN7ZIYKFZKRQhYtRwPVZL_GkeV-DwuwQDBzjEx4vzaLpKNmRTXevEBAKFy8wEGVRTz1uV2DGRHxCFTl11US2PH4GvkJF2ued0j9HcoyxKhJP' +
-      '69-x0uAED4-lyI5uiMKgYXGNg_39leQ8QtcOulGul68ev5tht9yznJr7vOFgNvzEFJfNTxa-WN_b',
+    'omhc1.Ac5i0zOdodUJKeZOmVVVxT4BmMHIfT96pY4uRV5scr9nAAZHXvZO1YAFAe2ImAQs5dAUtSQaYW3QGLFgpi_pqzzOEN3YOjvxYVdLMz8A9jLsXN7ZIYKFZKRQhYtRwPVZL_GkeV-DwuwQDBzjEx4vzaLpKNmRTXevEBAKFy8wEGVRTz1uV2DGRHxCFTl11US2PH4GvkJF2ued0j9HcoyxKhJP69-x0uAED4-lyI5uiMKgYXGNg_39leQ8QtcOulGul68ev5tht9yznJr7vOFgNvzEFJfNTxa-WN_b',
   ],
 })
 
@@ -24,14 +22,14 @@ export const NextCursor = Type.Union([Type.String(), Type.Null()], {
 /** The result of a connection test, step by step. */
 export const ConnectionTestResult = Type.Object(
   {
-    ok: Type.Boolean({ description: 'Whether every step went well' }),
+    ok: Type.Boolean({ description: 'Whether every step succeeded' }),
     steps: Type.Array(
       Type.Object(
         {
           name: Type.String({ examples: ['users'] }),
           ok: Type.Boolean(),
           detail: Type.String({
-            description: 'The finding, or the fault and its remedy',
+            description: 'Result, or the fault and its remedy',
             examples: ['GET /Users: 412 people.'],
           }),
         },
@@ -57,7 +55,9 @@ export const ReceiptSchema = Type.Object(receiptMembers, { additionalProperties:
 
 /** Header of the answer to a repeated call with an Idempotency-Key. */
 export const replayedHeader = {
-  'Idempotent-Replayed': Type.Optional(Type.Literal('true', { description: 'The answer to an earlier call' })),
+  'Idempotent-Replayed': Type.Optional(
+    Type.Literal('true', { description: 'The response is the one to an earlier request with the same key' }),
+  ),
 }
 
 const inboundConnectionId = (example: string) =>
@@ -74,7 +74,7 @@ const InboundSecret = Type.String({
 export const InboundConnectionSchema = (exampleId: string) =>
   Type.Object(
     { connection_id: inboundConnectionId(exampleId), secret: Type.Optional(InboundSecret) },
-    { additionalProperties: false, description: 'How messages of it come in' },
+    { additionalProperties: false, description: 'Settings of its inbound messages' },
   )
 
 /** The response to a rotation of the inbound secret. */
@@ -85,7 +85,7 @@ export const RotatedInboundSecretSchema = (exampleId: string) =>
       secret: InboundSecret,
       former_secret_until: Type.Optional(
         Type.String({
-          description: 'Until then the secret before is good as well; absent where there was none',
+          description: 'The previous secret stays valid until this time; absent if there was none',
           examples: ['2026-07-02T09:30:00.000000Z'],
         }),
       ),

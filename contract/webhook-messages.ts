@@ -19,23 +19,21 @@ const number = (description: string, example: number) => Type.Number({ descripti
 /** Present only in messages whose data has no fixed size. */
 const truncated = Type.Optional(
   Type.Literal(true, {
-    description:
-      `The largest members were left out, because there were more than ${webhookDataBytesMax / 1024} KiB; absent ` +
-      'otherwise',
+    description: `The largest members were omitted, because the data exceeded ${webhookDataBytesMax / 1024} KiB; absent otherwise`,
   }),
 )
 
 const person = {
   user_id: text('Id of the person in the Hub', 'usr_9QmVb3xQ8ZrT2vYw0LxNp6Bd'),
-  user_name: Type.Optional(text('The name that the directory knows them by', 'kim')),
-  external_id: Type.Optional(text('Id that the directory knows them by', '00u1a2b3')),
-  email: Type.Optional(text('Absent where the Hub knows none', 'kim@acme.example')),
+  user_name: Type.Optional(text('Name in the directory', 'kim')),
+  external_id: Type.Optional(text('Id in the directory', '00u1a2b3')),
+  email: Type.Optional(text('Absent if unknown', 'kim@acme.example')),
   display_name: Type.Optional(text('The whole name', 'Kim Reyes')),
   role: Type.Enum(roleNames, { description: 'In the Hub', examples: ['member'] }),
-  active: Type.Boolean({ description: 'Whether they may sign in', examples: [true] }),
-  archetype_ids: Type.Optional(names('Archetypes that they have; absent only where `truncated`', 'analyst')),
+  active: Type.Boolean({ description: 'Whether they can sign in', examples: [true] }),
+  archetype_ids: Type.Optional(names('Archetypes of the person; absent only if `truncated`', 'analyst')),
   source: Type.Enum(['directory', 'manual'], {
-    description: 'Whether a directory keeps them, or people do',
+    description: 'Whether the person is managed by the directory or by administrators',
     examples: ['directory'],
   }),
   truncated,
@@ -48,22 +46,22 @@ const invocation = Type.Object(
     skill_version: Type.Optional(text('Its version', '1.4.0')),
     archetype_id: text('The archetype', 'legal-counsel'),
     user_id: text('User who invoked the skill, as the sender names them', 'user:kim@acme.example'),
-    llm_platform: Type.Optional(text('Where', 'slack')),
-    llm_model: Type.Optional(text('With what', 'claude-sonnet-4-5')),
-    ts: Type.Optional(time('When')),
+    llm_platform: Type.Optional(text('Platform of the invocation', 'slack')),
+    llm_model: Type.Optional(text('Model of the invocation', 'claude-sonnet-4-5')),
+    ts: Type.Optional(time('Time of the invocation')),
     success: Type.Optional(Type.Boolean({ description: 'Whether it succeeded', examples: [false] })),
-    latency_ms: Type.Optional(number('How long it took, in milliseconds', 24_100)),
-    tokens_in: Type.Optional(count('Tokens that went in', 812)),
-    tokens_out: Type.Optional(count('Tokens that came out', 40)),
+    latency_ms: Type.Optional(number('Latency in milliseconds', 24_100)),
+    tokens_in: Type.Optional(count('Input tokens', 812)),
+    tokens_out: Type.Optional(count('Output tokens', 40)),
     cost_usd_estimate: number('Reported cost in US dollars', 0.0031),
     cost_usd_computed: Type.Optional(number('Calculated cost; absent without a price', 0.0034)),
-    error_code: Type.Optional(text('Why it failed', 'timeout')),
+    error_code: Type.Optional(text('Error code of the failure', 'timeout')),
   },
-  { ...closed, description: 'In Mode B, only what stands in clear beside the key of the customer.' },
+  { ...closed, description: "In Mode B, only members that are not encrypted with the customer's key." },
 )
 
 const alert = {
-  alert_id: uuid('The same when it opens and when it closes'),
+  alert_id: uuid('Equal when the alert opens and closes'),
   metric: Type.Enum(['error_rate', 'latency_p95_ms', 'cost_usd_per_hour'], {
     description: 'Name of the rule',
     examples: ['error_rate'],
@@ -89,12 +87,12 @@ const governance = Type.Object(
     details: Type.Optional(
       Type.Record(Type.String(), Type.Unknown(), { description: 'By kind', examples: [{ method: 'magic_link' }] }),
     ),
-    created_at: time('When the record was made'),
+    created_at: time('Creation time of the record'),
     created_by: text('Creator of the record', 'service:hub'),
     provenance_hash: text('Hash of the canonical text of the record', 'sha256:'.padEnd(71, '0')),
     truncated,
   },
-  { ...closed, description: 'In Mode B, what a program of the customer wrote comes without subject and details.' },
+  { ...closed, description: 'In Mode B, events written by the customer have no subject and details.' },
 )
 
 /** A kind of message. */
@@ -105,25 +103,25 @@ export interface DescribedMessage {
 }
 
 export const describedMessages: readonly DescribedMessage[] = [
-  { kind: 'user.provisioned', summary: 'Somebody was added to the roster', data: Type.Object(person, closed) },
+  { kind: 'user.provisioned', summary: 'A person was added to the roster', data: Type.Object(person, closed) },
   {
     kind: 'user.updated',
-    summary: 'Role, name, address or activity of somebody changed',
-    data: Type.Object({ ...person, changed: names('Names of the members above that changed', 'role') }, closed),
+    summary: 'Role, name, address or status of a person changed',
+    data: Type.Object({ ...person, changed: names('Names of the changed members', 'role') }, closed),
   },
   {
     kind: 'user.deactivated',
-    summary: 'Somebody was deactivated, or removed by the directory',
+    summary: 'A person was deactivated, or removed by the directory',
     data: Type.Object(person, closed),
   },
   {
     kind: 'user.archetype_changed',
-    summary: 'Archetypes were assigned to somebody',
+    summary: 'The archetypes of a person changed',
     data: Type.Object(
       {
         ...person,
-        before: Type.Optional(names('Archetypes until then; absent only where `truncated`')),
-        after: Type.Optional(names('Archetypes since then; absent only where `truncated`', 'analyst')),
+        before: Type.Optional(names('Archetypes before the change; absent only if `truncated`')),
+        after: Type.Optional(names('Archetypes after the change; absent only if `truncated`', 'analyst')),
       },
       closed,
     ),
@@ -139,17 +137,20 @@ export const describedMessages: readonly DescribedMessage[] = [
     summary: 'An invocation cost more than `thresholds.cost_usd` of the endpoint',
     data: invocation,
   },
-  { kind: 'skill.alert_opened', summary: 'A rule of the endpoint is broken', data: Type.Object(alert, closed) },
+  { kind: 'skill.alert_opened', summary: 'An alert rule of the endpoint fired', data: Type.Object(alert, closed) },
   {
     kind: 'skill.alert_closed',
-    summary: 'A rule of the endpoint is kept again',
-    data: Type.Object({ ...alert, closed_at: time('When it closed') }, closed),
+    summary: 'An alert of the endpoint recovered',
+    data: Type.Object({ ...alert, closed_at: time('Time of closing') }, closed),
   },
   { kind: `${governancePrefix}*`, summary: 'A governance event was written', data: governance },
   {
     kind: testEventKind,
-    summary: 'Somebody tests the endpoint',
-    data: Type.Object({ message: text('For people', 'A test of this endpoint. Nothing has happened.') }, closed),
+    summary: 'Test message of an endpoint',
+    data: Type.Object(
+      { message: text('Explanation for people', 'A test of this endpoint. Nothing has happened.') },
+      closed,
+    ),
   },
 ]
 

@@ -33,10 +33,10 @@ export function createBackground(parts: {
   const queue = createJobQueue(parts.app, config, log)
   queue.registerJob(
     housekeepingJob(database, () => modules.tenants.directory.slugs(), [
-      { name: 'forget expired idempotency keys', run: (tx) => modules.recordStore.idempotency.forgetExpired(tx) },
-      { name: 'forget expired links', run: (tx) => modules.links.forgetExpired(tx) },
-      { name: 'forget claims of old reports', run: (tx) => modules.hub.forgetOldClaims(tx) },
-      { name: 'forget old revocations', run: (tx) => modules.revocations.forgetOld(tx) },
+      { name: 'delete expired idempotency keys', run: (tx) => modules.recordStore.idempotency.forgetExpired(tx) },
+      { name: 'delete expired links', run: (tx) => modules.links.forgetExpired(tx) },
+      { name: 'delete claims of old reports', run: (tx) => modules.hub.forgetOldClaims(tx) },
+      { name: 'delete old revocations', run: (tx) => modules.revocations.forgetOld(tx) },
       ...modules.auth.chores,
       ...modules.exports.chores,
       ...modules.roster.sync.chores,

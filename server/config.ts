@@ -152,7 +152,7 @@ function readHost(reader: SettingReader, environment: Environment, flag: string 
   if (environment === 'development' && !isLoopback(host)) {
     reader.report(
       source.variable,
-      `is "${source.text}", but in development the Hub listens on this machine only.`,
+      `is "${source.text}", but in development the Hub only listens on this machine.`,
       'Use 127.0.0.1, ::1 or localhost, or set HUB_ENV=staging or HUB_ENV=production.',
     )
   }
@@ -174,7 +174,7 @@ function readBaseUrl(reader: SettingReader, environment: Environment): string | 
   if (httpsOnly && reader.text('HUB_BASE_URL') === undefined) {
     reader.report(
       'HUB_BASE_URL',
-      `is not set, and in ${environment} there is no default.`,
+      `is not set, and ${environment} has no default.`,
       'Set it to the https address at which clients reach the Hub, such as https://hub.example.com',
     )
   }
@@ -220,9 +220,9 @@ function readSinks(reader: SettingReader, environment: Environment, dataDir: str
 
 function readMasterKey(reader: SettingReader, environment: Environment): Buffer | undefined {
   const text = reader.text('HUB_MASTER_KEY')
-  const fix = 'Make one with: openssl rand -base64 32'
+  const fix = 'Generate one with: openssl rand -base64 32'
   if (text === undefined) {
-    if (environment === 'production') reader.report('HUB_MASTER_KEY', 'is not set, and production needs it.', fix)
+    if (environment === 'production') reader.report('HUB_MASTER_KEY', 'is not set, but is required in production.', fix)
     return undefined
   }
   const key = Buffer.from(text, 'base64')
@@ -239,7 +239,7 @@ function readOperatorToken(reader: SettingReader, environment: Environment): str
     reader.report(
       'HUB_OPERATOR_TOKEN',
       `is shorter than ${lengthMin} characters, or has spaces or characters outside ASCII.`,
-      'Make one with: openssl rand -hex 32',
+      'Generate one with: openssl rand -hex 32',
     )
   }
   return token

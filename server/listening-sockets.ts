@@ -52,14 +52,14 @@ export async function explainingFailure<T>({ host, port }: Address, listen: () =
     const where = `${host}:${port}`
     if (code === 'EADDRINUSE') {
       throw new StartupError(
-        `Port ${port} is already in use: something else listens on ${where}.`,
+        `Port ${port} is already in use by another program, on ${where}.`,
         'Stop it, or choose another port with HUB_PORT or --port (0 lets the system choose).',
         { cause },
       )
     }
     if (code === 'EACCES' || code === 'EADDRNOTAVAIL') {
       throw new StartupError(
-        `The Hub may not listen on ${where} (${code}).`,
+        `The Hub is not permitted to listen on ${where} (${code}).`,
         'Set HUB_PORT to a port above 1023 and HUB_HOST to an address of this machine.',
         { cause },
       )

@@ -12,7 +12,7 @@ export class StartupError extends Error {
 /** Describes why a named file cannot be read, from the error of the operating system, without its path. */
 export function fileProblem(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException
-  if (code === 'ENOENT') return 'there is no such file'
+  if (code === 'ENOENT') return 'the file does not exist'
   if (code === 'EISDIR') return 'it is a folder'
   if (code === 'EACCES') return 'permission denied'
   return message

@@ -5,7 +5,7 @@ export function startupWarnings(config: Pick<Config, 'environment' | 'role' | 't
   // In development the Hub listens on this machine only; a worker answers nobody.
   if (config.environment === 'development' || config.role === 'worker' || config.trustedProxies.length > 0) return []
   return [
-    'HUB_TRUSTED_PROXIES is not set: all callers behind a proxy count as one, with one address for limits, ' +
-      'address lists and events. Name your proxies there. Ignore this warning if you have none',
+    'HUB_TRUSTED_PROXIES is not set: all callers behind a proxy count as one address in limits, address lists and ' +
+      'events. Set it to your proxies. Ignore this warning if you have none',
   ]
 }

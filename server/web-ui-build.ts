@@ -35,7 +35,7 @@ export function beginWebUiBuild(
       return resolve(undefined)
     }
     const message = stderr.trim() || error.message
-    log.warn({ problem: message }, 'the web UI is not what its sources say; everything else works')
+    log.warn({ problem: message }, 'the web UI is older than its sources; everything else works')
     resolve(message)
   })
   return { problem, stop: () => stopping.abort() }

@@ -67,7 +67,7 @@ export const entitlementOperations = {
     access: scope('skill_entitlement:read'),
     rateClass: 'skill-entitlement',
     tag: 'Skill entitlement',
-    summary: 'Get how a skill pack was applied last',
+    summary: 'Get the last application of a skill pack',
   },
   listGrants: {
     method: 'GET',
@@ -100,7 +100,7 @@ export const entitlementOperations = {
     access: scope('skill_entitlement:read'),
     rateClass: 'skill-entitlement',
     tag: 'Skill entitlement',
-    summary: 'Whether a user may use a skill',
+    summary: 'Check whether a user may use a skill',
   },
   checkEntitlements: {
     method: 'POST',
@@ -109,7 +109,7 @@ export const entitlementOperations = {
     rateClass: 'skill-entitlement',
     body: 'list',
     tag: 'Skill entitlement',
-    summary: 'Whether users may use skills, up to 1,000 at once',
+    summary: 'Check up to 1,000 uses of skills by users',
   },
   getManifest: {
     method: 'GET',

@@ -42,7 +42,7 @@ export const governanceOperations = {
     access: scope('hub:purge', 'governance:read'),
     rateClass: 'hub-read',
     tag: 'Governance',
-    summary: 'Get what keeps a record, and when it goes',
+    summary: 'Get the purge and hold state of a record',
   },
   getRetentionRules: {
     method: 'GET',
@@ -67,7 +67,7 @@ export const governanceOperations = {
     access: anyReader,
     rateClass: 'hub-read',
     tag: 'Governance',
-    summary: 'Get the proof that a record existed and was erased',
+    summary: 'Get the deletion certificate of a record',
   },
   getLogCheckpoint: {
     method: 'GET',
@@ -75,7 +75,7 @@ export const governanceOperations = {
     access: anyReader,
     rateClass: 'hub-read',
     tag: 'Log',
-    summary: 'Get the signed state of the log',
+    summary: 'Get the current checkpoint of the log',
   },
   getLogConsistency: {
     method: 'GET',
@@ -83,7 +83,7 @@ export const governanceOperations = {
     access: anyReader,
     rateClass: 'hub-read',
     tag: 'Log',
-    summary: 'Get the proof that one state of the log continues another',
+    summary: 'Get a consistency proof between two states of the log',
   },
   listLogEntries: {
     method: 'GET',
@@ -91,7 +91,7 @@ export const governanceOperations = {
     access: anyReader,
     rateClass: 'hub-read',
     tag: 'Log',
-    summary: 'Follow the records in the order of the log',
+    summary: 'Follow the change feed in the order of the log',
   },
   getRecordProof: {
     method: 'GET',
@@ -99,6 +99,6 @@ export const governanceOperations = {
     access: anyReader,
     rateClass: 'hub-read',
     tag: 'Log',
-    summary: 'Get the proof that a record is in the log',
+    summary: 'Get the inclusion proof of a record',
   },
 } as const satisfies Record<string, Operation>

@@ -50,7 +50,7 @@ export const hubOperations = {
     access: anyReader,
     rateClass: 'hub-read',
     tag: 'Hub',
-    summary: 'Walk the relationship graph',
+    summary: 'Traverse related records',
   },
   verifyRecord: {
     method: 'POST',

@@ -17,7 +17,7 @@ export const onboardingOperations = {
     access: tenantSettings,
     rateClass: 'roster',
     tag: 'Onboarding',
-    summary: 'Get how single sign-on is configured',
+    summary: 'Get the configuration of single sign-on',
   },
   removeSso: {
     method: 'DELETE',
@@ -34,7 +34,7 @@ export const onboardingOperations = {
     rateClass: 'roster',
     body: 'settings',
     tag: 'Onboarding',
-    summary: 'Try the identity provider and explain what fails',
+    summary: 'Test the identity provider',
   },
   configureScim: {
     method: 'POST',
@@ -51,7 +51,7 @@ export const onboardingOperations = {
     access: tenantSettings,
     rateClass: 'roster',
     tag: 'Onboarding',
-    summary: 'Get how SCIM provisioning is configured',
+    summary: 'Get the configuration of SCIM provisioning',
   },
   removeScim: {
     method: 'DELETE',
@@ -68,7 +68,7 @@ export const onboardingOperations = {
     rateClass: 'roster',
     body: 'settings',
     tag: 'Onboarding',
-    summary: 'Give the directory a new bearer token',
+    summary: 'Rotate the bearer token of the directory',
   },
   testScim: {
     method: 'POST',
@@ -77,7 +77,7 @@ export const onboardingOperations = {
     rateClass: 'roster',
     body: 'settings',
     tag: 'Onboarding',
-    summary: 'Try the directory and explain what fails',
+    summary: 'Test the directory',
   },
   createConnector: {
     method: 'POST',
@@ -137,7 +137,7 @@ export const onboardingOperations = {
     rateClass: 'roster',
     body: 'settings',
     tag: 'Connectors',
-    summary: 'Try a connector and explain what fails',
+    summary: 'Test a connector',
   },
   provisionHub: {
     method: 'POST',
@@ -154,7 +154,7 @@ export const onboardingOperations = {
     access: allScopes('connector:admin', 'hub:write'),
     rateClass: 'roster',
     tag: 'Onboarding',
-    summary: 'Get how the Hub is provisioned',
+    summary: 'Get the provisioning of the Hub',
   },
   rotateContentKey: {
     method: 'POST',

@@ -9,7 +9,7 @@ export const operatorOperations = {
     rateClass: 'roster',
     body: 'signIn',
     tag: 'Operator',
-    summary: 'Make a tenant',
+    summary: 'Create a tenant',
   },
   listTenants: {
     method: 'GET',
@@ -43,6 +43,6 @@ export const operatorOperations = {
     rateClass: 'roster',
     body: 'signIn',
     tag: 'Operator',
-    summary: 'Make a further welcome link for the administrator of a tenant',
+    summary: 'Create another welcome link for the administrator of a tenant',
   },
 } as const satisfies Record<string, Operation>

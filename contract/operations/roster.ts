@@ -42,7 +42,7 @@ export const rosterOperations = {
     rateClass: 'roster',
     body: 'settings',
     tag: 'Roster',
-    summary: 'Give a user another role',
+    summary: 'Change the role of a user',
   },
   deactivateUser: {
     method: 'POST',
@@ -77,7 +77,7 @@ export const rosterOperations = {
     rateClass: 'roster',
     body: 'list',
     tag: 'Roster',
-    summary: 'Give a user archetypes by hand',
+    summary: 'Assign archetypes to a user',
   },
   resetUserArchetypes: {
     method: 'DELETE',
@@ -85,7 +85,7 @@ export const rosterOperations = {
     access: scope('roster:write'),
     rateClass: 'roster',
     tag: 'Roster',
-    summary: 'Let the groups of a user decide on the archetypes again',
+    summary: 'Assign archetypes by the groups of a user again',
   },
   listGroups: {
     method: 'GET',

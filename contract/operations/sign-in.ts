@@ -16,7 +16,7 @@ export const signInOperations = {
     access: ownCredential,
     rateClass: 'auth',
     tag: 'Authentication',
-    summary: 'Come back from the identity provider',
+    summary: 'Complete the sign-in at the identity provider',
   },
   issueUserToken: {
     method: 'POST',
@@ -52,7 +52,7 @@ export const signInOperations = {
     access: ownCredential,
     rateClass: 'auth',
     tag: 'Authentication',
-    summary: 'List the own sessions',
+    summary: 'List your own sessions',
   },
   endSession: {
     method: 'DELETE',
@@ -61,7 +61,7 @@ export const signInOperations = {
     rateClass: 'auth',
     sameSiteOnly: true,
     tag: 'Authentication',
-    summary: 'End one of the own sessions',
+    summary: 'End one of your own sessions',
   },
   requestMagicLink: {
     method: 'POST',
@@ -71,7 +71,7 @@ export const signInOperations = {
     body: 'signIn',
     sameSiteOnly: true,
     tag: 'Authentication',
-    summary: 'Have a sign-in link sent by e-mail',
+    summary: 'Request a sign-in link by e-mail',
   },
   mockLogIn: {
     method: 'POST',

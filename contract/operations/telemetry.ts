@@ -34,7 +34,7 @@ export const telemetryOperations = {
     access: scope('telemetry:read'),
     rateClass: 'hub-read',
     tag: 'Telemetry',
-    summary: 'Reported and computed costs side by side',
+    summary: 'Compare reported and calculated costs',
   },
   listCostExceptions: {
     method: 'GET',
@@ -42,7 +42,7 @@ export const telemetryOperations = {
     access: scope('telemetry:read'),
     rateClass: 'hub-read',
     tag: 'Telemetry',
-    summary: 'Events without a price, or whose two costs differ',
+    summary: 'List events without a price or with differing costs',
   },
   getPrices: {
     method: 'GET',
@@ -50,7 +50,7 @@ export const telemetryOperations = {
     access: scope('telemetry:read'),
     rateClass: 'hub-read',
     tag: 'Telemetry',
-    summary: "Get the tenant's own prices and the catalogue's version",
+    summary: "Get the tenant's own prices and the version of the price catalogue",
   },
   replacePrices: {
     method: 'PUT',
@@ -68,6 +68,6 @@ export const telemetryOperations = {
     rateClass: 'hub-read',
     body: 'settings',
     tag: 'Telemetry',
-    summary: 'Recalculate costs at the prices of now',
+    summary: 'Recalculate costs at current prices',
   },
 } as const satisfies Record<string, Operation>

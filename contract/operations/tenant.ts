@@ -59,7 +59,7 @@ export const tenantOperations = {
     access: administrator,
     rateClass: 'roster',
     tag: 'Service accounts',
-    summary: 'Disable a service account for good',
+    summary: 'Disable a service account permanently',
   },
   rotateServiceAccountSecret: {
     method: 'POST',
@@ -68,6 +68,6 @@ export const tenantOperations = {
     rateClass: 'roster',
     body: 'settings',
     tag: 'Service accounts',
-    summary: 'Give a service account a new secret',
+    summary: 'Rotate the secret of a service account',
   },
 } as const satisfies Record<string, Operation>

@@ -51,7 +51,7 @@ export const webhookOperations = {
     rateClass: 'roster',
     body: 'settings',
     tag: 'Webhooks',
-    summary: 'Rotate the secret of an endpoint; the former one stays valid for a day',
+    summary: 'Rotate the secret of an endpoint',
   },
   testWebhook: {
     method: 'POST',
@@ -69,7 +69,7 @@ export const webhookOperations = {
     rateClass: 'roster',
     body: 'settings',
     tag: 'Webhooks',
-    summary: 'Deliver again what an endpoint was sent since a time',
+    summary: 'Redeliver the messages of an endpoint since a time',
   },
   listWebhookAlerts: {
     method: 'GET',
@@ -93,7 +93,7 @@ export const webhookOperations = {
     access: administrator,
     rateClass: 'roster',
     tag: 'Webhooks',
-    summary: 'Get a delivery with its request and every answer',
+    summary: 'Get a delivery with its request and responses',
   },
   redeliver: {
     method: 'POST',
@@ -102,7 +102,7 @@ export const webhookOperations = {
     rateClass: 'roster',
     body: 'settings',
     tag: 'Webhooks',
-    summary: 'Deliver a message again',
+    summary: 'Redeliver a message',
   },
   redeliverDelivery: {
     method: 'POST',
@@ -111,7 +111,7 @@ export const webhookOperations = {
     rateClass: 'roster',
     body: 'settings',
     tag: 'Webhooks',
-    summary: 'Deliver a message again, by the id of the delivery alone',
+    summary: 'Redeliver a message by the id of the delivery',
   },
   receiveInbound: {
     method: 'POST',
@@ -120,7 +120,7 @@ export const webhookOperations = {
     rateClass: 'telemetry-ingest',
     body: 'inbound',
     tag: 'Webhooks',
-    summary: 'Take a signed message of an identity provider or chat platform',
+    summary: 'Receive a signed message of an identity provider or chat platform',
   },
   rotateConnectorInboundSecret: {
     method: 'POST',
@@ -129,7 +129,7 @@ export const webhookOperations = {
     rateClass: 'roster',
     body: 'settings',
     tag: 'Connectors',
-    summary: 'Give a connector a new secret for inbound messages',
+    summary: 'Rotate the secret of a connector for inbound messages',
   },
   rotateScimInboundSecret: {
     method: 'POST',
@@ -138,6 +138,6 @@ export const webhookOperations = {
     rateClass: 'roster',
     body: 'settings',
     tag: 'Onboarding',
-    summary: 'Give the identity provider a new secret for inbound messages',
+    summary: 'Rotate the secret of the identity provider for inbound messages',
   },
 } as const satisfies Record<string, Operation>

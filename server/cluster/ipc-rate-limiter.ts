@@ -99,7 +99,7 @@ export class WorkerLimiter implements RateLimiter {
     if (this.overdue === undefined || batch < this.overdue) return
     this.overdue = undefined
     this.options.onFallback(false)
-    this.options.log.info({}, 'the primary answers again: rate limits are exact')
+    this.options.log.info({}, 'the primary responds again: rate limits are exact')
   }
 
   private schedule(): void {
@@ -131,7 +131,7 @@ export class WorkerLimiter implements RateLimiter {
       this.options.onFallback(true)
       this.options.log.warn(
         { patienceMs, workers },
-        'the primary does not answer: each worker allows its share of the limits',
+        'the primary does not respond: each worker applies its share of the limits',
       )
     }
     this.overdue = Math.max(this.overdue ?? 0, batch)

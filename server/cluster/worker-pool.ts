@@ -143,7 +143,7 @@ export class WorkerPool {
     const { drainSeconds, log } = this.#options
     const kill = setTimeout(
       () => {
-        log.error({ worker: place.number, pid: worker.process.pid }, 'a worker does not end; killing it')
+        log.error({ worker: place.number, pid: worker.process.pid }, 'a worker does not stop; killing it')
         worker.process.kill('SIGKILL')
       },
       drainSeconds * 1000 + lastWordsMs,
@@ -186,7 +186,7 @@ export class WorkerPool {
       for (const { socket, closed } of this.#waiting.splice(0)) this.give(socket, closed)
     } else {
       const { message: reason, fix } = message
-      this.#options.log.error({ worker: place.number, reason }, 'a worker could not start')
+      this.#options.log.error({ worker: place.number, reason }, 'a worker failed to start')
       this.#startOf(place).reject(fix === undefined ? new Error(reason) : new StartupError(reason, fix))
     }
   }
@@ -207,7 +207,7 @@ export class WorkerPool {
     if (place.shortLives >= crashLoopMin) {
       log.error(
         { worker: number, times: place.shortLives },
-        'workers end again and again soon after their start: look for the reason in the lines before',
+        'workers keep stopping soon after their start: see the previous lines for the reason',
       )
     }
     place.restart = setTimeout(() => this.#fork(place), pauseMs)

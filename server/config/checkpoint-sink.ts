@@ -21,10 +21,10 @@ function readSink(entry: string, place: number, options: { httpsOnly: boolean })
   const url = URL.parse(entry)
   if (url?.protocol === 'file:') return { kind: 'file', directory: directoryOf(url, place) }
   if (url?.protocol !== 'https:' && url?.protocol !== 'http:') {
-    throw new Error(`has as entry ${place} neither a file: URL nor a web address.`)
+    throw new Error(`has as entry ${place} neither a file: URL nor an http(s) URL.`)
   }
   if (options.httpsOnly && url.protocol !== 'https:') {
-    throw new Error(`has as entry ${place} a web address without https, which it must be outside development.`)
+    throw new Error(`has as entry ${place} an address that is not https, which is required outside development.`)
   }
   if (url.username !== '' || url.password !== '' || url.hash !== '') {
     throw new Error(`has as entry ${place} a web address with a user, a password or a fragment.`)

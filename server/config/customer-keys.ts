@@ -31,8 +31,8 @@ export function readVault(reader: SettingReader, environment: string): VaultSett
   if (token === undefined || !/^[\x21-\x7e]+$/.test(token)) {
     reader.report(
       'HUB_VAULT_TOKEN',
-      'is not set, or is no token.',
-      'Give the Hub a token of Vault with a policy for its keys.',
+      'is not set, or is not a token.',
+      'Set it to a Vault token with a policy for the keys of the Hub.',
     )
     return undefined
   }
@@ -92,7 +92,7 @@ function readRules(
 }
 
 function problemOf(tenant: string | undefined, pattern: string): string | undefined {
-  if (!/^([A-Za-z0-9:/_.*-]|\{tenant\})+$/.test(pattern)) return 'is no pattern of names of keys'
+  if (!/^([A-Za-z0-9:/_.*-]|\{tenant\})+$/.test(pattern)) return 'is not a pattern of key names'
   const places = pattern.split('{tenant}').length - 1
   if (places > 1) return 'has {tenant} more than once'
   if (tenant !== undefined) return places === 0 ? undefined : 'names a tenant and has {tenant}'

@@ -98,7 +98,7 @@ export class SettingReader {
     const url = URL.canParse(text) ? new URL(text) : undefined
     const example = 'https://hub.example.com'
     if (!url || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
-      this.report(variable, `is "${text}", which is no web address.`, `Use, for example, ${example}`)
+      this.report(variable, `is "${text}", which is not an http(s) URL.`, `Use, for example, ${example}`)
       return undefined
     }
     if (url.username || url.password || url.search || url.hash || url.pathname !== '/') {

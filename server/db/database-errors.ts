@@ -54,7 +54,7 @@ export function asServiceError(error: unknown, workClass: WorkClass = 'write'): 
 }
 
 export function unavailable(cause: unknown): DomainError {
-  return new DomainError('hub-unavailable', 'The database cannot be reached just now. Try again shortly.', {
+  return new DomainError('hub-unavailable', 'The database cannot be reached at the moment. Try again shortly.', {
     retryAfterSeconds: 2,
     cause,
   })

@@ -9,7 +9,7 @@ export class FetchRequiredError extends Error {
 
   /** @param what completes "… has to be fetched" */
   constructor(what: string, fetch: () => Promise<void>) {
-    super(`${what} has to be fetched before the transaction`)
+    super(`${what} must be fetched before the transaction`)
     this.what = what
     this.fetch = fetch
   }

@@ -161,7 +161,7 @@ class Exchange {
 
   handleReadyForQuery(): void {
     if (this.completed === this.expected) this.settle(null)
-    else this.settle(new Error(`${this.completed} of ${this.expected} steps were answered`))
+    else this.settle(new Error(`${this.completed} of ${this.expected} steps returned a result`))
   }
 
   handleError(error: Error & { code?: string }): void {

@@ -21,7 +21,7 @@ export function openListener(
   function connectLater(error: unknown): void {
     if (closed) return
     // Logs once for each outage. Listeners work without notifications meanwhile.
-    if (retries === 0) log?.warn({ err: error, channel }, 'notifications of the database are not heard')
+    if (retries === 0) log?.warn({ err: error, channel }, 'the listener for database notifications failed')
     timer = setTimeout(() => void connect(), backoff(retries, reconnectMs)).unref()
     retries += 1
   }

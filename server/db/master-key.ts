@@ -19,7 +19,7 @@ export async function loadMasterKey(config: Config): Promise<Buffer> {
   } catch (cause) {
     if (cause instanceof StartupError) throw cause
     throw new StartupError(
-      `The master key ${file} cannot be read or made: ${(cause as Error).message}`,
+      `The master key ${file} cannot be read or created: ${(cause as Error).message}`,
       'Make the data directory readable and writable for this user, or set HUB_MASTER_KEY.',
       { cause },
     )
@@ -72,6 +72,6 @@ async function createKey(file: string): Promise<Buffer> {
   const directory = await open(dirname(file), 'r')
   await directory.sync().finally(() => directory.close())
   const key = await readKey(file)
-  if (!key) throw new Error('it vanished after it was written')
+  if (!key) throw new Error('it disappeared after it was written')
   return key
 }

@@ -94,11 +94,12 @@ async function readApplied(owner: pg.Client): Promise<AppliedRow[]> {
 function checkHistory(done: AppliedRow[], migrations: Migration[], of: 'database' | 'backup' = 'database'): void {
   const fix =
     of === 'database'
-      ? 'Nothing was changed. Start the version of the Hub that this database was last used with, or a later one; or restore a backup into an empty database.'
-      : 'Nothing was changed. Restore it with the version of the Hub that made it, or a later one.'
+      ? 'Nothing was changed. Start the version of the Hub that last used this database, or a later one; or ' +
+        'restore a backup into an empty database.'
+      : 'Nothing was changed. Restore it with the version of the Hub that created it, or a later one.'
   if (done.length > migrations.length) {
     throw new StartupError(
-      `The ${of} is newer than this program: it has migration ${done.at(-1)?.name}, which this program lacks.`,
+      `The ${of} is newer than this version of the Hub: it has the unknown migration ${done.at(-1)?.name}.`,
       fix,
     )
   }
@@ -107,7 +108,7 @@ function checkHistory(done: AppliedRow[], migrations: Migration[], of: 'database
     if (migration?.version === row.version && migration.checksum === row.checksum) continue
     // For developers: an applied migration never changes; a further change needs a new file.
     throw new StartupError(
-      `The ${of} was migrated by another version of this program: its migration ${fileName(row)} is not the one that this version has.`,
+      `The ${of} was migrated by another version of the Hub: its migration ${fileName(row)} differs from the one of this version.`,
       fix,
     )
   }
@@ -156,7 +157,7 @@ async function applyWithin(owner: pg.Client, migration: Migration): Promise<void
 function explain(error: unknown): unknown {
   if (!(error instanceof Error) || (error as pg.DatabaseError).code !== '42501') return error
   return new StartupError(
-    `The database user may not set up the schema: ${error.message}.`,
+    `The database user lacks permission to create the schema: ${error.message}.`,
     'HUB_DATABASE_URL must name the owner of the database. As an administrator, run: alter database NAME owner to USER;',
     { cause: error },
   )

@@ -76,7 +76,10 @@ async function openOn(
   const { applied, proven } = await prepare(owner, masterKey, options.log)
   if (applied.length > 0) options.log?.info({ migrations: applied }, 'migrations applied')
   if (Object.keys(proven).length > 0) {
-    options.log?.warn({ rows: proven }, 'rows that let people in were taken on trust and proven, once, by this upgrade')
+    options.log?.warn(
+      { rows: proven },
+      'this upgrade trusted existing rows that grant access, and added their proofs once',
+    )
   }
   const pools = connect(owner, masterKey, config, options)
   const stopWatching = options.purpose === 'serve' && options.log ? watchPartitions(pools, options.log) : () => {}
@@ -158,7 +161,7 @@ async function checkServer(owner: pg.Client): Promise<void> {
   if (server && server.encoding !== 'UTF8') {
     throw new StartupError(
       `The database stores text as ${server.encoding}.`,
-      "Use a database made with: create database hub encoding 'UTF8' template template0;",
+      "Use a database created with: create database hub encoding 'UTF8' template template0;",
     )
   }
 }
@@ -170,14 +173,14 @@ export function explainConnection(cause: unknown, target: ConnectionTarget): unk
   const where = `${target.database} on ${target.host || 'localhost'}:${target.port}`
   if (/^28/.test(code ?? '')) {
     return new StartupError(
-      `The database ${where} does not let the user ${target.user} in: ${message}.`,
+      `The database ${where} rejects the user ${target.user}: ${message}.`,
       'Check user and password in HUB_DATABASE_URL.',
       { cause },
     )
   }
   if (code === '3D000') {
     return new StartupError(
-      `There is no database ${where}.`,
+      `The database ${where} does not exist.`,
       `As an administrator, run: create database ${pg.escapeIdentifier(target.database ?? '')} owner ${pg.escapeIdentifier(target.user)};`,
       { cause },
     )
@@ -185,7 +188,7 @@ export function explainConnection(cause: unknown, target: ConnectionTarget): unk
   if (code?.startsWith('53')) {
     return new StartupError(
       `The database ${where} is out of resources: ${message}.`,
-      'Give its server more disk space, memory or connections, as it says.',
+      'Give the server more disk space, memory or connections, as stated.',
       { cause },
     )
   }

@@ -47,8 +47,5 @@ async function requireNobody(owner: pg.Client, users: readonly string[]): Promis
   )
   const count = rows[0]?.count ?? 0
   if (count === 0) return
-  throw new StartupError(
-    `A Hub works on this database: it has ${count} connections to it.`,
-    'Stop every process of it first.',
-  )
+  throw new StartupError(`A Hub is using this database, with ${count} connections.`, 'Stop all its processes first.')
 }

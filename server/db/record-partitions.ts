@@ -49,8 +49,8 @@ export function watchPartitions(
     if (isThere) return
     log.error(
       {},
-      "next month's partition of hub.records is missing, so from then on nothing can be written: " +
-        'start a process with HUB_ROLE=worker or all and look why its housekeeping fails, or run `hub migrate`',
+      "next month's partition of hub.records is missing, and writes will fail without it: start a process with " +
+        'HUB_ROLE=worker or all and check why its housekeeping fails, or run `hub migrate`',
     )
   }
   const timer = setInterval(() => void look(), everyMs).unref()

@@ -50,7 +50,7 @@ export async function ensureRoles(owner: pg.Client, target: ConnectionTarget, lo
   const privileged = existing.find((role) => role.privileged)
   if (privileged) {
     throw new StartupError(
-      `The database role ${privileged.rolname} may bypass row-level security.`,
+      `The database role ${privileged.rolname} can bypass row-level security.`,
       `As an administrator of the database, run: alter role ${privileged.rolname} nosuperuser nobypassrls;`,
     )
   }
@@ -98,7 +98,7 @@ export async function runOrReport(owner: pg.Client, target: ConnectionTarget, st
       if (code === '42710' || code === '23505' || code === 'XX000') continue
       if (code !== '42501') throw cause
       throw new StartupError(
-        `The database user ${target.user} may not do what the Hub needs: ${(cause as Error).message}.`,
+        `The database user ${target.user} lacks a permission that the Hub requires: ${(cause as Error).message}.`,
         `As an administrator of the database, run this, and start again:\n${statements
           .slice(index)
           .map((each) => `  ${each};`)
@@ -123,7 +123,7 @@ async function ensurePassword(owner: pg.Client, target: ConnectionTarget, login:
   const second = await tryLogin(target, login)
   if (second === undefined) return
   throw new StartupError(
-    `The database does not let its role ${login.user} in: ${second.message}.`,
+    `The database rejects its role ${login.user}: ${second.message}.`,
     'Allow this role with password authentication (scram-sha-256) in pg_hba.conf.',
     { cause: second },
   )
@@ -179,7 +179,7 @@ export async function ensureSchemaAccess(
   if (foreign.length === 0) return
   log?.warn(
     { sql: foreign.map(({ schema, role }) => `revoke usage on schema ${schema} from ${pg.escapeIdentifier(role)};`) },
-    'logins of another master key may enter this database; if no Hub of yours uses them here, run this SQL',
+    'logins of another master key can connect to this database; if no Hub of yours uses them here, run this SQL',
   )
 }
 

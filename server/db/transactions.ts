@@ -32,7 +32,7 @@ export interface TransactionScope {
 /** Throws if the running code is inside a transaction: another one would hold two connections. */
 function requireNoTransaction(): void {
   if (current.getStore()?.open) {
-    throw new Error('a transaction was opened inside another one: pass the outer one on, or use afterCommit')
+    throw new Error('a transaction was opened inside another one: pass the outer one, or use afterCommit')
   }
 }
 

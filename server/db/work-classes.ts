@@ -22,15 +22,15 @@ export const workLimits: Readonly<Record<WorkClass, WorkLimits>> = {
   read: {
     statementMs: 15_000,
     waitMs: 5_000,
-    remedy: 'Ask for less: a smaller `limit`, a shorter range of time, or one more filter.',
+    remedy: 'Request less: a smaller `limit`, a shorter time range, or another filter.',
   },
   write: { statementMs: 30_000, waitMs: 5_000, remedy: tryAgain },
   summary: {
     statementMs: 20_000,
     waitMs: 10_000,
     remedy:
-      'Narrow the summary: a shorter range (`from`, `to`), `interval=day` instead of `hour`, no `group_by`, or one ' +
-      'more filter such as `skill_id`.',
+      'Narrow the summary: a shorter range (`from`, `to`), `interval=day` instead of `hour`, no `group_by`, or ' +
+      'another filter such as `skill_id`.',
   },
   background: { statementMs: 30_000, waitMs: 30_000, remedy: tryAgain },
   ingest: { statementMs: 15_000, waitMs: 5_000, remedy: 'Send fewer events in one batch, or try again shortly.' },
@@ -41,7 +41,7 @@ const retryAfterSeconds = 5
 
 /** Returns the error for a statement that exceeded the time limit of its class, or that an administrator cancelled. */
 export function tookTooLong(workClass: WorkClass, cause: unknown): DomainError {
-  const detail = `The database took too long for this. ${workLimits[workClass].remedy}`
+  const detail = `The query took too long. ${workLimits[workClass].remedy}`
   return new DomainError('hub-unavailable', detail, { retryAfterSeconds, cause })
 }
 
@@ -50,9 +50,9 @@ export function waitedTooLong(workClass: WorkClass): DomainError {
   const seconds = workLimits[workClass].waitMs / 1000
   const advice =
     workClass === 'summary'
-      ? 'Ask for fewer summaries at a time, then try again.'
+      ? 'Request fewer summaries at a time, then try again.'
       : 'Send fewer requests at a time, then try again.'
-  const detail = `No database connection was free for this within ${seconds} s. ${advice}`
+  const detail = `No database connection was free within ${seconds} s. ${advice}`
   return new DomainError('hub-unavailable', detail, { retryAfterSeconds, logged: false })
 }
 

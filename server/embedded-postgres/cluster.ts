@@ -36,7 +36,7 @@ async function clusterVersion(layout: Layout): Promise<string | undefined> {
     const files = await readdir(layout.cluster).catch(() => [])
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT' && files.length === 0) return undefined
     throw new StartupError(
-      `${layout.cluster} is no PostgreSQL data directory that this user can read: ${(cause as Error).message}.`,
+      `${layout.cluster} is not a PostgreSQL data directory that this user can read: ${(cause as Error).message}.`,
       'Restore it from a backup, move it away, or set HUB_DATA_DIR to another directory.',
       { cause },
     )

@@ -45,7 +45,7 @@ export async function prepareLayout(dataDir: string): Promise<Layout> {
     if (cause instanceof StartupError) throw cause
     throw new StartupError(
       `The data directory ${dataDir} cannot be used: ${(cause as Error).message}.`,
-      'Set HUB_DATA_DIR to a directory that this user may write to.',
+      'Set HUB_DATA_DIR to a directory that this user can write to.',
       { cause },
     )
   }
@@ -80,7 +80,7 @@ async function openForPassing(dataDir: string, firstMade: string | undefined, us
   }
   if (barred === undefined) return
   throw new StartupError(
-    `PostgreSQL runs as the user "${user.name}", who cannot enter ${barred}, where the data directory ${dataDir} lies.`,
+    `PostgreSQL runs as the user "${user.name}", who has no access to ${barred}, which contains the data directory ${dataDir}.`,
     `Let others pass through it (chmod o+x ${barred}), or set HUB_DATA_DIR to a directory elsewhere.`,
   )
 }

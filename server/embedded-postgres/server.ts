@@ -48,8 +48,8 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedS
     if ((cause as { code?: string }).code !== '28P01') throw cause
     // Passwords derive from the master key, so a refused one means another key.
     throw new StartupError(
-      `The database in ${options.layout.dataDir} was made with another master key than the given one.`,
-      'Start with the HUB_MASTER_KEY, or the master.key file, that this data directory was made with.',
+      `The database in ${options.layout.dataDir} was created with a different master key.`,
+      'Start with the HUB_MASTER_KEY or the file master.key of this data directory.',
       { cause },
     )
   }
@@ -97,7 +97,7 @@ function alreadyServed(dataDir: string, { pid }: Starter): StartupError {
   const instance = readInstanceFile(dataDir)
   const where = instance?.pid === pid ? ` at ${instance.url}` : ''
   return new StartupError(
-    `The Hub is already being served from the data directory ${dataDir}, by process ${pid}${where}.`,
+    `Another process already serves the Hub from the data directory ${dataDir}: ${pid}${where}.`,
     'Use that one, stop it first, or set HUB_DATA_DIR to another directory.',
   )
 }
@@ -105,13 +105,13 @@ function alreadyServed(dataDir: string, { pid }: Starter): StartupError {
 function inUse(dataDir: string, { pid }: Starter): StartupError {
   return new StartupError(
     `Another hub command, process ${pid}, is using the database in ${dataDir}.`,
-    'Wait until it has finished, and start again.',
+    'Wait until it has finished, then start again.',
   )
 }
 
 function stuck(dataDir: string, server: Postmaster): StartupError {
   return new StartupError(
     `The PostgreSQL server of ${dataDir} (process ${server.pid}) has been ${server.status} for two minutes.`,
-    `Look into ${dataDir}/postgresql.log; when that process has ended, start again.`,
+    `See ${dataDir}/postgresql.log; start again after that process has ended.`,
   )
 }

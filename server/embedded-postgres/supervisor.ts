@@ -126,7 +126,7 @@ export class Supervisor {
         if (!this.#server) {
           log?.error({}, 'PostgreSQL ended; starting it again')
           if (!(await this.#launch())) continue
-          log?.warn({}, 'PostgreSQL runs again')
+          log?.warn({}, 'PostgreSQL is running again')
         }
         if (!this.#session) await this.#openSession()
         return

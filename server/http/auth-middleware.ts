@@ -100,7 +100,7 @@ export function bearerToken(request: FastifyRequest): string {
   const header = request.headers.authorization
   if (header === undefined) throw unauthenticated('The request has no Authorization header.')
   // Node keeps the first of several headers; a proxy before it may have checked another.
-  if (countHeader(request, 'authorization') > 1) throw unauthenticated('The Authorization header is there twice.')
+  if (countHeader(request, 'authorization') > 1) throw unauthenticated('The Authorization header is repeated.')
   const token = /^Bearer +([A-Za-z0-9._~+/-]+=*)$/i.exec(header)?.[1]
   if (token === undefined) throw unauthenticated('The Authorization header is not `Bearer <access token>`.')
   return token
@@ -120,7 +120,7 @@ async function tenantOf(request: FastifyRequest, claims: TokenClaims, access: Ac
     throw validationFailed([
       {
         pointer: `/headers/${tenantHeader}`,
-        detail: 'is required: it names the tenant that the token was issued for',
+        detail: 'is required: the tenant of the token',
       },
     ])
   }
@@ -163,7 +163,11 @@ export function tenantHeaderOf(request: FastifyRequest): string | undefined {
 
 function insufficientScope(anyOf: readonly (readonly Scope[])[], required: Scope[]): DomainError {
   const words = anyOf.map((alternative) => alternative.join(' and ')).join(', or ')
-  return new DomainError('insufficient-scope', `This operation needs the scope ${words}. The token does not hold it.`, {
-    extensions: { required_scopes: required },
-  })
+  return new DomainError(
+    'insufficient-scope',
+    `This operation requires the scope ${words}, which the token does not have.`,
+    {
+      extensions: { required_scopes: required },
+    },
+  )
 }

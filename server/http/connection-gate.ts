@@ -40,9 +40,9 @@ export function createConnectionGate(options: {
     onRefused()
     if (performance.now() - warnedAtMs > warnIntervalMs) {
       warnedAtMs = performance.now()
-      log.warn({ max }, 'an address has too many connections; is it a proxy that HUB_TRUSTED_PROXIES does not name?')
+      log.warn({ max }, 'an address has too many connections; is it a proxy that is missing in HUB_TRUSTED_PROXIES?')
     }
-    const detail = `Your address has ${max} connections open already. Close some, or wait, then try again.`
+    const detail = `Your address already has ${max} open connections. Close some, or wait, then try again.`
     const problem = new DomainError('rate-limited', detail, { retryAfterSeconds })
     socket.on('error', () => {}).resume()
     endWithProblem(socket, problem, { baseUrl: baseUrl(), headers })

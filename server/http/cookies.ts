@@ -26,7 +26,7 @@ export function readCookie(request: FastifyRequest, reply: FastifyReply, kind: C
   const values = valuesOf(request.headers.cookie, name)
   if (values.length > 1) {
     clearCookie(reply, kind)
-    throw new DomainError('authentication-failed', `The cookie ${name} is there twice. It is cleared: sign in again.`)
+    throw new DomainError('authentication-failed', `The cookie ${name} was sent twice. It is cleared: sign in again.`)
   }
   return values[0] || undefined
 }

@@ -66,7 +66,7 @@ export function rejectCrossSite(request: FastifyRequest, own: string, browserUrl
   const ui = browserUrl === undefined ? undefined : originOf(browserUrl)
   const isOfUi = ui !== undefined && (origin === undefined || origin === ui)
   if (from !== undefined && !ofThisHost.includes(String(from)) && !(from === 'same-site' && isOfUi)) {
-    throw crossSite(`The browser says that it is from: ${shown(from)}.`)
+    throw crossSite(`Its Sec-Fetch-Site is: ${shown(from)}.`)
   }
   if (origin === undefined || origin === (ui ?? originOf(own))) return
   if (origin === originOf(`${new URL(ui ?? own).protocol}//${request.host}`)) return
@@ -84,5 +84,5 @@ function shown(text: string | string[]): string {
 }
 
 function crossSite(why: string): DomainError {
-  return new DomainError('cross-site-request', `${why} Call this from a page of the Hub.`)
+  return new DomainError('cross-site-request', `${why} Call it from a page of the Hub.`)
 }

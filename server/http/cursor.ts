@@ -68,7 +68,7 @@ function macOf(key: Buffer, { tenant, operation, query }: CursorBinding, content
 function invalidCursor(): DomainError {
   return new DomainError(
     'invalid-cursor',
-    'The cursor is not one that this query of this tenant was answered with. Repeat the query without `cursor`.',
+    'The cursor does not belong to this query of this tenant. Repeat the query without `cursor`.',
     { errors: [{ pointer: '/query/cursor', detail: 'is not a cursor of this query' }] },
   )
 }

@@ -141,7 +141,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   limitAnswers(
     app,
     createAnswerBudget(answersBytesMax, () =>
-      logger.warn('a connection was closed: too much was sent that nobody reads'),
+      logger.warn('a connection was closed: the client does not read its responses'),
     ),
   )
   limitBodies(app, new BodyDeadline(options.bodyGraceMs ?? bodyGraceMsDefault))
@@ -265,8 +265,8 @@ function isOfPeople({ method, url, headers }: FastifyRequest): boolean {
 }
 
 function notFound(methods: string[], request: FastifyRequest, reply: FastifyReply): DomainError {
-  if (methods.length === 0) return new DomainError('not-found', 'There is nothing at this address.')
+  if (methods.length === 0) return new DomainError('not-found', 'No operation exists at this address.')
   const allowed = methods.join(', ')
   reply.header('allow', allowed)
-  return new DomainError('method-not-allowed', `This address takes ${allowed}, not ${request.method}.`)
+  return new DomainError('method-not-allowed', `This address accepts ${allowed}, not ${request.method}.`)
 }

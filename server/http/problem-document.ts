@@ -58,10 +58,10 @@ export function asDomainError(error: unknown): DomainError {
     case 'FST_ERR_ROUTE_MISSING_CONTENT_TYPE':
       return new DomainError(
         'unsupported-media-type',
-        'The Content-Type is not a media type that this operation takes.',
+        'The Content-Type is not a media type that this operation accepts.',
       )
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return new DomainError('payload-too-large', 'The body is larger than this operation takes.')
+      return new DomainError('payload-too-large', 'The body is larger than this operation accepts.')
     case 'FST_ERR_BAD_URL':
     case 'FST_ERR_MAX_PARAM_LENGTH':
     case 'FST_ERR_INVALID_URL':
@@ -71,10 +71,10 @@ export function asDomainError(error: unknown): DomainError {
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
       return new DomainError('malformed-json', 'The body ended before its announced length.', { cause: error })
   }
-  if (statusCode === 404) return new DomainError('not-found', 'There is nothing at this address.')
+  if (statusCode === 404) return new DomainError('not-found', 'No operation exists at this address.')
   return new DomainError(
     'internal',
-    'The service failed in a way it did not expect. The operator can find it by the request id.',
+    'The service failed unexpectedly. The operator can find the failure by the request id.',
     {
       cause: error,
     },

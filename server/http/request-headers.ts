@@ -24,7 +24,7 @@ export function checkVersion(accept: string | undefined): void {
     if (version !== undefined && version !== '1') {
       throw new DomainError(
         'version-not-available',
-        `Version ${version.slice(0, 9)} of the API does not exist; 1 is current.`,
+        `Version ${version.slice(0, 9)} of the API does not exist; the current version is 1.`,
       )
     }
   }

@@ -14,7 +14,7 @@ export function validateResponses(app: FastifyInstance): void {
     // Problem documents have their own tests.
     if (route === undefined || request.problemSlug !== null) return payload
     const schema = route.schema.response[reply.statusCode]
-    if (schema === undefined) throw new Error(`${route.operationId} does not say that it answers ${reply.statusCode}`)
+    if (schema === undefined) throw new Error(`${route.operationId} does not declare the response ${reply.statusCode}`)
     if (payload instanceof Readable) return payload
     const checks = compiled.get(route.schema) ?? new Map<number, Check>()
     compiled.set(route.schema, checks)

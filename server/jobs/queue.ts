@@ -177,7 +177,7 @@ async function startWithRetries(
       }
       return
     } catch (error) {
-      log.warn({ err: error }, 'the job queue does not start yet')
+      log.warn({ err: error }, 'the job queue cannot start yet')
       await boss.stop({ graceful: false }).catch(() => {})
       await delay(backoff(retries, startRetryMs), undefined, { signal: stopped }).catch(() => {})
     }

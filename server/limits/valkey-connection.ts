@@ -164,9 +164,9 @@ export class ValkeyConnection {
     const { log, onChange } = this.options
     if (state === 'away') {
       const details = { reason: this.lastError, processes }
-      log.warn(details, 'Valkey is away: each process allows its share of the rate limits')
+      log.warn(details, 'Valkey is unavailable: each process applies its share of the rate limits')
     } else if (this.state === 'away') {
-      log.info({ processes }, 'Valkey answers again: rate limits are exact')
+      log.info({ processes }, 'Valkey responds again: rate limits are exact')
     }
     this.state = state
     onChange?.(state === 'up')

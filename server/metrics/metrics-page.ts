@@ -72,7 +72,7 @@ function close(server: Server): void {
 }
 
 function unavailable(port: number, code: string | undefined, cause: unknown): StartupError {
-  const what = code === 'EADDRINUSE' ? 'is already in use: something else listens on' : `may not be used (${code}):`
+  const what = code === 'EADDRINUSE' ? 'is already in use by another program, on' : `may not be used (${code}):`
   return new StartupError(
     `Port ${port} for metrics ${what} ${loopback}:${port}.`,
     'Set HUB_METRICS_PORT to another port, to 0 (the system chooses, the log says which), or to off.',

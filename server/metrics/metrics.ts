@@ -35,13 +35,13 @@ export class Metrics {
     if (worker !== undefined) this.registry.setDefaultLabels({ worker })
     this.requests = new Counter({
       name: 'hub_http_requests_total',
-      help: 'Requests answered, by operation of the API (none: an address that does not exist) and status.',
+      help: 'HTTP responses, by operation of the API (none: unknown address) and status.',
       labelNames: ['operation', 'status'],
       registers,
     })
     this.durations = new Histogram({
       name: 'hub_http_request_duration_seconds',
-      help: 'Time from the first byte of a request to the last of its answer.',
+      help: 'Time from the first byte of a request to the last byte of its response.',
       labelNames: ['operation'],
       buckets: durationBuckets,
       registers,
@@ -60,12 +60,14 @@ export class Metrics {
     })
     this.fallback = new Gauge({
       name: 'hub_rate_limiter_fallback',
-      help: '1 while this process counts rate limits alone, within its share, because the shared counter is away; else 0.',
+      help:
+        '1 while this process counts rate limits alone, within its share, because the shared counter is ' +
+        'unavailable; else 0.',
       registers,
     })
     this.deliveries = new Counter({
       name: 'hub_webhook_deliveries_total',
-      help: 'Deliveries of webhooks attempted, by what became of them: delivered, failed (attempted again), dead.',
+      help: 'Attempted webhook deliveries, by result: delivered, failed (retried), dead.',
       labelNames: ['outcome'],
       registers,
     })

@@ -53,7 +53,7 @@ export function addDiskSpace(registry: Registry, read: () => Promise<DiskFigures
   const registers = [registry]
   new Gauge({
     name: 'hub_disk_free_bytes',
-    help: 'Free bytes of the disks of the service, by what is kept there (database, files).',
+    help: 'Free bytes of the disks of the service, by contents (database, files).',
     labelNames: ['place'],
     registers,
     async collect() {
@@ -62,7 +62,7 @@ export function addDiskSpace(registry: Registry, read: () => Promise<DiskFigures
   })
   new Gauge({
     name: 'hub_disk_full',
-    help: '1 while a disk of the service has less free space than HUB_DISK_FREE_MIN_MB, by what is kept there; else 0.',
+    help: '1 while a disk of the service has less free space than HUB_DISK_FREE_MIN_MB, by contents; else 0.',
     labelNames: ['place'],
     registers,
     async collect() {
@@ -95,7 +95,7 @@ export function addExports(registry: Registry, read: () => Promise<ExportFigures
   })
   new Gauge({
     name: 'hub_export_bytes_kept',
-    help: 'Bytes of the export files of all tenants, also of those that are being written. A minute old at most.',
+    help: 'Bytes of the export files of all tenants, including those being written. At most a minute old.',
     registers,
     async collect() {
       const { bytesKept } = await read()
@@ -112,7 +112,7 @@ export function addExports(registry: Registry, read: () => Promise<ExportFigures
 export function addWebhookWaits(registry: Registry, read: () => Record<'queued' | 'due', number>): void {
   new Gauge({
     name: 'hub_webhook_longest_wait_seconds',
-    help: 'How long the oldest message of webhooks has waited, by stage: queued (not sorted by endpoint yet), due.',
+    help: 'Age of the oldest waiting webhook message, by stage: queued (not assigned to endpoints yet), due.',
     labelNames: ['stage'],
     registers: [registry],
     collect() {

@@ -17,8 +17,8 @@ export function hasBadPort({ port }: Pick<URL, 'port'>): boolean {
 }
 
 const urlLengthMax = 2048
-const httpHint = 'http:// is for hosts that the operator of the Hub allows (HUB_OUTBOUND_ALLOW)'
-const operatorHint = 'the Hub connects to public addresses, and to those that its operator allows (HUB_OUTBOUND_ALLOW)'
+const httpHint = 'http:// is allowed only for hosts in HUB_OUTBOUND_ALLOW'
+const operatorHint = 'the Hub connects only to public addresses and those in HUB_OUTBOUND_ALLOW'
 
 /**
  * Decides which addresses the Hub may connect to. Each method returns the problem, worded to follow a name or an
@@ -48,7 +48,7 @@ export function createAddressGuard(allow: AllowList, options: { httpsOnly: boole
       const address = readAddress(host)
       const isAllowed = allow.hasHost(host) || (address !== undefined && allow.hasAddress(address))
       if (isAllowed) return undefined
-      if (url.protocol !== 'https:' && options.httpsOnly) return `must begin with https://; ${httpHint}`
+      if (url.protocol !== 'https:' && options.httpsOnly) return `must start with https://; ${httpHint}`
       if (/(^|\.)localhost$/.test(host)) return `names this machine; ${operatorHint}`
       const problem = problemOfLiteral(host)
       if (problem) return `names ${host}, which ${problem}`
@@ -91,12 +91,12 @@ function readUrl(text: string, { httpsOnly }: { httpsOnly: boolean }): URL | str
   const wanted = 'must be a URL with a scheme and a host, such as https://acme.example'
   if (url === null) return wanted
   if (url.protocol !== 'https:' && url.protocol !== 'http:') {
-    return httpsOnly ? 'must begin with https://' : 'must begin with https:// or http://'
+    return httpsOnly ? 'must start with https://' : 'must start with https:// or http://'
   }
   const authority = /^https?:\/\/([^/?#]+)/i.exec(text)?.[1]
   if (authority === undefined) return wanted
   // Catches an empty userinfo too, which the parser drops.
-  if (authority.includes('@')) return 'must not carry a user name or a password'
+  if (authority.includes('@')) return 'must not contain a user name or password'
   if (hostOf(url).split('.').includes('')) return 'must name a host without empty parts between its dots'
   return url
 }

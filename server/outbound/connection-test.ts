@@ -54,7 +54,7 @@ export function addressStep(outbound: Pick<Outbound, 'resolvedProblemOf'>, url: 
     async () => {
       const problem = await outbound.resolvedProblemOf(url)
       if (problem !== undefined) throw new TestStepError(`${what} ${problem}.`)
-      return `The Hub may connect to ${hostOf(new URL(url))}.`
+      return `The Hub can connect to ${hostOf(new URL(url))}.`
     },
   ]
 }

@@ -82,7 +82,7 @@ class Call implements Dispatcher.DispatchHandler {
 
   constructor(timeoutMs: number, settle: Settle) {
     this.#settle = settle
-    const words = `did not answer within ${timeoutMs / 1000} s`
+    const words = `did not respond within ${timeoutMs / 1000} s`
     this.#timer = setTimeout(() => this.fail(new OutboundError('timeout', words)), timeoutMs)
   }
 
@@ -143,6 +143,6 @@ class Call implements Dispatcher.DispatchHandler {
   }
 
   #cutOff(): void {
-    this.#controller?.abort(new Error('nobody waits for the rest of the answer'))
+    this.#controller?.abort(new Error('the rest of the response is not needed'))
   }
 }

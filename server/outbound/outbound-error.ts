@@ -37,13 +37,13 @@ const systemWords: Readonly<Record<string, string>> = {
   ENOTFOUND: 'has a host name that does not resolve',
   EAI_AGAIN: 'has a host name that cannot be resolved right now',
   ECONNREFUSED: 'refuses the connection',
-  ECONNRESET: 'broke the connection off',
-  EPIPE: 'broke the connection off',
-  UND_ERR_SOCKET: 'broke the connection off',
+  ECONNRESET: 'closed the connection',
+  EPIPE: 'closed the connection',
+  UND_ERR_SOCKET: 'closed the connection',
   ETIMEDOUT: 'does not answer',
   UND_ERR_CONNECT_TIMEOUT: 'does not answer',
-  UND_ERR_HEADERS_OVERFLOW: 'answered with headers that are too large',
-  HPE_HEADER_OVERFLOW: 'answered with headers that are too large',
+  UND_ERR_HEADERS_OVERFLOW: 'responded with headers that are too large',
+  HPE_HEADER_OVERFLOW: 'responded with headers that are too large',
 }
 
 /** Describes a failure below HTTP, worded to follow an address, by its innermost known code. */

@@ -69,7 +69,7 @@ export function createOutbound(
     } catch (error) {
       if (init.signal?.aborted) throw init.signal.reason
       if (outOfTime.aborted)
-        throw new OutboundError('timeout', `did not answer within ${timeoutMs / 1000} s`, { cause: error })
+        throw new OutboundError('timeout', `did not respond within ${timeoutMs / 1000} s`, { cause: error })
       throw outboundErrorIn(error) ?? new OutboundError('unreachable', describeNetworkError(error), { cause: error })
     }
   }
@@ -111,14 +111,14 @@ const withoutBody = new Set([204, 205, 304])
 export async function readBoundedResponse(answer: UndiciResponse, bytesMax: number): Promise<Response> {
   if (redirects.has(answer.status)) {
     await answer.body?.cancel()
-    throw new OutboundError('redirect', `answered with a redirect (${answer.status}), which the Hub does not follow`)
+    throw new OutboundError('redirect', `responded with a redirect (${answer.status}), which the Hub does not follow`)
   }
   const chunks: Uint8Array[] = []
   let bytes = 0
   for await (const chunk of answer.body ?? []) {
     bytes += chunk.byteLength
     // Leaving the loop cancels the stream, which closes the connection.
-    if (bytes > bytesMax) throw new OutboundError('too-large', `answered with more than ${bytesMax} bytes`)
+    if (bytes > bytesMax) throw new OutboundError('too-large', `responded with more than ${bytesMax} bytes`)
     chunks.push(chunk)
   }
   const headers = new Headers([...answer.headers])

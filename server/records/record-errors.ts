@@ -4,7 +4,7 @@ import { DomainError } from '../../contract/domain-error.ts'
 export function recordNotFound(recordId: string): DomainError {
   return new DomainError(
     'not-found',
-    `There is no record ${recordId} in this tenant that this token may see, or it was purged and its recovery buffer is over.`,
+    `The tenant has no record ${recordId} that this token can read, or its recovery period after a purge is over.`,
   )
 }
 

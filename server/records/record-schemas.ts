@@ -27,8 +27,8 @@ export const VerificationSchema = object(
     content: Type.Optional(
       Type.Literal('unavailable', {
         description:
-          'Present if the content was destroyed with the key of the tenant. Then `provenance_hash_matches` means that the ' +
-          'stored hash is the sealed one and that a verified governance event records the destruction',
+          'Present if the content was destroyed with the key of the tenant. Then `provenance_hash_matches` means ' +
+          'that the stored hash is the sealed one and that a verified governance event records the destruction',
       }),
     ),
   },
@@ -50,10 +50,10 @@ export const RecordSchema = Type.Object(
     record_id: uuid('UUIDv7'),
     record_type: Type.Enum([...recordTypes]),
     tenant_id: Type.String({ examples: ['acme'] }),
-    created_at: timestamp('When the server took it'),
+    created_at: timestamp('Time of receipt'),
     created_by: Type.String({ description: 'Subject of the token', examples: ['service:hub'] }),
     schema_version: Type.String({ examples: ['1.0'] }),
-    related_records: Type.Array(uuid('A record this one names')),
+    related_records: Type.Array(uuid('A related record')),
     is_purged: Type.Boolean({ examples: [false] }),
     provenance_hash: ProvenanceHash,
     provenance_cosign: ProvenanceCosign,
@@ -61,9 +61,10 @@ export const RecordSchema = Type.Object(
       Type.String({
         pattern: '^ck_[0-9a-f]{24}$',
         description:
-          'Present only if the content cannot be decrypted because this content key was destroyed (`cmek.key_destroyed`). Then `content` is ' +
-          '`"unavailable"`, and the other members are what is kept beside the content: hash and cosignature still verify ' +
-          'against seal and log, the other members no longer do',
+          'Present only if the content cannot be decrypted because this content key was destroyed ' +
+          '(`cmek.key_destroyed`). Then `content` is `"unavailable"`, and the other members are those that were ' +
+          'stored outside the content: hash and cosignature still verify against seal and log, these members no ' +
+          'longer do',
         examples: ['ck_6f49fde12dde270be60fdac6'],
       }),
     ),

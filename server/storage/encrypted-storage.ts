@@ -68,7 +68,7 @@ export async function sealedKeyOf(storage: Storage, name: string): Promise<Buffe
 
 function headerOf(sealed: Buffer): Buffer {
   const header = Buffer.alloc(headerBytes)
-  if (magic.length + 2 + sealed.length > headerBytes) throw new Error('the sealed key of a file is too long')
+  if (magic.length + 2 + sealed.length > headerBytes) throw new Error('the encrypted key of a file is too long')
   magic.copy(header)
   header.writeUInt16BE(sealed.length, magic.length)
   sealed.copy(header, magic.length + 2)
@@ -145,7 +145,7 @@ function decryptor(key: Buffer, name: string, { first, blocks, skip, length }: P
     try {
       done(null, work())
     } catch (cause) {
-      done(new Error(`the encrypted file ${name} does not open: it was changed or cut`, { cause }))
+      done(new Error(`the encrypted file ${name} cannot be decrypted: it was changed or truncated`, { cause }))
     }
   }
   return new Transform({

@@ -34,7 +34,7 @@ export async function checkStorage(storage: Storage): Promise<void> {
   const found = await storage.read(key)
   const isSame = found !== undefined && content.equals(await buffer(found))
   await storage.delete(key)
-  if (!isSame) throw new DomainError('hub-unavailable', 'The storage of files does not give back what was written.')
+  if (!isSame) throw new DomainError('hub-unavailable', 'The file storage does not return what was written.')
 }
 
 /**
@@ -53,7 +53,7 @@ export async function checkStorageAtStart(
     check.catch((error: unknown) =>
       log.error(
         { err: error, storage: storage.place },
-        'files cannot be kept: exports and erasures wait; see HUB_STORAGE_URL',
+        'files cannot be stored: exports and erasures wait; see HUB_STORAGE_URL',
       ),
     )
     return
@@ -63,7 +63,7 @@ export async function checkStorageAtStart(
   } catch (error) {
     const reason = ((error as Error).cause ?? error) as Error
     throw new StartupError(
-      `Files cannot be kept in ${storage.place}: ${reason.message}`,
+      `Files cannot be stored in ${storage.place}: ${reason.message}`,
       'Make the directory writable for the user that the Hub runs as, or set HUB_STORAGE_URL to another one or a bucket.',
       { cause: error },
     )

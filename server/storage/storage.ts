@@ -43,7 +43,7 @@ async function* pieces(content: Readable | Uint8Array): AsyncGenerator<Uint8Arra
       yield typeof piece === 'string' ? Buffer.from(piece) : piece
     }
   } catch (cause) {
-    throw new ContentError('the content broke off', { cause })
+    throw new ContentError('the content ended early', { cause })
   }
 }
 
@@ -71,7 +71,7 @@ export function storageFailed(cause: unknown): unknown {
   if (cause instanceof DomainError) return cause
   const { code } = cause as NodeJS.ErrnoException
   if (code === 'ENOSPC' || code === 'EDQUOT') return storageFull('files', { cause })
-  return new DomainError('hub-unavailable', 'The storage of files cannot be used just now. Try again shortly.', {
+  return new DomainError('hub-unavailable', 'The file storage is unavailable at the moment. Try again shortly.', {
     retryAfterSeconds: 10,
     cause,
   })

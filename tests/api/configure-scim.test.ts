@@ -237,7 +237,12 @@ describe('a directory that is read', () => {
       '/bearer_token',
       /refuses the bearer token \(401\)/,
     ],
-    ['another address', () => pull({ base_url: `${source.baseUrl}/nothing` }), '/base_url', /knows no such address/],
+    [
+      'another address',
+      () => pull({ base_url: `${source.baseUrl}/nothing` }),
+      '/base_url',
+      /does not know this address/,
+    ],
     ['an address of people', () => pull({ base_url: `${source.baseUrl}/Users` }), '/base_url', /without \/Users/],
     ['a query', () => pull({ base_url: `${source.baseUrl}?a=b` }), '/base_url', /no query/],
   ])('refused: %s', async (_name, body, pointer, words) => {

@@ -99,7 +99,7 @@ test('the endpoints of a tenant are so many and no more, also at once', async ()
   expect(answers.map(({ status }) => status).sort()).toEqual([...Array(left).fill(201), 400, 400, 400])
   const refused = answers.find(({ status }) => status === 400)!
   expect([slugOf(refused), pointersOf(refused)]).toEqual(['validation-failed', ['']])
-  const words = `is of one endpoint more than the ${webhooksMax} that a tenant may have; remove one first`
+  const words = `exceeds the ${webhooksMax} endpoints of a tenant; remove one first`
   expect([refused.body.errors, refused.body.detail]).toEqual([[{ pointer: '', detail: words }], `The body ${words}`])
 })
 

@@ -67,7 +67,7 @@ test('28 days later it is forgotten, and one that is there is not', async () => 
   const { webhook_id: gone } = await addWebhook(hub)
   const { webhook_id: kept } = await addWebhook(hub)
   await remove(gone)
-  const chore = hub.modules.webhooks.chores.find(({ name }) => name === 'forget webhooks that were removed')!
+  const chore = hub.modules.webhooks.chores.find(({ name }) => name === 'delete removed webhooks')!
   const run = () => hub.test.database.withTenant('acme', (tx) => chore.run(tx))
   const superuser = await hub.superuserClient()
   const removedDaysAgo = (days: number) =>

@@ -26,9 +26,9 @@ test('a directory that can be read, step by step, and nothing changes', async ()
     {
       ok: true,
       steps: [
-        { name: 'address', ok: true, detail: 'The Hub may connect to 127.0.0.1.' },
-        { name: 'reachable', ok: true, detail: 'The directory answers.' },
-        { name: 'token', ok: true, detail: 'The directory takes the bearer token.' },
+        { name: 'address', ok: true, detail: 'The Hub can connect to 127.0.0.1.' },
+        { name: 'reachable', ok: true, detail: 'The directory responds.' },
+        { name: 'token', ok: true, detail: 'The directory accepts the bearer token.' },
         { name: 'users', ok: true, detail: 'GET /Users: 4 people.' },
         { name: 'groups', ok: true, detail: 'GET /Groups: 1 group.' },
       ],
@@ -42,7 +42,7 @@ test('names the step that fails, in words, and tries none that rests on it', asy
   const { body, text } = await trial()
   expect(body.ok).toBe(false)
   expect(body.steps.map((step: { ok: boolean }) => step.ok)).toEqual([true, true, false, false, false])
-  expect(body.steps[2].detail).toMatch(/refuses the bearer token \(401\).*Make a token/)
+  expect(body.steps[2].detail).toMatch(/rejects the bearer token \(401\).*Create a token/)
   expect(body.steps[3].detail).toBe('Not tried, because token failed.')
   expect(text).not.toContain('token-of-the-directory')
 })

@@ -27,7 +27,7 @@ test('a provider that works, step by step', async () => {
     ['keys', true],
     ['client', true],
   ])
-  expect(body.steps.at(-1).detail).toBe('The provider knows the client and takes its secret.')
+  expect(body.steps.at(-1).detail).toBe('The provider knows the client and accepts its secret.')
   expect(text).not.toContain(client.client_secret)
 })
 

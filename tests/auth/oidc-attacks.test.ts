@@ -202,7 +202,7 @@ describe('attack 18: a callback that answers no login of this browser', () => {
 
 test('what was spent is forgotten once no cookie can bring it back', async () => {
   const { database } = lab.hub.test
-  const chore = lab.hub.modules.auth.chores.find(({ name }) => name === 'forget logins that are over')
+  const chore = lab.hub.modules.auth.chores.find(({ name }) => name === 'delete expired logins')
   const count = () =>
     database.withTenant('acme', async (tx) => {
       const { rows } = await tx.client.query('select 1 from hub.spent_logins where tenant_id = $1', [tx.tenantId])
@@ -227,7 +227,7 @@ test('errors are pages for browsers, with the same status, and problem documents
   expect(page.headers.get('cache-control')).toBe('no-store')
   expect(page.headers.getSetCookie()).toEqual([cleared])
   expect(page.text).toContain(page.headers.get('x-service-request-id') ?? 'no request id')
-  expect(page.text).toContain('Begin the sign-in again')
+  expect(page.text).toContain('Start the sign-in again')
   const unknown = await lab.browser().go(`${loginPath}?tenant=%3Cb%3E`, { accept: browsers })
   expect([unknown.status, unknown.text.includes('<b>')]).toEqual([403, false])
   for (const accept of ['*/*', 'application/json', 'application/problem+json, text/html;q=0.5', 'text/html;q=0']) {

@@ -84,7 +84,7 @@ test('while the database is away it is tried at growing intervals, and said once
   gate.shut()
   database.listen('away', ring)
   await expect.poll(() => gate.refusedAt().length, { interval: 10 }).toBeGreaterThan(3)
-  expect(warnings).toEqual(['notifications of the database are not heard'])
+  expect(warnings).toEqual(['the listener for database notifications failed'])
   // 100, 200, 400 ms lie between the first four.
   const [first = 0, , , fourth = 0] = gate.refusedAt()
   expect(fourth - first).toBeGreaterThan(600)

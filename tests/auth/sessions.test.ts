@@ -80,7 +80,7 @@ describe('the database', () => {
       ])
     await age(old.session.sessionId, 25)
     await age(recent.session.sessionId, 23)
-    const [chore] = hub.modules.auth.chores.filter(({ name }) => name === 'forget expired sessions')
+    const [chore] = hub.modules.auth.chores.filter(({ name }) => name === 'delete expired sessions')
     expect(await hub.test.database.withTenant('globex', (tx) => chore!.run(tx))).toBe(false)
     const left = async (table: string) =>
       (await superuser.query(`select session_id from hub.${table} where tenant_id = 'globex'`)).rows

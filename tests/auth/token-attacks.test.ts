@@ -176,7 +176,7 @@ test('a token that is bound to networks is refused from anywhere else, each time
       (error: Error) => error.message,
     )
   const refusal = (address: string) =>
-    `The bearer token may not be used from ${address}. Its service account is bound to other networks.`
+    `The bearer token cannot be used from ${address}. Its service account is restricted to other networks.`
   for (let time = 0; time < 2; time += 1) {
     for (const address of ['203.0.113.9', '::ffff:203.0.113.9', '2001:db8:1::1', '198.51.100.7']) {
       expect(await from(address), address).toBe('taken')

@@ -131,7 +131,9 @@ describe('through the identity provider, which is another site', () => {
     await context.clearCookies({ name: '__Host-service_login' })
     await page.click('#sign-in')
     await page.waitForURL(lab.address('/api/v1/auth/callback?**'))
-    expect(await page.textContent('main')).toMatch(/You are not signed in.*not the answer to a login of this browser/s)
+    expect(await page.textContent('main')).toMatch(
+      /You are not signed in.*not the response to a login of this browser/s,
+    )
     expect(await cookiesOfHub()).toEqual({})
     // Nor does it once the login is over: the answer to another browser's login, or the own one again.
     const answer = page.url()
@@ -147,7 +149,7 @@ describe('through the identity provider, which is another site', () => {
   test('a tenant that has none is said so on the page itself', async () => {
     await page.goto(lab.address('/sign-in?tenant=globex'))
     await page.click('#company')
-    await page.locator('#company-result', { hasText: 'no tenant of this name that signs in' }).waitFor()
+    await page.locator('#company-result', { hasText: 'No tenant of this name uses single sign-on' }).waitFor()
     expect(page.url()).toBe(lab.address('/sign-in?tenant=globex'))
   })
 })

@@ -151,7 +151,7 @@ test('content is sealed for the key that it is stored under, and else not stored
   const { sealer, writer } = hub.modules.recordStore.records
   const tenant = (await hub.modules.tenants.directory.read('sealed'))!
   const draft = { recordType: 'artifact' as const, createdBy: 'client-1', fields: { title: needle } }
-  await expect(sealer.seal(tenant, [draft])).rejects.toThrow('the key it is stored under')
+  await expect(sealer.seal(tenant, [draft])).rejects.toThrow('the key that encrypts it')
   const batch = await sealer.seal(tenant, [draft], undefined, { keyId: 'ck_another' })
   const inserted = hub.test.database.withTenant('sealed', (tx) => writer.insert(tx, batch))
   await expect(inserted).rejects.toThrow('another content key')

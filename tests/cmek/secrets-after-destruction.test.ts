@@ -63,7 +63,7 @@ test('a connector is listed and read without credentials, and says in words why 
   expect(items).toMatchObject([{ connector_id: connectorId, credentials: [] }])
   const trial = await must('POST', `${connectors}/${connectorId}:test`)
   expect(trial.ok).toBe(false)
-  expect(trial.steps[0].detail).toContain('lost with the destroyed key')
+  expect(trial.steps[0].detail).toContain('lost when the key of the tenant was destroyed')
   hub.modules.distribution.publisher.start()
   const { error } = await untilHealth((health) => health.status === 'failing')
   expect(error).toMatchObject({ code: 'credentials', detail: expect.stringContaining('Set them again') })
@@ -84,7 +84,9 @@ test('other settings of it change, and credentials that are set anew are a chang
 
 test('a directory that is read says that its token is gone, and takes one again', async () => {
   const trial = await must('POST', '/api/v1/identity/scim:test')
-  expect(trial.steps.find((step: { ok: boolean }) => !step.ok).detail).toContain('lost with the destroyed key')
+  expect(trial.steps.find((step: { ok: boolean }) => !step.ok).detail).toContain(
+    'lost when the key of the tenant was destroyed',
+  )
   const state = async (id: string) => must('GET', `/api/v1/roster/scim-syncs/${id}`)
   const failed = (await must('POST', '/api/v1/roster/scim:sync')).sync_id
   await expect.poll(async () => (await state(failed)).status).toBe('failed')

@@ -99,6 +99,6 @@ test('a secret may be in a file, and only there or only in the variable', async 
   expect(problemsOf(() => loadConnectorConfig(both, flags))).toHaveProperty('HUB_CONNECTOR_CLIENT_SECRET_FILE')
   const missing = { HUB_CONNECTOR_CLIENT_ID, HUB_CONNECTOR_CLIENT_SECRET_FILE: join(directory, 'none') }
   expect(problemsOf(() => loadConnectorConfig(missing, flags))).toEqual({
-    HUB_CONNECTOR_CLIENT_SECRET_FILE: expect.stringContaining('there is no such file'),
+    HUB_CONNECTOR_CLIENT_SECRET_FILE: expect.stringContaining('the file does not exist'),
   })
 })

@@ -105,7 +105,7 @@ test('a database newer than the program stops the start, and stays as it is', as
   expect((await migrate(owner, { directory: folder })).applied).toHaveLength(1)
   await expect(migrate(owner)).rejects.toMatchObject({
     name: 'StartupError',
-    message: expect.stringMatching(/newer than this program.*next/),
+    message: expect.stringMatching(/newer than this version of the Hub.*next/),
   })
 })
 

@@ -103,7 +103,7 @@ test('goes on where it broke off, and finds what it uploaded although nobody rem
 test.each([
   [401, /refuses the credentials/],
   [429, /too often/],
-  [500, /failed itself/],
+  [500, /failed \(/],
 ])('says in words what %s means, in a test too', async (status, words) => {
   api.fault = () => status
   await expect(publish(skill('a', 'A'))).rejects.toThrow(words)

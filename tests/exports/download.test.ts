@@ -151,7 +151,7 @@ describe('an address', () => {
   const refusal = {
     status: 403,
     slug: 'invalid-download-url',
-    detail: 'This address opens no file: it was altered or has ended. Poll the export for the address that it has now.',
+    detail: 'This address is invalid or has expired. Get the export for its current address.',
   }
 
   test('is the tenant’s own, and says of whom, which and until when', async () => {

@@ -111,7 +111,7 @@ test('all rows of all tables come back, in a schema that is the same', async () 
 
 test('the file is for its owner alone, is never put in the place of another, and may be named after the time', async () => {
   expect((await stat(backup)).mode & 0o777).toBe(0o600)
-  await expect(save(backup)).rejects.toThrow(/There is a file .*all\.tar\.gz already/)
+  await expect(save(backup)).rejects.toThrow(/The file .*all\.tar\.gz already exists/)
   const folder = await mkdtemp(join(directory, 'folder-'))
   const { file, bytes, records, tenants } = await save(folder)
   expect(await readdir(folder)).toEqual([file.slice(folder.length + 1)])
@@ -205,11 +205,7 @@ describe('nothing at all is loaded', () => {
         entries.set(name, Buffer.from(entries.get(name)!.toString().replace('analyst', 'analyse')))
       },
     ],
-    [
-      'a part is missing',
-      /is missing, or not in its place/,
-      (entries) => void entries.delete(partIn(entries, 'acme/seals')),
-    ],
+    ['a part is missing', /is missing or misplaced/, (entries) => void entries.delete(partIn(entries, 'acme/seals'))],
     [
       'a part was added',
       /was changed|was added/,
@@ -237,11 +233,15 @@ describe('nothing at all is loaded', () => {
         entries.set(manifestName, Buffer.from(JSON.stringify(signManifest(manifest, Buffer.alloc(32)))))
       },
     ],
-    ['its end is missing', /it was cut off/, (entries) => void entries.delete(manifestName)],
-    ['its head is missing', /does not begin as a backup/, (entries) => void entries.delete('backup.json')],
+    ['its end is missing', /the file was truncated/, (entries) => void entries.delete(manifestName)],
     [
-      'an entry is none of a backup',
-      /is none of a backup/,
+      'its head is missing',
+      /does not start with the header of a backup/,
+      (entries) => void entries.delete('backup.json'),
+    ],
+    [
+      'an entry does not belong to a backup',
+      /does not belong to a backup/,
       (entries) => {
         const manifest = entries.get(manifestName)!
         entries.delete(manifestName)
@@ -267,7 +267,7 @@ describe('nothing at all is loaded', () => {
     ],
     [
       'it is of a later version',
-      /newer than this program/,
+      /newer than this version of the Hub/,
       (entries) => {
         const head = JSON.parse(entries.get('backup.json')!.toString())
         for (let more = 0; more < 9; more += 1) head.migrations.push({ name: 'later', checksum: 'x' })
@@ -301,7 +301,9 @@ describe('nothing at all is loaded', () => {
 
   test('under another master key', async () => {
     const target = await emptyTarget()
-    await expect(restoreBackup(await target.owner(), backup, Buffer.alloc(32, 1))).rejects.toThrow(/another master key/)
+    await expect(restoreBackup(await target.owner(), backup, Buffer.alloc(32, 1))).rejects.toThrow(
+      /different master key/,
+    )
   })
 
   test('but of the whole backup on the same connection', async () => {

@@ -122,7 +122,7 @@ describe('a Hub that is restored', () => {
     expect(over).toMatchObject({
       code: 1,
       stdout: '',
-      stderr: expect.stringContaining('There is a Hub in this database'),
+      stderr: expect.stringContaining('The database already contains a Hub'),
     })
     const neither = await runCli(['restore'], { HUB_DATA_DIR: after, ...places() })
     expect(neither).toMatchObject({ code: 2, stderr: expect.stringContaining('--reapply-erasures') })

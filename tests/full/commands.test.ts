@@ -164,7 +164,7 @@ test('without --json it says what to do next', async () => {
 
 describe('a mistake is told with what to do, on stderr', () => {
   test.each([
-    [['tenant', 'create', 'acme', '--mode', 'A', '--admin-email', 'a@b.example'], /exists already.*welcome-link acme/],
+    [['tenant', 'create', 'acme', '--mode', 'A', '--admin-email', 'a@b.example'], /already exists.*welcome-link acme/],
     [['tenant', 'create', 'Up', '--mode', 'A', '--admin-email', 'ab'], /slug must be[\s\S]*admin-email must be/],
     [['tenant', 'welcome-link', 'nowhere'], /no tenant "nowhere"[\s\S]*tenant create/],
     [['tenant', 'export-quota', 'nowhere'], /no tenant "nowhere"[\s\S]*tenant create/],

@@ -141,7 +141,7 @@ describe('what an operator must mend', () => {
       const [closed, mode] = root ? [barred, 0o700] : [dirname(dataDir), 0o500]
       await chmod(closed, mode)
       const refusal = await open('serve', dataDir).said('failed')
-      expect(refusal.failed).toContain(root ? `cannot enter ${barred},` : 'EACCES')
+      expect(refusal.failed).toContain(root ? `has no access to ${barred},` : 'EACCES')
       expect(refusal.fix).toContain(root ? `chmod o+x ${barred}` : 'HUB_DATA_DIR')
       await chmod(closed, 0o700)
     },
@@ -168,7 +168,7 @@ describe('what an operator must mend', () => {
     await open('serve', dataDir).said('ready')
   })
 
-  test('another master key is noticed, and the data is left as it is', async () => {
+  test('different master key is noticed, and the data is left as it is', async () => {
     const dataDir = await freshDataDirectory()
     const first = open('serve', dataDir)
     await first.said('ready')
@@ -176,7 +176,7 @@ describe('what an operator must mend', () => {
     await first.ended
     const HUB_MASTER_KEY = Buffer.alloc(32, 5).toString('base64')
     const wrong = open('serve', dataDir, { HUB_MASTER_KEY })
-    expect((await wrong.said('failed')).failed).toContain('another master key')
+    expect((await wrong.said('failed')).failed).toContain('different master key')
     expect(await wrong.ended).toBe(1)
     await open('serve', dataDir).said('ready')
   })
@@ -185,7 +185,7 @@ describe('what an operator must mend', () => {
     const dataDir = await freshDataDirectory()
     await mkdir(join(dataDir, 'pg'), { recursive: true })
     await writeFile(join(dataDir, 'pg', 'precious.txt'), 'x')
-    expect((await open('serve', dataDir).said('failed')).failed).toContain('is no PostgreSQL data directory')
+    expect((await open('serve', dataDir).said('failed')).failed).toContain('is not a PostgreSQL data directory')
     expect(await readdir(join(dataDir, 'pg'))).toEqual(['precious.txt'])
   })
 })

@@ -73,7 +73,7 @@ describe('an export that fails', () => {
   test('is tried again while the database or the storage is away, so often and no more', async () => {
     const held = lab.hold()
     const { job_id } = (await lab.order('acme')).body
-    const away = new DomainError('hub-unavailable', 'The storage of files cannot be used just now. Try again shortly.')
+    const away = new DomainError('hub-unavailable', 'The file storage is unavailable at the moment. Try again shortly.')
     await expect.poll(() => held.length).toBe(1)
     held[0]?.fail(away)
     await expect.poll(() => held.length).toBe(2)
@@ -100,7 +100,7 @@ describe('an export that fails', () => {
     expect(failed.error).toEqual({
       type: `${lab.hub.baseUrl}/errors/internal`,
       title: 'Internal error',
-      detail: expect.stringContaining('does not expect'),
+      detail: expect.stringContaining('an unexpected error'),
     })
     await expect.poll(() => lab.files(job_id)).toEqual([])
     const [event] = (await lab.events('acme', 'hub.export_failed')).slice(-1)

@@ -179,7 +179,7 @@ describe('the ring', () => {
     expect(lines).toEqual([])
     const { key_id, signs_from } = await ring.rotate('RS256')
     expect(lines.map((line) => JSON.parse(line))).toEqual([
-      [{ key_id, algorithm: 'RS256', signs_from }, 'there is a new token key'],
+      [{ key_id, algorithm: 'RS256', signs_from }, 'a new token key is active'],
     ])
   })
 })

@@ -59,7 +59,7 @@ describe('a page that fails', () => {
     const failed = await lab.reaches('acme', await lab.start('acme'), 'failed')
     expect(failed).toMatchObject({
       deactivated: 0,
-      error: { detail: expect.stringContaining('refuses the bearer token') },
+      error: { detail: expect.stringContaining('rejects the bearer token') },
     })
     expect(await lab.users('acme', '&active=true')).toHaveLength(250)
     const events = await lab.events('acme', 'roster.scim_sync_failed')
@@ -141,7 +141,7 @@ describe('a directory that pages in its own way', () => {
     const waits = await lab.reaches('acme', syncId, 'awaiting_confirmation')
     expect(waits).toMatchObject({
       to_deactivate: 1,
-      confirmation_reason: expect.stringContaining('more people than it gave'),
+      confirmation_reason: expect.stringContaining('more people than it returned'),
     })
     await lab.hub.call('acme', 'POST', `/api/v1/roster/scim-syncs/${syncId}:cancel`)
   })

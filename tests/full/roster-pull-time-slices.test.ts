@@ -101,6 +101,6 @@ test('a slow directory is read among slow ones, and one that keeps failing ends'
   source.faults = { answer: () => ({ status: 503 }) }
   const from = source.requests.length
   const failed = await ended(failing, await start(failing))
-  expect([failed.status, failed.error?.detail]).toEqual(['failed', expect.stringContaining('So it was 6 times.')])
+  expect([failed.status, failed.error?.detail]).toEqual(['failed', expect.stringContaining('This happened 6 times.')])
   expect(source.requests.length - from).toBe(rosterPullTriesMax)
 })

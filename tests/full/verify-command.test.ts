@@ -87,7 +87,7 @@ describe('as a command', () => {
   })
 
   test.each([
-    ['a file that is not there', ['missing.jsonl'], 'there is no such file'],
+    ['a file that is not there', ['missing.jsonl'], 'the file does not exist'],
     ['no file', [], 'missing required argument'],
     ['an option that it does not have', ['alone.jsonl', '--trust-me'], 'unknown option'],
     ['a manifest that is none', ['alone.jsonl', '--manifest', 'alone.jsonl'], 'cannot be used: '],

@@ -85,7 +85,7 @@ test('workers that keep dying are started again, more slowly, and that is said l
   hub = dying
   const killed = new Set<number>()
   const deadline = performance.now() + 60_000
-  while (!dying.output().includes('workers end again and again') && performance.now() < deadline) {
+  while (!dying.output().includes('workers keep stopping') && performance.now() < deadline) {
     const [victim] = await childPids(dying.pid, 'cluster/worker.ts')
     if (victim !== undefined && !killed.has(victim)) {
       killed.add(victim)
@@ -93,7 +93,7 @@ test('workers that keep dying are started again, more slowly, and that is said l
     }
     await delay(20)
   }
-  expect(dying.output()).toContain('workers end again and again')
+  expect(dying.output()).toContain('workers keep stopping')
   expect(dying.output()).toMatch(/"restart_in_ms":[1-9]/)
   // It serves again as soon as they live.
   const twoAgain = async () => (await childPids(dying.pid, 'cluster/worker.ts')).length

@@ -70,7 +70,7 @@ test('closes connections of those who ask for large pages and do not read them',
     sockets.push(socket)
   }
   // Who does not read does not hear of the end either.
-  const warned = () => hub.logLines.filter((line) => line.includes('nobody reads')).length
+  const warned = () => hub.logLines.filter((line) => line.includes('does not read its responses')).length
   await expect.poll(warned).toBeGreaterThanOrEqual(4)
   for (const socket of sockets) socket.destroy()
   expect((await hub.call('acme', 'GET', '/api/v1/hub/records?limit=1')).status).toBe(200)

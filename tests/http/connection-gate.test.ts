@@ -47,7 +47,7 @@ describe('connections of one address', () => {
     expect(refused.answer).toContain('retry-after: 10\r\n')
     expect(JSON.parse(refused.answer.split('\r\n\r\n')[1] ?? '')).toMatchObject({
       type: 'https://hub.example/errors/rate-limited',
-      detail: `Your address has ${max} connections open already. Close some, or wait, then try again.`,
+      detail: `Your address already has ${max} open connections. Close some, or wait, then try again.`,
     })
     await expect.poll(() => refused.socket.destroyed).toBe(true)
     await open(port)

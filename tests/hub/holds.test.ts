@@ -185,7 +185,7 @@ describe('four eyes', () => {
         expect(error).toMatchObject({ slug: 'legal-hold' })
         expect(error.extensions.holds).toContainEqual({ hold_id, name: 'Case 17' })
         expect(error.extensions.holds).toHaveLength(2)
-        expect(error.message).toMatch(/You released the legal holds "Case 17".*somebody else/)
+        expect(error.message).toMatch(/You released the legal holds "Case 17".*another person/)
         await lab.purger.purge(other(), id, { reason: 'x' })
       }
       await purge(later)

@@ -106,12 +106,12 @@ const damages: [string, string, RegExp][] = [
   [
     'a text',
     `update hub.records set canonical = replace(canonical, 'artifact 7', 'artifact 8') where ${record}`,
-    /not the record that was sealed/,
+    /not the sealed record/,
   ],
   [
     'a text and its hash',
     `update hub.records set canonical = canonical || ' ', provenance_hash = sha256(('orghub/record/v1' || '')::bytea || '\\x00'::bytea || convert_to(canonical || ' ', 'UTF8')) where ${record}`,
-    /not the record that was sealed/,
+    /not the sealed record/,
   ],
   [
     'a hash',
@@ -209,7 +209,7 @@ const damages: [string, string, RegExp][] = [
   [
     'a key that was exchanged',
     `update hub.published_keys set public_key = sha256('x')`,
-    /^key:.*another public half was put among the published keys/,
+    /^key:.*its published public key was replaced/,
   ],
   [
     'a tombstone without its event',
@@ -279,7 +279,7 @@ describe('what a database administrator does', () => {
     const { failures } = await audit()
     expect(failures).toContainEqual({
       at: `key:${maker.keyId}`,
-      reason: 'it was put among the published keys: the service did not make it',
+      reason: 'it was inserted among the published keys: the service did not create it',
     })
     expect(failures).toContainEqual({ at: 'head', reason: 'no trusted key of the log signed its checkpoint' })
   })
@@ -329,7 +329,7 @@ describe('against checkpoints that were kept', () => {
     expect(verified).toBe(false)
     expect(failures[0]).toEqual({
       at: `${file}:3`,
-      reason: `the log had ${heads[2]!.treeSize} entries then, and has ${past.treeSize} now: it was restored to an earlier state`,
+      reason: `the log had ${heads[2]!.treeSize} entries then, but has ${past.treeSize} now: it was restored to an earlier state`,
     })
     expect(failures).toHaveLength(heads.length - 2)
   })

@@ -24,7 +24,7 @@ test.each([
   ['file://host/mnt', {}, /entry 1 more than a path/],
   ['file:///', {}, /no directory/],
   ['https://u:topsecret@keeper.example', {}, /with a user, a password/],
-  ['http://keeper.example', staging, /without https/],
+  ['http://keeper.example', staging, /is not https/],
 ])('%s is refused and not repeated', (text, env, message) => {
   let problem = ''
   try {

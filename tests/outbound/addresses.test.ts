@@ -106,14 +106,14 @@ test.each([
 })
 
 test.each([
-  ['http://login.example.com/', /^must begin with https:\/\/; http:\/\/ is for hosts .*HUB_OUTBOUND_ALLOW/],
-  ['ftp://login.example.com/', /^must begin with https:\/\/$/],
+  ['http://login.example.com/', /^must start with https:\/\/; http:\/\/ is for hosts .*HUB_OUTBOUND_ALLOW/],
+  ['ftp://login.example.com/', /^must start with https:\/\/$/],
   ['file:///etc/passwd', /https/],
   ['gopher://login.example.com/', /https/],
   ['javascript:alert(1)', /https/],
-  ['https://user:secret@login.example.com/', /user name or a password/],
-  ['https://login.example.com@evil.example/', /user name or a password/],
-  ['https://:secret@login.example.com/', /user name or a password/],
+  ['https://user:secret@login.example.com/', /user name or password/],
+  ['https://login.example.com@evil.example/', /user name or password/],
+  ['https://:secret@login.example.com/', /user name or password/],
   ['login.example.com', /scheme and a host/],
   ['//login.example.com/', /scheme and a host/],
   ['', /scheme and a host/],
@@ -131,7 +131,7 @@ test.each([
 
 test('where http is taken too, the words about other schemes say so', () => {
   expect(development.problemOf('http://login.example.com/')).toBeUndefined()
-  expect(development.problemOf('ftp://login.example.com/')).toBe('must begin with https:// or http://')
+  expect(development.problemOf('ftp://login.example.com/')).toBe('must start with https:// or http://')
 })
 
 describe('what the operator allows', () => {

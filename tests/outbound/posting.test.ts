@@ -104,7 +104,7 @@ test('without a head in time there is no answer, whatever comes before it', asyn
 
 test('a connection that is refused, or breaks off, is unreachable', async () => {
   const { url } = await serve((request) => request.socket.destroy())
-  await expect(open()(url)).rejects.toMatchObject({ failure: 'unreachable', message: 'broke the connection off' })
+  await expect(open()(url)).rejects.toMatchObject({ failure: 'unreachable', message: 'closed the connection' })
   const closed = await serve((_request, response) => response.end())
   for (const close of closing.splice(1)) await close()
   await expect(open()(closed.url)).rejects.toMatchObject({ failure: 'unreachable' })

@@ -25,7 +25,7 @@ describe('the guard in production', () => {
 
   test.each(refusedHosts)('%s: %j is refused on other ports and by http', (_attack, host) => {
     expect(production.problemOf(`https://${host}:8443/`)).toMatch(/public addresses/)
-    expect(production.problemOf(`http://${host}/`)).toMatch(/must begin with https/)
+    expect(production.problemOf(`http://${host}/`)).toMatch(/must start with https/)
   })
 
   test.each(acceptedUrls)('%s may be configured', (url) => {

@@ -8,8 +8,8 @@ const roster = { unseen: 0, active: 100, groups: 5 }
 describe('asks before it deactivates', () => {
   test.each([
     ['more than 20 % and more than 10', met, { unseen: 21 }, /21 of 100/],
-    ['everybody, however few', { ...met, users: 0 }, { unseen: 2, active: 2 }, /no people at all/],
-    ['somebody, on a doubtful answer', { ...met, usersDoubtful: true }, { unseen: 1 }, /more people than it gave/],
+    ['everybody, however few', { ...met, users: 0 }, { unseen: 2, active: 2 }, /has no people/],
+    ['somebody, on a doubtful answer', { ...met, usersDoubtful: true }, { unseen: 1 }, /more people than it returned/],
     ['all groups', { ...met, groups: 0 }, { groups: 2 }, /no groups/],
     ['most groups', { ...met, groups: 30 }, { groups: 50 }, /20 of 50 groups/],
   ])('%s', (_name, position, counts, words) => {

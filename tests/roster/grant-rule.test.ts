@@ -4,7 +4,7 @@ import { type Scope, scopeNames } from '../../contract/scopes.ts'
 import type { UserAnswer } from '../../server/modules/roster/roster-types.ts'
 import { type RosterLab, startRosterLab, usersPath } from './roster-lab.ts'
 
-/** Nobody gives or takes what they do not hold. */
+/** cannot grant or revoke permissions that you do not have. */
 
 let lab: RosterLab
 let people = 0
@@ -27,7 +27,7 @@ async function needs(scopes: Scope[], act: (scopes: Scope[]) => ReturnType<Roste
     expect([status, body.type]).toEqual([403, `${lab.url}/errors/insufficient-scope`])
     expect([...body.required_scopes].sort()).toEqual([...scopes].sort())
     expect(body.detail).toContain(`lacks ${lacking}`)
-    expect(body.detail).toContain('Nobody gives or takes what they do not hold')
+    expect(body.detail).toContain('cannot grant or revoke permissions that you do not have')
   }
   expect((await act(scopes)).status).toBe(done)
 }

@@ -30,7 +30,7 @@ const refused = (pointer: string) => ({
   status: 409,
   body: {
     type: `${lab.url}/errors/concurrent-modification`,
-    detail: expect.stringContaining('Make another user administrator first'),
+    detail: expect.stringContaining('Make another user an administrator first'),
     errors: [{ pointer, detail: expect.stringContaining('the last active administrator') }],
   },
 })

@@ -249,13 +249,15 @@ describe('an encrypted file', () => {
     await storage.write('file', randomBytes(2 * blockBytes + 100))
     const bytes = await buffer((await stored.read('file'))!)
     await stored.write(name, change(bytes))
-    await expect(buffer((await storage.read(name))!)).rejects.toThrow('does not open: it was changed or cut')
+    await expect(buffer((await storage.read(name))!)).rejects.toThrow(
+      'cannot be decrypted: it was changed or truncated',
+    )
   })
 
   test('does not open with another key', async () => {
     await encryptedStorage(inDirectory('keys'), fileKey).write('file', Buffer.from('x'))
     const other = encryptedStorage(inDirectory('keys'), { ...fileKey, key: randomBytes(32) })
-    await expect(buffer((await other.read('file'))!)).rejects.toThrow('does not open')
+    await expect(buffer((await other.read('file'))!)).rejects.toThrow('cannot be decrypted')
   })
 })
 

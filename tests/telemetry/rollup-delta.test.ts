@@ -137,7 +137,7 @@ describe('what is no delta is told apart before a part of it is counted', () => 
     ['half an amount', withEntry([10, 0.5])],
     ['an amount that is not exact', withEntry([10, 2 ** 53])],
     ['a bin that is none', withEntry([13, 0])],
-    ['an entry that is none', { ...whole, e: [{}] }],
+    ['an invalid entry', { ...whole, e: [{}] }],
   ])('%s', (_, value) => {
     expect(() => readDelta(JSON.stringify(value))).toThrow(UnreadableDelta)
   })

@@ -59,7 +59,7 @@ test.each<[string, Partial<HealthFacts>, string, string]>([
   ['no sync', { lastSyncedAt: undefined }, 'identity', 'POST /api/v1/roster/scim:sync'],
   ['an old push', { scim: { mode: 'push' }, lastSyncedAt: '2026-03-01T10:00:00Z' }, 'identity', 'SCIM address'],
   ['no connector', { connectors: [] }, 'platforms', 'POST /api/v1/llm/connectors'],
-  ['no publish', { connectors: [{}] }, 'platforms', 'has taken a publish yet'],
+  ['no publish', { connectors: [{}] }, 'platforms', 'has accepted a publish yet'],
   ['an unprovisioned Hub', { provisionedAt: undefined }, 'hub', 'POST /api/v1/hub/provision'],
   ['a destroyed key', { contentKey: 'destroyed' }, 'hub', 'destroyed'],
   ['no users', { roster: { users: 0, unmatched: 0, groups: 0 } }, 'roster', 'POST /api/v1/roster/scim:sync'],

@@ -18,7 +18,7 @@ vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 const perToken = 1000
 const perTenant = 1500
 const connections = 25
-/** Both processes share a limit equally while Valkey is away. */
+/** Both processes share a limit equally while Valkey is unavailable. */
 const share = perToken / 2
 
 let valkey: ValkeyServer
@@ -139,7 +139,7 @@ test('one limit holds exactly under a burst in a fresh window, and the refused a
   const second = await load('acme', await newToken('acme'), 1000)
   expect([total(second, 200), total(second, 429)]).toEqual([perTenant - perToken, 2000 - (perTenant - perToken)])
   for (const { statuses } of [first, second]) for (const each of statuses) expect(each[200]).toBeGreaterThan(0)
-  expect(timesSaid('Valkey is away')).toEqual([0, 0])
+  expect(timesSaid('Valkey is unavailable')).toEqual([0, 0])
 })
 
 test('the metrics of a Hub with workers are those of all its processes', async () => {
@@ -161,7 +161,7 @@ test('scripts forgotten in the middle of a burst change nothing', async () => {
   await administrate((client) => client.script('FLUSH'))
   await loading
   expect([total(seen, 200), total(seen, 429)]).toEqual([perToken, 3000 - perToken])
-  expect(timesSaid('Valkey is away')).toEqual([0, 0])
+  expect(timesSaid('Valkey is unavailable')).toEqual([0, 0])
 })
 
 test('Valkey killed in the middle of load: no 5xx, each process allows its share; back, limits are exact again', async () => {
@@ -180,7 +180,7 @@ test('Valkey killed in the middle of load: no 5xx, each process allows its share
     expect(allowed(seen)).toBeGreaterThanOrEqual(share)
   })
   expect(await fallbacks()).toEqual([1, 1])
-  expect(timesSaid('Valkey is away')).toEqual([1, 1])
+  expect(timesSaid('Valkey is unavailable')).toEqual([1, 1])
 
   await valkey.start()
   await expect.poll(() => fallbacks()).toEqual([0, 0])
@@ -189,7 +189,7 @@ test('Valkey killed in the middle of load: no 5xx, each process allows its share
 })
 
 test('Valkey that hangs in the middle of load holds nobody up', async () => {
-  const before = timesSaid('Valkey is away')
+  const before = timesSaid('Valkey is unavailable')
   const token = await newToken('acme')
   const seen = newLoad()
   const loading = load('acme', token, 1500, seen)
@@ -199,5 +199,5 @@ test('Valkey that hangs in the middle of load holds nobody up', async () => {
   await loading
   valkey.signal('SIGCONT')
   expect(total(seen, 200) + total(seen, 429)).toBe(3000)
-  expect(timesSaid('Valkey is away')).toEqual(before.map((times) => times + 1))
+  expect(timesSaid('Valkey is unavailable')).toEqual(before.map((times) => times + 1))
 })

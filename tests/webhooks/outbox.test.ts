@@ -46,7 +46,7 @@ describe('the text of a row', () => {
   const first = (change: object) => JSON.stringify({ ...good, messages: [{ ...good.messages[0], ...change }] })
   test.each([
     ['', 'not JSON'],
-    ['[]', 'no JSON object'],
+    ['[]', 'not a JSON object'],
     ['{}', 'version'],
     [JSON.stringify({ ...good, v: 2 }), 'version'],
     [JSON.stringify({ ...good, v: '1' }), 'version'],

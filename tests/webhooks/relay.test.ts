@@ -89,7 +89,7 @@ test('a row that cannot be read stays, and holds up nothing', async () => {
   await lab.tell('globex', 3, [webhook.webhookId])
   await webhook.receiving.count(3)
   expect(await waiting()).toEqual([{ outbox_id: first }])
-  expect(lab.hub.logLines.filter((line) => line.includes('messages that wait cannot be read'))).toHaveLength(1)
+  expect(lab.hub.logLines.filter((line) => line.includes('waiting messages cannot be read'))).toHaveLength(1)
 })
 
 /** Keeps a row by itself, as a process of another version may. */

@@ -30,7 +30,7 @@ export const refused: DeliveryAttempt = {
   url: 'http://127.0.0.1:4999/hook',
   request_headers: { 'x-service-signature': 't=1782898195,v1=00' },
   response: { status: 503, headers: {} },
-  error: { code: 'http-5xx', detail: 'The receiver answered 503, which is no success.' },
+  error: { code: 'http-5xx', detail: 'The receiver responded 503, which is not a success.' },
   retry_after_seconds: 5,
 }
 

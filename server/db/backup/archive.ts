@@ -68,7 +68,7 @@ export async function* readArchive(file: string, entryBytesMax: number): AsyncGe
   try {
     for await (const entry of archive) {
       const { name, size = 0 } = entry.header
-      if (size > entryBytesMax) throw new Error(`its entry ${name} is larger than any of a backup`)
+      if (size > entryBytesMax) throw new Error(`its entry ${name} exceeds the size limit of a backup`)
       yield { name, content: await buffer(entry) }
     }
     await read
@@ -84,7 +84,7 @@ export async function* readArchive(file: string, entryBytesMax: number): AsyncGe
 export function unreadable(file: string, cause: unknown): StartupError {
   return new StartupError(
     `The backup ${file} cannot be restored: ${fileProblem(cause)}.`,
-    'Nothing was changed. Name another backup, or copy this one again from where it came.',
+    'Nothing was changed. Name another backup, or copy this one again from its source.',
     { cause },
   )
 }

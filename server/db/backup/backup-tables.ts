@@ -43,11 +43,11 @@ export async function findRecordPartitions(owner: pg.ClientBase): Promise<string
 export async function makeRecordPartitions(owner: pg.ClientBase, names: readonly string[]): Promise<void> {
   await owner.query('select hub.ensure_record_partitions(0)')
   const [model, ...others] = await findRecordPartitions(owner)
-  if (model === undefined) throw new Error('there is no partition of records')
+  if (model === undefined) throw new Error('no partition of records exists')
   const there = new Set([model, ...others])
   for (const name of names.filter((each) => !there.has(each))) {
     const [, year, month] = /^records_y(\d{4})m(\d{2})$/.exec(name) ?? []
-    if (year === undefined || month === undefined) throw new Error(`${name} is no partition of records`)
+    if (year === undefined || month === undefined) throw new Error(`${name} is not a partition of records`)
     const begin = `${year}-${month}-01T00:00:00Z`
     const end = new Date(Date.UTC(Number(year), Number(month), 1)).toISOString()
     const bounds = await owner.query<{ low: string; high: string }>(

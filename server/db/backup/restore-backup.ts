@@ -45,19 +45,20 @@ export async function readBackupHead(file: string, masterKey: Buffer): Promise<B
     const head: BackupHead = JSON.parse(content.toString('utf8'))
     if (head.format !== formatVersion) {
       throw new StartupError(
-        `The backup ${file} was made by Hub ${head.hub_version}, in a form that this program does not know.`,
-        'Restore it with that version of the Hub, or a later one.',
+        `The backup ${file} was created by Hub ${head.hub_version}, in a format that this version does not support.`,
+        'Restore it with that version of the Hub or a later one.',
       )
     }
     if (!isMasterKeyOf(head, masterKey)) {
       throw new StartupError(
-        `The backup ${file} was made with another master key than the given one.`,
-        'Give the HUB_MASTER_KEY, or put the file master.key into the data directory, that it was made with: without it nothing in it that is secret can be opened.',
+        `The backup ${file} was created with a different master key.`,
+        'Set the HUB_MASTER_KEY of the backup, or put its file master.key into the data directory: without it, no ' +
+          'secret in the backup can be decrypted.',
       )
     }
     return head
   }
-  throw unreadable(file, new Error('it does not begin as a backup of a Hub does'))
+  throw unreadable(file, new Error('it does not start with the header of a backup'))
 }
 
 /**
@@ -106,7 +107,7 @@ export async function requireNoTenants(owner: pg.Client): Promise<void> {
   const { rows } = await owner.query<{ slug: string }>('select slug from hub.tenants order by slug limit 1')
   if (rows.length === 0) return
   throw new StartupError(
-    `There is a Hub in this database already, with the tenant ${rows[0]!.slug}.`,
+    `The database already contains a Hub, with the tenant ${rows[0]!.slug}.`,
     'Restore into an empty database (HUB_DATABASE_URL) or a new data directory (HUB_DATA_DIR), and then use that.',
   )
 }
@@ -160,7 +161,7 @@ async function loadParts(owner: pg.Client, file: string, head: BackupHead, maste
   }
   try {
     for await (const { name, content } of readArchive(file, entryBytesMax)) {
-      if (manifest) throw unreadable(file, new Error(`something stands behind its end: ${name}`))
+      if (manifest) throw unreadable(file, new Error(`data follows its end: ${name}`))
       if (name === manifestName) {
         manifest = JSON.parse(content.toString('utf8')) as BackupManifest
         continue
@@ -169,7 +170,7 @@ async function loadParts(owner: pg.Client, file: string, head: BackupHead, maste
       if (name === headName) continue
       const place = readPartName(name)
       const columns = place && columnsOf.get(place.table)
-      if (!place || !columns) throw unreadable(file, new Error(`its entry ${name} is none of a backup`))
+      if (!place || !columns) throw unreadable(file, new Error(`its entry ${name} does not belong to a backup`))
       if (copy?.table !== place.table || copy.tenant !== place.tenant) {
         await endCopy()
         const stream = owner.query(copyFrom(`copy hub.${place.table} (${columnList(columns)}) from stdin`))
@@ -202,17 +203,17 @@ function requireWhole(
   masterKey: Buffer,
 ): void {
   const fail = (message: string) => unreadable(file, new Error(message))
-  if (manifest === undefined) throw fail('it has no end: it was cut off')
+  if (manifest === undefined) throw fail('its end is missing: the file was truncated')
   if (!isManifestAuthentic(manifest, masterKey)) throw fail('its manifest was changed')
   manifest.parts.forEach((part, i) => {
     const here = found.parts[i]
-    if (here?.name !== part.name) throw fail(`its part ${part.name} is missing, or not in its place`)
+    if (here?.name !== part.name) throw fail(`its part ${part.name} is missing or misplaced`)
     if (here.bytes !== part.bytes || here.sha256 !== part.sha256) throw fail(`its part ${part.name} was changed`)
   })
   if (found.parts.length > manifest.parts.length) throw fail(`its part ${found.parts.at(-1)?.name} was added`)
   for (const [table, count] of Object.entries(manifest.rows)) {
     if ((found.rows[table] ?? 0) !== count)
-      throw fail(`${found.rows[table] ?? 0} of ${count} rows of ${table} are in it`)
+      throw fail(`it contains ${found.rows[table] ?? 0} of ${count} rows of ${table}`)
   }
 }
 

@@ -163,7 +163,7 @@ async function newFile(destination: string, createdAt: string): Promise<string> 
   const found = await stat(destination).catch(() => undefined)
   if (found?.isDirectory()) return join(destination, `hub-${createdAt.slice(0, 19).replaceAll(/[-:]/g, '')}Z.tar.gz`)
   if (found === undefined) return destination
-  throw new StartupError(`There is a file ${destination} already.`, 'Name one that is not there, or a directory.')
+  throw new StartupError(`The file ${destination} already exists.`, 'Name a new file, or a directory.')
 }
 
 async function syncDirectory(directory: string): Promise<void> {
@@ -173,11 +173,11 @@ async function syncDirectory(directory: string): Promise<void> {
 
 function explain(cause: unknown, file: string): unknown {
   const { code, message } = cause as NodeJS.ErrnoException
-  if (code === 'EEXIST') return new StartupError(`There is a file ${file} already.`, 'Name another one.', { cause })
+  if (code === 'EEXIST') return new StartupError(`The file ${file} already exists.`, 'Name another one.', { cause })
   if (code === undefined || !/^E[A-Z]+$/.test(code)) return cause
   return new StartupError(
     `The backup ${file} could not be written: ${message}.`,
-    'Name a place that this user may write to, with room for it.',
+    'Name a writable location with enough free space.',
     { cause },
   )
 }

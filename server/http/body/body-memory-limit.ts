@@ -44,7 +44,7 @@ export function createBodyMemoryLimit(bytesMax: number): BodyMemoryLimit {
           if (ofOthers > 0 && ofOthers + arrived > bytesMax) {
             throw new DomainError(
               'hub-unavailable',
-              'More is being sent than can be held just now. Try again shortly.',
+              'The service is receiving too many large bodies at the moment. Try again shortly.',
               {
                 retryAfterSeconds: 1,
               },

@@ -27,7 +27,7 @@ export function errorAt(path: readonly (string | number)[], detail: string, pref
 
 export function textViolation(text: string): string | undefined {
   if (text.includes('\0')) return 'must not contain the character NUL (U+0000)'
-  if (!text.isWellFormed()) return 'must not contain half of a surrogate pair'
+  if (!text.isWellFormed()) return 'must not contain an unpaired surrogate'
   return undefined
 }
 
@@ -37,9 +37,9 @@ export function textViolation(text: string): string | undefined {
  * @param literal the unchanged text of the number
  */
 export function numberViolation(literal: string): string | undefined {
-  if (!Number.isFinite(Number(literal))) return 'must be a number that fits a double'
+  if (!Number.isFinite(Number(literal))) return 'must be a number in the range of a double'
   if (/^-?\d+$/.test(literal) && !Number.isSafeInteger(Number(literal))) {
-    return 'must be an integer between -9007199254740991 and 9007199254740991 (send larger ones as text)'
+    return 'must be an integer between -9007199254740991 and 9007199254740991 (send larger ones as strings)'
   }
   return undefined
 }

@@ -141,8 +141,8 @@ class Walk {
     this.#at = this.#afterSpace(this.#at)
     if (this.#text[this.#at] !== ':') throw new JsonSyntaxFault('colon expected', this.#at)
     this.#skip()
-    if (members && Object.hasOwn(members, name)) this.#note(this.#duplicates, 'is there more than once', name)
-    const breach = name === '__proto__' ? 'is a name that is not allowed' : textViolation(name)
+    if (members && Object.hasOwn(members, name)) this.#note(this.#duplicates, 'occurs more than once', name)
+    const breach = name === '__proto__' ? 'is not an allowed name' : textViolation(name)
     if (breach) this.#note(this.#breaches, breach, name)
     return name
   }

@@ -38,13 +38,13 @@ function isAnswering(socket: Socket): boolean {
 function asProblem(error: NodeJS.ErrnoException): DomainError {
   switch (error.code) {
     case 'HPE_HEADER_OVERFLOW':
-      return new DomainError('headers-too-large', 'The header fields are larger than 16 KiB together.')
+      return new DomainError('headers-too-large', 'The header fields exceed 16 KiB.')
     case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
       return new DomainError('payload-too-large', 'The extensions of the body’s chunks are too large.')
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return new DomainError('validation-failed', 'The request did not arrive in time.', { errors: [] })
     default:
-      return new DomainError('validation-failed', 'This is not an HTTP/1.1 request that can be read.', { errors: [] })
+      return new DomainError('validation-failed', 'This is not a valid HTTP/1.1 request.', { errors: [] })
   }
 }
 

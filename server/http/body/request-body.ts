@@ -99,16 +99,19 @@ function isGzipCoding(header: string | undefined): boolean {
   const coding = header?.trim().toLowerCase() ?? 'identity'
   if (coding === 'gzip' || coding === 'x-gzip') return true
   if (coding === 'identity' || coding === '') return false
-  throw new DomainError('unsupported-media-type', 'The body must be sent as it is, or with Content-Encoding: gzip.')
+  throw new DomainError(
+    'unsupported-media-type',
+    'The body must be sent without Content-Encoding, or with Content-Encoding: gzip.',
+  )
 }
 
 function asItIs(): DomainError {
-  const detail = 'The body must be sent as it is, without Content-Encoding: its signature is of the bytes that arrive.'
+  const detail = 'The body must be sent without Content-Encoding, because its signature covers the bytes of the body.'
   return new DomainError('unsupported-media-type', detail)
 }
 
 function tooLarge({ bytes }: BodyBounds): DomainError {
-  return new DomainError('payload-too-large', `The body is larger than the ${bytes} bytes that this operation takes.`)
+  return new DomainError('payload-too-large', `The body exceeds the ${bytes} bytes that this operation accepts.`)
 }
 
 async function receive(stream: IncomingMessage, rules: BodyRules, read: ReadBytes): Promise<Buffer> {
@@ -184,7 +187,7 @@ function parseForm(bytes: Buffer): FormBody {
   const text = bytes.toString('utf8')
   // Counts the fields first, because Node's time grows with the square of their number.
   if (text.split('&', formFieldsMax + 1).length > formFieldsMax) {
-    throw validationFailed([{ pointer: '', detail: `must have ${formFieldsMax} fields at most` }])
+    throw validationFailed([{ pointer: '', detail: `must have at most ${formFieldsMax} fields` }])
   }
   for (const [name, value] of new URLSearchParams(text)) {
     if (name.includes('\0') || value.includes('\0')) {

@@ -37,7 +37,7 @@ export async function parseStrictJsonInTurns(bytes: Buffer, bounds: Bounds = {})
 function* parsing(bytes: Buffer, bounds: Bounds): Generator<void, JsonValue> {
   if (!isUtf8(bytes)) throw malformed('The body is not UTF-8.')
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) {
-    throw malformed('The body begins with a byte order mark. Send UTF-8 without it.')
+    throw malformed('The body starts with a byte order mark. Send UTF-8 without it.')
   }
   const { depth = jsonDepthMax } = bounds
   const shape = yield* scanJson(bytes, { ...bounds, depth, numberBytes: numberBytesMax })
@@ -127,7 +127,7 @@ function excessOf(bounds: Bounds, { of, event }: NonNullable<JsonShape['excess']
   const pointer = of === 'eventValues' ? `/events/${event}` : ''
   return new DomainError(
     'payload-too-large',
-    `${pointer || 'The body'} has more than the ${bound} that this operation takes. Send less at a time.`,
+    `${pointer || 'The body'} has more than the ${bound} that this operation accepts. Send less at a time.`,
     { errors: [{ pointer, detail: `must have at most ${bound}` }] },
   )
 }

@@ -77,7 +77,7 @@ export function rateLimited(decision: RateDecision): DomainError {
   const words = usedUp.map((each) => `the ${each.policy} has made its ${each.quota}`).join(' and ')
   return new DomainError(
     'rate-limited',
-    `Within ${windowSeconds} seconds ${words} requests. Wait ${decision.retryAfterSeconds} s.`,
+    `The limit is ${windowSeconds} requests within ${words} s. Wait ${decision.retryAfterSeconds} s.`,
     { retryAfterSeconds: decision.retryAfterSeconds },
   )
 }

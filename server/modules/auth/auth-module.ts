@@ -95,8 +95,8 @@ export function createAuthModule(deps: AuthModuleDeps): AuthModule {
     sessions,
     jobs: [linkRequests.job],
     chores: [
-      { name: 'forget expired sessions', run: (tx) => sessions.forgetExpired(tx) },
-      { name: 'forget logins that are over', run: (tx) => oidcLogin.forgetSpent(tx) },
+      { name: 'delete expired sessions', run: (tx) => sessions.forgetExpired(tx) },
+      { name: 'delete expired logins', run: (tx) => oidcLogin.forgetSpent(tx) },
     ],
     routes: (app) => {
       addAuthRoutes(app, { tokens, directory })

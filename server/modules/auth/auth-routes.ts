@@ -20,8 +20,8 @@ export function addAuthRoutes(
     'issueServiceToken',
     {
       description:
-        'OAuth 2.0 client credentials (RFC 6749, section 4.4). The secret comes in the body or by HTTP Basic. ' +
-        'Errors also carry `error` and `error_description`.',
+        'OAuth 2.0 client credentials (RFC 6749, section 4.4). Send the secret in the body or by HTTP Basic. ' +
+        'Errors also have `error` and `error_description`.',
       headers: TokenHeaders,
       body: TokenForm,
       bodyFormat: 'form',
@@ -31,7 +31,7 @@ export function addAuthRoutes(
       problems: ['address-not-allowed'],
     },
     async (request, reply) => {
-      if (countHeader(request, 'authorization') > 1) throw invalidClient('The Authorization header is there twice.')
+      if (countHeader(request, 'authorization') > 1) throw invalidClient('The Authorization header is repeated.')
       const tokenRequest = readTokenRequest(request.body ?? {}, request.headers)
       const origin = {
         address: request.callerAddress,

@@ -13,7 +13,7 @@ export const TokenForm = Type.Object({
   client_secret: Type.Optional(Type.String({ format: 'password' })),
   scope: Type.Optional(
     Type.String({
-      description: 'Space-delimited; a subset of the assigned scopes. Without it all that are assigned.',
+      description: 'Space-delimited subset of the assigned scopes; default is all of them',
       examples: ['hub:read telemetry:write'],
     }),
   ),
@@ -21,7 +21,7 @@ export const TokenForm = Type.Object({
 
 export const TokenHeaders = Type.Object({
   'x-service-tenant': Type.Optional(
-    Type.String({ description: 'May be left out: the client belongs to one tenant. Another one is refused.' }),
+    Type.String({ description: 'Optional, because the client belongs to one tenant. Any other tenant is refused.' }),
   ),
 })
 
@@ -48,11 +48,11 @@ export const UserTokenAnswer = Type.Object(
     expires_in: Type.Integer({ description: 'Seconds', examples: [300] }),
     token_type: Type.Literal('Bearer'),
     refresh_token: Type.String({
-      description: 'A JWT that is good only together with the cookie `__Secure-service_refresh`',
+      description: 'A JWT that is valid only together with the cookie `__Secure-service_refresh`',
       examples: ['eyJhbGciOiJFUzI1NiIsInR5cCI6InJlZnJlc2grand0IiwiaXNzIjoi…'],
     }),
     refresh_expires_in: Type.Integer({
-      description: 'Seconds, until the session ends: refreshing does not extend it',
+      description: 'Seconds until the session ends; refreshing does not extend it',
       examples: [28_800],
     }),
   },

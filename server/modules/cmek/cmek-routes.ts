@@ -28,9 +28,9 @@ export function addCmekRoutes(
     'destroyContentKeys',
     {
       description:
-        'Permanently deletes every content key of the tenant. Content encrypted with them cannot be decrypted any more; ' +
-        'hashes, seals and log stay, and verify. It cannot be undone. Refused while a legal hold or a minimum retention ' +
-        'is in force. Provisioning again gives the tenant another key for what comes.',
+        'Permanently deletes every content key of the tenant. Content encrypted with them can no longer be ' +
+        'decrypted; hashes, seals and log remain and verify. It cannot be undone. Refused while a legal hold or a ' +
+        'minimum retention is in force. Provisioning the tenant again creates a new key for new content.',
       body: DestroyBody,
       response: { 200: DestroyedAnswer },
       problems: ['hub-not-provisioned', 'legal-hold', 'retention'],

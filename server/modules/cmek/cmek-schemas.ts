@@ -11,9 +11,9 @@ export const RotatedAnswer = Type.Object(
     provider: Type.Enum(['local', 'aws-kms', 'vault']),
     key_ref: Type.String({ examples: ['alias/hub/acme'] }),
     key_id: KeyId,
-    created_at: timestamp('When the content key was made that is in use'),
-    wrapped_at: timestamp('When it was wrapped last'),
-    content_keys: Type.Integer({ description: 'Content keys that still open something', examples: [2] }),
+    created_at: timestamp('Time of creation of the current content key'),
+    wrapped_at: timestamp('Time of the last wrapping'),
+    content_keys: Type.Integer({ description: 'Number of content keys that still decrypt content', examples: [2] }),
   },
   { additionalProperties: false },
 )
@@ -29,7 +29,7 @@ export const DestroyBody = Type.Object(
 export const DestroyedAnswer = Type.Object(
   {
     tenant,
-    destroyed_at: timestamp('From then on the content cannot be decrypted'),
+    destroyed_at: timestamp('Time from which the content cannot be decrypted'),
     key_ids: Type.Array(KeyId, { description: 'Destroyed content keys' }),
     event_id: Type.String({
       pattern: patterns.uuid,

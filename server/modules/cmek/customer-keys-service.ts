@@ -55,7 +55,7 @@ export function createCustomerKeys(deps: {
     const { provider, key_ref } = choice
     const found = providers[provider]
     if (found === undefined) {
-      const detail = `is not set up in this Hub: ${setUpBy[provider]}`
+      const detail = `is not configured in this Hub: ${setUpBy[provider]}`
       throw validationFailed([{ pointer: '/cmek/provider', detail }])
     }
     const problem = found.problemOf(key_ref) ?? (mayUseKey(deps.keyNames, tenant.slug, choice) ? undefined : noSuchKey)
@@ -72,7 +72,7 @@ export function createCustomerKeys(deps: {
     const back = await provider.unwrap(choice.key_ref, made, context)
     const isSame = back.equals(key)
     back.fill(0)
-    if (!isSame) throw new KeyProviderError('The key did not give back what it was given.', { isAway: false })
+    if (!isSame) throw new KeyProviderError('The key did not decrypt what it encrypted.', { isAway: false })
     return made
   }
 
@@ -138,7 +138,7 @@ export function createCustomerKeys(deps: {
       const basis = await readRows(tenant)
       const active = activeOf(basis)
       if (active === undefined && choice === undefined) {
-        const detail = 'is required: a tenant in Mode B has its content under a key of its own'
+        const detail = 'is required: content of a tenant in Mode B is encrypted with its own key'
         throw validationFailed([{ pointer: '/cmek', detail }])
       }
       if (choice === undefined || (active && isSame(active, choice))) return undefined
@@ -218,8 +218,7 @@ const setUpBy: Record<KeyChoice['provider'], string> = {
 }
 
 /** The same message for a key of another tenant and for a key that does not exist. */
-const noSuchKey =
-  'is the name of no key that this tenant may use; the operator says which ones it may (docs/operator.md)'
+const noSuchKey = 'is not the name of a key that this tenant can use; the operator allows keys (docs/operator.md)'
 
 function choiceOf({ provider, key_ref }: ContentKeyRow): KeyChoice {
   return { provider: provider as KeyChoice['provider'], key_ref }
@@ -239,7 +238,7 @@ function isUnchanged(now: readonly ContentKeyRow[], basis: readonly ContentKeyRo
 function changedMeanwhile(): DomainError {
   return new DomainError(
     'concurrent-modification',
-    'Somebody else changes the keys of this tenant just now. Repeat it.',
+    'Another request is changing the keys of this tenant. Repeat the request.',
   )
 }
 

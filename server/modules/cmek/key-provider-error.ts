@@ -33,6 +33,6 @@ export function withoutCustomerKey({ mode }: Pick<Tenant, 'mode'>): DomainError 
   if (mode === 'B') return withoutContentKey()
   return new DomainError(
     'hub-not-provisioned',
-    `This tenant runs in Mode ${mode} and has no key of its own: only in Mode B is content encrypted under one.`,
+    `This tenant runs in Mode ${mode} and has no key of its own: only Mode B encrypts content with one.`,
   )
 }

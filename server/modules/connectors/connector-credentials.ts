@@ -48,7 +48,7 @@ export function createCredentialVault(secrets: TenantSecrets): CredentialVault {
       if (kept === undefined) {
         throw new DomainError(
           'not-found',
-          'The credentials were lost with the destroyed key of the tenant. Set them again.',
+          'The credentials were lost when the key of the tenant was destroyed. Set them again.',
         )
       }
       const { credentials, origin } = kept

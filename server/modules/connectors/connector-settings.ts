@@ -45,7 +45,7 @@ function problemsOfSettings(
   }
   const problem = url === undefined ? undefined : outbound.problemOf(url)
   if (delivery === 'pull' && url !== undefined) {
-    errors.push({ pointer: '/publish_url', detail: 'must not be there: with the delivery pull nothing is sent' })
+    errors.push({ pointer: '/publish_url', detail: 'is not allowed: with the delivery pull nothing is sent' })
   } else if (delivery === 'push' && !hasUrl) {
     errors.push({ pointer: '/publish_url', detail: 'is required: with the delivery push the manifest is sent to it' })
   } else if (problem !== undefined) errors.push({ pointer: '/publish_url', detail: problem })

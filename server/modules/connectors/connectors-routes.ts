@@ -27,12 +27,7 @@ export function addConnectorRoutes(
     app,
     'createConnector',
     {
-      description:
-        'With `push` the signed skill manifest is sent to `publish_url` at once and then at least every 30 seconds; ' +
-        'with `pull` the connector fetches it from `manifest_url`. A platform and a display name that are there ' +
-        'already mean that connector: it becomes as the body says, and keeps its credentials where the body has none. ' +
-        `A tenant has at most ${connectorsMax}. A new connector has a secret for messages that the platform sends, in ` +
-        '`inbound`: it is answered only here.',
+      description: `With \`push\` the signed skill manifest is sent to \`publish_url\` at once and then at least every 30 seconds; with \`pull\` the connector fetches it from \`manifest_url\`. If a connector with the same platform and display name exists, it is replaced, and keeps its credentials if the body has none. A tenant has at most ${connectorsMax} connectors. A new connector has a secret for messages from the platform, in \`inbound\`, which is returned only here.`,
       body: ConnectorBody,
       checkBody: (sound: ValidParts<ConnectorSettings>, { body }) =>
         connectors.furtherProblems(sound, body as ValidParts<ConnectorSettings>),
@@ -66,7 +61,7 @@ export function addConnectorRoutes(
     app,
     'getConnector',
     {
-      description: 'With its health. Of credentials only the names are shown.',
+      description: 'Returns its health, and the names of its credentials.',
       params: ConnectorParams,
       response: { 200: ConnectorSchema },
     },
@@ -78,8 +73,8 @@ export function addConnectorRoutes(
     'updateConnector',
     {
       description:
-        'What is left out stays. Credentials are sent to the origin only that they were given for: a `publish_url` of ' +
-        'another needs `credentials` with it.',
+        'Absent members stay unchanged. Credentials are sent only to the origin for which they were given: a ' +
+        '`publish_url` of another origin requires `credentials`.',
       params: ConnectorParams,
       body: ConnectorChangesBody,
       response: { 200: ConnectorSchema },
@@ -92,8 +87,7 @@ export function addConnectorRoutes(
     app,
     'removeConnector',
     {
-      description:
-        'Nothing is published to it any more, and its credentials are forgotten. Repeating it gives the same answer.',
+      description: 'Stops publishing and deletes the credentials. Repeating the request returns the same response.',
       params: ConnectorParams,
       response: { 200: RemovedSchema },
     },
@@ -118,8 +112,8 @@ export function addConnectorRoutes(
     'rotateConnectorInboundSecret',
     {
       description:
-        'Creates the secret that signs messages of the platform. The previous one stays valid for 24 hours, and any ' +
-        'older one ends at once. A connector without a secret gets its first.',
+        'Creates the secret that signs messages of the platform. The previous one stays valid for 24 hours, and ' +
+        'any older one ends at once. A connector without a secret gets its first.',
       params: ConnectorParams,
       body: emptyBody,
       bodyOptional: true,
@@ -133,7 +127,7 @@ export function addConnectorRoutes(
     app,
     'testConnector',
     {
-      description: 'With `push` it sends the manifest as a publish does. The health of the connector does not change.',
+      description: 'With `push` it sends the manifest like a publish. The health of the connector does not change.',
       params: ConnectorParams,
       body: emptyBody,
       bodyOptional: true,

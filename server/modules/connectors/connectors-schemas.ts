@@ -40,11 +40,11 @@ const CredentialsBody = Type.Record(Type.String({ pattern: '^[a-z][a-z0-9_]{0,63
   maxProperties: credentialsMax,
   additionalProperties: false,
   description:
-    'Kept sealed and never shown. With `push`, `bearer_token` goes as `Authorization: Bearer`, `api_key` as ' +
-    '`X-API-Key`, and `signing_secret` signs each request as webhooks are (`X-Service-Signature`). With the platform ' +
-    '`claude`, `anthropic_api_key` publishes through the Skills API of Anthropic. Others are kept and not sent; the ' +
-    'answer names them in `unused_credentials`. They are sent to the origin only that `publish_url` has when they ' +
-    'are given.',
+    'Stored encrypted and never returned. With `push`, `bearer_token` is sent as `Authorization: Bearer`, ' +
+    '`api_key` as `X-API-Key`, and `signing_secret` signs each request like webhooks (`X-Service-Signature`). ' +
+    'With the platform `claude`, `anthropic_api_key` publishes through the Skills API of Anthropic. Others are ' +
+    'stored but not sent; the response lists them in `unused_credentials`. Credentials are sent only to the ' +
+    'origin of the `publish_url` for which they were given.',
   examples: [{ bearer_token: 's9QmVb3xQ8ZrT2vYw0LxNp6BdHs9' }],
 })
 const time = (description: string) => Type.String({ description, examples: ['2026-07-01T09:30:00.000000Z'] })
@@ -78,27 +78,25 @@ const HealthSchema = Type.Object(
   {
     status: Type.Enum(['ok', 'waiting', 'failing', 'late'], {
       description:
-        '`ok`: published within the last 60 seconds. `waiting`: nothing was tried yet. `failing`: the last attempt ' +
-        'failed. `late`: the last publish is longer ago; one that pulls has not fetched the manifest.',
+        '`ok`: published within the last 60 seconds. `waiting`: no attempt yet. `failing`: the last attempt ' +
+        'failed. `late`: the last publish is older, or with `pull` the manifest was not fetched.',
       examples: ['ok'],
     }),
-    last_publish_at: Type.Optional(time('When the manifest was taken, or fetched, last')),
+    last_publish_at: Type.Optional(time('Time of the last accepted publish or fetch')),
     last_attempt_at: Type.Optional(time('When the last attempt ended')),
-    failures: Type.Integer({ minimum: 0, description: 'Attempts in a row that failed', examples: [0] }),
+    failures: Type.Integer({ minimum: 0, description: 'Consecutive failed attempts', examples: [0] }),
     error: Type.Optional(
       Type.Object(
         {
           code: Type.String({ examples: ['http-5xx'] }),
           detail: Type.String({ examples: ['The receiver failed itself (500).'] }),
-          at: time('When it failed'),
+          at: time('Time of the failure'),
           status: Type.Optional(Type.Integer({ description: 'HTTP status of the receiver', examples: [500] })),
         },
         { additionalProperties: false, description: 'Error of the last attempt; absent after a success' },
       ),
     ),
-    etag: Type.Optional(
-      Type.String({ description: 'Hash of the manifest that was published last', examples: ['W/"b7e2"'] }),
-    ),
+    etag: Type.Optional(Type.String({ description: 'Hash of the last published manifest', examples: ['W/"b7e2"'] })),
   },
   { additionalProperties: false },
 )
@@ -121,8 +119,7 @@ export const ConnectorSchema = Type.Object(
     unused_credentials: Type.Optional(
       Type.Array(Type.String(), {
         description:
-          'Those of them that are kept and not sent: names that the delivery does not know, and all with `pull`; ' +
-          'absent where there are none',
+          'Stored credentials that are not sent: unknown names, and all with `pull`. Absent if there are none',
         examples: [['token']],
       }),
     ),
@@ -133,7 +130,7 @@ export const ConnectorSchema = Type.Object(
     }),
     created_at: time('When the platform was connected'),
     created_by: Type.String({ examples: ['saAb3xQ8ZrT2vYw0LxNp6BdHs9'] }),
-    updated_at: time('When the connector was changed last'),
+    updated_at: time('Time of the last change'),
     health: HealthSchema,
   },
   { additionalProperties: false },

@@ -61,7 +61,7 @@ export function createConnectorAdministration(deps: {
 
   async function add(tx: TenantTx, caller: Caller, settings: WholeSettings): Promise<string> {
     if ((await store.countConnectors(tx)) >= connectorsMax) {
-      const detail = `is of one connector more than the ${connectorsMax} that a tenant may have; remove one first`
+      const detail = `exceeds the ${connectorsMax} connectors of a tenant; remove one first`
       throw validationFailed([{ pointer: '', detail }])
     }
     const connectorId = `con_${randomText(24)}`

@@ -22,11 +22,12 @@ export function addDistributionRoutes(
     'getManifest',
     {
       description:
-        'Of a connector with the delivery `pull` each call of a service account counts as a publish, a 304 too: call ' +
-        'at least every 30 seconds, with `If-None-Match`. Calls of people do not count.',
+        'For a connector with the delivery `pull`, each request of a service account counts as a publish, ' +
+        'including a 304: request it at least every 30 seconds, with `If-None-Match`. Requests of people do not ' +
+        'count.',
       querystring: ManifestQuery,
       headers: ManifestHeaders,
-      response: { 200: ManifestSchema, 304: Type.Null({ description: 'The skills are as before' }) },
+      response: { 200: ManifestSchema, 304: Type.Null({ description: 'The skills are unchanged' }) },
       responseHeaders: { 200: manifestHeader, 304: manifestHeader },
       problems: ['not-found'],
     },
@@ -43,8 +44,8 @@ export function addDistributionRoutes(
     'republishSkills',
     {
       description:
-        'Publishes to every connector with the delivery `push`, even without a change. Poll the address in `Location`. ' +
-        'A second request during a run returns that run.',
+        'Publishes to every connector with the delivery `push`, even without changes. Poll the address in ' +
+        '`Location`. A request during a run returns that run.',
       body: emptyBody,
       bodyOptional: true,
       response: { 202: RepublishSchema },
@@ -62,7 +63,7 @@ export function addDistributionRoutes(
     app,
     'getLatestRepublish',
     {
-      description: 'The republication that was ordered last, whether it runs or has ended.',
+      description: 'Returns the latest republication, running or ended.',
       response: { 200: RepublishSchema },
       problems: ['not-found'],
     },
@@ -73,7 +74,7 @@ export function addDistributionRoutes(
     app,
     'getRepublish',
     {
-      description: 'How far it is, with the result of each connector.',
+      description: 'Returns its progress and the result of each connector.',
       params: RepublishParams,
       response: { 200: RepublishSchema },
     },

@@ -15,14 +15,14 @@ const Id = Type.String({ pattern: patterns.identifier, examples: ['sum-up'] })
 const time = (description: string) => Type.String({ description, examples: ['2026-07-01T09:30:00.000000Z'] })
 
 export const ManifestQuery = Type.Object(
-  { connector_id: Type.String({ ...ConnectorId, description: 'Whose manifest it is' }) },
+  { connector_id: Type.String({ ...ConnectorId, description: 'Slug of the tenant' }) },
   { additionalProperties: false },
 )
 
 export const ManifestHeaders = Type.Object(
   {
     'if-none-match': Type.Optional(
-      Type.String({ maxLength: 1000, description: 'ETag of the manifest before', examples: ['W/"b7e2"'] }),
+      Type.String({ maxLength: 1000, description: 'ETag of the previous manifest', examples: ['W/"b7e2"'] }),
     ),
   },
   { additionalProperties: false },
@@ -57,10 +57,10 @@ export const ManifestSchema = Type.Object(
     connector_id: ConnectorId,
     platform: Type.String({ pattern: patterns.llmPlatform, examples: ['claude'] }),
     revision: Type.String({
-      description: '`sha256:` and the hash of the canonical skills (RFC 8785): the same for the same skills',
+      description: '`sha256:` and the hash of the canonical skills (RFC 8785); equal for equal skills',
       examples: ['sha256:4e3fded216bc83851e95113fb01eda0701d2f321c948b2f0d4e23ad8ebc688fd'],
     }),
-    skills: Type.Array(ManifestSkill, { description: 'Every published skill, by its id' }),
+    skills: Type.Array(ManifestSkill, { description: 'Every published skill, sorted by id' }),
     signature: Type.String({
       description: 'C2SP signed note over the SHA-256 of the canonical manifest without this member',
       examples: [
@@ -77,10 +77,10 @@ const Result = Type.Object(
   {
     connector_id: ConnectorId,
     status: Type.Enum(['published', 'failed', 'removed', 'pulls'], {
-      description: '`pulls`: it fetches the manifest by itself, which is of now at any time',
+      description: '`pulls`: the connector fetches the manifest, which is always current',
       examples: ['published'],
     }),
-    at: Type.Optional(time('When that was')),
+    at: Type.Optional(time('Time of the result')),
     error: Type.Optional(
       Type.Object(
         {
@@ -99,21 +99,25 @@ export const RepublishSchema = Type.Object(
   {
     job_id: JobId,
     status: Type.Enum(['queued', 'running', 'completed', 'failed'], {
-      description: '`completed`: every connector was tried. `failed`: none of them took the skills.',
+      description: '`completed`: every connector was attempted. `failed`: no connector accepted the skills.',
       examples: ['queued'],
     }),
-    created_at: time('When it was ordered'),
+    created_at: time('Time of the request'),
     created_by: Type.String({ examples: ['saAb3xQ8ZrT2vYw0LxNp6BdHs9'] }),
     started_at: Type.Optional(time('When the first connector was reached')),
     finished_at: Type.Optional(time('When the last connector was reached')),
     progress: Type.Object(
       { done: Type.Integer({ minimum: 0 }), total: Type.Integer({ minimum: 0 }) },
-      { additionalProperties: false, description: 'Connectors that are pushed to', examples: [{ done: 1, total: 3 }] },
+      {
+        additionalProperties: false,
+        description: 'Connectors with the delivery `push`',
+        examples: [{ done: 1, total: 3 }],
+      },
     ),
     results: Type.Array(Result),
     error: Type.Optional(
       Type.Object(
-        { detail: Type.String({ examples: ['No connector took the skills.'] }) },
+        { detail: Type.String({ examples: ['No connector accepted the skills.'] }) },
         { additionalProperties: false },
       ),
     ),

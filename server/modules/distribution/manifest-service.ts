@@ -74,7 +74,7 @@ export function createConnectorTester(deps: Deps): ConnectorTester {
         remember: async () => {},
       })
       return runConnectionTest([
-        ['configuration', () => `The credentials open, and the manifest is signed.${unused}`],
+        ['configuration', () => `The credentials can be decrypted, and the manifest is signed.${unused}`],
         ...steps,
       ])
     },
@@ -89,7 +89,7 @@ function failWith(problem: string): never {
 function unusedWords(set: readonly string[], sent: readonly string[]): string {
   const unused = set.filter((name) => !sent.includes(name)).sort()
   if (unused.length === 0) return ''
-  return ` Of the credentials, ${unused.join(', ')} are not sent; known here: ${sent.join(', ')}.`
+  return ` The credentials ${unused.join(', ')} are not sent; supported: ${sent.join(', ')}.`
 }
 
 async function existing(tx: TenantTx, connectorId: string) {

@@ -34,14 +34,14 @@ export function failureOf(response: Response, what = 'the manifest'): PublishFai
 
 function wordsOf(status: number, what: string): string {
   if (status === 401 || status === 403) return `refuses the credentials (${status})`
-  if (status === 404 || status === 405) return `does not take ${what} at this address (${status})`
-  if (status === 408 || status === 504) return `took too long itself (${status})`
-  if (status === 410) return `answers 410 (permanently gone); remove the connector, or give it another address`
-  if (status === 413) return `finds ${what} too large (413)`
-  if (status === 429) return 'is called too often (429)'
-  if (status >= 500) return `failed itself (${status})`
+  if (status === 404 || status === 405) return `does not accept ${what} at this address (${status})`
+  if (status === 408 || status === 504) return `timed out (${status})`
+  if (status === 410) return 'responded 410 (permanently gone); remove the connector, or change its address'
+  if (status === 413) return `rejects ${what} as too large (413)`
+  if (status === 429) return 'limits the request rate (429)'
+  if (status >= 500) return `failed (${status})`
   if (status >= 400) return `refuses ${what} (${status})`
-  return `answered ${status}, which is no success`
+  return `responded ${status}, which is not a success`
 }
 
 /** Returns the stored and displayed form of a failure. */
@@ -57,9 +57,9 @@ export function deliveryErrorOf(error: unknown): DeliveryError {
     return { code: error.slug === 'payload-too-large' ? 'too-large' : 'credentials', detail: error.message }
   }
   if (error instanceof Error && error.name === 'TimeoutError') {
-    return { code: 'timeout', detail: 'The receiver did not take everything in time; what is left follows.' }
+    return { code: 'timeout', detail: 'The receiver did not accept everything in time; the rest follows.' }
   }
-  return { code: 'unexpected', detail: 'The Hub failed to publish; its log has the cause.' }
+  return { code: 'unexpected', detail: 'The Hub failed to publish; the cause is in its log.' }
 }
 
 /** Fails a step of a connection test with the error that a publish would report. */

@@ -73,7 +73,7 @@ export function createRepublishing(deps: {
 
     async latest(tenant) {
       const row = await database.withTenant(tenant.slug, latestRepublish, { readOnly: true })
-      const how = 'POST /api/v1/skill-entitlement/distribution:republish orders one.'
+      const how = 'POST /api/v1/skill-entitlement/distribution:republish starts one.'
       if (!row) throw new DomainError('not-found', `The skills were never republished. ${how}`)
       return answerOf(row)
     },
@@ -92,7 +92,7 @@ function isStuck(row: RepublishRow): boolean {
 }
 
 function givenUp(row: RepublishRow) {
-  const detail = `It had not ended after ${runMinutesMax} minutes, when the next one was ordered.`
+  const detail = `It was still running after ${runMinutesMax} minutes, when the next one was requested.`
   return { ...row, status: 'failed' as const, finished_at: formatTimestamp(Date.now()), error: { detail } }
 }
 

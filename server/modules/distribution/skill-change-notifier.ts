@@ -37,7 +37,7 @@ export function createSkillChangeNotifier(deps: {
         wake(tenantId)
         await database.withRegistry((tx) => notifySkills(tx, tenantId))
       } catch (error) {
-        log.warn({ err: error, tenant: tenantId }, 'a change of skills is published later, with the next turn')
+        log.warn({ err: error, tenant: tenantId }, 'a change of skills is published later, in the next round')
       }
     }
     telling = undefined

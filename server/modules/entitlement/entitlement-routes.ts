@@ -10,7 +10,7 @@ export function addEntitlementRoutes(app: FastifyInstance, skills: Skills): void
     app,
     'listSkills',
     {
-      description: 'With their versions and states.',
+      description: 'Returns skills with their versions and states.',
       querystring: PageQuery,
       response: { 200: SkillList },
     },
@@ -24,7 +24,7 @@ export function addEntitlementRoutes(app: FastifyInstance, skills: Skills): void
     app,
     'getSkill',
     {
-      description: 'With its versions and its state.',
+      description: 'Returns its versions and state.',
       params: SkillParams,
       response: { 200: SkillSchema },
     },

@@ -7,7 +7,7 @@ const StateSchema = Type.Enum(skillStates, {
   examples: ['published'],
 })
 
-const erasedName = 'empty once its skill_definition was erased'
+const erasedName = 'empty after the erasure of its skill_definition'
 
 const Moment = Type.String({ format: 'date-time', examples: ['2026-01-05T09:30:00.000000Z'] })
 
@@ -16,7 +16,7 @@ export const SkillSchema = Type.Object(
     skill_id: Type.String({ pattern: patterns.identifier, examples: ['summarise-ticket'] }),
     state: StateSchema,
     name: Type.String({
-      description: `Name of the version registered last; ${erasedName}`,
+      description: `Name of the latest version; ${erasedName}`,
       examples: ['Summarise a ticket'],
     }),
     registered_at: Moment,

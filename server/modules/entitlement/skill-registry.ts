@@ -12,8 +12,8 @@ export function createSkillRegistry(deps: { events: EventBus }): SkillRegistry {
       if (!(await insertVersion(tx, skill))) {
         throw new DomainError(
           'concurrent-modification',
-          `Version ${skill.skillVersion} of the skill ${skill.skillId} is registered already. Give it a new version.`,
-          { errors: [{ pointer: '/skill_version', detail: 'is registered already' }] },
+          `Version ${skill.skillVersion} of the skill ${skill.skillId} is already registered. Use a new version.`,
+          { errors: [{ pointer: '/skill_version', detail: 'is already registered' }] },
         )
       }
       tx.afterCommit(() => deps.events.publish('catalogueChanged', { tenantId: tx.tenantId }))

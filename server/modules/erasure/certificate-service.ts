@@ -123,5 +123,5 @@ function notErased(recordId: string): DomainError {
 
 /** Returns the error for data that the service never deletes and that is missing from the database. */
 function lost(what: string): Error {
-  return new Error(`${what}, which a deletion certificate rests on, is not stored any more`)
+  return new Error(`${what}, on which a deletion certificate depends, is no longer stored`)
 }

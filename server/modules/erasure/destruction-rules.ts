@@ -19,8 +19,8 @@ export function createDestructionRules(deps: { holds: HoldCheck; retention: Rete
     if (holds.length === 0) return
     throw new DomainError(
       'legal-hold',
-      'A legal hold is in force. The content can be destroyed when every hold of the tenant has been released: ' +
-        'POST /api/v1/hub/legal-holds/{hold_id}:release.',
+      'A legal hold is active. The content can be destroyed after every hold of the tenant is released: POST ' +
+        '/api/v1/hub/legal-holds/{hold_id}:release.',
       { extensions: { holds: holds.slice(0, holdsNamedMax) } },
     )
   }

@@ -46,7 +46,7 @@ function erasureIn(line: string, tenant: string, key: string): KeptErasure {
     value = null
   }
   if (value?.tenant !== tenant || members.some((member) => typeof value[member] !== 'string')) {
-    throw new Error(`the erasure list ${key} has a line that is no erasure of ${tenant}: it was changed`)
+    throw new Error(`the erasure journal ${key} has a line that is not an erasure of ${tenant}: it was changed`)
   }
   return value as KeptErasure
 }

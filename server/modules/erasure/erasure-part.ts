@@ -159,7 +159,7 @@ export function createErasurePart(deps: {
       const erased = going.map((one, at) => erasedRecordOf(one, erasedAt, events[at]!.recordId))
       await deps.events.publishInTransaction(tx, 'recordsErased', { records: erased })
       const ids = erased.map((record) => record.record_id)
-      if ((await eraseRecords(tx, ids)) !== ids.length) throw new Error('a locked record was deleted meanwhile')
+      if ((await eraseRecords(tx, ids)) !== ids.length) throw new Error('a locked record was deleted concurrently')
       // Last, and before the commit: an entry that the journal lists twice is erased once.
       await erasureList.keep(going.flatMap((one) => (one.erasedBefore ? [] : [keptOf(tenant, one, erasedAt)])))
       return ids.length

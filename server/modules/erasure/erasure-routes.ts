@@ -9,7 +9,7 @@ export function addErasureRoutes(app: FastifyInstance, certificates: DeletionCer
     app,
     'getDeletionCertificate',
     {
-      description: 'Shows, with public keys alone, that a record was there and was erased.',
+      description: 'Proves, with public keys alone, that a record existed and was erased.',
       params: recordIdParams,
       response: { 200: DeletionCertificateSchema },
       problems: ['concurrent-modification'],

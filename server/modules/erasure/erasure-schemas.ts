@@ -16,14 +16,14 @@ export const DeletionCertificateSchema = Type.Object(
     record_type: Type.Enum([...recordTypes]),
     tenant_id: Type.String({ examples: ['acme'] }),
     seal_id: uuid('The seal of the record'),
-    leaf_index: Type.Integer({ description: 'Its place in the seal', examples: [0] }),
-    leaf_hash: hash('The remaining part of the record: a salted hash of its hash, in base64'),
+    leaf_index: Type.Integer({ description: 'Position in the seal', examples: [0] }),
+    leaf_hash: hash('Remaining part of the record: a salted hash of its hash, in base64'),
     leaf_path: path('From the leaf to the root of the seal'),
     seal_note: Type.String({
       description: 'The signed note of the seal',
       examples: [`orghub/seal/v1\nlog ${exampleLog}\n…`],
     }),
-    log_index: Type.Integer({ description: 'Place of the seal in the log', examples: [1041] }),
+    log_index: Type.Integer({ description: 'Position of the seal in the log', examples: [1041] }),
     tree_size: Type.Integer({ description: 'Size of the log', examples: [20852] }),
     inclusion_path: path('From the seal to the root of the log'),
     checkpoint: Type.String({
@@ -45,15 +45,15 @@ export const DeletionCertificateSchema = Type.Object(
       {
         additionalProperties: false,
         description:
-          'The governance events of the purge and of the erasure. The purge event is absent if a restored backup lacked ' +
-          'it, and for callers without `hub:read`, `governance:read` and `hub:purge`; the erasure event names it in ' +
-          '`details.purge_event`',
+          'The governance events of the purge and of the erasure. The purge event is absent if a restored backup ' +
+          'lacked it, and for callers without `hub:read`, `governance:read` and `hub:purge`; the erasure event ' +
+          'names it in `details.purge_event`',
       },
     ),
   },
   {
     additionalProperties: false,
     title: 'DeletionCertificate',
-    description: 'Verifies offline with the keys of the log alone: hub verify FILE',
+    description: 'Verifies offline with the keys of the log: hub verify FILE',
   },
 )

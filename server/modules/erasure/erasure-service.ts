@@ -110,7 +110,7 @@ export function createErasure(deps: {
         if (done < stored.size) {
           log.warn(
             { tenant: tenant.slug, records: stored.size - done },
-            'records of the erasure list are stored and stay, because a later legal hold is over them',
+            'records of the erasure journal are stored and remain, because a later legal hold covers them',
           )
         }
       }

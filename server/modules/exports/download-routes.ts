@@ -54,7 +54,10 @@ function rangeOf(request: FastifyRequest, reply: FastifyReply, { etag, sizeBytes
   const range = readRange(header, sizeBytes)
   if (range !== 'unsatisfiable') return range
   reply.header('content-range', `bytes */${sizeBytes}`)
-  throw new DomainError('range-not-satisfiable', `The file has ${sizeBytes} bytes, and the range begins behind them.`)
+  throw new DomainError(
+    'range-not-satisfiable',
+    `The range starts after the end of the file, which has ${sizeBytes} bytes.`,
+  )
 }
 
 /** A part of a file, both ends included. */

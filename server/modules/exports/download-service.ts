@@ -115,7 +115,7 @@ function entityTag(row: ExportRow, fileName: string, sizeBytes: number): string 
 
 /** @param detail for a valid signature whose export ended early */
 function invalidUrl(
-  detail = 'This address opens no file: it was altered or has ended. Poll the export for the address that it has now.',
+  detail = 'This address is invalid or has expired. Get the export for its current address.',
 ): DomainError {
   return new DomainError('invalid-download-url', detail)
 }

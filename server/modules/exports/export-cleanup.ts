@@ -18,7 +18,7 @@ const overdue = {
   detail: `The export had not ended after ${exportRunHoursMax} hours. Request it again, with fewer records if it is large.`,
 }
 
-const erased = 'A record that the export may have held was erased in the meantime. Request the export again.'
+const erased = 'A record that the export could contain was erased. Request the export again.'
 
 /** Expires exports, and deletes the files of ended ones. */
 export function createExportCleanup(deps: { clock: RecordClock; files: ExportFileStore }): {

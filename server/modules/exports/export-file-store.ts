@@ -34,7 +34,7 @@ export function createExportFileStore(deps: {
     removeSoon(tenant, order) {
       const removal = remove(tenant, order)
         .catch((error: unknown) =>
-          deps.log.warn({ err: error, export: order.jobId }, 'files of an export stay a while'),
+          deps.log.warn({ err: error, export: order.jobId }, 'files of an export are deleted later'),
         )
         .finally(() => removals.delete(removal))
       removals.add(removal)

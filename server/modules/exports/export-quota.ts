@@ -73,14 +73,14 @@ export function createExportQuotas(
       if (ordered >= quota.exportsPerDay) {
         onRefusal('exports_per_day')
         throw refused(
-          `The tenant has ordered ${ordered} exports within 24 hours, of ${quota.exportsPerDay} that it may. Wait, or ask the operator for more.`,
+          `The tenant has requested ${ordered} exports within 24 hours; its limit is ${quota.exportsPerDay}. Wait, or ask the operator for more.`,
           firstOrderedAt === null ? 0 : Date.parse(firstOrderedAt) * 1000 + dayMicros - nowMicros,
         )
       }
       if (keptBytes >= quota.bytesKept) {
         onRefusal('bytes_kept')
         throw refused(
-          `The exports of the tenant keep ${keptBytes} bytes, of ${quota.bytesKept} that they may. Wait until one expires, or ask the operator for more.`,
+          `The exports of the tenant have ${keptBytes} bytes; the limit is ${quota.bytesKept}. Wait until one expires, or ask the operator for more.`,
           firstExpiresAt === null ? 0 : Date.parse(firstExpiresAt) * 1000 - nowMicros,
         )
       }
@@ -96,7 +96,7 @@ export function createExportQuotas(
       if (bytes > left) {
         onRefusal('bytes_kept')
         throw refused(
-          `The file would have more than the ${left} bytes that are left of the ${bytesKept} that exports of the tenant may keep. Export fewer records, or ask the operator for more.`,
+          `The file would exceed the ${left} remaining bytes of the ${bytesKept} that exports of the tenant can use. Export fewer records, or ask the operator for more.`,
           0,
         )
       }

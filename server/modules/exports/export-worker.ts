@@ -195,7 +195,7 @@ export class ExportWorker {
       .withTenant(attempt.tenant.slug, (tx) => giveUpAttempt(tx, attempt, { counts: !stops }))
       .catch((err: unknown) => {
         // The next attempt takes over the unchanged row.
-        this.#deps.log.warn({ err }, 'an export could not be given up')
+        this.#deps.log.warn({ err }, 'an export could not be marked as failed')
         return true
       })
     // The cause may be that its files were deleted, because it was cancelled.
@@ -222,12 +222,12 @@ function stopSignal(signal: AbortSignal): AbortSignal {
 function keyDestroyed(): DomainError {
   return new DomainError(
     'concurrent-modification',
-    'A key of the tenant was destroyed in the meantime. Request the export again.',
+    'A key of the tenant was destroyed while the export ran. Request the export again.',
   )
 }
 
 function problemOf(error: unknown): { slug: string; detail: string } {
   if (error instanceof DomainError) return { slug: error.slug, detail: error.message }
-  const detail = 'The export ended in an error that the Hub does not expect. Tell the operator the id of the export.'
+  const detail = 'The export failed with an unexpected error. Give the operator the id of the export.'
   return { slug: 'internal', detail }
 }

@@ -19,8 +19,8 @@ export function addExportsRoutes(app: FastifyInstance, exports: Exports): void {
     {
       description:
         'Writes the records that the filter finds, but for purged ones, into a file in the background; poll the ' +
-        'address in `Location`. Needs the read scope of every type that it covers, and without `record_type` it covers ' +
-        'all of them: a token that may not read all types names those that it may. ' +
+        'address in `Location`. Needs the read scope of every type that it covers, and without `record_type` it ' +
+        'covers all of them: a token that may not read all types names those that it may. ' +
         `At most ${exportsOpenMax} exports of a tenant wait or run at a time. Exports within 24 hours, and the size of the ` +
         'files that are kept, are limited for each tenant: beyond, the answer is 429. While a disk of the Hub is full, it ' +
         'is 503, and `full` names the disk.',
@@ -41,7 +41,7 @@ export function addExportsRoutes(app: FastifyInstance, exports: Exports): void {
     app,
     'listExports',
     {
-      description: 'The newest first. Exports of types that the token may not read are left out.',
+      description: 'Newest first. Exports of types that the token may not read are omitted.',
       querystring: PageQuery,
       response: { 200: ExportList },
       problems: ['invalid-cursor'],
@@ -56,7 +56,7 @@ export function addExportsRoutes(app: FastifyInstance, exports: Exports): void {
     app,
     'getExport',
     {
-      description: 'An export of types that the token may not read is not there.',
+      description: 'An export of types that the token may not read is 404.',
       params: ExportParams,
       response: { 200: ExportSchema },
     },

@@ -24,14 +24,14 @@ export const ExportBody = object({
     }),
   ),
   verify: Type.Optional(
-    Type.Boolean({ default: false, description: 'Verify every record, and say in its row and in sum how it went' }),
+    Type.Boolean({ default: false, description: 'Verify every record and include the result per row and in total' }),
   ),
   include_provenance: Type.Optional(
     Type.Boolean({
       default: false,
       description:
-        'Write hash and cosignature with each record, so that each can be verified without the Hub (`hub verify`). ' +
-        'Without it, only the file as a whole can be, against the signed manifest.',
+        'Include hash and cosignature of each record, so that each verifies offline (`hub verify`). Otherwise ' +
+        'only the whole file verifies, against the signed manifest.',
     }),
   ),
 })
@@ -45,11 +45,13 @@ export const ExportSchema = object(
       examples: ['completed'],
     }),
     format: Format,
-    created_at: time('When it was ordered'),
-    estimated_completion_ts: time('Grows more exact while it runs; of a completed export, when that was'),
+    created_at: time('Time of the request'),
+    estimated_completion_ts: time(
+      'Estimated completion, refined while it runs; for a completed export the actual time',
+    ),
     progress: object({
       done: count('Rows written so far'),
-      total: count('Rows that the file will have: an estimate until it is completed, 0 while it waits'),
+      total: count('Rows of the file; an estimate until it is completed, 0 while it waits'),
     }),
     download_url: Type.Optional(
       Type.String({
@@ -67,11 +69,11 @@ export const ExportSchema = object(
       object(
         {
           checked: count('Records verified'),
-          verified: count('Those for which all is well'),
-          tampered: count('Those whose hash, index columns or stored state disagree with the record'),
-          cosign_invalid: count('Those whose cosignature does not verify over the stored hash'),
+          verified: count('Records that verify'),
+          tampered: count('Records whose hash, index columns or stored state disagree with the record'),
+          cosign_invalid: count('Records whose cosignature does not verify over the stored hash'),
         },
-        { description: 'Once completed, if `verify` was ordered' },
+        { description: 'Present after completion if `verify` was requested' },
       ),
     ),
     error: Type.Optional(
@@ -81,7 +83,7 @@ export const ExportSchema = object(
           title: Type.String({ examples: ['Internal error'] }),
           detail: Type.String({ examples: ['The export had not ended after 24 hours.'] }),
         },
-        { description: 'Why it has failed, or has expired before its time' },
+        { description: 'Reason for the failure or early expiry' },
       ),
     ),
   },
@@ -91,7 +93,7 @@ export const ExportSchema = object(
 export const CreatedExportSchema = object({
   job_id: JobId,
   status: Type.Literal('queued'),
-  estimated_completion_ts: time('A first guess'),
+  estimated_completion_ts: time('First estimate'),
 })
 
 export const ExportList = object({ items: Type.Array(ExportSchema), next_cursor: NextCursor })
@@ -107,18 +109,18 @@ export const DownloadParams = object({
 })
 
 export const DownloadQuery = object({
-  tenant: part('Whose export it is', 'acme'),
-  expires: part('When the address ends, in seconds since 1970', '1767312000'),
+  tenant: part('Slug of the tenant', 'acme'),
+  expires: part('Expiry of the address, in seconds since 1970', '1767312000'),
   signature: part('Over all parts of the address', 'x9bX0uo8QF5RXYQK2w8cB9KY0Jd4H0eCDVzHCk0d8nI'),
 })
 
 export const DownloadHeaders = object({
   range: part(
-    'One range of bytes (RFC 9110, section 14); several at once are answered with the whole file',
+    'One range of bytes (RFC 9110, section 14); a request for several returns the whole file',
     'bytes=0-1023',
   ),
   'if-range': part(
-    '`ETag` of the part that is there: the whole file is sent if it is another',
+    '`ETag` of the part that you have; the whole file is sent if it differs',
     '"x9bX0uo8QF5RXYQK2w8cB9KY0Jd"',
   ),
 })
@@ -131,7 +133,7 @@ const headers = {
 }
 
 export const downloadAnswers = {
-  response: { 200: content('The file'), 206: content('The part that `Range` asks for') },
+  response: { 200: content('The file'), 206: content('The requested part') },
   responseHeaders: {
     200: headers,
     206: { ...headers, 'Content-Range': Type.String({ examples: ['bytes 0-1023/146515'] }) },

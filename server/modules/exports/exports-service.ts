@@ -73,7 +73,7 @@ export class Exports {
       if ((await countOpen(tx)) >= exportsOpenMax) {
         throw new DomainError(
           'rate-limited',
-          `The tenant has ${exportsOpenMax} exports that wait or run. Wait until one of them has ended, or cancel one.`,
+          `The tenant already has ${exportsOpenMax} waiting or running exports. Wait until one of them has ended, or cancel one.`,
           { retryAfterSeconds: 30 },
         )
       }
@@ -199,7 +199,7 @@ export class Exports {
     }
     const covered = this.#coveredTypes(caller, filter.record_type)
     if (format === 'parquet' && compression !== undefined) {
-      const detail = 'must not be there with parquet, which compresses its columns itself'
+      const detail = 'is not allowed with parquet, which compresses its columns itself'
       throw validationFailed([{ pointer: '/compression', detail }])
     }
     return {
@@ -226,7 +226,7 @@ export class Exports {
 async function visible(tx: TenantTx, caller: Caller, jobId: string): Promise<ExportRow> {
   const row = await findExport(tx, jobId)
   if (!row?.record_types.every((type) => canSee(caller.scopes, type))) {
-    throw new DomainError('not-found', 'The tenant has no export with this id that the caller may see.')
+    throw new DomainError('not-found', 'The tenant has no export with this id that the caller can read.')
   }
   return row
 }

@@ -37,14 +37,14 @@ export async function checkAddresses(metadata: ProviderMetadata, outbound: Outbo
 export async function checkKeys(jwksUri: string, outbound: Outbound): Promise<number> {
   return about(jwksUri, async () => {
     const { keys } = ((await getJson(jwksUri, outbound)) ?? {}) as { keys?: unknown }
-    if (!Array.isArray(keys) || keys.length === 0) throw new ProviderError('has no member `keys` with a key in it')
+    if (!Array.isArray(keys) || keys.length === 0) throw new ProviderError('has no member `keys` with a key')
     return keys.length
   })
 }
 
 async function getJson(url: string, outbound: Outbound): Promise<unknown> {
   const answer = await outbound.fetch(url, { headers: { accept: 'application/json' } })
-  if (answer.status !== 200) throw new ProviderError(`answered ${answer.status}, not 200`)
+  if (answer.status !== 200) throw new ProviderError(`responded ${answer.status}, not 200`)
   try {
     return await answer.json()
   } catch {

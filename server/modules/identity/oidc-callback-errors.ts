@@ -3,7 +3,7 @@ import { DomainError, validationFailed } from '../../../contract/domain-error.ts
 import { outboundErrorIn } from '../../outbound/outbound-error.ts'
 import type { ProviderMetadata } from './provider-metadata.ts'
 
-const again = 'Begin the sign-in again.'
+const again = 'Start the sign-in again.'
 
 /** Returns an error code of RFC 6749 or OpenID Connect, which has this form; replaces any other text. */
 function errorCode(text: unknown): string {
@@ -14,11 +14,11 @@ function errorCode(text: unknown): string {
 export function rejectedCallback(error: unknown, callback: URL, metadata: ProviderMetadata): Error {
   if (error instanceof oidc.AuthorizationResponseError) {
     const code = errorCode(error.error)
-    const detail = `is ${code}: the identity provider did not sign you in, or you cancelled there`
+    const detail = `is ${code}: the identity provider did not sign you in, or you cancelled`
     const summary =
       code === 'access_denied'
-        ? 'You cancelled the sign-in, or the identity provider did not let you in (access_denied).'
-        : `The identity provider answered ${code}.`
+        ? 'You cancelled the sign-in, or the identity provider denied it (access_denied).'
+        : `The identity provider responded ${code}.`
     return validationFailed([{ pointer: '/query/error', detail }], `${summary} ${again}`)
   }
   if (!(error instanceof oidc.ClientError)) return error as Error
@@ -26,12 +26,12 @@ export function rejectedCallback(error: unknown, callback: URL, metadata: Provid
   const isForeign =
     issuer === null ? metadata.authorization_response_iss_parameter_supported : issuer !== metadata.issuer
   if (isForeign) {
-    const detail = 'must be the issuer that the login was begun at (RFC 9207)'
-    const summary = `The answer is not of this tenant’s identity provider. ${again}`
+    const detail = 'must be the issuer of the login (RFC 9207)'
+    const summary = `The response is not from this tenant’s identity provider. ${again}`
     return validationFailed([{ pointer: '/query/iss', detail }], summary)
   }
-  const detail = 'must be the code that the identity provider gave for this login'
-  return validationFailed([{ pointer: '/query/code', detail }], `The address is not the answer to a login. ${again}`)
+  const detail = 'must be the code of the identity provider for this login'
+  return validationFailed([{ pointer: '/query/code', detail }], `The address is not the response to a login. ${again}`)
 }
 
 /**
@@ -44,21 +44,21 @@ export function rejectedExchange(error: unknown): Error {
   if (unreached) return unavailable('does not answer', `the provider ${unreached.message}`)
   if (error instanceof oidc.ResponseBodyError) {
     const code = errorCode(error.error)
-    if (error.status >= 500) return unavailable('does not answer as it must', `answered ${error.status} ${code}`)
+    if (error.status >= 500) return unavailable('does not respond correctly', `answered ${error.status} ${code}`)
     if (code === 'invalid_client' || code === 'unauthorized_client') return secretRefused(code)
     const detail = `was refused by the identity provider (${code}): it was used already, or has expired`
     return validationFailed(
       [{ pointer: '/query/code', detail }],
-      `The code of this sign-in is no longer good. ${again}`,
+      `The code of this sign-in is no longer valid. ${again}`,
     )
   }
   if (error instanceof oidc.WWWAuthenticateChallengeError) return secretRefused(`answered ${error.status}`)
   if (!(error instanceof oidc.ClientError)) return error as Error
   const { code } = error
-  if (code === undefined || brokenAnswers.has(code)) return unavailable('does not answer as it must', code ?? 'no code')
+  if (code === undefined || brokenAnswers.has(code)) return unavailable('does not respond correctly', code ?? 'no code')
   return new DomainError(
     'authentication-failed',
-    `What the identity provider says of you does not hold: its token is not for this service and this login, or not signed by its keys. ${again}`,
+    `The token of the identity provider is invalid: it is not for this service and this login, or not signed by its keys. ${again}`,
     { extensions: { reason: 'id_token' } },
   )
 }
@@ -73,14 +73,15 @@ const brokenAnswers = new Set([
 ])
 
 function unavailable(what: string, cause: string): DomainError {
-  const detail = `The identity provider of this tenant ${what}. Begin the sign-in again in a moment.`
+  const detail = `The identity provider of this tenant ${what}. Start the sign-in again in a moment.`
   return new DomainError('hub-unavailable', detail, { cause: new Error(cause), extensions: { reason: 'provider' } })
 }
 
 function secretRefused(cause: string): DomainError {
   return new DomainError(
     'hub-unavailable',
-    'The identity provider refuses the Hub’s client secret. An administrator of the tenant has to configure single sign-on with the secret that is valid now.',
-    { cause: new Error(`the provider refuses the client: ${cause}`), extensions: { reason: 'client_refused' } },
+    'The identity provider rejects the Hub’s client secret. An administrator of the tenant must configure single ' +
+      'sign-on with the current secret.',
+    { cause: new Error(`the provider rejects the client: ${cause}`), extensions: { reason: 'client_refused' } },
   )
 }

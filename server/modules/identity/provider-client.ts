@@ -120,7 +120,7 @@ export function createProviderClient(parts: {
 function readClaims(connectionId: string, idToken: IDToken, info: UserInfoResponse | undefined): ProviderClaims {
   const { sub } = idToken
   if (sub.length === 0 || sub.length > subjectLengthMax || /\p{Cc}/u.test(sub)) {
-    throw new DomainError('authentication-failed', 'The identity provider names a subject that cannot be one.', {
+    throw new DomainError('authentication-failed', 'The identity provider sends an invalid subject.', {
       extensions: { reason: 'id_token' },
     })
   }

@@ -48,8 +48,8 @@ export function createProviderDirectory(deps: {
             if (!(error instanceof ProviderError)) throw error
             throw new DomainError(
               'hub-unavailable',
-              'The identity provider of this tenant does not answer as it must. Try again in a moment; ' +
-                'if it stays, an administrator of the tenant finds the reason by configuring single sign-on again.',
+              'The identity provider of this tenant does not respond correctly. Try again in a moment. If the ' +
+                'problem continues, an administrator of the tenant finds the reason by testing single sign-on.',
               { cause: error },
             )
           }

@@ -41,7 +41,7 @@ export function readMetadata(
   const given = new Map(Object.entries(document))
   if (given.get('issuer') !== issuer) {
     throw new ProviderError(
-      `names the issuer ${quoted(given.get('issuer'))}, which is not ${quoted(issuer)} byte for byte`,
+      `has the issuer ${quoted(given.get('issuer'))}, which is not ${quoted(issuer)} byte for byte`,
     )
   }
   for (const name of endpoints) {
@@ -81,7 +81,7 @@ export function readMetadata(
 function namesIn(given: ReadonlyMap<string, unknown>, name: string): string[] | undefined {
   const value = given.get(name)
   if (value === undefined) return undefined
-  if (!Array.isArray(value)) throw new ProviderError(`has a ${name} that is no list`)
+  if (!Array.isArray(value)) throw new ProviderError(`has a ${name} that is not a list`)
   return value.filter((each): each is string => typeof each === 'string')
 }
 

@@ -29,7 +29,7 @@ export function createSsoHealth(deps: { database: Database; outbound: Outbound }
     const checkedAt = formatTimestamp(Date.now())
     try {
       await checkKeys((await discover(issuer, outbound)).jwks_uri, outbound)
-      return { healthy: true, checkedAt, detail: 'The identity provider answers as it must.' }
+      return { healthy: true, checkedAt, detail: 'The identity provider responds correctly.' }
     } catch (error) {
       if (!(error instanceof ProviderError)) throw error
       return { healthy: false, checkedAt, detail: `The identity provider cannot be used. ${error.message}` }
@@ -46,7 +46,7 @@ export function createSsoHealth(deps: { database: Database; outbound: Outbound }
       const late = delay(waitMs, undefined, { signal: waiting.signal }).catch(() => undefined)
       try {
         const checked = await Promise.race([checks.fetch(key, { context: issuer }), late])
-        const detail = `The identity provider has not answered within ${waitMs / 1000} s.`
+        const detail = `The identity provider did not respond within ${waitMs / 1000} s.`
         return { configured: true, connectionId, ...(checked ?? { healthy: false, detail }) }
       } finally {
         waiting.abort()

@@ -13,10 +13,10 @@ export function addSsoRoutes(app: FastifyInstance, sso: SsoService, trial: SsoTe
     'configureSso',
     {
       description:
-        'Fetches the configuration of the OpenID provider and stores the connection. `sso:test` and the health of the ' +
-        'tenant report whether it publishes keys. The same issuer and client id change the existing connection; others ' +
-        'create a new one, and people are matched again by their addresses. Callers of this operation control who ' +
-        'signs in as whom, administrators included, because the provider vouches for addresses.',
+        'Fetches the configuration of the OpenID provider and stores the connection. `sso:test` and the health of ' +
+        'the tenant report whether it publishes keys. The same issuer and client id change the existing ' +
+        'connection; others create a new one, and people are matched again by their addresses. Callers of this ' +
+        'operation control who signs in as whom, administrators included, because the provider vouches for addresses.',
       body: SsoConfiguration,
       checkBody: (body: ValidParts<SsoSettings>) => sso.problemsIn(body),
       response: { 200: SsoAnswer },
@@ -40,9 +40,9 @@ export function addSsoRoutes(app: FastifyInstance, sso: SsoService, trial: SsoTe
     'removeSso',
     {
       description:
-        'Ends sign-in by the provider. People stay and sign in by links. Open sessions continue for at most 8 hours; ' +
-        'deactivate a person to end theirs at once. A later configuration is a new connection, and people are matched ' +
-        'again by their addresses. Returns the same response if nothing is configured.',
+        'Ends sign-in by the provider. People stay and sign in by links. Open sessions continue for at most 8 ' +
+        'hours; deactivate a person to end theirs at once. A later configuration is a new connection, and people ' +
+        'are matched again by their addresses. Returns the same response if nothing is configured.',
       response: { 204: Type.Null() },
     },
     async (request, reply) => {
@@ -56,8 +56,8 @@ export function addSsoRoutes(app: FastifyInstance, sso: SsoService, trial: SsoTe
     'testSso',
     {
       description:
-        'Tries the connection that is kept, step by step, and changes nothing. The last step shows the client to the ' +
-        'token endpoint with a code that cannot be good, and reads from the refusal whether the client is known.',
+        'Tests the stored connection step by step and changes nothing. The last step sends an invalid code to the ' +
+        'token endpoint, whose error shows whether the client is known.',
       body: emptyBody,
       bodyOptional: true,
       response: { 200: ConnectionTestResult },

@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 const Issuer = Type.String({
   minLength: 1,
   maxLength: 2048,
-  description: 'The issuer exactly as the provider writes it, byte for byte',
+  description: 'Issuer exactly as in the metadata of the provider, byte for byte',
   examples: ['https://login.acme.example'],
 })
 // Characters of VSCHAR (RFC 6749, appendix A).
@@ -24,7 +24,7 @@ export const SsoConfiguration = Type.Object(
     allowed_email_domains: Type.Array(Domain, {
       minItems: 1,
       maxItems: 100,
-      description: 'Whose addresses may sign in. Subdomains are domains of their own.',
+      description: 'Domains whose addresses can sign in. Subdomains are separate domains.',
     }),
   },
   { additionalProperties: false },
@@ -37,7 +37,7 @@ export const SsoAnswer = Type.Object(
     client_id: ClientId,
     allowed_email_domains: Type.Array(Domain),
     redirect_uri: Type.String({
-      description: 'To be registered at the provider',
+      description: 'Redirect URI to register at the provider',
       examples: ['https://hub.example.com/api/v1/auth/callback'],
     }),
     updated_at: Type.String({ format: 'date-time', examples: ['2026-03-14T09:26:53.589793Z'] }),

@@ -42,7 +42,7 @@ export function createSsoTester(deps: {
         'endpoints',
         async () => {
           await inWords(() => checkAddresses(metadata, outbound))
-          return 'The Hub may connect to every endpoint that the provider names.'
+          return 'The Hub can connect to every endpoint of the provider.'
         },
       ],
       [
@@ -80,8 +80,8 @@ export function createSsoTester(deps: {
           'provider knows. Configure single sign-on with those that it shows.',
       )
     }
-    if (error === 'invalid_grant') return 'The provider knows the client and takes its secret.'
-    return `The token endpoint answered ${answer.status}; it did not refuse the client.`
+    if (error === 'invalid_grant') return 'The provider knows the client and accepts its secret.'
+    return `The token endpoint responded ${answer.status}; it did not reject the client.`
   }
 
   async function post(url: string, headers: Record<string, string>, body: URLSearchParams): Promise<Response> {

@@ -71,7 +71,7 @@ export function createInboundAccess(deps: {
 export function notAdmitted(): DomainError {
   return new DomainError(
     'authentication-failed',
-    'The message has no signature of this connection that is of now. Sign `<t>.<raw body>` with its secret, and send ' +
+    'The message has no current signature of this connection. Sign `<t>.<raw body>` with its secret, and send ' +
       'X-Service-Signature: t=<seconds since 1970>,v1=<hex of the HMAC-SHA256>.',
   )
 }

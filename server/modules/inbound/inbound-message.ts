@@ -36,7 +36,7 @@ export function readMessage<Kind extends string>(
   const errors = shapeErrors(body)
   const known = kinds.find((each) => each === kind)
   if (typeof kind === 'string' && known === undefined) {
-    errors.push({ pointer: '/kind', detail: `must be ${kinds.join(' or ')}: this connection sends nothing else` })
+    errors.push({ pointer: '/kind', detail: `must be ${kinds.join(' or ')}: this connection accepts nothing else` })
   }
   const isTime = typeof occurredAt !== 'string' || parseTimestamp(occurredAt) !== undefined
   if (!isTime && errors.every(({ pointer }) => pointer !== '/occurred_at')) {

@@ -61,7 +61,7 @@ export function createInboundPeople(deps: { directory: Directory; reader: Resour
         errors.push({ pointer: '/email', detail: 'must be an e-mail address' })
       }
       if (kind === 'user.deactivated' && data.active === true) {
-        errors.push({ pointer: '/active', detail: 'must be false, or left out: the kind says that the person is not' })
+        errors.push({ pointer: '/active', detail: 'must be false or absent for this kind' })
       }
       return errors
     },

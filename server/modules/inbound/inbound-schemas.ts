@@ -32,11 +32,11 @@ const line = (description: string, example: string) =>
 export const PersonData = Type.Object(
   {
     user_name: line(
-      'The name that the identity provider knows the person by. Needed, but by `user.deactivated` with `external_id`.',
+      'Name of the person at the identity provider. Required except for `user.deactivated` with `external_id`.',
       'kim@acme.example',
     ),
     external_id: Type.Optional(
-      line('Its id of the person. People are found by this first, else by the name.', '00u1a2b3'),
+      line('Id of the person at the identity provider. People are matched by this id, else by the name.', '00u1a2b3'),
     ),
     email: Type.Optional(
       Type.String({
@@ -61,8 +61,8 @@ export const PersonData = Type.Object(
 
 const InvocationData = Type.Record(Type.String(), Type.Unknown(), {
   description:
-    'Data of `skill.invoked`: a telemetry event as for `POST /api/v1/telemetry/events`. `llm_platform` defaults to that ' +
-    'of the connector.',
+    'Data of `skill.invoked`: a telemetry event as for `POST /api/v1/telemetry/events`. `llm_platform` defaults ' +
+    'to that of the connector.',
   examples: [
     {
       skill_id: 'summarise-ticket',

@@ -92,7 +92,7 @@ export function createInboundService(deps: {
     },
 
     chore: {
-      name: 'forget old inbound messages',
+      name: 'delete old inbound messages',
       run: async (tx) => {
         const before = formatTimestamp(Date.now() - inboundMessageDays * 86_400_000)
         return (await forgetMessages(tx, before, forgottenAtOnce)) === forgottenAtOnce

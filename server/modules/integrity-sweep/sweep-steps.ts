@@ -136,7 +136,10 @@ export function createSweepSteps(deps: SweepDeps): SweepSteps {
       if (limit > 1) return checkReadable(tenant, from, Math.floor(limit / 2))
       unreadable += 1
       if (unreadable > unreadableMax) throw error
-      log.error({ err: error, tenant: tenant.slug, log_index: from }, 'what is stored under an entry cannot be read')
+      log.error(
+        { err: error, tenant: tenant.slug, log_index: from },
+        'the stored contents of a log entry cannot be read',
+      )
       const finding: Finding = {
         subject: `log:${tenant.logName}`,
         failedChecks: ['readable'],

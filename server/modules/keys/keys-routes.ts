@@ -28,11 +28,11 @@ export function addKeysRoutes(app: FastifyInstance, tokens: TokenKeyRing, publis
     'getProvenanceKeys',
     {
       description:
-        'Every public key that has ever sealed records of a tenant, by the name of its log: what records, ' +
-        'manifests and certificates verify with.',
+        "Returns every public key that has ever sealed records, by the name of the tenant's log. Records, " +
+        'manifests and certificates verify with these keys.',
       headers: Type.Object({
         'if-none-match': Type.Optional(
-          Type.String({ description: 'ETag of the answer before: 304 where nothing has changed' }),
+          Type.String({ description: 'ETag of an earlier response; the response is 304 if nothing has changed' }),
         ),
       }),
       response: { 200: ProvenanceKeyDocument, 304: Unchanged },

@@ -49,7 +49,7 @@ const ProvenanceKey = Type.Object(
     succession: Type.Optional(
       Type.String({
         description:
-          'Of a key that followed another: the signed note (C2SP signed-note) by which the key before introduces it',
+          'Signed note (C2SP signed-note) by which the previous key introduces this one; absent for the first key',
         examples: [
           'orghub/succession/v1\nlog orghub/log/4k2WcXbFd0aVtnYzS1mQ7e\nfrom 4f1c0a2b9d3e5f60718293a4b5c6d7e8\nto orghub/log/4k2WcXbFd0aVtnYzS1mQ7e+ce62d333+AZhtdZ4lX1ACM0rjizLNi2iQolA0asWP5heJvEmIF3pY\ntime 1767323045123456\n\n— orghub/log/4k2WcXbFd0aVtnYzS1mQ7e TxwKK…\n',
         ],

@@ -38,9 +38,13 @@ function successionProblems(made: readonly ProvenanceKeyRow[]): KeyProblem[] {
   const first = made.find((row) => row.succession === null)
   if (first === undefined) {
     const oldest = made[0]
-    if (oldest === undefined) return [{ check: 'keys_genuine', problem: 'no key of the log is there' }]
+    if (oldest === undefined) return [{ check: 'keys_genuine', problem: 'the log has no key' }]
     return [
-      { keyId: oldest.key_id, check, problem: 'it is the first key of the log, which no other can have introduced' },
+      {
+        keyId: oldest.key_id,
+        check,
+        problem: 'it is the first key of the log, so no other key can have introduced it',
+      },
     ]
   }
   const { distrusted } = verifySuccessionSync(ringOf(made), [first.key_id], nodeCrypto)
@@ -60,9 +64,9 @@ function publicationProblems(made: readonly ProvenanceKeyRow[], published: reado
     rest.delete(row.key_id)
     if (shown === undefined) problems.push({ keyId: row.key_id, check, problem: 'it is not among the published keys' })
     else if (!shown.public_key.equals(row.public_key)) {
-      problems.push({ keyId: row.key_id, check, problem: 'another public half was put among the published keys' })
+      problems.push({ keyId: row.key_id, check, problem: 'its published public key was replaced' })
     } else if (shown.succession !== row.succession) {
-      problems.push({ keyId: row.key_id, check, problem: 'another succession was put among the published keys' })
+      problems.push({ keyId: row.key_id, check, problem: 'its published succession was replaced' })
     }
   }
   const { trusted } = verifySuccessionSync(
@@ -75,7 +79,7 @@ function publicationProblems(made: readonly ProvenanceKeyRow[], published: reado
     problems.push({
       keyId: row.key_id,
       check,
-      problem: 'it was put among the published keys: the service did not make it',
+      problem: 'it was inserted among the published keys: the service did not create it',
     })
   }
   return problems

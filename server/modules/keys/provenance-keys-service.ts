@@ -87,7 +87,7 @@ export function createProvenanceKeys(deps: {
 
   function requireSigner(tenantId: string, keys: TenantKeys | undefined): ProvenanceSigner {
     if (keys?.signer) return keys.signer
-    throw new DomainError('internal', 'The tenant has no signing key. Ask the operator to look at the log.', {
+    throw new DomainError('internal', 'The tenant has no signing key. Ask the operator to check the log.', {
       cause: new Error(`tenant ${tenantId} has no active provenance key`),
     })
   }
@@ -131,7 +131,7 @@ export function createProvenanceKeys(deps: {
       if (!(await retireProvenanceKey(tx, predecessorId, key.createdAt))) {
         throw new DomainError(
           'concurrent-modification',
-          `The provenance key ${predecessorId} was rotated by somebody else at the same time.`,
+          `The provenance key ${predecessorId} was rotated by another request at the same time.`,
         )
       }
       await insertProvenanceKey(tx, {

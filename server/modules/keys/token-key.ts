@@ -75,7 +75,7 @@ function openPrivateKey(row: TokenKeyRow, sealingKey: Buffer): KeyObject {
   } catch (cause) {
     throw new StartupError(
       'The keys in this database were encrypted with another master key.',
-      'Start with the HUB_MASTER_KEY, or with the master.key file of the data directory, that the database was made with.',
+      'Start with the HUB_MASTER_KEY of the database, or with the file master.key of its data directory.',
       { cause },
     )
   }

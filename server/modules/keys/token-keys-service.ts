@@ -62,7 +62,7 @@ export async function openTokenKeyRing(options: TokenKeyRingOptions): Promise<To
     if (known.size === 0) return
     for (const { keyId, algorithm, signsFromMs } of keys.values()) {
       if (known.has(keyId)) continue
-      log.info({ key_id: keyId, algorithm, signs_from: formatTimestamp(signsFromMs) }, 'there is a new token key')
+      log.info({ key_id: keyId, algorithm, signs_from: formatTimestamp(signsFromMs) }, 'a new token key is active')
     }
   }
 

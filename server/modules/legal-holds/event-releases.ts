@@ -40,7 +40,7 @@ export function createEventReleases(deps: {
     if (type === 'governance_event') return
     const isSeen = canSee(scopes, type)
     if (!isSeen && !scopes.has('hub:purge')) throw recordNotFound(recordId)
-    const detail = `is ${isSeen ? `a ${type}` : 'of another type'}; only a governance_event takes a release`
+    const detail = `is ${isSeen ? `a ${type}` : 'of another type'}; only a governance_event can have a release`
     throw validationFailed([{ pointer: '/path/record_id', detail }])
   }
 

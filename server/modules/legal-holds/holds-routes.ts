@@ -40,12 +40,7 @@ function addHoldRoutes(app: FastifyInstance, holds: Holds): void {
     app,
     'placeHold',
     {
-      description:
-        'While a hold is over a record, it cannot be purged or erased; many may be over one. It takes one of ' +
-        '`record_ids`, a `filter` with at least one condition, and `"all": true` for every record. The last two also ' +
-        'cover records that are written later. Records that are purged ' +
-        `already keep what is left of their recovery buffer until no hold is over them. At most ${filterHoldsMax} with a ` +
-        'filter or `all` are in force in a tenant.',
+      description: `A record under a hold cannot be purged or erased; several holds can cover one record. Send exactly one of \`record_ids\`, a \`filter\` with at least one condition, and \`"all": true\` for every record. A filter and \`all\` also cover records that are written later. For records that are already purged, the recovery period stops until no hold covers them. A tenant has at most ${filterHoldsMax} active holds with a filter or \`all\`.`,
       body: PlaceHoldBody,
       response: { 201: HoldSchema },
       responseHeaders: { 201: holdLocation },
@@ -84,9 +79,9 @@ function addHoldRoutes(app: FastifyInstance, holds: Holds): void {
     'releaseHold',
     {
       description:
-        'Ends the hold permanently. The recovery period of its purged records resumes, unless another hold covers them. ' +
-        'Repeating the request returns the same response. If four eyes are required, the person who purged such a ' +
-        'record must not release it (`legal-hold`).',
+        'Ends the hold permanently. The recovery period of its purged records resumes, unless another hold covers ' +
+        'them. Repeating the request returns the same response. If four eyes are required, the person who purged ' +
+        'such a record must not release it (`legal-hold`).',
       params: HoldParams,
       body: ReleaseHoldBody,
       // A missing body then fails with the missing reason.
@@ -104,7 +99,7 @@ function addReleaseRoutes(app: FastifyInstance, releases: EventReleases): void {
     'releaseRecord',
     {
       description:
-        'A governance event can be purged only while a release of it is active. A release may end at a time.',
+        'A governance event can be purged only while it has an active release. A release can have an end time.',
       params: recordIdParams,
       body: ReleaseBody,
       // A missing body then fails with the missing reason.
@@ -121,7 +116,7 @@ function addReleaseRoutes(app: FastifyInstance, releases: EventReleases): void {
     app,
     'listReleases',
     {
-      description: 'The oldest first, those that have ended too.',
+      description: 'Oldest first, including ended releases.',
       params: recordIdParams,
       querystring: PageQuery,
       response: { 200: ReleaseList },
@@ -139,8 +134,8 @@ function addRecordStateRoutes(app: FastifyInstance, states: RecordStates): void 
     'getRecordState',
     {
       description:
-        'Whether the record is purged, by whom and why, until when it can be restored, and the legal holds over it. ' +
-        'Once it is erased, its deletion certificate tells the rest.',
+        'Returns whether the record is purged, by whom and why, until when it can be restored, and the legal ' +
+        'holds that cover it. After the erasure, see its deletion certificate.',
       params: recordIdParams,
       response: { 200: RecordStateSchema },
     },

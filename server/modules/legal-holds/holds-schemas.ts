@@ -13,7 +13,7 @@ const Name = Type.String({
   maxLength: holdNameLengthMax,
   pattern: '^[^\\s\\p{C}]([^\\p{C}]*[^\\s\\p{C}])?$',
   'x-must-be': `1 to ${holdNameLengthMax} characters without line breaks, or spaces at its ends`,
-  description: 'Name of the matter',
+  description: 'Name of the case or matter',
   examples: ['Case 17'],
 })
 const reason = (example: string) => Type.String({ minLength: 1, maxLength: 500, examples: [example] })
@@ -31,22 +31,22 @@ export const PlaceHoldBody = Type.Object(
       Type.Array(uuid('A record'), {
         minItems: 1,
         maxItems: holdRecordsMax,
-        description: 'The records, of which one that is there twice counts once; or else `filter` or `all`',
+        description: 'Ids of the records; duplicates count once. Alternative to `filter` and `all`',
       }),
     ),
     filter: Type.Optional(
       Type.Object(recordFilterMembers, {
         additionalProperties: false,
         description:
-          'All records that match, those that are written later too; or else `record_ids`. At least one condition is ' +
-          'required: a hold over every record takes `all`',
+          'All matching records, including later ones. Alternative to `record_ids`. At least one condition is ' +
+          'required; use `all` for every record',
         examples: [{ record_type: ['output', 'decision'], user_id: 'user:ada@example.com' }],
       }),
     ),
     all: Type.Optional(
       Type.Boolean({
         description:
-          '`true` for every record of the tenant, those that are written later too; without `record_ids` and `filter`',
+          '`true` for every record of the tenant, including later ones. Alternative to `record_ids` and `filter`',
       }),
     ),
   },
@@ -62,15 +62,15 @@ const holdMembers = {
   reason: Type.String({ examples: ['Litigation over the renewal of 2025'] }),
   active: Type.Boolean({ description: 'Not released' }),
   record_count: Type.Optional(
-    Type.Integer({ description: 'How many records it names; absent with `filter` and `all`' }),
+    Type.Integer({ description: 'Number of records in `record_ids`; absent with `filter` and `all`' }),
   ),
   filter: Type.Optional(
-    Type.Object(storedFilterMembers, { additionalProperties: false, description: 'Without members for `all`' }),
+    Type.Object(storedFilterMembers, { additionalProperties: false, description: 'Has no members for `all`' }),
   ),
-  all: Type.Optional(Type.Boolean({ description: '`true` where it is over every record of the tenant' })),
-  created_at: time('When it began'),
+  all: Type.Optional(Type.Boolean({ description: '`true` if the hold covers every record of the tenant' })),
+  created_at: time('Start time'),
   created_by: Type.String(subject),
-  released_at: Type.Optional(time('When it ended')),
+  released_at: Type.Optional(time('End time')),
   released_by: Type.Optional(Type.String(subject)),
   release_reason: Type.Optional(Type.String({ examples: ['The matter is settled'] })),
 }
@@ -82,7 +82,7 @@ export const WholeHoldSchema = Type.Object(
     ...holdMembers,
     record_ids: Type.Optional(
       Type.Array(uuid('A record'), {
-        description: `The first ${holdRecordsAnswered} of those that it names, in the order of their ids`,
+        description: `The first ${holdRecordsAnswered} record ids, in ascending order`,
       }),
     ),
   },
@@ -91,7 +91,7 @@ export const WholeHoldSchema = Type.Object(
 
 export const HoldsQuery = object({
   ...PageQuery.properties,
-  active: Type.Optional(Type.Boolean({ description: 'Without it, both' })),
+  active: Type.Optional(Type.Boolean({ description: 'Default is both' })),
 })
 
 export const HoldList = object({ items: Type.Array(HoldSchema), next_cursor: NextCursor })
@@ -100,14 +100,14 @@ export const holdLocation = { Location: Type.String({ examples: [`/api/v1/hub/le
 
 export const ReleaseBody = object({
   reason: Type.String({ minLength: 1, maxLength: 500, examples: ['Case 17 is closed'] }),
-  expires_at: Type.Optional(timestamp('End of the release; without it, it does not end')),
+  expires_at: Type.Optional(timestamp('End of the release; no end if absent')),
 })
 
 export const ReleaseSchema = object({
   release_id: uuid('Id of the release'),
-  record_id: uuid('The governance event that may now be purged'),
+  record_id: uuid('The governance event that can now be purged'),
   reason: Type.String(),
-  created_at: timestamp('Begin of the release'),
+  created_at: timestamp('Start of the release'),
   expires_at: Type.Optional(timestamp('End of the release')),
 })
 
@@ -125,22 +125,22 @@ export const RecordStateSchema = Type.Object(
   {
     record_id: uuid('Id of the record'),
     is_purged: Type.Boolean({ examples: [true] }),
-    purged_at: Type.Optional(time('When it was purged; absent, as the next three, unless it is')),
+    purged_at: Type.Optional(time('Time of the purge; absent, like the next three, if the record is not purged')),
     purged_by: Type.Optional(
       Type.String({ description: 'Subject of the token', examples: ['usr_7Kd2mQx9RtVb4LhZs8WcNp3F'] }),
     ),
     purge_reason: Type.Optional(Type.String({ examples: ['Entered twice'] })),
     hard_delete_after: Type.Optional(
-      time('It can be restored until then, and is erased afterwards; absent also while a hold stops the clock'),
+      time('End of the recovery period, after which it is erased; absent while a hold pauses it'),
     ),
     holds: Type.Array(
       Type.Object(
         { hold_id: uuid('Id of the hold'), name: Type.String({ examples: ['Case 17'] }) },
         { additionalProperties: false },
       ),
-      { description: `Legal holds over it that are in force, ${holdsNamedMax} at most` },
+      { description: `Active legal holds on the record, at most ${holdsNamedMax}` },
     ),
-    truncated: Type.Boolean({ description: 'There are more holds than are named', examples: [false] }),
+    truncated: Type.Boolean({ description: 'More holds exist than are listed', examples: [false] }),
   },
   { additionalProperties: false, title: 'State of a record' },
 )

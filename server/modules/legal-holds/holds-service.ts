@@ -169,7 +169,7 @@ function scopeOf({ slug }: Tenant, { record_ids, filter, all }: PlaceHoldBody): 
   if (first === undefined) throw validationFailed([{ pointer: '/record_ids', detail: noScope }])
   if (all === false) throw validationFailed([{ pointer: '/all', detail: 'must be true, or left out' }])
   if (others.length > 0) {
-    const detail = `cannot stand beside ${first}: a hold takes one of record_ids, filter and all`
+    const detail = `cannot be combined with ${first}: send exactly one of record_ids, filter and all`
     throw validationFailed(others.map((name) => ({ pointer: `/${name}`, detail })))
   }
   if (record_ids !== undefined) return { recordIds: [...new Set(record_ids.map(lowerCase))] }
@@ -180,9 +180,9 @@ function scopeOf({ slug }: Tenant, { record_ids, filter, all }: PlaceHoldBody): 
   return { filter: conditions }
 }
 
-const noScope = 'is missing, and so are filter and all: a hold needs one of the three'
+const noScope = 'is missing, as are filter and all: send exactly one of the three'
 const noCondition =
-  'has no condition, so it would match every record: name at least one condition, or send "all": true instead of filter'
+  'has no condition, so it would match every record: add a condition, or send "all": true instead of filter'
 
 function isOverAll(filter: RecordFilter): boolean {
   return Object.keys(filter).length === 0
@@ -197,7 +197,7 @@ async function requireRecords(tx: TenantTx, recordIds: readonly string[], now: s
     known.has(id) ? [] : [{ pointer: `/record_ids/${at}`, detail: 'is not a stored record of this tenant' }],
   )
   if (errors.length === 0) return
-  throw validationFailed(errors, `${errors.length} of the record_ids name no record of this tenant; see errors.`)
+  throw validationFailed(errors, `${errors.length} of the record_ids are not records of this tenant; see errors.`)
 }
 
 /** Limits the filter holds of a tenant, because each purge checks all of them. */
@@ -221,14 +221,14 @@ async function requireOtherEyes(
   const subjects = author === subject ? [subject, retentionSubject] : [subject]
   if (!(await hasFrozenOf(tx, scope, subjects))) return
   const detail =
-    'You purged records that this hold keeps from being erased, or set the rule that did. Four eyes are required: ' +
-    'somebody else has to release it.'
+    'You purged records under this hold, or set the rule that purged them. Four eyes are required: another person ' +
+    'must release it.'
   throw new DomainError('legal-hold', detail)
 }
 
 async function existing(tx: TenantTx, holdId: string): Promise<HoldRow> {
   const hold = isUuid.test(holdId) ? await findHold(tx, holdId) : undefined
-  if (hold === undefined) throw new DomainError('not-found', 'This tenant has no legal hold of that id.')
+  if (hold === undefined) throw new DomainError('not-found', 'The tenant has no legal hold with this id.')
   return hold
 }
 

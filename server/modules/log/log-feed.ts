@@ -58,7 +58,7 @@ export function createLogFeed(deps: {
     const place = await records.sealPlaceOf(tx, recordId, viewer)
     const entry = place && (await logs.entryOf(tx, place.sealId))
     if (place === undefined || entry === undefined) {
-      const detail = 'names no record in the log of this tenant that the token may read'
+      const detail = 'is not a record in the log of this tenant that the token can read'
       throw validationFailed([{ pointer: '/query/after', detail }])
     }
     return positionAt({ logIndex: entry.logIndex, leafIndex: place.leafIndex })
@@ -128,7 +128,7 @@ function beginningOf(
  */
 function beyondTheLog({ cursor }: EntriesQuery, end: number) {
   const detail =
-    `is beyond the end of the log, ${end}. Where the service answered with it, the log was rolled back: ` +
+    `is beyond the end of the log, ${end}. If the service returned this position earlier, the log was rolled back: ` +
     'compare its checkpoint with one that you kept'
   return validationFailed([{ pointer: cursor === undefined ? '/query/after' : '/query/cursor', detail }])
 }

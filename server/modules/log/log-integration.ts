@@ -109,7 +109,7 @@ export function isSignedBy(head: LogHead, signer: ProvenanceSigner): boolean {
 function requireSigned(head: LogHead, logName: string, keys: readonly PublishedKey[]): void {
   const [problem] = checkHead(head, { logName, keys }, nodeCrypto).problems
   if (problem?.kind === 'unreadable') throw unreadableHead()
-  if (problem?.kind === 'contradicted') throw new LogCorruptionError('its head is not what its checkpoint says')
+  if (problem?.kind === 'contradicted') throw new LogCorruptionError('its head differs from its checkpoint')
   if (problem?.kind === 'unsigned') throw new UnknownSigner()
 }
 

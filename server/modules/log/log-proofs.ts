@@ -109,13 +109,13 @@ function noteOf({ logName }: Tenant, { provenanceHash, provenanceCosign }: Recor
 }
 
 function beyond(parameter: 'from' | 'to', treeSize: number): DomainError {
-  const detail = `is beyond the log, which has ${treeSize} entries`
+  const detail = `is beyond the end of the log, which has ${treeSize} entries`
   return validationFailed([{ pointer: `/query/${parameter}`, detail }])
 }
 
 function notInLog(recordId: string): DomainError {
   return new DomainError(
     'not-found',
-    `The log of this tenant has no entry for the seal of record ${recordId}, so nothing proves when it was there. Verify the record, and tell the operator.`,
+    `The log of this tenant has no entry for the seal of record ${recordId}, so nothing proves its time. Verify the record, and inform the operator.`,
   )
 }

@@ -18,8 +18,8 @@ export function addLogRoutes(app: FastifyInstance, { proofs, feed }: { proofs: L
     'getLogCheckpoint',
     {
       description:
-        'The log has every seal of the tenant, and with them every record, in an order that never changes. Keep ' +
-        'checkpoints where nobody of the service can reach them: they show a history that was rewritten later.',
+        'The log contains every seal of the tenant, and thus every record, in an order that never changes. Store ' +
+        'checkpoints outside the reach of the service: they reveal a history that was rewritten later.',
       response: { 200: CheckpointSchema },
     },
     async (request) => proofs.checkpoint(request.caller.tenant),
@@ -30,8 +30,8 @@ export function addLogRoutes(app: FastifyInstance, { proofs, feed }: { proofs: L
     'getLogConsistency',
     {
       description:
-        'Proves that the log of the later state begins with all that was in the earlier one. The empty log is the ' +
-        'beginning of every log, so nothing is proven from it: `from=0` is 400.',
+        'Proves that the later log starts with all entries of the earlier one. `from=0` is 400, because every log ' +
+        'continues the empty log.',
       querystring: ConsistencyQuery,
       response: { 200: ConsistencySchema },
     },
@@ -42,7 +42,7 @@ export function addLogRoutes(app: FastifyInstance, { proofs, feed }: { proofs: L
     app,
     'getRecordProof',
     {
-      description: 'Purged records have one too, until they are erased; then the deletion certificate has it.',
+      description: 'Also for purged records. After the erasure, the deletion certificate contains it.',
       params: ProofParams,
       response: { 200: ProofSchema },
     },
@@ -56,9 +56,10 @@ export function addLogRoutes(app: FastifyInstance, { proofs, feed }: { proofs: L
     'listLogEntries',
     {
       description:
-        'A complete change feed: a record that is committed later comes later, regardless of its time. Continue with ' +
-        '`after` set to `last_position`, to the `position` or `record_id` of the last item that you processed, or to ' +
-        '`next_cursor`. A page may have few items or none although more follow: continue until `next_cursor` is null.',
+        'A complete change feed: a record that is committed later is listed later, regardless of its time. ' +
+        'Continue with `after` set to `last_position`, to the `position` or `record_id` of the last item that you ' +
+        'processed, or to `next_cursor`. A page can have few or no items although more follow: continue until ' +
+        '`next_cursor` is null.',
       querystring: EntriesQuery,
       response: { 200: EntriesPage },
     },

@@ -24,7 +24,7 @@ const path = (description: string) => Type.Array(hash('32 bytes in base64'), { d
 export const CheckpointSchema = object(
   {
     checkpoint,
-    log_name: Type.String({ description: 'Opaque name of the log, which its keys have too', examples: [exampleLog] }),
+    log_name: Type.String({ description: 'Opaque name of the log, also the name of its keys', examples: [exampleLog] }),
     tree_size: treeSize,
     root_hash: hash('Root of the tree, in base64'),
     signed_at: Type.String({ format: 'date-time', examples: ['2026-03-14T09:26:53.589793Z'] }),
@@ -59,7 +59,7 @@ export const ProofSchema = object(
     seal_note: Type.Optional(
       Type.String({
         description:
-          'The signed note of the seal, which record and cosignature lead to. Absent where what is stored of it was damaged',
+          'The signed note of the seal, as derived from record and cosignature. Absent if the stored seal is damaged',
         examples: [
           `orghub/seal/v1\nlog ${exampleLog}\nseal ${exampleId}\ntime 1773480413589793\nleaves 1\nroot …\n\n— …\n`,
         ],
@@ -78,13 +78,13 @@ export const EntriesQuery = object({
   after: Type.Optional(
     Type.Union(
       [
-        count('A position: `last_position` of an answer, or `position` of an item; 0 is the beginning', [1152]),
+        count('`last_position` of a response, or `position` of an item; 0 is the beginning', [1152]),
         Type.String({
-          description: '`record_id` of a record in the log, `next_cursor` of an answer, or nothing for the beginning',
+          description: '`record_id` of a record in the log, `next_cursor` of a response, or empty for the beginning',
           examples: [exampleId],
         }),
       ],
-      { description: 'Behind what to begin; default is the beginning. Beside `cursor` it is not read', examples: [0] },
+      { description: 'Start after this position; default is the beginning. Ignored with `cursor`', examples: [0] },
     ),
   ),
   limit: Type.Optional(
@@ -96,16 +96,16 @@ export const EntriesQuery = object({
     }),
   ),
   cursor: Type.Optional(
-    Type.String({ minLength: 1, description: '`next_cursor` of the page before, which goes before `after`' }),
+    Type.String({ minLength: 1, description: '`next_cursor` of the previous page; takes precedence over `after`' }),
   ),
 })
 
 export type EntriesQuery = Static<typeof EntriesQuery>
 
 const EntrySchema = object({
-  position: count('Place in the feed, for `after`: it grows from entry to entry, not always by one', [1089]),
+  position: count('Position in the feed, for `after`; increases with gaps', [1089]),
   log_index: count('Index of the seal in the log', [17]),
-  leaf_index: count('Place of the record in its seal', [0]),
+  leaf_index: count('Position of the record in its seal', [0]),
   seal_id: uuid('The seal of the record'),
   record_id: uuid('Id of the record'),
   record: Type.Optional(
@@ -114,13 +114,13 @@ const EntrySchema = object({
       { additionalProperties: true, description: 'The record as `getRecord` returns it; absent once it is erased' },
     ),
   ),
-  erased: Type.Optional(Type.Literal(true, { description: 'Only its place is left of the record' })),
+  erased: Type.Optional(Type.Literal(true, { description: 'The record was erased; only its position remains' })),
 })
 
 export const EntriesPage = object({
   items: Type.Array(EntrySchema),
   next_cursor: Type.Union([Type.String(), Type.Null()], {
-    description: 'For `cursor` of the next page; null where there is nothing more now',
+    description: 'For `cursor` of the next page; null if there are no more items now',
     examples: [null],
   }),
   last_position: count('Last position that this page covers: `after` of the next call', [1152]),

@@ -9,7 +9,7 @@ export function addErrorPages(app: FastifyInstance): void {
   addPage(app, '/errors/:slug', async (request) => {
     const { slug } = request.params as { slug: string }
     if (!Object.hasOwn(problems, slug)) {
-      throw new DomainError('not-found', 'There is no error of this name. /errors lists them all.')
+      throw new DomainError('not-found', 'No error has this name. /errors lists them all.')
     }
     return { title: problems[slug as ProblemSlug].title, body: pageOf(slug as ProblemSlug) }
   })

@@ -82,7 +82,7 @@ export class HealthService {
 
   private async pingInTime(): Promise<void> {
     const { promise: late, reject } = Promise.withResolvers<never>()
-    const timer = setTimeout(() => reject(new Error('The database did not answer in time.')), this.options.timeoutMs)
+    const timer = setTimeout(() => reject(new Error('The database did not respond in time.')), this.options.timeoutMs)
     try {
       await Promise.race([this.options.pingDatabase(), late])
     } finally {

@@ -11,11 +11,11 @@ const LostLogs = Type.Object(
     ok: Type.Literal(false),
     reason: Type.String({ examples: ['Logs with stored checkpoints are missing from the database.'] }),
   },
-  { description: 'Absent while every log with stored checkpoints has its tenant and its file' },
+  { description: 'Absent if every log with stored checkpoints has its tenant and its file' },
 )
 const Version = Type.String({ description: 'Version of the software', examples: ['0.1.0'] })
 const FullStorage = Type.Optional(
-  Type.Literal('storage is full', { description: 'A write met a full disk of the database within a minute' }),
+  Type.Literal('storage is full', { description: 'A write failed on a full database disk within the last minute' }),
 )
 const Answering = Type.Object({
   ok: Type.Literal(true),
@@ -32,12 +32,15 @@ const Healthy = Type.Object(
   {
     status: Type.Literal('ok'),
     degraded: Type.Optional(
-      Type.Literal(true, { description: 'Requests are answered, and a check below is not ok', examples: [true] }),
+      Type.Literal(true, {
+        description: 'The service answers requests, but a check below is not ok',
+        examples: [true],
+      }),
     ),
     version: Version,
     checks: Type.Object({ database: Answering, logs: Type.Optional(LostLogs) }),
   },
-  { description: 'The service answers requests. `degraded` is present if logs of tenants are missing' },
+  { description: 'The service is healthy. `degraded` is present if logs of tenants are missing' },
 )
 const Unavailable = Type.Object(
   { status: Type.Literal('unavailable'), version: Version, checks: Type.Object({ database: Away }) },

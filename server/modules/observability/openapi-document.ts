@@ -30,8 +30,8 @@ export function openApiDocument(routes: ReadonlyMap<string, RouteDescription>): 
       title: 'Org-Memory Hub API',
       version: contractVersion,
       description:
-        'Typed records of an organisation with verifiable provenance, and telemetry of skill invocations. ' +
-        'Errors are problem documents (RFC 7807). People sign in at [/sign-in](/sign-in).',
+        'Typed records of an organisation with verifiable provenance, and telemetry of skill invocations. Errors ' +
+        'are problem documents (RFC 7807). People sign in at [/sign-in](/sign-in).',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],
@@ -71,12 +71,12 @@ const securitySchemes = {
     description: 'OAuth 2.0 client credentials of a service account',
     flows: { clientCredentials: { tokenUrl: '/api/v1/oauth/token', scopes } },
   },
-  bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'An access token, however it was got' },
+  bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT', description: 'An access token of any grant' },
   session: {
     type: 'apiKey',
     in: 'cookie',
     name: 'service_session',
-    description: 'The session of a person; browsers get it by signing in, and send it to pages of the same site only',
+    description: 'Session cookie of a person, set at sign-in and sent only to the same site',
   },
   refresh: {
     type: 'apiKey',
@@ -111,13 +111,13 @@ const commonComponents = {
       name: 'X-Service-Request-ID',
       in: 'header',
       required: false,
-      description: 'UUIDv7 of the client for this request; the answer carries it, or a fresh one',
+      description: 'UUIDv7 of the request, chosen by the client; the response has it, or a new one',
       schema: { type: 'string', format: 'uuid', examples: [uuidV7Example] },
     },
   },
   headers: {
     RequestId: {
-      description: 'Id of the request, as in `instance` of a problem and in the log',
+      description: 'Id of the request, also in `instance` of problems and in the log',
       schema: { type: 'string', format: 'uuid', examples: [uuidV7Example] },
     },
     RateLimitPolicy: {
@@ -125,7 +125,7 @@ const commonComponents = {
       schema: { type: 'string', examples: ['"token";q=1000;w=60, "tenant";q=10000;w=60'] },
     },
     RateLimit: {
-      description: 'Remaining requests of each quota, and seconds until it grows',
+      description: 'Remaining requests of each quota, and seconds until it increases',
       schema: { type: 'string', examples: ['"token";r=999;t=60, "tenant";r=9999;t=60'] },
     },
   },

@@ -30,7 +30,7 @@ export const problemComponents = {
         instance: { type: 'string', description: 'Id of the request' },
         errors: {
           type: 'array',
-          description: 'Everything that is wrong, not only the first',
+          description: 'Every error, not only the first',
           items: {
             type: 'object',
             required: ['pointer', 'detail'],

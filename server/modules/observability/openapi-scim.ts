@@ -23,32 +23,32 @@ const schemas = { type: 'array', items: { type: 'string' }, description: 'URIs o
 export const scimSchemas = {
   ScimUser: open('A user (RFC 7643, section 4.1)', ['schemas', 'userName'], {
     schemas,
-    id: text('Id that the Hub gave; ignored in requests'),
-    externalId: text('Id that the directory gave'),
+    id: text('Id that the Hub assigned; ignored in requests'),
+    externalId: text('Id that the directory assigned'),
     userName: text('Name in the directory, unique in the tenant'),
     displayName: text('Display name'),
     active: { type: 'boolean', description: '`false` ends sessions and tokens' },
     emails: {
       type: 'array',
-      description: 'The primary one, else the first, is the address in the Hub',
+      description: 'The primary address, else the first, is the address in the Hub',
       items: open('An e-mail address', ['value'], { value: text('The address'), primary: { type: 'boolean' } }),
     },
   }),
   ScimGroup: open('A group (RFC 7643, section 4.2)', ['schemas', 'displayName'], {
     schemas,
-    id: text('Id that the Hub gave; ignored in requests'),
-    externalId: text('Id that the directory gave'),
+    id: text('Id that the Hub assigned; ignored in requests'),
+    externalId: text('Id that the directory assigned'),
     displayName: text('Name, unique in the tenant'),
     members: {
       type: 'array',
-      description: 'The people in the group',
+      description: 'Members of the group',
       items: open('A member', ['value'], { value: text('Id of a user'), display: text('Name of the user') }),
     },
   }),
   ScimList: open('A page of resources (RFC 7644, section 3.4.2)', ['schemas', 'totalResults', 'Resources'], {
     schemas,
     totalResults: whole('Resources that match, on all pages'),
-    startIndex: whole('Place of the first one, from 1'),
+    startIndex: whole('Index of the first one, from 1'),
     itemsPerPage: whole('Resources of this page'),
     Resources: { type: 'array', items: { type: 'object', additionalProperties: true } },
   }),
@@ -66,7 +66,7 @@ export const scimSchemas = {
   ScimSearch: open('A query in a body (RFC 7644, section 3.4.3)', ['schemas'], {
     schemas,
     filter: text('Filter expression'),
-    startIndex: whole('Place of the first resource, from 1'),
+    startIndex: whole('Index of the first resource, from 1'),
     count: whole('Resources of a page'),
   }),
   ScimError: open('An error (RFC 7644, section 3.12)', ['schemas', 'status'], {
@@ -104,22 +104,22 @@ const parameter = (name: string, place: 'path' | 'query', description: string, t
 const tenant = parameter('tenant', 'path', 'Slug of the tenant')
 const resourceId = parameter('id', 'path', 'Id of the resource')
 const attributes = [
-  parameter('attributes', 'query', 'Attributes to answer, separated by commas'),
-  parameter('excludedAttributes', 'query', 'Attributes to leave out, separated by commas'),
+  parameter('attributes', 'query', 'Attributes to return, separated by commas'),
+  parameter('excludedAttributes', 'query', 'Attributes to omit, separated by commas'),
 ]
 const listing = [
   parameter('filter', 'query', 'Filter expression (RFC 7644, section 3.4.2.2)'),
   parameter('sortBy', 'query', 'Attribute to sort by'),
   parameter('sortOrder', 'query', '`ascending` or `descending`'),
-  parameter('startIndex', 'query', 'Place of the first resource, from 1', 'integer'),
-  parameter('count', 'query', 'Resources of a page, at most 1,000', 'integer'),
+  parameter('startIndex', 'query', 'Index of the first resource, from 1', 'integer'),
+  parameter('count', 'query', 'Number of resources per page, at most 1,000', 'integer'),
   ...attributes,
 ]
 
 const errors = {
   '400': 'The request is not valid',
   '401': 'The token is wrong',
-  '404': 'There is no such resource',
+  '404': 'The resource does not exist',
   '409': 'The name is already in use',
   '412': 'The resource has changed since `If-Match`',
   '429': 'Too many requests',
@@ -158,7 +158,7 @@ function resourcePaths(name: 'User' | 'Group'): Description {
       post: operation(`createScim${name}`, `Create a ${noun}`, { status: 201, answer: shape, body: shape }),
     },
     [`${base}/.search`]: {
-      post: operation(`searchScim${name}s`, `List ${noun}s, by a query in the body`, {
+      post: operation(`searchScim${name}s`, `Search ${noun}s`, {
         answer: 'ScimList',
         body: 'ScimSearch',
       }),
@@ -188,22 +188,24 @@ export const scimPaths: Record<string, Record<string, Description>> = {
   ...(resourcePaths('User') as Record<string, Record<string, Description>>),
   ...(resourcePaths('Group') as Record<string, Record<string, Description>>),
   '/scim/v2/{tenant}/ServiceProviderConfig': {
-    get: operation('getScimServiceProviderConfig', 'Get what the SCIM server supports', { answer: 'ScimDiscovery' }),
+    get: operation('getScimServiceProviderConfig', 'Get the service provider configuration', {
+      answer: 'ScimDiscovery',
+    }),
   },
   '/scim/v2/{tenant}/ResourceTypes': {
-    get: operation('listScimResourceTypes', 'List the kinds of resources', { answer: 'ScimList' }),
+    get: operation('listScimResourceTypes', 'List the resource types', { answer: 'ScimList' }),
   },
   '/scim/v2/{tenant}/ResourceTypes/{id}': {
-    get: operation('getScimResourceType', 'Get a kind of resource', {
+    get: operation('getScimResourceType', 'Get a resource type', {
       answer: 'ScimDiscovery',
       parameters: [resourceId],
     }),
   },
   '/scim/v2/{tenant}/Schemas': {
-    get: operation('listScimSchemas', 'List the schemas of resources', { answer: 'ScimList' }),
+    get: operation('listScimSchemas', 'List the schemas', { answer: 'ScimList' }),
   },
   '/scim/v2/{tenant}/Schemas/{id}': {
-    get: operation('getScimSchema', 'Get a schema of resources', {
+    get: operation('getScimSchema', 'Get a schema', {
       answer: 'ScimDiscovery',
       parameters: [resourceId],
     }),

@@ -17,8 +17,8 @@ function describeMessage(message: DescribedMessage): Record<string, unknown> {
     tags: ['Webhooks'],
     summary: message.summary,
     description:
-      'Sent to each endpoint that asks for it, at least once, and not always in order. The body is compact JSON in ' +
-      'UTF-8; verify the signature by its bytes, before it is parsed.',
+      'Sent to each subscribed endpoint, at least once and not always in order. The body is compact JSON in ' +
+      'UTF-8; verify the signature over its bytes before parsing.',
     parameters: [
       header(
         'X-Service-Signature',

@@ -9,8 +9,8 @@ export function addTenantHealthRoutes(app: FastifyInstance, health: TenantHealth
     'getTenantHealth',
     {
       description:
-        'Takes any valid token of the tenant. Each check has its figures, and says in words what is missing and what ' +
-        'to call.',
+        'Accepts any valid token of the tenant. Each check has figures, and explains what is missing and which ' +
+        'operation to call.',
       response: { 200: TenantHealthAnswer },
     },
     async (request) => health.of(request.caller),

@@ -34,8 +34,8 @@ function identityCheck({ sso, scim, lastSyncedAt }: HealthFacts, now: string): C
   const missing: string[] = []
   if (!sso.configured) missing.push('Single sign-on is not configured: POST /api/v1/identity/sso/configure.')
   else if (!healthy) {
-    const { detail = 'The identity provider does not answer as it must.' } = sso
-    missing.push(`${sentence(detail)} POST /api/v1/identity/sso:test looks closer.`)
+    const { detail = 'The identity provider does not respond correctly.' } = sso
+    missing.push(`${sentence(detail)} POST /api/v1/identity/sso:test finds the reason.`)
   }
   if (!scim) missing.push('SCIM is not configured: POST /api/v1/identity/scim/configure.')
   else if (!synced) missing.push(unsynced(scim.mode, lastSyncedAt))
@@ -55,7 +55,7 @@ function unsynced(mode: 'push' | 'pull', lastSyncedAt: string | undefined): stri
   const since =
     lastSyncedAt === undefined
       ? 'The roster was never synced'
-      : `The roster was synced last at ${lastSyncedAt}, more than an hour ago`
+      : `The last sync of the roster was at ${lastSyncedAt}, more than an hour ago`
   const push = mode === 'push' ? ' or let the directory send its changes to the SCIM address,' : ''
   return `${since}: POST /api/v1/roster/scim:sync,${push} and see GET /api/v1/roster/scim-syncs for what failed.`
 }
@@ -76,8 +76,10 @@ function platformsCheck({ connectors }: HealthFacts, now: string): Checks['platf
 
 function platformsDetail(connected: number, publishing: number, last: string | undefined): string {
   if (connected === 0) return 'No platform is connected: POST /api/v1/llm/connectors.'
-  if (publishing > 0) return `${publishing} of ${connected} connected platforms took a publish in the last 60 seconds.`
-  const since = last === undefined ? 'No connected platform has taken a publish yet' : `The last publish was at ${last}`
+  if (publishing > 0)
+    return `${publishing} of ${connected} connected platforms accepted a publish in the last 60 seconds.`
+  const since =
+    last === undefined ? 'No connected platform has accepted a publish yet' : `The last publish was at ${last}`
   return (
     `${since}, and one within 60 seconds is needed. GET /api/v1/llm/connectors says what failed, ` +
     'POST /api/v1/llm/connectors/{connector_id}:test tries one, ' +
@@ -96,7 +98,7 @@ function hubCheck({ provisionedAt, contentKey }: HealthFacts): Checks['hub'] {
     const gone = contentKey === 'destroyed' ? 'was destroyed, and its content with it' : 'is missing'
     return {
       ok: false,
-      detail: `The key of the customer ${gone}: POST /api/v1/hub/provision with \`cmek\` gives the Hub another one.`,
+      detail: `The key of the customer ${gone}: POST /api/v1/hub/provision with \`cmek\` sets another one.`,
       ...figures,
     }
   }
@@ -144,7 +146,7 @@ function skillsCheck({ skills: { published, granted, grants } }: HealthFacts): C
     published === 0
       ? `No skill is published: ${apply} publishes those of a pack.`
       : granted === 0
-        ? `${published} ${published === 1 ? 'skill is' : 'skills are'} published, and none is granted to an archetype: ${apply}, or ` +
+        ? `${published} ${published === 1 ? 'skill is' : 'skills are'} published, but none is granted to an archetype: ${apply}, or ` +
           'PUT /api/v1/skill-entitlement/archetypes/{archetype_id}/grants.'
         : `${granted} of ${published} published skills ${granted === 1 ? 'is' : 'are'} granted to archetypes.`
   return { ok: published > 0 && granted > 0, detail, published, granted, grants }

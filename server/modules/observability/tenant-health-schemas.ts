@@ -8,7 +8,7 @@ const time = (description: string) =>
 const count = (description: string, example: number) => Type.Integer({ minimum: 0, description, examples: [example] })
 const common = (detail: string) => ({
   ok: Type.Boolean({ examples: [true] }),
-  detail: Type.String({ description: 'How it is, or what is missing and what to call', examples: [detail] }),
+  detail: Type.String({ description: 'Status, or what is missing and which operation to call', examples: [detail] }),
 })
 
 export const TenantHealthAnswer = Type.Object(
@@ -16,9 +16,9 @@ export const TenantHealthAnswer = Type.Object(
     tenant_slug: Type.String({ pattern: patterns.tenantSlug, examples: ['acme'] }),
     live: Type.Boolean({ description: 'Whether `tenant.live` was recorded and every check is ok', examples: [true] }),
     live_since: Type.Optional(
-      time('When the first telemetry event came (`tenant.live`), also while some check fails and `live` is false'),
+      time('Time of the first telemetry event (`tenant.live`), also while a check fails and `live` is false'),
     ),
-    checked_at: time('The time that the figures are of'),
+    checked_at: time('Time of the figures'),
     checks: Type.Object(
       {
         identity: Type.Object(
@@ -26,25 +26,25 @@ export const TenantHealthAnswer = Type.Object(
             ...common('Single sign-on is healthy, and the roster was synced within the last hour.'),
             sso_configured: Type.Boolean({ examples: [true] }),
             sso_healthy: Type.Boolean({
-              description: 'Whether the identity provider answered as it must when it was last asked',
+              description: 'Whether the last check of the identity provider succeeded',
               examples: [true],
             }),
-            sso_checked_at: Type.Optional(time('When it was last asked')),
+            sso_checked_at: Type.Optional(time('Time of the last check')),
             scim_configured: Type.Boolean({ examples: [true] }),
             scim_mode: Type.Optional(Type.Enum(['push', 'pull'])),
             last_synced_at: Type.Optional(
-              time('The last pull that completed; in push mode also the last SCIM request. Ok for an hour'),
+              time('Last completed pull; in push mode also the last SCIM request. Ok for one hour'),
             ),
           },
           closed,
         ),
         platforms: Type.Object(
           {
-            ...common('1 of 1 connected platforms took a publish in the last 60 seconds.'),
+            ...common('1 of 1 connected platforms accepted a publish in the last 60 seconds.'),
             connected: count('Connectors', 1),
-            publishing: count('Number of them that received a publish in the last 60 seconds', 1),
-            failing: count('Number of them whose last attempt failed', 0),
-            last_publish_at: Type.Optional(time('The last publish that any of them took')),
+            publishing: count('Connectors with a publish in the last 60 seconds', 1),
+            failing: count('Connectors whose last attempt failed', 0),
+            last_publish_at: Type.Optional(time('Last accepted publish to any of them')),
           },
           closed,
         ),
@@ -69,7 +69,7 @@ export const TenantHealthAnswer = Type.Object(
           {
             ...common('3 of 3 published skills are granted to archetypes.'),
             published: count('Skills in the state `published`', 3),
-            granted: count('Number of them that are granted to an archetype', 3),
+            granted: count('Published skills that are granted to an archetype', 3),
             grants: count('Grants of published skills', 6),
           },
           closed,
@@ -80,10 +80,10 @@ export const TenantHealthAnswer = Type.Object(
             events_received: Type.Integer({
               minimum: 0,
               maximum: eventsCountedMax,
-              description: `Telemetry records that there are, counted up to ${eventsCountedMax}`,
+              description: `Telemetry records, counted up to ${eventsCountedMax}`,
               examples: [eventsCountedMax],
             }),
-            first_event_at: Type.Optional(time('When the first one was received')),
+            first_event_at: Type.Optional(time('Time of the first one')),
           },
           closed,
         ),

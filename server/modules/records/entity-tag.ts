@@ -22,7 +22,7 @@ export function requireMatch(ifMatch: string | undefined, current: string): void
   if (tags.includes(current)) return
   throw new DomainError(
     'concurrent-modification',
-    `The record is no longer in the state that If-Match names; its ETag is ${current}. Read it again before changing it.`,
+    `The record has changed: its ETag is now ${current}. Read it again before changing it.`,
     { errors: [{ pointer: '/headers/if-match', detail: `does not name ${current}` }] },
   )
 }

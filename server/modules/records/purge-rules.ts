@@ -47,7 +47,7 @@ export async function requirePurgeable(
   if (until !== undefined && moment.text < until) {
     throw new DomainError(
       'retention',
-      `This ${record.record_type} must be kept until ${until}, by the retention rule for its type. Purge it then.`,
+      `The retention rule of its type keeps this ${record.record_type} until ${until}. Purge it then.`,
       { extensions: { keep_until: until } },
     )
   }
@@ -70,7 +70,7 @@ function ownDoingOf(
     ...(own ? ['You created a release of this record.'] : []),
   ]
   if (reasons.length === 0) return undefined
-  return { reasons: [...reasons, 'Four eyes are required: somebody else has to purge it.'], holds }
+  return { reasons: [...reasons, 'Four eyes are required: another person must purge it.'], holds }
 }
 
 function heldBy(holds: readonly HoldName[]): string {

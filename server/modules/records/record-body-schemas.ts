@@ -22,7 +22,7 @@ const content = Type.Unknown({ description: 'Any JSON', examples: [{ summary: 'R
 const relatedRecords = Type.Optional(
   Type.Array(Type.String({ pattern: patterns.uuid, examples: ['019a2f64-51f0-7c4e-9f3b-0d5a6e1c2b3a'] }), {
     maxItems: relatedRecordsMax,
-    description: 'Ids of records of this tenant, each once',
+    description: 'Unique ids of records of this tenant',
   }),
 )
 
@@ -34,12 +34,12 @@ const OutputBody = Type.Object(
     content: Type.Optional(content),
     content_type: Type.Optional(text(255, 'Media type of the content', 'application/json')),
     skill_version: Type.Optional(semver),
-    archetype_id: Type.Optional(identifier('Archetype it was made for', 'account-manager')),
+    archetype_id: Type.Optional(identifier('Archetype of the output', 'account-manager')),
     user_id: Type.Optional(
       Type.String({ pattern: patterns.userId, description: 'Recipient', examples: ['user:ada@example.com'] }),
     ),
     llm_platform: Type.Optional(
-      Type.String({ pattern: patterns.llmPlatform, description: 'Platform it was made on', examples: ['claude'] }),
+      Type.String({ pattern: patterns.llmPlatform, description: 'Platform of the output', examples: ['claude'] }),
     ),
     llm_model: Type.Optional(Type.String({ pattern: patterns.llmModel, examples: ['claude-sonnet-4-5'] })),
     cost_usd_estimate: Type.Optional(
@@ -72,7 +72,7 @@ const ArtifactBody = Type.Object(
     sha256: Type.Optional(
       Type.String({
         pattern: '^[0-9a-fA-F]{64}$',
-        description: 'Digest of what the URI names, in hexadecimal',
+        description: 'Digest of the resource at the URI, in hexadecimal',
         'x-must-be': '64 hexadecimal digits',
         examples: ['9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08'],
       }),
@@ -86,10 +86,10 @@ const ArtifactBody = Type.Object(
 const DecisionBody = Type.Object(
   {
     record_type: Type.Literal('decision'),
-    decision_id: text(4000, "The decider's own name for it", 'DEC-2031'),
+    decision_id: text(4000, 'Your own id of the decision', 'DEC-2031'),
     decision_subject: text(4000, 'Subject of the decision', 'Renewal of the Northwind contract'),
     decision_outcome: text(4000, 'The decision', 'approved'),
-    decision_rationale: text(4000, 'Why', 'Usage grew by a third.'),
+    decision_rationale: text(4000, 'Rationale', 'Usage grew by a third.'),
     decision_actor_role: text(4000, 'Role of the person who decided', 'account-manager'),
     related_records: relatedRecords,
   },
@@ -101,8 +101,8 @@ const GovernanceEventBody = Type.Object(
     record_type: Type.Literal('governance_event'),
     event_kind: Type.String({
       pattern: customKindPattern,
-      description: 'Begins with `custom.`; all other kinds are written by the service itself',
-      'x-must-be': 'a kind that begins with `custom.`: all other kinds are written by the service itself',
+      description: 'Starts with `custom.`; only the service writes other kinds',
+      'x-must-be': 'a kind that starts with `custom.`: only the service writes other kinds',
       examples: ['custom.policy_reviewed'],
     }),
     subject: Type.Optional(text(500, 'Subject of the event', 'policy:retention')),
@@ -119,7 +119,7 @@ const SkillDefinitionBody = Type.Object(
     record_type: Type.Literal('skill_definition'),
     skill_id: identifier('Id of the skill', 'summarise-contract'),
     skill_version: semver,
-    name: text(200, 'Name that people read', 'Summarise a contract'),
+    name: text(200, 'Display name', 'Summarise a contract'),
     description: Type.Optional(text(4000, 'Description of the skill', 'Sums up obligations and dates.')),
     owner: Type.Optional(text(200, 'Owner of the skill', 'legal-operations')),
     manifest: Type.Optional(
@@ -138,11 +138,11 @@ export type RecordBody = Static<(typeof variants)[number]>
 export const RecordBody = Type.Unsafe<RecordBody>({
   type: 'object',
   title: 'New record',
-  description: 'The fields of one record type. Everything else about a record is set by the server.',
+  description: 'The fields of one record type. The server sets all other fields.',
   required: ['record_type'],
   discriminator: { propertyName: 'record_type' },
   oneOf: [...variants],
   'x-must-be':
-    'output, artifact, decision, governance_event or skill_definition; a telemetry_event is sent to ' +
-    'POST /api/v1/telemetry/events or POST /api/v1/telemetry/events:batch',
+    'output, artifact, decision, governance_event or skill_definition; a telemetry_event is sent to POST ' +
+    '/api/v1/telemetry/events or POST /api/v1/telemetry/events:batch',
 })

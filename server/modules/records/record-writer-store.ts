@@ -29,7 +29,7 @@ export function createRecordWriter(events: EventBus): RecordWriter {
 
     copySteps(batch, sealer) {
       if (batch.contentKeyId !== undefined) {
-        if (sealer === undefined) throw new Error('the batch is to be encrypted')
+        if (sealer === undefined) throw new Error('the batch must be encrypted')
         const { contentKeyId: _done, ...plain } = batch
         const steps = this.copySteps({ ...plain, records: encrypted(batch, sealer) })
         return [requireContentKey(batch.tenantId, sealer), ...steps]

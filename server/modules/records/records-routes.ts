@@ -53,8 +53,8 @@ function addReadRoutes(app: FastifyInstance, { reading, relations }: RecordServi
     'queryRecords',
     {
       description:
-        'Records of the types that the token may read, filtered and sorted. `verify=true` verifies each of the ' +
-        'page; purged records are there with `include_purged=true` only.',
+        'Returns records of the types that the token may read, filtered and sorted. `verify=true` verifies each ' +
+        'record of the page. Purged records are included only with `include_purged=true`.',
       querystring: recordsQuery,
       response: { 200: RecordPage },
     },
@@ -66,10 +66,10 @@ function addReadRoutes(app: FastifyInstance, { reading, relations }: RecordServi
     'getRecord',
     {
       description:
-        'A purged record is there with `is_purged: true`. One that was erased, or is of a type that the token may ' +
-        'not read, is 404. One whose content was lost with the key of its tenant (`cmek:destroy`) answers what is left, ' +
-        'with `content: "unavailable"`. With `verify=true` a 304 also means that the record verifies: one that does not is ' +
-        'answered in full, and so is one without its content.',
+        'A purged record is returned with `is_purged: true`. An erased record, or a record of a type that the ' +
+        "token may not read, is 404. If the content was destroyed with the tenant's key (`cmek:destroy`), the " +
+        'remaining members are returned with `content: "unavailable"`. With `verify=true` a 304 also means that ' +
+        'the record verifies; a record that does not verify, or has no content, is returned in full.',
       params: recordIdParams,
       querystring: verifyQuery,
       headers: ifNoneMatchHeader,
@@ -91,9 +91,9 @@ function addReadRoutes(app: FastifyInstance, { reading, relations }: RecordServi
     'verifyRecord',
     {
       description:
-        'Computes the hash and checks the cosignature of the stored record, and replays the legal holds. If the content ' +
-        'was destroyed with the key of its tenant, it checks that the stored hash is the sealed one and that a ' +
-        'verified governance event records the destruction.',
+        'Computes the hash and checks the cosignature of the stored record, and replays the legal holds. If the ' +
+        'content was destroyed with the key of its tenant, it checks that the stored hash is the sealed one and ' +
+        'that a verified governance event records the destruction.',
       params: recordIdParams,
       body: emptyBody,
       bodyOptional: true,
@@ -106,7 +106,7 @@ function addReadRoutes(app: FastifyInstance, { reading, relations }: RecordServi
     app,
     'getRelatedRecords',
     {
-      description: 'Walks along `related_records`, as many hops as `depth` says.',
+      description: 'Follows `related_records` up to `depth` hops.',
       params: recordIdParams,
       querystring: relatedQuery,
       response: { 200: RelatedSchema },
@@ -125,8 +125,8 @@ function addWriteRoute(app: FastifyInstance, writing: RecordWriting): void {
     'writeRecord',
     {
       description:
-        'Which members there are depends on `record_type`. A `skill_definition` registers a version of a skill. ' +
-        'The answer comes when the record is on disk.',
+        'The members depend on `record_type`. A `skill_definition` registers a version of a skill. The response ' +
+        'is sent after the record is stored durably.',
       headers: IdempotencyHeader,
       body: RecordBody,
       screenBody: ({ tenant }, body) => {
@@ -155,8 +155,8 @@ function addPurgeRoutes(app: FastifyInstance, purger: RecordPurger): void {
     'purgeRecord',
     {
       description:
-        'Takes the record out of queries. It can be restored for 30 days and is erased for good then. A legal ' +
-        'hold or a minimum retention refuses it (422). Repeated, it gives the same answer.',
+        'Removes the record from queries. It can be restored for 30 days and is erased afterwards. A legal hold ' +
+        'or a minimum retention prevents it (422). Repeating the request returns the same response.',
       params: recordIdParams,
       querystring: purgeQuery,
       headers: ifMatchHeader,
@@ -178,7 +178,7 @@ function addPurgeRoutes(app: FastifyInstance, purger: RecordPurger): void {
     app,
     'restoreRecord',
     {
-      description: 'Undoes a purge, as long as the 30 days last.',
+      description: 'Undoes a purge within the recovery period of 30 days.',
       params: recordIdParams,
       headers: ifMatchHeader,
       body: emptyBody,

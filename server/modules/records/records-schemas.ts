@@ -15,7 +15,7 @@ import {
 export const ifMatchHeader = object({
   'if-match': Type.Optional(
     Type.String({
-      description: 'Entity tags, of which one must be the current one of the record, or `*`',
+      description: 'Entity tags of which one must be current, or `*`',
       examples: [`"${exampleId}-0"`],
     }),
   ),
@@ -24,7 +24,7 @@ export const ifMatchHeader = object({
 export const ifNoneMatchHeader = object({
   'if-none-match': Type.Optional(
     Type.String({
-      description: 'Entity tags, strong or weak, or `*`: 304 when one is the current one of the record',
+      description: 'Entity tags, strong or weak, or `*`. The response is 304 if one of them is current',
       examples: [`"${exampleId}-0"`],
     }),
   ),
@@ -40,15 +40,19 @@ export const recordsQuery = object({
   record_type: Type.Optional(Type.Enum([...recordTypes], { description: 'Only records of this type' })),
   record_id: Type.Optional(uuid('Only this record')),
   skill_id: Type.Optional(
-    Type.String({ minLength: 1, description: 'Output and telemetry records only', examples: ['summarise-contract'] }),
+    Type.String({
+      minLength: 1,
+      description: 'Applies to output and telemetry records',
+      examples: ['summarise-contract'],
+    }),
   ),
   archetype_id: Type.Optional(
-    Type.String({ minLength: 1, description: 'Grants of this archetype', examples: ['account-manager'] }),
+    Type.String({ minLength: 1, description: 'Only grants of this archetype', examples: ['account-manager'] }),
   ),
   user_id: Type.Optional(
     Type.String({
       minLength: 1,
-      description: 'The user id as telemetry and outputs name it',
+      description: 'User id in telemetry events and outputs',
       examples: ['user:ada@example.com'],
     }),
   ),
@@ -72,16 +76,16 @@ export const recordsQuery = object({
       description: 'Maximum number of records. A page of very large records ends early; `next_cursor` continues it',
     }),
   ),
-  cursor: Type.Optional(Type.String({ minLength: 1, description: '`next_cursor` of the page before' })),
+  cursor: Type.Optional(Type.String({ minLength: 1, description: '`next_cursor` of the previous page' })),
   sort: Type.Optional(
     Type.Enum(['created_at', '-created_at', 'cost_usd_estimate', '-cost_usd_estimate'], {
       default: 'created_at',
-      description: 'Sorting by cost finds only records that have one',
+      description: 'Sorting by cost returns only records with a cost',
     }),
   ),
   verify: verifyParameter,
   include_purged: Type.Optional(
-    Type.Boolean({ default: false, description: 'Purged records too, while they can be restored' }),
+    Type.Boolean({ default: false, description: 'Include purged records that can still be restored' }),
   ),
 })
 
@@ -99,7 +103,12 @@ export const relatedQuery = object({
 })
 
 export const purgeQuery = object({
-  reason: Type.String({ minLength: 1, maxLength: 500, description: 'Why it goes', examples: ['Entered twice'] }),
+  reason: Type.String({
+    minLength: 1,
+    maxLength: 500,
+    description: 'Reason for the purge',
+    examples: ['Entered twice'],
+  }),
 })
 
 export const RecordPage = object({
@@ -112,7 +121,7 @@ export const PurgedSchema = object({
   record_id: uuid('Id of the record'),
   is_purged: Type.Literal(true),
   purged_at: timestamp('When it was purged'),
-  hard_delete_after: timestamp('Until then the record can be restored; longer if a hold applies or applied to it'),
+  hard_delete_after: timestamp('The record can be restored until this time, or longer if a hold covers or covered it'),
 })
 
 export const RestoredSchema = object({ record_id: uuid('Id of the record'), is_purged: Type.Literal(false) })
@@ -120,10 +129,10 @@ export const RestoredSchema = object({ record_id: uuid('Id of the record'), is_p
 export const RelatedSchema = object({
   root: uuid('The record at which the traversal started'),
   records: Type.Array(RecordSchema, {
-    description: `The root first, then breadth first; at most ${relatedAnswerMax}, fewer of very large ones`,
+    description: `Breadth first from the root; at most ${relatedAnswerMax} records, fewer if they are very large`,
   }),
-  edges: Type.Array(object({ from: uuid('The record that names the other'), to: uuid('The record that is named') })),
-  truncated: Type.Boolean({ description: 'There are more records within the depth than were answered' }),
+  edges: Type.Array(object({ from: uuid('The record with the link'), to: uuid('The linked record') })),
+  truncated: Type.Boolean({ description: 'More records exist within the depth than are returned' }),
 })
 
 export const NotModified = Type.Null({ description: 'The record is in the state that `If-None-Match` names' })

@@ -8,7 +8,7 @@ export function addRetentionRoutes(app: FastifyInstance, retention: Retention): 
     app,
     'getRetentionRules',
     {
-      description: 'The ages that records are kept for at least and at most, by record type.',
+      description: 'Returns the minimum and maximum age of records by record type.',
       response: { 200: RetentionSchema },
     },
     async (request) => retention.get(request.caller.tenant),
@@ -19,8 +19,8 @@ export function addRetentionRoutes(app: FastifyInstance, retention: Retention): 
     'replaceRetentionRules',
     {
       description:
-        'Replaces all rules. A record of a type without a rule stays until somebody purges it, who may do so at once. ' +
-        'What the service purges by `max_days` can be restored for 30 days, as anything else that is purged.',
+        'Replaces all rules. Records of a type without a rule are kept until someone purges them, at any age. ' +
+        'Records that the service purges by `max_days` can be restored for 30 days like all purged records.',
       body: RetentionBody,
       response: { 200: RetentionSchema },
     },

@@ -8,15 +8,18 @@ const days = (description: string, example: number) =>
 const RuleSchema = Type.Object(
   {
     record_type: Type.Enum([...recordTypes], { examples: ['output'] }),
-    min_days: days('Records of the type that are younger cannot be purged', 365),
-    max_days: days('Records of the type that are older are purged by the service, unless a hold is over them', 2555),
+    min_days: days('Younger records of the type cannot be purged', 365),
+    max_days: days('The service purges older records of the type, unless a hold covers them', 2555),
   },
   { additionalProperties: false },
 )
 
-const Rules = Type.Array(RuleSchema, { maxItems: recordTypes.length, description: 'At most one for each record type' })
+const Rules = Type.Array(RuleSchema, {
+  maxItems: recordTypes.length,
+  description: 'At most one rule for each record type',
+})
 const fourEyes = {
-  description: 'The person who releases a governance event, or a hold over a record, must not purge that record',
+  description: 'A person who releases a governance event or a hold cannot purge the same record',
   examples: [true],
 }
 

@@ -69,7 +69,7 @@ function requireSound(rules: readonly RetentionRule[]): void {
   for (const [at, { record_type, min_days, max_days }] of rules.entries()) {
     const pointer = `/rules/${at}`
     if (types.has(record_type)) {
-      errors.push({ pointer: `${pointer}/record_type`, detail: `has a rule already: one for ${record_type} is enough` })
+      errors.push({ pointer: `${pointer}/record_type`, detail: `repeats the rule for ${record_type}` })
     }
     types.add(record_type)
     if (min_days === undefined && max_days === undefined) {
@@ -79,7 +79,7 @@ function requireSound(rules: readonly RetentionRule[]): void {
       errors.push({ pointer: `${pointer}/max_days`, detail: `must not be less than min_days, which is ${min_days}` })
     }
     if (record_type === 'governance_event' && max_days !== undefined) {
-      const detail = 'cannot stand in the rule for governance_event: these are purged by hand, after a release'
+      const detail = 'is not allowed for governance_event, which is purged only after a release'
       errors.push({ pointer: `${pointer}/max_days`, detail })
     }
   }

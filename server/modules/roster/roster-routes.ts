@@ -10,7 +10,7 @@ export function addRosterRoutes(app: FastifyInstance, archetypes: Archetypes): v
     app,
     'listArchetypes',
     {
-      description: 'The roles whose use of skills is measured.',
+      description: 'Returns the archetypes of the bundle.',
       querystring: PageQuery,
       response: { 200: ArchetypeList },
     },
@@ -25,8 +25,8 @@ export function addRosterRoutes(app: FastifyInstance, archetypes: Archetypes): v
     'replaceArchetypes',
     {
       description:
-        'Replaces the whole bundle. Telemetry with an archetype outside it is refused; one that leaves it is ' +
-        'taken from people and loses its grants.',
+        'Replaces the whole bundle. Telemetry with another archetype is refused. A removed archetype is removed ' +
+        'from people and loses its grants.',
       body: ArchetypeBundleSchema,
       response: { 200: ArchetypeBundleSchema },
     },
@@ -52,7 +52,7 @@ export function addGroupRoutes(app: FastifyInstance, groups: Groups): void {
     app,
     'listGroupMembers',
     {
-      description: 'The people of the group. Groups inside groups are not followed.',
+      description: 'Returns the people of the group. Nested groups are not resolved.',
       params: GroupParams,
       querystring: PageQuery,
       response: { 200: GroupMemberList },

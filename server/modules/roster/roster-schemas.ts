@@ -17,8 +17,8 @@ const GroupSchema = Type.Object(
     archetype_ids: Type.Array(Type.String({ examples: ['support-agent'] }), {
       description: 'Archetypes of its members, by the mapping of the SCIM configuration',
     }),
-    created_at: time('When the directory gave it to the Hub'),
-    updated_at: time('When it, or who is in it, changed last'),
+    created_at: time('Time of its creation by the directory'),
+    updated_at: time('Time of the last change of the group or its members'),
   },
   { additionalProperties: false },
 )
@@ -32,7 +32,7 @@ const GroupMemberSchema = Type.Object(
   {
     user_id: Type.String({ examples: ['usr_7Kd2mQx9RtVb4LhZs8WcNp3F'] }),
     user_name: Type.String({ examples: ['kim.lee'] }),
-    email: Type.String({ description: 'Empty where the directory gives none', examples: ['kim@acme.example'] }),
+    email: Type.String({ description: 'Empty if the directory has none', examples: ['kim@acme.example'] }),
     display_name: Type.Optional(Type.String({ examples: ['Kim Lee'] })),
     active: Type.Boolean(),
   },

@@ -123,7 +123,7 @@ function checkBundle(archetypes: readonly Archetype[]): void {
         pointer,
         detail: `is ${JSON.stringify(id)}; an id is ${patternWords[patterns.identifier]}`,
       })
-    else if (first !== undefined) errors.push({ pointer, detail: `is the same as /archetypes/${first}/archetype_id` })
+    else if (first !== undefined) errors.push({ pointer, detail: `repeats /archetypes/${first}/archetype_id` })
     else firstAt.set(id, index)
   }
   if (archetypes.length > archetypesMax) {

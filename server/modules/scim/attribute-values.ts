@@ -16,7 +16,7 @@ export function normalValue(attribute: AttributeDefinition, value: JsonValue): J
   if (!attribute.multiValued) return normalSingle(attribute, singleOf(attribute, value))
   const values = Array.isArray(value) ? (value as readonly JsonValue[]) : [value]
   if (values.length > scimValuesMax) {
-    throw invalid(attribute, `must have ${scimValuesMax} values at most`)
+    throw invalid(attribute, `must have at most ${scimValuesMax} values`)
   }
   const normal = values.map((each) => normalSingle(attribute, each)).filter((each) => each !== undefined)
   checkPrimary(attribute, normal)
@@ -34,7 +34,7 @@ export function normalSingle(attribute: AttributeDefinition, value: JsonValue): 
 
 /** Checks that at most one value is primary (RFC 7643, section 2.4). */
 export function checkPrimary(attribute: AttributeDefinition, values: readonly JsonValue[]): void {
-  if (values.filter(isPrimary).length > 1) throw invalid(attribute, 'must have one primary value at most')
+  if (values.filter(isPrimary).length > 1) throw invalid(attribute, 'must have at most one primary value')
 }
 
 export function isPrimary(value: JsonValue): boolean {

@@ -183,9 +183,9 @@ class FilterParser {
   }
 
   private unexpected(expected: string, token: FilterToken | undefined): FilterSyntaxError {
-    if (token === undefined) return new FilterSyntaxError(`it ends where ${expected} should stand`)
+    if (token === undefined) return new FilterSyntaxError(`it ends where ${expected} is expected`)
     const found = token.kind === 'word' ? quoted(token.text) : token.kind === 'literal' ? 'a value' : token.kind
-    return new FilterSyntaxError(`${found} stands where ${expected} should`)
+    return new FilterSyntaxError(`${found} was found where ${expected} is expected`)
   }
 }
 

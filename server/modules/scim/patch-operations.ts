@@ -36,7 +36,7 @@ export function readPatch(resource: ResourceDefinition, id: string, body: unknow
     throw scimProblem('invalidSyntax', 'Operations must be a list with at least one operation.')
   }
   if (operations.length > scimPatchOperationsMax) {
-    throw scimProblem('invalidSyntax', `Operations must have ${scimPatchOperationsMax} operations at most.`)
+    throw scimProblem('invalidSyntax', `Operations must have at most ${scimPatchOperationsMax} operations.`)
   }
   const work = new PatchWork()
   return (operations as readonly JsonValue[]).flatMap((each) =>

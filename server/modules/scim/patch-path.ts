@@ -30,7 +30,7 @@ export function parsePatchPath(resource: ResourceDefinition, text: string): Patc
 function parse(resource: ResourceDefinition, text: string): PatchPath | undefined {
   const tokens = filterTokens(text)
   const [first, bracket] = tokens
-  if (first?.kind !== 'word') throw new FilterSyntaxError('it does not begin with an attribute')
+  if (first?.kind !== 'word') throw new FilterSyntaxError('it does not start with an attribute')
   if (!isAttributePath(first.text)) throw new FilterSyntaxError('its attribute is not written as one')
   if (isForbidden(first.text)) throw new FilterSyntaxError('it has a name that is not allowed')
   const path = findAttribute(resource, first.text)

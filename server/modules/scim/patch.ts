@@ -83,7 +83,7 @@ function changedChosen(step: PatchStep, before: readonly JsonValue[], chosen: Re
   const changed = before.map((each) => (chosen.has(each) ? change(each) : each)).filter((each) => each !== undefined)
   const primaryIsNew = sub ? sub.name === 'primary' && normal === true : isPrimary(normal ?? null)
   if (!primaryIsNew) return changed
-  if (chosen.size > 1) throw invalid(attribute, 'must have one primary value at most')
+  if (chosen.size > 1) throw invalid(attribute, 'must have at most one primary value')
   return before.map((each, at) =>
     chosen.has(each) ? changed[at] : withoutPrimary(changed[at] as JsonValue),
   ) as JsonValue[]

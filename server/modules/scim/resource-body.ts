@@ -71,7 +71,7 @@ export function checkNames(resource: ResourceDefinition, attributes: ResourceAtt
   for (const each of new Set([required, 'externalId', 'userName', 'displayName'])) {
     const value = attributes[each]
     if (typeof value === 'string' && value.length > scimNameLengthMax) {
-      throw invalid({ name: each }, `must have ${scimNameLengthMax} characters at most`)
+      throw invalid({ name: each }, `must have at most ${scimNameLengthMax} characters`)
     }
   }
   if (typeof name !== 'string' || name.trim() === '') throw invalid({ name: required }, 'must not be empty')
@@ -83,7 +83,7 @@ function readAttributes(list: readonly AttributeDefinition[], members: JsonObjec
     const attribute = attributeNamed(list, name)
     if (!attribute || !kept(attribute)) continue
     if (seen.has(attribute.name)) {
-      throw scimProblem('invalidSyntax', `The attribute ${attribute.name} is there twice, in different spellings.`)
+      throw scimProblem('invalidSyntax', `The attribute ${attribute.name} occurs twice, in different spellings.`)
     }
     seen.add(attribute.name)
     const normal = normalValue(attribute, value)

@@ -21,7 +21,7 @@ export function scimProblem(scimType: ScimType, detail: string): DomainError {
 
 /** Creates the 404, the same for unknown ids and those of other tenants. */
 export function noSuchResource(kind: string, id: string): DomainError {
-  return new DomainError('not-found', `There is no ${kind} ${JSON.stringify(id.slice(0, 100))}.`)
+  return new DomainError('not-found', `No ${kind} ${JSON.stringify(id.slice(0, 100))} exists.`)
 }
 
 /**
@@ -30,7 +30,7 @@ export function noSuchResource(kind: string, id: string): DomainError {
 export function preconditionFailed(current: string): DomainError {
   return new DomainError(
     'concurrent-modification',
-    `The resource is no longer in the version that If-Match names; it is ${current} now. Read it again first.`,
+    `The resource has changed: its version is now ${current}. Read it again first.`,
     { extensions: { scimStatus: 412 } },
   )
 }

@@ -125,7 +125,7 @@ async function answerDiscovery(
   requireMethod(request, reply, ['GET'])
   // These lists are short and complete, and have no search (RFC 7644, section 4).
   if ((request.query as Query).filter !== undefined) {
-    throw new DomainError('insufficient-scope', `${endpoint} takes no filter.`)
+    throw new DomainError('insufficient-scope', `${endpoint} does not support filters.`)
   }
   if (id === undefined) return send(reply, renderList(found.length, 1, found))
   const one = found.find((each) => String(each.id).toLowerCase() === id.toLowerCase())
@@ -166,11 +166,11 @@ function requireMethod(request: FastifyRequest, reply: FastifyReply, methods: re
   const method = request.method === 'HEAD' ? 'GET' : request.method
   if (methods.includes(method)) return
   reply.header('allow', methods.join(', '))
-  throw new DomainError('method-not-allowed', `This address takes ${methods.join(', ')}, not ${request.method}.`)
+  throw new DomainError('method-not-allowed', `This address accepts ${methods.join(', ')}, not ${request.method}.`)
 }
 
 function nothingHere(): DomainError {
-  return new DomainError('not-found', 'There is nothing at this address.')
+  return new DomainError('not-found', 'No operation exists at this address.')
 }
 
 function sendResource(reply: FastifyReply, { body, location, etag }: ScimResource): FastifyReply {

@@ -59,7 +59,7 @@ export function createRecordSealer(deps: { keys: ProvenanceKeys; clock: RecordCl
 
 function markSalt(salt: Uint8Array, { createdBy }: RecordDraft, mark: Uint8Array | undefined): void {
   if (createdBy === serviceSubject) markClearSalt(salt)
-  else if (mark === undefined) throw new Error('content of Mode B is to be sealed for the key it is stored under')
+  else if (mark === undefined) throw new Error('content of Mode B must be sealed for the key that encrypts it')
   else markContentSalt(salt, mark)
 }
 

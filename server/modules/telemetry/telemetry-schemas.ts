@@ -46,25 +46,25 @@ const envelope = {
   llm_model: Type.Optional(
     Type.String({
       pattern: patterns.llmModel,
-      description: 'Recommended: without it the service has no price of its own',
+      description: 'Recommended: required for a calculated cost',
       examples: ['claude-sonnet-4-5'],
     }),
   ),
   ts: Type.String({
     format: 'date-time',
     description:
-      'RFC 3339, at most 5 minutes in the future; kept in UTC with six digits, a leap second as the first instant of ' +
-      'the next minute',
+      'RFC 3339, at most 5 minutes in the future; kept in UTC with six digits, a leap second as the first instant ' +
+      'of the next minute',
     examples: ['2026-01-05T09:30:00.123456Z'],
   }),
   success: Type.Boolean({ examples: [true] }),
   latency_ms: Type.Integer({ exclusiveMinimum: 0, exclusiveMaximum: latencyMsLimit, examples: [1840] }),
-  tokens_in: Tokens('Tokens the model read', 1250),
-  tokens_out: Tokens('Tokens the model wrote', 310),
+  tokens_in: Tokens('Input tokens', 1250),
+  tokens_out: Tokens('Output tokens', 310),
   cost_usd_estimate: Type.Number({
     minimum: 0,
     maximum: costUsdMax,
-    description: 'The sender’s estimate in US dollars, rounded half up to six decimals',
+    description: 'Reported cost in US dollars, rounded half up to six decimals',
     examples: [0.0084],
   }),
   error_code: Type.Optional(
@@ -76,7 +76,7 @@ const envelope = {
   related_records: Type.Optional(
     Type.Array(Type.String({ pattern: patterns.uuid }), {
       maxItems: eventRelatedRecordsMax,
-      description: 'Ids of records of this tenant, each once',
+      description: 'Unique ids of records of this tenant',
     }),
   ),
 }
@@ -117,7 +117,7 @@ export type TelemetryEvent = Static<typeof EventSchema>
 
 export const BatchSchema = Type.Object(
   { events: Type.Array(EventSchema, { minItems: 1, maxItems: batchEventsMax }) },
-  { additionalProperties: false, description: 'Each event stands alone: the others are stored when one is refused' },
+  { additionalProperties: false, description: 'Each event is stored or refused independently' },
 )
 
 export const BatchAnswerSchema = Type.Object(
@@ -126,7 +126,7 @@ export const BatchAnswerSchema = Type.Object(
     failed: Type.Integer({ minimum: 0, examples: [0] }),
     records: Type.Array(
       Type.Object(
-        { index: Type.Integer({ minimum: 0, description: 'Place in `events`' }), ...receiptMembers },
+        { index: Type.Integer({ minimum: 0, description: 'Index in `events`' }), ...receiptMembers },
         { additionalProperties: false },
       ),
       { description: 'One per accepted event, in order' },
@@ -135,22 +135,25 @@ export const BatchAnswerSchema = Type.Object(
       Type.Array(
         Type.Object(
           {
-            index: Type.Integer({ minimum: 0, description: 'Place in `events`' }),
+            index: Type.Integer({ minimum: 0, description: 'Index in `events`' }),
             type: Type.String({ format: 'uri' }),
             title: Type.String(),
             status: Type.Integer({ examples: [400, 422] }),
-            detail: Type.String({ description: 'Everything that is wrong with the event' }),
+            detail: Type.String({ description: 'Every error of the event' }),
             pointer: Type.String({ examples: ['/events/3/latency_ms'] }),
           },
           { additionalProperties: false },
         ),
-        { description: `One for each refused event, in order: the first ${batchErrorsMax}`, maxItems: batchErrorsMax },
+        {
+          description: `One entry for each refused event, in order; at most ${batchErrorsMax}`,
+          maxItems: batchErrorsMax,
+        },
       ),
     ),
     errors_omitted: Type.Optional(
       Type.Integer({
         minimum: 1,
-        description: 'Refused events that `errors` does not list: each event is in `records` or was refused',
+        description: 'Number of refused events that `errors` does not list',
         examples: [12],
       }),
     ),

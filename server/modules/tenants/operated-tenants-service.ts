@@ -133,7 +133,7 @@ export function createOperatedTenants(
         await lockSettings(tx)
         const before = await stateOf(tx)
         const entry = provenEntry(tx, await ownEntry(tx))
-        if (!entry) throw new Error(`the entry of tenant ${slug} was edited meanwhile`)
+        if (!entry) throw new Error(`the entry of tenant ${slug} was edited concurrently`)
         const now = formatTimestamp(Date.now())
         const ofSettings = await changeSettings(tx, changes, now)
         const ofEntry = await changeEntry(tx, entry, changes, now)

@@ -16,7 +16,7 @@ import {
 import type { CreatedTenant, OperatedTenants, TenantAdministration } from './tenants-types.ts'
 
 const operatorOnly = { credentials: ['operator'] } as const
-const byToken = 'Takes HUB_OPERATOR_TOKEN as a bearer token, and no tenant header.'
+const byToken = 'Requires HUB_OPERATOR_TOKEN as a bearer token, and no tenant header.'
 
 export function addOperatorRoutes(
   app: FastifyInstance,
@@ -27,7 +27,7 @@ export function addOperatorRoutes(
     'createTenant',
     {
       ...operatorOnly,
-      description: `Makes the tenant with its keys and log, and the welcome link of its administrator. ${byToken}`,
+      description: `Creates the tenant with its keys and log, and the welcome link of its administrator. ${byToken}`,
       body: NewTenantBody,
       checkBody: (body: ValidParts<Static<typeof NewTenantBody>>) => {
         const { slug, mode, admin_email: adminEmail, base_url: baseUrl } = body
@@ -50,7 +50,7 @@ export function addOperatorRoutes(
     'listTenants',
     {
       ...operatorOnly,
-      description: `By slug, with those that are suspended. ${byToken}`,
+      description: `Sorted by slug, including suspended tenants. ${byToken}`,
       querystring: PageQuery,
       response: { 200: TenantList },
     },
@@ -74,8 +74,8 @@ export function addOperatorRoutes(
       ...operatorOnly,
       description:
         'Changes the members that are sent, within 5 seconds everywhere. `suspended`: all access to the tenant is ' +
-        'blocked, nothing is lost, and its proofs continue. Another `base_url` ends the access tokens and sessions of the former ' +
-        'one. Another `admin_email` ends the unused welcome links; create a new one. ' +
+        'blocked, nothing is lost, and its proofs continue. Another `base_url` ends the access tokens and ' +
+        'sessions of the former one. Another `admin_email` ends the unused welcome links; create a new one. ' +
         byToken,
       params: SlugParams,
       body: TenantChangesBody,

@@ -106,7 +106,7 @@ export function createTenantAdministration(deps: Deps): TenantAdministration {
       return database.withTenant(slug, async (tx) => {
         const adminEmail = await adminEmailOf(tx)
         if (adminEmail === undefined) {
-          const detail = `The administrator's address of tenant ${slug} was changed outside of the Hub. Set another one first.`
+          const detail = `The administrator's address of tenant ${slug} was changed outside of the Hub. Set it again first.`
           throw new DomainError('concurrent-modification', detail)
         }
         const welcome = await links.issue(tx, tenant, adminEmail, 'welcome')
@@ -150,7 +150,7 @@ function ownAddress({ baseUrl, mode }: NewTenant, rule: TenantHostPolicy): strin
 function slugTaken(slug: string): DomainError {
   return new DomainError(
     'concurrent-modification',
-    `The tenant ${slug} exists already. For a fresh link of its administrator: POST /api/v1/operator/tenants/${slug}:welcome-link, or npm run hub -- tenant welcome-link ${slug}`,
+    `The tenant ${slug} already exists. For a new welcome link: POST /api/v1/operator/tenants/${slug}:welcome-link, or npm run hub -- tenant welcome-link ${slug}`,
     { errors: [{ pointer: '/slug', detail: 'is already in use' }] },
   )
 }

@@ -16,7 +16,7 @@ export async function existingTenant(database: Pick<Database, 'withRegistry'>, s
   if (row) return row
   throw new DomainError(
     'not-found',
-    `There is no tenant ${JSON.stringify(slug)}. Make it with: POST /api/v1/operator/tenants, or npm run hub -- tenant create ${slug}`,
+    `The tenant ${JSON.stringify(slug)} does not exist. Create it with: POST /api/v1/operator/tenants, or npm run hub -- tenant create ${slug}`,
   )
 }
 
@@ -28,7 +28,7 @@ export async function provenTenant(database: Pick<Database, 'withRegistry'>, slu
   const row = await existingTenant(database, slug)
   const proven = await database.withRegistry(async (tx) => provenEntry(tx, row))
   if (proven) return proven
-  const detail = `The entry of tenant ${slug} was changed outside of the Hub. Put its former address, mode, log name and suspension back.`
+  const detail = `The entry of tenant ${slug} was changed outside of the Hub. Restore its former address, mode, log name and suspension.`
   throw new DomainError('concurrent-modification', detail)
 }
 
@@ -63,7 +63,7 @@ export function limitDetails(limit: RateLimit) {
 }
 
 export function addressTaken(baseUrl: string): DomainError {
-  return new DomainError('concurrent-modification', `Another tenant is served at ${baseUrl}. Use another address.`, {
+  return new DomainError('concurrent-modification', `Another tenant already uses ${baseUrl}. Use another address.`, {
     errors: [{ pointer: '/base_url', detail: 'is already in use' }],
   })
 }

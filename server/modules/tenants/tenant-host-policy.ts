@@ -22,7 +22,7 @@ export function readTenantHost(
   }
   if (rule.httpsOnly && !address.startsWith('https:')) return { problem: 'must be https outside development' }
   if (new URL(address).host === new URL(rule.baseUrl()).host) {
-    return { problem: 'is the common address of the service; leave it out, or name an address of the tenant alone' }
+    return { problem: 'is the common address of the service; omit it, or use an address for this tenant only' }
   }
   return { address }
 }

@@ -9,7 +9,7 @@ const time = (description: string) =>
   Type.String({ format: 'date-time', description, examples: ['2026-01-05T09:30:00.000000Z'] })
 const Slug = Type.String({
   pattern: patterns.tenantSlug,
-  description: 'Its name in headers and addresses',
+  description: 'Name of the tenant in headers and addresses',
   examples: ['acme'],
 })
 const Mode = Type.Enum(tenantModes, { description: 'Deployment mode' })
@@ -40,13 +40,13 @@ const Limit = Type.Object({ per_token: Count, per_tenant: Count }, closed)
 const ExportsPerDay = Type.Integer({
   minimum: 1,
   maximum: exportQuotaMax.perDay,
-  description: 'Exports that the tenant may order within 24 hours',
+  description: 'Maximum number of exports within 24 hours',
   examples: [50],
 })
 const MbKept = Type.Integer({
   minimum: 1,
   maximum: exportQuotaMax.mbKept,
-  description: 'Size of all export files that the tenant may keep at a time, in MiB',
+  description: 'Maximum total size of stored export files, in MiB',
   examples: [2048],
 })
 
@@ -64,7 +64,7 @@ const details = {
   base_url: BaseUrl,
   admin_email: AdminEmail,
   contact_email: Type.Optional(ContactEmail),
-  created_at: time('When it was made'),
+  created_at: time('Time of creation'),
   confirmed_at: Type.Optional(time('When its details were first confirmed')),
   provisioned_at: Type.Optional(time('When its Hub was provisioned')),
   live_since: Type.Optional(time('When its first telemetry event came')),
@@ -76,7 +76,7 @@ export const TenantDetailsBody = Type.Partial(
   Type.Object({
     ...details,
     contact_email: Type.Union([ContactEmail, Type.Null()], {
-      description: 'null takes it away',
+      description: 'null removes it',
       'x-must-be': 'an e-mail address, or null',
     }),
   }),
@@ -106,24 +106,24 @@ export const CreatedTenantAnswer = Type.Object(
     mode: Mode,
     admin_email: AdminEmail,
     welcome_url: Type.String({
-      description: 'Signs its bearer in as the administrator, once; shown this once',
+      description: 'Signs in whoever opens it as the administrator, once; returned only once',
       examples: ['https://hub.example.com/welcome/acme/Zk3vXo5mT1yq8Lr0Jd2sWbNc7HfEuPgA4iKtYx6QvR9'],
     }),
-    welcome_expires_at: time('Until then the link can be used'),
+    welcome_expires_at: time('Expiry of the link'),
   },
   closed,
 )
 
 const suspension = {
   suspended: Type.Boolean({ description: 'Whether all access to the tenant is blocked' }),
-  suspended_at: Type.Optional(time('Since when')),
+  suspended_at: Type.Optional(time('Time of the suspension')),
 }
 
 export const TenantList = Type.Object(
   {
     items: Type.Array(
       Type.Object(
-        { tenant: Slug, mode: Mode, base_url: BaseUrl, created_at: time('When it was made'), ...suspension },
+        { tenant: Slug, mode: Mode, base_url: BaseUrl, created_at: time('Time of creation'), ...suspension },
         closed,
       ),
     ),
@@ -138,7 +138,7 @@ export const OperatedTenantAnswer = Type.Object(
     ...suspension,
     limits: Type.Object(Object.fromEntries(rateClasses.map((name) => [name, Type.Optional(Limit)])), {
       ...closed,
-      description: 'The tenant’s own rate limits, by class; all others are the defaults',
+      description: 'The tenant’s own rate limits by class; defaults apply to the others',
     }),
     export_quota: Type.Object(
       { exports_per_day: Type.Optional(ExportsPerDay), mb_kept: Type.Optional(MbKept) },

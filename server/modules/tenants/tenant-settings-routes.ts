@@ -9,7 +9,7 @@ export function addTenantSettingsRoutes(app: FastifyInstance, settings: TenantSe
     app,
     'getTenant',
     {
-      description: 'Settings that PUT confirms or changes, and settings that only the operator can change.',
+      description: 'Returns the settings that PUT can change, and those that only the operator can change.',
       response: { 200: TenantDetailsAnswer },
     },
     async (request) => settings.get(request.caller),
@@ -20,9 +20,10 @@ export function addTenantSettingsRoutes(app: FastifyInstance, settings: TenantSe
     'replaceTenant',
     {
       description:
-        'Changes `display_name` and `contact_email`; what is left out stays. Sending the details as they are, or none, ' +
-        'confirms them, the first time with an event (`tenant.config_changed`). The other members of the answer may be ' +
-        'sent as they are: mode, addresses and the administrator’s address are the operator’s to change.',
+        'Changes `display_name` and `contact_email`; absent members stay unchanged. Sending the current details, ' +
+        'or none, confirms them, the first time with an event (`tenant.config_changed`). The other members of the ' +
+        'response are accepted if unchanged: only the operator can change mode, addresses and the administrator’s ' +
+        'address.',
       body: TenantDetailsBody,
       bodyOptional: true,
       checkBody: (body: ValidParts<DetailsSent>) => settings.problemsIn(body),

@@ -76,8 +76,8 @@ function requireKept(sent: DetailsSent, kept: TenantDetails): void {
     if (value === there) return []
     const detail =
       there === undefined
-        ? 'is not there yet: it is the service’s to set; leave it out'
-        : 'is not what is stored, and not yours to change: leave it out, or send what GET answers'
+        ? 'is set by the service later; omit it'
+        : 'differs from the stored value, which only the operator can change: omit it, or send the value of GET'
     return [{ pointer: `/${name}`, detail }]
   })
   if (problems.length > 0) throw validationFailed(problems)

@@ -10,8 +10,8 @@ export function addTenantsRoutes(app: FastifyInstance, { provision }: { provisio
     'provisionHub',
     {
       description:
-        'Provisions the Hub of the tenant. It may be repeated; what is left out of the body stays. A tenant in Mode B ' +
-        'names a key of its own, `cmek`, before it can write.',
+        'Provisions the Hub of the tenant. Can be repeated; absent members stay unchanged. A tenant in Mode B ' +
+        'must name its own key, `cmek`, before it can write.',
       body: ProvisionBody,
       bodyOptional: true,
       checkBody: (body: ValidParts<ProvisionRequest>, { caller }) => provision.problemsIn(caller.tenant, body),
@@ -25,7 +25,7 @@ export function addTenantsRoutes(app: FastifyInstance, { provision }: { provisio
     app,
     'getProvision',
     {
-      description: 'In Mode B with the key that wraps the content keys.',
+      description: 'In Mode B it includes the key that wraps the content keys.',
       response: { 200: ProvisionAnswer },
     },
     async (request) => provision.get(request.caller),

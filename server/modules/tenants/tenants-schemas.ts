@@ -7,7 +7,7 @@ const retentionDaysMax = 36_525
 const RetentionDays = Type.Integer({
   minimum: 1,
   maximum: retentionDaysMax,
-  description: 'Days for which the tenant wants records kept. This version stores it and deletes nothing by it',
+  description: 'Requested retention in days. This version stores it but deletes nothing by it',
   examples: [2555],
 })
 
@@ -23,16 +23,16 @@ export const ProvisionBody = Type.Object(
             maxLength: 2048,
             pattern: '^[\\x21-\\x7e]+$',
             description:
-              'Name of the key where it is: any for local, an id, alias or ARN of AWS KMS, the name of a key of Vault’s ' +
-              'transit engine; of the latter two those that the operator lets the tenant name',
+              'Name of the key at its provider: any name for local; an id, alias or ARN of AWS KMS; a key of ' +
+              'Vault’s transit engine. For AWS and Vault only keys that the operator allows the tenant',
             examples: ['alias/hub/acme'],
           }),
         },
         {
           additionalProperties: false,
           description:
-            'Customer key that encrypts the content of the tenant. Required in Mode B, and only allowed there. A changed ' +
-            'key rewraps the content keys.',
+            'Customer key that encrypts the content of the tenant. Required in Mode B and only allowed there. A ' +
+            'change rewraps the content keys.',
         },
       ),
     ),
@@ -58,7 +58,10 @@ export const ProvisionAnswer = Type.Object(
           }),
           created_at: Type.String({ format: 'date-time', examples: ['2026-01-05T09:30:00.000000Z'] }),
           wrapped_at: Type.String({ format: 'date-time', examples: ['2026-01-05T09:30:00.000000Z'] }),
-          content_keys: Type.Integer({ description: 'Content keys that still open something', examples: [1] }),
+          content_keys: Type.Integer({
+            description: 'Number of content keys that still decrypt content',
+            examples: [1],
+          }),
         },
         { additionalProperties: false },
       ),

@@ -87,7 +87,7 @@ export function createVerificationPool(
 }
 
 function overloaded(): DomainError {
-  return new DomainError('hub-unavailable', 'Too many records are being verified just now. Try again shortly.', {
+  return new DomainError('hub-unavailable', 'Too many records are being verified at the moment. Try again shortly.', {
     retryAfterSeconds: 1,
   })
 }

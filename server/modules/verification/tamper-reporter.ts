@@ -121,7 +121,7 @@ export function createTamperReporter(deps: {
       }
       waiting.delete(name)
     }
-    if (leftOut > 0) log.error({ findings: leftOut }, 'too much tampering to report at once; reads will find it again')
+    if (leftOut > 0) log.error({ findings: leftOut }, 'too many tamper alerts at once; the next reads report them')
     leftOut = 0
     underWay = undefined
   }

@@ -18,7 +18,7 @@ export function addViewRoutes(app: FastifyInstance, views: SavedViews): void {
     app,
     'listViews',
     {
-      description: 'By name, upper and lower case alike.',
+      description: 'Sorted by name, case-insensitive.',
       querystring: ViewsQuery,
       response: { 200: ViewList },
       problems: ['invalid-cursor'],
@@ -33,9 +33,7 @@ export function addViewRoutes(app: FastifyInstance, views: SavedViews): void {
     app,
     'createView',
     {
-      description:
-        `One owner has at most ${ownViewsMax} views, and a tenant shares at most ${sharedViewsMax}. A view whose query ` +
-        'names a user goes once the last record of that user is erased.',
+      description: `An owner has at most ${ownViewsMax} views, and a tenant at most ${sharedViewsMax} shared ones. A view whose query names a user is deleted when the last record of the user is erased.`,
       body: NewViewBody,
       response: { 201: ViewSchema },
       responseHeaders: { 201: viewLocation },
@@ -53,8 +51,8 @@ export function addViewRoutes(app: FastifyInstance, views: SavedViews): void {
     'updateView',
     {
       description:
-        'What is left out stays. Only its owner changes a view, and an administrator one that is shared; one that is not ' +
-        'is unknown to everybody else.',
+        'Absent members stay unchanged. Only the owner can change a view, and an administrator if it is shared. ' +
+        "Other people's private views are 404.",
       params: ViewParams,
       body: ViewChangesBody,
       response: { 200: ViewSchema },
@@ -67,7 +65,7 @@ export function addViewRoutes(app: FastifyInstance, views: SavedViews): void {
     app,
     'removeView',
     {
-      description: 'For good, and for everybody where it was shared. Who may change a view may remove it.',
+      description: 'Removes it permanently, for everyone if it was shared. Requires the same permission as a change.',
       params: ViewParams,
       response: { 204: Type.Null() },
     },

@@ -27,15 +27,15 @@ const Query = Type.String({
   maxLength: viewQueryLengthMax,
   pattern: '^[!-~]*$',
   'x-must-be': 'visible ASCII characters, all others percent-encoded',
-  description: 'The state of the page: the query of its address, without the question mark; may be empty',
+  description: 'State of the page as the query of its address, without the question mark; can be empty',
   examples: ['range=30d&group_by=skill&skill_id=contract-review'],
 })
-const Shared = Type.Boolean({ description: 'Whether everybody of the tenant sees it', examples: [false] })
+const Shared = Type.Boolean({ description: 'Whether everyone in the tenant can see it', examples: [false] })
 
 export const ViewParams = Type.Object({ view_id: ViewId }, closed)
 
 export const ViewsQuery = Type.Object(
-  { ...PageQuery.properties, page: Type.Optional(Type.Enum(viewPages, { description: 'Views of this page alone' })) },
+  { ...PageQuery.properties, page: Type.Optional(Type.Enum(viewPages, { description: 'Only views of this page' })) },
   closed,
 )
 
@@ -60,8 +60,8 @@ export const ViewSchema = Type.Object(
       description: 'True for your own view. The owner of another view is not disclosed',
       examples: [true],
     }),
-    created_at: time('When it was saved first'),
-    updated_at: time('When it was changed last'),
+    created_at: time('Time of creation'),
+    updated_at: time('Time of the last change'),
   },
   closed,
 )

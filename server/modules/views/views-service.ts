@@ -88,15 +88,12 @@ async function changeable(tx: TenantTx, caller: Caller, viewId: string): Promise
   const row = await store.viewById(tx, viewId)
   if (row?.owner === caller.subject) return row
   if (!row?.shared) {
-    throw new DomainError(
-      'not-found',
-      'You have no view with this id, and nobody shares one. GET /api/v1/views lists them.',
-    )
+    throw new DomainError('not-found', 'You have no view with this id, own or shared. GET /api/v1/views lists them.')
   }
   if (scopeNames.every((scope) => caller.scopes.has(scope))) return row
   throw new DomainError(
     'insufficient-scope',
-    'A view that somebody else shares is changed by its owner or an administrator. Save one of your own instead.',
+    'Only its owner or an administrator can change a shared view. Save your own view instead.',
     { extensions: { required_scopes: scopeNames } },
   )
 }
@@ -105,18 +102,18 @@ async function requireFreeName(tx: TenantTx, row: store.ViewRow): Promise<void> 
   if ((await store.viewNamed(tx, row)) === undefined) return
   throw new DomainError(
     'concurrent-modification',
-    'The owner has a view of this name on this page already. Change that one, or choose another name.',
+    'The owner already has a view of this name on this page. Change that one, or choose another name.',
   )
 }
 
 async function requireRoomForOwn(tx: TenantTx, { subject }: Caller): Promise<void> {
   if ((await store.countOwn(tx, subject)) < ownViewsMax) return
-  const detail = `is of one view more than the ${ownViewsMax} that one owner may have; remove one first`
+  const detail = `exceeds the ${ownViewsMax} views of an owner; remove one first`
   throw validationFailed([{ pointer: '', detail }])
 }
 
 async function requireRoomForShared(tx: TenantTx): Promise<void> {
   if ((await store.countShared(tx)) < sharedViewsMax) return
-  const detail = `shares one view more than the ${sharedViewsMax} that a tenant may share; stop sharing one first`
+  const detail = `exceeds the ${sharedViewsMax} shared views of a tenant; stop sharing one first`
   throw validationFailed([{ pointer: '/shared', detail }])
 }

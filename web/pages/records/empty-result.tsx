@@ -53,7 +53,7 @@ export function EmptyResult({ search, onChange }: NothingFoundProps) {
       {active.length > 1 ? 'All of them have to match. Take one away: ' : 'Take it away, or choose another value. '}
       {search.skill_id && 'Only outputs, telemetry and skill definitions have a skill. '}
       {search.event_kind && 'Only governance events have an event kind. '}
-      {byCost && 'Sorting by cost finds only records that have one. '}
+      {byCost && 'Sorting by cost returns only records with a cost. '}
       {!search.include_purged && 'Purged records are left out unless you ask for them. '}
       {!seesAll && 'Your role sees telemetry events only.'}
     </EmptyState>

@@ -8,9 +8,9 @@ import {
 } from '../../../contract/webhook-events.ts'
 
 const meanings: Record<UserEventKind | InvocationEventKind, string> = {
-  'user.provisioned': 'Somebody was added to the roster, by the directory, by hand or by signing in',
-  'user.updated': 'Role, name, address or activity of somebody changed; the message names what',
-  'user.deactivated': 'Somebody was deactivated, or removed by the directory',
+  'user.provisioned': 'A person was added to the roster, by the directory, by hand or by signing in',
+  'user.updated': 'Role, name, address or status of a person changed; the message names what',
+  'user.deactivated': 'A person was deactivated, or removed by the directory',
   'user.archetype_changed': 'Archetypes were assigned, with those before and after',
   'skill.invocation_failed': 'An invocation came in that failed',
   'skill.latency_exceeded': 'An invocation took longer than the threshold below',

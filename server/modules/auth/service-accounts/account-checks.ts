@@ -87,7 +87,7 @@ function checkAddresses(addresses: readonly string[], errors: PointedError[]): s
     })
     return []
   })
-  const bounds = `must have 1 to ${allowedAddressesMax} entries; without a list the account may be used from anywhere`
+  const bounds = `must have 1 to ${allowedAddressesMax} entries; omit the list to allow any address`
   if (addresses.length === 0 || addresses.length > allowedAddressesMax) {
     errors.push({ pointer: '/allowed_addresses', detail: bounds })
   }

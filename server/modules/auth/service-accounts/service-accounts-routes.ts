@@ -19,7 +19,7 @@ export function addServiceAccountRoutes(app: FastifyInstance, accounts: ServiceA
     app,
     'createServiceAccount',
     {
-      description: 'Credentials for a program. The secret is shown this once.',
+      description: 'Creates credentials for a program. The secret is returned only once.',
       body: NewAccountBody,
       response: { 201: CredentialsAnswer },
       responseHeaders: { 201: { Location: Type.String({ description: 'Path of the account' }) } },
@@ -35,7 +35,7 @@ export function addServiceAccountRoutes(app: FastifyInstance, accounts: ServiceA
     app,
     'listServiceAccounts',
     {
-      description: 'Oldest first, with those that are disabled. Secrets are shown when they are made, and never again.',
+      description: 'Oldest first, including disabled ones. Secrets are returned only when they are created.',
       querystring: PageQuery,
       response: { 200: AccountList },
     },
@@ -49,7 +49,7 @@ export function addServiceAccountRoutes(app: FastifyInstance, accounts: ServiceA
     app,
     'getServiceAccount',
     {
-      description: 'With the times of its live secrets; a secret is never shown again.',
+      description: 'Returns the times of its active secrets, never their values.',
       params: AccountParams,
       response: { 200: AccountAnswer },
       problems: ['not-found'],
@@ -62,8 +62,8 @@ export function addServiceAccountRoutes(app: FastifyInstance, accounts: ServiceA
     'updateServiceAccount',
     {
       description:
-        'Changes the members that are sent. Fewer scopes, an earlier end and other addresses end the access tokens ' +
-        'that the account has, within 5 seconds.',
+        'Changes the members that are sent. Fewer scopes, an earlier expiry or other addresses end existing ' +
+        'access tokens within 5 seconds.',
       params: AccountParams,
       body: AccountChangesBody,
       response: { 200: AccountAnswer },
@@ -79,7 +79,8 @@ export function addServiceAccountRoutes(app: FastifyInstance, accounts: ServiceA
     app,
     'disableServiceAccount',
     {
-      description: 'For good: its access tokens end within 5 seconds. Repeating it gives the same answer.',
+      description:
+        'Cannot be undone. Access tokens end within 5 seconds. Repeating the request returns the same response.',
       params: AccountParams,
       response: { 200: AccountAnswer },
       problems: ['not-found'],

@@ -233,7 +233,7 @@ async function accountToChange(tx: TenantTx, clientId: string): Promise<LockedAc
 async function enabledAccount(tx: TenantTx, clientId: string): Promise<LockedAccount> {
   const row = await accountToChange(tx, clientId)
   if (row.disabled_at === null) return row
-  throw new DomainError('concurrent-modification', 'The service account is disabled for good. Create another one.')
+  throw new DomainError('concurrent-modification', 'The service account is permanently disabled. Create another one.')
 }
 
 function missing(): never {

@@ -149,5 +149,5 @@ function positionOf(payload: JsonValue): { created_at: string; session_id: strin
 
 /** Creates the error for a session that has ended or belongs to somebody else. Both get the same text. */
 function noSuchSession(): DomainError {
-  return new DomainError('not-found', 'You have no session of that id that goes on.')
+  return new DomainError('not-found', 'You have no active session with this id.')
 }

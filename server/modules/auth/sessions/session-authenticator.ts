@@ -60,7 +60,7 @@ export function createSessionAuthenticator(deps: AdmissionDeps): SessionAuthenti
     const tenant = await directory.find(claims.tenantSlug)
     if (!tenant) throw invalidTenant(claims.tenantSlug)
     if (!isServedAt(call.hostTenant, tenant)) {
-      throw new DomainError('authentication-failed', 'The bearer token is not one of a tenant that is served here.')
+      throw new DomainError('authentication-failed', 'The bearer token does not belong to a tenant of this address.')
     }
     if (claims.sessionId === undefined) return { kind: 'account', tenant, claims }
     const session = await ofName(call, { tenant, sessionId: claims.sessionId, userId: claims.subject })
@@ -115,7 +115,7 @@ export function createSessionAuthenticator(deps: AdmissionDeps): SessionAuthenti
       const [first, ...rest] = all.filter((live) => !isOtherTenant(call, live.tenant))
       if (first) return [await countSession(call, first), ...rest]
       if (all[0]) await countSession(call, all[0])
-      throw new SessionEndedError('The request shows no session that goes on.')
+      throw new SessionEndedError('The request has no active session.')
     },
   }
 }

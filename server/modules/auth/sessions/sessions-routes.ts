@@ -26,10 +26,10 @@ export function addSessionRoutes(app: FastifyInstance, sessions: SessionService)
     'issueUserToken',
     {
       description:
-        'With the cookie `service_session` and no body: the first tokens. With `refresh_token` and the cookie ' +
-        '`__Secure-service_refresh`, which the first answer sets: the next ones. Each refresh token is good once, and ' +
-        'for 20 seconds afterwards gives the same successor, for tabs that refresh side by side. Using it later ends ' +
-        'the session.',
+        'With the cookie `service_session` and no body, returns the first tokens. With `refresh_token` and the ' +
+        'cookie `__Secure-service_refresh`, which the first response sets, returns the next ones. Each refresh ' +
+        'token is valid once. For 20 seconds after its use it returns the same successor, for tabs that refresh ' +
+        'at the same time; a later use ends the session.',
       credentials: ['session', 'refresh'],
       headers,
       body: RefreshBody,
@@ -54,7 +54,7 @@ export function addSessionRoutes(app: FastifyInstance, sessions: SessionService)
     app,
     'logOut',
     {
-      description: 'By session cookie or access token. The cookies are cleared in every case.',
+      description: 'Authenticates by session cookie or access token. The cookies are cleared in every case.',
       credentials: byEither,
       headers,
       body: LogoutBody,
@@ -76,7 +76,7 @@ export function addSessionRoutes(app: FastifyInstance, sessions: SessionService)
     app,
     'getMe',
     {
-      description: 'By access token, of a person or of a service account, or by session cookie.',
+      description: 'Authenticates by access token of a person or service account, or by session cookie.',
       credentials: byEither,
       headers,
       response: { 200: MeAnswer },
@@ -88,7 +88,7 @@ export function addSessionRoutes(app: FastifyInstance, sessions: SessionService)
     app,
     'listSessions',
     {
-      description: 'Those that have neither ended nor expired, the newest first. A service account has none.',
+      description: 'Returns active sessions, newest first. A service account has none.',
       credentials: byEither,
       headers,
       querystring: PageQuery,
@@ -105,7 +105,7 @@ export function addSessionRoutes(app: FastifyInstance, sessions: SessionService)
     app,
     'endSession',
     {
-      description: 'Ends one of the sessions of the person who asks; its access tokens end within 5 seconds.',
+      description: "Ends one of the caller's sessions; its access tokens end within 5 seconds.",
       credentials: byEither,
       headers,
       params: SessionParams,
@@ -179,7 +179,7 @@ function refreshTokenOf(body: { grant_type?: 'refresh_token'; refresh_token?: st
     throw validationFailed([{ pointer: '/refresh_token', detail: 'is required when grant_type is' }])
   }
   if (refreshToken !== undefined && grantType === undefined) {
-    throw validationFailed([{ pointer: '/grant_type', detail: 'must be "refresh_token" when refresh_token is there' }])
+    throw validationFailed([{ pointer: '/grant_type', detail: 'must be "refresh_token" if refresh_token is present' }])
   }
   return refreshToken
 }

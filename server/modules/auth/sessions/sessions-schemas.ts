@@ -7,7 +7,7 @@ const closed = { additionalProperties: false } as const
 
 const SessionId = Type.String({
   pattern: '^ses_[A-Za-z0-9_-]{1,64}$',
-  'x-must-be': 'the id of a session, which begins with ses_',
+  'x-must-be': 'the id of a session, which starts with ses_',
   description: 'Id of the session',
   examples: ['ses_4Kq8ZrT2vYw0LxNp6BdHs9Aj'],
 })
@@ -18,7 +18,7 @@ const Method = Type.Enum(['oidc', 'magic_link', 'welcome_link', 'mock'], {
 const CreatedAt = Type.String({ format: 'date-time', examples: ['2026-10-05T08:00:00.250000Z'] })
 const ExpiresAt = Type.String({
   format: 'date-time',
-  description: '8 hours later, however often its tokens are renewed',
+  description: 'Eight hours after the sign-in, regardless of refreshes',
   examples: ['2026-10-05T16:00:00.000000Z'],
 })
 
@@ -32,7 +32,7 @@ export const RefreshBody = Type.Object(
       Type.String({
         minLength: 1,
         maxLength: 4096,
-        description: 'The one of the last answer; it comes with the cookie `__Secure-service_refresh`',
+        description: 'Refresh token of the last response; the cookie `__Secure-service_refresh` is also required',
         examples: ['eyJhbGciOiJIUzI1NiIsInR5cCI6InJlZnJlc2grand0In0…'],
       }),
     ),
@@ -52,7 +52,9 @@ export const LogoutBody = Type.Object(
 /** Makes the tenant header optional: no credential of these operations needs it. */
 export const OptionalTenantHeader = Type.Object({
   'x-service-tenant': Type.Optional(
-    Type.String({ description: 'May be left out: the credential belongs to one tenant. Another one is refused.' }),
+    Type.String({
+      description: 'Optional, because the credential belongs to one tenant. Any other tenant is refused.',
+    }),
   ),
 })
 
@@ -89,9 +91,9 @@ export const SessionList = Type.Object(
           method: Method,
           created_at: CreatedAt,
           expires_at: ExpiresAt,
-          address: Type.String({ description: 'From where the person signed in', examples: ['203.0.113.7'] }),
+          address: Type.String({ description: 'Client address at sign-in', examples: ['203.0.113.7'] }),
           user_agent: Type.Optional(Type.String({ examples: ['Mozilla/5.0 (X11; Linux x86_64) Firefox/147.0'] })),
-          current: Type.Boolean({ description: 'Whether it is the session of this call', examples: [true] }),
+          current: Type.Boolean({ description: 'Whether it is the session of this request', examples: [true] }),
         },
         closed,
       ),

@@ -170,7 +170,7 @@ export class TokenExchange {
 export function unknownRefreshToken(): DomainError {
   return new DomainError(
     'authentication-failed',
-    'The refresh token is not one of this session, has expired, or came without its cookie. ' +
-      'Call this without a body to go on with the session cookie.',
+    'The refresh token does not belong to this session, has expired, or was sent without its cookie. Repeat the ' +
+      'request without a body to use the session cookie.',
   )
 }

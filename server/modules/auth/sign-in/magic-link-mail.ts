@@ -16,10 +16,10 @@ a { color: #084a8f } p { margin: 0 0 16px; max-width: 36em } .address { word-bre
 export function magicLinkMail(to: string, tenant: Tenant, link: IssuedLink): Mail {
   const { slug, baseUrl } = tenant
   const subject = `Sign in to ${slug}`
-  const asked = `Somebody, probably you, asked for a link to sign in to ${slug} at ${baseUrl}.`
+  const asked = `A sign-in link was requested for ${slug} at ${baseUrl}.`
   const until = `The link works once, until ${readableTime(link.expiresAt)}. It opens a page with a button that signs you in.`
   const otherwise =
-    'If it was not you, ignore this message. Do not share the link: anyone who has it can sign in as you.'
+    'If you did not request it, ignore this message. Do not share the link: anyone who has it can sign in as you.'
   const body = html`<!doctype html>
 <html lang="en">
 <head>

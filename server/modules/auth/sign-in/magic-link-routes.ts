@@ -20,9 +20,9 @@ const pages = { welcome: welcomePage, sign_in: signInLinkPage }
 const accepted = (listed: boolean) => ({
   status: 'accepted' as const,
   detail:
-    'If somebody with this address may sign in to this tenant by mail, a link is on its way. ' +
-    `It is valid for ${magicLinkHours} hours. Links that were sent before stay valid.` +
-    (listed ? ' This Hub runs in development: the link is also on the console where it was started.' : ''),
+    'If a person with this address can sign in to this tenant by mail, a link is on its way. ' +
+    `It is valid for ${magicLinkHours} hours. Earlier links stay valid.` +
+    (listed ? ' This Hub runs in development, so the link is also on its console.' : ''),
 })
 
 export function addMagicLinkRoutes(

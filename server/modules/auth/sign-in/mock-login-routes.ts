@@ -16,9 +16,9 @@ export function addMockLoginRoutes(app: FastifyInstance, signIn: (login: MockLog
     'mockLogIn',
     {
       description:
-        'Signs in as the person with that address, without any proof. People of the roster keep their role, anybody ' +
-        'else becomes a member. Without `tenant` or the tenant header, the tenant of the host is meant, else the only one there is, else ' +
-        'in development `demo`. There is no such endpoint in production.',
+        'Signs in as the person with this address, without authentication. People of the roster keep their role; ' +
+        'any other address becomes a member. Without `tenant` and tenant header, the tenant of the host is used, ' +
+        'else the only tenant, else (in development) `demo`. The endpoint does not exist in production.',
       body: MockLoginBody,
       response: { 200: UserTokenAnswer },
       problems: ['invalid-tenant', 'authentication-failed'],

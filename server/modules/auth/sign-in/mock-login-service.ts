@@ -50,9 +50,7 @@ export function createMockLogin(deps: {
     const wanted = slugs.length === 1 ? slugs[0] : hasDemo ? demoTenant : undefined
     const tenant = wanted === undefined ? undefined : await directory.find(wanted)
     if (tenant && isServedAt(undefined, tenant)) return tenant
-    throw validationFailed([
-      { pointer: '/tenant', detail: 'is required: the Hub cannot tell which of its tenants is meant' },
-    ])
+    throw validationFailed([{ pointer: '/tenant', detail: 'is required, because the Hub has several tenants' }])
   }
 
   return async (login) => {

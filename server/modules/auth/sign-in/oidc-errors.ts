@@ -2,14 +2,15 @@ import { DomainError, validationFailed } from '../../../../contract/domain-error
 import { isEmail } from '../../../../contract/email-address.ts'
 import type { IdentityProvider, ProviderClaims } from '../../identity/identity-types.ts'
 
-const again = 'Begin the sign-in again.'
+const again = 'Start the sign-in again.'
 
 /** Returns the address if it may sign in; throws otherwise. */
 export function usableEmail({ email, emailVerified }: ProviderClaims, provider: IdentityProvider): string {
   if (email === undefined || !isEmail(email)) {
     throw refused(
       'email_missing',
-      'The identity provider does not tell the Hub an e-mail address of yours. Have an administrator release the claim `email` to the Hub.',
+      'The identity provider does not send your e-mail address to the Hub. Ask an administrator to release the ' +
+        'claim `email` to the Hub.',
     )
   }
   if (emailVerified === false) {
@@ -21,7 +22,8 @@ export function usableEmail({ email, emailVerified }: ProviderClaims, provider: 
   if (!provider.allowsEmail(email)) {
     throw refused(
       'email_domain',
-      'The domain of your e-mail address is not one that this tenant lets sign in. Sign in with an address of the organisation, or have an administrator add the domain.',
+      'The domain of your e-mail address is not allowed in this tenant. Sign in with an address of the ' +
+        'organisation, or ask an administrator to add the domain.',
     )
   }
   return email
@@ -38,7 +40,7 @@ function refused(reason: string, detail: string): DomainError {
 export function notOfThisLogin(detail: string): DomainError {
   return validationFailed(
     [{ pointer: '/query/state', detail }],
-    `This is not the answer to a login of this browser: the state ${detail}. ${again}`,
+    `This is not the response to a login of this browser: the state ${detail}. ${again}`,
   )
 }
 
@@ -46,7 +48,7 @@ export function notOfThisLogin(detail: string): DomainError {
 export function noSuchLogin(slug: string): DomainError {
   return new DomainError(
     'invalid-tenant',
-    'There is no tenant of this name that signs in by an identity provider. Check the name, or sign in by a link.',
+    'No tenant of this name uses single sign-on. Check the name, or sign in by a link.',
     { extensions: { tenant_slug: slug } },
   )
 }

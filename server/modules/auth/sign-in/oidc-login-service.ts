@@ -81,20 +81,20 @@ export function createOidcLogin(deps: {
     const login = sealed === undefined ? undefined : transactions.open(sealed)
     const tenant = login && (await directory.find(login.tenant))
     if (!login || !tenant || !isServedAt(hostTenant, tenant)) {
-      throw notOfThisLogin('must belong to a login that was begun in this browser less than ten minutes ago')
+      throw notOfThisLogin('must belong to a login that started in this browser less than ten minutes ago')
     }
     if (!constantTimeEqual(callback.searchParams.get('state') ?? '', login.state)) {
-      throw notOfThisLogin('must be the state of the login that was begun last in this browser')
+      throw notOfThisLogin('must be the state of the latest login in this browser')
     }
     const isFirst = await database.withTenant(tenant.slug, (tx) => consumeLogin(tx, stateHash(login.state)))
-    if (!isFirst) throw notOfThisLogin('was used before: a login ends once')
+    if (!isFirst) throw notOfThisLogin('was already used')
     return { login, tenant }
   }
 
   async function prove(login: LoginTransaction, tenant: Tenant, callback: URL): Promise<ProviderClaims> {
     const provider = await providers.of(tenant)
     if (provider?.connectionId !== login.connectionId) {
-      throw notOfThisLogin('belongs to an identity provider that was replaced meanwhile')
+      throw notOfThisLogin('belongs to an identity provider that has been replaced')
     }
     const claims = await provider.finish(callback, login, `${tenant.baseUrl}${callbackPath}`)
     return { ...claims, email: usableEmail(claims, provider) }
@@ -117,7 +117,7 @@ export function createOidcLogin(deps: {
   return {
     async begin({ tenant: slug = '', returnTo }, { hostTenant, hostname }) {
       const wanted = slug || hostTenant
-      if (!wanted) throw validationFailed([{ pointer: '/query/tenant', detail: 'is required: it names the tenant' }])
+      if (!wanted) throw validationFailed([{ pointer: '/query/tenant', detail: 'is required: the slug of the tenant' }])
       const found = await directory.read(wanted)
       const tenant = found && isServedAt(hostTenant, found) ? found : undefined
       const provider = await providers.of(tenant ?? placeholderTenant)

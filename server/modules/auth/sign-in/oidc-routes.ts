@@ -15,8 +15,8 @@ export function addOidcRoutes(app: FastifyInstance, login: OidcLogin): void {
     'startLogin',
     {
       description:
-        'A browser navigates here. It is sent to the identity provider of the tenant (OpenID Connect, authorization ' +
-        'code with PKCE) with the state of the login in a cookie that is valid once, for ten minutes.',
+        'Redirects the browser to the identity provider of the tenant (OpenID Connect, authorization code with ' +
+        'PKCE). A cookie holds the state of the login; it is valid once, for ten minutes.',
       querystring: LoginQuery,
       response: { 200: AskFirstPage, 302: Type.Null() },
       responseHeaders: { 302: redirectHeaders },
@@ -46,8 +46,8 @@ export function addOidcRoutes(app: FastifyInstance, login: OidcLogin): void {
     'completeLogin',
     {
       description:
-        'The identity provider sends the browser back here. Opens the session, whose cookie lasts for its eight hours, ' +
-        'and sends the browser to where the login was to lead.',
+        'The identity provider redirects the browser here. Creates the session, whose cookie is valid for eight ' +
+        'hours, and redirects to the requested page.',
       querystring: CallbackQuery,
       response: { 303: Type.Null() },
       responseHeaders: { 303: redirectHeaders },

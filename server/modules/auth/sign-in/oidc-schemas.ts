@@ -5,7 +5,7 @@ export const LoginQuery = Type.Object(
     tenant: Type.Optional(
       Type.String({
         maxLength: 200,
-        description: 'Slug of the tenant. At the own address of a tenant it may be left out.',
+        description: "Slug of the tenant. Optional at the tenant's own address.",
         examples: ['acme'],
       }),
     ),
@@ -30,7 +30,7 @@ export const CallbackQuery = Type.Object(
     error: Type.Optional(
       Type.String({
         maxLength: 1024,
-        description: 'Why the provider did not let the person in',
+        description: 'Error code of the provider (OAuth 2.0)',
         examples: ['access_denied'],
       }),
     ),
@@ -41,8 +41,8 @@ export const CallbackQuery = Type.Object(
 export const AskFirstPage = Type.String({
   contentMediaType: 'text/html',
   description:
-    'For a browser that another site has sent here (`Sec-Fetch-Site: cross-site`): a page whose link goes on, so that ' +
-    'the person decides. No login has begun.',
+    'For a request from another site (`Sec-Fetch-Site: cross-site`): a page with a link to continue, so that the ' +
+    'person decides. No login has started.',
   examples: ['<!doctype html>…'],
 })
 

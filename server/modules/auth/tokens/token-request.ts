@@ -40,7 +40,7 @@ export function readTokenRequest(
   }
   const credentials = readCredentials(headers.authorization, field('client_id'), field('client_secret'))
   if (grantType !== 'client_credentials') {
-    throw oauthError('unsupported_grant_type', 'The only grant_type here is client_credentials.', {
+    throw oauthError('unsupported_grant_type', 'The only supported grant_type is client_credentials.', {
       pointer: '/grant_type',
     })
   }
@@ -62,7 +62,7 @@ function readCredentials(
       )
     }
     if (clientId !== undefined && clientId !== basic.clientId) {
-      throw oauthError('invalid_request', 'client_id is not the one of the Authorization header.', {
+      throw oauthError('invalid_request', 'client_id differs from the Authorization header.', {
         pointer: '/client_id',
       })
     }
@@ -132,7 +132,7 @@ export function invalidClient(detail = 'The client id or the client secret is wr
 
 /** Creates the error for an X-Service-Tenant header that names another tenant than the account's own. */
 export function wrongTenant(slug: string): DomainError {
-  return oauthError('unauthorized_client', 'The tenant does not exist, or this account is not one of its own.', {
+  return oauthError('unauthorized_client', 'The tenant does not exist, or the account belongs to another tenant.', {
     slug: 'invalid-tenant',
     pointer: '/headers/x-service-tenant',
     extensions: { tenant_slug: slug },
@@ -143,7 +143,7 @@ export function wrongTenant(slug: string): DomainError {
 export function addressNotAllowed(): DomainError {
   return oauthError(
     'unauthorized_client',
-    'The secret is right, but this account may not be used from this address. Its list is in allowed_addresses.',
+    'This account cannot be used from this address. See its allowed_addresses.',
     { slug: 'address-not-allowed' },
   )
 }

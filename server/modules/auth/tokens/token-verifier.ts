@@ -136,7 +136,7 @@ function revoked({ session }: VerifiedToken): DomainError {
 }
 
 function wrongAddress(address: string): DomainError {
-  const detail = `The bearer token may not be used from ${address}. Its service account is bound to other networks.`
+  const detail = `The bearer token cannot be used from ${address}. Its service account is restricted to other networks.`
   return new DomainError('authentication-failed', detail)
 }
 

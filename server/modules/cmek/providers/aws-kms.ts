@@ -22,10 +22,10 @@ const refusals: Record<string, string> = {
   NotFoundException: 'AWS KMS has no such key.',
   DisabledException: 'The key is disabled in AWS KMS.',
   KMSInvalidStateException: 'The key cannot be used in its state in AWS KMS; it may be about to be deleted.',
-  AccessDeniedException: 'AWS KMS does not let this Hub use the key.',
+  AccessDeniedException: 'AWS KMS does not allow this Hub to use the key.',
   InvalidKeyUsageException: 'The key in AWS KMS is not one for symmetric encryption.',
-  InvalidArnException: 'AWS KMS does not know the name of the key.',
-  ValidationException: 'AWS KMS does not take the name of the key.',
+  InvalidArnException: 'AWS KMS does not know the key.',
+  ValidationException: 'AWS KMS does not accept the name of the key.',
   InvalidCiphertextException: 'AWS KMS does not unwrap the content key with this key and tenant.',
   IncorrectKeyException: 'The content key was wrapped with another key of AWS KMS.',
   UnrecognizedClientException: 'AWS KMS does not know the credentials of this Hub.',
@@ -96,11 +96,11 @@ async function asked<Answer>(call: () => Promise<Answer>): Promise<Answer> {
     const refusal = refusals[(cause as Error).name]
     const isUnknown = (cause as Error).name === 'NotFoundException'
     if (refusal !== undefined) throw new KeyProviderError(refusal, { isAway: false, isUnknown, cause })
-    throw new KeyProviderError('AWS KMS cannot be reached just now.', { isAway: true, cause })
+    throw new KeyProviderError('AWS KMS cannot be reached at the moment.', { isAway: true, cause })
   }
 }
 
 function bytesOf(bytes: Uint8Array | undefined): Buffer {
-  if (bytes === undefined) throw new KeyProviderError('AWS KMS gave no answer.', { isAway: true })
+  if (bytes === undefined) throw new KeyProviderError('AWS KMS sent no response.', { isAway: true })
   return Buffer.from(bytes)
 }

@@ -26,7 +26,7 @@ export function openKeyProviders(
 export function providerNamed(providers: KeyProviders, name: string): KeyProvider {
   const provider = Object.hasOwn(providers, name) ? providers[name as KeyProviderName] : undefined
   if (provider) return provider
-  throw new DomainError('hub-unavailable', `The keys of this tenant are with ${name}, which is not set up here.`, {
+  throw new DomainError('hub-unavailable', `The keys of this tenant are at ${name}, which is not configured here.`, {
     retryAfterSeconds: 60,
   })
 }

@@ -50,12 +50,12 @@ export function openLocalKeyring(directory: string, masterKey: Buffer): KeyProvi
     async unwrap(keyRef, wrapped, { tenant, keyId }) {
       const customerKey = await readKey(tenant, keyRef)
       if (customerKey === undefined) {
-        throw new KeyProviderError('The local keyring has no such key (any more).', { isAway: false })
+        throw new KeyProviderError('The local keyring has no such key.', { isAway: false })
       }
       try {
         return decryptSecret(customerKey, wrapped, contextText({ tenant, keyId }))
       } catch (cause) {
-        throw new KeyProviderError('The content key does not open with the key of the local keyring.', {
+        throw new KeyProviderError('The key of the local keyring does not decrypt the content key.', {
           isAway: false,
           cause,
         })

@@ -33,11 +33,11 @@ export function openVaultTransit(settings: NonNullable<Config['vault']>): KeyPro
       })
       text = await response.text()
     } catch (cause) {
-      throw new KeyProviderError('Vault cannot be reached just now.', { isAway: true, cause })
+      throw new KeyProviderError('Vault cannot be reached at the moment.', { isAway: true, cause })
     }
     if (!response.ok) throw problemOf(response.status)
     const value = text.length > answerBytesMax ? undefined : fieldOf(text, field)
-    if (value === undefined) throw new KeyProviderError('Vault gave no answer that can be read.', { isAway: true })
+    if (value === undefined) throw new KeyProviderError('Vault sent no readable response.', { isAway: true })
     return value
   }
 
@@ -67,13 +67,13 @@ function associatedData({ tenant, keyId }: KeyContext): string {
  * Translates a status of Vault's HTTP API. 412, 429, 472, 473 and 5xx are transient, for example while Vault is sealed.
  */
 function problemOf(status: number): KeyProviderError {
-  if (status === 403) return new KeyProviderError('Vault does not let this Hub use the key.', { isAway: false })
+  if (status === 403) return new KeyProviderError('Vault does not allow this Hub to use the key.', { isAway: false })
   if (status === 404)
     return new KeyProviderError('Vault has no such secrets engine.', { isAway: false, isUnknown: true })
   if (status === 400) {
     return new KeyProviderError('Vault does not encrypt or decrypt with this key.', { isAway: false, isUnknown: true })
   }
-  return new KeyProviderError(`Vault cannot do it just now (status ${status}).`, { isAway: true })
+  return new KeyProviderError(`Vault is unavailable at the moment (status ${status}).`, { isAway: true })
 }
 
 function fieldOf(text: string, field: string): string | undefined {

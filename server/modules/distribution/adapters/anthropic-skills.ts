@@ -101,7 +101,9 @@ function wantedSkills({ manifest, tenant, connectorId }: Delivery): Wanted[] {
     const folder = skillFolderOf(skill)
     const other = skillIdOf.get(folder.name)
     if (other !== undefined) {
-      throw new PublishFailure(`would get two skills of the name ${folder.name}: ${other} and ${skillId}. Rename one`)
+      throw new PublishFailure(
+        `would receive two skills with the name ${folder.name}: ${other} and ${skillId}. Rename one`,
+      )
     }
     skillIdOf.set(folder.name, skillId)
     const content = hash('sha256', JSON.stringify(folder))

@@ -32,7 +32,7 @@ export function createHttpPush(outbound: Pick<Outbound, 'fetch' | 'resolvedProbl
         async () => {
           const beganMs = performance.now()
           const { status } = await send(delivery).catch(failStep)
-          return `The receiver took the manifest: ${status}, after ${Math.round(performance.now() - beganMs)} ms.`
+          return `The receiver accepted the manifest: ${status}, after ${Math.round(performance.now() - beganMs)} ms.`
         },
       ],
     ],
@@ -58,7 +58,7 @@ export type SecondsSinceFetch = (tenant: string, connectorId: string) => Promise
 
 /** Handles connectors that fetch the manifest: sends nothing. */
 export function createPull(secondsSinceFetch: SecondsSinceFetch): PlatformAdapter {
-  const how = 'It is to GET its manifest_url at least every 30 seconds as a service account, with If-None-Match.'
+  const how = 'It must GET its manifest_url at least every 30 seconds as a service account, with If-None-Match.'
   return {
     timeoutMs: 1000,
     credentials: [],

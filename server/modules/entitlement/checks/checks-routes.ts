@@ -4,8 +4,8 @@ import { CheckQuery, ChecksBody, ChecksSchema, EntitlementSchema } from './check
 import type { EntitlementChecks } from './checks-service.ts'
 
 const rule =
-  'A user may use a skill that is granted to one of their archetypes, once it is published and until it is retired. ' +
-  'A deprecated one is still allowed, and says so.'
+  'A user may use a skill that is granted to one of their archetypes, from its publication until its retirement. ' +
+  'A deprecated skill is allowed with a warning.'
 
 export function addCheckRoutes(app: FastifyInstance, checks: EntitlementChecks): void {
   addRoute(

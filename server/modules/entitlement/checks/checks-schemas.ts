@@ -41,19 +41,17 @@ export const EntitlementSchema = Type.Object(
     skill_id: Type.String({ examples: ['summarise-ticket'] }),
     allowed: Type.Boolean({ description: 'Whether the user may use the skill' }),
     reason: Type.Optional(
-      Type.Enum(refusalReasons, { description: 'Why not; absent when allowed', examples: ['not_granted'] }),
+      Type.Enum(refusalReasons, { description: 'Reason for the denial; absent if allowed', examples: ['not_granted'] }),
     ),
-    deprecated: Type.Optional(
-      Type.Literal(true, { description: 'The skill may be used but is deprecated: choose another' }),
-    ),
+    deprecated: Type.Optional(Type.Literal(true, { description: 'The skill is allowed but deprecated' })),
     archetype_ids: Type.Array(Type.String({ examples: ['support-agent'] }), {
-      description: 'Those of the archetypes of the user that the skill is granted to',
+      description: 'Archetypes of the user to which the skill is granted',
     }),
   },
   { additionalProperties: false },
 )
 
 export const ChecksSchema = Type.Object(
-  { results: Type.Array(EntitlementSchema, { description: 'In the order of the questions' }) },
+  { results: Type.Array(EntitlementSchema, { description: 'In the order of the request' }) },
   { additionalProperties: false },
 )

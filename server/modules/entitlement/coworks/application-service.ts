@@ -88,7 +88,7 @@ function requireNames(skills: readonly CoworkSkill[], { register }: ApplicationP
       ? [
           {
             pointer: `/skills/${index}/name`,
-            detail: 'was lost with the destroyed key of the tenant: store the pack again',
+            detail: 'was lost when the key of the tenant was destroyed: store the pack again',
           },
         ]
       : [],
@@ -178,7 +178,7 @@ function requireFewGrants(count: number): void {
   throw validationFailed([
     {
       pointer: '/archetype_ids',
-      detail: `times the skills of the pack make ${count} grants; at most ${coworkGrantsMax} come of one pack`,
+      detail: `times the skills of the pack make ${count} grants; a pack can make at most ${coworkGrantsMax}`,
     },
   ])
 }
@@ -186,7 +186,7 @@ function requireFewGrants(count: number): void {
 function retiredSkills(errors: PointedError[]): DomainError {
   return new DomainError(
     'skill-not-registered',
-    'The pack has skills that are retired, and that is final. Store the pack without them, then apply it.',
+    'The pack contains retired skills, which cannot be published again. Store the pack without them, then apply it.',
     { errors },
   )
 }

@@ -21,7 +21,7 @@ export function addCoworkRoutes(app: FastifyInstance, coworks: Coworks): void {
     app,
     'listCoworks',
     {
-      description: 'In the order of their ids. A page may be shorter than `limit` where packs are large.',
+      description: 'Sorted by id. A page can be shorter than `limit` if packs are large.',
       querystring: PageQuery,
       response: { 200: CoworkList },
     },
@@ -47,8 +47,8 @@ export function addCoworkRoutes(app: FastifyInstance, coworks: Coworks): void {
     'replaceCowork',
     {
       description:
-        'A pack comes into effect when it is applied. What is registered already stays as its record has it: a ' +
-        'changed skill needs a new version.',
+        'A pack takes effect when it is applied. Registered versions do not change: a changed skill needs a new ' +
+        'version.',
       params: NewCoworkParams,
       body: CoworkBodySchema,
       screenBody: ({ tenant }, body) => {
@@ -65,9 +65,9 @@ export function addCoworkRoutes(app: FastifyInstance, coworks: Coworks): void {
     'applyCowork',
     {
       description:
-        'Registers the versions of the pack that are missing as skill_definition records, publishes its skills, ' +
-        'grants them to the archetypes, and takes the grants that the pack gave before and no longer gives, unless ' +
-        'another applied pack gives them. Repeating it changes nothing.',
+        'Registers missing versions as skill_definition records, publishes the skills, grants them to the ' +
+        'archetypes, and revokes grants that the pack made before and no longer contains, unless another applied ' +
+        'pack contains them. Repeating it changes nothing.',
       params: CoworkParams,
       body: ApplicationBody,
       bodyOptional: true,
@@ -81,7 +81,7 @@ export function addCoworkRoutes(app: FastifyInstance, coworks: Coworks): void {
     app,
     'getCoworkApplication',
     {
-      description: 'The last application that changed something; none before the first.',
+      description: 'Returns the last application with changes; 404 before the first.',
       params: CoworkParams,
       response: { 200: ApplicationSchema },
     },
@@ -107,8 +107,8 @@ function refusePackContent(body: JsonValue | undefined): void {
   if (errors.length === 0) return
   throw new DomainError(
     'content-not-allowed',
-    'A pack of a tenant in Mode C has skill_id, skill_version, name and owner of its skills; their descriptions and ' +
-      'manifests stay in its own cloud.',
+    'A pack of a tenant in Mode C has skill_id, skill_version, name and owner of its skills; their descriptions ' +
+      'and manifests stay in its own cloud.',
     { errors },
   )
 }

@@ -19,7 +19,7 @@ const skillMembers = {
     examples: ['1.4.0'],
   }),
 }
-const skillName = 'Name that people read'
+const skillName = 'Display name'
 // The members of a skill_definition record, since such records are made from these skills.
 const optionalMembers = {
   description: Type.Optional(text(4000, 'Description of the skill; not in Mode C', 'Sums up obligations and dates.')),
@@ -88,9 +88,9 @@ export const CoworkSchema = Type.Object(
       ),
     ),
     archetype_ids: Type.Array(identifier('account-manager')),
-    created_at: moment('When the pack was stored first'),
-    updated_at: moment('When it was changed last'),
-    applied_at: Type.Optional(moment('When an application changed something last; absent until the first')),
+    created_at: moment('Time of creation'),
+    updated_at: moment('Time of the last change'),
+    applied_at: Type.Optional(moment('Time of the last application with changes; absent before the first')),
   },
   { additionalProperties: false },
 )
@@ -103,9 +103,7 @@ export const CoworkList = Type.Object(
 export const ApplicationBody = Type.Object(
   {
     archetype_ids: Type.Optional(archetypeIds),
-    dry_run: Type.Optional(
-      Type.Boolean({ description: 'Answers what would be done, and does nothing', default: false }),
-    ),
+    dry_run: Type.Optional(Type.Boolean({ description: 'Returns the changes without making them', default: false })),
   },
   { additionalProperties: false },
 )
@@ -119,18 +117,20 @@ export const ApplicationSchema = Type.Object(
   {
     cowork_id: identifier('contracts'),
     dry_run: Type.Boolean(),
-    archetype_ids: Type.Array(identifier('account-manager'), { description: 'To which the pack gives its skills' }),
+    archetype_ids: Type.Array(identifier('account-manager'), {
+      description: 'Archetypes that receive the skills of the pack',
+    }),
     skill_ids: Type.Array(identifier('summarise-contract'), { description: 'Id of the pack' }),
     registered: Type.Array(Type.Object(skillMembers, { additionalProperties: false }), {
       description: 'Versions that were written as skill_definition records',
     }),
     published: Type.Array(identifier('summarise-contract'), {
-      description: 'Skills that were not published, or have a version that was not',
+      description: 'Newly published skills, or skills with a newly published version',
     }),
-    granted: Type.Array(GrantPairSchema, { description: 'Grants that were not there' }),
-    revoked: Type.Array(GrantPairSchema, { description: 'Grants that the pack gave, and no longer gives' }),
-    unchanged: Type.Boolean({ description: 'All of it was so already' }),
-    applied_at: Type.Optional(moment('When an application changed something last; absent until the first')),
+    granted: Type.Array(GrantPairSchema, { description: 'New grants' }),
+    revoked: Type.Array(GrantPairSchema, { description: 'Revoked grants of the pack' }),
+    unchanged: Type.Boolean({ description: 'Nothing changed' }),
+    applied_at: Type.Optional(moment('Time of the last application with changes; absent before the first')),
   },
   { additionalProperties: false },
 )

@@ -150,7 +150,7 @@ async function checkBody(tx: TenantTx, bundle: ArchetypeBundle, { skills, archet
   for (const [index, { skill_id }] of skills.entries()) {
     const first = firstAt.get(skill_id)
     if (first === undefined) firstAt.set(skill_id, index)
-    else errors.push({ pointer: `/skills/${index}/skill_id`, detail: `is the same as /skills/${first}/skill_id` })
+    else errors.push({ pointer: `/skills/${index}/skill_id`, detail: `repeats /skills/${first}/skill_id` })
   }
   refuse([...errors, ...(await archetypeErrors(tx, bundle, archetype_ids))])
 }

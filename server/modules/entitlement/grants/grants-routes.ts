@@ -15,7 +15,7 @@ export function addGrantRoutes(app: FastifyInstance, grants: Grants): void {
     app,
     'listGrants',
     {
-      description: 'In the order of archetype, then skill.',
+      description: 'Sorted by archetype, then skill.',
       querystring: GrantsQuery,
       response: { 200: GrantList },
     },
@@ -29,7 +29,7 @@ export function addGrantRoutes(app: FastifyInstance, grants: Grants): void {
     app,
     'getArchetypeGrants',
     {
-      description: 'The skills that people with this archetype may use, each with the pack that gave it, if one did.',
+      description: 'Returns the skills that people with this archetype can use, with the pack that granted each.',
       params: ArchetypeParams,
       response: { 200: ArchetypeGrantsSchema },
     },
@@ -41,8 +41,8 @@ export function addGrantRoutes(app: FastifyInstance, grants: Grants): void {
     'replaceArchetypeGrants',
     {
       description:
-        'Grants the archetype these skills and no others. A grant that a pack gave stays of that pack; one that is ' +
-        'taken here comes back when its pack is applied again. Repeating it changes nothing.',
+        'Grants the archetype exactly these skills. A grant of a pack stays with the pack; a grant that is ' +
+        'revoked here returns when its pack is applied again. Repeating it changes nothing.',
       params: ArchetypeParams,
       body: ArchetypeGrantsBody,
       response: { 200: ArchetypeGrantsSchema },

@@ -19,7 +19,7 @@ const grantMembers = {
   skill_id: skillId,
   granted_at: Type.String({ format: 'date-time', examples: ['2026-01-05T09:30:00.000000Z'] }),
   cowork_id: Type.Optional(
-    Type.String({ description: 'The pack that gave it; absent where it was granted by itself', examples: ['support'] }),
+    Type.String({ description: 'Pack that made the grant; absent for a direct grant', examples: ['support'] }),
   ),
 }
 
@@ -45,7 +45,7 @@ export const ArchetypeGrantsBody = Type.Object(
   {
     skill_ids: Type.Array(skillId, {
       maxItems: archetypeSkillsMax,
-      description: 'All that the archetype is to have, each once; none takes all it has',
+      description: 'All skills of the archetype, each once; an empty list revokes all',
     }),
   },
   { additionalProperties: false },
@@ -55,7 +55,7 @@ export const ArchetypeGrantsSchema = Type.Object(
   {
     archetype_id: archetypeId,
     grants: Type.Array(Type.Object(grantMembers, { additionalProperties: false }), {
-      description: 'In the order of the skills',
+      description: 'Sorted by skill',
     }),
   },
   { additionalProperties: false },

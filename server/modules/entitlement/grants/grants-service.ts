@@ -57,7 +57,7 @@ export function createGrants(deps: {
     const id = idPattern.test(archetypeId) ? archetypeId : 'of that id'
     throw new DomainError(
       'not-found',
-      `No archetype ${id} is in the bundle. PUT /api/v1/roster/archetypes says which there are.`,
+      `The archetype ${id} is not in the bundle. GET /api/v1/roster/archetypes lists them.`,
     )
   }
 
@@ -140,7 +140,7 @@ async function requireSkills(tx: TenantTx, skillIds: readonly string[], had: Rea
   for (const [index, id] of skillIds.entries()) {
     const first = firstAt.get(id)
     if (first === undefined) firstAt.set(id, index)
-    else repeated.push({ pointer: `/skill_ids/${index}`, detail: `is the same as /skill_ids/${first}` })
+    else repeated.push({ pointer: `/skill_ids/${index}`, detail: `repeats /skill_ids/${first}` })
   }
   if (repeated.length > 0) throw validationFailed(repeated)
 

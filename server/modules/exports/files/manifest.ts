@@ -47,7 +47,7 @@ export async function writeManifest(
   const opening = JSON.stringify({ ...head, statement }, undefined, 2)
   if (sealsKey === undefined) return storage.write(key, Buffer.from(`${opening}\n`))
   const seals = await storage.read(sealsKey)
-  if (seals === undefined) throw new Error(`${sealsKey} is not in the storage any more`)
+  if (seals === undefined) throw new Error(`${sealsKey} is no longer in the storage`)
   await storage.write(key, Readable.from(withSeals(opening, seals), { objectMode: false }))
 }
 

@@ -14,11 +14,11 @@ export function addScimRoutes(app: FastifyInstance, scim: ScimService, trial: Sc
     'configureScim',
     {
       description:
-        'Connects the directory of the company. With `push` the directory sends changes to `scim_base_url` with the ' +
-        'bearer token, which is returned only when it is new: at first, and after a change from `pull`. With `pull` the ' +
-        'Hub reads the directory at `base_url`, at `roster/scim:sync` and every 30 minutes. A changed map assigns ' +
-        'archetypes again; an archetype that the tenant does not have yet takes effect when ' +
-        '`PUT /api/v1/roster/archetypes` adds it. The first configuration returns, in `inbound`, a secret for messages ' +
+        'Connects the directory of the company. With `push` the directory sends changes to `scim_base_url` with ' +
+        'the bearer token, which is returned only when it is new: at first, and after a change from `pull`. With ' +
+        '`pull` the Hub reads the directory at `base_url`, at `roster/scim:sync` and every 30 minutes. A changed ' +
+        'map assigns archetypes again; an archetype that the tenant does not have yet takes effect when `PUT ' +
+        '/api/v1/roster/archetypes` adds it. The first configuration returns, in `inbound`, a secret for messages ' +
         'of the identity provider.',
       body: ScimConfigurationBody,
       checkBody: (body: ValidParts<ScimSettings>) => scim.problemsIn(body),
@@ -44,8 +44,8 @@ export function addScimRoutes(app: FastifyInstance, scim: ScimService, trial: Sc
     'removeScim',
     {
       description:
-        'Disconnects the directory and cancels a running sync. People, groups and archetypes stay. Returns the same ' +
-        'response if nothing is configured.',
+        'Disconnects the directory and cancels a running sync. People, groups and archetypes stay. Returns the ' +
+        'same response if nothing is configured.',
       response: { 204: Type.Null() },
     },
     async (request, reply) => {
@@ -87,8 +87,8 @@ export function addScimRoutes(app: FastifyInstance, scim: ScimService, trial: Sc
     'testScim',
     {
       description:
-        'Tries the configuration that is kept, and changes nothing. With `pull` it asks the directory; with `push` it ' +
-        'says whether the directory has called, and what to enter there.',
+        'Tests the stored configuration and changes nothing. With `pull` it queries the directory; with `push` it ' +
+        'reports whether the directory has called, and the values to enter there.',
       body: emptyBody,
       bodyOptional: true,
       response: { 200: ConnectionTestResult },

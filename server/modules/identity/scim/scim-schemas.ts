@@ -16,7 +16,8 @@ const BaseUrl = Type.String({
   minLength: 1,
   maxLength: 2048,
   description:
-    'Of pull: the address of the SCIM 2.0 service of the directory, to which `/Users` is added. Absent: as it was',
+    'Only with `pull`: base address of the SCIM 2.0 service of the directory, to which `/Users` is added. ' +
+    'Unchanged if absent',
   examples: ['https://directory.acme.example/scim/v2'],
 })
 const Mapping = object({
@@ -90,8 +91,8 @@ export const ScimState = object({
   unknown_archetypes: Type.Optional(
     Type.Array(Type.String({ examples: ['analyst'] }), {
       description:
-        'Archetypes of the map that the tenant does not have. Nobody is assigned to them until ' +
-        '`PUT /api/v1/roster/archetypes` adds them. Absent if there are none.',
+        'Archetypes of the map that the tenant does not have. Nobody is assigned to them until `PUT ' +
+        '/api/v1/roster/archetypes` adds them. Absent if there are none.',
     }),
   ),
   inbound: InboundConnectionSchema(exampleId),

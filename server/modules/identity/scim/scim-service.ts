@@ -106,8 +106,8 @@ export class ScimService {
       if (row.mode === 'pull') {
         throw new DomainError(
           'concurrent-modification',
-          'The Hub reads this directory with a token that the directory gave. Make another one there, and give it ' +
-            'to the Hub with POST /api/v1/identity/scim/configure.',
+          'The Hub reads this directory with a token of the directory. Create another token there, and set it ' +
+            'with POST /api/v1/identity/scim/configure.',
         )
       }
       const token = this.#deps.tokens.make()
@@ -284,8 +284,8 @@ function errorOf(resource: 'Users' | 'Groups', { kind, status, detail }: ScimSou
 function changedMeanwhile(): DomainError {
   return new DomainError(
     'concurrent-modification',
-    'The configuration was changed while the directory was asked. Look at GET /api/v1/identity/scim/configure, and ' +
-      'configure it again.',
+    'The configuration was changed by another request. See GET /api/v1/identity/scim/configure, and configure it ' +
+      'again.',
   )
 }
 

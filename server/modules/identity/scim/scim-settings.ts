@@ -30,9 +30,9 @@ export function problemsOfScim(
   const isPush = mode === 'push'
   const refuse = (pointer: string, detail: string) => errors.push({ pointer, detail })
 
-  if (isPush && url !== undefined) refuse('/base_url', 'must not be there with mode push: the directory calls the Hub')
+  if (isPush && url !== undefined) refuse('/base_url', 'is not allowed with mode push: the directory calls the Hub')
   if (isPush && bearerToken !== undefined) {
-    refuse('/bearer_token', 'must not be there with mode push: the Hub makes the token and answers it')
+    refuse('/bearer_token', 'is not allowed with mode push: the Hub creates the token and returns it')
   }
   const problem = !isPush && url !== undefined ? problemOfBaseUrl(url, outbound) : undefined
   if (problem !== undefined) refuse('/base_url', problem)
@@ -51,10 +51,10 @@ export function missingIn({ mode, base_url: url, bearer_token: token }: ScimSett
   if (mode !== 'pull') return []
   return [
     ...(url === undefined
-      ? [{ pointer: '/base_url', detail: 'is required when mode is "pull": where the directory is read' }]
+      ? [{ pointer: '/base_url', detail: 'is required when mode is "pull": the address of the directory' }]
       : []),
     ...(token === undefined
-      ? [{ pointer: '/bearer_token', detail: 'is required when mode is "pull": the directory at base_url gives it' }]
+      ? [{ pointer: '/bearer_token', detail: 'is required when mode is "pull": a token of the directory at base_url' }]
       : []),
   ]
 }

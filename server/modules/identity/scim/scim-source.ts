@@ -35,7 +35,7 @@ export function createScimSources(outbound: Pick<Outbound, 'fetch'>): ScimSource
     if (body.byteLength > bytesMax) {
       return refused({
         kind: 'too-large',
-        detail: `${asked}: the answer has more than ${bytesMax} bytes.`,
+        detail: `${asked}: the response has more than ${bytesMax} bytes.`,
         isPassing: false,
       })
     }
@@ -43,7 +43,7 @@ export function createScimSources(outbound: Pick<Outbound, 'fetch'>): ScimSource
       return { ok: true, value: { json: JSON.parse(new TextDecoder().decode(body)), bytes: body.byteLength } }
     } catch {
       // Possibly a proxy's page during maintenance of the directory.
-      return refused({ kind: 'answer', detail: `${asked}: the answer is not JSON.`, isPassing: true })
+      return refused({ kind: 'answer', detail: `${asked}: the response is not JSON.`, isPassing: true })
     }
   }
 
@@ -78,7 +78,7 @@ function readPage(asked: string, answer: unknown, bytes: number): ScimSourceAnsw
   // An empty result may omit the list (RFC 7644, section 3.4.2).
   const list = resources === undefined && total === 0 ? [] : resources
   if (!Array.isArray(list)) {
-    const detail = `${asked}: the answer has no list \`Resources\`, as a SCIM 2.0 list response has.`
+    const detail = `${asked}: the response has no list \`Resources\`, which a SCIM 2.0 list response requires.`
     return refused({ kind: 'answer', detail, isPassing: false })
   }
   return { ok: true, value: { resources: list, bytes, totalResults: isCount ? total : undefined } }
@@ -90,12 +90,12 @@ function problemOfStatus(asked: string, answer: Response): ScimSourceProblem {
   const retryAfterMs = isPassing ? readRetryAfter(answer.headers.get('retry-after')) : undefined
   const words =
     status === 401 || status === 403
-      ? `the directory refuses the bearer token (${status})`
+      ? `the directory rejects the bearer token (${status})`
       : status === 404
-        ? 'the directory knows no such address (404): base_url must be that of its SCIM 2.0 service'
+        ? 'the directory does not know this address (404): base_url must be that of its SCIM 2.0 service'
         : status === 429
-          ? 'the directory asks for fewer requests (429)'
-          : `the directory answered ${status}, not 200`
+          ? 'the directory limits the request rate (429)'
+          : `the directory responded ${status}, not 200`
   return {
     kind: status === 401 || status === 403 ? 'token' : 'status',
     status,

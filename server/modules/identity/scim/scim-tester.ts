@@ -41,7 +41,7 @@ export function createScimTester(deps: {
 }
 
 function failForLostToken(): never {
-  throw new TestStepError('The token was lost with the destroyed key of the tenant. Configure SCIM with it again.')
+  throw new TestStepError('The token was lost when the key of the tenant was destroyed. Configure SCIM with it again.')
 }
 
 function stepsOfPull(
@@ -59,14 +59,14 @@ function stepsOfPull(
         users = await source.page('Users', { startIndex: 1, count: 1 })
         const problem = users.ok ? undefined : users.problem
         if (problem?.kind === 'unreachable' || problem?.kind === 'blocked') throw new TestStepError(problem.detail)
-        return 'The directory answers.'
+        return 'The directory responds.'
       },
     ],
     [
       'token',
       () => {
-        if (users.ok || users.problem.kind !== 'token') return 'The directory takes the bearer token.'
-        const hint = 'Make a token there that may read users and groups, and configure SCIM with it.'
+        if (users.ok || users.problem.kind !== 'token') return 'The directory accepts the bearer token.'
+        const hint = 'Create a token there that can read users and groups, and configure SCIM with it.'
         throw new TestStepError(`${users.problem.detail} ${hint}`)
       },
     ],
@@ -102,7 +102,7 @@ function stepsOfPush(tenant: Tenant, row: ScimRow): readonly Step[] {
       () => {
         if (row.token_hash !== null)
           return 'A bearer token is set; if it is lost, POST /api/v1/identity/scim:rotate-token.'
-        throw new TestStepError('There is no bearer token. Make one with POST /api/v1/identity/scim:rotate-token.')
+        throw new TestStepError('No bearer token is set. Create one with POST /api/v1/identity/scim:rotate-token.')
       },
     ],
     ['settings', () => `At the directory, enter ${scimBaseUrl(tenant)} as the address, and the bearer token.`],
@@ -111,8 +111,8 @@ function stepsOfPush(tenant: Tenant, row: ScimRow): readonly Step[] {
       () => {
         if (row.last_request_at !== null) return `The directory called last at ${row.last_request_at}.`
         throw new TestStepError(
-          'The directory has not called yet, or not with the bearer token. Enter address and token there, and have ' +
-            'it test the connection.',
+          'The directory has not called yet, or not with the bearer token. Enter address and token there, and ' +
+            'start its connection test.',
         )
       },
     ],

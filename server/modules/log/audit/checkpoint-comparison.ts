@@ -65,9 +65,9 @@ export class CheckpointComparison {
     const problem = checkEarlierCheckpoint(note, root, { logName: log.logName, keys }, nodeCrypto)
     if (problem === 'unsigned') fail(at, 'no trusted key of the log signed this checkpoint')
     else if (problem === 'other_history' && sizeNow !== undefined) {
-      fail(at, `the log had ${treeSize} entries then, and has ${sizeNow} now: it was restored to an earlier state`)
+      fail(at, `the log had ${treeSize} entries then, but has ${sizeNow} now: it was restored to an earlier state`)
     } else if (problem === 'other_history') {
-      fail(at, `the first ${treeSize} entries of the log are not those of that time: it was rewritten`)
+      fail(at, `the first ${treeSize} entries of the log differ from those of that time: it was rewritten`)
     }
   }
 

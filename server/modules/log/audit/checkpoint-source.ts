@@ -41,7 +41,7 @@ export async function openCheckpointSource(file: string): Promise<CheckpointSour
   const single = readSingle(start)
   const source = single ? sourceOfOne(file, single) : sourceOfLines(file)
   for await (const _ of source.read()) return source
-  throw new StartupError(`There is no checkpoint in ${file}.`, checkpointFileFix)
+  throw new StartupError(`${file} contains no checkpoint.`, checkpointFileFix)
 }
 
 function sourceOfOne(file: string, found: FoundCheckpoint): CheckpointSource {

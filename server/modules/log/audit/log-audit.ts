@@ -110,7 +110,7 @@ class AuditRun {
       return await logs.integrate(this.#tenant)
     } catch (error) {
       if (!isLogDamage(error)) throw error
-      this.#fail('head', `what waits for its place cannot be taken in: ${error.message}`)
+      this.#fail('head', `waiting seals cannot be integrated: ${error.message}`)
       return this.#read(logs.head)
     }
   }
@@ -164,12 +164,15 @@ class AuditRun {
       lastTiles: await findLastTiles(tx),
     }))
     const size = head?.treeSize ?? 0
-    if (entries > size) this.#fail('head', `there are ${entries} entries, but its tree has ${size}`)
+    if (entries > size) this.#fail('head', `it has ${entries} entries, but its tree has ${size}`)
     const expected = hashesOfLevels(size)
     for (const { level, tiles, last_index, last_hashes } of lastTiles) {
       const hashes = last_index * pageEntries + last_hashes
       if (hashes > (expected[level] ?? 0) || tiles > last_index + 1) {
-        this.#fail(`tile:${level}/${last_index}`, `the tree has ${expected[level] ?? 0} hashes there, not ${hashes}`)
+        this.#fail(
+          `tile:${level}/${last_index}`,
+          `the tree has ${expected[level] ?? 0} hashes at this level, not ${hashes}`,
+        )
       }
     }
   }

@@ -81,11 +81,11 @@ function recordProblem(
 ): string | undefined {
   const leaf = leaves[head.leaf_index]
   if (leaf === undefined) return `seal ${head.seal_id} has no leaf ${head.leaf_index}`
-  if (text === undefined) return 'it vanished while it was read'
+  if (text === undefined) return 'it disappeared while it was read'
   if (head.salt.length !== 16) return 'its salt was changed'
   const hash = recordHash(text, nodeCrypto.sha256)
   if (!isLeafOf(leaf, head.salt, hash, nodeCrypto.sha256)) {
-    return 'it is not the record that was sealed: its text or its salt was changed, or its place'
+    return 'it is not the sealed record: its text, salt or position was changed'
   }
   if (Buffer.compare(hash, head.provenance_hash) !== 0) return 'its stored hash is not that of its text'
   // The text agrees with its leaf, so it is valid JSON.

@@ -104,7 +104,7 @@ class SinkPublisher {
       messages: {
         unavailable: 'checkpoints are not stored while the database is unavailable',
         failed: 'could not store a checkpoint',
-        unlisted: 'the states of the logs could not be read; they will be in a minute',
+        unlisted: 'the heads of the logs could not be read; retrying in a minute',
       },
     })
   }

@@ -156,7 +156,7 @@ async function requireUsers(tx: TenantTx, userIds: readonly string[]): Promise<v
   if (userIds.length === 0) return
   const known = await knownUserIds(tx, userIds)
   const errors = userIds.flatMap((id, index) =>
-    known.has(id) ? [] : [{ pointer: `/members/${index}/value`, detail: 'is no user of the directory' }],
+    known.has(id) ? [] : [{ pointer: `/members/${index}/value`, detail: 'is not a user of the directory' }],
   )
   if (errors.length > 0) throw unknownMembers(errors)
 }

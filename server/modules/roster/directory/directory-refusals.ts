@@ -3,7 +3,7 @@ import { scimNameLengthMax, scimResourceLengthMax } from '../../../../contract/l
 import type { JsonValue } from '../../../../provenance/json.ts'
 import type { DirectoryGroupWrite, DirectoryUserWrite } from './directory-types.ts'
 
-const noText = 'must not contain the character NUL or half of a surrogate pair'
+const noText = 'must not contain the character NUL or an unpaired surrogate'
 
 export function unknownUser(): DomainError {
   return new DomainError('not-found', 'The directory has no user with this id.')
@@ -24,7 +24,10 @@ export function nameTaken(pointer: '/userName' | '/displayName'): DomainError {
 /** @param wanted the revision in the caller's ETag; undefined accepts any */
 export function requireRevision(revision: number, wanted: number | undefined): void {
   if (wanted === undefined || wanted === revision) return
-  throw new DomainError('concurrent-modification', 'The resource was changed meanwhile. Get it again, then repeat.')
+  throw new DomainError(
+    'concurrent-modification',
+    'The resource was changed by another request. Get it again, then repeat.',
+  )
 }
 
 /**

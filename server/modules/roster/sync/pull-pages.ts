@@ -173,7 +173,7 @@ function applyBisecting(
 
 function skipOne(database: Database, attempt: SyncAttempt, resource: PreparedPart['resource']): Promise<SyncRow> {
   return takeStep(database, attempt, async (_tx, row) => {
-    const reason = 'was refused when it was to be kept'
+    const reason = 'could not be stored'
     noteSkipped(row.position, { resource, place: row.position.startIndex, reason })
     row.position.startIndex += 1
   })

@@ -40,7 +40,7 @@ export class TimeSliceEnded extends Error {
   readonly next: NextTimeSlice
 
   constructor(next: NextTimeSlice = {}) {
-    super('the turn of the sync is over')
+    super('the time slice of the sync is over')
     this.next = next
   }
 }
@@ -69,7 +69,7 @@ export function takeStep(
 ): Promise<SyncRow> {
   return database.withTenant(tenant.slug, async (tx) => {
     const row = await lockAttempt(tx, syncId, attempt)
-    if (!row) throw new SyncEndedError('the sync is over, or in other hands')
+    if (!row) throw new SyncEndedError('the sync has ended, or another process runs it')
     const before = row.position
     // Progress resets the counters: they count crashes and directory failures at the same place only.
     row.position = { ...before, tries: 0, asks: 0 }
@@ -108,7 +108,7 @@ export async function requestSource<T>(
   })
   if (answer.ok || !answer.problem.isPassing) return answer
   const { detail, retryAfterMs = 0 } = answer.problem
-  if (asks + 1 >= rosterPullTriesMax) throw new SyncFailed(`${detail} So it was ${asks + 1} times.`)
+  if (asks + 1 >= rosterPullTriesMax) throw new SyncFailed(`${detail} This happened ${asks + 1} times.`)
   const wantedMs = Math.min(retryAfterMs, rosterPullRetryAfterSecondsMax * 1000)
   throw new TimeSliceEnded({ pauseMs: Math.max(wantedMs, backoff(asks, { first: rosterPullPauseMs })), asks: asks + 1 })
 }

@@ -83,11 +83,11 @@ export function reasonToAsk(
 ): string | undefined {
   const percent = Math.round(massDeactivation.share * 100)
   const isMany = (gone: number, all: number) => gone > massDeactivation.people && gone > all * massDeactivation.share
-  if (unseen > 0 && position.users === 0) return 'The directory has no people at all.'
+  if (unseen > 0 && position.users === 0) return 'The directory has no people.'
   if (isMany(unseen, active))
     return `${unseen} of ${active} active people are no longer in the directory: more than ${percent} %.`
   if (unseen > 0 && position.usersDoubtful) {
-    return 'The directory says that it has more people than it gave, however often it was read.'
+    return 'The directory reports more people than it returned, in every attempt.'
   }
   const gone = groups - position.groups
   if (gone > 1 && position.groups === 0) return 'The directory has no groups any more; archetypes come from groups.'

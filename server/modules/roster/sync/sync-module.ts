@@ -80,7 +80,7 @@ export function createSyncModule(deps: SyncModuleParts & { cursorKey: Buffer; di
       },
     },
     jobs: syncJobs({ ...deps, runs, schedule: syncs, settling }),
-    chores: [{ name: 'forget old syncs of the roster', run: (tx) => syncs.forgetOld(tx) }],
+    chores: [{ name: 'delete old syncs of the roster', run: (tx) => syncs.forgetOld(tx) }],
     routes: (app) => addSyncRoutes(app, syncs),
     stop: () => runs.stop(),
   }
@@ -116,7 +116,7 @@ function syncJobs(deps: {
           if (signal.aborted) return
           const tenant = await deps.tenants.find(slug)
           await (tenant && deps.schedule.startIfDue(tenant))?.catch((err: unknown) =>
-            deps.log.warn({ err, tenant: slug }, 'a sync of the roster did not begin'),
+            deps.log.warn({ err, tenant: slug }, 'a sync of the roster did not start'),
           )
         }
       },

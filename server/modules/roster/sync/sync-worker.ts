@@ -181,7 +181,7 @@ export class SyncWorker {
     if (thrown instanceof SyncEndedError) return
     if (attempt.signal.aborted) {
       await this.#giveUp(attempt).catch((err: unknown) =>
-        this.#deps.log.warn({ err }, 'a sync of the roster could not be given up'),
+        this.#deps.log.warn({ err }, 'a sync of the roster could not be marked as failed'),
       )
       throw thrown
     }
@@ -190,7 +190,7 @@ export class SyncWorker {
     const isExpected = thrown instanceof SyncFailed
     if (!isExpected)
       this.#deps.log.error({ err: thrown, tenant: tenant.slug, sync: syncId }, 'a sync of the roster failed')
-    const unknown = 'The sync ended in an error that the Hub does not expect. Tell the operator the id of the sync.'
+    const unknown = 'The sync failed with an unexpected error. Give the operator the id of the sync.'
     await this.#fail(attempt, isExpected ? thrown.message : unknown)
   }
 }
@@ -201,13 +201,13 @@ function requireHope({ row, ...state }: { row: SyncRow; isSame: boolean; isToken
   const { tries, phase } = row.position
   if (isTokenGone) {
     throw new SyncFailed(
-      'The token of the directory was lost with the destroyed key of the tenant. Set it again with POST ' +
+      'The token of the directory was lost when the key of the tenant was destroyed. Set it again with POST ' +
         '/api/v1/identity/scim/configure.',
     )
   }
-  if (!isSame) throw new SyncFailed('SCIM is no longer configured as it was when the sync was ordered.')
+  if (!isSame) throw new SyncFailed('The configuration of SCIM changed after the sync was requested.')
   if (tries > rosterPullTriesMax) {
-    throw new SyncFailed(`The sync broke off ${rosterPullTriesMax} times at the same place.`)
+    throw new SyncFailed(`The sync failed ${rosterPullTriesMax} times at the same position.`)
   }
   const isReading = phase === 'users' || phase === 'groups'
   const readForMs = Date.now() - Date.parse(row.started_at ?? row.created_at)

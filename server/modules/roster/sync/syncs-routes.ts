@@ -11,8 +11,9 @@ export function addSyncRoutes(app: FastifyInstance, syncs: Syncs): void {
     'syncRoster',
     {
       description:
-        'Begins to read the directory (`pull`), or to bring archetypes in line with what it has sent (`push`), in the ' +
-        'background; poll the address in `Location`. While a sync is under way, that one is answered.',
+        'Starts a sync in the background: with `pull` it reads the directory, with `push` it assigns archetypes ' +
+        'from the data that the directory has sent. Poll the address in `Location`. If a sync is running, it is ' +
+        'returned.',
       body: emptyBody,
       bodyOptional: true,
       response: { 202: StartedSync },
@@ -30,7 +31,7 @@ export function addSyncRoutes(app: FastifyInstance, syncs: Syncs): void {
     app,
     'getLatestRosterSync',
     {
-      description: 'The sync that was begun last, whether it runs or has ended.',
+      description: 'Returns the latest sync, running or ended.',
       response: { 200: SyncSchema },
       problems: ['not-found'],
     },
@@ -41,7 +42,7 @@ export function addSyncRoutes(app: FastifyInstance, syncs: Syncs): void {
     app,
     'listRosterSyncs',
     {
-      description: 'The newest first. Those that ended more than 30 days ago are forgotten.',
+      description: 'Newest first. Syncs are deleted 30 days after their end.',
       querystring: PageQuery,
       response: { 200: SyncList },
       problems: ['invalid-cursor'],
@@ -56,7 +57,7 @@ export function addSyncRoutes(app: FastifyInstance, syncs: Syncs): void {
     app,
     'getRosterSync',
     {
-      description: 'How far it is, and what it has changed.',
+      description: 'Returns its progress and its changes.',
       params: SyncParams,
       response: { 200: SyncSchema },
     },
@@ -77,7 +78,8 @@ export function addSyncRoutes(app: FastifyInstance, syncs: Syncs): void {
     {
       ...action,
       description:
-        'The sync continues and deactivates the people that the directory no longer has. Repeating it returns the same.',
+        'The sync continues and deactivates the people that are absent from the directory. Repeating the request ' +
+        'returns the same response.',
     },
     async (request) => syncs.confirm(request.caller, request.params.sync_id),
   )

@@ -61,8 +61,8 @@ export class Syncs {
       if (!configuration) {
         throw new DomainError(
           'concurrent-modification',
-          'There is nothing to sync with: this tenant has no SCIM provisioning. Configure it with ' +
-            'POST /api/v1/identity/scim/configure, and repeat this call.',
+          'This tenant has no SCIM provisioning, so it has no directory to sync with. Configure it with POST ' +
+            '/api/v1/identity/scim/configure, and repeat the request.',
         )
       }
       return toSyncResponse((await openSync(tx)) ?? (await this.#insert(tx, configuration.mode, caller.subject)))
@@ -74,7 +74,7 @@ export class Syncs {
       readOnly: true,
     })
     if (row) return toSyncResponse(row)
-    throw new DomainError('not-found', 'No sync has begun yet. POST /api/v1/roster/scim:sync begins one.')
+    throw new DomainError('not-found', 'No sync has started yet. POST /api/v1/roster/scim:sync starts one.')
   }
 
   get(tenant: Tenant, syncId: string): Promise<SyncResponse> {

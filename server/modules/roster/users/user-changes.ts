@@ -62,7 +62,7 @@ export function createUserChanges({ governance, revoker, events }: UserChangesDe
     async changeRole(tx, tenant, user, role, cause) {
       if (user.role === role) return user
       if (isActive(user) && user.role === 'admin' && !(await hasActiveAdmin(tx, user.user_id))) {
-        throw lastAdministrator('/role', 'takes the role from the last active administrator')
+        throw lastAdministrator('/role', 'would remove the role from the last active administrator')
       }
       const changed = await setRole(tx, user.user_id, role, now())
       await revoker.revoke(tx, `user:${user.user_id}`, changed.epoch)
@@ -135,7 +135,7 @@ function stateOf({ role, deactivated_at: deactivated }: UserRow) {
 function lastAdministrator(pointer: string, detail: string): DomainError {
   return new DomainError(
     'concurrent-modification',
-    'The tenant would be left without an active administrator. Make another user administrator first.',
+    'The tenant would have no active administrator. Make another user an administrator first.',
     { errors: [{ pointer, detail }] },
   )
 }

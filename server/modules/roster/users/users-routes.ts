@@ -15,7 +15,8 @@ import {
   userLocation,
 } from './users-schemas.ts'
 
-const grantRule = 'Needs every scope of the role besides `roster:write`: nobody gives or takes what they do not hold.'
+const grantRule =
+  'Requires `roster:write` and every scope of the role, because callers cannot grant or revoke permissions that they do not have.'
 
 export function addUserRoutes(app: FastifyInstance, users: Users): void {
   addRoute(
@@ -33,8 +34,8 @@ export function addUserRoutes(app: FastifyInstance, users: Users): void {
     'createUser',
     {
       description:
-        'Adds a person before they sign in for the first time, with the role they shall then have; default `member`. ' +
-        `An address that only a deactivated user had may be given again. ${grantRule}`,
+        'Adds a person with a role before their first sign-in; default is `member`. ' +
+        `The address of a deactivated user can be used again. ${grantRule}`,
       body: NewUserBody,
       response: { 201: UserSchema },
       responseHeaders: { 201: userLocation },
@@ -51,7 +52,7 @@ export function addUserRoutes(app: FastifyInstance, users: Users): void {
     app,
     'getUser',
     {
-      description: 'A person of the roster, whether the directory or an administrator keeps them.',
+      description: 'Returns a person of the roster, managed by the directory or by an administrator.',
       params: UserParams,
       response: { 200: UserSchema },
     },
@@ -62,7 +63,7 @@ export function addUserRoutes(app: FastifyInstance, users: Users): void {
     app,
     'getUserRole',
     {
-      description: 'The role decides on the scopes of the tokens of the person.',
+      description: "The role determines the scopes of the person's tokens.",
       params: UserParams,
       response: { 200: UserRoleSchema },
     },
@@ -74,10 +75,10 @@ export function addUserRoutes(app: FastifyInstance, users: Users): void {
     'replaceUserRole',
     {
       description:
-        'Access tokens of the old role end within 5 seconds; sessions go on, and their next tokens are of the new ' +
-        'role. The last active administrator keeps theirs: make another one first. ' +
-        'Needs every scope of the old and the new role besides `roster:write`: nobody gives or takes what they do ' +
-        'not hold.',
+        'Access tokens of the old role end within 5 seconds; sessions continue, and their next tokens have the ' +
+        'new role. The role of the last active administrator cannot change: add another administrator first. ' +
+        'Requires `roster:write` and every scope of the old and the new role, because callers cannot grant or ' +
+        'revoke permissions that they do not have.',
       params: UserParams,
       body: RoleBody,
       response: { 200: UserRoleSchema },
@@ -101,7 +102,7 @@ export function addUserRoutes(app: FastifyInstance, users: Users): void {
       ...action,
       description:
         'The person can no longer sign in; their sessions end, and their access tokens within 5 seconds. The last ' +
-        `active administrator cannot be deactivated: make another one first. ${grantRule}`,
+        `active administrator cannot be deactivated: add another administrator first. ${grantRule}`,
     },
     async (request) => users.deactivate(request.caller, request.params.user_id),
   )
@@ -111,7 +112,7 @@ export function addUserRoutes(app: FastifyInstance, users: Users): void {
     'reactivateUser',
     {
       ...action,
-      description: `The person can sign in again, unless another active user has the address by now. ${grantRule}`,
+      description: `The person can sign in again, unless another active user now has the address. ${grantRule}`,
     },
     async (request) => users.reactivate(request.caller, request.params.user_id),
   )
@@ -128,7 +129,8 @@ export function addPersonalArchetypeRoutes(app: FastifyInstance, archetypes: Per
     app,
     'getUserArchetypes',
     {
-      description: 'Those of all groups of the person, or what was given by hand: `source` says which.',
+      description:
+        "Returns the archetypes of the person's groups, or those that an administrator assigned; `source` says which.",
       params: UserParams,
       response,
     },
@@ -140,8 +142,8 @@ export function addPersonalArchetypeRoutes(app: FastifyInstance, archetypes: Per
     'replaceUserArchetypes',
     {
       description:
-        'Afterwards groups of the directory no longer change the archetypes of this person. An archetype that leaves ' +
-        'the bundle is still removed.',
+        'Groups of the directory then no longer change the archetypes of this person. An archetype that is ' +
+        'removed from the bundle is still removed.',
       params: UserParams,
       body: UserArchetypesBody,
       response,
@@ -153,7 +155,7 @@ export function addPersonalArchetypeRoutes(app: FastifyInstance, archetypes: Per
     app,
     'resetUserArchetypes',
     {
-      description: 'Takes back what was set by hand: the person has the archetypes of their groups at once.',
+      description: 'Removes the manual assignment: the person has the archetypes of their groups at once.',
       params: UserParams,
       response,
     },

@@ -42,12 +42,12 @@ export const UsersQuery = Type.Object(
   {
     ...PageQuery.properties,
     role: Type.Optional(RoleName),
-    active: Type.Optional(Type.Boolean({ description: 'Without it, both' })),
+    active: Type.Optional(Type.Boolean({ description: 'Default is both' })),
     email: Type.Optional(
       Type.String({
         minLength: 1,
         maxLength: emailLengthMax,
-        description: 'The whole address; lower and upper case are the same',
+        description: 'The whole address, case-insensitive',
         examples: ['kim@acme.example'],
       }),
     ),
@@ -55,14 +55,14 @@ export const UsersQuery = Type.Object(
       Type.String({
         minLength: 1,
         maxLength: displayNameLengthMax,
-        description: 'A part of the address or the name; lower and upper case are the same',
+        description: 'Part of the address or name, case-insensitive',
         examples: ['kim'],
       }),
     ),
     group_id: Type.Optional(GroupId),
     archetype_id: Type.Optional(ArchetypeId),
     matched: Type.Optional(
-      Type.Boolean({ description: 'false: the active people of the directory who have no archetype' }),
+      Type.Boolean({ description: '`false` returns the active people of the directory without an archetype' }),
     ),
   },
   { additionalProperties: false },
@@ -77,14 +77,14 @@ export const UserSchema = Type.Object(
   {
     user_id: UserId,
     email: Type.String({
-      description: 'The name as given; empty if the directory has none',
+      description: 'Name as entered; empty if the directory has none',
       examples: ['kim@acme.example'],
     }),
     directory_email: Type.Optional(
       Type.String({
         description:
-          'What the directory names, where the Hub does not take it: the role is above `member`, which the directory ' +
-          'does not change the address of, or the address is another person’s',
+          'Address in the directory if the Hub does not apply it: because the role is above `member`, or because ' +
+          'another person has the address',
         examples: ['kim.lee@acme.example'],
       }),
     ),
@@ -92,15 +92,15 @@ export const UserSchema = Type.Object(
     external_id: Type.Optional(Type.String({ description: 'Id in the directory', examples: ['00u1ab2cd3ef4'] })),
     display_name: Type.Optional(Type.String({ examples: ['Kim Lee'] })),
     role: RoleName,
-    active: Type.Boolean({ description: 'Whether the person may sign in' }),
+    active: Type.Boolean({ description: 'Whether the person can sign in' }),
     source: Type.Enum(['directory', 'manual'], {
-      description: '`directory`: the directory of the company keeps the person, by SCIM',
+      description: '`directory`: the person is managed by the directory, by SCIM',
       examples: ['directory'],
     }),
     archetype_ids: ArchetypeIds,
-    matched: Type.Boolean({ description: 'false for an active person of the directory who has no archetype' }),
+    matched: Type.Boolean({ description: '`false` for an active person of the directory without an archetype' }),
     created_at: time('When the user was added'),
-    last_sign_in_at: Type.Optional(time('Absent until the first time')),
+    last_sign_in_at: Type.Optional(time('Absent before the first sign-in')),
     deactivated_at: Type.Optional(time('Absent while the user is active')),
   },
   { additionalProperties: false },
@@ -120,7 +120,7 @@ export const UserArchetypesBody = Type.Object(
     archetype_ids: Type.Array(ArchetypeId, {
       maxItems: userArchetypesMax,
       uniqueItems: true,
-      description: 'All of them; of the bundle. An empty list leaves the person without any.',
+      description: 'All archetypes of the person, from the bundle. An empty list removes all.',
     }),
   },
   { additionalProperties: false },

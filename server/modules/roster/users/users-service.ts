@@ -114,7 +114,7 @@ function requireScopesOf(caller: Pick<Caller, 'scopes'>, ...changed: Role[]): vo
   const names = [...new Set(changed)].join(' and ')
   throw new DomainError(
     'insufficient-scope',
-    `Nobody gives or takes what they do not hold: this needs every scope of the role ${names}. ` +
+    `You cannot grant or revoke permissions that you do not have: this requires every scope of the role ${names}. ` +
       `The token lacks ${missing.join(' ')}.`,
     { extensions: { required_scopes: required } },
   )

@@ -9,10 +9,7 @@ export function addExceptionsRoutes(app: FastifyInstance, exceptions: CostExcept
     app,
     'listCostExceptions',
     {
-      description:
-        'Events whose costs do not hold, by their last rating, without purged ones. A request looks at ' +
-        `${scannedMax.toLocaleString('en')} records at most, so a page may hold fewer items than \`limit\`, or none, ` +
-        'and still have a `next_cursor`: follow it with the same parameters until it is null.',
+      description: `Returns events whose costs disagree by their last pricing, without purged ones. A request scans at most ${scannedMax.toLocaleString('en')} records, so a page can have fewer items than \`limit\`, or none, and still have a \`next_cursor\`: follow it with the same parameters until it is null.`,
       querystring: exceptionsQuery,
       response: { 200: ExceptionsPage },
     },

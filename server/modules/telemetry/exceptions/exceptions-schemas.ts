@@ -15,7 +15,7 @@ export const exceptionsQuery = Type.Object(
   {
     kind: Type.Optional(
       Type.Enum([...exceptionKinds], {
-        description: '`unpriced`: without a computed cost. `divergent`: both costs differ. Default: both kinds',
+        description: '`unpriced`: no calculated cost. `divergent`: the two costs differ. Default: both kinds',
         examples: ['unpriced'],
       }),
     ),
@@ -24,7 +24,7 @@ export const exceptionsQuery = Type.Object(
         minimum: 0,
         maximum: 10,
         default: tolerancePercentDefault,
-        description: 'Percent of the computed cost that the estimate may be off without being divergent',
+        description: 'Percent of the calculated cost by which the reported cost may differ without being divergent',
         examples: [5],
       }),
     ),
@@ -57,7 +57,7 @@ const CostException = Type.Object(
     llm_model: Type.Optional(Type.String({ examples: ['claude-sonnet-4-5'] })),
     tokens_in: Type.Integer({ minimum: 0, examples: [1330] }),
     tokens_out: Type.Integer({ minimum: 0, examples: [210] }),
-    cost_usd_estimate: Type.Number({ description: 'The sender’s', examples: [0.0109] }),
+    cost_usd_estimate: Type.Number({ description: 'Reported cost', examples: [0.0109] }),
     cost_usd_computed: Type.Optional(
       Type.Number({ description: 'Calculated cost by the last pricing. Absent when unpriced', examples: [0.00714] }),
     ),
@@ -70,11 +70,11 @@ const CostException = Type.Object(
     kind: Type.Enum([...exceptionKinds], { examples: ['divergent'] }),
     reason: Type.String({
       description:
-        'Unpriced: `no_model` (the event names none), `unknown_model` (no prices for it), `no_price_at_ts` (prices ' +
-        'for other times only), `no_price_for_tokens` (none for a kind of token that was used), `prices_not_verified` ' +
-        '(the price list is not the one of its signed event), or ' +
-        '`price_known_since` (there is a price now: rate again). Divergent: `differs_by_more_than_2_percent`, with ' +
-        'the value of `tolerance`',
+        'Unpriced: `no_model` (the event has no model), `unknown_model` (no prices for the model), ' +
+        '`no_price_at_ts` (prices for other times only), `no_price_for_tokens` (no price for a kind of token that ' +
+        'was used), `prices_not_verified` (the price list is not the one of its signed event), or ' +
+        '`price_known_since` (a price exists now: reprice). Divergent: `differs_by_more_than_2_percent`, with the ' +
+        'value of `tolerance`',
       examples: ['differs_by_more_than_2_percent'],
     }),
     variance_usd: Type.Optional(
@@ -82,7 +82,7 @@ const CostException = Type.Object(
     ),
     variance_ratio: Type.Optional(
       Type.Number({
-        description: '`variance_usd` / `cost_usd_computed`, to six decimals. Absent where nothing was computed',
+        description: '`variance_usd` / `cost_usd_computed`, to six decimals. Absent if the calculated cost is 0',
         examples: [0.526611],
       }),
     ),
@@ -94,7 +94,7 @@ export type CostException = Static<typeof CostException>
 
 export const ExceptionsPage = Type.Object(
   {
-    items: Type.Array(CostException, { description: 'In the order in which they were stored' }),
+    items: Type.Array(CostException, { description: 'In the order of storage' }),
     next_cursor: NextCursor,
   },
   { additionalProperties: false },

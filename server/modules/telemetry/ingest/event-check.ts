@@ -172,7 +172,7 @@ export function eventsOf(tenant: Tenant, body: JsonValue): readonly JsonValue[] 
   if (Array.isArray(events) && events.length > batchEventsMax) {
     throw new DomainError(
       'batch-too-large',
-      `A batch takes at most ${batchEventsMax} events, this one has ${events.length}. Split it over several requests.`,
+      `A batch can have at most ${batchEventsMax} events, this one has ${events.length}. Split it into several requests.`,
       { errors: [{ pointer: '/events', detail: `must have at most ${batchEventsMax} events` }] },
     )
   }

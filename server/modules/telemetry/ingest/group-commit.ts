@@ -66,7 +66,7 @@ export class GroupCommit {
     const bytes = submission.events.reduce((sum, event) => sum + event.sizeBytes, 0)
     const isFull = this.#backlogEvents + events > backlogEventsMax || this.#backlogBytes + bytes > backlogBytesMax
     if (this.#backlogEvents > 0 && isFull) {
-      throw new DomainError('hub-unavailable', 'More events arrive than can be stored just now. Try again shortly.', {
+      throw new DomainError('hub-unavailable', 'Events arrive faster than they can be stored. Try again shortly.', {
         retryAfterSeconds: 1,
       })
     }

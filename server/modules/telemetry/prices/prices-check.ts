@@ -54,7 +54,7 @@ function ruleErrors(entries: readonly JsonValue[]): PointedError[] {
     const first = firstAt.get(key)
     if (first === undefined) firstAt.set(key, index)
     else {
-      const detail = `is for the same platform and model from the same time on as /prices/${first}: leave one of them out`
+      const detail = `has the same platform, model and start as /prices/${first}: remove one of them`
       errors.push({ pointer, detail })
     }
   }

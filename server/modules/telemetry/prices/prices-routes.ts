@@ -10,8 +10,8 @@ export function addPricesRoutes(app: FastifyInstance, prices: Prices): void {
     'getPrices',
     {
       description:
-        "The tenant's own prices go before the catalogue's: one with the event's platform before one without, each in " +
-        'its time.',
+        "The tenant's own prices take precedence over the catalogue, and a price for the platform of the event " +
+        'over one for every platform.',
       response: { 200: PriceListSchema },
     },
     async (request) => prices.get(request.caller.tenant),
@@ -22,8 +22,8 @@ export function addPricesRoutes(app: FastifyInstance, prices: Prices): void {
     'replacePrices',
     {
       description:
-        'Replaces the whole list. Events that are ingested from now on are rated by it, also those with an earlier ' +
-        '`ts`; what is stored keeps its cost until it is rated again.',
+        'Replaces the whole list. It applies to events ingested from now on, including those with an earlier ' +
+        '`ts`. Stored events keep their cost until they are repriced.',
       body: PricesBody,
       // The handler checks more than the schema: times, decimals, and duplicate entries.
       bodyChecked: 'by handler',
@@ -39,10 +39,10 @@ export function addRepricingRoutes(app: FastifyInstance, rating: TelemetryRepric
     'rateTelemetryAgain',
     {
       description:
-        'Computes the costs of stored events with from ≤ ts < to again, at the tenant’s prices of now for their ' +
-        'times, in the background. Records keep the cost they were stored with; summary, reconciliation and its ' +
-        'exceptions follow the last rating. Ends with a governance event `telemetry.rerated`. Repeating it changes ' +
-        'nothing while the prices stay.',
+        'Recalculates the costs of stored events with from ≤ `ts` < to in the background, with the current price ' +
+        'list at the time of each event. Records keep their original cost; summary, reconciliation and cost ' +
+        'exceptions use the last pricing. Ends with a governance event `telemetry.rerated`. Repeating it changes ' +
+        'nothing if the prices are the same.',
       body: RepricingBody,
       response: { 202: QueuedRepricing },
     },

@@ -6,7 +6,7 @@ const usdPerMtok = (tokens: string, example: number) =>
   Type.Number({
     minimum: 0,
     maximum: priceUsdPerMtokMax,
-    description: `US dollars per million tokens that the model ${tokens}, with at most ${priceDecimalsMax} decimals`,
+    description: `US dollars per million ${tokens} tokens, with at most ${priceDecimalsMax} decimals`,
     examples: [example],
   })
 
@@ -15,24 +15,25 @@ const PriceSchema = Type.Object(
     llm_platform: Type.Optional(
       Type.String({
         pattern: patterns.llmPlatform,
-        description: 'Without it, for the model on every platform that has no price of its own at the time',
+        description:
+          'Platform of the price; if absent, it applies on every platform without a price of its own at the time',
         examples: ['claude'],
       }),
     ),
     llm_model: Type.String({ pattern: patterns.llmModel, examples: ['claude-sonnet-4-5'] }),
-    input_usd_per_mtok: usdPerMtok('read', 2.4),
-    output_usd_per_mtok: usdPerMtok('wrote', 12),
+    input_usd_per_mtok: usdPerMtok('input', 2.4),
+    output_usd_per_mtok: usdPerMtok('output', 12),
     effective_from: Type.String({
       format: 'date-time',
-      description: 'For events whose `ts` is this or later. RFC 3339; kept in UTC with six digits',
+      description: 'Applies to events with `ts` at or after this time. RFC 3339; stored in UTC with six digits',
       examples: ['2026-01-01T00:00:00.000000Z'],
     }),
     effective_until: Type.Optional(
       Type.String({
         format: 'date-time',
         description:
-          'And whose `ts` is earlier than this. The beginning of the next price of the same platform and model ends ' +
-          'this one too',
+          'Applies to events with `ts` before this time. The start of the next price of the same platform and ' +
+          'model ends this one too',
         examples: ['2026-07-01T00:00:00.000000Z'],
       }),
     ),
@@ -48,7 +49,7 @@ export type PriceOverride = Static<typeof PriceSchema>
 
 const prices = Type.Array(PriceSchema, {
   maxItems: priceOverridesMax,
-  description: "All of the tenant's own prices, by platform, model and beginning",
+  description: "All of the tenant's own prices, by platform, model and start",
 })
 
 export const PricesBody = Type.Object({ prices }, { additionalProperties: false })
@@ -59,8 +60,8 @@ export const PriceListSchema = Type.Object(
     verified: Type.Optional(
       Type.Boolean({
         description:
-          'False if the list is not the one that its signed governance event has, because somebody edited the ' +
-          'database: events are stored without `cost_usd_computed` until the list is sent again with PUT. Absent otherwise',
+          'False if the list does not match its signed governance event, because the database was edited. Events ' +
+          'are then stored without `cost_usd_computed` until the list is sent again with PUT. Absent otherwise',
         examples: [false],
       }),
     ),
@@ -78,7 +79,7 @@ export const PriceListSchema = Type.Object(
 export const RepricingBody = Type.Object(
   {
     from: Type.String({
-      description: 'RFC 3339; inclusive, compared with `ts` of the events',
+      description: 'RFC 3339; inclusive, compared with `ts`',
       examples: ['2026-01-01T00:00:00Z'],
     }),
     to: Type.Optional(
@@ -94,7 +95,7 @@ export const RepricingBody = Type.Object(
 export const QueuedRepricing = Type.Object(
   {
     job_id: Type.String({
-      description: '`details.job_id` of the governance event `telemetry.rerated` that tells what it came to',
+      description: '`details.job_id` of the governance event `telemetry.rerated` with the result',
       examples: ['019a2f64-51f0-7c4e-9f3b-0d5a6e1c2b3a'],
     }),
     status: Type.Literal('queued'),

@@ -66,7 +66,7 @@ function requireNewest(eventId: string, before: string | undefined): void {
   if (before === undefined || eventId > before) return
   throw new DomainError(
     'concurrent-modification',
-    'The clock of this process is behind that of the process that changed the prices last. Try again shortly.',
+    'The clock of this process is behind that of the process that last changed the prices. Try again shortly.',
   )
 }
 

@@ -54,7 +54,7 @@ export function repricingJob(deps: {
       const { tenant: slug, order } = job
       const tenant = await deps.findTenant(slug)
       if (!tenant) {
-        deps.log.warn({ tenant: slug, runId: order.runId }, 'a tenant that is gone is not rated again')
+        deps.log.warn({ tenant: slug, runId: order.runId }, 'a deleted tenant is not repriced')
         return
       }
       const sound = await deps.database.withTenant(slug, async (tx) => isSound(tx, job), { readOnly: true })

@@ -52,7 +52,7 @@ export async function repricePart(
       if (isErased(tx, stored.canonical)) continue
       run.unreadable += 1
       const details = { tenant: tx.tenantId, recordId: stored.recordId }
-      log.error(details, 'a record is no telemetry event that can be read, so it keeps its price: verify it')
+      log.error(details, 'a record is not a readable telemetry event, so it keeps its price: verify it')
     } else if (event.ts >= range.from && event.ts < range.to) {
       const price = priceOf(book, event)
       run.checked += 1

@@ -30,8 +30,8 @@ export interface TenantPrices {
 }
 
 const notVerified =
-  'The price list of this tenant is not the one of its signed governance event, so nothing is priced by it. Check the ' +
-  'list, send it again with PUT /api/v1/telemetry/prices, then repeat this.'
+  'The price list of this tenant does not match its signed governance event, so it is not used. Check the list, ' +
+  'send it again with PUT /api/v1/telemetry/prices, then repeat the request.'
 
 /** The number of the tenant's own prices decides the size in the cache. */
 type CachedBook = PriceBook & { overrides?: number }

@@ -225,9 +225,9 @@ function parseDelta(text: string): Delta {
   const { v, q, s, e } = delta
   if (!Number.isSafeInteger(q) || !Array.isArray(s) || !Array.isArray(e))
     throw new UnreadableDelta('a delta lacks parts')
-  if (!s.every((name) => typeof name === 'string')) throw new UnreadableDelta('a delta names what is no string')
+  if (!s.every((name) => typeof name === 'string')) throw new UnreadableDelta('a delta has a name that is not a string')
   for (const entry of e) {
-    if (!isEntry(entry, s.length)) throw new UnreadableDelta('a delta has an entry that is none')
+    if (!isEntry(entry, s.length)) throw new UnreadableDelta('a delta has an invalid entry')
   }
   return { v, q: q as number, s, e }
 }

@@ -105,6 +105,6 @@ function userIn(canonical: string): JsonValue | undefined {
 function busy(tenantId: string): DomainError {
   return new DomainError(
     'concurrent-modification',
-    `Another process is changing the rollups of tenant ${tenantId}. Try again when it is done.`,
+    `Another process is changing the rollups of tenant ${tenantId}. Try again when it has finished.`,
   )
 }

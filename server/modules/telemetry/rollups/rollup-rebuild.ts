@@ -29,7 +29,7 @@ export interface Rebuilt {
 
 /** Signals that a rebuild would lose sums: events whose content was destroyed with its key can no longer be counted. */
 export class AggregateLossError extends Error {}
-const lost = 'the content of events is gone with its key'
+const lost = 'the content of events was lost when its key was destroyed'
 
 /**
  * Rebuilds the rollups of a tenant from its records, their latest ratings, and the stored sums of erased ones. Call it
@@ -65,7 +65,7 @@ export async function rebuildRollups(
         }
         log.error(
           { tenant: tx.tenantId, recordId: event.recordId },
-          'a record is no telemetry event that can be read, so the summary lacks it: verify it',
+          'a record is not a readable telemetry event, so the summary lacks it: verify it',
         )
       }
     }

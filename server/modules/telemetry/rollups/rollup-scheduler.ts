@@ -61,9 +61,9 @@ export function createRollupScheduler(deps: {
     concurrency: 1,
     retryMs: { first: 2_000, max: 60_000 },
     messages: {
-      unavailable: 'rollups are not folded while the database is away',
-      failed: 'the rollups of a tenant could not be folded',
-      unlisted: 'the tenants could not be listed to fold their rollups',
+      unavailable: 'rollups are not updated while the database is unavailable',
+      failed: 'the rollups of a tenant could not be updated',
+      unlisted: 'the tenants could not be listed to update their rollups',
     },
   })
 

@@ -99,7 +99,7 @@ async function notBusy<Result>(
     if (performance.now() > giveUpAtMs) {
       throw new DomainError(
         'concurrent-modification',
-        `Another process has been changing the rollups of tenant ${tenantId} for two minutes. Try again when it is done.`,
+        `Another process has been changing the rollups of tenant ${tenantId} for two minutes. Try again when it has finished.`,
       )
     }
     await delay(Math.random() * busyPauseMsMax)

@@ -4,8 +4,8 @@ import { ReconciliationPage, SummaryPage, summaryQuery } from './summary-schemas
 import type { TelemetrySummaries } from './summary-service.ts'
 
 const counted =
-  'Counts and sums are exact, and hold every event from the moment it was answered with 201. Deleting records changes ' +
-  'nothing in them. Follow `next_cursor` with the same parameters until it is null.'
+  'Counts and sums are exact and include each event as soon as its 201 is sent. Deleting records changes nothing ' +
+  'in them. Follow `next_cursor` with the same parameters until it is null.'
 
 export function addSummaryRoutes(app: FastifyInstance, summaries: TelemetrySummaries): void {
   addRoute(
@@ -23,9 +23,7 @@ export function addSummaryRoutes(app: FastifyInstance, summaries: TelemetrySumma
     app,
     'reconcileTelemetry',
     {
-      description:
-        'What senders estimated against what the service computed, in the rows of the summary with the same ' +
-        `parameters. ${counted}`,
+      description: `Compares reported with calculated costs, in the rows of the summary with the same parameters. ${counted}`,
       querystring: summaryQuery,
       response: { 200: ReconciliationPage },
     },

@@ -16,24 +16,21 @@ export const summaryQuery = Type.Object(
   {
     from: Type.Optional(
       Type.String({
-        description:
-          'RFC 3339, on a quarter of an hour; inclusive, compared with `ts` of the events. Default: 30 days before `to`',
+        description: 'RFC 3339, on a quarter of an hour; inclusive, compared with `ts`. Default: 30 days before `to`',
         examples: [from],
       }),
     ),
     to: Type.Optional(
       Type.String({
         description:
-          'RFC 3339, on a quarter of an hour; exclusive. Default: the end of the quarter that is in 5 minutes, so ' +
-          'that every event that could be sent is counted',
+          'RFC 3339, on a quarter of an hour; exclusive. Default: the end of the quarter five minutes from now, ' +
+          'so that every accepted event is counted',
         examples: [to],
       }),
     ),
     interval: Type.Optional(
       Type.Enum([...intervals], {
-        description:
-          'Rows for each hour or day of `time_zone`, where there were events. ' +
-          `For \`hour\` the range is at most ${summaryDaysMax.hour} days, for \`day\` ${summaryDaysMax.day}`,
+        description: `One row for each hour or day of \`time_zone\` that has events. The range is at most ${summaryDaysMax.hour} days for \`hour\`, ${summaryDaysMax.day} for \`day\``,
         examples: ['day'],
       }),
     ),
@@ -43,15 +40,14 @@ export const summaryQuery = Type.Object(
         maxLength: 64,
         default: 'UTC',
         description:
-          'Name of the IANA database. Hours and days are those of its clock: a day has 23 or 25 hours when the clock ' +
-          'is set, and an hour that comes twice is two. A quarter belongs to the day that it begins in. Changes ' +
-          'nothing without `interval`',
+          'IANA time zone of `interval`; ignored without it. A day has 23 or 25 hours when daylight saving time ' +
+          'changes, and a repeated hour is two rows. A quarter belongs to the day in which it starts',
         examples: ['Europe/Berlin'],
       }),
     ),
     group_by: Type.Optional(
       Type.Enum(Object.keys(groupings) as Grouping[], {
-        description: 'Rows for each value, in `key`',
+        description: 'One row for each value, in `key`',
         examples: ['skill'],
       }),
     ),
@@ -71,13 +67,13 @@ const rowPlace = {
   start: Type.Optional(
     Type.String({
       format: 'date-time',
-      description: 'Begin of the hour or day in UTC, and of the first one `from`. Only with `interval`',
+      description: 'Start of the hour or day in UTC; for the first row `from`. Only with `interval`',
       examples: ['2026-01-05T00:00:00.000000Z'],
     }),
   ),
   key: Type.Optional(
     Type.Union([Type.String(), Type.Null()], {
-      description: 'Value of what is grouped by. Null for events that name no model. Absent without `group_by`',
+      description: 'Value of the `group_by` dimension. Null for events without a model. Absent without `group_by`',
       examples: ['summarise-ticket'],
     }),
   ),
@@ -87,10 +83,10 @@ export type RowPlace = Static<TObject<typeof rowPlace>>
 const count = (description: string, example: number) => Type.Integer({ minimum: 0, description, examples: [example] })
 
 const invocations = count('Events', 1280)
-const unpriced = count('Events without a computed cost', 4)
-const costEstimate = Type.Number({ description: 'Sum of the senders’ estimates, exact', examples: [10.752013] })
+const unpriced = count('Events without a calculated cost', 4)
+const costEstimate = Type.Number({ description: 'Exact sum of reported costs', examples: [10.752013] })
 const costComputed = Type.Number({
-  description: 'Sum of the costs that the service computed, exact; unpriced events add nothing',
+  description: 'Exact sum of calculated costs; unpriced events add nothing',
   examples: [10.417211],
 })
 
@@ -99,14 +95,14 @@ const percentile = (example: number) => Type.Number({ minimum: 0, examples: [exa
 const summaryMembers = {
   invocations,
   failures: count('Events with `success` false', 12),
-  tokens_in: count('Tokens the models read', 1_600_000),
-  tokens_out: count('Tokens the models wrote', 396_800),
+  tokens_in: count('Input tokens', 1_600_000),
+  tokens_out: count('Output tokens', 396_800),
   cost_usd_estimate: costEstimate,
   cost_usd_computed: costComputed,
   unpriced,
   latency_ms: Type.Object(
     { p50: percentile(1810), p95: percentile(4105), p99: percentile(7420) },
-    { additionalProperties: false, description: 'Within 2 % of the true percentile. All 0 when there are no events' },
+    { additionalProperties: false, description: 'Within 2 % of the exact percentile. All 0 without events' },
   ),
 }
 
@@ -115,7 +111,7 @@ function pageOf<Place extends TProperties, Numbers extends TProperties>(place: P
   return Type.Object(
     {
       rows: Type.Array(Type.Object({ ...place, ...members }, { additionalProperties: false }), {
-        description: 'Ascending by `start`, then by `key` in the order of code points, null first',
+        description: 'Ascending by `start`, then by `key` in code point order, null first',
       }),
       totals: Type.Object(members, {
         additionalProperties: false,
@@ -136,13 +132,13 @@ const reconciliationMembers = {
   cost_usd_computed: costComputed,
   variance_usd: Type.Number({
     description:
-      '`cost_usd_estimate` − `cost_usd_computed`, exact: positive where senders estimate more than the service ' +
-      'computes. Unpriced events are in the estimate only',
+      '`cost_usd_estimate` − `cost_usd_computed`, exact; positive if the reported cost is higher. Unpriced events ' +
+      'count in the reported cost only',
     examples: [0.334802],
   }),
   variance_ratio: Type.Optional(
     Type.Number({
-      description: '`variance_usd` / `cost_usd_computed`, to six decimals. Absent where nothing was computed',
+      description: '`variance_usd` / `cost_usd_computed`, to six decimals. Absent if the calculated cost is 0',
       examples: [0.032139],
     }),
   ),

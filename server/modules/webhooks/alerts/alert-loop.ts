@@ -43,7 +43,7 @@ export function createAlertLoop(deps: {
     messages: {
       unavailable: 'alerts are not evaluated while the database is unavailable',
       failed: 'could not evaluate the alerts of a tenant',
-      unlisted: 'the tenants could not be listed to look at their alerts',
+      unlisted: 'the tenants could not be listed to evaluate their alerts',
     },
   })
 }

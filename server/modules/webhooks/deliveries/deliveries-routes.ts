@@ -20,9 +20,7 @@ export function addDeliveryRoutes(app: FastifyInstance, deliveries: DeliveryAdmi
     app,
     'listDeliveries',
     {
-      description:
-        `The newest first, of the last ${webhookDeliveryDays} days. A page may hold fewer than \`limit\`, or none, ` +
-        'where what is asked for is far apart: the list is at its end when `next_cursor` is null.',
+      description: `Newest first, of the last ${webhookDeliveryDays} days. A page can have fewer items than \`limit\`, or none, if matches are rare: the list ends when \`next_cursor\` is null.`,
       params: WebhookParams,
       querystring: DeliveriesQuery,
       response: { 200: DeliveryList },
@@ -39,7 +37,7 @@ export function addDeliveryRoutes(app: FastifyInstance, deliveries: DeliveryAdmi
     app,
     'getDelivery',
     {
-      description: 'With the body that is sent, and what came of each attempt.',
+      description: 'Returns the body, and the result of each attempt.',
       params: DeliveryParams,
       response: { 200: DeliveryDetailsSchema },
     },
@@ -51,8 +49,8 @@ export function addDeliveryRoutes(app: FastifyInstance, deliveries: DeliveryAdmi
     'testWebhook',
     {
       description:
-        'Queues a message of the type `webhook.test`, regardless of the subscription, and also while the endpoint is ' +
-        'disabled. It is attempted once. Poll the address in `Location` for the result.',
+        'Queues a message of the type `webhook.test`, regardless of the subscription, and also while the endpoint ' +
+        'is disabled. It is attempted once. Poll the address in `Location` for the result.',
       params: WebhookParams,
       body: emptyBody,
       bodyOptional: true,
@@ -71,8 +69,8 @@ export function addDeliveryRoutes(app: FastifyInstance, deliveries: DeliveryAdmi
     'redeliver',
     {
       description:
-        'Restarts the schedule of the delivery at once with the same body, regardless of its status. A delivery whose ' +
-        'data was erased cannot be sent again, nor can any delivery while the endpoint is disabled.',
+        'Restarts the schedule of the delivery at once with the same body, regardless of its status. A delivery ' +
+        'whose data was erased cannot be sent again, nor can any delivery while the endpoint is disabled.',
       params: DeliveryParams,
       body: emptyBody,
       bodyOptional: true,
@@ -91,7 +89,7 @@ export function addDeliveryRoutes(app: FastifyInstance, deliveries: DeliveryAdmi
     app,
     'redeliverDelivery',
     {
-      description: 'The same as below its endpoint, where only the id of the delivery is at hand.',
+      description: 'Same as the operation of the endpoint, without the id of the endpoint.',
       params: LoneDeliveryParams,
       body: emptyBody,
       bodyOptional: true,
@@ -110,10 +108,7 @@ export function addDeliveryRoutes(app: FastifyInstance, deliveries: DeliveryAdmi
     app,
     'redeliverSince',
     {
-      description:
-        'Queues again, in the order of `sequence`, what was not delivered; with `status: "delivered"` what was. Test ' +
-        'messages and what was erased are left out. At most ' +
-        `${webhookRedeliveriesMax.toLocaleString('en')} deliveries at a time.`,
+      description: `Queues undelivered messages again, in the order of \`sequence\`; with \`status: "delivered"\` the delivered ones. Test messages and erased messages are skipped. At most ${webhookRedeliveriesMax.toLocaleString('en')} deliveries at a time.`,
       params: WebhookParams,
       body: RedeliverBody,
       // Without a body, the error is the missing `since`.

@@ -43,11 +43,11 @@ export const DeliveriesQuery = Type.Object(
 
 export const RedeliverBody = Type.Object(
   {
-    since: time('RFC 3339; what was queued at or after this time'),
-    until: Type.Optional(time('RFC 3339; what was queued before this time. All up to now if absent')),
+    since: time('RFC 3339; messages queued at or after this time'),
+    until: Type.Optional(time('RFC 3339; messages queued before this time; default is now')),
     status: Type.Optional(
       Type.Enum(['failed', 'dead', 'delivered'], {
-        description: 'Those of this status alone; `failed` and `dead` if absent',
+        description: 'Only deliveries with this status; default is `failed` and `dead`',
         examples: ['dead'],
       }),
     ),
@@ -57,14 +57,14 @@ export const RedeliverBody = Type.Object(
 
 export const AttemptSchema = Type.Object(
   {
-    at: time('When it began'),
+    at: time('Start time'),
     duration_ms: Type.Integer({
       minimum: 0,
-      description: 'Until the head of the answer, or until it failed',
+      description: 'Duration until the response headers or the failure',
       examples: [84],
     }),
     url: Type.String({ description: 'Address of the receiver', examples: ['https://acme.example/hooks/hub'] }),
-    request_headers: Headers('Headers of the request, names in lower case; empty if nothing was sent', {
+    request_headers: Headers('Request headers, names in lower case; empty if nothing was sent', {
       'content-type': 'application/json',
       'user-agent': 'org-memory-hub',
       'x-service-tenant': 'acme',
@@ -75,15 +75,15 @@ export const AttemptSchema = Type.Object(
       Type.Object(
         {
           status: Type.Integer({ description: 'HTTP status', examples: [200] }),
-          headers: Headers('The first ones, names in lower case', { 'content-type': 'text/plain' }),
+          headers: Headers('The first response headers, names in lower case', { 'content-type': 'text/plain' }),
           body: Type.Optional(
             Type.String({
-              description: `The first ${webhookBodyCharactersKept.toLocaleString('en')} characters, where it is text`,
+              description: `The first ${webhookBodyCharactersKept.toLocaleString('en')} characters, if it is text`,
               examples: ['ok'],
             }),
           ),
         },
-        { ...closed, description: 'Absent where the receiver did not answer' },
+        { ...closed, description: 'Absent without a response' },
       ),
     ),
     error: Type.Optional(
@@ -91,7 +91,7 @@ export const AttemptSchema = Type.Object(
         {
           code: Type.Enum(wordsOf(deliveryErrors), { description: meaningsOf(deliveryErrors), examples: ['http-5xx'] }),
           detail: Type.String({
-            description: 'The same for people',
+            description: 'Explanation for people',
             examples: ['The receiver answered 500, which is no success.'],
           }),
         },
@@ -109,7 +109,7 @@ const deliveryMembers = {
   delivery_id: DeliveryId,
   webhook_id: WebhookId,
   message_id: Type.String({
-    description: '`id` of the body and `X-Service-Webhook-Id`: the same for all endpoints and at all attempts',
+    description: '`id` of the body and `X-Service-Webhook-Id`; equal for all endpoints and attempts',
     examples: [exampleMessage],
   }),
   kind: Type.String({ description: 'Kind of the message', examples: [exampleKind] }),
@@ -121,9 +121,9 @@ const deliveryMembers = {
   status: Status,
   occurred_at: time('Time of the event'),
   created_at: time('When it was queued'),
-  attempt_count: Type.Integer({ minimum: 0, description: 'Attempts in all', examples: [1] }),
-  next_attempt_at: Type.Optional(time('Not before this time; absent where there is nothing more to do')),
-  delivered_at: Type.Optional(time('When the receiver took it')),
+  attempt_count: Type.Integer({ minimum: 0, description: 'Total number of attempts', examples: [1] }),
+  next_attempt_at: Type.Optional(time('Earliest time of the next attempt; absent if there is none')),
+  delivered_at: Type.Optional(time('Time of acceptance by the receiver')),
 }
 
 const LastAttempt = Type.Optional(
@@ -147,14 +147,14 @@ export const DeliveryDetailsSchema = Type.Object(
         sequence: Type.Integer({ examples: [42] }),
         data: Type.Optional(
           Type.Record(Type.String(), Type.Unknown(), {
-            description: 'Data by kind; absent once its subject was erased',
+            description: 'Data by kind; absent after the erasure of its subject',
             examples: [{ user_id: 'usr_9QmVb3xQ8ZrT2vYw0LxNp6Bd', role: 'member', active: true }],
           }),
         ),
       },
       { ...closed, description: 'Body of the message' },
     ),
-    attempts: Type.Array(AttemptSchema, { description: `The last ${webhookAttemptsKept}, the oldest first` }),
+    attempts: Type.Array(AttemptSchema, { description: `The last ${webhookAttemptsKept} attempts, oldest first` }),
   },
   closed,
 )
@@ -172,4 +172,4 @@ export const RedeliveredSchema = Type.Object(
   closed,
 )
 
-export const deliveryLocation = { location: Type.String({ description: 'The delivery, to see how it went' }) }
+export const deliveryLocation = { location: Type.String({ description: 'The delivery, for its result' }) }

@@ -183,8 +183,8 @@ function timesOf<const Name extends string>(
 function problemsOfKind(kind: string | undefined): PointedError[] {
   if (kind === undefined || isMessageKind(kind)) return []
   const detail =
-    'is not a kind of message that there is. Name one such as user.updated, skill.alert_opened, webhook.test or ' +
-    'governance.auth.login; a family such as user.* is none'
+    'is not a kind of message. Use one such as user.updated, skill.alert_opened, webhook.test or ' +
+    'governance.auth.login; families such as user.* are not allowed here'
   return [{ pointer: '/query/kind', detail }]
 }
 
@@ -207,6 +207,6 @@ function erased(): DomainError {
 
 function tooMany(): DomainError {
   const most = webhookRedeliveriesMax.toLocaleString('en')
-  const detail = `is so long ago that there are more than ${most} deliveries since: name until too, and go on from there`
+  const detail = `selects more than ${most} deliveries: add until, and continue from there`
   return validationFailed([{ pointer: '/since', detail }])
 }

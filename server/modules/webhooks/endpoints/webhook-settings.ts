@@ -39,7 +39,7 @@ function problemsOfRules(rules: readonly (ValidParts<AlertRule> | undefined)[]):
     if (!isWhole(rule)) return errors
     const first = seen.get(meaningOf(rule))
     if (first === undefined) seen.set(meaningOf(rule), at)
-    else errors.push({ pointer: `/alerts/${at}`, detail: `is the same rule as /alerts/${first}. Name it once` })
+    else errors.push({ pointer: `/alerts/${at}`, detail: `repeats the rule /alerts/${first}` })
     return errors
   })
 }
@@ -63,7 +63,7 @@ function isWhole(rule: ValidParts<AlertRule>): rule is AlertRule {
 /** Rejects an endpoint without any events. */
 export function problemsOfWhole(settings: Pick<WebhookSettings, 'events' | 'alerts'>): PointedError[] {
   if (settings.events.length > 0 || (settings.alerts ?? []).length > 0) return []
-  return [{ pointer: '/events', detail: 'must name at least one event where there are no rules in `alerts`' }]
+  return [{ pointer: '/events', detail: 'must have at least one event if `alerts` has no rules' }]
 }
 
 const detail =

@@ -55,7 +55,7 @@ export function addWebhookRoutes(app: FastifyInstance, webhooks: WebhookAdminist
     app,
     'listWebhooks',
     {
-      description: 'The oldest first, without their secrets.',
+      description: 'Oldest first, without secrets.',
       querystring: PageQuery,
       response: { 200: WebhookList },
       problems: ['invalid-cursor'],
@@ -70,7 +70,7 @@ export function addWebhookRoutes(app: FastifyInstance, webhooks: WebhookAdminist
     app,
     'getWebhook',
     {
-      description: 'With its health, and without its secret.',
+      description: 'Returns its health, without its secret.',
       params: WebhookParams,
       response: { 200: WebhookSchema },
     },
@@ -82,9 +82,9 @@ export function addWebhookRoutes(app: FastifyInstance, webhooks: WebhookAdminist
     'updateWebhook',
     {
       description:
-        'Absent members stay unchanged; lists and objects are replaced as a whole. `enabled: false` stops delivery: ' +
-        'pending deliveries continue after it is enabled again, and events in between are not sent. `enabled: true` ' +
-        'clears past failures, and so does a changed `url`.',
+        'Absent members stay unchanged; lists and objects are replaced as a whole. `enabled: false` stops ' +
+        'delivery: pending deliveries continue after it is enabled again, and events in between are not sent. ' +
+        '`enabled: true` clears past failures, and so does a changed `url`.',
       params: WebhookParams,
       body: WebhookChangesBody,
       checkBody: (sound: ValidParts<WebhookSettings>) => webhooks.furtherProblems(sound),
@@ -98,8 +98,7 @@ export function addWebhookRoutes(app: FastifyInstance, webhooks: WebhookAdminist
     'removeWebhook',
     {
       description:
-        'Nothing is sent to it any more, its secret is forgotten and its deliveries are deleted. Repeating it gives ' +
-        'the same answer.',
+        'Stops delivery, and deletes the secret and the deliveries. Repeating the request returns the same response.',
       params: WebhookParams,
       response: { 200: RemovedWebhook },
     },
@@ -110,9 +109,7 @@ export function addWebhookRoutes(app: FastifyInstance, webhooks: WebhookAdminist
     app,
     'rotateWebhookSecret',
     {
-      description:
-        `The answer shows the new \`secret\`, this once. For ${secretOverlapHours} hours each message has two signatures, of the new one ` +
-        'and of the one before; any older one ends at once.',
+      description: `Returns the new \`secret\`, only once. For ${secretOverlapHours} hours each message has two signatures, by the new and the previous secret; any older secret ends at once.`,
       params: WebhookParams,
       body: emptyBody,
       bodyOptional: true,

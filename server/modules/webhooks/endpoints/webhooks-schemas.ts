@@ -41,10 +41,9 @@ const Events = Type.Array(Type.String({ minLength: 1, maxLength: eventNameLength
   uniqueItems: true,
   description:
     'Subscribed event types: `user.provisioned`, `user.updated`, `user.deactivated`, `user.archetype_changed`, ' +
-    '`skill.invocation_failed`, `skill.latency_exceeded`, `skill.cost_exceeded`, and `governance.` with the kind of a ' +
-    'governance event, such as `governance.auth.login` or `governance.custom.deployed`. `user.*`, `skill.*`, ' +
-    '`governance.*` and `governance.hub.*` are ' +
-    'whole families. May be empty if `alerts` has rules.',
+    '`skill.invocation_failed`, `skill.latency_exceeded`, `skill.cost_exceeded`, and `governance.` with the kind ' +
+    'of a governance event, such as `governance.auth.login` or `governance.custom.deployed`. `user.*`, `skill.*`, ' +
+    '`governance.*` and `governance.hub.*` are whole families. May be empty if `alerts` has rules.',
   examples: [['user.*', 'skill.latency_exceeded', 'governance.*']],
 })
 const Description = Type.String({
@@ -64,12 +63,12 @@ const ids = (description: string, example: string) =>
   })
 export const Filters = Type.Object(
   {
-    skill_ids: Type.Optional(ids('Invocations of these skills alone', 'contract-review')),
-    archetype_ids: Type.Optional(ids('Invocations by people of these archetypes alone', 'legal-counsel')),
+    skill_ids: Type.Optional(ids('Only invocations of these skills', 'contract-review')),
+    archetype_ids: Type.Optional(ids('Only invocations by people with these archetypes', 'legal-counsel')),
   },
   {
     ...closed,
-    description: 'Conditions on the invocations of `skill.*`; an empty object has none',
+    description: 'Conditions on the invocations of `skill.*`; none if empty',
     examples: [{ skill_ids: ['contract-review'] }],
   },
 )
@@ -87,7 +86,7 @@ export const Thresholds = Type.Object(
       Type.Number({
         minimum: 0,
         maximum: 1_000_000,
-        description: `\`skill.cost_exceeded\` reports invocations that cost more, estimated or computed; ${thresholdDefaults.cost_usd} where absent`,
+        description: `\`skill.cost_exceeded\` reports invocations whose reported or calculated cost is higher; default is ${thresholdDefaults.cost_usd}`,
         examples: [0.5],
       }),
     ),
@@ -97,7 +96,7 @@ export const Thresholds = Type.Object(
 export const Rule = Type.Object(
   {
     metric: Type.Enum(['error_rate', 'latency_p95_ms', 'cost_usd_per_hour'], {
-      description: 'Share of invocations that failed, 0 to 1; milliseconds; US dollars an hour',
+      description: 'Ratio of failed invocations from 0 to 1, milliseconds, or US dollars per hour',
       examples: ['error_rate'],
     }),
     group_by: Type.Enum(['skill', 'user', 'archetype'], {
@@ -107,14 +106,15 @@ export const Rule = Type.Object(
     above: Type.Number({
       minimum: 0,
       maximum: 1_000_000_000,
-      description: 'An alert opens once the metric is above this',
+      description: 'An alert opens when the metric is above this value',
       examples: [0.2],
     }),
     recovers_at: Type.Optional(
       Type.Number({
         minimum: 0,
         maximum: 1_000_000_000,
-        description: 'It closes once the metric was at or below this for a whole window; `above` where absent',
+        description:
+          'The alert closes after the metric was at or below this value for a whole window; default is `above`',
         examples: [0.05],
       }),
     ),
@@ -129,7 +129,7 @@ export const Rule = Type.Object(
       Type.Integer({
         minimum: 1,
         maximum: 1_000_000_000,
-        description: `With fewer in the window, error rate and latency open no alert; ${minInvocationsDefault} where absent`,
+        description: `Error rate and latency open no alert with fewer invocations in the window; default is ${minInvocationsDefault}`,
         examples: [20],
       }),
     ),
@@ -159,7 +159,7 @@ export const WebhookChangesBody = Type.Object(
     ...settings,
     enabled: Type.Optional(
       Type.Boolean({
-        description: 'Whether messages are queued and sent; true also forgets past failures',
+        description: 'Whether messages are queued and sent; `true` also clears past failures',
         examples: [true],
       }),
     ),
@@ -173,14 +173,14 @@ const HealthSchema = Type.Object(
   {
     status: Type.Enum(['ok', 'waiting', 'failing', 'disabled'], {
       description:
-        '`ok`: the last attempt was taken. `waiting`: nothing was attempted yet, or since it was enabled or its ' +
+        '`ok`: the last attempt was accepted. `waiting`: no attempt yet, or none since it was enabled or its ' +
         'address changed. `failing`: the last attempt failed. `disabled`: nothing is sent.',
       examples: ['ok'],
     }),
-    failures: count('Attempts in a row that failed'),
-    failing_since: Type.Optional(time('When the first of them failed')),
-    last_attempt_at: Type.Optional(time('When a message was sent last')),
-    last_delivered_at: Type.Optional(time('When a message was taken last')),
+    failures: count('Consecutive failed attempts'),
+    failing_since: Type.Optional(time('Time of the first of these failures')),
+    last_attempt_at: Type.Optional(time('Time of the last attempt')),
+    last_delivered_at: Type.Optional(time('Time of the last accepted message')),
     overflowing_since: Type.Optional(
       time(
         `Since when more than ${webhookOpenDeliveriesMax} deliveries waited; those that wait longest become dead. Absent ` +
@@ -188,7 +188,7 @@ const HealthSchema = Type.Object(
       ),
     ),
     pending: count(`Deliveries to attempt, counted up to ${webhookHealthCountMax}`),
-    dead: count(`Deliveries that were given up, counted up to ${webhookHealthCountMax}`),
+    dead: count(`Dead deliveries, counted up to ${webhookHealthCountMax}`),
   },
   closed,
 )
@@ -207,14 +207,13 @@ export const WebhookSchema = Type.Object(
         examples: ['failing'],
       }),
     ),
-    created_at: time('When it was added'),
-    created_by: Type.String({ description: 'Subject that added it', examples: ['usr_Ab3xQ8ZrT2vYw0LxNp6BdHs9'] }),
-    updated_at: time('When it was changed last'),
-    former_secret_until: Type.Optional(time('Until then each message is signed with the secret before this one too')),
+    created_at: time('Time of creation'),
+    created_by: Type.String({ description: 'Subject that created it', examples: ['usr_Ab3xQ8ZrT2vYw0LxNp6BdHs9'] }),
+    updated_at: time('Time of the last change'),
+    former_secret_until: Type.Optional(time('Until this time each message is also signed with the previous secret')),
     secret: Type.Optional(
       Type.String({
-        description:
-          'What messages are signed with, the whole of it: shown in the answer that made it, and never again',
+        description: 'Secret that signs messages, returned only when it is created',
         examples: ['whsec_J4kQ8ZrT2vYw0LxNp6BdHs9AJ4kQ8ZrT2vYw0LxNp6Bd'],
       }),
     ),

@@ -74,7 +74,7 @@ export function createWebhookAdministration(deps: {
 
   async function add(tx: TenantTx, caller: Caller, settings: WebhookSettings): Promise<WebhookAnswer> {
     if ((await store.countWebhooks(tx)) >= webhooksMax) {
-      const detail = `is of one endpoint more than the ${webhooksMax} that a tenant may have; remove one first`
+      const detail = `exceeds the ${webhooksMax} endpoints of a tenant; remove one first`
       throw validationFailed([{ pointer: '', detail }])
     }
     await checkReadings(tx, { webhookId: undefined, ...newState(settings) })

@@ -131,7 +131,7 @@ const deletedAtOnce = 1_000
 /** Deletes deliveries of a certain age, regardless of their status: also those that wait for a disabled endpoint. */
 export function createDeliveryExpiry(deps: { clock: RecordClock }): TenantChore {
   return {
-    name: 'forget old webhook deliveries',
+    name: 'delete old webhook deliveries',
     async run(tx) {
       const nowMs = Math.floor(deps.clock.next().micros / 1000)
       const deleted = await deleteDeliveriesBefore(tx, nowMs - webhookDeliveryDays * dayMs, deletedAtOnce)
@@ -143,7 +143,7 @@ export function createDeliveryExpiry(deps: { clock: RecordClock }): TenantChore 
 /** Deletes the rows of removed endpoints. Until then, repeating the removal returns the first response. */
 export function createRemovedExpiry(deps: { clock: RecordClock }): TenantChore {
   return {
-    name: 'forget webhooks that were removed',
+    name: 'delete removed webhooks',
     async run(tx) {
       const nowMs = Math.floor(deps.clock.next().micros / 1000)
       const before = formatTimestamp(nowMs - webhookDeliveryDays * dayMs)

@@ -38,7 +38,7 @@ function memberOf({ messageId, kind, occurredAt, data, recordId, userId, webhook
  */
 export function readMessages(text: string): QueuedMessage[] {
   const row: unknown = parse(text)
-  if (!isJsonObject(row)) throw new Error('an outbox row is no JSON object')
+  if (!isJsonObject(row)) throw new Error('an outbox row is not a JSON object')
   const { v, messages, ...rest } = row
   if (v !== version) throw new Error(`an outbox row has a version other than ${version}`)
   if (!Array.isArray(messages) || Object.keys(rest).length > 0) throw new Error('an outbox row has other members')

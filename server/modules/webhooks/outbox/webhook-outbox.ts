@@ -108,7 +108,7 @@ export function createOutboxNotifier(deps: {
       await database
         .withRegistry((tx) => notifyWebhooks(tx, words))
         .catch((error: unknown) => {
-          log.warn({ err: error }, 'other processes find messages that wait later, with their next turn')
+          log.warn({ err: error }, 'other processes find waiting messages later, in their next round')
         })
       await delay(gatherMs, undefined, { signal: closing.signal, ref: false }).catch(() => {})
     }

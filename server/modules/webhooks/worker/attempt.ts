@@ -88,10 +88,10 @@ function codeOf(status: number): DeliveryErrorCode {
 }
 
 function wordsOf(status: number): string {
-  if (redirects.has(status)) return `answered with a redirect (${status}), which the Hub does not follow`
-  if (status === 410) return 'answers 410 (permanently gone)'
-  if (status === 429) return 'is called too often (429)'
-  return `answered ${status}, which is no success`
+  if (redirects.has(status)) return `responded with a redirect (${status}), which the Hub does not follow`
+  if (status === 410) return 'responded 410 (permanently gone)'
+  if (status === 429) return 'limits the request rate (429)'
+  return `responded ${status}, which is not a success`
 }
 
 function outboundProblem(error: unknown): NonNullable<DeliveryAttempt['error']> {

@@ -22,7 +22,7 @@ export function decideOutcome(
 ): Outcome {
   if (result === 'erased') return { delivery, status: 'dead', counts: false, isGone: false }
   if (result === 'key-destroyed') {
-    const detail = 'The signing secret was lost with the destroyed key of the tenant.'
+    const detail = 'The signing secret was lost when the key of the tenant was destroyed.'
     const attempts = kept(delivery, unsentAttempt(url, 'key-destroyed', detail))
     return { delivery, status: 'dead', attempts, counts: false, isGone: false }
   }

@@ -66,7 +66,7 @@ export function createRelay(deps: {
     try {
       return readMessages(row.messages)
     } catch (error) {
-      log.error({ err: error, tenant: tx.tenantId, outboxId: row.outbox_id }, 'messages that wait cannot be read')
+      log.error({ err: error, tenant: tx.tenantId, outboxId: row.outbox_id }, 'waiting messages cannot be read')
       leftAlone.set(row.outbox_id, Number.POSITIVE_INFINITY)
       return undefined
     }
@@ -254,6 +254,6 @@ export function createBacklogLimit(
 }
 
 function noAttempt(url: string, at: string, openMax: number): DeliveryAttempt {
-  const detail = `Given up without a further attempt: more than ${openMax} messages waited for the endpoint.`
+  const detail = `Dropped without a further attempt: more than ${openMax} messages waited for the endpoint.`
   return { at, duration_ms: 0, url, request_headers: {}, error: { code: 'overflow', detail } }
 }

@@ -275,7 +275,7 @@ export class TenantDispatcher implements TenantDelivery {
       const { delivery_id, webhook_id } = delivery
       const details = { err: error, tenant: slug, webhook: webhook_id, delivery: delivery_id }
       this.#deps.log.error(details, 'sending failed')
-      return { attempt: unsentAttempt(url, 'unreachable', 'The Hub failed to send it; its log has the cause.') }
+      return { attempt: unsentAttempt(url, 'unreachable', 'The Hub failed to send it; the cause is in its log.') }
     }
   }
 
