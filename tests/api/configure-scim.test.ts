@@ -235,7 +235,7 @@ describe('a directory that is read', () => {
       'a token that it refuses',
       () => pull({ bearer_token: 'wrong' }),
       '/bearer_token',
-      /refuses the bearer token \(401\)/,
+      /rejects the bearer token \(401\)/,
     ],
     [
       'another address',
@@ -255,7 +255,7 @@ describe('a directory that is read', () => {
   })
 
   test.each([
-    ['an error', { status: 500, body: 'secret of the inside' }, /answered 500/],
+    ['an error', { status: 500, body: 'secret of the inside' }, /responded 500/],
     ['what is no JSON', { status: 200, body: '<html>secret of the inside' }, /not JSON/],
     ['JSON that is no list', { status: 200, body: '{"secret of the inside": 1}' }, /no list `Resources`/],
     ['a redirect', { status: 302, headers: { location: 'http://169.254.169.254/' } }, /redirect/],

@@ -183,13 +183,13 @@ test('a provider that publishes no keys yet is kept; the test of the connection 
   const trial = await lab.hub.call('cmode', 'POST', '/api/v1/identity/sso:test')
   expect(trial.body.steps.find(({ ok }: { ok: boolean }) => !ok)).toMatchObject({
     name: 'keys',
-    detail: expect.stringContaining('/no-keys: the document answered 404'),
+    detail: expect.stringContaining('/no-keys: the document responded 404'),
   })
   const health = await lab.hub.call('cmode', 'GET', '/api/v1/observability/tenant-health')
   expect(health.body.checks.identity).toMatchObject({
     sso_configured: true,
     sso_healthy: false,
-    detail: expect.stringContaining('/no-keys: the document answered 404'),
+    detail: expect.stringContaining('/no-keys: the document responded 404'),
   })
 })
 
@@ -236,8 +236,8 @@ describe('refused for what the provider answers, in words that say what was fetc
   const url = () => `${lab.provider.issuer}/.well-known/openid-configuration`
 
   test.each([
-    ['another issuer', { issuer: 'https://evil.example' }, /names the issuer "https:\/\/evil\.example", which is not/],
-    ['no issuer', { issuer: undefined }, /names the issuer nothing/],
+    ['another issuer', { issuer: 'https://evil.example' }, /has the issuer "https:\/\/evil\.example", which is not/],
+    ['no issuer', { issuer: undefined }, /has the issuer nothing/],
     ['no token endpoint', { token_endpoint: undefined }, /has no token_endpoint/],
     ['no keys', { jwks_uri: 7 }, /has no jwks_uri/],
     ['no code flow', { response_types_supported: ['id_token'] }, /does not list code in response_types_supported/],
@@ -245,7 +245,7 @@ describe('refused for what the provider answers, in words that say what was fetc
     ['no S256', { code_challenge_methods_supported: ['plain'] }, /S256/],
     ['no client secret', { token_endpoint_auth_methods_supported: ['private_key_jwt'] }, /client_secret_basic/],
     ['shared keys only', { id_token_signing_alg_values_supported: ['HS256', 'none'] }, /public-key algorithm/],
-    ['a list that is none', { response_types_supported: 'code' }, /no list/],
+    ['a list that is none', { response_types_supported: 'code' }, /not a list/],
   ])('%s', async (_name, change, words) => {
     lab.provider.faults.discovery = (document) => JSON.parse(JSON.stringify({ ...document, ...change }))
     const answer = await configure('globex', bodyOf())
@@ -284,14 +284,14 @@ describe('refused for what the provider answers, in words that say what was fetc
     const answer = await configure('globex', bodyOf())
     expect([answer.status, answer.body.detail]).toEqual([
       400,
-      expect.stringContaining(`GET ${url()}: the document answered 404`),
+      expect.stringContaining(`GET ${url()}: the document responded 404`),
     ])
   })
 
   test.each([
     ['a redirect', 302, { location: 'http://169.254.169.254/' }, '', /redirect/],
     ['what is not JSON', 200, {}, '<html>', /not JSON/],
-    ['JSON that is no object', 200, {}, '[]', /names the issuer nothing|not a JSON object/],
+    ['JSON that is no object', 200, {}, '[]', /has the issuer nothing|not a JSON object/],
     ['2 MiB', 200, {}, ' '.repeat(2 * 1024 * 1024), /more than 1048576 bytes/],
   ])('%s', async (_name, status, headers, text, words) => {
     const server: Server = createServer((_request, response) => void response.writeHead(status, headers).end(text))

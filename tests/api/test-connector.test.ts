@@ -45,7 +45,7 @@ test('sends the manifest, and leaves the health as it is', async () => {
 test('explains in words what fails', async () => {
   for (const [behaviour, words] of [
     [401, /refuses the credentials \(401\)/],
-    [503, /failed itself \(503\)/],
+    [503, /failed \(503\)/],
     [redirectTo('http://10.0.0.1/'), /redirect \(302\), which the Hub does not follow/],
   ] as const) {
     receiver.behaviour = behaviour
@@ -66,7 +66,7 @@ test('an address that does not resolve fails at its own step', async () => {
 test('a credential of a name that is not sent is told, with those that are', async () => {
   const credentials = { token: 'a-guess' }
   const tried = await tryIt(await connect(pushBody(receiver.url, { display_name: 'Guessed', credentials })))
-  expect(tried.steps[0]!.detail).toMatch(/token are not sent; known here: bearer_token, api_key, signing_secret/)
+  expect(tried.steps[0]!.detail).toMatch(/token are not sent; supported: bearer_token, api_key, signing_secret/)
   expect(JSON.stringify(tried)).not.toContain('a-guess')
 })
 

@@ -47,7 +47,7 @@ test('names the step that fails, in words, and tries none that rests on it', asy
   expect(text).not.toContain('token-of-the-directory')
 })
 
-test.each([['an error, whose text it keeps to itself', { status: 500, body: 'inside' }, 'groups', /answered 500/]])(
+test.each([['an error, whose text it keeps to itself', { status: 500, body: 'inside' }, 'groups', /responded 500/]])(
   '%s',
   async (_name, fault, step, words) => {
     lab.source.faults.answer = ({ resource }) => (resource === 'Groups' ? fault : undefined)

@@ -70,7 +70,7 @@ test('what health asks: healthy, broken, and never for long', async () => {
   await lab.connect('acme', { allowed_email_domains: ['changed.example'] })
   lab.provider.faults.status = 500
   const broken = await ssoHealth.of(await lab.hub.tenant('acme'))
-  expect(broken).toMatchObject({ configured: true, healthy: false, detail: expect.stringContaining('answered 500') })
+  expect(broken).toMatchObject({ configured: true, healthy: false, detail: expect.stringContaining('responded 500') })
 })
 
 test('refused: nothing to try, a body, no token, too small a scope, another tenant', async () => {

@@ -69,7 +69,7 @@ describe('token keys', () => {
   test('another master key is a clear error', async () => {
     await expect(open({ masterKey: randomBytes(32) })).rejects.toMatchObject({
       name: 'StartupError',
-      message: expect.stringContaining('different master key'),
+      message: expect.stringContaining('another master key'),
       fix: expect.stringContaining('HUB_MASTER_KEY'),
     })
   })

@@ -94,7 +94,7 @@ describe('attack 18: a callback that answers no login of this browser', () => {
     const before = await sessionsOpened()
     const replayed = await lab.browser().go(callback, { cookie: `__Host-service_login=${copy}` })
     expectRefused(replayed, '/query/state')
-    expect(replayed.body.detail).toMatch(/used before/)
+    expect(replayed.body.detail).toMatch(/already used/)
     expect(await sessionsOpened()).toBe(before)
   })
 

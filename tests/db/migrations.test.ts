@@ -93,7 +93,7 @@ test('a migration that changed after it was applied stops the start', async () =
   await writeFile(join(folder, '0001-foundation.sql'), '-- another text')
   await expect(migrate(owner, { directory: folder })).rejects.toMatchObject({
     name: 'StartupError',
-    message: expect.stringMatching(/^The database was migrated by another version of this program: .*0001-foundation/),
+    message: expect.stringMatching(/^The database was migrated by another version of the Hub: .*0001-foundation/),
     fix: expect.stringMatching(/Start the version .* or restore a backup/),
   })
 })

@@ -91,9 +91,9 @@ describe('the time limit of a statement', () => {
   })
 
   test.each([
-    [{ readOnly: true }, 'The database took too long for this. Ask for less: a smaller `limit`'],
-    [{ readOnly: true, summary: true }, 'The database took too long for this. Narrow the summary: a shorter range'],
-    [{}, 'The database took too long for this. Try again shortly.'],
+    [{ readOnly: true }, 'The query took too long. Request less: a smaller `limit`'],
+    [{ readOnly: true, summary: true }, 'The query took too long. Narrow the summary: a shorter range'],
+    [{}, 'The query took too long. Try again shortly.'],
   ])('in %j says what to narrow', async (mode, detail) => {
     const slow = pools.withTenant(
       'limits',

@@ -90,7 +90,7 @@ test('leaves skills of others alone, and uploads again what somebody deleted', a
 test('goes on where it broke off, and finds what it uploaded although nobody remembers', async () => {
   api.fault = (call) => (call === 'POST /v1/skills' && api.skills.size === 2 ? 529 : undefined)
   const all = ['a', 'b', 'c'].map((id) => skill(id, id))
-  await expect(publish(...all)).rejects.toThrow(/failed itself \(529\)/)
+  await expect(publish(...all)).rejects.toThrow(/failed \(529\)/)
   expect(Object.keys(remembered as JsonObject)).toEqual(['a', 'b'])
   api.fault = () => undefined
   remembered = null
@@ -102,7 +102,7 @@ test('goes on where it broke off, and finds what it uploaded although nobody rem
 
 test.each([
   [401, /refuses the credentials/],
-  [429, /too often/],
+  [429, /limits the request rate/],
   [500, /failed \(/],
 ])('says in words what %s means, in a test too', async (status, words) => {
   api.fault = () => status
@@ -122,7 +122,7 @@ test('a test with a good key says so, and uploads nothing', async () => {
 })
 
 test('two skills whose names become one are refused before anything is uploaded', async () => {
-  await expect(publish(skill('a.b', '1'), skill('a:b', '2'))).rejects.toThrow(/two skills of the name a-b/)
+  await expect(publish(skill('a.b', '1'), skill('a:b', '2'))).rejects.toThrow(/two skills with the name a-b/)
   expect(api.calls).toEqual([])
 })
 

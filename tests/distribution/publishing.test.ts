@@ -154,11 +154,15 @@ describe('a connector that is pushed to', () => {
 
 describe('a receiver that fails', () => {
   test.each<[string, () => Behaviour, { code: string; detail: RegExp; status?: number }]>([
-    ['500', () => 500, { code: 'http-5xx', status: 500, detail: /failed itself \(500\)/ }],
+    ['500', () => 500, { code: 'http-5xx', status: 500, detail: /failed \(500\)/ }],
     ['401', () => 401, { code: 'http-4xx', status: 401, detail: /refuses the credentials/ }],
     ['404', () => 404, { code: 'http-4xx', status: 404, detail: /at this address/ }],
     ['410', () => 410, { code: 'http-4xx', status: 410, detail: /permanently gone/ }],
-    ['429', () => answerWith(429, { 'retry-after': '120' }), { code: 'http-4xx', status: 429, detail: /too often/ }],
+    [
+      '429',
+      () => answerWith(429, { 'retry-after': '120' }),
+      { code: 'http-4xx', status: 429, detail: /limits the request rate/ },
+    ],
     ['a redirect', () => redirectTo('http://169.254.169.254/'), { code: 'redirect', detail: /redirect/ }],
     ['closing', () => closeAtOnce, { code: 'unreachable', detail: /closed the connection/ }],
     ['an endless answer', () => streamForever, { code: 'too-large', detail: /more than/ }],

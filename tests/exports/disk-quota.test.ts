@@ -56,7 +56,7 @@ describe('the exports of a tenant', () => {
     const refused = await lab.order('acme')
     expect([refused.status, refused.body.detail]).toEqual([
       429,
-      expect.stringMatching(/keep 10\d\d bytes, of 1000 that they may/),
+      expect.stringMatching(/have 10\d\d bytes; the limit is 1000/),
     ])
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(86_000)
     expect((await lab.order('globex')).status).toBe(202)
@@ -71,7 +71,7 @@ describe('the exports of a tenant', () => {
     const refused = await lab.order('acme')
     expect([refused.status, refused.body.detail]).toEqual([
       429,
-      expect.stringContaining('has ordered 4 exports within 24 hours, of 4 that it may'),
+      expect.stringContaining('has requested 4 exports within 24 hours; its limit is 4'),
     ])
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(86_000)
     lab.advance(24 * 3_600_000 + 1000)
@@ -92,7 +92,7 @@ describe('the exports of a tenant', () => {
     expect(await first.reserve(600)).toBe(615)
     await expect(second.reserve(386)).rejects.toMatchObject({
       slug: 'rate-limited',
-      message: expect.stringContaining('more than the 385 bytes that are left of the 1000'),
+      message: expect.stringContaining('exceed the 385 remaining bytes of the 1000'),
     })
     expect(await second.reserve(380)).toBe(385)
     // The disk may have become full while they are written.
@@ -103,7 +103,7 @@ describe('the exports of a tenant', () => {
     })
     free = 512 * mebibyte
     const refused = await lab.order('acme')
-    expect([refused.status, refused.body.detail]).toEqual([429, expect.stringMatching(/keep 1000 bytes, of 1000/)])
+    expect([refused.status, refused.body.detail]).toEqual([429, expect.stringMatching(/have 1000 bytes; the limit is 1000/)])
     // A cancelled export gives its room back, and reserves no more.
     await lab.hub.call('acme', 'POST', `${exportsPath}/${first.jobId}:cancel`)
     await expect(first.reserve(601)).rejects.toThrow()
@@ -125,16 +125,16 @@ describe('the exports of a tenant', () => {
     const refused = await lab.order('globex')
     expect([refused.status, refused.body.detail]).toEqual([
       429,
-      expect.stringContaining('has ordered 1 exports within 24 hours, of 1 that it may'),
+      expect.stringContaining('has requested 1 exports within 24 hours; its limit is 1'),
     ])
     expect((await lab.order('acme')).status).toBe(202)
     await set({ exports_per_day: null, mb_kept: 2 })
     lab.letGo('x'.repeat(2 * mebibyte))
     await lab.completed('globex')
     const full = await lab.order('globex')
-    expect([full.status, full.body.detail]).toEqual([429, expect.stringMatching(/of 2097152 that they may/)])
+    expect([full.status, full.body.detail]).toEqual([429, expect.stringMatching(/the limit is 2097152/)])
     await set({ mb_kept: null })
-    expect((await lab.order('globex')).body.detail).toContain('of 1000 that they may')
+    expect((await lab.order('globex')).body.detail).toContain('the limit is 1000')
   })
 
   test('are shown by the metrics: refusals by reason, and the bytes of all tenants', async () => {

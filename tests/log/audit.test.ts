@@ -188,7 +188,7 @@ const damages: [string, string, RegExp][] = [
   [
     'a tile too many',
     `insert into hub.log_tiles select tenant_id, 2, 0, hashes from hub.log_tiles where level = 1 and tenant_id = 'acme'`,
-    /^tile:2\/0: the tree has 0 hashes there/,
+    /^tile:2\/0: the tree has 0 hashes at this level/,
   ],
   [
     'the root of the head',
@@ -352,7 +352,7 @@ describe('against checkpoints that were kept', () => {
   test('lines that a crash has cut off are passed over, and a file without a checkpoint is told', async () => {
     const file = await fileWith('torn.jsonl', `${lineOf(heads[0]!)}{"kept_at":"20\n\n${lineOf(heads[1]!)}{"kept`)
     expect(await audit([file])).toMatchObject({ verified: true, checkpoints: 2 })
-    await expect(audit([await fileWith('empty.jsonl', '')])).rejects.toThrow('There is no checkpoint in')
+    await expect(audit([await fileWith('empty.jsonl', '')])).rejects.toThrow('contains no checkpoint')
     await expect(audit([join(directory, 'nowhere')])).rejects.toThrow('cannot be read')
   })
 })

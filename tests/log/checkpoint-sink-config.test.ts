@@ -19,7 +19,7 @@ test('several, with commas between them', () => {
 
 const staging = { HUB_ENV: 'staging', HUB_BASE_URL: 'https://hub.example' }
 test.each([
-  ['nowhere', {}, /entry 1 neither a file: URL nor a web address/],
+  ['nowhere', {}, /entry 1 neither a file: URL nor an http/],
   ['file:///mnt/a,,', {}, /entry 2 neither/],
   ['file://host/mnt', {}, /entry 1 more than a path/],
   ['file:///', {}, /no directory/],

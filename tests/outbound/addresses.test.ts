@@ -106,7 +106,10 @@ test.each([
 })
 
 test.each([
-  ['http://login.example.com/', /^must start with https:\/\/; http:\/\/ is for hosts .*HUB_OUTBOUND_ALLOW/],
+  [
+    'http://login.example.com/',
+    /^must start with https:\/\/; http:\/\/ is allowed only for hosts in HUB_OUTBOUND_ALLOW/,
+  ],
   ['ftp://login.example.com/', /^must start with https:\/\/$/],
   ['file:///etc/passwd', /https/],
   ['gopher://login.example.com/', /https/],

@@ -22,7 +22,7 @@ test('a directory that cannot be used ends the start, and says which and what to
   const { check } = openWithLog('file:///dev/null/files')
   await expect(check()).rejects.toMatchObject({
     name: 'StartupError',
-    message: expect.stringMatching(/^Files cannot be kept in \/dev\/null\/files: ENOTDIR/),
+    message: expect.stringMatching(/^Files cannot be stored in \/dev\/null\/files: ENOTDIR/),
     fix: expect.stringContaining('HUB_STORAGE_URL'),
   })
 })

@@ -36,7 +36,7 @@ test('a live tenant is live, with every figure', () => {
       },
       platforms: {
         ok: true,
-        detail: '1 of 2 connected platforms took a publish in the last 60 seconds.',
+        detail: '1 of 2 connected platforms accepted a publish in the last 60 seconds.',
         connected: 2,
         publishing: 1,
         failing: 1,

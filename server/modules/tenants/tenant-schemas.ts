@@ -106,7 +106,7 @@ export const CreatedTenantAnswer = Type.Object(
     mode: Mode,
     admin_email: AdminEmail,
     welcome_url: Type.String({
-      description: 'Signs in whoever opens it as the administrator, once; returned only once',
+      description: 'Address that signs in its user as the administrator, once; returned only once',
       examples: ['https://hub.example.com/welcome/acme/Zk3vXo5mT1yq8Lr0Jd2sWbNc7HfEuPgA4iKtYx6QvR9'],
     }),
     welcome_expires_at: time('Expiry of the link'),
