@@ -103,7 +103,10 @@ describe('the exports of a tenant', () => {
     })
     free = 512 * mebibyte
     const refused = await lab.order('acme')
-    expect([refused.status, refused.body.detail]).toEqual([429, expect.stringMatching(/have 1000 bytes; the limit is 1000/)])
+    expect([refused.status, refused.body.detail]).toEqual([
+      429,
+      expect.stringMatching(/have 1000 bytes; the limit is 1000/),
+    ])
     // A cancelled export gives its room back, and reserves no more.
     await lab.hub.call('acme', 'POST', `${exportsPath}/${first.jobId}:cancel`)
     await expect(first.reserve(601)).rejects.toThrow()
