@@ -15,7 +15,7 @@ export const sessionHours = 8
 export const refreshGraceSeconds = 20
 /** Longest time between the redirect to the identity provider and the callback. */
 export const loginMinutes = 10
-/** Time for which a rotated secret of a service account stays valid beside the new one. */
+/** Time for which a rotated secret stays valid beside the new one: of service accounts, SCIM, webhooks and inbound messages. */
 export const secretOverlapHours = 24
 export const relatedRecordsMax = 256
 /** Maximum number of related records of a telemetry event. */
