@@ -97,7 +97,7 @@ function alreadyServed(dataDir: string, { pid }: Starter): StartupError {
   const instance = readInstanceFile(dataDir)
   const where = instance?.pid === pid ? ` at ${instance.url}` : ''
   return new StartupError(
-    `Another process already serves the Hub from the data directory ${dataDir}: ${pid}${where}.`,
+    `The data directory ${dataDir} is already served by process ${pid}${where}.`,
     'Use that one, stop it first, or set HUB_DATA_DIR to another directory.',
   )
 }

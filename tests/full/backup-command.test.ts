@@ -276,7 +276,7 @@ describe('nothing at all is loaded', () => {
     ],
     [
       'its form is of a later version',
-      /made by Hub 9\.9\.9, in a form that this program does not know/,
+      /created by Hub 9\.9\.9, in a format that this version does not support/,
       (entries) => {
         const head = JSON.parse(entries.get('backup.json')!.toString())
         entries.set('backup.json', Buffer.from(JSON.stringify({ ...head, format: 2 })))
@@ -333,7 +333,7 @@ describe('nothing at all is loaded', () => {
     await restoreBackup(owner, backup, masterKey())
     const content = await contentOf(await target.superuser())
     await expect(restoreBackup(owner, backup, masterKey())).rejects.toThrow(
-      /a Hub in this database already, with the tenant acme/,
+      /already contains a Hub, with the tenant acme/,
     )
     expect(await contentOf(await target.superuser())).toEqual(content)
   })

@@ -166,8 +166,8 @@ describe('a mistake is told with what to do, on stderr', () => {
   test.each([
     [['tenant', 'create', 'acme', '--mode', 'A', '--admin-email', 'a@b.example'], /already exists.*welcome-link acme/],
     [['tenant', 'create', 'Up', '--mode', 'A', '--admin-email', 'ab'], /slug must be[\s\S]*admin-email must be/],
-    [['tenant', 'welcome-link', 'nowhere'], /no tenant "nowhere"[\s\S]*tenant create/],
-    [['tenant', 'export-quota', 'nowhere'], /no tenant "nowhere"[\s\S]*tenant create/],
+    [['tenant', 'welcome-link', 'nowhere'], /The tenant "nowhere" does not exist[\s\S]*tenant create/],
+    [['tenant', 'export-quota', 'nowhere'], /The tenant "nowhere" does not exist[\s\S]*tenant create/],
     [['tenant', 'export-quota', 'acme', '--per-day', '0'], /per-day must be a whole number of 1 to 1000000/],
     [['service-account', 'create', '--tenant', 'nowhere', '--name', 'x', '--scope', 'hub:read'], /no tenant "nowhere"/],
     [['service-account', 'create', '--tenant', 'acme', '--name', 'x', '--scope', 'hub:raed'], /"hub:raed".*hub:read /],
@@ -242,7 +242,7 @@ test('a file of checkpoints that is not there is told with what to name instead'
   const { code, stderr } = await failure('log', 'audit', '--against', '/nowhere/x')
   expect(code).toBe(2)
   expect(stderr).toMatch(
-    /\/nowhere\/x with checkpoints cannot be read: there is no such file\.\nName a file of HUB_CHECKP/,
+    /\/nowhere\/x with checkpoints cannot be read: the file does not exist\.\nName a file of HUB_CHECKP/,
   )
   expect(stderr).not.toContain('ENOENT')
 })

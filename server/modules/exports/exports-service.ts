@@ -73,7 +73,7 @@ export class Exports {
       if ((await countOpen(tx)) >= exportsOpenMax) {
         throw new DomainError(
           'rate-limited',
-          `The tenant already has ${exportsOpenMax} waiting or running exports. Wait until one of them has ended, or cancel one.`,
+          `The tenant has ${exportsOpenMax} exports that wait or run. Wait until one of them has ended, or cancel one.`,
           { retryAfterSeconds: 30 },
         )
       }
