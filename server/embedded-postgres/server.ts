@@ -63,6 +63,7 @@ async function joinOrStart(options: EmbeddedOptions, binaries: PostgresBinaries)
   for (; ; await delay(50)) {
     const server = await findPostmaster(layout.cluster)
     if (!server) {
+      abandonedSince = undefined
       await ensureCluster(layout, binaries, embeddedAccounts(masterKey).superuser.password)
       const supervisor = await Supervisor.start({ ...options, binaries })
       if (supervisor) return supervisor

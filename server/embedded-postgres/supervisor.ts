@@ -94,7 +94,7 @@ export class Supervisor {
         }
         // Either backends of a killed server have not ended yet, or the lock files are left over, and the system has
         // given the number in them to another process.
-        if (await hasProcessIn(layout.cluster)) await delay(100)
+        if (message.includes('shared memory block') || (await hasProcessIn(layout.cluster))) await delay(100)
         else await this.#removeLockFiles()
       }
     }

@@ -16,8 +16,11 @@ export interface TenantLoopOptions {
    * @returns when to visit the tenant again; see {@link NextVisit}
    */
   visit: (tenantId: string, stopped: AbortSignal) => Promise<NextVisit>
-  /** Names the tenants that may have work. Those that are not scheduled yet are visited at once. */
-  listTenants: () => Promise<readonly string[]> | AsyncIterable<string>
+  /**
+   * Names the tenants that may have work. Those that are not scheduled yet are visited at once. `stop` waits for it, so
+   * a generator that skips tenants ends when `stopped` fires.
+   */
+  listTenants: (stopped: AbortSignal) => Promise<readonly string[]> | AsyncIterable<string>
   /** Minimum milliseconds between two lists. Default 5,000. */
   listMs?: number | undefined
   /** Listens for work that other processes announce. An empty name is ignored. */
@@ -247,7 +250,7 @@ export class TenantLoop {
     const { listTenants, listMs = listMsDefault, log, messages } = this.#options
     const beganMs = this.#nowMs()
     try {
-      for await (const tenantId of await listTenants()) {
+      for await (const tenantId of await listTenants(stopped)) {
         if (stopped.aborted) return
         if (!this.#tenants.has(tenantId)) this.#add(tenantId, this.#nowMs())
       }

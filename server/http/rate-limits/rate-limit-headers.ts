@@ -74,10 +74,10 @@ export async function countRequest(
 /** Returns the 429 for a refusing decision. */
 export function rateLimited(decision: RateDecision): DomainError {
   const usedUp = decision.policies.filter((each) => each.remaining === 0)
-  const words = usedUp.map((each) => `the ${each.policy} has made its ${each.quota}`).join(' and ')
+  const quotas = usedUp.map((each) => `${each.quota} requests per ${each.policy}`).join(' and ')
   return new DomainError(
     'rate-limited',
-    `The limit is ${windowSeconds} requests within ${words} s. Wait ${decision.retryAfterSeconds} s.`,
+    `The rate limit is reached: ${quotas} within ${windowSeconds} s. Wait ${decision.retryAfterSeconds} s.`,
     { retryAfterSeconds: decision.retryAfterSeconds },
   )
 }

@@ -48,6 +48,8 @@ export function createPublishScheduler(deps: {
       unlisted: 'the tenants could not be listed to publish their skills',
     },
     concurrency: looksAtOnce,
+    // A look extends the leases, too, so a failed one is repeated before they end.
+    retryMs: { first: 500, max: (leaseSeconds * 1000) / 4 },
   })
 }
 

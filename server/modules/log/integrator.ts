@@ -34,7 +34,7 @@ export class Integrator {
     this.#deps = deps
     this.#loop = new TenantLoop({
       visit: (tenantId) => this.#integrate(tenantId),
-      listTenants: () => this.#tenantsWithArrivals(),
+      listTenants: (stopped) => this.#tenantsWithArrivals(stopped),
       listen: () => deps.hear((tenantId) => this.sealed(tenantId)),
       // One tenant with a backlog does not delay the others.
       concurrency: 4,
@@ -77,8 +77,9 @@ export class Integrator {
   }
 
   /** Names the tenants with arrivals that another process or a crash has left. */
-  async *#tenantsWithArrivals(): AsyncGenerator<string> {
+  async *#tenantsWithArrivals(stopped: AbortSignal): AsyncGenerator<string> {
     for (const tenantId of await this.#deps.listTenants()) {
+      if (stopped.aborted) return
       if (this.#loop.has(tenantId) || !(await this.#deps.logs.hasArrivals(tenantId))) continue
       this.#watched.set(tenantId, { untilMs: performance.now() + watchMs })
       yield tenantId

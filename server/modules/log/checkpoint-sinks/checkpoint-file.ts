@@ -1,4 +1,4 @@
-import { mkdir, open, rename } from 'node:fs/promises'
+import { constants, type FileHandle, mkdir, open, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import { parseCheckpoint } from '../../../../provenance/index.ts'
@@ -40,15 +40,18 @@ export function openCheckpointFolder(directory: string): CheckpointFolder {
   const listed = new Set<string>()
 
   /**
-   * Checks that the file exists if the list contains the log.
+   * Opens the file of a log to append to it. Creates it only if the list does not contain the log.
    *
    * @throws Error if checkpoints of the log were stored here, and are gone: a new file would hide that
    */
-  async function requireFile(logName: string): Promise<void> {
-    if (await openIfThere(fileOf(logName)).then((file) => file?.close().then(() => true))) return
+  async function openToAppend(logName: string): Promise<FileHandle> {
+    const existing = await openIfThere(fileOf(logName), constants.O_RDWR | constants.O_APPEND)
+    if (existing) return existing
     listed.delete(logName)
-    if (!(await known.isKnown(logName))) return
-    throw new Error(`the stored checkpoints of ${logName} are missing: restore ${fileOf(logName)}`)
+    if (await known.isKnown(logName)) {
+      throw new Error(`the stored checkpoints of ${logName} are missing: restore ${fileOf(logName)}`)
+    }
+    return open(fileOf(logName), 'a+', 0o600)
   }
 
   async function list(logName: string): Promise<void> {
@@ -63,8 +66,7 @@ export function openCheckpointFolder(directory: string): CheckpointFolder {
     known,
     async keep(checkpoint, continues) {
       await mkdir(directory, { recursive: true, mode: 0o700 })
-      await requireFile(checkpoint.log_name)
-      const file = await open(fileOf(checkpoint.log_name), 'a+', 0o600)
+      const file = await openToAppend(checkpoint.log_name)
       try {
         const { size } = await file.stat()
         const tail = await readTail(file, size)

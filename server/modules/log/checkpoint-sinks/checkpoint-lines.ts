@@ -51,9 +51,9 @@ export function newestOf(tail: Buffer): StoredCheckpoint | undefined {
   return newest
 }
 
-export async function openIfThere(path: string): Promise<FileHandle | undefined> {
+export async function openIfThere(path: string, flags: string | number = 'r'): Promise<FileHandle | undefined> {
   try {
-    return await open(path, 'r')
+    return await open(path, flags)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
     throw error

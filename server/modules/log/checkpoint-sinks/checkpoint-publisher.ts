@@ -97,7 +97,7 @@ class SinkPublisher {
     this.#times = { ...usualTimes, ...deps.times }
     this.#loop = new TenantLoop({
       visit: (logName) => this.#publish(logName),
-      listTenants: () => this.#logsOfOthers(),
+      listTenants: (stopped) => this.#logsOfOthers(stopped),
       listMs: this.#times.lookMs,
       concurrency: atOnceMax,
       log: deps.log,
@@ -132,8 +132,9 @@ class SinkPublisher {
   }
 
   /** Names the logs whose heads other processes have signed. */
-  async *#logsOfOthers(): AsyncGenerator<string> {
+  async *#logsOfOthers(stopped: AbortSignal): AsyncGenerator<string> {
     for await (const { tenant, head } of this.#deps.storedHeads()) {
+      if (stopped.aborted) return
       if (this.#take(tenant, head)) yield tenant.logName
     }
   }

@@ -22,6 +22,8 @@ const idleSeconds = 5
 /** Pauses take at least this many times as long as compaction, regardless of how often the same day is opened again. */
 const closeRestFactor = 10
 const closeMsMax = 2_000
+/** Lists of all tenants are at least this many times as far apart as the visits of idle ones took. */
+const idleRestFactor = 20
 
 /** Aggregates in the background, one tenant at a time. */
 export interface RollupScheduler {
@@ -42,9 +44,12 @@ export function createRollupScheduler(deps: {
   const { rollups, listTenants, log, nowMs = () => performance.now() } = deps
   /** Tenants with recent deltas: until when, and the time of the next search for days to compact. */
   const active = new Map<string, { untilMs: number; closeAtMs: number }>()
+  /** The last list of all tenants, and the time that visits of idle tenants have taken since. */
+  const listed = { atMs: Number.NEGATIVE_INFINITY, idleMs: 0 }
 
   const loop = new TenantLoop({
     visit: async (tenantId, stopped) => {
+      const startMs = nowMs()
       const { restMs, isActive } = await foldSome(tenantId, stopped)
       const state = active.get(tenantId) ?? { untilMs: 0, closeAtMs: 0 }
       if (isActive) state.untilMs = nowMs() + activeMs
@@ -52,12 +57,18 @@ export function createRollupScheduler(deps: {
       // Days that were opened last are compacted while the tenant is still active.
       if (nowMs() >= state.untilMs) {
         active.delete(tenantId)
+        listed.idleMs += nowMs() - startMs
         return undefined
       }
       active.set(tenantId, state)
       return { inMs: restMs, restMs }
     },
-    ...{ listTenants, log, nowMs },
+    async *listTenants() {
+      if (nowMs() - listed.atMs < listed.idleMs * idleRestFactor) return
+      Object.assign(listed, { atMs: nowMs(), idleMs: 0 })
+      yield* await listTenants()
+    },
+    ...{ log, nowMs },
     concurrency: 1,
     retryMs: { first: 2_000, max: 60_000 },
     messages: {
