@@ -98,7 +98,7 @@ test('a checkpoint of another log is a failure', async () => {
 
 test.each([
   ['a file that is not there', ['--against', '/nowhere/x'], /cannot be read/],
-  ['a file without a checkpoint', ['--against', 'package.json'], /package contains no checkpoint.json/],
+  ['a file without a checkpoint', ['--against', 'package.json'], /package\.json contains no checkpoint/],
   ['a tenant that is not there', ['--tenant', 'nobody'], /There is no tenant "nobody"/],
 ])('%s: it could not be checked', async (_, args, message) => {
   const { code, stdout, stderr } = await audit(...args)

@@ -4,7 +4,7 @@ import { type Scope, scopeNames } from '../../contract/scopes.ts'
 import type { UserAnswer } from '../../server/modules/roster/roster-types.ts'
 import { type RosterLab, startRosterLab, usersPath } from './roster-lab.ts'
 
-/** cannot grant or revoke permissions that you do not have. */
+/** Nobody grants or revokes a permission that they do not have. */
 
 let lab: RosterLab
 let people = 0
