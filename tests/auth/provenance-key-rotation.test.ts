@@ -132,6 +132,17 @@ describe('rotating the provenance key of a tenant', () => {
     expect(active.map((key) => key.keyId)).toEqual([current])
   })
 
+  test('a rotation that ends after the next one leaves its successor published as current', async () => {
+    const { tenant } = await open('overtaken')
+    const first = await lab.keys.prepareSuccessor('overtaken')
+    await lab.database.withRegistry((tx) => lab.keys.publish(tx, first.key))
+    await lab.database.withTenant('overtaken', (tx) => lab.keys.succeed(tx, first))
+    const { key_id } = await rotate(tenant)
+    await lab.database.withRegistry((tx) => lab.keys.retirePublished(tx, first))
+    const keys = [...(await published()).values()].filter((key) => key.name === tenant.logName)
+    expect(keys.filter((key) => key.retiredAt === undefined).map((key) => key.keyId)).toEqual([key_id])
+  })
+
   test('nothing is stored of a rotation that fails', async () => {
     const { tenant, first } = await open('failing')
     const rotation = createProvenanceKeyRotation({

@@ -50,16 +50,16 @@ export function publishedKeysOf(tx: RegistryTx, logName: string): Promise<Publis
     .execute()
 }
 
-/** Retires the published keys of a log, except one. */
+/** Retires a published key of a log, and those that were created before a time. */
 export async function retirePublishedKeys(
   tx: RegistryTx,
-  keys: { logName: string; keep: string; retiredAt: string },
+  keys: { logName: string; keyId: string; olderThan: string; retiredAt: string },
 ): Promise<void> {
   await tx.db
     .updateTable('hub.published_keys')
     .set({ retired_at: keys.retiredAt })
     .where('name', '=', keys.logName)
-    .where('key_id', '!=', keys.keep)
+    .where((each) => each.or([each('key_id', '=', keys.keyId), each('created_at', '<', keys.olderThan)]))
     .where('retired_at', 'is', null)
     .execute()
 }

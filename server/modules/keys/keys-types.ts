@@ -91,8 +91,8 @@ export interface ProvenanceKeySuccession {
    * @throws DomainError `concurrent-modification` if another key has replaced the predecessor meanwhile
    */
   succeed(tx: TenantTx, successor: SuccessorKey): Promise<void>
-  /** Marks all published keys of the log, except `keep`, as retired. */
-  retirePublished(tx: RegistryTx, logName: string, keep: string): Promise<void>
+  /** Marks the predecessor and older published keys of the log as retired, but no key that has replaced this one since. */
+  retirePublished(tx: RegistryTx, successor: SuccessorKey): Promise<void>
   /** Marks a published key that never signed anything as retired; compare {@link retirePublished}. */
   withdraw(tx: RegistryTx, keyId: string): Promise<void>
 }

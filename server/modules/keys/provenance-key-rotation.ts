@@ -36,7 +36,7 @@ export function createProvenanceKeyRotation(deps: {
         await database.withRegistry((tx) => keys.withdraw(tx, key.keyId))
         throw error
       }
-      await database.withRegistry((tx) => keys.retirePublished(tx, key.name, key.keyId))
+      await database.withRegistry((tx) => keys.retirePublished(tx, successor))
       await logs.integrate(tenant)
       return { tenant: tenant.slug, key_id: key.keyId, retired_key_id: predecessorId }
     },

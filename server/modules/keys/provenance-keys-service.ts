@@ -146,8 +146,10 @@ export function createProvenanceKeys(deps: {
       const keys = openKeys(await provenanceKeys(tx), genuine)
       tx.afterCommit(() => cache.set(tx.tenantId, keys))
     },
-    retirePublished: (tx, logName, keep) =>
-      retirePublishedKeys(tx, { logName, keep, retiredAt: formatTimestamp(Date.now()) }),
+    async retirePublished(tx, { key, predecessorId }) {
+      const retiredAt = formatTimestamp(Date.now())
+      await retirePublishedKeys(tx, { logName: key.name, keyId: predecessorId, olderThan: key.createdAt, retiredAt })
+    },
     withdraw: (tx, keyId) => retirePublishedKey(tx, keyId, formatTimestamp(Date.now())),
   }
 }
