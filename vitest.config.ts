@@ -50,7 +50,7 @@ export default defineConfig({
           ...slow,
           name: 'full',
           // Most of a file is done by processes that it starts, or waited for.
-          maxWorkers: 3,
+          maxWorkers: 2,
           isolate: false,
           sequence: { groupOrder: 1 },
           include: ['tests/full/**/*.test.ts'],
