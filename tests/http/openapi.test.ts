@@ -7,7 +7,7 @@ import { operations } from '../../contract/operations.ts'
 import { scopes } from '../../contract/scopes.ts'
 import { alertEventKinds, invocationEventKinds, testEventKind, userEventKinds } from '../../contract/webhook-events.ts'
 import { compileRequestValidator, compileSchema } from '../../server/http/request-validation.ts'
-import type { OpenApiDocument } from '../../server/modules/observability/openapi-document.ts'
+import type { OpenApiDocument } from '../../server/modules/observability/openapi-components.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
 import { breakingDifferences } from './openapi-breaking.ts'
 

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { addRoute, rawJson } from '../../http/route.ts'
 import type { HealthService } from './health-service.ts'
-import type { OpenApiDocument } from './openapi-document.ts'
+import type { OpenApiDocument } from './openapi-components.ts'
 
 const retryAfterSeconds = 2
 

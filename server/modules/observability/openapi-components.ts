@@ -1,4 +1,9 @@
-import type { OpenApiDocument } from './openapi-document.ts'
+/** An OpenAPI 3.1 document, as plain JSON. */
+export interface OpenApiDocument {
+  openapi: string
+  paths: Record<string, Record<string, Record<string, unknown>>>
+  [member: string]: unknown
+}
 
 type Json = null | boolean | number | string | Json[] | Schema
 type Schema = { [member: string]: Json }

@@ -2,19 +2,12 @@ import type { TObject, TSchema } from 'typebox'
 import { operations } from '../../../contract/operations.ts'
 import { scopes } from '../../../contract/scopes.ts'
 import type { RouteDescription } from '../../http/route.ts'
-import { portablePattern, withNamedSchemas } from './openapi-components.ts'
+import { type OpenApiDocument, portablePattern, withNamedSchemas } from './openapi-components.ts'
 import { exampleOf } from './openapi-examples.ts'
 import { problemComponents, problemResponses } from './openapi-problems.ts'
 import { scimPaths, scimSchemas } from './openapi-scim.ts'
 import { tagDescriptions } from './openapi-tags.ts'
 import { describedWebhooks } from './openapi-webhooks.ts'
-
-/** An OpenAPI 3.1 document, as plain JSON. */
-export interface OpenApiDocument {
-  openapi: string
-  paths: Record<string, Record<string, Record<string, unknown>>>
-  [member: string]: unknown
-}
 
 /** The version of the contract, not of the software: it changes with the API. */
 const contractVersion = '1.0.0'

@@ -1,7 +1,7 @@
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
-import type { OpenApiDocument } from './openapi-document.ts'
+import type { OpenApiDocument } from './openapi-components.ts'
 
 /** Allows only own scripts and styles, nothing inline and nothing external: the page works without the Internet. */
 const contentSecurityPolicy =

@@ -6,7 +6,7 @@ import { notifyDone } from '../../components/notify.ts'
 import { ProblemNotice } from '../../components/problem-notice.tsx'
 import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
 import { formatCount } from '../../ui/formats.ts'
-import type { Pack } from './packs-panel.tsx'
+import type { Pack } from './packs.ts'
 
 type Application = ApiResponse<'applyCowork'>
 const path = '/api/v1/skill-entitlement/coworks/{cowork_id}/apply'

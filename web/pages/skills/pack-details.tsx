@@ -9,7 +9,7 @@ import { TimeText } from '../../ui/time-text.tsx'
 import { isMissing } from '../onboarding/configured.ts'
 import { ApplicationChanges, ApplyPack } from './apply-pack.tsx'
 import { PackForm } from './pack-form.tsx'
-import { isChanged, type Pack } from './packs-panel.tsx'
+import { isChanged, type Pack } from './packs.ts'
 
 interface PackDetailsProps {
   /** The pack; absent for a new one. */

@@ -3,16 +3,14 @@ import { schemaResolver, useForm } from '@mantine/form'
 import { useQueryClient } from '@tanstack/react-query'
 import * as v from 'valibot'
 import { patterns } from '../../../contract/literals.ts'
-import { api, type Body } from '../../api/api-client.ts'
+import { api } from '../../api/api-client.ts'
 import { fieldErrors } from '../../api/problem.ts'
 import { archetypeChoice, useArchetypes } from '../../components/full-lists.ts'
 import { notifyDone } from '../../components/notify.ts'
 import { ProblemNotice } from '../../components/problem-notice.tsx'
 import { FormButtons } from '../../ui/form-buttons.tsx'
 import { PackSkillFields } from './pack-skill-fields.tsx'
-import { type Pack, packsPath } from './packs-panel.tsx'
-
-export type PackSkill = Body<'replaceCowork'>['skills'][number]
+import { type Pack, type PackSkill, packsPath } from './packs.ts'
 
 const identifier = v.pipe(
   v.string(),

@@ -2,7 +2,7 @@ import { ActionIcon, Autocomplete, Button, Group, Paper, Stack, Text, Textarea, 
 import type { UseFormReturnType } from '@mantine/form'
 import { IconPlus, IconTrash } from '@tabler/icons-react'
 import { useSkills } from '../../components/full-lists.ts'
-import type { PackSkill } from './pack-form.tsx'
+import type { PackSkill } from './packs.ts'
 
 interface PackSkillFieldsProps {
   form: UseFormReturnType<{ cowork_id: string; name: string; archetype_ids: string[]; skills: PackSkill[] }>

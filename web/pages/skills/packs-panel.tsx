@@ -1,7 +1,7 @@
 import { Button, Group, Title } from '@mantine/core'
 import { IconPackage, IconPlus } from '@tabler/icons-react'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
-import { type ApiResponse, api } from '../../api/api-client.ts'
+import { api } from '../../api/api-client.ts'
 import { useMe } from '../../api/me.ts'
 import { QueryBoundary } from '../../components/query-boundary.tsx'
 import { DataTable } from '../../ui/data-table.tsx'
@@ -11,16 +11,11 @@ import { formatCount } from '../../ui/formats.ts'
 import { columnsOf } from '../../ui/table-columns.ts'
 import { TimeText } from '../../ui/time-text.tsx'
 import { PackDetails } from './pack-details.tsx'
-
-export type Pack = ApiResponse<'listCoworks'>['items'][number]
-export const packsPath = '/api/v1/skill-entitlement/coworks'
+import { isChanged, type Pack, packsPath } from './packs.ts'
 
 const route = getRouteApi('/onboarding/skills')
 /** Represents a new pack in the address; ids of packs cannot contain this character. */
 const fresh = '+'
-
-/** Returns true if a pack was stored after it was last applied: its stored content is not yet in effect. */
-export const isChanged = ({ applied_at, updated_at }: Pack) => applied_at !== undefined && updated_at > applied_at
 
 const column = columnsOf<Pack>()
 const packColumns = column.columns([
