@@ -168,7 +168,7 @@ describe('what an operator must mend', () => {
     await open('serve', dataDir).said('ready')
   })
 
-  test('a different master key is noticed, and the data is left as it is', async () => {
+  test('a different master key is noticed, and the data is unchanged', async () => {
     const dataDir = await freshDataDirectory()
     const first = open('serve', dataDir)
     await first.said('ready')

@@ -19,8 +19,6 @@ beforeAll(async () => {
 })
 afterAll(() => hub.stop())
 
-const _unknownId = 'usr_AAAAAAAAAAAAAAAAAAAAAAAA'
-
 describe('authentication', () => {
   test('one 401 for no token, a wrong one, another tenant’s, an unknown tenant and one without SCIM', async () => {
     const globex = await connectScim(hub, 'globex')

@@ -71,7 +71,7 @@ export default function PricesPage() {
                   </EmptyState>
                 )}
                 <Text size="sm" c="dimmed" maw="44rem">
-                  {`In US dollars per million tokens. Otherwise the open catalogue ${data.catalogue.source}, version ${data.catalogue.version}, holds. A new price is for events that come in from now on, also those with an earlier time; what is stored keeps its cost until it is rated again.`}
+                  {`In US dollars per million tokens. For other models the open catalogue ${data.catalogue.source}, version ${data.catalogue.version}, applies. A new price applies to events received from now on, including those with an earlier time. Stored events keep their cost until they are repriced.`}
                 </Text>
               </>
             )}
@@ -100,7 +100,7 @@ export default function PricesPage() {
       >
         <Text size="sm">
           Events that come in from now on have an earlier price of yours, the list price, or none. Stored events keep
-          their cost until they are rated again. You can add the price again.
+          their cost until they are repriced. You can add the price again.
         </Text>
       </ConfirmDialog>
     </>

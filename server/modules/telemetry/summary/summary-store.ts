@@ -59,10 +59,7 @@ export async function sumsOf(tx: TenantTx, query: SumsQuery): Promise<SumRow[]> 
   const isBehind = after ? sql`(s.at, s.key) > (${after.at}::int, ${after.key}::text)` : sql`true`
   const { rows } = await sql<SumRow>`
     select s.at, s.key,
-      sum(s.invocations)::bigint as invocations, sum(s.failures)::bigint as failures,
-      sum(s.tokens_in) as tokens_in, sum(s.tokens_out) as tokens_out,
-      sum(s.cost_estimate_micros) as cost_estimate, sum(s.cost_computed_micros) as cost_computed,
-      sum(s.unpriced)::bigint as unpriced, ${sketchesOf(query)} as sketches
+      ${sumsIn(query)}
     from unnest(${spans.map((span) => span.grain)}::text[], ${spans.map((span) => span.first)}::bigint[],
       ${spans.map((span) => span.end)}::bigint[]) as span (grain, first_quarter, end_quarter)
     cross join lateral (
@@ -80,6 +77,14 @@ export async function sumsOf(tx: TenantTx, query: SumsQuery): Promise<SumRow[]> 
     limit ${query.limit}
   `.execute(tx.db)
   return rows
+}
+
+/** Returns the columns of sums over rows `s`. */
+function sumsIn(query: Pick<SumsQuery, 'latencies'>): RawBuilder<unknown> {
+  return sql`sum(s.invocations)::bigint as invocations, sum(s.failures)::bigint as failures,
+    sum(s.tokens_in) as tokens_in, sum(s.tokens_out) as tokens_out,
+    sum(s.cost_estimate_micros) as cost_estimate, sum(s.cost_computed_micros) as cost_computed,
+    sum(s.unpriced)::bigint as unpriced, ${sketchesOf(query)} as sketches`
 }
 
 /** Returns the SQL for sketches of rows `s`. */
@@ -123,10 +128,7 @@ export async function windowSums(tx: TenantTx, query: WindowSumsQuery): Promise<
   const isBehind = after === undefined ? sql`true` : sql`s.key > ${after}::text`
   const { rows } = await sql<SumRow>`
     select s.at, s.key,
-      sum(s.invocations)::bigint as invocations, sum(s.failures)::bigint as failures,
-      sum(s.tokens_in) as tokens_in, sum(s.tokens_out) as tokens_out,
-      sum(s.cost_estimate_micros) as cost_estimate, sum(s.cost_computed_micros) as cost_computed,
-      sum(s.unpriced)::bigint as unpriced, ${sketchesOf(query)} as sketches
+      ${sumsIn(query)}
     from unnest(${spans.map((span) => span.grain)}::text[], ${spans.map((span) => span.first)}::bigint[],
       ${spans.map((span) => span.end)}::bigint[]) as span (grain, first_quarter, end_quarter)
     cross join lateral (

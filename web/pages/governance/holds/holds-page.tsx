@@ -46,7 +46,7 @@ export default function HoldsPage() {
     <>
       <PageHeader
         title="Legal holds"
-        about="A hold keeps records from being purged and erased, by whomever and by retention rules, until it is released. Many may be over one record; the last one that is left still keeps it."
+        about="A hold prevents the purge and erasure of records, by people and by retention rules, until it is released. Several holds can cover one record, which stays protected until the last one is released."
         actions={!isEmpty && placeButton}
       />
       <SegmentedControl
