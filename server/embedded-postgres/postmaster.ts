@@ -75,13 +75,17 @@ export async function launchServer(options: LaunchOptions): Promise<ServerProces
   )
   const isLarge = logBytes > logBytesMax
   if (isLarge) await rename(layout.log, `${layout.log}.1`)
-  const child = await spawnWatchdog(options)
+  const log = await open(layout.log, 'a', 0o600)
+  const child = spawnWatchdog(options, log.fd)
+  // Listens before anything else is awaited: a server that ends at once says so only once.
   let running = true
   const exited = once(child, 'close').then(() => {
     running = false
   })
+  const printed = Promise.race([once(child.stdout as Readable, 'data'), exited.then(() => [''])])
   child.stdin?.on('error', () => {})
-  const [output] = await Promise.race([once(child.stdout as Readable, 'data'), exited.then(() => [''])])
+  await log.close()
+  const [output] = await printed
   const pid = Number(output)
   while (running) {
     const server = await findPostmaster(layout.cluster)
@@ -97,23 +101,17 @@ export async function launchServer(options: LaunchOptions): Promise<ServerProces
   throw new Error(logged.split('\n').slice(-5).join('\n') || 'it ended without a message')
 }
 
-async function spawnWatchdog({ layout, binaries, socketDirectory, settings }: LaunchOptions) {
+function spawnWatchdog({ layout, binaries, socketDirectory, settings }: LaunchOptions, log: number): ChildProcess {
   const all = { ...baseSettings, ...settings, unix_socket_directories: `"${socketDirectory.replaceAll('"', '""')}"` }
   const flags = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`])
-  const log = await open(layout.log, 'a', 0o600)
-  try {
-    return spawn('/bin/sh', ['-c', watchdog, 'hub-postgres', binaries.postgres, '-D', layout.cluster, ...flags], {
-      // The server has a session of its own: Ctrl-C in the terminal reaches only the Hub, which stops the server in
-      // order.
-      detached: true,
-      stdio: ['pipe', 'pipe', log.fd],
-      cwd: '/',
-      env: { LC_ALL: 'C' },
-      ...(layout.user && { uid: layout.user.uid, gid: layout.user.gid }),
-    })
-  } finally {
-    await log.close()
-  }
+  return spawn('/bin/sh', ['-c', watchdog, 'hub-postgres', binaries.postgres, '-D', layout.cluster, ...flags], {
+    // The server has a session of its own: Ctrl-C in the terminal reaches only the Hub, which stops the server in order.
+    detached: true,
+    stdio: ['pipe', 'pipe', log],
+    cwd: '/',
+    env: { LC_ALL: 'C' },
+    ...(layout.user && { uid: layout.user.uid, gid: layout.user.gid }),
+  })
 }
 
 async function stopServer(child: ChildProcess, pid: number, exited: Promise<void>): Promise<void> {

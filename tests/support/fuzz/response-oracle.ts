@@ -39,8 +39,8 @@ function complaintsAboutProblem(
 ): string[] {
   const complaints: string[] = []
   const mediaType = headers['content-type']?.split(';')[0]
-  if (mediaType === 'text/html' && asksForPage(request)) return complaintsAboutPage(headers, body, hasNoBody)
   if (mediaType === 'text/html' && status === 404 && isMistyped(request)) return complaintsAboutMarkup(body, hasNoBody)
+  if (mediaType === 'text/html' && asksForPage(request)) return complaintsAboutPage(headers, body, hasNoBody)
   const isOAuth = request.operation.operationId === 'issueServiceToken'
   const mayBePlain = isOAuth && /application\/json/i.test(headerOf(request.headers, 'Accept') ?? '')
   if (mediaType !== 'application/problem+json' && !(mayBePlain && mediaType === 'application/json')) {
