@@ -46,6 +46,7 @@ export const typedColumns: readonly ExportColumn[] = [
   ...columns('number', 'cost_usd_computed'),
   ...columns('text', 'price_source', 'error_code'),
   ...columns('json', 'metadata'),
+  ...columns('text', 'trace_id', 'span_id', 'parent_span_id', 'session_id'),
 ]
 
 /** Behind the typed ones, where the export has provenance. `canonical` is the text that is hashed. */

@@ -30,6 +30,7 @@ export const signInBodyBytesMax = 16 * 1024
 export const pageFormBytesMax = 4 * 1024
 export const batchBodyBytesMax = 16 * 1024 * 1024
 export const skillVersionLengthMax = 128
+export const sessionIdLengthMax = 128
 export const metadataBytesMax = 8 * 1024
 export const jsonDepthMax = 64
 /** Maximum bytes of one JSON number. A double has at most 767 significant digits; longer ones cost CPU time. */

@@ -30,6 +30,8 @@ export const patterns = {
   semver:
     '^(0|[1-9]\\d*)\\.(0|[1-9]\\d*)\\.(0|[1-9]\\d*)(-((0|[1-9]\\d*|\\d*[A-Za-z-][0-9A-Za-z-]*)(\\.(0|[1-9]\\d*|\\d*[A-Za-z-][0-9A-Za-z-]*))*))?(\\+[0-9A-Za-z-]+(\\.[0-9A-Za-z-]+)*)?$',
   uuid: '^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$',
+  traceId: '^[0-9a-f]{32}$',
+  spanId: '^[0-9a-f]{16}$',
   idempotencyKey: '^[\\x21-\\x7e]{1,255}$',
   /** Matches an address that is safe in a mail header: one @, no invisible characters, no address separators. */
   email: '^[^\\s@\\p{C}<>()\\[\\],;:\\\\"]+@[^\\s@\\p{C}<>()\\[\\],;:\\\\"]+$',
@@ -44,6 +46,8 @@ export const patternWords: Readonly<Record<string, string>> = {
   [patterns.llmPlatform]: `${platforms.join(', ')} or custom:<name>, the name in a-z 0-9 . _ -`,
   [patterns.semver]: 'a semantic version such as 1.4.0',
   [patterns.uuid]: 'a UUID, with hyphens',
+  [patterns.traceId]: '32 hexadecimal digits in lower case',
+  [patterns.spanId]: '16 hexadecimal digits in lower case',
   [patterns.idempotencyKey]: '1 to 255 visible ASCII characters',
   [patterns.email]: 'an e-mail address',
 }

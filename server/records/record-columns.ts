@@ -11,9 +11,14 @@ export interface IndexColumns {
   userId: string | null
   eventKind: string | null
   costMicros: number | null
+  traceId: string | null
+  sessionId: string | null
 }
 
-const none: IndexColumns = { skillId: null, archetypeId: null, userId: null, eventKind: null, costMicros: null }
+const none: IndexColumns = {
+  ...{ skillId: null, archetypeId: null, userId: null, eventKind: null, costMicros: null },
+  ...{ traceId: null, sessionId: null },
+}
 
 /**
  * Returns the index columns of a record for its canonical members. Writing and verification share it, so that neither
@@ -31,6 +36,8 @@ export function indexColumnsOf(recordType: string, members: JsonValue): IndexCol
         userId: textOf(members.user_id),
         eventKind: null,
         costMicros: microsOf(members.cost_usd_estimate),
+        traceId: recordType === 'telemetry_event' ? textOf(members.trace_id) : null,
+        sessionId: recordType === 'telemetry_event' ? textOf(members.session_id) : null,
       }
     case 'governance_event':
       return { ...none, eventKind: textOf(members.event_kind) }

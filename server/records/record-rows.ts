@@ -49,6 +49,8 @@ export interface StoredRecord extends AnsweredRecord {
   archetype_id: string | null
   user_id: string | null
   event_kind: string | null
+  trace_id: string | null
+  session_id: string | null
   /** In hexadecimal digits. */
   salt: string
 }

@@ -16,7 +16,7 @@ const columnsOfPlace = `r.record_id, encode(r.provenance_hash, 'hex') as provena
 const columnsBesideText = `${columnsOfPlace}, r.record_type, r.cost_micros::text as cost_micros`
 
 const columnsToCompare = `r.tenant_id, r.created_by, r.skill_id, r.archetype_id, r.user_id, r.event_kind,
-      encode(r.salt, 'hex') as salt`
+      r.trace_id, r.session_id, encode(r.salt, 'hex') as salt`
 
 /** The columns of the types of record-query-types.ts. */
 export const recordColumns = {

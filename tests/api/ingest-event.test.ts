@@ -53,8 +53,35 @@ test('is found by the fields it is searched by', async () => {
   expect(dearest.body.records[0].record_id).toBe(body.record_id)
 })
 
+const trace = {
+  trace_id: '4bf92f3577b34da6a3ce929d0e0e4736',
+  span_id: '00f067aa0ba902b7',
+  parent_span_id: '53995c3f42cd8ad8',
+  session_id: 'chat 8812, “Öl”',
+}
+
+test.each(['acme', 'cmode'] as const)('%s: is found by its trace and its session, by pages', async (tenant) => {
+  const { body } = await send(event(trace), { tenant })
+  const again = await send(event({ ...trace, span_id: 'aa'.repeat(8) }), { tenant })
+  await send(event({ session_id: 'another' }), { tenant })
+  const find = async (query: string) => (await hub.call(tenant, 'GET', `/api/v1/hub/records?${query}`)).body
+  for (const query of [`trace_id=${trace.trace_id}`, `session_id=${encodeURIComponent(trace.session_id)}`]) {
+    const first = await find(`limit=1&${query}`)
+    expect(first.records).toEqual([expect.objectContaining({ ...trace, record_id: body.record_id })])
+    expect((await find(`verify=true&${query}`)).verification_summary).toMatchObject({ checked: 2, verified: 2 })
+    const rest = await find(`limit=1&${query}&cursor=${first.next_cursor}`)
+    expect(rest.records.map((record: { record_id: string }) => record.record_id)).toEqual([again.body.record_id])
+    expect(rest.next_cursor).toBeNull()
+    expect((await find(`record_type=output&${query}`)).records).toEqual([])
+  }
+  expect((await find('session_id=none')).records).toEqual([])
+})
+
 describe('400', () => {
   test.each([
+    [{ trace_id: trace.trace_id.toUpperCase(), span_id: 'x' }, ['/span_id', '/trace_id']],
+    [{ parent_span_id: null, session_id: '' }, ['/parent_span_id', '/session_id']],
+    [{ session_id: 'x'.repeat(129) }, ['/session_id']],
     [{ latency_ms: 0 }, ['/latency_ms']],
     [{ latency_ms: 600_000, tokens_in: -1 }, ['/latency_ms', '/tokens_in']],
     [{ success: false }, ['/error_code']],

@@ -193,6 +193,8 @@ test.each([
   ['?record_type=note', '/query/record_type'],
   ['?record_id=x', '/query/record_id'],
   ['?skill_id=', '/query/skill_id'],
+  [`?trace_id=${'AB'.repeat(16)}`, '/query/trace_id'],
+  ['?session_id=', '/query/session_id'],
   ['?created_at__gte=yesterday', '/query/created_at__gte'],
   ['?created_at__lt=2026-02-30T00:00:00Z', '/query/created_at__lt'],
   ['?created_at__gte=2026-01-01T00:00:00+01:00', '/query/created_at__gte'],

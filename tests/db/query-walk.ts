@@ -283,6 +283,8 @@ async function queryInAllWays(hub: TestHub): Promise<void> {
     'created_at__gte=2020-01-01T00:00:00Z',
     'created_at__lt=2099-01-01T00:00:00Z',
     'event_kind=custom.x',
+    `trace_id=${'ab'.repeat(16)}`,
+    'session_id=chat-1',
     'include_purged=true',
     'verify=true',
   ]

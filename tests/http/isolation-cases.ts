@@ -136,6 +136,7 @@ export const isolationCases: Partial<Record<OperationId, (loot: Loot) => Attempt
     ),
     attempt(200, `${records}?skill_id=secret-skill`),
     attempt(200, `${records}?sort=-cost_usd_estimate&archetype_id=secret-archetype`),
+    attempt(200, `${records}?session_id=secret-session`),
   ],
   writeRecord: (loot) => [
     attempt(400, records, artifact(loot.record), { path: records, body: artifact(unknownId) }),

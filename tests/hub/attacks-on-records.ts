@@ -47,6 +47,8 @@ export const attacksOnRecords: readonly Attack[] = [
       archetype_id: subjectColumns(`archetype_id = 'another'`),
       user_id: subjectColumns(`user_id = 'user:another'`),
       cost_micros: subjectColumns(`cost_micros = cost_micros + 1`),
+      trace_id: subjectColumns(`trace_id = '${'ab'.repeat(16)}'`),
+      session_id: subjectColumns(`session_id = 'another'`),
       event_kind: sql(
         ({ event }) => `update hub.records set event_kind = 'custom.another' where record_id = '${event}'`,
       ),

@@ -6,6 +6,7 @@ import { openRecordLab, type RecordLab, telemetry } from './record-lab.ts'
 
 const common = 20_000
 const rare = 60
+const rareTrace = 'ab'.repeat(16)
 
 let lab: RecordLab
 let acme: Tenant
@@ -21,7 +22,11 @@ beforeAll(async () => {
     const own = { skill_id: `${name}-skill`, archetype_id: `${name}-type`, user_id: `user:${name}` }
     return { recordType: 'output' as const, createdBy: `${name}-client`, fields: { ...fields, ...own } }
   }
-  const rareDraft = (index: number) => ({ ...draft(index, 'rare'), recordType: 'telemetry_event' as const })
+  const rareDraft = (index: number) => {
+    const { fields, ...rest } = draft(index, 'rare')
+    const traced = { ...fields, trace_id: rareTrace, session_id: 'rare-session' }
+    return { ...rest, recordType: 'telemetry_event' as const, fields: traced }
+  }
   const event = (index: number, kind: string) => ({
     recordType: 'governance_event' as const,
     fields: { event_kind: kind, subject: String(index) },
@@ -77,6 +82,8 @@ const filters: Partial<RecordCriteria>[] = [
   { userId: 'user:rare' },
   { createdBy: 'rare-client' },
   { eventKind: 'custom.rare' },
+  { traceId: rareTrace },
+  { sessionId: 'rare-session' },
   { recordTypes: ['telemetry_event'], userId: 'user:rare' },
   { recordTypes: ['telemetry_event'], skillId: 'rare-skill' },
   { recordTypes: ['governance_event'], eventKind: 'custom.rare' },

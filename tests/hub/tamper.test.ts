@@ -24,6 +24,8 @@ const edits: Record<string, string[]> = {
     ofRecord(`cost_micros = coalesce(cost_micros, 0) + 1`),
     ofRecord(`cost_micros = 9223372036854775807`),
   ],
+  'records.trace_id': [ofRecord(`trace_id = '${'ab'.repeat(16)}'`)],
+  'records.session_id': [ofRecord(`session_id = 'another'`)],
   'records.seal_id': [ofRecord(`seal_id = ${anotherId}`)],
   'records.leaf_index': [
     ofRecord('leaf_index = 1 - leaf_index'),

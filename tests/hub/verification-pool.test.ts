@@ -30,6 +30,8 @@ function taskOfSize(count: number, canonical = '{}'): VerificationTask {
       userId: each(null),
       eventKind: each(null),
       costMicros: each(null),
+      traceId: each(null),
+      sessionId: each(null),
       links: each([]),
     },
     seals: { sealId: [], keyId: [], sealedAt: [], leaves: [], upperNodes: [], signature: [] },

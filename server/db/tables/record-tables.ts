@@ -42,6 +42,9 @@ export interface RecordTables {
     salt: Buffer
     provenance_hash: Buffer
     canonical: string
+    /** Only telemetry events have one, if they name it. */
+    trace_id: string | null
+    session_id: string | null
   }
   'hub.seals': {
     tenant_id: string

@@ -174,6 +174,8 @@ function criteriaOf(query: RecordQuery, caller: Caller): RecordCriteria {
     userId: query.user_id,
     createdBy: query.created_by,
     eventKind: query.event_kind,
+    traceId: query.trace_id,
+    sessionId: query.session_id,
     fromId: idBound('created_at__gte'),
     beforeId: idBound('created_at__lt'),
     includePurged: query.include_purged ?? false,

@@ -3,9 +3,9 @@ import type { SealedRecord } from '../sealing/sealing-types.ts'
 /** The columns of hub.records in the order in which {@link encodeRows} writes them. */
 export const copyColumns =
   'tenant_id, record_id, record_type, created_by, skill_id, archetype_id, user_id, event_kind, cost_micros, ' +
-  'seal_id, leaf_index, salt, provenance_hash, canonical'
+  'seal_id, leaf_index, salt, provenance_hash, canonical, trace_id, session_id'
 
-const columnCount = 14
+const columnCount = 16
 /** The signature, the flags and the length of the absent extension. */
 const header = Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1')
 const trailer = Buffer.from([0xff, 0xff])
@@ -30,7 +30,7 @@ export function encodeRows(tenantId: string, records: readonly SealedRecord[]): 
  * worth measuring.
  */
 function sizeBytesMax(tenantId: string, record: SealedRecord): number {
-  const { recordType, createdBy, skillId, archetypeId, userId, eventKind, canonical } = record
+  const { recordType, createdBy, skillId, archetypeId, userId, eventKind, canonical, traceId, sessionId } = record
   const units =
     tenantId.length +
     recordType.length +
@@ -38,7 +38,9 @@ function sizeBytesMax(tenantId: string, record: SealedRecord): number {
     (skillId?.length ?? 0) +
     (archetypeId?.length ?? 0) +
     (userId?.length ?? 0) +
-    (eventKind?.length ?? 0)
+    (eventKind?.length ?? 0) +
+    (traceId?.length ?? 0) +
+    (sessionId?.length ?? 0)
   return fixedBytesMax + 3 * units + Buffer.byteLength(canonical)
 }
 
@@ -58,6 +60,8 @@ function writeRow(writer: RowWriter, tenantId: string, record: SealedRecord): vo
   writer.bytea(record.salt)
   writer.bytea(record.recordHash)
   writer.text(record.canonical)
+  writer.text(record.traceId)
+  writer.text(record.sessionId)
 }
 
 /** Writes fields with their lengths, or the length -1 for null. */

@@ -11,7 +11,9 @@ interface PageRows {
   parameter: (value: unknown) => string
 }
 
-type Column = 'record_id' | 'record_type' | 'skill_id' | 'archetype_id' | 'user_id' | 'created_by' | 'event_kind'
+type Column =
+  | ('record_id' | 'record_type' | 'skill_id' | 'archetype_id' | 'user_id' | 'created_by' | 'event_kind')
+  | ('trace_id' | 'session_id')
 
 /**
  * Returns the rows of a page, in the order of an index that begins where the page does. A page by time with one filter
@@ -56,6 +58,8 @@ interface Filter {
 function filtersOf({ recordTypes, ...criteria }: RecordCriteria): Filter[] {
   const wanted: [Column, string | undefined][] = [
     ['record_id', criteria.recordId],
+    ['trace_id', criteria.traceId],
+    ['session_id', criteria.sessionId],
     ['user_id', criteria.userId],
     ['skill_id', criteria.skillId],
     ['archetype_id', criteria.archetypeId],

@@ -19,6 +19,8 @@ export interface RecordCriteria {
   userId?: string | undefined
   createdBy?: string | undefined
   eventKind?: string | undefined
+  traceId?: string | undefined
+  sessionId?: string | undefined
   /** The smallest record id of the lower bound of created_at. */
   fromId?: string | undefined
   /** The smallest record id of the upper bound of created_at; exclusive. */

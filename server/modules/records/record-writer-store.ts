@@ -136,6 +136,8 @@ function recordRow(tenantId: string, record: SealedRecord) {
     salt: bytesOf(record.salt),
     provenance_hash: bytesOf(record.recordHash),
     canonical: record.canonical,
+    trace_id: record.traceId,
+    session_id: record.sessionId,
   }
 }
 

@@ -1,6 +1,12 @@
 import { type Static, Type } from 'typebox'
-import { pageSizeDefault, pageSizeMax, relatedAnswerMax, relatedDepthMax } from '../../../contract/limits.ts'
-import { recordTypes } from '../../../contract/literals.ts'
+import {
+  pageSizeDefault,
+  pageSizeMax,
+  relatedAnswerMax,
+  relatedDepthMax,
+  sessionIdLengthMax,
+} from '../../../contract/limits.ts'
+import { patterns, recordTypes } from '../../../contract/literals.ts'
 import { NextCursor, replayedHeader } from '../../../contract/response-schemas.ts'
 import {
   exampleId,
@@ -67,6 +73,21 @@ export const recordsQuery = object({
   created_at__lt: Type.Optional(Type.String({ description: 'RFC 3339; exclusive', examples: [exampleTime] })),
   event_kind: Type.Optional(
     Type.String({ minLength: 1, description: 'Governance events of this kind', examples: ['hub.record_purged'] }),
+  ),
+  trace_id: Type.Optional(
+    Type.String({
+      pattern: patterns.traceId,
+      description: 'Telemetry events of this trace',
+      examples: ['4bf92f3577b34da6a3ce929d0e0e4736'],
+    }),
+  ),
+  session_id: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: sessionIdLengthMax,
+      description: 'Telemetry events of this session',
+      examples: ['support-chat-8812'],
+    }),
   ),
   limit: Type.Optional(
     Type.Integer({

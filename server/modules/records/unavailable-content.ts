@@ -29,7 +29,7 @@ export async function withUnavailable<Row extends AnsweredRecord>(
 /** Returns columns and links under the names of the members that they were copied from. */
 function leftOf(row: StoredRecord, keyId: string, links: readonly string[]): Record<string, unknown> {
   const { record_id, record_type, tenant_id, created_by, skill_id, archetype_id, user_id, event_kind } = row
-  const columns = { skill_id, archetype_id, user_id, event_kind }
+  const columns = { skill_id, archetype_id, user_id, event_kind, trace_id: row.trace_id, session_id: row.session_id }
   return {
     record_id,
     record_type,

@@ -127,7 +127,7 @@ export async function findSelectedRows(
   const text = `
     select log_index, record_id, encode(provenance_hash, 'hex') as provenance_hash, seal_id, leaf_index, record_type,
       cost_micros::text as cost_micros, tenant_id, created_by, skill_id, archetype_id, user_id, event_kind,
-      encode(salt, 'hex') as salt, case when bytes_before < ${pageBytesMax} then canonical end as canonical,
+      trace_id, session_id, encode(salt, 'hex') as salt, case when bytes_before < ${pageBytesMax} then canonical end as canonical,
       purged_at, revision
     from (${selectedRecords(conditions, 'r.*, s.revision, s.purged_at')}) r
     order by log_index, leaf_index, record_id`
@@ -250,7 +250,7 @@ export async function countLeaves(tx: TenantTx, { from, to }: LogSpan): Promise<
 const recordsOfSeals = `
   select r.record_id, encode(r.provenance_hash, 'hex') as provenance_hash, r.seal_id, r.leaf_index, r.record_type,
     r.cost_micros::text as cost_micros, r.tenant_id, r.created_by, r.skill_id, r.archetype_id, r.user_id, r.event_kind,
-    encode(r.salt, 'hex') as salt, r.canonical, s.purged_at, s.revision
+    r.trace_id, r.session_id, encode(r.salt, 'hex') as salt, r.canonical, s.purged_at, s.revision
   from unnest($2::uuid[], $3::uuid[], $4::uuid[]) with ordinality as e (seal_id, first_id, last_id, place)
   cross join lateral (
     select * from hub.records

@@ -45,6 +45,8 @@ export interface SealedRecord {
   userId: string | null
   eventKind: string | null
   costMicros: number | null
+  traceId: string | null
+  sessionId: string | null
   sealId: string
   leafIndex: number
   salt: Uint8Array

@@ -5,6 +5,7 @@ import {
   eventRelatedRecordsMax,
   latencyMsLimit,
   metadataBytesMax,
+  sessionIdLengthMax,
   skillVersionLengthMax,
 } from '../../../contract/limits.ts'
 import { patterns, patternWords } from '../../../contract/literals.ts'
@@ -16,7 +17,7 @@ const tokensMax = 2 ** 31 - 1
 const Tokens = (description: string, example: number) =>
   Type.Integer({ minimum: 0, maximum: tokensMax, description, examples: [example] })
 
-/** The members of interface 2.3, and `related_records` of 2.1. Mode C accepts no others. */
+/** The members of interface 2.3, `related_records` of 2.1, and ids of traces. Mode C accepts no others. */
 const envelope = {
   skill_id: Type.String({
     pattern: patterns.identifier,
@@ -77,6 +78,35 @@ const envelope = {
     Type.Array(Type.String({ pattern: patterns.uuid }), {
       maxItems: eventRelatedRecordsMax,
       description: 'Unique ids of records of this tenant',
+    }),
+  ),
+  trace_id: Type.Optional(
+    Type.String({
+      pattern: patterns.traceId,
+      description: 'The trace (W3C Trace Context) that the invocation belongs to',
+      examples: ['4bf92f3577b34da6a3ce929d0e0e4736'],
+    }),
+  ),
+  span_id: Type.Optional(
+    Type.String({
+      pattern: patterns.spanId,
+      description: 'The span of the invocation',
+      examples: ['00f067aa0ba902b7'],
+    }),
+  ),
+  parent_span_id: Type.Optional(
+    Type.String({
+      pattern: patterns.spanId,
+      description: 'The span that called this one',
+      examples: ['53995c3f42cd8ad8'],
+    }),
+  ),
+  session_id: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: sessionIdLengthMax,
+      description: 'The conversation or run that the invocation belongs to',
+      examples: ['support-chat-8812'],
     }),
   ),
 }

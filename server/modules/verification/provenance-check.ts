@@ -36,6 +36,8 @@ export interface VerificationTask {
     userId: (string | null)[]
     eventKind: (string | null)[]
     costMicros: (string | null)[]
+    traceId: (string | null)[]
+    sessionId: (string | null)[]
     /** Stored targets of the record's links. */
     links: (readonly string[])[]
   }
@@ -138,6 +140,8 @@ function columnsAgree(records: Records, at: number, members: JsonObject): boolea
     columns.archetypeId === records.archetypeId[at] &&
     columns.userId === records.userId[at] &&
     columns.eventKind === records.eventKind[at] &&
+    columns.traceId === records.traceId[at] &&
+    columns.sessionId === records.sessionId[at] &&
     (columns.costMicros === null ? null : String(columns.costMicros)) === records.costMicros[at]
   )
 }
@@ -196,6 +200,8 @@ export function taskOf(
       userId: rows.map((row) => row.user_id),
       eventKind: rows.map((row) => row.event_kind),
       costMicros: rows.map((row) => row.cost_micros),
+      traceId: rows.map((row) => row.trace_id),
+      sessionId: rows.map((row) => row.session_id),
       links: rows.map((row) => links.get(row.record_id) ?? []),
     },
     seals: {

@@ -50,6 +50,7 @@ const repeated = new Set([
     'media_type',
   ],
   ...['decision_outcome', 'decision_actor_role', 'event_kind', 'owner', 'price_source', 'error_code'],
+  ...['trace_id', 'session_id'],
 ])
 /** Columns of random values, which no codec makes shorter. */
 const incompressible = new Set<string>(['provenance_hash', 'provenance_cosign'])

@@ -193,18 +193,22 @@ export function eventMembers(fields: JsonObject, common: CommonMembers): JsonObj
   if (fields.llm_model !== undefined) members.llm_model = fields.llm_model
   members.llm_platform = fields.llm_platform!
   if (fields.metadata !== undefined) members.metadata = fields.metadata
+  if (fields.parent_span_id !== undefined) members.parent_span_id = fields.parent_span_id
   if (fields.price_source !== undefined) members.price_source = fields.price_source
   members.record_id = common.record_id
   members.record_type = common.record_type
   members.related_records = common.related_records
   members.schema_version = common.schema_version
+  if (fields.session_id !== undefined) members.session_id = fields.session_id
   members.skill_id = fields.skill_id!
   members.skill_version = fields.skill_version!
+  if (fields.span_id !== undefined) members.span_id = fields.span_id
   members.success = fields.success!
   members.tenant_id = common.tenant_id
   members.tokens_in = fields.tokens_in!
   members.tokens_out = fields.tokens_out!
   if (fields.tokens_total_reported !== undefined) members.tokens_total_reported = fields.tokens_total_reported
+  if (fields.trace_id !== undefined) members.trace_id = fields.trace_id
   members.ts = fields.ts!
   members.user_id = fields.user_id!
   return members
