@@ -1,12 +1,10 @@
-import { concatBytes, equalBytes, fromBase64, utf8 } from './bytes.ts'
+import { concatBytes, fromBase64, utf8 } from './bytes.ts'
 import { parseCheckpoint } from './checkpoint.ts'
 import { decodeCosign } from './cosign.ts'
-import { ProvenanceError } from './errors.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from './json.ts'
 import type { KeyRing } from './keys.ts'
 import { parseSealNote } from './log.ts'
-import { inclusionRoot } from './merkle.ts'
-import { isNoteSigned, parseNote } from './note.ts'
+import { isCount, isPath, type Problem, problemWithPath, problemWithSignature, readOrProblem } from './proof-steps.ts'
 import { bufferEndOf } from './purge-event.ts'
 import {
   type AsyncCrypto,
@@ -104,15 +102,12 @@ function eventsOf({ events }: DeletionCertificate): JsonObject[] {
   return events.purged === undefined ? [events.erased] : [events.erased, events.purged]
 }
 
-/** A sentence, or undefined if no problem was found. */
-type Problem = string | undefined
-
 function* verification(
   certificate: DeletionCertificate,
   keys: KeyRing,
   events: readonly VerifyResult[],
 ): SyncAsyncTask<CertificateResult> {
-  const seal = read(() => parseSealNote(certificate.seal_note))
+  const seal = readOrProblem(() => parseSealNote(certificate.seal_note))
   const logName = typeof seal === 'string' ? '' : seal.logName
   const problems: [keyof CertificateChecks, Problem][] = [
     ['well_formed', undefined],
@@ -126,7 +121,7 @@ function* verification(
 }
 
 function* problemWithSeal({ seal_note, seal_id, leaf_index }: DeletionCertificate, keys: KeyRing) {
-  const seal = read(() => parseSealNote(seal_note))
+  const seal = readOrProblem(() => parseSealNote(seal_note))
   if (typeof seal === 'string') return seal
   if (seal.sealId !== seal_id) return `the note is of the seal ${seal.sealId}, not ${seal_id}`
   if (leaf_index >= seal.leafCount) return `the seal has ${seal.leafCount} leaves, and none ${leaf_index}`
@@ -139,54 +134,30 @@ function* problemWithLeaf({
   leaf_hash,
   leaf_path,
 }: DeletionCertificate): SyncAsyncTask<Problem> {
-  const seal = read(() => parseSealNote(seal_note))
+  const seal = readOrProblem(() => parseSealNote(seal_note))
   if (typeof seal === 'string') return seal
-  const path = read(() => leaf_path.map(fromBase64))
-  const leaf = read(() => fromBase64(leaf_hash))
+  const path = readOrProblem(() => leaf_path.map(fromBase64))
+  const leaf = readOrProblem(() => fromBase64(leaf_hash))
   if (typeof path === 'string') return path
   if (typeof leaf === 'string') return leaf
-  return yield* problemWithPath(leaf_index, seal.leafCount, leaf, path, seal.root, 'the leaf', 'the seal')
+  const place = { index: leaf_index, size: seal.leafCount, what: 'the leaf', where: 'the seal' }
+  return yield* problemWithPath(place, leaf, path, seal.root)
 }
 
 function* problemWithLog(certificate: DeletionCertificate, keys: KeyRing, logName: string): SyncAsyncTask<Problem> {
   const { seal_note, checkpoint: note, log_index, tree_size, inclusion_path } = certificate
-  const checkpoint = read(() => parseCheckpoint(note))
+  const checkpoint = readOrProblem(() => parseCheckpoint(note))
   if (typeof checkpoint === 'string') return checkpoint
   if (checkpoint.logName !== logName)
     return `the checkpoint is of the log ${checkpoint.logName}, the seal of ${logName}`
   if (checkpoint.treeSize !== tree_size) return `the checkpoint is of ${checkpoint.treeSize} leaves, not ${tree_size}`
   const unsigned = yield* problemWithSignature(note, logName, keys)
   if (unsigned !== undefined) return unsigned
-  const path = read(() => inclusion_path.map(fromBase64))
+  const path = readOrProblem(() => inclusion_path.map(fromBase64))
   if (typeof path === 'string') return path
   const leaf = yield* sha256Of(concatBytes(Uint8Array.of(0), utf8(seal_note)))
-  return yield* problemWithPath(log_index, tree_size, leaf, path, checkpoint.root, 'the seal', 'the log')
-}
-
-function* problemWithSignature(source: string, logName: string, keys: KeyRing): SyncAsyncTask<Problem> {
-  const ofLog = [...keys.values()].filter((key) => key.name === logName)
-  if (ofLog.length === 0) return `no key of the log ${logName} is known`
-  const note = read(() => parseNote(source))
-  if (typeof note === 'string') return note
-  return (yield* isNoteSigned(note, ofLog)) ? undefined : `no known key of the log ${logName} signed the note`
-}
-
-function* problemWithPath(
-  index: number,
-  size: number,
-  leaf: Uint8Array,
-  path: readonly Uint8Array[],
-  root: Uint8Array,
-  what: string,
-  where: string,
-): SyncAsyncTask<Problem> {
-  try {
-    const reached = yield* inclusionRoot(index, size, leaf, path)
-    return equalBytes(reached, root) ? undefined : `${what} does not lead to the root of ${where}`
-  } catch (error) {
-    if (!(error instanceof ProvenanceError)) throw error
-    return error.message
-  }
+  const place = { index: log_index, size: tree_size, what: 'the seal', where: 'the log' }
+  return yield* problemWithPath(place, leaf, path, checkpoint.root)
 }
 
 function problemWithEvents(
@@ -251,16 +222,6 @@ function difference(event: JsonObject, expected: Readonly<Record<string, JsonVal
   return other && `${at}/${other[0]} is ${JSON.stringify(event[other[0]])}, not ${JSON.stringify(other[1])}`
 }
 
-/** Returns the result of `work`, or the error message. */
-function read<Value>(work: () => Value): Value | string {
-  try {
-    return work()
-  } catch (error) {
-    if (!(error instanceof ProvenanceError)) throw error
-    return error.message
-  }
-}
-
 const checkNames = [
   'well_formed',
   'seal_signed',
@@ -308,13 +269,4 @@ function readDeletionCertificate(json: JsonValue): DeletionCertificate | string 
   if (!isJsonObject(events) || !isJsonObject(events.erased)) return '/events/erased is not a record'
   if (events.purged !== undefined && !isJsonObject(events.purged)) return '/events/purged is not a record'
   return json as JsonObject as unknown as DeletionCertificate
-}
-
-function isCount(value: JsonValue | undefined): boolean {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
-}
-
-/** A tree has at most as many levels as a number has bits. */
-function isPath(value: JsonValue | undefined): boolean {
-  return Array.isArray(value) && value.length <= 64 && value.every((hash) => typeof hash === 'string')
 }

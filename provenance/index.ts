@@ -58,6 +58,16 @@ export {
   verifyNote,
   verifyNoteSync,
 } from './note.ts'
+export {
+  type BundleChecks,
+  type BundleFailure,
+  type BundleResult,
+  isProofBundle,
+  type ProofBundle,
+  proofBundleVersion,
+  verifyProofBundle,
+  verifyProofBundleSync,
+} from './proof-bundle.ts'
 export { formatRecordHash, parseRecordHash, recordHash } from './record-hash.ts'
 export {
   buildSeal,

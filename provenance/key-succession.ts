@@ -64,7 +64,8 @@ export function verifySuccession(keys: KeyRing, pinned: Iterable<string>, crypto
   return runAsync(succession(keys, pinned), crypto)
 }
 
-function* succession(keys: KeyRing, pinned: Iterable<string>): SyncAsyncTask<Succession> {
+/** Works like {@link verifySuccessionSync}, for any runtime. */
+export function* succession(keys: KeyRing, pinned: Iterable<string>): SyncAsyncTask<Succession> {
   const trusted = new Set([...pinned].filter((keyId) => keys.has(keyId)))
   const logs = new Set([...trusted].map((keyId) => keys.get(keyId)!.name))
   const distrusted = new Map<string, string>()

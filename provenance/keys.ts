@@ -67,7 +67,8 @@ export function parseKeyDocumentAsync(json: JsonValue, sha256: AsyncCrypto['sha2
   return runAsync(keyRingIn(json), { sha256, verifyEd25519: async () => false })
 }
 
-function* keyRingIn(json: JsonValue): SyncAsyncTask<KeyRing> {
+/** Works like {@link parseKeyDocument}, for any runtime. */
+export function* keyRingIn(json: JsonValue): SyncAsyncTask<KeyRing> {
   const entries = isJsonObject(json) ? json.keys : undefined
   if (!Array.isArray(entries)) throw new ProvenanceError('key-malformed', '/keys is not an array')
   const ring = new Map<string, VerifierKey>()

@@ -1,13 +1,17 @@
 import { duplicateMember } from '../../provenance/duplicate-members.ts'
 import type { ExportVerifier } from '../../provenance/export/export-verifier.ts'
 import {
+  type BundleChecks,
   type CertificateChecks,
   isDeletionCertificate,
   isJsonObject,
+  isProofBundle,
   type JsonObject,
   type JsonValue,
   type KeyRing,
+  proofBundleVersion,
   verifyDeletionCertificateSync,
+  verifyProofBundleSync,
 } from '../../provenance/index.ts'
 import { runSync } from '../../provenance/sync-async-runner.ts'
 import { nodeCrypto } from '../../server/records/node-crypto.ts'
@@ -22,23 +26,73 @@ export interface CheckedCertificate {
   checks: CertificateChecks
 }
 
+/** The facts of a verified proof bundle that the report shows. */
+export interface CheckedBundle {
+  /** Undefined if the bundle names no record. */
+  recordId: string | undefined
+  /** Signed content, so it is set only if every check passed. */
+  sealed: { recordType: string; at: string } | undefined
+  checks: BundleChecks
+}
+
+/** The proof in a document; neither is set for records. */
+export interface CheckedProof {
+  certificate?: CheckedCertificate
+  bundle?: CheckedBundle
+}
+
 /**
  * Verifies one JSON document. The line of a record is its number in the document.
  *
- * Returns the certificate if the document is one. Throws InconclusiveError if it contains nothing to verify.
+ * Returns the certificate or bundle if the document is one. Throws InconclusiveError if it contains nothing to verify.
  */
-export function verifyDocument(text: string, verifier: ExportVerifier, keys: KeyRing): CheckedCertificate | undefined {
+export function verifyDocument(text: string, verifier: ExportVerifier, keys: KeyRing): CheckedProof {
   const json = parse(text)
   const twice = duplicateMember(text)
   if (twice !== undefined) {
     // Readers differ in which of the two they use.
     verifier.wrong(`record-malformed: the member ${JSON.stringify(twice)} occurs twice`)
   } else if (isJsonObject(json) && isDeletionCertificate(json)) {
-    return verifyCertificate(json, verifier, keys)
+    return { certificate: verifyCertificate(json, verifier, keys) }
+  } else if (isJsonObject(json) && isProofBundle(json)) {
+    return { bundle: verifyBundle(json, verifier, keys) }
   } else {
     for (const [i, record] of recordsIn(json).entries()) runSync(verifier.record(i + 1, record), nodeCrypto)
   }
-  return undefined
+  return {}
+}
+
+/**
+ * Returns the key document inside a proof bundle; undefined for any other document. Its keys may be malformed: the
+ * verification reports them.
+ */
+export function keysInBundle(text: string): JsonObject | undefined {
+  const json = parse(text)
+  return isJsonObject(json) && isProofBundle(json) ? { keys: json.public_keys ?? [] } : undefined
+}
+
+function verifyBundle(json: JsonObject, verifier: ExportVerifier, keys: KeyRing): CheckedBundle {
+  const { bundle_version: version } = json
+  if (typeof version === 'number' && version > proofBundleVersion) {
+    throw new InconclusiveError(
+      `This proof bundle has version ${version}; this program verifies up to version ${proofBundleVersion}.`,
+      'Use a newer version of this program.',
+    )
+  }
+  const { verified, checks, failures } = verifyProofBundleSync(json, keys, nodeCrypto)
+  const { record_id: id, record_type: type, created_at: at } = recordIn(json)
+  const recordId = typeof id === 'string' && /^[0-9a-f-]{36}$/.test(id) ? id : undefined
+  verifier.judged(
+    1,
+    recordId ?? null,
+    failures.map(({ check, detail }) => `bundle: ${check}: ${detail}`),
+  )
+  const sealed = verified ? { recordType: String(type), at: String(at) } : undefined
+  return { recordId, sealed, checks }
+}
+
+function recordIn({ record = null }: JsonObject): JsonObject {
+  return isJsonObject(record) ? record : {}
 }
 
 function verifyCertificate(json: JsonObject, verifier: ExportVerifier, keys: KeyRing): CheckedCertificate {
@@ -65,8 +119,8 @@ function recordsIn(json: JsonValue): readonly JsonObject[] {
   })
   if (records.length > 0 && records.every((record) => isRecord(record))) return records
   throw new InconclusiveError(
-    'There is no record in this document, nor is it a deletion certificate.',
-    'Pass an API response for a record, a query, the entries of the log, or a deletion certificate.',
+    'There is no record in this document, nor is it a proof bundle or a deletion certificate.',
+    'Pass an API response for a record, a query, the entries of the log, a proof bundle or a deletion certificate.',
   )
 }
 

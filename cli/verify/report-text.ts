@@ -1,8 +1,8 @@
 import type { VerificationReport } from '../../provenance/export/export-verifier.ts'
 import type { VerificationFailure } from '../../provenance/findings.ts'
-import type { CertificateChecks } from '../../provenance/index.ts'
+import type { BundleChecks, CertificateChecks } from '../../provenance/index.ts'
 import { counted } from '../output.ts'
-import type { CheckedCertificate } from './document.ts'
+import type { CheckedBundle, CheckedCertificate } from './document.ts'
 import { completenessUnknown } from './trust-summary.ts'
 import type { FileVerification } from './verify-file.ts'
 
@@ -11,13 +11,19 @@ const listedMax = 100
 
 /** Returns the report for people: the verdict, its basis, the scope of the checks, and the failures. */
 export function reportText(verification: FileVerification): string {
-  const { file, report, trust, certificate } = verification
+  const { file, report, trust } = verification
+  const { certificate, bundle } = verification.proof
   return [
     `${file}: ${verdict(verification)}`,
-    ...(certificate ? [certificateTitle(certificate)] : []),
+    ...(certificate ? [certificateTitle(certificate)] : bundle ? [bundleTitle(bundle)] : []),
     `Trust basis: ${trust}.`,
     'Checked:',
-    ...(certificate ? certificateLines(certificate) : checkedLines(verification)).map((line) => `  ${line}`),
+    ...(certificate
+      ? checkLines(certificateChecks, certificate.checks)
+      : bundle
+        ? checkLines(bundleChecks, bundle.checks)
+        : checkedLines(verification)
+    ).map((line) => `  ${line}`),
     ...failureLines(report),
   ].join('\n')
 }
@@ -94,9 +100,28 @@ function certificateTitle({ recordId, erased }: CheckedCertificate): string {
   return erased === undefined ? title : `${title} (${erased.recordType}), erased at ${erased.at}`
 }
 
+/** The meaning of each check. docs/auditor.md explains what they prove together. */
+const bundleChecks: Readonly<Record<keyof BundleChecks, string>> = {
+  well_formed: 'it has all members of a proof bundle, each of its form, and no other',
+  keys_linked: 'its keys are of one log, and each was introduced by the one before',
+  provenance_hash_matches: 'the record has the hash',
+  provenance_cosign_valid: 'a key of the log signed the seal that the cosignature leads to',
+  schema_version_supported: 'the version of the record is known',
+  seal_matches: 'the seal is the one that hash and cosignature give',
+  seal_in_log: 'the seal leads to the root of the checkpoint',
+  checkpoint_signed: 'a key of the log signed the checkpoint',
+}
+
+/** Returns the title: the record and its sealing. */
+function bundleTitle({ recordId, sealed }: CheckedBundle): string {
+  const title = `Proof bundle of ${recordId === undefined ? 'an unnamed record' : `record ${recordId}`}`
+  return sealed === undefined ? title : `${title} (${sealed.recordType}), created at ${sealed.at}`
+}
+
 /** Returns one line for each check made. */
-function certificateLines(certificate: CheckedCertificate): string[] {
-  return Object.entries(certificateChecks).map(
-    ([name, text]) => `${certificate.checks[name as keyof CertificateChecks] ? 'good' : 'FAILED'}: ${text}`,
-  )
+function checkLines<Check extends string>(
+  texts: Readonly<Record<Check, string>>,
+  checks: Readonly<Record<Check, boolean>>,
+): string[] {
+  return Object.entries<string>(texts).map(([name, text]) => `${checks[name as Check] ? 'good' : 'FAILED'}: ${text}`)
 }

@@ -64,11 +64,15 @@ function keysInLines(text: string): KeyRing {
   return keys
 }
 
-/** Trusts the keys that came with the file itself. */
-export function trustOnFirstUse(manifestKeys: JsonValue): Trust {
-  const keys = parseKeyDocument(manifestKeys, sha256)
+/**
+ * Trusts the keys that came with the file itself.
+ *
+ * @param bringer the document that contains the keys
+ */
+export function trustOnFirstUse(document: JsonValue, bringer = 'manifest'): Trust {
+  const keys = parseKeyDocument(document, sha256)
   const basis =
-    'trust on first use: the keys are those that the manifest itself brings, so that this shows that the file is whole, ' +
+    `trust on first use: the keys are those that the ${bringer} itself brings, so that this shows that the file is whole, ` +
     'not who made it; give a copy that you got apart from it with --keys'
   return { keys, basis }
 }
@@ -76,11 +80,11 @@ export function trustOnFirstUse(manifestKeys: JsonValue): Trust {
 /**
  * Trusts the keys of `--keys`, and those that key rotations introduce from them.
  *
- * @param manifest whose keys may be introduced by pinned ones
+ * @param offering has a key document as `keys`, which pinned keys may introduce
  */
-export function trustPinned(pinned: KeyRing, place: string, manifest: JsonObject | undefined): Trust {
-  const offered = manifest === undefined ? undefined : offeredKeys(manifest)
-  // Pinned keys take precedence. A key that only the manifest contains counts if a trusted key introduced it.
+export function trustPinned(pinned: KeyRing, place: string, offering: JsonObject | undefined): Trust {
+  const offered = offering === undefined ? undefined : offeredKeys(offering)
+  // Pinned keys take precedence. A key that only the file offers counts if a trusted key introduced it.
   const all: KeyRing = new Map([...(offered ?? []), ...pinned])
   const { trusted, distrusted } = verifySuccessionSync(all, pinned.keys(), nodeCrypto)
   const keys = new Map([...all].filter(([keyId]) => trusted.has(keyId)))
@@ -89,13 +93,13 @@ export function trustPinned(pinned: KeyRing, place: string, manifest: JsonObject
   const introduced = [...keys.keys()].filter((keyId) => !pinned.has(keyId))
   if (introduced.length > 0) parts.push(`${introduced.join(', ')} by succession: signed by a key before`)
   for (const [keyId, why] of distrusted)
-    if (offered?.has(keyId)) parts.push(`${keyId} of the manifest is not trusted: ${why}`)
+    if (offered?.has(keyId)) parts.push(`${keyId} of the file is not trusted: ${why}`)
   return { keys, basis: parts.join('; ') }
 }
 
-function offeredKeys(manifest: JsonObject): KeyRing | undefined {
+function offeredKeys(offering: JsonObject): KeyRing | undefined {
   try {
-    return parseKeyDocument(manifest.keys ?? null, sha256)
+    return parseKeyDocument(offering.keys ?? null, sha256)
   } catch (error) {
     if (error instanceof ProvenanceError) return undefined
     throw error

@@ -134,7 +134,7 @@ async function firstUnpacked(file: VerifiedFile): Promise<Uint8Array> {
   return new Uint8Array(0)
 }
 
-/** The format of a file. `json` is one document: a record, an API response with many, or a deletion certificate. */
+/** The format of a file. `json` is one document: a record, an API response with many, a proof bundle, or a deletion certificate. */
 export type FileFormat = 'jsonl' | 'csv' | 'parquet' | 'json'
 
 /** Returns the format of a file without a manifest, by its content and then by its name. Throws InconclusiveError. */
@@ -147,7 +147,7 @@ export async function formatOf(file: VerifiedFile): Promise<FileFormat> {
   if (/\.(jsonl|ndjson|json)$/.test(name)) return 'jsonl'
   throw new InconclusiveError(
     `${file.path} ${head === '' ? 'is empty' : 'is neither JSON, CSV nor Parquet'}.`,
-    'Give a file of an export, or a record, a page of records or a deletion certificate as the API answers it.',
+    'Give a file of an export, or a record, a page of records, a proof bundle or a deletion certificate as the API answers it.',
   )
 }
 

@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto'
 import { ExportLines } from '../../provenance/export/export-lines.ts'
 import { ExportVerifier, type FileDigest, type VerificationReport } from '../../provenance/export/export-verifier.ts'
 import { type PreparedManifest, prepareManifest } from '../../provenance/export/prepared-manifest.ts'
-import { ProvenanceError } from '../../provenance/index.ts'
+import { type JsonObject, ProvenanceError } from '../../provenance/index.ts'
 import type { StreamHash } from '../../provenance/stream-hash.ts'
 import { runSync } from '../../provenance/sync-async-runner.ts'
 import { nodeCrypto } from '../../server/records/node-crypto.ts'
 import { verifyCsvRows } from './csv-rows.ts'
-import { type CheckedCertificate, verifyDocument } from './document.ts'
+import { type CheckedProof, keysInBundle, verifyDocument } from './document.ts'
 import { isUrl } from './fetch-input.ts'
 import { InconclusiveError } from './inconclusive-error.ts'
 import { type FoundManifest, findManifest } from './manifest-file.ts'
@@ -28,8 +28,8 @@ export interface VerifyOptions {
 export interface FileVerification {
   file: string
   format: FileFormat
-  /** Undefined unless the file is a certificate. */
-  certificate: CheckedCertificate | undefined
+  /** The verified certificate or bundle if the file is one. */
+  proof: CheckedProof
   /** The place of the manifest, and its content or why it is unreadable. */
   manifest: { place: string; prepared: PreparedManifest | undefined; problem: string | undefined } | undefined
   /** The basis and the limits of the verification, in one sentence. */
@@ -50,16 +50,22 @@ export async function verifyFile(path: string, options: VerifyOptions): Promise<
   const file = await VerifiedFile.open(path)
   const found = await findManifest(path, options.manifest)
   const pinned = options.keys === undefined ? undefined : await readKeys(options.keys)
-  if (found === undefined && pinned === undefined) throw noKeys(path)
+  const bundleKeys = found === undefined ? await keysOfBundle(file) : undefined
+  if (found === undefined && pinned === undefined && bundleKeys === undefined) throw noKeys(path)
   const manifest = found && { place: found.place, ...readManifest(found) }
   const { prepared, problem } = manifest ?? {}
   if (problem !== undefined && pinned === undefined) throw unusableManifest(found!.place, problem)
-  const trust = pinned ? trustPinned(pinned, options.keys!, prepared?.members) : manifestTrust(found!.place, prepared!)
+  const offering = bundleKeys ? { keys: bundleKeys } : prepared?.members
+  const trust = pinned
+    ? trustPinned(pinned, options.keys!, offering)
+    : bundleKeys
+      ? bundleTrust(bundleKeys)
+      : manifestTrust(found!.place, prepared!)
   const verifier = new ExportVerifier(trust.keys, prepared)
   if (problem !== undefined) verifier.wrong(problem)
   const format = prepared?.head.export.format ?? (await formatOf(file))
   const parquetGroupMs = options.parquetGroupMs
-  const { digest, certificate } = await verifyContent(file, format, verifier, { trust, prepared, parquetGroupMs })
+  const { digest, proof = {} } = await verifyContent(file, format, verifier, { trust, prepared, parquetGroupMs })
   const report = runSync(verifier.finish(digest), nodeCrypto)
   if (prepared === undefined) requireRows(path, report, problem)
   const outcome = report.verified
@@ -70,11 +76,11 @@ export async function verifyFile(path: string, options: VerifyOptions): Promise<
   const sentence = trustSummary(trust.basis, {
     manifest,
     isDocument: format === 'json',
-    records: certificate ? 0 : report.checked,
+    records: proof.certificate ? 0 : report.checked,
     // Keys that were fetched a moment ago are not older than the file.
     hasOldKeys: pinned !== undefined && !isUrl(options.keys!) && report.failures.some(isKeyUnknown),
   })
-  return { file: path, format, certificate, manifest, trust: sentence, outcome, report }
+  return { file: path, format, proof, manifest, trust: sentence, outcome, report }
 }
 
 function readManifest({ source }: FoundManifest): {
@@ -97,6 +103,23 @@ function manifestTrust(place: string, prepared: PreparedManifest): Trust {
     if (!(error instanceof ProvenanceError)) throw error
   }
   throw unusableManifest(place, 'manifest-keys: it brings no keys that can be read')
+}
+
+/** Returns the key document inside a proof bundle; undefined if the file is none. */
+async function keysOfBundle(file: VerifiedFile): Promise<JsonObject | undefined> {
+  const isObject = /^\s*\{/.test(Buffer.from(file.head).toString())
+  if (!isObject || (await formatOf(file)) !== 'json') return undefined
+  return keysInBundle(Buffer.from((await file.document())!).toString())
+}
+
+/** Trusts the keys of the bundle itself. The verification reports malformed ones. */
+function bundleTrust(keys: JsonObject): Trust {
+  try {
+    return trustOnFirstUse(keys, 'proof bundle')
+  } catch (error) {
+    if (!(error instanceof ProvenanceError)) throw error
+    return { keys: new Map(), basis: 'none: the keys in the proof bundle cannot be read' }
+  }
 }
 
 /** Throws InconclusiveError if the rows by themselves prove nothing. */
@@ -132,9 +155,9 @@ async function verifyContent(
     prepared,
     parquetGroupMs,
   }: { trust: Trust; prepared: PreparedManifest | undefined; parquetGroupMs?: number | undefined },
-): Promise<{ digest?: FileDigest | undefined; certificate?: CheckedCertificate | undefined }> {
+): Promise<{ digest?: FileDigest | undefined; proof?: CheckedProof }> {
   if (format === 'json') {
-    return { certificate: verifyDocument((await textOf(file.content())) ?? '', verifier, trust.keys) }
+    return { proof: verifyDocument((await textOf(file.content())) ?? '', verifier, trust.keys) }
   }
   if (format === 'parquet') {
     if (file.isGzip) throw new InconclusiveError(`${file.path} is Parquet inside gzip.`, 'Unpack it with gunzip first.')

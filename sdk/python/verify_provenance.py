@@ -4,6 +4,7 @@
 Written from docs/provenance.md; needs only the standard library and the package "cryptography".
 
     verify_provenance.py --keys KEYS.json RECORDS.jsonl   one record, as the API answers it, on each line
+    verify_provenance.py [--keys KEYS.json] --bundle FILE a proof bundle
     verify_provenance.py --vectors DIR                    the project's test vectors
 
 Exit status: 0 everything verified, 1 something failed, 2 could not be checked.
@@ -385,7 +386,219 @@ class Verifier:
             raise ProvenanceError("signature-invalid", f"key {cosign['key_id']} did not sign this hash")
 
 
+# ── Proof bundles ────────────────────────────────────────────────────────────
+
+BUNDLE_CHECKS = (
+    "well_formed",
+    "keys_linked",
+    "provenance_hash_matches",
+    "provenance_cosign_valid",
+    "schema_version_supported",
+    "seal_matches",
+    "seal_in_log",
+    "checkpoint_signed",
+)
+
+
+def is_text(value):
+    return isinstance(value, str)
+
+
+def is_count(value):
+    # parse_json() reads integers as floats.
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return is_number and math.isfinite(value) and value == int(value) and 0 <= value <= SAFE_INTEGER_MAX
+
+
+def is_object(value):
+    return isinstance(value, dict)
+
+
+def is_list(value):
+    return isinstance(value, list)
+
+
+BUNDLE_FORM = {
+    "bundle_version": lambda value: is_count(value) and value == 1,
+    "record": is_object,
+    "provenance_hash": is_text,
+    "provenance_cosign": is_text,
+    "seal": is_object,
+    "inclusion_proof": is_object,
+    "checkpoint": is_text,
+    "public_keys": lambda value: is_list(value) and value,
+    "how_to_verify": is_text,
+}
+SEAL_FORM = {"seal_id": is_text, "leaf_index": is_count, "leaf_count": is_count, "note": is_text}
+PROOF_FORM = {
+    "log_index": is_count,
+    "tree_size": is_count,
+    "leaf_hash": is_text,
+    "path": lambda value: is_list(value) and len(value) <= 64 and all(map(is_text, value)),
+}
+
+
+def require_form(value, form, at):
+    for name in value:
+        if name not in form:
+            raise ProvenanceError("bundle-malformed", f"{at}: {json.dumps(name)} is not a member of a bundle of version 1")
+    for name, is_valid in form.items():
+        if not is_valid(value.get(name)):
+            raise ProvenanceError("bundle-malformed", f"{at}/{name} is missing, or not what it must be")
+
+
+def parse_checkpoint(note):
+    """Returns (log name, tree size, root) of a C2SP tlog-checkpoint, without verifying its signatures."""
+    text, separator, _ = note.rpartition("\n\n")
+    lines = text.split("\n")
+    if not separator or len(lines) < 3 or "" in lines or re.search(r"[\x00-\x09\x0b-\x1f]", note):
+        raise ProvenanceError("note-malformed", "not a checkpoint")
+    root = strict_base64(lines[2], "note-malformed")
+    if not re.fullmatch(r"0|[1-9][0-9]{0,15}", lines[1], re.ASCII) or len(root) != 32:
+        raise ProvenanceError("note-malformed", "not a checkpoint")
+    return lines[0], int(lines[1]), root
+
+
+class BundleVerifier:
+    """Verifies a proof bundle with trusted keys, which may be its own."""
+
+    def __init__(self, bundle, keys):
+        self.bundle = bundle
+        self.keys = keys
+
+    def verify(self):
+        """Returns failed checks as (check, detail), none if verified."""
+        try:
+            self.require_well_formed()
+        except ProvenanceError as error:
+            return [(check, str(error)) for check in BUNDLE_CHECKS]
+        failures = {}
+        record, stored_hash, cosign = (self.bundle[name] for name in ("record", "provenance_hash", "provenance_cosign"))
+        for check, code, detail in Verifier(self.keys).verify(record, stored_hash, cosign):
+            failures[check] = f"{code}: {detail}"
+        steps = {
+            "keys_linked": self.check_keys,
+            "seal_matches": self.check_seal,
+            "seal_in_log": self.check_log,
+            "checkpoint_signed": self.check_checkpoint,
+        }
+        for check, run in steps.items():
+            try:
+                run()
+            except ProvenanceError as error:
+                failures[check] = str(error)
+        return [(check, failures[check]) for check in BUNDLE_CHECKS if check in failures]
+
+    def require_well_formed(self):
+        bundle = self.bundle
+        require_form(bundle, BUNDLE_FORM, "")
+        require_form(bundle["seal"], SEAL_FORM, "/seal")
+        require_form(bundle["inclusion_proof"], PROOF_FORM, "/inclusion_proof")
+        for name in ("provenance_hash", "provenance_cosign"):
+            if bundle["record"].get(name) != bundle[name]:
+                raise ProvenanceError("bundle-malformed", f"/{name} is not that of /record")
+
+    def check_keys(self):
+        entries = self.bundle["public_keys"]
+        ring = parse_key_document({"keys": entries})
+        log_name = parse_checkpoint(self.bundle["checkpoint"])[0]
+        if any(name != log_name for name, _ in ring.values()):
+            raise ProvenanceError("key-malformed", f"/public_keys has a key of another log than {log_name}")
+        if decode_cosign(self.bundle["provenance_cosign"])["key_id"] not in ring:
+            raise ProvenanceError("key-unknown", "/public_keys lacks the key that the cosignature names")
+        linked = {entry["key_id"] for entry in entries if "succession" not in entry}
+        if len(linked) != 1:
+            raise ProvenanceError("key-malformed", f"/public_keys has {len(linked)} keys that no key introduces, not 1")
+        rest = [entry for entry in entries if "succession" in entry]
+        while rest:
+            introduced = [entry for entry in rest if self.is_introduced(entry, ring, linked)]
+            if not introduced:
+                raise ProvenanceError("key-malformed", f"/public_keys: no key before introduces {rest[0]['key_id']}")
+            linked.update(entry["key_id"] for entry in introduced)
+            rest = [entry for entry in rest if entry["key_id"] not in linked]
+
+    @staticmethod
+    def is_introduced(entry, ring, linked):
+        pattern = r"orghub/succession/v1\nlog (\S+)\nfrom ([0-9a-f]{32})\nto (\S+)\ntime (?:0|[1-9][0-9]{0,15})"
+        note = entry["succession"]
+        match = re.fullmatch(pattern, note.rpartition("\n\n")[0], re.ASCII) if is_text(note) else None
+        if match is None or match[1] != entry["name"] or match[2] not in linked:
+            return False
+        return parse_vkey(match[3]) == ring[entry["key_id"]] and note_is_signed(note, *ring[match[2]])
+
+    def check_seal(self):
+        seal = self.bundle["seal"]
+        cosign = decode_cosign(self.bundle["provenance_cosign"])
+        for name in ("seal_id", "leaf_index", "leaf_count"):
+            if seal[name] != cosign[name]:
+                raise ProvenanceError("seal-malformed", f"/seal/{name} is not {cosign[name]}, as the cosignature says")
+        if cosign["key_id"] not in self.keys:
+            raise ProvenanceError("key-unknown", f"no public key {cosign['key_id']}")
+        log_name, _ = self.keys[cosign["key_id"]]
+        leaf = leaf_hash(cosign["salt"], Verifier.read_hash(self.bundle["provenance_hash"]))
+        root = root_from_path(cosign["leaf_index"], cosign["leaf_count"], leaf, cosign["path"])
+        signed = base64.b64encode(bytes.fromhex(cosign["key_id"])[:4] + cosign["signature"]).decode("ascii")
+        if seal["note"] != f"{seal_note_text(log_name, cosign, root)}\n— {log_name} {signed}\n":
+            raise ProvenanceError("seal-malformed", "/seal/note is not the note that hash and cosignature give")
+
+    def check_log(self):
+        proof, note = self.bundle["inclusion_proof"], self.bundle["seal"]["note"]
+        _, tree_size, root = parse_checkpoint(self.bundle["checkpoint"])
+        if proof["tree_size"] != tree_size:
+            raise ProvenanceError("proof-malformed", f"/inclusion_proof/tree_size: the checkpoint is of {tree_size} leaves")
+        leaf = sha256(b"\0" + note.encode("utf-8", "surrogatepass"))
+        if proof["leaf_hash"] != base64.b64encode(leaf).decode("ascii"):
+            raise ProvenanceError("proof-malformed", "/inclusion_proof/leaf_hash is not the hash of /seal/note")
+        path = [strict_base64(node, "proof-malformed") for node in proof["path"]]
+        if root_from_path(int(proof["log_index"]), tree_size, leaf, path) != root:
+            raise ProvenanceError("proof-malformed", "the seal does not lead to the root of the log")
+
+    def check_checkpoint(self):
+        note = self.bundle["checkpoint"]
+        log_name = parse_checkpoint(note)[0]
+        try:
+            sealed_for = self.keys.get(decode_cosign(self.bundle["provenance_cosign"])["key_id"], (log_name, None))[0]
+        except ProvenanceError:
+            sealed_for = log_name
+        if sealed_for != log_name:
+            raise ProvenanceError("note-malformed", f"/checkpoint is of the log {log_name}, the seal of {sealed_for}")
+        of_log = [key for key in self.keys.values() if key[0] == log_name]
+        if not any(note_is_signed(note, *key) for key in of_log):
+            raise ProvenanceError("signature-invalid", f"/checkpoint: no known key of the log {log_name} signed the note")
+
+
+def is_bundle(value):
+    return isinstance(value, dict) and any(name in value for name in ("bundle_version", "inclusion_proof", "public_keys"))
+
+
 # ── Commands ─────────────────────────────────────────────────────────────────
+
+
+def verify_bundle(keys_source, path):
+    """Prints a line for each failed check, and a summary. Returns the exit status."""
+    bundle = parse_json(Path(path).read_text(encoding="utf-8"))
+    if not is_bundle(bundle):
+        raise ValueError("the file is not a proof bundle")
+    version = bundle.get("bundle_version")
+    if is_count(version) and version > 1:
+        raise ValueError(f"the bundle has version {int(version)}; this program verifies version 1")
+    if keys_source is None:
+        keys = keys_of_bundle(bundle)
+        print("trust on first use: the keys are those of the bundle itself")
+    else:
+        keys = parse_key_document(parse_json(read_source(keys_source)))
+    failures = BundleVerifier(bundle, keys).verify()
+    for check, detail in failures:
+        print(f"{check}: {json.dumps(detail)}")
+    print("NOT verified" if failures else f"verified: the bundle of record {bundle['record'].get('record_id')}")
+    return 1 if failures else 0
+
+
+def keys_of_bundle(bundle):
+    try:
+        return parse_key_document({"keys": bundle.get("public_keys")})
+    except ProvenanceError:
+        return {}  # the check of the keys says so
 
 
 def verify_file(keys_source, records_path):
@@ -487,6 +700,13 @@ class VectorRun:
             code = code_of(lambda: parse_key_document(case["document"]))
             self.expect(f"key document: {case['name']}", code, "key-malformed")
 
+    def bundles(self):
+        for case in self.load("own-bundles.json")["bundles"]:
+            bundle = case["bundle"]
+            keys = parse_key_document({"keys": case["keys"]}) if "keys" in case else keys_of_bundle(bundle)
+            failures = BundleVerifier(bundle, keys).verify()
+            self.expect(f"bundle: {case['name']}", [check for check, _ in failures], case["failures"])
+
     def seal(self, seal, keys):
         verifier = Verifier(keys)
         for index, record in enumerate(seal["records"]):
@@ -515,7 +735,7 @@ def code_of(run):
 
 def run_vectors(directory):
     run = VectorRun(directory)
-    for part in (run.canonical_text, run.tree, run.signatures, run.own):
+    for part in (run.canonical_text, run.tree, run.signatures, run.own, run.bundles):
         part()
     print(f"{run.checked} vectors checked, {run.failed} failed")
     return 1 if run.failed else 0
@@ -525,15 +745,19 @@ def main():
     parser = argparse.ArgumentParser(description="Verify records of an Org-Memory Hub. Exit 0 good, 1 failed, 2 not checked.")
     parser.add_argument("--keys", metavar="KEYS", help="file or URL of provenance-keys.json")
     parser.add_argument("--vectors", metavar="DIR", help="run the test vectors in DIR instead")
+    parser.add_argument("--bundle", metavar="FILE", help="a proof bundle; its own keys are used without --keys")
     parser.add_argument("records", nargs="?", metavar="RECORDS.jsonl", help="one record, as the API answers it, a line")
     options = parser.parse_args()
-    if (options.vectors is None) == (options.keys is None or options.records is None):
-        parser.error("give --keys and a file of records, or --vectors")
+    has_records = options.keys is not None and options.records is not None
+    if [options.vectors is not None, options.bundle is not None, has_records].count(True) != 1:
+        parser.error("give --keys and a file of records, or --bundle, or --vectors")
     if Ed25519PublicKey is None:
         print("not checked: the package 'cryptography' is missing (Debian: python3-cryptography)", file=sys.stderr)
         return 2
     try:
-        return run_vectors(options.vectors) if options.vectors else verify_file(options.keys, options.records)
+        if options.vectors:
+            return run_vectors(options.vectors)
+        return verify_bundle(options.keys, options.bundle) if options.bundle else verify_file(options.keys, options.records)
     except (OSError, ValueError, KeyError, ProvenanceError) as error:
         print(f"not checked: {error}", file=sys.stderr)
         return 2

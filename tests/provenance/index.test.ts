@@ -21,6 +21,7 @@ test('the public surface', () => {
       ['cosignOfLeaf', 'cosignsOfSeal', 'decodeCosign', 'encodeCosign'],
       ['isJsonObject', 'itemOfAnswer', 'supportedSchemaVersions', 'unhashedMembers'],
       ['isDeletionCertificate', 'verifyDeletionCertificate', 'verifyDeletionCertificateSync'],
+      ['isProofBundle', 'proofBundleVersion', 'verifyProofBundle', 'verifyProofBundleSync'],
       ['logLeafHash', 'sealNote', 'sealNoteOfRecord', 'signedNote'],
       ['TreeBuilder', 'checkpointText', 'joinRoots', 'parseCheckpoint', 'rootOfRange', 'subtreesOf'],
       ['successionNote', 'successionNoteText', 'verifySuccession', 'verifySuccessionSync'],
