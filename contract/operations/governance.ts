@@ -101,4 +101,12 @@ export const governanceOperations = {
     tag: 'Log',
     summary: 'Get the inclusion proof of a record',
   },
+  getProofBundle: {
+    method: 'GET',
+    path: '/api/v1/hub/records/{record_id}/proof-bundle',
+    access: anyReader,
+    rateClass: 'hub-read',
+    tag: 'Log',
+    summary: 'Get a record with everything that proves it offline',
+  },
 } as const satisfies Record<string, Operation>

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { verifyRecordSync } from '../../provenance/index.ts'
+import { parseKeyDocument, verifyProofBundleSync, verifyRecordSync } from '../../provenance/index.ts'
 import { nodeCrypto } from '../../server/records/node-crypto.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
 import { event } from '../telemetry/events.ts'
@@ -80,6 +80,15 @@ describe('a record whose content is gone', () => {
     const read = await b.call('GET', `${records}/${first.record_id}?verify=true`)
     expect(read.body).toMatchObject({ content: 'unavailable', verification: sound })
     expect((await b.call('GET', `${records}/${first.record_id}/proof`)).status).toBe(200)
+    const bundle = await b.call('GET', `${records}/${first.record_id}/proof-bundle`)
+    expect(bundle.body.record).toMatchObject({ content: 'unavailable', content_key_id: keyId })
+    const keyRing = parseKeyDocument({ keys: bundle.body.public_keys }, nodeCrypto.sha256)
+    expect(verifyProofBundleSync(bundle.body, keyRing, nodeCrypto).failures).toEqual([
+      {
+        check: 'provenance_hash_matches',
+        detail: expect.stringContaining(`the content is gone with the key ${keyId}`),
+      },
+    ])
     expect(await b.events('hub.tamper_detected')).toEqual([])
   })
 

@@ -176,6 +176,7 @@ export const isolationCases: Partial<Record<OperationId, (loot: Loot) => Attempt
   listLogEntries: () => [attempt(200, `${log}/entries?limit=1000`)],
   getDeletionCertificate: byId('/deletion-certificate'),
   getRecordProof: byId('/proof'),
+  getProofBundle: byId('/proof-bundle'),
   createExport: () => [
     attempt(202, `${records}:export`, { filter: { user_id: 'user:kim@example.com' } }),
     attempt(202, `${records}:export`, { filter: { tenant_id: 'globex', skill_id: 'secret-skill' }, verify: true }),

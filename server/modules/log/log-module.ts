@@ -14,6 +14,7 @@ import { createLogFeed } from './log-feed.ts'
 import { createLogProofs } from './log-proofs.ts'
 import { addLogRoutes } from './log-routes.ts'
 import type { TenantLogs } from './log-types.ts'
+import { createProofBundles } from './proof-bundles.ts'
 import { createTenantLogs } from './tenant-logs.ts'
 
 export interface LogModule {
@@ -60,6 +61,7 @@ export function createLogModule(deps: {
     routes: (app) =>
       addLogRoutes(app, {
         proofs: createLogProofs({ ...deps, logs }),
+        bundles: createProofBundles({ ...deps, logs }),
         feed: createLogFeed({ ...deps, logs, cursorKey: deriveKey(deps.masterKey, cursorKeyPurpose) }),
       }),
     start: () => integrator.start(),

@@ -68,37 +68,55 @@ export function createLogProofs(deps: {
         (tx) => records.placeOf(tx, recordId, { scopes, now: clock.next().createdAt }),
         { readOnly: true },
       )
-      const { treeSize, checkpoint } = await logs.integrate(tenant)
-      return database.withTenant(
-        tenant.slug,
-        async (tx) => {
-          const entry = await logs.entryOf(tx, place.sealId)
-          if (entry === undefined || entry.logIndex >= treeSize) throw notInLog(recordId)
-          const { logIndex } = entry
-          const [leaf] = await logs.leaves(tx, logIndex, logIndex + 1)
-          const path = await logs.inclusionPath(tx, logIndex, treeSize)
-          const note = noteOf(tenant, place)
-          return {
-            record_id: recordId,
-            provenance_hash: place.provenanceHash,
-            provenance_cosign: place.provenanceCosign,
-            seal_id: place.sealId,
-            ...(note === undefined ? {} : { seal_note: note }),
-            log_index: logIndex,
-            tree_size: treeSize,
-            leaf_hash: toBase64(leaf!),
-            inclusion_path: path.map(toBase64),
-            checkpoint,
-          }
-        },
-        { readOnly: true },
-      )
+      const note = noteOf(tenant, place)
+      const { checkpoint, path, ...inclusion } = await proofOf(deps, tenant, recordId, place)
+      return {
+        record_id: recordId,
+        provenance_hash: place.provenanceHash,
+        provenance_cosign: place.provenanceCosign,
+        seal_id: place.sealId,
+        ...(note === undefined ? {} : { seal_note: note }),
+        ...inclusion,
+        inclusion_path: path,
+        checkpoint,
+      }
     },
   }
 }
 
+/**
+ * Returns the inclusion proof of a record's seal and the checkpoint that it leads to. Throws DomainError `not-found` if
+ * the seal is not in the log.
+ */
+export async function proofOf(
+  { database, logs }: { database: Database; logs: TenantLogs },
+  tenant: Tenant,
+  recordId: string,
+  { sealId }: RecordPlace,
+) {
+  const { treeSize, checkpoint } = await logs.integrate(tenant)
+  return database.withTenant(
+    tenant.slug,
+    async (tx) => {
+      const entry = await logs.entryOf(tx, sealId)
+      if (entry === undefined || entry.logIndex >= treeSize) throw notInLog(recordId)
+      const { logIndex } = entry
+      const [leaf] = await logs.leaves(tx, logIndex, logIndex + 1)
+      const path = await logs.inclusionPath(tx, logIndex, treeSize)
+      return {
+        log_index: logIndex,
+        tree_size: treeSize,
+        leaf_hash: toBase64(leaf!),
+        path: path.map(toBase64),
+        checkpoint,
+      }
+    },
+    { readOnly: true },
+  )
+}
+
 /** Returns the note of the record's seal; undefined if the seal was edited so that it has none. */
-function noteOf({ logName }: Tenant, { provenanceHash, provenanceCosign }: RecordPlace): string | undefined {
+export function noteOf({ logName }: Tenant, { provenanceHash, provenanceCosign }: RecordPlace): string | undefined {
   try {
     const hash = parseRecordHash(provenanceHash)
     return sealNoteOfRecord(logName, decodeCosign(provenanceCosign), hash, nodeCrypto.sha256)

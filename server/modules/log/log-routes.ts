@@ -8,11 +8,16 @@ import {
   ConsistencySchema,
   EntriesPage,
   EntriesQuery,
+  ProofBundleSchema,
   ProofParams,
   ProofSchema,
 } from './log-schemas.ts'
+import type { ProofBundles } from './proof-bundles.ts'
 
-export function addLogRoutes(app: FastifyInstance, { proofs, feed }: { proofs: LogProofs; feed: LogFeed }): void {
+export function addLogRoutes(
+  app: FastifyInstance,
+  { proofs, bundles, feed }: { proofs: LogProofs; bundles: ProofBundles; feed: LogFeed },
+): void {
   addRoute(
     app,
     'getLogCheckpoint',
@@ -51,6 +56,22 @@ export function addLogRoutes(app: FastifyInstance, { proofs, feed }: { proofs: L
   )
 
   // Sends records as stored: a serializer by schema would reject a record that someone has edited.
+  addRoute(
+    app,
+    'getProofBundle',
+    {
+      description:
+        'One file that `hub verify FILE` checks offline: hash, cosignature, seal, place in the log, checkpoint and ' +
+        'keys. A record can be requested as soon as it is written, and until it is erased; purged records have ' +
+        '`is_purged: true`. Encrypted content (mode B) is in clear; if its key was destroyed, the record has ' +
+        '`content: "unavailable"`, and its hash cannot be checked.',
+      params: ProofParams,
+      response: { 200: ProofBundleSchema },
+    },
+    async (request, reply) =>
+      rawJson(reply, await bundles.bundle(request.caller, request.params.record_id.toLowerCase())),
+  )
+
   addRoute(
     app,
     'listLogEntries',

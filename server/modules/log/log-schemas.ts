@@ -74,6 +74,64 @@ export const ProofSchema = object(
   { title: 'Inclusion proof' },
 )
 
+const exampleKeyId = '5b0e1f3c9a7d4826b1c0de93f7a25c48'
+
+export const ProofBundleSchema = object(
+  {
+    bundle_version: Type.Literal(1, { description: 'Version of this format' }),
+    record: Type.Object(
+      { record_id: uuid('UUIDv7'), is_purged: Type.Boolean({ examples: [false] }) },
+      { additionalProperties: true, description: 'The record as `getRecord` returns it' },
+    ),
+    provenance_hash: ProvenanceHash,
+    provenance_cosign: ProvenanceCosign,
+    seal: object(
+      {
+        seal_id: uuid('The seal of the record'),
+        leaf_index: count('Position of the record in its seal', [0]),
+        leaf_count: Type.Optional(count('Number of records in the seal; absent if the stored seal is damaged', [1], 1)),
+        note: Type.Optional(
+          Type.String({
+            description: 'The signed note of the seal. Absent if the stored seal is damaged: the bundle then fails',
+            examples: [`orghub/seal/v1\nlog ${exampleLog}\nseal ${exampleId}\n…`],
+          }),
+        ),
+      },
+      { description: 'The signature over the record and those that were committed with it' },
+    ),
+    inclusion_proof: object(
+      {
+        log_index: count('Index of the seal in the log', [17]),
+        tree_size: treeSize,
+        leaf_hash: hash('Leaf of the seal in the log: SHA-256(0x00 ‖ seal.note), in base64'),
+        path: path('The inclusion proof of RFC 6962, section 2.1.1, from the leaf to the root of the checkpoint'),
+      },
+      { description: 'Proves that the seal is in the log of the checkpoint' },
+    ),
+    checkpoint,
+    public_keys: Type.Array(
+      object({
+        key_id: Type.String({ description: '32 hexadecimal digits', examples: [exampleKeyId] }),
+        name: Type.String({ description: 'Opaque name of the log', examples: [exampleLog] }),
+        algorithm: Type.Literal('Ed25519'),
+        public_key: Type.String({ description: '32 bytes in base64', examples: [exampleHash] }),
+        vkey: Type.String({ description: 'C2SP verifier key', examples: [`${exampleLog}+5b0e1f3c+AQ…`] }),
+        created_at: Type.String({ format: 'date-time', examples: ['2026-03-14T09:26:53.589793Z'] }),
+        retired_at: Type.Optional(Type.String({ format: 'date-time', examples: ['2026-06-14T09:26:53.589793Z'] })),
+        succession: Type.Optional(
+          Type.String({ description: 'Note by which the previous key introduces this one', examples: ['…'] }),
+        ),
+      }),
+      { description: 'All keys of the log, as in `/.well-known/provenance-keys.json`' },
+    ),
+    how_to_verify: Type.String({
+      description: 'Instructions for people; they prove nothing',
+      examples: ['hub verify FILE --keys provenance-keys.json'],
+    }),
+  },
+  { title: 'Proof bundle' },
+)
+
 export const EntriesQuery = object({
   after: Type.Optional(
     Type.Union(

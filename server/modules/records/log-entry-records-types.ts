@@ -55,4 +55,11 @@ export interface LogEntryRecords {
    * @throws DomainError `not-found` for a record that the viewer cannot read
    */
   placeOf(tx: TenantTx, recordId: string, viewer: Viewer): Promise<RecordPlace>
+  /**
+   * Returns the place of a record, and the record as JSON in its API form, also if its content was destroyed with its
+   * key.
+   *
+   * @throws DomainError `not-found` for a record that the viewer cannot read
+   */
+  recordOf(tx: TenantTx, recordId: string, viewer: Viewer): Promise<{ place: RecordPlace; json: string }>
 }

@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { verifyFile } from '../../../cli/verify/verify-file.ts'
 import { expectAccessible, expectNoSidewaysScroll, startUiLab, type UiLab } from '../../browser/ui-lab.ts'
 
 let lab: UiLab
@@ -99,6 +100,17 @@ test('the drawer is opened, walked through and closed by keyboard, and gives the
   await page.keyboard.press('Escape')
   await expect.poll(() => query().get('open')).toBe(null)
   await expect.poll(() => page.evaluate('document.activeElement.tagName')).toBe('TR')
+})
+
+test('the proof of a record is saved as a file that verifies', async () => {
+  const id = await write({ record_type: 'artifact', title: 'To be proven' })
+  await open('admin', `/records/${id}`)
+  const button = page.getByRole('button', { name: 'Download proof' })
+  const [download] = await Promise.all([page.waitForEvent('download'), button.click()])
+  expect(download.suggestedFilename()).toBe(`proof-${id}.json`)
+  const { outcome, proof } = await verifyFile(await download.path(), {})
+  expect([outcome, proof.bundle?.recordId]).toEqual(['verified', id])
+  await page.getByText(`Saved proof-${id}.json.`).waitFor()
 })
 
 test('an administrator purges, restores and holds a record, each with its reason', async () => {

@@ -12,6 +12,7 @@ import { CopyText } from '../../ui/copy-text.tsx'
 import { DescriptionItem, DescriptionList } from '../../ui/description-list.tsx'
 import { TimeText } from '../../ui/time-text.tsx'
 import { VerificationCard } from '../../verification/verification-card.tsx'
+import { DownloadProof } from './download-proof.tsx'
 import { RawText } from './raw-text.tsx'
 import { RecordActions } from './record-actions.tsx'
 import { RecordContent } from './record-content.tsx'
@@ -62,6 +63,7 @@ function Details({ recordId, read, onReload }: { recordId: string; read: ReadRec
               Open graph
             </LinkButton>
           )}
+          {may('getProofBundle') && <DownloadProof recordId={record.record_id} />}
           <RecordActions read={read} />
         </Group>
       </Group>
