@@ -1,5 +1,5 @@
 import { pino } from 'pino'
-import { createModules } from '../server/app.ts'
+import { createModules, type Modules } from '../server/app.ts'
 import { type Config, loadConfig } from '../server/config.ts'
 import { type OpenedDatabase, openDatabase } from '../server/db/open-database.ts'
 import { readInstanceFile } from '../server/embedded-postgres/data-directory.ts'
@@ -10,7 +10,6 @@ import type { Erasure } from '../server/modules/erasure/erasure-types.ts'
 import type { Actor } from '../server/modules/governance/governance-types.ts'
 import { createServiceEvents } from '../server/modules/governance/service-events.ts'
 import type { Sweeper } from '../server/modules/integrity-sweep/sweep-types.ts'
-import type { ProvenanceKeyRotator, TokenKeyRotator } from '../server/modules/keys/keys-types.ts'
 import { createHoldJournal } from '../server/modules/legal-holds/hold-journal.ts'
 import type { LogAudit } from '../server/modules/log/audit/audit-types.ts'
 import { createLogAudit } from '../server/modules/log/audit/log-audit.ts'
@@ -22,7 +21,7 @@ import type { Archetypes } from '../server/modules/roster/roster-types.ts'
 import type { AcceptAdjustments } from '../server/modules/telemetry/adjustments/adjustment-acceptance.ts'
 import type { TelemetryRepricing } from '../server/modules/telemetry/prices/repricing-types.ts'
 import type { Rollups } from '../server/modules/telemetry/rollups/rollup-service.ts'
-import type { OperatedTenants, TenantAdministration, TenantDirectory } from '../server/modules/tenants/tenants-types.ts'
+import type { TenantDirectory } from '../server/modules/tenants/tenants-types.ts'
 import { StartupError } from '../server/startup-error.ts'
 
 /** The actor of commands in governance events. */
@@ -33,12 +32,12 @@ export interface Services {
   config: Config
   /** The URL of the server that runs on this database, as far as known. */
   baseUrl: string
-  administration: TenantAdministration
-  operated: OperatedTenants
+  administration: Modules['tenants']['administration']
+  operated: Modules['tenants']['operated']
   directory: TenantDirectory
   serviceAccounts: ServiceAccounts
-  tokenKeys: TokenKeyRotator
-  provenanceKeys: ProvenanceKeyRotator
+  tokenKeys: Modules['keys']['tokens']
+  provenanceKeys: Modules['provenanceKeyRotation']
   serviceEvents: ReturnType<typeof createServiceEvents>
   archetypes: Archetypes
   rollups: Rollups

@@ -12,22 +12,22 @@ import type { Metrics } from './metrics/metrics.ts'
 import { createAuthModule } from './modules/auth/auth-module.ts'
 import { openRevocations } from './modules/auth/revocation/revocations.ts'
 import { createCmekModule, createContentEncryption } from './modules/cmek/cmek-module.ts'
-import { createCustomerKeys } from './modules/cmek/customer-keys-service.ts'
-import { createDestroyedKeysList } from './modules/cmek/destroyed-keys-list.ts'
-import { createCredentialVault } from './modules/connectors/connector-credentials.ts'
+import { CustomerKeys } from './modules/cmek/customer-keys-service.ts'
+import { DestroyedKeysList } from './modules/cmek/destroyed-keys-list.ts'
+import { CredentialVault } from './modules/connectors/connector-credentials.ts'
 import { createConnectorsModule } from './modules/connectors/connectors-module.ts'
 import { createDistributionModule } from './modules/distribution/distribution-module.ts'
 import { createEntitlementModule } from './modules/entitlement/entitlement-module.ts'
 import { createErasureJournal } from './modules/erasure/erasure-journal.ts'
 import { type ExportSettings, exportQuotaOf } from './modules/exports/export-quota.ts'
 import { createExportsModule } from './modules/exports/exports-module.ts'
-import { createDenialLog } from './modules/governance/denial-log.ts'
+import { DenialLog } from './modules/governance/denial-log.ts'
 import { createGovernanceLog } from './modules/governance/governance-log.ts'
 import { createIdentityModule, createScimAccess } from './modules/identity/identity-module.ts'
 import { createInboundModule } from './modules/inbound/inbound-module.ts'
 import { createInboundSecrets } from './modules/inbound/inbound-secrets.ts'
 import { createKeysModule } from './modules/keys/keys-module.ts'
-import { createProvenanceKeyRotation } from './modules/keys/provenance-key-rotation.ts'
+import { ProvenanceKeyRotator } from './modules/keys/provenance-key-rotation.ts'
 import { createHoldJournal } from './modules/legal-holds/hold-journal.ts'
 import { createSignInLinks } from './modules/links/links-service.ts'
 import { openCheckpointStore } from './modules/log/checkpoint-sinks/checkpoint-store.ts'
@@ -98,9 +98,9 @@ async function createFoundation(options: ModulesOptions) {
   }
   return {
     ...{ shared, encryption, keys, recordStore },
-    customerKeys: createCustomerKeys({ ...shared, ...encryption }),
+    customerKeys: new CustomerKeys({ ...shared, ...encryption }),
     inboundSecrets: createInboundSecrets(shared),
-    refusals: createDenialLog(shared),
+    refusals: new DenialLog(shared),
     revocations: await openRevocations(shared),
     links: createSignInLinks(),
     mailer: createMailer(config, log),
@@ -142,7 +142,7 @@ export async function createModules(options: ModulesOptions) {
 
   const rollups = createRollupModule({ ...shared, listTenants: () => directory.slugs() })
   const entitlement = createEntitlementModule({ ...shared, bundle: roster.bundle, references: roster.references })
-  const vault = createCredentialVault(encryption.secrets)
+  const vault = new CredentialVault(encryption.secrets)
   const distribution = createDistributionModule({
     ...{ ...shared, directory, outbound: outbound.publishing, grants: entitlement.grants, credentials: vault },
   })
@@ -179,13 +179,13 @@ export async function createModules(options: ModulesOptions) {
   const cmek = createCmekModule({
     ...{ ...shared, ...encryption, customerKeys, content: hub.destruction },
     ...{ destroyed: [exports.keyDestruction, webhooks.keyDestruction] },
-    destroyedKeys: createDestroyedKeysList(storage),
+    destroyedKeys: new DestroyedKeysList(storage),
   })
   const { connections } = scimAccess
   const scim = createScimModule({ database, directory: roster.directory, tenants: directory, connections })
   const inbound = createInboundModule({
     ...{ database, masterKey, vault: inboundSecrets, tenants: directory, reader: resourceReader },
-    ...{ connectors: connectors.connectors, telemetry: telemetry.telemetry, directory: roster.directory },
+    ...{ platformOf: connectors.platformOf, telemetry: telemetry.telemetry, directory: roster.directory },
   })
   const observability = createObservabilityModule({
     ...{ database, version: config.version, clock: shared.clock, lostLogs: () => checkpoints.lostLogs() },
@@ -195,7 +195,7 @@ export async function createModules(options: ModulesOptions) {
       scim: (tx) => scimAccess.connections.of(tx),
       unknownArchetypes: identity.unknownArchetypes,
       lastSyncedAt: (tx) => roster.sync.lastSynced.lastSyncedAt(tx),
-      connectors: (tx) => connectors.connectors.all(tx),
+      connectors: connectors.publishStates,
       roster: (tx) => roster.directory.counts(tx),
       skills: (tx) => entitlement.grants.counts(tx),
       eventsReceived: telemetry.countEvents,
@@ -205,7 +205,7 @@ export async function createModules(options: ModulesOptions) {
 
   return {
     ...{ events: shared.events, jobSender: shared.jobSender, governance: shared.governance, keys, recordStore },
-    provenanceKeyRotation: createProvenanceKeyRotation({ ...shared, logs }),
+    provenanceKeyRotation: new ProvenanceKeyRotator({ ...shared, logs }),
     ...{ tenants, auth, revocations, links, identity, scimAccess, scim, roster, customerKeys, cmek },
     ...{ verification, hub, entitlement, connectors, distribution, telemetry, rollups, log: tenantLog, checkpoints },
     ...{ exports, inbound, storage, disk, observability, webhooks, views, refusals },

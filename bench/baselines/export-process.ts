@@ -8,10 +8,10 @@ import { recordTypes } from '../../contract/literals.ts'
 import { loadConfig } from '../../server/config.ts'
 import { openDatabase } from '../../server/db/open-database.ts'
 import { EventBus } from '../../server/events.ts'
-import { createMasterKeySecrets } from '../../server/modules/cmek/master-key-secrets.ts'
+import { createMasterKeySecrets } from '../../server/modules/cmek/tenant-secrets.ts'
 import { createExportEncryption } from '../../server/modules/exports/export-encryption.ts'
 import { createExportWriter } from '../../server/modules/exports/files/export-writer.ts'
-import { createProvenanceKeys } from '../../server/modules/keys/provenance-keys-service.ts'
+import { ProvenanceKeyRing } from '../../server/modules/keys/provenance-keys-service.ts'
 import { createHoldCheck } from '../../server/modules/legal-holds/hold-check.ts'
 import { createTenantLogs } from '../../server/modules/log/tenant-logs.ts'
 import { sealedRecords } from '../../server/modules/sealing/sealed-records.ts'
@@ -45,7 +45,7 @@ export interface Accomplishment {
 
 const database = await openDatabase(loadConfig(process.env), { purpose: 'command' })
 const clock = createRecordClock()
-const keys = createProvenanceKeys({ database, masterKey: database.masterKey })
+const keys = new ProvenanceKeyRing({ database, masterKey: database.masterKey })
 const logs = createTenantLogs({ database, keys, clock, events: new EventBus() })
 const directory = await mkdtemp(join(tmpdir(), 'hub-bench-exports-'))
 const storage = openStorage({ storageUrl: `file://${directory}`, dataDir: directory })

@@ -1,7 +1,7 @@
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander'
 import { type RateClass, rateClasses } from '../../contract/limits.ts'
 import { type TenantMode, tenantModes } from '../../contract/literals.ts'
-import type { CreatedTenant } from '../../server/modules/tenants/tenants-types.ts'
+import { toCreatedResponse } from '../../server/modules/tenants/tenant-response.ts'
 import { counted, example, type OutputOptions, printResult } from '../output.ts'
 import { operator, withServices } from '../services.ts'
 
@@ -39,7 +39,7 @@ function addCreate(tenant: Command): void {
           'Next, make a service account:',
           `  npm run hub -- service-account create --tenant ${slug} --name my-app --scope "hub:read hub:write telemetry:write"`,
         ].join('\n')
-        printResult(options, asAnswer(created), text)
+        printResult(options, toCreatedResponse(created), text)
       }),
     )
 }
@@ -56,7 +56,7 @@ function addWelcomeLink(tenant: Command): void {
         const { url, expiresAt } = created.welcome
         printResult(
           options,
-          asAnswer(created),
+          toCreatedResponse(created),
           `Welcome link for ${created.adminEmail}, valid until ${expiresAt}:\n  ${url}`,
         )
       }),
@@ -104,7 +104,10 @@ function addExportQuota(tenant: Command): void {
     .addHelpText('after', example('tenant export-quota acme --per-day 50 --mb-kept default'))
     .action((slug: string, options: QuotaOptions) =>
       withServices(async ({ operated, config }) => {
-        const wanted = { exports_per_day: orNull(options.perDay), mb_kept: orNull(options.mbKept) }
+        const wanted = {
+          ...(options.perDay !== undefined && { exports_per_day: orNull(options.perDay) }),
+          ...(options.mbKept !== undefined && { mb_kept: orNull(options.mbKept) }),
+        }
         const { export_quota: own } = await operated.update(slug, { export_quota: wanted }, operator)
         const effective = { exports_per_day: config.exportsPerDay, mb_kept: config.exportMbKept, ...own }
         const note = (name: keyof typeof own) => (own[name] === undefined ? 'the default' : 'its own')
@@ -113,16 +116,6 @@ function addExportQuota(tenant: Command): void {
         printResult(options, { tenant: slug, ...effective, own }, `Tenant ${slug}: ${perDay}, ${kept}.`)
       }),
     )
-}
-
-function asAnswer({ tenant, adminEmail, welcome }: CreatedTenant) {
-  return {
-    tenant: tenant.slug,
-    mode: tenant.mode,
-    admin_email: adminEmail,
-    welcome_url: welcome.url,
-    welcome_expires_at: welcome.expiresAt,
-  }
 }
 
 /** Accepts underscores as hyphens: a class is easily mistaken for a scope or a field. */
@@ -137,7 +130,7 @@ function parseLimit(text: string): number {
   throw new InvalidArgumentError('Use a whole number of requests per minute, at least 1.')
 }
 
-function orNull(quota: Quota | undefined): number | null | undefined {
+function orNull(quota: Quota): number | null {
   return quota === 'default' ? null : quota
 }
 

@@ -18,35 +18,26 @@ interface EventError {
   pointer: string
 }
 
-/**
- * Accepts events after the checks that the Hub makes for a Mode C tenant before it reads its catalogue: the envelope of
- * interface 2.3 and no other members. Only the Hub can check references (skill, archetype).
- */
-export interface EventIntake {
-  /** Throws `content-not-allowed`, `validation-failed`, `idempotency-conflict`, `hub-unavailable`. */
-  takeEvent(body: JsonValue, idempotencyKey: string | undefined): Promise<Kept>
-  /** Throws the same errors, and `batch-too-large`, for the request as a whole. */
-  takeBatch(body: JsonValue, idempotencyKey: string | undefined): Promise<Kept>
-}
+export type EventIntake = ReturnType<typeof createEventIntake>
 
 export const eventPath = '/api/v1/telemetry/events'
 export const batchPath = '/api/v1/telemetry/events:batch'
 
 const keyPattern = new RegExp(patterns.idempotencyKey)
 
-export function createEventIntake(deps: {
-  tenant: string
-  hubUrl: string
-  spool: SpoolIntake
-  nowMs?: () => number
-}): EventIntake {
-  const { hubUrl, spool, nowMs = Date.now } = deps
+/**
+ * Creates the intake of events. It makes the checks that the Hub makes for a Mode C tenant before it reads its
+ * catalogue: the envelope of interface 2.3 and no other members. Only the Hub can check references (skill, archetype).
+ */
+export function createEventIntake(deps: { tenant: string; hubUrl: string; spool: SpoolIntake }) {
+  const { hubUrl, spool } = deps
   const tenant: Tenant = { slug: deps.tenant, mode: 'C', baseUrl: hubUrl, hasOwnAddress: false, logName: '' }
 
   return {
-    async takeEvent(body, idempotencyKey) {
+    /** Throws `content-not-allowed`, `validation-failed`, `idempotency-conflict`, `hub-unavailable`. */
+    async takeEvent(body: JsonValue, idempotencyKey: string | undefined): Promise<Kept> {
       checkContent(tenant, body)
-      const reading = readEvent(body, nowMs())
+      const reading = readEvent(body, Date.now())
       if (Array.isArray(reading)) throw validationFailed(reading)
       return spool.keep({
         events: [JSON.stringify(body)],
@@ -55,9 +46,10 @@ export function createEventIntake(deps: {
       })
     },
 
-    async takeBatch(body, idempotencyKey) {
+    /** Throws the same errors, and `batch-too-large`, for the request as a whole. */
+    async takeBatch(body: JsonValue, idempotencyKey: string | undefined): Promise<Kept> {
       const events = eventsOf(tenant, body)
-      const now = nowMs()
+      const now = Date.now()
       const sound: number[] = []
       const errors: EventError[] = []
       for (const [index, event] of events.entries()) {

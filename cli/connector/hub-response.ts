@@ -19,7 +19,8 @@ interface Problem {
   detail: string
 }
 
-interface Answer {
+/** A response of the Hub, or of whatever is at its address. */
+export interface Answer {
   status: number
   /** Undefined if the response is not JSON. */
   body: unknown

@@ -9,8 +9,8 @@ import { drainMs } from './connector-limits.ts'
 import { createConnectorServer } from './connector-routes.ts'
 import { connectorStatus } from './connector-status.ts'
 import { createEventIntake } from './event-intake.ts'
-import { type Forwarder, startForwarder } from './forwarder.ts'
-import { createHubSession } from './hub-session.ts'
+import { Forwarder } from './forwarder.ts'
+import { HubSession } from './hub-session.ts'
 import { createSpooledBatches } from './spool-batches.ts'
 import { bindSpool, lockSpool, openSpoolDatabase, type SpoolLock } from './spool-database.ts'
 import { createSpoolIntake } from './spool-intake.ts'
@@ -26,25 +26,19 @@ export async function startConnector(config: ConnectorConfig, log: Logger): Prom
   const { spoolDirectory: directory, spoolBytesMax: bytesMax, tenant, hubUrl } = config
   const database = openSpoolDatabase(directory, { make: true })
   const lock = takeSpool(database, config)
-  let forwarder: Forwarder | undefined
-  const spool = createSpoolIntake({ database, directory, bytesMax, arrived: () => forwarder?.wake() })
-  const status = connectorStatus({
-    database,
-    bytesMax,
-    obstacle: spool.obstacle,
-    forwarder: () => forwarder!,
-    startedAtMs: Date.now(),
-  })
+  const batches = createSpooledBatches(database)
+  const forwarder = new Forwarder({ batches, session: new HubSession(config), retryMaxMs: config.retryMaxMs, log })
+  const spool = createSpoolIntake({ database, directory, bytesMax, arrived: () => forwarder.wake() })
+  const status = connectorStatus({ database, bytesMax, obstacle: spool.obstacle, forwarder })
   const intake = createEventIntake({ tenant, hubUrl, spool })
   const app = createConnectorServer({ config, version: packageVersion(), intake, status, log })
   const drain = drainable(app, { drainSeconds: drainMs / 1000, log })
   await app.ready()
-  const batches = createSpooledBatches(database)
-  forwarder = startForwarder({ batches, session: createHubSession(config), retryMaxMs: config.retryMaxMs, log })
+  forwarder.start()
 
   async function close(): Promise<void> {
     const cutOff = AbortSignal.timeout(drainMs)
-    await Promise.all([drain(), forwarder?.stop(cutOff)])
+    await Promise.all([drain(), forwarder.stop(cutOff)])
     database.close()
     lock.release()
   }

@@ -15,7 +15,7 @@ export interface SpooledBatch {
 }
 
 /** The state of a batch that was sent without a conclusive response. Times by the Hub's clock. */
-export interface Doubt {
+interface Doubt {
   /** The sender's client id: the `created_by` of the batch's records. */
   clientId: string
   sinceMs: number
@@ -29,25 +29,10 @@ export interface EventRefusal {
   detail: string
 }
 
-/** The forwarder's interface to the spool. Every method is one transaction. */
-export interface SpooledBatches {
-  /** Returns the oldest pending request, or a new one of up to `eventsMax` events. */
-  next(eventsMax: number): SpooledBatch | undefined
-  /** Marks the batch before it is sent: from now on the Hub may have stored it. */
-  sending(batch: SpooledBatch, clientId: string, hubNowMs: number): void
-  /** Marks the batch as certainly not stored in this attempt; restores the state before it was sent. */
-  notTaken(batch: SpooledBatch): void
-  /** Settles the batch: the Hub has stored it, except for the events at these indexes. */
-  settle(batch: SpooledBatch, refusals: ReadonlyMap<number, EventRefusal>): void
-  /** Dissolves the batch, so that its events join other requests. Allowed only if it was certainly not stored. */
-  dissolve(batch: SpooledBatch): void
-  /** Sets the batch aside until a person decides. */
-  putAside(batch: SpooledBatch, reason: string): void
-  /** Makes batches that were set aside subject to another search. */
-  reconsider(): void
-}
+export type SpooledBatches = ReturnType<typeof createSpooledBatches>
 
-export function createSpooledBatches(database: DatabaseSync, nowMs: () => number = Date.now): SpooledBatches {
+/** Creates the forwarder's interface to the spool. Every method is one transaction. */
+export function createSpooledBatches(database: DatabaseSync) {
   const oldest = database.prepare('select * from batches where uncertain_because is null order by id limit 1')
   const waiting = database.prepare('select sequence from events where batch_id is null order by sequence limit ?')
   const eventsOf = database.prepare('select event from events where batch_id = ? order by sequence')
@@ -86,7 +71,8 @@ export function createSpooledBatches(database: DatabaseSync, nowMs: () => number
   })
 
   return {
-    next(eventsMax) {
+    /** Returns the oldest pending request, or a new one of up to `eventsMax` events. */
+    next(eventsMax: number): SpooledBatch | undefined {
       const known = oldest.get()
       if (known !== undefined) return withEvents(known)
       if (waiting.get(1) === undefined) return undefined
@@ -98,19 +84,21 @@ export function createSpooledBatches(database: DatabaseSync, nowMs: () => number
       })
     },
 
-    sending(batch, clientId, hubNowMs) {
+    /** Marks the batch before it is sent: from now on the Hub may have stored it. */
+    sending(batch: SpooledBatch, clientId: string, hubNowMs: number): void {
       markSending.run(clientId, hubNowMs, hubNowMs, batch.id)
     },
 
-    notTaken(batch) {
-      const { doubt } = batch
-      restoreDoubt.run(doubt?.clientId ?? null, doubt?.sinceMs ?? null, doubt?.untilMs ?? null, batch.id)
+    /** Marks the batch as certainly not stored in this attempt; restores the state before it was sent. */
+    notTaken({ id, doubt }: SpooledBatch): void {
+      restoreDoubt.run(doubt?.clientId ?? null, doubt?.sinceMs ?? null, doubt?.untilMs ?? null, id)
     },
 
-    settle(batch, refusals) {
+    /** Settles the batch: the Hub has stored it, except for the events at these indexes. */
+    settle(batch: SpooledBatch, refusals: ReadonlyMap<number, EventRefusal>): void {
       inTransaction(database, () => {
         for (const [index, { slug, status, detail }] of refusals) {
-          refuseNth.run(nowMs(), slug, status, detail, batch.id, index)
+          refuseNth.run(Date.now(), slug, status, detail, batch.id, index)
         }
         deleteEvents.run(batch.id)
         deleteBatch.run(batch.id)
@@ -119,18 +107,21 @@ export function createSpooledBatches(database: DatabaseSync, nowMs: () => number
       })
     },
 
-    dissolve(batch) {
+    /** Dissolves the batch, so that its events join other requests. Allowed only if it was certainly not stored. */
+    dissolve(batch: SpooledBatch): void {
       inTransaction(database, () => {
         release.run(batch.id)
         deleteBatch.run(batch.id)
       })
     },
 
-    putAside(batch, reason) {
+    /** Sets the batch aside until a person decides. */
+    putAside(batch: SpooledBatch, reason: string): void {
       putAside.run(reason, batch.id)
     },
 
-    reconsider() {
+    /** Makes batches that were set aside subject to another search. */
+    reconsider(): void {
       database.exec('update batches set uncertain_because = null where uncertain_because is not null')
     },
   }

@@ -2,39 +2,10 @@ import type { DatabaseSync } from 'node:sqlite'
 import { formatTimestamp } from '../../contract/timestamp.ts'
 import { count, inTransaction } from './spool-database.ts'
 
-export interface RefusedEvent {
-  sequence: number
-  accepted_at: string
-  refused_at: string
-  slug: string
-  status: number
-  detail: string
-  event: unknown
-}
+export type SpoolDecisions = ReturnType<typeof createSpoolDecisions>
 
-export interface UncertainBatch {
-  key: string
-  events: number
-  /** The time of the first attempt without a response, by the Hub's clock. */
-  sent_at: string
-  reason: string
-}
-
-/** The operator's interface to the spool, also usable while a connector runs. */
-export interface SpoolDecisions {
-  refused(limit: number): RefusedEvent[]
-  /** Sends all refused events once more. Returns their number. */
-  retryRefused(): number
-  /** Deletes all refused events. Returns their number. */
-  dropRefused(): number
-  uncertain(): UncertainBatch[]
-  /** Sends the events again under a new key. Correct if the Hub lacks them. Returns their number. */
-  resendUncertain(key: string): number
-  /** Deletes the events. Correct if the Hub has them. Returns their number. */
-  dropUncertain(key: string): number
-}
-
-export function createSpoolDecisions(database: DatabaseSync): SpoolDecisions {
+/** Creates the operator's interface to the spool, also usable while a connector runs. */
+export function createSpoolDecisions(database: DatabaseSync) {
   const events = database.prepare('select count(*) as n from events where batch_id = ?')
   const uncertainByKey = database.prepare('select id from batches where key = ? and uncertain_because is not null')
 
@@ -51,7 +22,7 @@ export function createSpoolDecisions(database: DatabaseSync): SpoolDecisions {
   }
 
   return {
-    refused: (limit) =>
+    refused: (limit: number) =>
       database
         .prepare('select * from refused order by sequence limit ?')
         .all(limit)
@@ -62,9 +33,10 @@ export function createSpoolDecisions(database: DatabaseSync): SpoolDecisions {
           slug: String(row.slug),
           status: Number(row.status),
           detail: String(row.detail),
-          event: JSON.parse(String(row.event)),
+          event: JSON.parse(String(row.event)) as unknown,
         })),
 
+    /** Sends all refused events once more. Returns their number. */
     retryRefused: () =>
       inTransaction(database, () => {
         const moved = database
@@ -74,6 +46,7 @@ export function createSpoolDecisions(database: DatabaseSync): SpoolDecisions {
         return Number(moved.changes)
       }),
 
+    /** Deletes all refused events. Returns their number. */
     dropRefused: () =>
       inTransaction(database, () => {
         const dropped = Number(database.prepare('delete from refused').run().changes)
@@ -81,6 +54,7 @@ export function createSpoolDecisions(database: DatabaseSync): SpoolDecisions {
         return dropped
       }),
 
+    /** Returns batches whose delivery is unknown. `sent_at` is the first attempt, by the Hub's clock. */
     uncertain: () =>
       database
         .prepare('select * from batches where uncertain_because is not null order by id')
@@ -92,10 +66,12 @@ export function createSpoolDecisions(database: DatabaseSync): SpoolDecisions {
           reason: String(row.uncertain_because),
         })),
 
-    resendUncertain: (key) =>
+    /** Sends the events again under a new key. Correct if the Hub lacks them. Returns their number. */
+    resendUncertain: (key: string) =>
       decide(key, (id) => database.prepare('update events set batch_id = null where batch_id = ?').run(id)),
 
-    dropUncertain: (key) =>
+    /** Deletes the events. Correct if the Hub has them. Returns their number. */
+    dropUncertain: (key: string) =>
       decide(key, (id) => {
         const dropped = database.prepare('delete from events where batch_id = ?').run(id)
         count(database, 'dropped', Number(dropped.changes))

@@ -22,17 +22,7 @@ export interface Kept {
   replayed: boolean
 }
 
-/** Stores producers' events. Submissions that arrive together share one transaction and its fsync. */
-export interface SpoolIntake {
-  /**
-   * Resolves once the events are on the disk.
-   *
-   * @throws DomainError `hub-unavailable` if there is no space or the disk fails, `idempotency-conflict`
-   */
-  keep(submission: Submission): Promise<Kept>
-  /** Returns the reason why no events are accepted at the moment, or undefined. */
-  obstacle(): string | undefined
-}
+export type SpoolIntake = ReturnType<typeof createSpoolIntake>
 
 interface Waiting {
   submission: Submission
@@ -43,22 +33,22 @@ interface Waiting {
 const groupEventsMax = 10_000
 const expireEveryMs = 3_600_000
 
+/** Creates the store of producers' events. Submissions that arrive together share one transaction and its fsync. */
 export function createSpoolIntake(deps: {
   database: DatabaseSync
   directory: string
   bytesMax: number
   /** Called after events are on the disk. */
   arrived: () => void
-  nowMs?: () => number
-}): SpoolIntake {
-  const { database, directory, bytesMax, arrived, nowMs = Date.now } = deps
+}) {
+  const { database, directory, bytesMax, arrived } = deps
   const insertEvent = database.prepare('insert into events (event, accepted_ms) values (?, ?)')
   const findKey = database.prepare(
     'select request_digest, answer from producer_keys where key_digest = ? and accepted_ms > ?',
   )
   const insertKey = database.prepare('insert or replace into producer_keys values (?, ?, ?, ?)')
   const expireKeys = database.prepare('delete from producer_keys where accepted_ms <= ?')
-  const expiredMs = () => nowMs() - idempotencyKeyHours * 3_600_000
+  const expiredMs = () => Date.now() - idempotencyKeyHours * 3_600_000
   const waiting: Waiting[] = []
   let expireAtMs = 0
 
@@ -75,9 +65,9 @@ export function createSpoolIntake(deps: {
         { errors: [{ pointer: '/headers/idempotency-key', detail: 'was used for another request' }] },
       )
     }
-    const sequences = events.map((event) => Number(insertEvent.run(event, nowMs()).lastInsertRowid))
+    const sequences = events.map((event) => Number(insertEvent.run(event, Date.now()).lastInsertRowid))
     const answer = JSON.stringify(answerOf(sequences))
-    if (request) insertKey.run(request.keyDigest, request.requestDigest, answer, nowMs())
+    if (request) insertKey.run(request.keyDigest, request.requestDigest, answer, Date.now())
     count(database, 'accepted', events.length)
     return { answer, replayed: false }
   }
@@ -106,9 +96,9 @@ export function createSpoolIntake(deps: {
       try {
         const obstacle = obstacleNow()
         if (obstacle !== undefined) throw unavailable(obstacle)
-        if (nowMs() >= expireAtMs) {
+        if (Date.now() >= expireAtMs) {
           expireKeys.run(expiredMs())
-          expireAtMs = nowMs() + expireEveryMs
+          expireAtMs = Date.now() + expireEveryMs
         }
         keepGroup(group)
       } catch (error) {
@@ -128,13 +118,19 @@ export function createSpoolIntake(deps: {
   }
 
   return {
-    keep(submission) {
+    /**
+     * Resolves once the events are on the disk.
+     *
+     * @throws DomainError `hub-unavailable` if there is no space or the disk fails, `idempotency-conflict`
+     */
+    keep(submission: Submission): Promise<Kept> {
       return new Promise((resolve, reject) => {
         // Submissions that arrive until then share the transaction.
         if (waiting.length === 0) setImmediate(flush)
         waiting.push({ submission, resolve, reject })
       })
     },
+    /** Returns the reason why no events are accepted at the moment, or undefined. */
     obstacle: obstacleNow,
   }
 }

@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Database } from '../../server/db/database.ts'
 import type { Tenant } from '../../server/http/caller.ts'
-import { createDenialLog } from '../../server/modules/governance/denial-log.ts'
+import { DenialLog } from '../../server/modules/governance/denial-log.ts'
 import type { GovernanceLog, Refusal } from '../../server/modules/governance/governance-types.ts'
 import { quiet } from './auth-lab.ts'
 
@@ -42,7 +42,7 @@ function openLog(options: { keysMax?: { perTenant: number; all: number }; failin
     },
   } as GovernanceLog
   const log = { ...quiet, error: (_details: object, message: string) => void errors.push(message) }
-  const refusals = createDenialLog({ database, governance, log, ...options })
+  const refusals = new DenialLog({ database, governance, log, ...options })
   return { refusals, written, errors }
 }
 

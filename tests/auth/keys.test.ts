@@ -3,8 +3,8 @@ import { calculateJwkThumbprint } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { formatTimestamp } from '../../contract/timestamp.ts'
 import { createKeysModule } from '../../server/modules/keys/keys-module.ts'
-import { createProvenanceKeys } from '../../server/modules/keys/provenance-keys-service.ts'
-import { openTokenKeyRing } from '../../server/modules/keys/token-keys-service.ts'
+import { ProvenanceKeyRing } from '../../server/modules/keys/provenance-keys-service.ts'
+import { TokenKeyRing } from '../../server/modules/keys/token-keys-service.ts'
 import { deriveKey, encryptSecret } from '../../server/secrets/encryption.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { quiet } from './auth-lab.ts'
@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => store.drop())
 
 const open = (more: { now?: () => number; masterKey?: Buffer } = {}) =>
-  openTokenKeyRing({ database: store.database, masterKey: store.masterKey, log: quiet, ...more })
+  TokenKeyRing.open({ database: store.database, masterKey: store.masterKey, log: quiet, ...more })
 
 async function addRsaKey(createdAtMs: number): Promise<string> {
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
@@ -149,7 +149,7 @@ describe('provenance keys', () => {
     const keys = await createKeysModule({ database: store.database, masterKey: store.masterKey, log: quiet })
     await store.database.withTenant('umbrella', (tx) => keys.provenance.ensureKey(tx))
     expect(await keys.provenance.publicKeysOf('umbrella')).toHaveLength(1)
-    const elsewhere = createProvenanceKeys(store)
+    const elsewhere = new ProvenanceKeyRing(store)
     const successor = await elsewhere.prepareSuccessor('umbrella')
     await store.database.withTenant('umbrella', (tx) => elsewhere.succeed(tx, successor))
     expect(await keys.provenance.publicKeysOf('umbrella')).toHaveLength(1)

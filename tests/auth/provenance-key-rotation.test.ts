@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { KeyRing } from '../../provenance/index.ts'
 import { parseKeyDocument, verifySuccessionSync } from '../../provenance/index.ts'
 import type { Tenant } from '../../server/http/caller.ts'
-import { createProvenanceKeyRotation } from '../../server/modules/keys/provenance-key-rotation.ts'
-import { createProvenanceKeys } from '../../server/modules/keys/provenance-keys-service.ts'
-import { createPublishedKeys } from '../../server/modules/keys/published-keys-service.ts'
+import { ProvenanceKeyRotator } from '../../server/modules/keys/provenance-key-rotation.ts'
+import { ProvenanceKeyRing } from '../../server/modules/keys/provenance-keys-service.ts'
+import { PublishedKeys } from '../../server/modules/keys/published-keys-service.ts'
 import { callerOf, decision, openRecordLab, type RecordLab } from '../hub/record-lab.ts'
 import { nodeCrypto, sha256 } from '../provenance/node-crypto.ts'
 
@@ -17,7 +17,7 @@ afterAll(() => lab.drop())
 
 const operator = { operator: 'test' }
 const rotationBy = (keys: RecordLab['keys']) =>
-  createProvenanceKeyRotation({
+  new ProvenanceKeyRotator({
     database: lab.database,
     keys,
     governance: lab.governance,
@@ -31,7 +31,7 @@ const rotationBy = (keys: RecordLab['keys']) =>
 const rotate = (tenant: Tenant) => rotationBy(lab.keys).rotate(tenant, operator)
 
 async function published(): Promise<KeyRing> {
-  const { json } = await createPublishedKeys({ database: lab.database }).document()
+  const { json } = await new PublishedKeys(lab.database).document()
   return parseKeyDocument(JSON.parse(json), sha256)
 }
 
@@ -103,7 +103,7 @@ describe('rotating the provenance key of a tenant', () => {
 
   test('another process signs with the new key within five seconds, and verifies what it signed at once', async () => {
     const { tenant } = await open('shared')
-    const elsewhere = createProvenanceKeys({ database: lab.database, masterKey: lab.masterKey })
+    const elsewhere = new ProvenanceKeyRing({ database: lab.database, masterKey: lab.masterKey })
     await elsewhere.signerOf('shared')
     const { key_id } = await rotate(tenant)
     expect((await elsewhere.publicKeysOf('shared', [key_id])).map((key) => key.keyId)).toContain(key_id)
@@ -112,7 +112,7 @@ describe('rotating the provenance key of a tenant', () => {
 
   test('of two at the same time one gives up, and no chain breaks', async () => {
     const { tenant, first } = await open('contested')
-    const another = createProvenanceKeys({ database: lab.database, masterKey: lab.masterKey })
+    const another = new ProvenanceKeyRing({ database: lab.database, masterKey: lab.masterKey })
     // Both prepare before either stores: the second one's predecessor is retired by then.
     const mine = await lab.keys.prepareSuccessor('contested')
     const theirs = await rotationBy(another).rotate(tenant, operator)
@@ -125,7 +125,7 @@ describe('rotating the provenance key of a tenant', () => {
     for (const { reason } of failures) expect(reason).toMatchObject({ slug: 'concurrent-modification' })
     expect(failures.length).toBeLessThan(2)
     const keys = await published()
-    const current = (await createProvenanceKeys(lab).signerOf('contested')).keyId
+    const current = (await new ProvenanceKeyRing(lab).signerOf('contested')).keyId
     const { trusted, distrusted } = verifySuccessionSync(keys, [first], nodeCrypto)
     expect([trusted.has(theirs.key_id), trusted.has(current), distrusted.size]).toEqual([true, true, 0])
     const active = [...keys.values()].filter((key) => key.name === tenant.logName && key.retiredAt === undefined)
@@ -145,7 +145,7 @@ describe('rotating the provenance key of a tenant', () => {
 
   test('nothing is stored of a rotation that fails', async () => {
     const { tenant, first } = await open('failing')
-    const rotation = createProvenanceKeyRotation({
+    const rotation = new ProvenanceKeyRotator({
       database: lab.database,
       keys: lab.keys,
       governance: {
@@ -155,7 +155,7 @@ describe('rotating the provenance key of a tenant', () => {
       logs: { integrate: () => Promise.reject(new Error('not reached')) },
     })
     await expect(rotation.rotate(tenant, operator)).rejects.toThrow('no room')
-    expect((await createProvenanceKeys(lab).signerOf('failing')).keyId).toBe(first)
-    expect(await createProvenanceKeys(lab).publicKeysOf('failing')).toHaveLength(1)
+    expect((await new ProvenanceKeyRing(lab).signerOf('failing')).keyId).toBe(first)
+    expect(await new ProvenanceKeyRing(lab).publicKeysOf('failing')).toHaveLength(1)
   })
 })

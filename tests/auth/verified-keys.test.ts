@@ -4,8 +4,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { successionNote } from '../../provenance/key-succession.ts'
 import { keyIdOf } from '../../provenance/keys.ts'
 import type { ProvenanceKeyRow } from '../../server/modules/keys/keys-store.ts'
-import { createVerifiedKeys, makeProvenanceKeyRow } from '../../server/modules/keys/provenance-key.ts'
-import { createProvenanceKeys } from '../../server/modules/keys/provenance-keys-service.ts'
+import { makeProvenanceKeyRow, VerifiedKeys } from '../../server/modules/keys/provenance-key.ts'
+import { ProvenanceKeyRing } from '../../server/modules/keys/provenance-keys-service.ts'
 import { deriveKey } from '../../server/secrets/encryption.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 
@@ -27,7 +27,7 @@ afterAll(() => store.drop())
 
 beforeEach(async () => {
   slug = `keys-${count++}`
-  const keys = createProvenanceKeys(store)
+  const keys = new ProvenanceKeyRing(store)
   const key = await store.database.withTenant(slug, (tx) => keys.ensureKey(tx))
   await store.database.withRegistry((tx) => keys.publish(tx, key))
   logName = key.name
@@ -35,8 +35,8 @@ beforeEach(async () => {
 })
 
 /** By a process that remembers nothing. */
-const audit = () => createProvenanceKeys(store).auditKeys({ slug, logName })
-const trusted = async () => (await createProvenanceKeys(store).publicKeysOf(slug)).map((key) => key.keyId)
+const audit = () => new ProvenanceKeyRing(store).auditKeys({ slug, logName })
+const trusted = async () => (await new ProvenanceKeyRing(store).publicKeysOf(slug)).map((key) => key.keyId)
 
 /** A key of somebody who writes to the database. */
 function forgeKey() {
@@ -60,7 +60,7 @@ const publish = (key: ReturnType<typeof forgeKey>, succession: string | null = n
   )
 
 async function rotate(): Promise<string> {
-  const keys = createProvenanceKeys(store)
+  const keys = new ProvenanceKeyRing(store)
   const successor = await keys.prepareSuccessor(slug)
   await store.database.withRegistry((tx) => keys.publish(tx, successor.key))
   await store.database.withTenant(slug, (tx) => keys.succeed(tx, successor))
@@ -94,13 +94,13 @@ describe('a key that somebody has put into the database', () => {
       'update hub.provenance_keys set created_at = now(), retired_at = null where tenant_id = $1 and key_id <> $2',
       [slug, first],
     )
-    expect((await createProvenanceKeys(store).signerOf(slug)).keyId).toBe(first)
+    expect((await new ProvenanceKeyRing(store).signerOf(slug)).keyId).toBe(first)
   })
 
   test('is found among the published ones, and so is its introduction of the first', async () => {
     const key = forgeKey()
     await publish(key)
-    const to = { name: logName, publicKey: (await createProvenanceKeys(store).publicKeysOf(slug))[0]!.publicKey }
+    const to = { name: logName, publicKey: (await new ProvenanceKeyRing(store).publicKeysOf(slug))[0]!.publicKey }
     const note = successionNote({ logName, fromKeyId: key.keyId, to, timeMicros: 1 }, { sha256, sign: key.sign })
     for (const table of ['provenance_keys', 'published_keys']) {
       await superuser.query(`update hub.${table} set succession = $2 where key_id = $1`, [first, note])
@@ -127,7 +127,7 @@ describe('keys that the service made', () => {
   test('are all good after rotations, and after one that failed once its key was published', async () => {
     const second = await rotate()
     const third = await rotate()
-    const keys = createProvenanceKeys(store)
+    const keys = new ProvenanceKeyRing(store)
     const lost = await keys.prepareSuccessor(slug)
     await store.database.withRegistry((tx) => keys.publish(tx, lost.key))
     expect(await trusted()).toEqual([first, second, third])
@@ -150,7 +150,7 @@ describe('keys that the service made', () => {
   test('are opened once, as long as no byte of them changes', () => {
     const sealingKey = deriveKey(store.masterKey, 'provenance keys')
     const row = { ...makeProvenanceKeyRow(sealingKey, { tenantId: slug, name: logName }), tenant_id: slug }
-    const genuine = createVerifiedKeys(sealingKey)
+    const genuine = new VerifiedKeys(sealingKey)
     const signer = genuine.open(row)
     expect(signer).toBeDefined()
     expect(genuine.open({ ...row })).toBe(signer)

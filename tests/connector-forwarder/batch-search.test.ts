@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { findBatch } from '../../cli/connector/batch-search.ts'
-import { createHubSession, type HubSession } from '../../cli/connector/hub-session.ts'
+import { HubSession } from '../../cli/connector/hub-session.ts'
 import type { SpooledBatch } from '../../cli/connector/spool-batches.ts'
 import type { Scope } from '../../contract/scopes.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
@@ -26,7 +26,7 @@ async function sessionWith(scopes: readonly Scope[]): Promise<HubSession> {
     { operator: 'test' },
   )
   const { client_id: clientId, client_secret: clientSecret } = account
-  const made = createHubSession({ hubUrl: hub.baseUrl, tenant: 'cmode', clientId, clientSecret })
+  const made = new HubSession({ hubUrl: hub.baseUrl, tenant: 'cmode', clientId, clientSecret })
   expect(await made.signIn()).toBeUndefined()
   return made
 }
@@ -89,8 +89,8 @@ test('the Hub refuses an event in words that the forwarder understands, and the 
 test('an account that may not read, and a Hub that does not answer, decide nothing', async () => {
   const writer = await sessionWith(['telemetry:write'])
   expect(await findBatch(writer, unanswered([userEvent('x')], writer))).toMatchObject({ kind: 'undecided' })
-  const nobody = createHubSession({ hubUrl: hub.baseUrl, tenant: 'cmode', clientId: 'nobody', clientSecret: 'wrong' })
+  const nobody = new HubSession({ hubUrl: hub.baseUrl, tenant: 'cmode', clientId: 'nobody', clientSecret: 'wrong' })
   expect(await nobody.signIn()).toMatchObject({ kind: 'barred', message: expect.stringContaining('401') })
-  const foreign = createHubSession({ hubUrl: hub.baseUrl, tenant: 'acme', clientId: 'nobody', clientSecret: 'wrong' })
+  const foreign = new HubSession({ hubUrl: hub.baseUrl, tenant: 'acme', clientId: 'nobody', clientSecret: 'wrong' })
   expect(await foreign.send(unanswered([userEvent('x')]))).toMatchObject({ kind: 'barred' })
 })

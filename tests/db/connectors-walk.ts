@@ -27,7 +27,7 @@ export async function walkConnectors(hub: TestHub, tenant: 'acme' | 'globex'): P
     const { next_cursor } = await call('GET', `${connectors}?limit=1`)
     await call('GET', `${connectors}?limit=1&cursor=${next_cursor}`)
     await call('GET', `${distribution}/manifest?connector_id=${pull.connector_id}`)
-    await hub.test.database.withTenant(tenant, (tx) => hub.modules.connectors.connectors.all(tx))
+    await hub.test.database.withTenant(tenant, (tx) => hub.modules.connectors.publishStates(tx))
     receiver.behaviour = answerWith(500)
     const { job_id } = await call('POST', `${distribution}:republish`)
     for (let status = ''; status !== 'failed' && status !== 'completed'; ) {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { EventBus } from '../../server/events.ts'
-import { createMasterKeySecrets } from '../../server/modules/cmek/master-key-secrets.ts'
+import { createMasterKeySecrets } from '../../server/modules/cmek/tenant-secrets.ts'
 import type { ExportQuota } from '../../server/modules/exports/export-quota.ts'
 import { createExportsModule } from '../../server/modules/exports/exports-module.ts'
 import type { ExportOrder, ExportWriter } from '../../server/modules/exports/exports-types.ts'

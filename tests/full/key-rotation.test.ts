@@ -4,7 +4,7 @@ import type { Tenant } from '../../server/http/caller.ts'
 import { verifyCompactJws } from '../../server/modules/auth/tokens/compact-jws.ts'
 import { mintAccessToken } from '../../server/modules/auth/tokens/token-issuer.ts'
 import type { TokenAlgorithm } from '../../server/modules/keys/keys-types.ts'
-import { openTokenKeyRing, type TokenKeyRing } from '../../server/modules/keys/token-keys-service.ts'
+import { TokenKeyRing } from '../../server/modules/keys/token-keys-service.ts'
 import { quiet } from '../auth/auth-lab.ts'
 import { type SecondHub, startSecondHub } from '../auth/second-hub.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
@@ -30,7 +30,7 @@ describe('the ring', () => {
 
   const open = async () => {
     const { database, masterKey } = store
-    const ring = await openTokenKeyRing({ database, masterKey, log: quiet, now: () => clock })
+    const ring = await TokenKeyRing.open({ database, masterKey, log: quiet, now: () => clock })
     opened.push(ring)
     return ring
   }
@@ -150,7 +150,7 @@ describe('the ring', () => {
       if (away) throw Object.assign(new Error('gone'), { slug: 'hub-unavailable' })
       return database.withRegistry(work)
     }
-    const ring = await openTokenKeyRing({
+    const ring = await TokenKeyRing.open({
       database: { ...database, withRegistry },
       masterKey,
       log: quiet,
@@ -174,7 +174,7 @@ describe('the ring', () => {
       info: (details: object, message: string) => void lines.push(JSON.stringify([details, message])),
     }
     const { database, masterKey } = store
-    const ring = await openTokenKeyRing({ database, masterKey, log, now: () => clock })
+    const ring = await TokenKeyRing.open({ database, masterKey, log, now: () => clock })
     opened.push(ring)
     expect(lines).toEqual([])
     const { key_id, signs_from } = await ring.rotate('RS256')

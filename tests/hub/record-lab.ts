@@ -6,7 +6,7 @@ import type { Caller, Tenant } from '../../server/http/caller.ts'
 import { createErasure } from '../../server/modules/erasure/erasure-service.ts'
 import type { ErasureJournal } from '../../server/modules/erasure/erasure-types.ts'
 import { createGovernanceLog } from '../../server/modules/governance/governance-log.ts'
-import { createProvenanceKeys } from '../../server/modules/keys/provenance-keys-service.ts'
+import { ProvenanceKeyRing } from '../../server/modules/keys/provenance-keys-service.ts'
 import { createEventReleases } from '../../server/modules/legal-holds/event-releases.ts'
 import { createHoldCheck } from '../../server/modules/legal-holds/hold-check.ts'
 import type { HoldJournal } from '../../server/modules/legal-holds/hold-journal-types.ts'
@@ -40,7 +40,7 @@ interface RecordLabOptions extends TestDatabaseOptions {
 export async function openRecordLab(options: RecordLabOptions = {}) {
   const test = await createTestDatabase(options)
   const { database, masterKey } = test
-  const keys = createProvenanceKeys({ database, masterKey })
+  const keys = new ProvenanceKeyRing({ database, masterKey })
   const log = {
     error: (details: object, message: string) => {
       // That is what many tests are about.

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { toHex } from '../../provenance/bytes.ts'
 import { logLeafHash, merkleRoot, parseCheckpoint, parseNote, verifyNoteSync } from '../../provenance/index.ts'
 import type { Tenant } from '../../server/http/caller.ts'
-import { createProvenanceKeys } from '../../server/modules/keys/provenance-keys-service.ts'
+import { ProvenanceKeyRing } from '../../server/modules/keys/provenance-keys-service.ts'
 import { nodeCrypto } from '../../server/records/node-crypto.ts'
 import { decision, telemetry } from '../hub/record-lab.ts'
 import { type LogLab, openLogLab } from './log-lab.ts'
@@ -227,7 +227,7 @@ describe('nothing is signed that contradicts what was signed', () => {
     await lab.write(tenant, decision('d'))
     const before = await lab.logs.integrate(tenant)
     // With keys that know nothing of the rotation for some seconds.
-    const another = lab.logsOfAnotherProcess(createProvenanceKeys(lab))
+    const another = lab.logsOfAnotherProcess(new ProvenanceKeyRing(lab))
     await another.integrate(tenant)
     const successor = await lab.keys.prepareSuccessor(tenant.slug)
     await inTenant(tenant, (tx) => lab.keys.succeed(tx, successor))

@@ -4,10 +4,7 @@ import { DestroyBody, DestroyedAnswer, RotatedAnswer } from './cmek-schemas.ts'
 import type { CustomerKeys } from './customer-keys-service.ts'
 import type { KeyDestruction } from './destruction-service.ts'
 
-export function addCmekRoutes(
-  app: FastifyInstance,
-  services: { customerKeys: CustomerKeys; destruction: KeyDestruction },
-): void {
+export function addCmekRoutes(app: FastifyInstance, customerKeys: CustomerKeys, destruction: KeyDestruction): void {
   addRoute(
     app,
     'rotateContentKey',
@@ -20,7 +17,7 @@ export function addCmekRoutes(
       response: { 200: RotatedAnswer },
       problems: ['hub-not-provisioned', 'concurrent-modification'],
     },
-    async (request) => services.customerKeys.rotate(request.caller),
+    async (request) => customerKeys.rotate(request.caller),
   )
 
   addRoute(
@@ -35,6 +32,6 @@ export function addCmekRoutes(
       response: { 200: DestroyedAnswer },
       problems: ['hub-not-provisioned', 'legal-hold', 'retention'],
     },
-    async (request) => services.destruction.destroy(request.caller, request.body),
+    async (request) => destruction.destroy(request.caller, request.body),
   )
 }

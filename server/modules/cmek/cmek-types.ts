@@ -1,5 +1,7 @@
+import type { Static } from 'typebox'
 import type { TenantTx } from '../../db/database.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
+import type { DestroyedAnswer, RotatedAnswer } from './cmek-schemas.ts'
 
 /** Encrypts secrets of a tenant at rest: under its own key in Mode B, otherwise under the master key. */
 export interface TenantSecrets {
@@ -16,7 +18,14 @@ export interface TenantSecrets {
   open(tx: TenantTx, tenant: Tenant, sealed: Buffer, context: string): Promise<string | undefined>
 }
 
-export type KeyProviderName = 'local' | 'aws-kms' | 'vault'
+/** The encryption state of a tenant's content, with the member names of the response. */
+export type CmekState = Static<typeof RotatedAnswer>
+
+/** The key that a tenant has chosen. */
+export type KeyChoice = Pick<CmekState, 'provider' | 'key_ref'>
+
+/** Content keys destroyed in one call, with the member names of the response. */
+export type Destroyed = Static<typeof DestroyedAnswer>
 
 /** The owner of a content key. Unwrapping requires the same context. */
 export interface KeyContext {
@@ -36,23 +45,6 @@ export interface KeyProvider {
   unwrap(keyRef: string, wrapped: Buffer, context: KeyContext): Promise<Buffer>
   /** Destroys every key of a tenant that this provider stores itself. In external stores the customer destroys them. */
   destroyKeysOf?(tenantId: string): Promise<void>
-}
-
-/** The key that a tenant has chosen. */
-export interface KeyChoice {
-  provider: KeyProviderName
-  key_ref: string
-}
-
-/** The encryption state of a tenant's content, with the member names of the response. */
-export interface CmekState extends KeyChoice {
-  /** The active content key. */
-  key_id: string
-  created_at: string
-  /** Time at which the content keys were last wrapped. */
-  wrapped_at: string
-  /** Number of content keys that still decrypt content, the active one included. */
-  content_keys: number
 }
 
 /** Keys wrapped before the transaction that stores them, so that no transaction waits for a provider. */

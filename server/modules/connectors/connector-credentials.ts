@@ -10,53 +10,53 @@ export interface KeptCredentials {
   origin: string | null
 }
 
-interface Sealed {
-  connector_id: string
-  credentials_sealed: Buffer | null
-}
+export const noCredentials: KeptCredentials = { credentials: {}, origin: null }
 
-/** {@link ConnectorCredentials} that also encrypts them. */
-export interface CredentialVault extends ConnectorCredentials {
-  /** Encrypts credentials; returns null for none. */
-  seal(tx: TenantTx, tenant: Tenant, connectorId: string, kept: KeptCredentials): Promise<Buffer | null>
-  /** Decrypts credentials for any origin. Returns undefined once the tenant's key is destroyed. */
-  read(tx: TenantTx, tenant: Tenant, of: Sealed): Promise<KeptCredentials | undefined>
-}
+/** The columns that {@link CredentialVault.open} needs. */
+type Addressed = Parameters<ConnectorCredentials['open']>[2]
 
 /**
- * Creates the vault. It encrypts the origin together with the credentials, so that editing the address in the database
- * does not send them elsewhere.
+ * Encrypts the credentials of connectors. It encrypts the origin together with them, so that editing the address in the
+ * database does not send them elsewhere.
  */
-export function createCredentialVault(secrets: TenantSecrets): CredentialVault {
-  const contextOf = (connectorId: string) => `hub.connectors/${connectorId}`
+export class CredentialVault implements ConnectorCredentials {
+  readonly #secrets: TenantSecrets
 
-  async function read(tx: TenantTx, tenant: Tenant, { connector_id, credentials_sealed }: Sealed) {
-    if (credentials_sealed === null) return { credentials: {}, origin: null }
-    const text = await secrets.open(tx, tenant, credentials_sealed, contextOf(connector_id))
+  constructor(secrets: TenantSecrets) {
+    this.#secrets = secrets
+  }
+
+  /** Encrypts credentials; returns null for none. */
+  async seal(tx: TenantTx, tenant: Tenant, connectorId: string, kept: KeptCredentials): Promise<Buffer | null> {
+    if (Object.keys(kept.credentials).length === 0) return null
+    return this.#secrets.seal(tx, tenant, JSON.stringify(kept), contextOf(connectorId))
+  }
+
+  /** Decrypts credentials for any origin. Returns undefined once the tenant's key is destroyed. */
+  async read(tx: TenantTx, tenant: Tenant, of: Omit<Addressed, 'publish_url'>): Promise<KeptCredentials | undefined> {
+    if (of.credentials_sealed === null) return noCredentials
+    const text = await this.#secrets.open(tx, tenant, of.credentials_sealed, contextOf(of.connector_id))
     return text === undefined ? undefined : (JSON.parse(text) as KeptCredentials)
   }
 
-  return {
-    read,
-    async seal(tx, tenant, connectorId, kept) {
-      if (Object.keys(kept.credentials).length === 0) return null
-      return secrets.seal(tx, tenant, JSON.stringify(kept), contextOf(connectorId))
-    },
-    async open(tx, tenant, of) {
-      if (of.publish_url === null) return {}
-      const kept = await read(tx, tenant, of)
-      if (kept === undefined) {
-        throw new DomainError(
-          'not-found',
-          'The credentials were lost when the key of the tenant was destroyed. Set them again.',
-        )
-      }
-      const { credentials, origin } = kept
-      if (Object.keys(credentials).length === 0 || origin === originOf(of.publish_url)) return credentials
-      const detail = 'The credentials were given for another origin than that of `publish_url`. Set them again.'
-      throw new DomainError('validation-failed', detail)
-    },
+  async open(tx: TenantTx, tenant: Tenant, of: Addressed): Promise<Credentials> {
+    if (of.publish_url === null) return {}
+    const kept = await this.read(tx, tenant, of)
+    if (kept === undefined) {
+      throw new DomainError(
+        'not-found',
+        'The credentials were lost when the key of the tenant was destroyed. Set them again.',
+      )
+    }
+    const { credentials, origin } = kept
+    if (Object.keys(credentials).length === 0 || origin === originOf(of.publish_url)) return credentials
+    const detail = 'The credentials were given for another origin than that of `publish_url`. Set them again.'
+    throw new DomainError('validation-failed', detail)
   }
+}
+
+function contextOf(connectorId: string): string {
+  return `hub.connectors/${connectorId}`
 }
 
 /** Returns the origin of an address; null without a valid one. */

@@ -1,7 +1,7 @@
 import { publishedWithinSeconds } from '../../../contract/limits.ts'
 import type { Tenant } from '../../http/caller.ts'
 import type { ConnectorWithHealth } from './connectors-store.ts'
-import type { Connector, ConnectorAnswer } from './connectors-types.ts'
+import type { ConnectorAnswer } from './connectors-types.ts'
 
 type StoredError = NonNullable<ConnectorAnswer['health']['error']>
 
@@ -53,16 +53,10 @@ function statusOf(row: ConnectorWithHealth): ConnectorAnswer['health']['status']
   return ageMs <= publishedWithinSeconds * 1000 ? 'ok' : 'late'
 }
 
-/** Returns a connector in the form for other modules. */
-export function connectorOf(row: ConnectorWithHealth): Connector {
-  const error = row.error as StoredError | null
+/** Returns the state of publishes that the health of the tenant depends on. */
+export function publishStateOf({ published_at, error }: ConnectorWithHealth) {
   return {
-    connectorId: row.connector_id,
-    platform: row.platform,
-    displayName: row.display_name,
-    delivery: row.delivery,
-    ...(row.publish_url !== null && { publishUrl: row.publish_url }),
-    ...(row.published_at !== null && { publishedAt: row.published_at }),
-    ...(error && { error: { detail: error.detail, at: error.at } }),
+    ...(published_at !== null && { publishedAt: published_at }),
+    ...(error !== null && { error: error as StoredError }),
   }
 }

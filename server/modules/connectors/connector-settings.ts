@@ -1,7 +1,10 @@
 import { type PointedError, validationFailed } from '../../../contract/domain-error.ts'
+import type { JsonValue } from '../../../provenance/json.ts'
 import type { ValidParts } from '../../http/body/valid-parts.ts'
 import type { Outbound } from '../../outbound/outbound.ts'
+import type { RedactedUrl } from '../../secrets/redacted-url.ts'
 import { type KeptCredentials, originOf } from './connector-credentials.ts'
+import type { ConnectorRow } from './connectors-store.ts'
 import type { ConnectorSettings, Credentials } from './connectors-types.ts'
 
 /** Address of Anthropic's Skills API, the default for its connectors. */
@@ -65,4 +68,30 @@ export function requireOwnCredentials(kept: KeptCredentials, after: Pick<WholeSe
       detail: 'is required: the stored credentials were not given for the origin of `publish_url`',
     },
   ])
+}
+
+/** Returns the settings of a stored connector. */
+export function settingsOf(row: ConnectorRow, credentials: Credentials): WholeSettings {
+  const { platform, display_name, delivery, publish_url } = row
+  return { platform, display_name, delivery, ...(publish_url !== null && { publish_url }), credentials }
+}
+
+export function columnsOf({ display_name, delivery, publish_url: url }: WholeSettings) {
+  return { display_name, delivery, publish_url: url ?? null }
+}
+
+/**
+ * Returns settings for events: only the names of credentials, and only the part of the address that may be stored
+ * permanently.
+ */
+export function describeSettings(
+  settings: WholeSettings,
+  describeUrl: (url: string) => RedactedUrl,
+): { [member: string]: JsonValue } {
+  const { platform, display_name, delivery, publish_url } = settings
+  const credentials = Object.keys(settings.credentials).sort()
+  const described = { platform, display_name, delivery, credentials }
+  if (publish_url === undefined) return described
+  const { url, url_digest } = describeUrl(publish_url)
+  return { ...described, publish_url: url, ...(url_digest !== undefined && { publish_url_digest: url_digest }) }
 }

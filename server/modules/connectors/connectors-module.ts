@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import type { Database } from '../../db/database.ts'
+import type { Database, TenantTx } from '../../db/database.ts'
 import { cursorKeyPurpose } from '../../http/cursor.ts'
 import type { Outbound } from '../../outbound/outbound.ts'
 import { deriveKey } from '../../secrets/encryption.ts'
@@ -8,16 +8,10 @@ import type { ConnectorTester, Deliveries } from '../distribution/distribution-t
 import type { GovernanceLog } from '../governance/governance-types.ts'
 import type { InboundSecrets } from '../inbound/inbound-types.ts'
 import type { CredentialVault } from './connector-credentials.ts'
-import { connectorOf } from './connector-response.ts'
-import { addConnectorRoutes } from './connectors-routes.ts'
-import { createConnectorAdministration } from './connectors-service.ts'
+import { publishStateOf } from './connector-response.ts'
+import { addConnectorRoutes, addConnectorSecretRoutes } from './connectors-routes.ts'
+import { ConnectorAdministration } from './connectors-service.ts'
 import { allConnectors, connectorById } from './connectors-store.ts'
-import type { Connectors } from './connectors-types.ts'
-
-export interface ConnectorsModule {
-  connectors: Connectors
-  routes(app: FastifyInstance): void
-}
 
 export function createConnectorsModule(deps: {
   database: Database
@@ -28,20 +22,23 @@ export function createConnectorsModule(deps: {
   inboundSecrets: InboundSecrets
   deliveries: Deliveries
   tester: ConnectorTester
-}): ConnectorsModule {
-  const administration = createConnectorAdministration({
+}) {
+  const administration = new ConnectorAdministration({
     ...deps,
     cursorKey: deriveKey(deps.masterKey, cursorKeyPurpose),
     describeUrl: createUrlRedactor(deps.masterKey),
   })
   return {
-    connectors: {
-      all: async (tx) => (await allConnectors(tx)).map(connectorOf),
-      async find(tx, connectorId) {
-        const row = await connectorById(tx, connectorId)
-        return row === undefined || row.removed_at !== null ? undefined : connectorOf(row)
-      },
+    /** Returns the state of publishes to each connector. */
+    publishStates: async (tx: TenantTx) => (await allConnectors(tx)).map(publishStateOf),
+    /** Returns the platform of a connector; undefined if it does not exist or was removed. */
+    async platformOf(tx: TenantTx, connectorId: string): Promise<string | undefined> {
+      const row = await connectorById(tx, connectorId)
+      return row?.removed_at === null ? row.platform : undefined
     },
-    routes: (app) => addConnectorRoutes(app, administration, deps.tester),
+    routes: (app: FastifyInstance) => {
+      addConnectorRoutes(app, administration)
+      addConnectorSecretRoutes(app, administration, deps.tester)
+    },
   }
 }

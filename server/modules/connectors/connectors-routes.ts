@@ -16,13 +16,10 @@ import {
   RemovedSchema,
   RotatedSecretSchema,
 } from './connectors-schemas.ts'
-import type { ConnectorAdministration, ConnectorSettings } from './connectors-types.ts'
+import type { ConnectorAdministration } from './connectors-service.ts'
+import type { ConnectorSettings } from './connectors-types.ts'
 
-export function addConnectorRoutes(
-  app: FastifyInstance,
-  connectors: ConnectorAdministration,
-  tester: ConnectorTester,
-): void {
+export function addConnectorRoutes(app: FastifyInstance, connectors: ConnectorAdministration): void {
   addRoute(
     app,
     'createConnector',
@@ -93,7 +90,14 @@ export function addConnectorRoutes(
     },
     async (request) => connectors.remove(request.caller, request.params.connector_id),
   )
+}
 
+/** Adds the routes that replace secrets of a connector, or use them in a test. */
+export function addConnectorSecretRoutes(
+  app: FastifyInstance,
+  connectors: ConnectorAdministration,
+  tester: ConnectorTester,
+): void {
   addRoute(
     app,
     'rotateConnectorCredentials',

@@ -1,24 +1,34 @@
-import { DomainError, validationFailed } from '../../../contract/domain-error.ts'
+import { DomainError, type PointedError, validationFailed } from '../../../contract/domain-error.ts'
+import type { GovernanceKind } from '../../../contract/governance-kinds.ts'
 import { connectorsMax } from '../../../contract/limits.ts'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
 import type { JsonValue } from '../../../provenance/json.ts'
 import type { Database, TenantTx } from '../../db/database.ts'
+import type { ValidParts } from '../../http/body/valid-parts.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
-import { openCursor, signCursor } from '../../http/cursor.ts'
+import { openCursor, pageOf, signCursor } from '../../http/cursor.ts'
 import type { Outbound } from '../../outbound/outbound.ts'
 import { constantTimeEqual } from '../../secrets/constant-time-equal.ts'
 import { randomText } from '../../secrets/random-text.ts'
 import type { RedactedUrl } from '../../secrets/redacted-url.ts'
 import type { Deliveries } from '../distribution/distribution-types.ts'
 import type { GovernanceLog } from '../governance/governance-types.ts'
-import type { InboundSecrets } from '../inbound/inbound-types.ts'
-import { type CredentialVault, type KeptCredentials, originOf, textOf } from './connector-credentials.ts'
+import type { InboundSecrets, RotatedInboundSecret } from '../inbound/inbound-types.ts'
+import { type CredentialVault, type KeptCredentials, noCredentials, originOf, textOf } from './connector-credentials.ts'
 import { toConnectorResponse } from './connector-response.ts'
-import { checkSettings, furtherProblems, requireOwnCredentials, type WholeSettings } from './connector-settings.ts'
+import {
+  checkSettings,
+  columnsOf,
+  describeSettings,
+  furtherProblems,
+  requireOwnCredentials,
+  settingsOf,
+  type WholeSettings,
+} from './connector-settings.ts'
 import * as store from './connectors-store.ts'
-import type { ConnectorAdministration, ConnectorChanges } from './connectors-types.ts'
+import type { ConnectorAnswer, ConnectorChanges, ConnectorSettings, Credentials } from './connectors-types.ts'
 
-export function createConnectorAdministration(deps: {
+interface ConnectorAdministrationDeps {
   database: Database
   governance: GovernanceLog
   outbound: Outbound
@@ -27,39 +37,121 @@ export function createConnectorAdministration(deps: {
   deliveries: Deliveries
   cursorKey: Buffer
   describeUrl: (tenantId: string, url: string) => RedactedUrl
-}): ConnectorAdministration {
-  const { database, governance, outbound, vault, inboundSecrets, deliveries, cursorKey } = deps
+}
+
+/** Manages connectors. Methods about one connector throw `not-found` if it does not exist or was removed. */
+export class ConnectorAdministration {
+  readonly #deps: ConnectorAdministrationDeps
+
+  constructor(deps: ConnectorAdministrationDeps) {
+    this.#deps = deps
+  }
 
   /**
-   * Returns settings for events: only the names of credentials, and only the part of the address that may be stored
-   * permanently.
+   * Returns further problems of a {@link create} body that already failed validation. A valid body is checked together
+   * with the stored settings.
    */
-  function described(tx: TenantTx, settings: Omit<WholeSettings, 'credentials'>): { [member: string]: JsonValue } {
-    const { platform, display_name, delivery, publish_url } = settings
-    if (publish_url === undefined) return { platform, display_name, delivery }
-    const { url, url_digest } = deps.describeUrl(tx.tenantId, publish_url)
-    const address = { publish_url: url, ...(url_digest !== undefined && { publish_url_digest: url_digest }) }
-    return { platform, display_name, delivery, ...address }
+  furtherProblems(sound: ValidParts<ConnectorSettings>, body: ValidParts<ConnectorSettings>): PointedError[] {
+    return furtherProblems(sound, body, this.#deps.outbound)
   }
 
-  const describedWhole = (tx: TenantTx, settings: WholeSettings) => ({
-    ...described(tx, settings),
-    credentials: Object.keys(settings.credentials).sort(),
-  })
-
-  async function answerOf(tx: TenantTx, tenant: Tenant, connectorId: string) {
-    const row = await existing(tx, connectorId)
-    return shown(tx, tenant, row)
+  /**
+   * Connects a platform; the response contains the secret for inbound messages. An existing connector of the same
+   * platform and display name gets these settings; without a difference nothing changes and no event is written.
+   */
+  create(caller: Caller, settings: ConnectorSettings): Promise<ConnectorAnswer> {
+    const { outbound, inboundSecrets } = this.#deps
+    return this.#locked(caller, async (tx) => {
+      const known = await store.connectorNamed(tx, settings.platform, settings.display_name)
+      if (known) {
+        const { platform: _, ...changes } = settings
+        await this.#change(tx, caller, known, changes)
+        return this.#answer(tx, caller.tenant, known.connector_id)
+      }
+      const { credentials = {} } = settings
+      const connectorId = await this.#add(tx, caller, checkSettings({ ...settings, credentials }, outbound))
+      const secret = await inboundSecrets.make(tx, caller.tenant, connectorId, 'connector')
+      const answer = await this.#answer(tx, caller.tenant, connectorId)
+      return { ...answer, inbound: { connection_id: connectorId, secret } }
+    })
   }
 
-  async function shown(tx: TenantTx, tenant: Tenant, row: store.ConnectorWithHealth) {
-    const { credentials } = (await vault.read(tx, tenant, row)) ?? noCredentials
-    const sent = deliveries.credentialsSent({ ...row, credentials })
-    const names = Object.keys(credentials).sort()
-    return toConnectorResponse(tenant, row, { names, unused: names.filter((name) => !sent.includes(name)) })
+  async list(tenant: Tenant, { limit, cursor }: { limit: number; cursor: string | undefined }) {
+    const { database, cursorKey } = this.#deps
+    const binding = { tenant: tenant.slug, operation: 'listConnectors', query: {} }
+    const after = cursor === undefined ? undefined : openCursor(cursorKey, binding, cursor)
+    return database.withTenant(
+      tenant.slug,
+      async (tx) => {
+        const rows = await store.connectorsAfter(tx, after as store.ConnectorPosition | undefined, limit + 1)
+        const { shown, next_cursor } = pageOf(rows, limit, (last) =>
+          signCursor(cursorKey, binding, [last.created_at, last.connector_id]),
+        )
+        const items: ConnectorAnswer[] = []
+        for (const row of shown) items.push(await this.#answerOf(tx, tenant, row))
+        return { items, next_cursor }
+      },
+      { readOnly: true, inIndexOrder: true },
+    )
   }
 
-  async function add(tx: TenantTx, caller: Caller, settings: WholeSettings): Promise<string> {
+  get(tenant: Tenant, connectorId: string): Promise<ConnectorAnswer> {
+    return this.#deps.database.withTenant(tenant.slug, (tx) => this.#answer(tx, tenant, connectorId), {
+      readOnly: true,
+    })
+  }
+
+  /** Updates a connector. Throws `concurrent-modification` if another connector of the platform has the name. */
+  update(caller: Caller, connectorId: string, changes: ConnectorChanges): Promise<ConnectorAnswer> {
+    return this.#locked(caller, async (tx) => {
+      const row = await existing(tx, connectorId)
+      const { display_name: name = row.display_name } = changes
+      if (name !== row.display_name && (await store.connectorNamed(tx, row.platform, name))) {
+        throw nameTaken(row.platform)
+      }
+      await this.#change(tx, caller, row, changes)
+      return this.#answer(tx, caller.tenant, connectorId)
+    })
+  }
+
+  /** Removes a connector. Repeating it returns the same response. */
+  remove(caller: Caller, connectorId: string): Promise<{ connector_id: string; removed_at: string }> {
+    return this.#locked(caller, async (tx) => {
+      const row = await store.connectorById(tx, connectorId)
+      if (!row) throw notFound()
+      if (row.removed_at !== null) return { connector_id: connectorId, removed_at: row.removed_at }
+      const now = formatTimestamp(Date.now())
+      await store.setRemoved(tx, connectorId, now)
+      await this.#deps.deliveries.end(tx, connectorId)
+      await this.#deps.inboundSecrets.remove(tx, connectorId)
+      const { credentials: _, ...before } = this.#described(tx, settingsOf(row, {}))
+      await this.#record(tx, caller, connectorId, { change: 'connector_removed', before, after: null })
+      return { connector_id: connectorId, removed_at: now }
+    })
+  }
+
+  /** Replaces all credentials. */
+  rotate(caller: Caller, connectorId: string, credentials: Credentials): Promise<ConnectorAnswer> {
+    return this.#locked(caller, async (tx) => {
+      const row = await existing(tx, connectorId)
+      await this.#change(tx, caller, row, { credentials }, 'connector_credentials_rotated')
+      return this.#answer(tx, caller.tenant, connectorId)
+    })
+  }
+
+  /** Rotates the secret for inbound messages. */
+  rotateInboundSecret(caller: Caller, connectorId: string): Promise<RotatedInboundSecret> {
+    return this.#locked(caller, async (tx) => {
+      await existing(tx, connectorId)
+      const rotated = await this.#deps.inboundSecrets.rotate(tx, caller.tenant, connectorId, 'connector')
+      const { former_secret_until: until } = rotated
+      const after = { ...(until !== undefined && { former_secret_until: until }) }
+      await this.#record(tx, caller, connectorId, { change: 'connector_inbound_secret_rotated', after })
+      return rotated
+    })
+  }
+
+  async #add(tx: TenantTx, caller: Caller, settings: WholeSettings): Promise<string> {
     if ((await store.countConnectors(tx)) >= connectorsMax) {
       const detail = `exceeds the ${connectorsMax} connectors of a tenant; remove one first`
       throw validationFailed([{ pointer: '', detail }])
@@ -70,43 +162,36 @@ export function createConnectorAdministration(deps: {
       connector_id: connectorId,
       ...columnsOf(settings),
       platform: settings.platform,
-      credentials_sealed: await vault.seal(tx, caller.tenant, connectorId, keptOf(settings)),
+      credentials_sealed: await this.#deps.vault.seal(tx, caller.tenant, connectorId, keptOf(settings)),
       created_at: now,
       created_by: caller.subject,
       updated_at: now,
     })
-    await deliveries.begin(tx, connectorId)
-    await governance.append(tx, caller.tenant, {
-      kind: 'connector.added',
-      subject: `connector:${connectorId}`,
-      details: { kind: 'llm', connector_id: connectorId, ...describedWhole(tx, settings) },
-      actor: caller,
-    })
+    await this.#deps.deliveries.begin(tx, connectorId)
+    const details = { kind: 'llm', connector_id: connectorId, ...this.#described(tx, settings) }
+    await this.#record(tx, caller, connectorId, details, 'connector.added')
     return connectorId
   }
 
-  async function change(
+  async #change(
     tx: TenantTx,
     caller: Caller,
     row: store.ConnectorRow,
     changes: ConnectorChanges,
     name = 'connector',
   ): Promise<void> {
+    const { vault, deliveries } = this.#deps
     const stored = await vault.read(tx, caller.tenant, row)
     const kept = stored ?? noCredentials
     const before = settingsOf(row, kept.credentials)
-    const isPull = (changes.delivery ?? row.delivery) === 'pull'
-    const { publish_url: url = isPull ? undefined : (row.publish_url ?? undefined) } = changes
-    const { publish_url: _, ...rest } = before
-    const after = checkSettings({ ...rest, ...changes, ...(url !== undefined && { publish_url: url }) }, outbound)
-    if (changes.credentials === undefined) requireOwnCredentials(kept, after)
+    const after = this.#changed(before, kept, changes)
     const keptAfter = changes.credentials === undefined ? kept : keptOf(after)
     // Replacing destroyed credentials counts as a change.
-    const isAnew = stored === undefined && changes.credentials !== undefined
-    const credentialsChanged = isAnew || !constantTimeEqual(textOf(kept), textOf(keptAfter))
-    const [was, is] = [describedWhole(tx, before), describedWhole(tx, after)]
-    const urlChanged = before.publish_url !== after.publish_url
-    if (!credentialsChanged && !urlChanged && JSON.stringify(was) === JSON.stringify(is)) return
+    const replacesLost = stored === undefined && changes.credentials !== undefined
+    const credentialsChanged = replacesLost || !constantTimeEqual(textOf(kept), textOf(keptAfter))
+    const [was, is] = [this.#described(tx, before), this.#described(tx, after)]
+    const otherReceiver = credentialsChanged || before.publish_url !== after.publish_url
+    if (!otherReceiver && JSON.stringify(was) === JSON.stringify(is)) return
     await store.changeConnector(tx, {
       connector_id: row.connector_id,
       ...columnsOf(after),
@@ -115,123 +200,54 @@ export function createConnectorAdministration(deps: {
         : row.credentials_sealed,
       updated_at: formatTimestamp(Date.now()),
     })
-    const otherReceiver = credentialsChanged || urlChanged
     await deliveries.renew(tx, row.connector_id, { otherReceiver })
-    await governance.append(tx, caller.tenant, {
-      kind: 'tenant.config_changed',
-      subject: `connector:${row.connector_id}`,
-      details: {
-        change: name,
-        before: was,
-        after: is,
-        credentials_changed: credentialsChanged,
-      },
-      actor: caller,
-    })
+    const details = { change: name, before: was, after: is, credentials_changed: credentialsChanged }
+    await this.#record(tx, caller, row.connector_id, details)
+  }
+
+  /** Returns the complete settings after a change. The address is dropped with a change to `pull`. */
+  #changed(before: WholeSettings, kept: KeptCredentials, changes: ConnectorChanges): WholeSettings {
+    const { publish_url: known, ...rest } = before
+    const isPull = (changes.delivery ?? before.delivery) === 'pull'
+    const { publish_url: url = isPull ? undefined : known } = changes
+    const wanted = { ...rest, ...changes, ...(url !== undefined && { publish_url: url }) }
+    const after = checkSettings(wanted, this.#deps.outbound)
+    if (changes.credentials === undefined) requireOwnCredentials(kept, after)
+    return after
+  }
+
+  #described(tx: TenantTx, settings: WholeSettings): { [member: string]: JsonValue } {
+    return describeSettings(settings, (url) => this.#deps.describeUrl(tx.tenantId, url))
+  }
+
+  async #record(
+    tx: TenantTx,
+    caller: Caller,
+    connectorId: string,
+    details: { [member: string]: JsonValue },
+    kind: GovernanceKind = 'tenant.config_changed',
+  ): Promise<void> {
+    const event = { kind, subject: `connector:${connectorId}`, details, actor: caller }
+    await this.#deps.governance.append(tx, caller.tenant, event)
+  }
+
+  async #answer(tx: TenantTx, tenant: Tenant, connectorId: string): Promise<ConnectorAnswer> {
+    return this.#answerOf(tx, tenant, await existing(tx, connectorId))
+  }
+
+  async #answerOf(tx: TenantTx, tenant: Tenant, row: store.ConnectorWithHealth): Promise<ConnectorAnswer> {
+    const { credentials } = (await this.#deps.vault.read(tx, tenant, row)) ?? noCredentials
+    const sent = this.#deps.deliveries.credentialsSent({ ...row, credentials })
+    const names = Object.keys(credentials).sort()
+    return toConnectorResponse(tenant, row, { names, unused: names.filter((name) => !sent.includes(name)) })
   }
 
   /** Runs a change with the connectors locked. */
-  function locked<T>(tenant: Tenant, work: (tx: TenantTx) => Promise<T>): Promise<T> {
-    return database.withTenant(tenant.slug, async (tx) => {
+  #locked<T>({ tenant }: Caller, work: (tx: TenantTx) => Promise<T>): Promise<T> {
+    return this.#deps.database.withTenant(tenant.slug, async (tx) => {
       await store.lockConnectors(tx)
       return work(tx)
     })
-  }
-
-  return {
-    furtherProblems: (sound, body) => furtherProblems(sound, body, outbound),
-
-    create: (caller, settings) =>
-      locked(caller.tenant, async (tx) => {
-        const known = await store.connectorNamed(tx, settings.platform, settings.display_name)
-        if (known) {
-          const { platform: _, ...changes } = settings
-          await change(tx, caller, known, changes)
-          return answerOf(tx, caller.tenant, known.connector_id)
-        }
-        const { credentials = {} } = settings
-        const connectorId = await add(tx, caller, checkSettings({ ...settings, credentials }, outbound))
-        const secret = await inboundSecrets.make(tx, caller.tenant, connectorId, 'connector')
-        return {
-          ...(await answerOf(tx, caller.tenant, connectorId)),
-          inbound: { connection_id: connectorId, secret },
-        }
-      }),
-
-    async list(tenant, { limit, cursor }) {
-      const binding = { tenant: tenant.slug, operation: 'listConnectors', query: {} }
-      const after = cursor === undefined ? undefined : openCursor(cursorKey, binding, cursor)
-      return database.withTenant(
-        tenant.slug,
-        async (tx) => {
-          const rows = await store.connectorsAfter(tx, after as store.ConnectorPosition | undefined, limit + 1)
-          const last = rows.length > limit ? rows[limit - 1] : undefined
-          const items = []
-          for (const row of rows.slice(0, limit)) {
-            items.push(await shown(tx, tenant, row))
-          }
-          const next = last && signCursor(cursorKey, binding, [last.created_at, last.connector_id])
-          return { items, next_cursor: next ?? null }
-        },
-        { readOnly: true, inIndexOrder: true },
-      )
-    },
-
-    get: (tenant, connectorId) =>
-      database.withTenant(tenant.slug, (tx) => answerOf(tx, tenant, connectorId), { readOnly: true }),
-
-    update: (caller, connectorId, changes) =>
-      locked(caller.tenant, async (tx) => {
-        const row = await existing(tx, connectorId)
-        const { display_name: name } = changes
-        if (name !== undefined && name !== row.display_name) {
-          const other = await store.connectorNamed(tx, row.platform, name)
-          if (other) throw nameTaken(row.platform)
-        }
-        await change(tx, caller, row, changes)
-        return answerOf(tx, caller.tenant, connectorId)
-      }),
-
-    remove: (caller, connectorId) =>
-      locked(caller.tenant, async (tx) => {
-        const row = await store.connectorById(tx, connectorId)
-        if (!row) throw notFound()
-        if (row.removed_at !== null) return { connector_id: connectorId, removed_at: row.removed_at }
-        const now = formatTimestamp(Date.now())
-        await store.setRemoved(tx, connectorId, now)
-        await deliveries.end(tx, connectorId)
-        await inboundSecrets.remove(tx, connectorId)
-        await governance.append(tx, caller.tenant, {
-          kind: 'tenant.config_changed',
-          subject: `connector:${connectorId}`,
-          details: { change: 'connector_removed', before: described(tx, settingsOf(row, {})), after: null },
-          actor: caller,
-        })
-        return { connector_id: connectorId, removed_at: now }
-      }),
-
-    rotate: (caller, connectorId, credentials) =>
-      locked(caller.tenant, async (tx) => {
-        await change(tx, caller, await existing(tx, connectorId), { credentials }, 'connector_credentials_rotated')
-        return answerOf(tx, caller.tenant, connectorId)
-      }),
-
-    rotateInboundSecret: (caller, connectorId) =>
-      locked(caller.tenant, async (tx) => {
-        await existing(tx, connectorId)
-        const rotated = await inboundSecrets.rotate(tx, caller.tenant, connectorId, 'connector')
-        const { former_secret_until: until } = rotated
-        await governance.append(tx, caller.tenant, {
-          kind: 'tenant.config_changed',
-          subject: `connector:${connectorId}`,
-          details: {
-            change: 'connector_inbound_secret_rotated',
-            after: { ...(until !== undefined && { former_secret_until: until }) },
-          },
-          actor: caller,
-        })
-        return rotated
-      }),
   }
 }
 
@@ -241,21 +257,9 @@ async function existing(tx: TenantTx, connectorId: string): Promise<store.Connec
   return row
 }
 
-function settingsOf(row: store.ConnectorRow, credentials: WholeSettings['credentials']): WholeSettings {
-  const { platform, display_name, delivery, publish_url } = row
-  return { platform, display_name, delivery, ...(publish_url !== null && { publish_url }), credentials }
-}
-
-const noCredentials: KeptCredentials = { credentials: {}, origin: null }
-
 /** Returns the credentials of these settings with their origin. */
 function keptOf({ credentials, publish_url }: WholeSettings): KeptCredentials {
   return { credentials, origin: originOf(publish_url) }
-}
-
-function columnsOf(settings: WholeSettings) {
-  const { display_name, delivery, publish_url = null } = settings
-  return { display_name, delivery, publish_url }
 }
 
 function notFound(): DomainError {

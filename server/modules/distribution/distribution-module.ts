@@ -3,7 +3,7 @@ import { formatTimestamp } from '../../../contract/timestamp.ts'
 import type { Database, DatabaseLog } from '../../db/database.ts'
 import type { EventBus } from '../../events.ts'
 import type { Outbound } from '../../outbound/outbound.ts'
-import type { ConnectorCredentials, SkillPublisher } from '../connectors/connectors-types.ts'
+import type { ConnectorCredentials } from '../connectors/connectors-types.ts'
 import type { SkillGrants } from '../entitlement/entitlement-types.ts'
 import type { GovernanceLog } from '../governance/governance-types.ts'
 import type { ProvenanceKeys } from '../keys/keys-types.ts'
@@ -21,7 +21,8 @@ import { createRepublishing, reached } from './republish-service.ts'
 import { createSkillChangeNotifier } from './skill-change-notifier.ts'
 
 export interface DistributionModule {
-  publisher: SkillPublisher
+  /** Publishes in the background, each connector at least every 30 seconds. */
+  publisher: { start(): void; stop(): Promise<void> }
   deliveries: Deliveries
   tester: ConnectorTester
   routes(app: FastifyInstance): void

@@ -19,7 +19,7 @@ interface Entry {
   timer: NodeJS.Timeout
 }
 
-export function createDenialLog(deps: {
+interface DenialLogDeps {
   database: Database
   governance: GovernanceLog
   log: DatabaseLog
@@ -28,50 +28,102 @@ export function createDenialLog(deps: {
    * and kind. A stranger with many addresses causes many refusals and must fill neither memory nor the log.
    */
   keysMax?: { perTenant: number; all: number }
-}): RefusalLog {
-  const { database, governance, log, keysMax = { perTenant: 100, all: 10_000 } } = deps
-  const entries = new Map<string, Entry>()
-  const keysOfTenants = new Map<string, number>()
-  /** Refusals whose tenant lookup is pending. */
-  const arriving = new Set<Promise<void>>()
-  // One at a time, so that refusals use at most one connection.
-  let written: Promise<void> = Promise.resolve()
+}
 
-  function open(key: string, tenant: Tenant, refusal: Refusal): Entry {
-    const timer = setTimeout(() => end(key), repeatMs).unref()
+/** Writes refusals as governance events, repetitions within a minute as one event. */
+export class DenialLog implements RefusalLog {
+  readonly #deps: Required<DenialLogDeps>
+  readonly #entries = new Map<string, Entry>()
+  readonly #keysOfTenants = new Map<string, number>()
+  /** Refusals whose tenant lookup is pending. */
+  readonly #arriving = new Set<Promise<void>>()
+  // One at a time, so that refusals use at most one connection.
+  #written: Promise<void> = Promise.resolve()
+
+  constructor({ keysMax = { perTenant: 100, all: 10_000 }, ...deps }: DenialLogDeps) {
+    this.#deps = { ...deps, keysMax }
+  }
+
+  note(tenant: Tenant | Promise<Tenant | undefined>, refusal: Refusal): void {
+    if (tenant instanceof Promise) {
+      const arrival = this.#addOnceKnown(tenant, refusal).finally(() => this.#arriving.delete(arrival))
+      this.#arriving.add(arrival)
+    } else {
+      this.#add(tenant, refusal)
+    }
+  }
+
+  async settled(): Promise<void> {
+    await Promise.all(this.#arriving)
+    for (const key of [...this.#entries.keys()]) {
+      // The first call writes the repetitions, the second removes the entry.
+      this.#end(key)
+      this.#end(key)
+    }
+    await this.#written
+  }
+
+  async #addOnceKnown(tenant: Promise<Tenant | undefined>, refusal: Refusal): Promise<void> {
+    try {
+      const found = await tenant
+      if (found) this.#add(found, refusal)
+    } catch (error) {
+      this.#deps.log.error({ err: error, kind: refusal.kind }, 'the tenant of a refusal could not be found')
+    }
+  }
+
+  #add(tenant: Tenant, refusal: Refusal): void {
+    const key = keyOf(tenant, refusal)
+    const known = this.#entries.get(key)
+    if (known) {
+      repeat(known, refusal)
+    } else if (this.#isFull(tenant)) {
+      const { kind, requestId } = refusal
+      const others = { kind, requestId, subject: `tenant:${tenant.slug}`, reason: 'others', address: '' }
+      const othersKey = keyOf(tenant, others)
+      repeat(this.#entries.get(othersKey) ?? this.#open(othersKey, tenant, others), refusal)
+    } else {
+      this.#open(key, tenant, refusal)
+      this.#write(tenant, refusal, { ...addressOf(refusal), request_id: refusal.requestId })
+    }
+  }
+
+  #isFull({ slug }: Tenant): boolean {
+    const { perTenant, all } = this.#deps.keysMax
+    return this.#entries.size >= all || (this.#keysOfTenants.get(slug) ?? 0) >= perTenant
+  }
+
+  #open(key: string, tenant: Tenant, refusal: Refusal): Entry {
+    const timer = setTimeout(() => this.#end(key), repeatMs).unref()
     const entry = { tenant, refusal, repeats: 0, firstAtMs: 0, lastAtMs: 0, lastRequestId: '', timer }
-    entries.set(key, entry)
-    keysOfTenants.set(tenant.slug, (keysOfTenants.get(tenant.slug) ?? 0) + 1)
+    this.#entries.set(key, entry)
+    this.#keysOfTenants.set(tenant.slug, (this.#keysOfTenants.get(tenant.slug) ?? 0) + 1)
     return entry
   }
 
-  function repeat(entry: Entry, { requestId }: Refusal): void {
-    const nowMs = Date.now()
-    if (entry.repeats === 0) entry.firstAtMs = nowMs
-    Object.assign(entry, { repeats: entry.repeats + 1, lastAtMs: nowMs, lastRequestId: requestId })
-  }
-
   /** Writes the repetitions and starts another minute; removes an entry without repetitions. */
-  function end(key: string): void {
-    const entry = entries.get(key)
+  #end(key: string): void {
+    const entry = this.#entries.get(key)
     if (entry === undefined) return
     if (entry.repeats > 0) {
-      write(entry.tenant, entry.refusal, repetitionsOf(entry))
+      this.#write(entry.tenant, entry.refusal, repetitionsOf(entry))
       entry.repeats = 0
       entry.timer.refresh()
       return
     }
     clearTimeout(entry.timer)
-    entries.delete(key)
-    const left = (keysOfTenants.get(entry.tenant.slug) ?? 1) - 1
-    if (left > 0) keysOfTenants.set(entry.tenant.slug, left)
-    else keysOfTenants.delete(entry.tenant.slug)
+    this.#entries.delete(key)
+    const { slug } = entry.tenant
+    const left = (this.#keysOfTenants.get(slug) ?? 1) - 1
+    if (left > 0) this.#keysOfTenants.set(slug, left)
+    else this.#keysOfTenants.delete(slug)
   }
 
-  function write(tenant: Tenant, refusal: Refusal, details: Record<string, JsonValue>): void {
+  #write(tenant: Tenant, refusal: Refusal, details: Record<string, JsonValue>): void {
+    const { database, governance, log } = this.#deps
     const { kind, subject, reason } = refusal
     const event = { kind, subject, details: { reason, ...refusal.details, ...details }, actor }
-    written = written
+    this.#written = this.#written
       // Sends the response first.
       .then(() => turn())
       .then(() => database.withTenant(tenant.slug, (tx) => governance.append(tx, tenant, event)))
@@ -80,52 +132,12 @@ export function createDenialLog(deps: {
         (error: unknown) => log.error({ err: error, tenant: tenant.slug, kind }, 'a refusal could not be written'),
       )
   }
+}
 
-  function add(tenant: Tenant, refusal: Refusal): void {
-    const key = keyOf(tenant, refusal)
-    const known = entries.get(key)
-    const isFull = entries.size >= keysMax.all || (keysOfTenants.get(tenant.slug) ?? 0) >= keysMax.perTenant
-    if (known) {
-      repeat(known, refusal)
-    } else if (isFull) {
-      const { kind, requestId } = refusal
-      const others = { kind, requestId, subject: `tenant:${tenant.slug}`, reason: 'others', address: '' }
-      const othersKey = keyOf(tenant, others)
-      repeat(entries.get(othersKey) ?? open(othersKey, tenant, others), refusal)
-    } else {
-      open(key, tenant, refusal)
-      write(tenant, refusal, { ...addressOf(refusal), request_id: refusal.requestId })
-    }
-  }
-
-  async function addOnceKnown(tenant: Promise<Tenant | undefined>, refusal: Refusal): Promise<void> {
-    try {
-      const found = await tenant
-      if (found) add(found, refusal)
-    } catch (error) {
-      log.error({ err: error, kind: refusal.kind }, 'the tenant of a refusal could not be found')
-    }
-  }
-
-  return {
-    note(tenant, refusal) {
-      if (tenant instanceof Promise) {
-        const arrival = addOnceKnown(tenant, refusal).finally(() => arriving.delete(arrival))
-        arriving.add(arrival)
-      } else {
-        add(tenant, refusal)
-      }
-    },
-    async settled() {
-      await Promise.all(arriving)
-      for (const key of [...entries.keys()]) {
-        // The first call writes the repetitions, the second removes the entry.
-        end(key)
-        end(key)
-      }
-      await written
-    },
-  }
+function repeat(entry: Entry, { requestId }: Refusal): void {
+  const nowMs = Date.now()
+  if (entry.repeats === 0) entry.firstAtMs = nowMs
+  Object.assign(entry, { repeats: entry.repeats + 1, lastAtMs: nowMs, lastRequestId: requestId })
 }
 
 function keyOf({ slug }: Tenant, { kind, subject, reason, address }: Refusal): string {

@@ -23,7 +23,7 @@ export interface InboundSender {
   kind: InboundKind
 }
 
-export interface SignedMessage {
+interface SignedMessage {
   connectionId: string
   /** Value of `X-Service-Signature`. */
   header: string | undefined
@@ -32,10 +32,7 @@ export interface SignedMessage {
   hostTenant: Tenant | null
 }
 
-export interface InboundAccess {
-  /** Authenticates a message; returns undefined for any failure. */
-  open(message: SignedMessage): Promise<InboundSender | undefined>
-}
+export type InboundAccess = ReturnType<typeof createInboundAccess>
 
 /**
  * Authenticates messages. An unknown connection, a tenant that is suspended or not served at this host, and a wrong
@@ -46,10 +43,11 @@ export function createInboundAccess(deps: {
   database: Database
   tenants: Pick<TenantDirectory, 'read'>
   vault: InboundSecretVault
-}): InboundAccess {
+}) {
   const { database, tenants, vault } = deps
   return {
-    async open({ connectionId, header, body, hostTenant }) {
+    /** Returns the sender of an authentic message; undefined for any failure. */
+    async open({ connectionId, header, body, hostTenant }: SignedMessage): Promise<InboundSender | undefined> {
       const slug = await database.withRegistry((tx) => tenantOfConnection(tx, connectionId))
       const found = await tenants.read(slug ?? anySlug)
       const tenant = slug !== undefined && found && isServedAt(hostTenant?.slug, found) ? found : undefined
@@ -57,7 +55,7 @@ export function createInboundAccess(deps: {
         slug ?? anySlug,
         async (tx) => {
           const row = await findSecret(tx, connectionId)
-          return row && tenant ? vault.open(tx, tenant, row) : undefined
+          return row && tenant ? { kind: row.kind, ...(await vault.open(tx, tenant, row)) } : undefined
         },
         { readOnly: true },
       )

@@ -10,18 +10,10 @@ import { below, type InboundMessage } from './inbound-message.ts'
 /** The address and the id of a request. */
 export type Origin = Pick<Caller, 'address' | 'requestId'>
 
-/** Stores skill invocations from a chat platform as telemetry. */
-export interface InboundInvocations {
-  /** Returns problems with pointers relative to `data`. */
-  problemsIn(data: JsonObject, platform: string): PointedError[]
-  /**
-   * Stores the event once, even if the message arrives several times: the id of the message identifies it. Returns
-   * whether the event was stored now. Throws as `Telemetry.ingestEvent` does, with pointers into the message.
-   */
-  ingest(sender: InboundSender, message: InboundMessage, platform: string, origin: Origin): Promise<boolean>
-}
+export type InboundInvocations = ReturnType<typeof createInboundInvocations>
 
-export function createInboundInvocations(deps: { telemetry: Telemetry; masterKey: Buffer }): InboundInvocations {
+/** Creates the part that stores skill invocations from a chat platform as telemetry. */
+export function createInboundInvocations(deps: { telemetry: Telemetry; masterKey: Buffer }) {
   const { telemetry } = deps
   // Derived from the master key, so that no client of the tenant can occupy the key of a future message.
   const key = deriveKey(deps.masterKey, 'idempotency keys of inbound messages')
@@ -29,9 +21,14 @@ export function createInboundInvocations(deps: { telemetry: Telemetry; masterKey
     createHmac('sha256', key).update(`${tenant.slug}\0${connectionId}\0${id}`).digest('base64url')
 
   return {
-    problemsIn: (data, platform) => telemetry.problemsIn(eventOf(data, platform)),
+    /** Returns problems with pointers relative to `data`. */
+    problemsIn: (data: JsonObject, platform: string): PointedError[] => telemetry.problemsIn(eventOf(data, platform)),
 
-    async ingest(sender, { id, data }, platform, origin) {
+    /**
+     * Stores the event once, even if the message arrives several times: the id of the message identifies it. Returns
+     * whether the event was stored now. Throws as `Telemetry.ingestEvent` does, with pointers into the message.
+     */
+    async ingest(sender: InboundSender, { id, data }: InboundMessage, platform: string, origin: Origin) {
       const { connectionId, tenant } = sender
       const caller: Caller = {
         subject: connectionId,

@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify'
-import type { Database } from '../../db/database.ts'
+import type { Database, TenantTx } from '../../db/database.ts'
 import type { TenantChore } from '../../jobs/housekeeping.ts'
-import type { Connectors } from '../connectors/connectors-types.ts'
 import type { Directory } from '../roster/directory/directory-types.ts'
 import type { ResourceReader } from '../roster/sync/sync-types.ts'
 import type { Telemetry } from '../telemetry/telemetry-types.ts'
@@ -13,27 +12,21 @@ import { addInboundRoutes } from './inbound-routes.ts'
 import type { InboundSecretVault } from './inbound-secrets.ts'
 import { createInboundService } from './inbound-service.ts'
 
-export interface InboundModule {
-  chores: readonly TenantChore[]
-  routes(app: FastifyInstance): void
-}
-
 /** Creates the receiver of signed messages from identity providers and chat platforms. */
 export function createInboundModule(deps: {
   database: Database
   masterKey: Buffer
   vault: InboundSecretVault
   tenants: TenantDirectory
-  connectors: Pick<Connectors, 'find'>
+  /** Returns the platform of a connector; undefined if it does not exist or was removed. */
+  platformOf: (tx: TenantTx, connectorId: string) => Promise<string | undefined>
   telemetry: Telemetry
   directory: Directory
   reader: ResourceReader
-}): InboundModule {
+}) {
   const access = createInboundAccess(deps)
-  const inbound = createInboundService({
-    ...deps,
-    people: createInboundPeople(deps),
-    invocations: createInboundInvocations(deps),
-  })
-  return { chores: [inbound.chore], routes: (app) => addInboundRoutes(app, access, inbound) }
+  const people = createInboundPeople(deps)
+  const inbound = createInboundService({ ...deps, people, invocations: createInboundInvocations(deps) })
+  const chores: readonly TenantChore[] = [inbound.chore]
+  return { chores, routes: (app: FastifyInstance) => addInboundRoutes(app, access, inbound) }
 }

@@ -20,19 +20,10 @@ const shapeErrors = compileSchema(PersonData)
 /** The name is absent only with `user.deactivated` and an external id. */
 type Person = Partial<Static<typeof PersonData>>
 
-/** Applies an identity provider's messages about people to the tenant's directory, as SCIM does. */
-export interface InboundPeople {
-  /** Returns problems with pointers relative to `data`. */
-  problemsIn(kind: PersonKind, data: JsonObject): PointedError[]
-  /**
-   * Applies a message to the person found by external id, else by user name. Creates an unknown person, except for
-   * `user.deactivated`, which then does nothing. Members absent from `data` stay. Throws `concurrent-modification` for
-   * the last administrator, and for a user name of somebody else.
-   */
-  apply(tx: TenantTx, tenant: Tenant, message: InboundMessage<PersonKind>, cause: DirectoryCause): Promise<void>
-}
+export type InboundPeople = ReturnType<typeof createInboundPeople>
 
-export function createInboundPeople(deps: { directory: Directory; reader: ResourceReader }): InboundPeople {
+/** Creates the part that applies an identity provider's messages about people to the directory, as SCIM does. */
+export function createInboundPeople(deps: { directory: Directory; reader: ResourceReader }) {
   const { directory, reader } = deps
 
   async function find(tx: TenantTx, path: string, value: string): Promise<DirectoryUser | undefined> {
@@ -51,7 +42,8 @@ export function createInboundPeople(deps: { directory: Directory; reader: Resour
   }
 
   return {
-    problemsIn(kind, data) {
+    /** Returns problems with pointers relative to `data`. */
+    problemsIn(kind: PersonKind, data: JsonObject): PointedError[] {
       const all = shapeErrors(data)
       const isFaulty = (pointer: string) => all.some((error) => error.pointer === pointer)
       // A person to deactivate is known already, so either id is sufficient.
@@ -66,7 +58,17 @@ export function createInboundPeople(deps: { directory: Directory; reader: Resour
       return errors
     },
 
-    async apply(tx, tenant, { kind, data }, cause) {
+    /**
+     * Applies a message to the person found by external id, else by user name. Creates an unknown person, except for
+     * `user.deactivated`, which then does nothing. Members absent from `data` stay. Throws `concurrent-modification`
+     * for the last administrator, and for a user name of somebody else.
+     */
+    async apply(
+      tx: TenantTx,
+      tenant: Tenant,
+      { kind, data }: InboundMessage<PersonKind>,
+      cause: DirectoryCause,
+    ): Promise<void> {
       const person = data as unknown as Person
       await directory.lock(tx)
       const before = await known(tx, person)

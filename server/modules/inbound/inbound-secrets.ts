@@ -11,25 +11,18 @@ import {
   putSecret,
   unlistConnection,
 } from './inbound-store.ts'
-import type { InboundKind, InboundSecrets } from './inbound-types.ts'
-
-/** The secrets of a connection. Callers must not reveal which one matched. */
-export interface OpenedSecrets {
-  kind: InboundKind
-  /** The newest secret; undefined once the tenant's key is destroyed. */
-  current: string | undefined
-  /** The previous secret while it is valid. */
-  former: string | undefined
-}
+import type { InboundSecrets } from './inbound-types.ts'
 
 /** {@link InboundSecrets} that also decrypts them. */
 export interface InboundSecretVault extends InboundSecrets {
-  /** Decrypts the secrets. Throws DomainError `hub-unavailable` while the tenant's key is unreachable. */
-  open(tx: TenantTx, tenant: Tenant, row: InboundSecretRow): Promise<OpenedSecrets>
+  /**
+   * Decrypts the newest secret, and the previous one while it is valid; undefined once the tenant's key is destroyed.
+   * Callers must not reveal which one matched. Throws DomainError `hub-unavailable` while the key is unreachable.
+   */
+  open(tx: TenantTx, tenant: Tenant, row: InboundSecretRow): ReturnType<typeof openSigningSecrets>
 }
 
-export function createInboundSecrets(deps: { secrets: TenantSecrets }): InboundSecretVault {
-  const { secrets } = deps
+export function createInboundSecrets({ secrets }: { secrets: TenantSecrets }): InboundSecretVault {
   const contextOf = (connectionId: string) => `hub.inbound_secrets/${connectionId}`
 
   async function store(
@@ -69,10 +62,7 @@ export function createInboundSecrets(deps: { secrets: TenantSecrets }): InboundS
       await unlistConnection(tx, connectionId)
     },
 
-    async open(tx, tenant, row) {
-      const context = contextOf(row.connection_id)
-      const both = await openSigningSecrets(row, (sealed) => secrets.open(tx, tenant, sealed, context))
-      return { kind: row.kind, ...both }
-    },
+    open: (tx, tenant, row) =>
+      openSigningSecrets(row, (sealed) => secrets.open(tx, tenant, sealed, contextOf(row.connection_id))),
   }
 }

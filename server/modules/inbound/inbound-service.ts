@@ -2,10 +2,8 @@ import type { Static } from 'typebox'
 import { bodyBounds, inboundMessageDays } from '../../../contract/limits.ts'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
 import type { JsonValue } from '../../../provenance/json.ts'
-import type { Database } from '../../db/database.ts'
+import type { Database, TenantTx } from '../../db/database.ts'
 import { parseStrictJson } from '../../http/body/strict-json.ts'
-import type { TenantChore } from '../../jobs/housekeeping.ts'
-import type { Connectors } from '../connectors/connectors-types.ts'
 import { type InboundSender, notAdmitted } from './inbound-access.ts'
 import type { InboundInvocations, Origin } from './inbound-invocations.ts'
 import { messageIdOf, readMessage } from './inbound-message.ts'
@@ -17,28 +15,20 @@ import { forgetMessages, isNoted, note } from './inbound-store.ts'
 const forgottenAtOnce = 10_000
 
 /** The request that contains a message. */
-export interface InboundCall extends Origin {
+interface InboundCall extends Origin {
   /** Charges the request before it is processed, by whether its message is known. Throws `rate-limited`. */
   count(isKnown: boolean): Promise<void>
 }
 
-export interface InboundService {
-  /**
-   * Processes a message with a valid signature. A known id has no effect. A rejected message is not recorded, so the
-   * sender may correct it and send it again with its id. Throws `malformed-json`, `validation-failed`,
-   * `concurrent-modification`, the errors of `Telemetry.ingestEvent` and those of `count`.
-   */
-  receive(sender: InboundSender, body: Buffer, call: InboundCall): Promise<Static<typeof InboundAnswer>>
-  /** Deletes old message ids. */
-  chore: TenantChore
-}
+export type InboundService = ReturnType<typeof createInboundService>
+type Receipt = Static<typeof InboundAnswer>
 
 export function createInboundService(deps: {
   database: Database
-  connectors: Pick<Connectors, 'find'>
+  platformOf: (tx: TenantTx, connectorId: string) => Promise<string | undefined>
   people: InboundPeople
   invocations: InboundInvocations
-}): InboundService {
+}) {
   const { database, people, invocations } = deps
 
   /** Returns the platform of a connector, and whether the message is known. */
@@ -46,18 +36,14 @@ export function createInboundService(deps: {
     return database.withTenant(
       tenant.slug,
       async (tx) => ({
-        platform: kind === 'connector' ? (await deps.connectors.find(tx, connectionId))?.platform : undefined,
+        platform: kind === 'connector' ? await deps.platformOf(tx, connectionId) : undefined,
         isKnown: id !== undefined && (await isNoted(tx, connectionId, id)),
       }),
       { readOnly: true },
     )
   }
 
-  async function takePerson(
-    sender: InboundSender,
-    body: JsonValue,
-    origin: Origin,
-  ): Promise<Static<typeof InboundAnswer>> {
+  async function takePerson(sender: InboundSender, body: JsonValue, origin: Origin): Promise<Receipt> {
     const { tenant, connectionId } = sender
     const message = readMessage(body, personKinds, people.problemsIn)
     const actor = { subject: `inbound:${connectionId}`, clientId: connectionId, ...origin }
@@ -79,7 +65,12 @@ export function createInboundService(deps: {
   }
 
   return {
-    async receive(sender, bytes, { count, ...origin }) {
+    /**
+     * Processes a message with a valid signature. A known id has no effect. A rejected message is not recorded, so the
+     * sender may correct it and send it again with its id. Throws `malformed-json`, `validation-failed`,
+     * `concurrent-modification`, the errors of `Telemetry.ingestEvent` and those of `count`.
+     */
+    async receive(sender: InboundSender, bytes: Buffer, { count, ...origin }: InboundCall): Promise<Receipt> {
       const body = parseStrictJson(bytes, bodyBounds.inbound)
       const id = messageIdOf(body)
       const { platform, isKnown } = await look(sender, id)
@@ -93,7 +84,7 @@ export function createInboundService(deps: {
 
     chore: {
       name: 'delete old inbound messages',
-      run: async (tx) => {
+      run: async (tx: TenantTx) => {
         const before = formatTimestamp(Date.now() - inboundMessageDays * 86_400_000)
         return (await forgetMessages(tx, before, forgottenAtOnce)) === forgottenAtOnce
       },

@@ -1,17 +1,9 @@
 import type { FastifyInstance } from 'fastify'
 import type { Database, DatabaseLog } from '../../db/database.ts'
 import { addKeysRoutes } from './keys-routes.ts'
-import type { ProvenanceKeyAudit, ProvenanceKeyMaker, ProvenanceKeySuccession, ProvenanceKeys } from './keys-types.ts'
-import { createProvenanceKeys } from './provenance-keys-service.ts'
-import { createPublishedKeys } from './published-keys-service.ts'
-import { openTokenKeyRing, type TokenKeyRing } from './token-keys-service.ts'
-
-export interface KeysModule {
-  provenance: ProvenanceKeys & ProvenanceKeyMaker & ProvenanceKeySuccession & ProvenanceKeyAudit
-  tokens: TokenKeyRing
-  routes(app: FastifyInstance): void
-  close(): Promise<void>
-}
+import { ProvenanceKeyRing } from './provenance-keys-service.ts'
+import { PublishedKeys } from './published-keys-service.ts'
+import { TokenKeyRing } from './token-keys-service.ts'
 
 /**
  * Opens the key ring, with the keys of access tokens and of cosignatures. Creates the first token key on an empty
@@ -24,13 +16,13 @@ export async function createKeysModule(deps: {
   masterKey: Buffer
   log: DatabaseLog
   signingDelayMs?: number | undefined
-}): Promise<KeysModule> {
-  const tokens = await openTokenKeyRing(deps)
-  const published = createPublishedKeys(deps)
+}) {
+  const tokens = await TokenKeyRing.open(deps)
+  const published = new PublishedKeys(deps.database)
   return {
-    provenance: createProvenanceKeys(deps),
+    provenance: new ProvenanceKeyRing(deps),
     tokens,
-    routes: (app) => addKeysRoutes(app, tokens, published),
+    routes: (app: FastifyInstance) => addKeysRoutes(app, tokens, published),
     close: () => tokens.close(),
   }
 }

@@ -2,7 +2,6 @@ import type { KeyObject } from 'node:crypto'
 import type { Static } from 'typebox'
 import type { RegistryTx, TenantTx } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
-import type { Actor } from '../governance/governance-types.ts'
 import type { TokenKeySet } from './keys-schemas.ts'
 
 /** The tenant's current signing key. `sign` is Ed25519 over the bytes of a note. */
@@ -72,45 +71,11 @@ export interface ProvenanceKeyMaker {
   publish(tx: RegistryTx, key: PublishedKey): Promise<void>
 }
 
-/** A new key of a tenant that is not stored yet, and the key that signed its introduction. */
-export interface SuccessorKey {
-  key: PublishedKey
-  predecessorId: string
-  /** Encrypted under the master key. */
-  privateKeySealed: Buffer
-}
-
-/** Replaces a tenant's key, step by step. */
-export interface ProvenanceKeySuccession {
-  /** Creates a key that the tenant's current one introduces. Stores nothing. */
-  prepareSuccessor(tenantId: string): Promise<SuccessorKey>
-  /**
-   * Stores the key and retires its predecessor. This process signs with it after the commit, other processes within
-   * five seconds.
-   *
-   * @throws DomainError `concurrent-modification` if another key has replaced the predecessor meanwhile
-   */
-  succeed(tx: TenantTx, successor: SuccessorKey): Promise<void>
-  /** Marks the predecessor and older published keys of the log as retired, but no key that has replaced this one since. */
-  retirePublished(tx: RegistryTx, successor: SuccessorKey): Promise<void>
-  /** Marks a published key that never signed anything as retired; compare {@link retirePublished}. */
-  withdraw(tx: RegistryTx, keyId: string): Promise<void>
-}
-
 /** The result of a rotation, with the names of the command's output. */
 export interface ProvenanceKeyRotation {
   tenant: string
   key_id: string
   retired_key_id: string
-}
-
-export interface ProvenanceKeyRotator {
-  /**
-   * Gives the tenant a new key that the previous one introduces, and signs the checkpoint of its log with it.
-   *
-   * @throws DomainError `concurrent-modification` if somebody else rotates it at the same time
-   */
-  rotate(tenant: Tenant, actor: Actor): Promise<ProvenanceKeyRotation>
 }
 
 export type TokenAlgorithm = 'ES256' | 'RS256'
@@ -146,11 +111,6 @@ export interface TokenKeyRotation {
   signs_from: string
   /** The keys that stop signing at that time. They verify until the last token that they signed has expired. */
   retired: { key_id: string; algorithm: string; signs_until: string; verifies_until: string }[]
-}
-
-export interface TokenKeyRotator {
-  /** Creates a new key that replaces the others. The algorithm defaults to that of the previous key. */
-  rotate(algorithm?: TokenAlgorithm): Promise<TokenKeyRotation>
 }
 
 /** A public key in the form of `/.well-known/jwks.json` (RFC 7517). */

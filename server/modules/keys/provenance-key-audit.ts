@@ -1,27 +1,27 @@
 import { keyIdOf, type VerifierKey, verifySuccessionSync } from '../../../provenance/index.ts'
 import type { Database } from '../../db/database.ts'
+import type { Tenant } from '../../http/caller.ts'
 import { nodeCrypto } from '../../records/node-crypto.ts'
 import { type ProvenanceKeyRow, type PublishedKeyRow, provenanceKeys, publishedKeysOf } from './keys-store.ts'
 import type { KeyProblem, ProvenanceKeyAudit } from './keys-types.ts'
 import { publishedKeyOf, type VerifiedKeys } from './provenance-key.ts'
 
-/** Compares the stored keys of a log with those that decrypt under the master key. */
-export function createProvenanceKeyAudit(deps: { database: Database; genuine: VerifiedKeys }): ProvenanceKeyAudit {
-  const { database, genuine } = deps
-  return {
-    async auditKeys({ slug, logName }) {
-      // The reverse of a rotation's write order: a stored key is always published already.
-      const stored = await database.withTenant(slug, provenanceKeys, { readOnly: true })
-      const published = await database.withRegistry((tx) => publishedKeysOf(tx, logName))
-      const made = stored.filter((row) => row.name === logName && genuine.open(row) !== undefined)
-      const problems = [
-        ...stored.filter((row) => !made.includes(row)).map(putIn),
-        ...successionProblems(made),
-        ...publicationProblems(made, published),
-      ]
-      return { keys: made.map(publishedKeyOf), problems }
-    },
-  }
+/** Compares the stored keys of a log with those that decrypt under the master key, and with the published ones. */
+export async function auditKeys(
+  database: Database,
+  genuine: VerifiedKeys,
+  { slug, logName }: Pick<Tenant, 'slug' | 'logName'>,
+): ReturnType<ProvenanceKeyAudit['auditKeys']> {
+  // The reverse of a rotation's write order: a stored key is always published already.
+  const stored = await database.withTenant(slug, provenanceKeys, { readOnly: true })
+  const published = await database.withRegistry((tx) => publishedKeysOf(tx, logName))
+  const made = stored.filter((row) => row.name === logName && genuine.open(row) !== undefined)
+  const problems = [
+    ...stored.filter((row) => !made.includes(row)).map(putIn),
+    ...successionProblems(made),
+    ...publicationProblems(made, published),
+  ]
+  return { keys: made.map(publishedKeyOf), problems }
 }
 
 function putIn({ key_id }: ProvenanceKeyRow): KeyProblem {

@@ -5,21 +5,11 @@ import { fromHex } from '../../../provenance/bytes.ts'
 import { successionNote } from '../../../provenance/key-succession.ts'
 import { keyIdOf } from '../../../provenance/keys.ts'
 import { decryptSecret, encryptSecret } from '../../secrets/encryption.ts'
-import type { ProvenanceKeyRow } from './keys-store.ts'
+import type { ProvenanceKeyRow, PublishedKeyRow } from './keys-store.ts'
 import type { ProvenanceSigner, PublishedKey } from './keys-types.ts'
 
 /** Maximum number of cached keys. Each takes a few kibibytes. */
 const openedMax = 20_000
-
-/**
- * Distinguishes keys that the service created from rows that somebody added to the database: a private key decrypts
- * only if it was encrypted under the master key for that tenant and key id. A check of the public key alone would trust
- * anyone who writes to the database.
- */
-export interface VerifiedKeys {
-  /** Returns the signer of a row; undefined unless the service created the row with these values. */
-  open(row: ProvenanceKeyRow): ProvenanceSigner | undefined
-}
 
 /** Creates the row of a new key, with its private key encrypted. The previous key, if any, introduces it. */
 export function makeProvenanceKeyRow(
@@ -54,7 +44,7 @@ function introduction(from: ProvenanceSigner, publicKey: Uint8Array, nowMs: numb
  *
  * @throws Error if the key was encrypted under another master key or for another tenant, or its parts disagree
  */
-export function signerFrom(row: ProvenanceKeyRow, sealingKey: Buffer): ProvenanceSigner {
+function signerFrom(row: ProvenanceKeyRow, sealingKey: Buffer): ProvenanceSigner {
   const pkcs8 = decryptSecret(sealingKey, row.private_key_sealed, contextOf(row.tenant_id, row.key_id))
   const privateKey = createPrivateKey({ key: pkcs8, format: 'der', type: 'pkcs8' })
   // A signature that the published key does not verify would condemn genuine records.
@@ -72,7 +62,7 @@ export function signerFrom(row: ProvenanceKeyRow, sealingKey: Buffer): Provenanc
   }
 }
 
-export function publishedKeyOf(row: Omit<ProvenanceKeyRow, 'tenant_id' | 'private_key_sealed'>): PublishedKey {
+export function publishedKeyOf(row: PublishedKeyRow): PublishedKey {
   return {
     keyId: row.key_id,
     name: row.name,
@@ -80,6 +70,18 @@ export function publishedKeyOf(row: Omit<ProvenanceKeyRow, 'tenant_id' | 'privat
     createdAt: row.created_at,
     ...(row.retired_at === null ? {} : { retiredAt: row.retired_at }),
     ...(row.succession === null ? {} : { succession: row.succession }),
+  }
+}
+
+/** Returns the columns of a public key; reverses {@link publishedKeyOf}. */
+export function rowOf(key: PublishedKey): PublishedKeyRow {
+  return {
+    key_id: key.keyId,
+    name: key.name,
+    public_key: Buffer.from(key.publicKey),
+    created_at: key.createdAt,
+    retired_at: key.retiredAt ?? null,
+    succession: key.succession ?? null,
   }
 }
 
@@ -96,27 +98,30 @@ function sha256(bytes: Uint8Array): Uint8Array {
 }
 
 /**
- * Creates the cache of opened keys. Opens each row once while it is unchanged, so retired keys cost next to nothing.
+ * Distinguishes keys that the service created from rows that somebody added to the database: a private key decrypts
+ * only if it was encrypted under the master key for that tenant and key id. A check of the public key alone would trust
+ * anyone who writes to the database. Opens each row once while it is unchanged, so retired keys cost next to nothing.
  */
-export function createVerifiedKeys(sealingKey: Buffer): VerifiedKeys {
-  const opened = new LRUCache<string, ProvenanceSigner>({ max: openedMax })
-  return {
-    open(row) {
-      const name = fingerprintOf(row)
-      const known = opened.get(name)
-      if (known) return known
-      const signer = tryToOpen(row, sealingKey)
-      if (signer) opened.set(name, signer)
-      return signer
-    },
-  }
-}
+export class VerifiedKeys {
+  readonly #sealingKey: Buffer
+  readonly #opened = new LRUCache<string, ProvenanceSigner>({ max: openedMax })
 
-function tryToOpen(row: ProvenanceKeyRow, sealingKey: Buffer): ProvenanceSigner | undefined {
-  try {
-    return signerFrom(row, sealingKey)
-  } catch {
-    return undefined
+  constructor(sealingKey: Buffer) {
+    this.#sealingKey = sealingKey
+  }
+
+  /** Returns the signer of a row; undefined unless the service created the row with these values. */
+  open(row: ProvenanceKeyRow): ProvenanceSigner | undefined {
+    const name = fingerprintOf(row)
+    const known = this.#opened.get(name)
+    if (known) return known
+    try {
+      const signer = signerFrom(row, this.#sealingKey)
+      this.#opened.set(name, signer)
+      return signer
+    } catch {
+      return undefined
+    }
   }
 }
 

@@ -5,6 +5,9 @@ import { PageQuery } from '../../../contract/request-schemas.ts'
 import type { ValidParts } from '../../http/body/valid-parts.ts'
 import { operatorOf } from '../../http/own-credentials.ts'
 import { addRoute, emptyBody } from '../../http/route.ts'
+import type { OperatedTenants } from './operated-tenants-service.ts'
+import type { TenantAdministration } from './tenant-administration-service.ts'
+import { toCreatedResponse } from './tenant-response.ts'
 import {
   CreatedTenantAnswer,
   NewTenantBody,
@@ -13,14 +16,14 @@ import {
   TenantChangesBody,
   TenantList,
 } from './tenant-schemas.ts'
-import type { CreatedTenant, OperatedTenants, TenantAdministration } from './tenants-types.ts'
 
 const operatorOnly = { credentials: ['operator'] } as const
 const byToken = 'Requires HUB_OPERATOR_TOKEN as a bearer token, and no tenant header.'
 
 export function addOperatorRoutes(
   app: FastifyInstance,
-  { administration, operated }: { administration: TenantAdministration; operated: OperatedTenants },
+  administration: TenantAdministration,
+  operated: OperatedTenants,
 ): void {
   addRoute(
     app,
@@ -41,7 +44,7 @@ export function addOperatorRoutes(
       const { slug, mode, admin_email: adminEmail, base_url: baseUrl, display_name: displayName } = request.body
       const created = await administration.create({ slug, mode, adminEmail, baseUrl, displayName }, operatorOf(request))
       reply.code(201).header('location', `/api/v1/operator/tenants/${slug}`).header('cache-control', 'no-store')
-      return createdAnswer(created)
+      return toCreatedResponse(created)
     },
   )
 
@@ -98,17 +101,7 @@ export function addOperatorRoutes(
     },
     async (request, reply) => {
       reply.header('cache-control', 'no-store')
-      return createdAnswer(await administration.welcomeLink(request.params.slug, operatorOf(request)))
+      return toCreatedResponse(await administration.welcomeLink(request.params.slug, operatorOf(request)))
     },
   )
-}
-
-function createdAnswer({ tenant, adminEmail, welcome }: CreatedTenant) {
-  return {
-    tenant: tenant.slug,
-    mode: tenant.mode,
-    admin_email: adminEmail,
-    welcome_url: welcome.url,
-    welcome_expires_at: welcome.expiresAt,
-  }
 }

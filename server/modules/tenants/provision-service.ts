@@ -1,85 +1,65 @@
+import type { Static } from 'typebox'
 import { DomainError, type PointedError, validationFailed } from '../../../contract/domain-error.ts'
-import type { TenantMode } from '../../../contract/literals.ts'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
-import type { Database, TenantTx } from '../../db/database.ts'
+import type { Database } from '../../db/database.ts'
 import type { ValidParts } from '../../http/body/valid-parts.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
-import type { CmekState, ContentKeyring, KeyChoice } from '../cmek/cmek-types.ts'
+import type { CmekState, ContentKeyring } from '../cmek/cmek-types.ts'
 import type { GovernanceLog } from '../governance/governance-types.ts'
-import { lockSettings, type SettingsRow, setProvision, settings } from './tenants-store.ts'
+import type { ProvisionAnswer, ProvisionBody } from './provision-schemas.ts'
+import { changeSettings, lockSettings, type SettingsRow, settings } from './tenants-store.ts'
 
 /** The provision of a tenant's Hub, with the names of the API. */
-export interface Provision {
-  tenant: string
-  mode: TenantMode
-  provisioned: boolean
-  provisioned_at?: string
-  retention_days?: number
-  /** The state of the customer key; Mode B only. */
-  cmek?: CmekState
-}
+type Provision = Static<typeof ProvisionAnswer>
 
-export interface ProvisionRequest {
-  retention_days?: number
-  cmek?: KeyChoice
-}
+export type ProvisionRequest = Static<typeof ProvisionBody>
 
-export interface ProvisionService {
-  /** Returns the problems of a request that are detectable without the key's provider. */
-  problemsIn(tenant: Tenant, request: ValidParts<ProvisionRequest>): PointedError[]
-  /**
-   * Provisions the Hub, or changes its provision; absent members are unchanged. Repeating it changes nothing. Throws
-   * `validation-failed` for `cmek` in another mode than B, for its absence in Mode B, and for an unusable key;
-   * `hub-unavailable` while the provider of the key cannot be reached.
-   */
-  provision(caller: Caller, request: ProvisionRequest): Promise<Provision>
-  get(caller: Caller): Promise<Provision>
-}
+export type ProvisionService = ReturnType<typeof createProvisionService>
 
 const attemptsMax = 3
 
 export function createProvisionService(deps: {
   database: Database
   governance: GovernanceLog
-  /** Known after all modules are created. */
   keyring: ContentKeyring
-}): ProvisionService {
+}) {
+  const { database, governance, keyring } = deps
+
   async function provisionOnce(caller: Caller, request: ProvisionRequest): Promise<Provision> {
     const { tenant } = caller
     const isEncrypted = tenant.mode === 'B'
-    const prepared = isEncrypted ? await deps.keyring.prepare(tenant, request.cmek) : undefined
-    return deps.database.withTenant(tenant.slug, async (tx) => {
+    const prepared = isEncrypted ? await keyring.prepare(tenant, request.cmek) : undefined
+    return database.withTenant(tenant.slug, async (tx) => {
       const before = await lockSettings(tx)
-      const after = await store(tx, before, request.retention_days)
-      if (prepared) await deps.keyring.store(tx, caller, prepared)
-      const cmek = isEncrypted ? await deps.keyring.state(tx) : undefined
-      const changed = before?.retention_days !== after.retentionDays
-      if (before?.provisioned_at == null) {
-        await deps.governance.append(tx, tenant, {
-          kind: 'hub.provisioned',
-          subject: `tenant:${tenant.slug}`,
-          details: { mode: tenant.mode, ...daysDetail(after.retentionDays), ...keyDetail(cmek) },
-          actor: caller,
-        })
-      } else if (changed) {
-        await deps.governance.append(tx, tenant, {
-          kind: 'tenant.config_changed',
-          subject: `tenant:${tenant.slug}`,
-          details: {
-            change: 'provision',
-            before: daysDetail(before.retention_days),
-            after: daysDetail(after.retentionDays),
-          },
-          actor: caller,
-        })
+      if (!before) throw new Error(`tenant ${tx.tenantId} has no settings`)
+      const now = formatTimestamp(Date.now())
+      const { retention_days = before.retention_days } = request
+      const after = { provisioned_at: before.provisioned_at ?? now, retention_days }
+      const isChanged = await changeSettings(tx, before, after, now)
+      if (prepared) await keyring.store(tx, caller, prepared)
+      const cmek = isEncrypted ? await keyring.state(tx) : undefined
+      const by = { subject: `tenant:${tenant.slug}`, actor: caller }
+      const [daysBefore, days] = [daysDetail(before.retention_days), daysDetail(retention_days)]
+      if (before.provisioned_at === null) {
+        const details = { mode: tenant.mode, ...days, ...keyDetail(cmek) }
+        await governance.append(tx, tenant, { kind: 'hub.provisioned', details, ...by })
+      } else if (isChanged) {
+        const details = { change: 'provision', before: daysBefore, after: days }
+        await governance.append(tx, tenant, { kind: 'tenant.config_changed', details, ...by })
       }
-      return answer(tenant, after.provisionedAt, after.retentionDays, cmek)
+      return answer(tenant, after, cmek)
     })
   }
 
   return {
+    /** Returns the problems of a request that are detectable without the key's provider. */
     problemsIn,
-    async provision(caller, request) {
+    /**
+     * Provisions the Hub, or changes its provision; absent members are unchanged. Repeating it changes nothing. Throws
+     * `validation-failed` for `cmek` in another mode than B, for its absence in Mode B, and for an unusable key;
+     * `hub-unavailable` while the provider of the key cannot be reached.
+     */
+    async provision(caller: Caller, request: ProvisionRequest): Promise<Provision> {
       const problems = problemsIn(caller.tenant, request)
       if (problems.length > 0) throw validationFailed(problems)
       for (let attempt = 1; ; attempt += 1) {
@@ -92,13 +72,12 @@ export function createProvisionService(deps: {
         }
       }
     },
-    get({ tenant }) {
-      return deps.database.withTenant(
+    get({ tenant }: Caller): Promise<Provision> {
+      return database.withTenant(
         tenant.slug,
         async (tx) => {
-          const row = await settings(tx)
-          const cmek = tenant.mode === 'B' ? await deps.keyring.state(tx) : undefined
-          return answer(tenant, row?.provisioned_at ?? null, row?.retention_days ?? null, cmek)
+          const cmek = tenant.mode === 'B' ? await keyring.state(tx) : undefined
+          return answer(tenant, await settings(tx), cmek)
         },
         { readOnly: true },
       )
@@ -111,30 +90,19 @@ function problemsIn(tenant: Tenant, { cmek }: ValidParts<ProvisionRequest>): Poi
   return [{ pointer: '/cmek', detail: `is for Mode B tenants; this tenant runs in Mode ${tenant.mode}` }]
 }
 
-async function store(tx: TenantTx, before: SettingsRow | undefined, wantedDays: number | undefined) {
-  if (!before) throw new Error(`tenant ${tx.tenantId} has no settings`)
-  const now = formatTimestamp(Date.now())
-  const provisionedAt = before.provisioned_at ?? now
-  const retentionDays = wantedDays ?? before.retention_days
-  if (before.provisioned_at === null || retentionDays !== before.retention_days) {
-    await setProvision(tx, { provisionedAt, retentionDays, now })
-  }
-  return { provisionedAt, retentionDays }
-}
-
 /** @param cmek undefined in another mode than B, and after its keys were destroyed: then nothing can be written */
 function answer(
   tenant: Tenant,
-  provisionedAt: string | null,
-  retentionDays: number | null,
+  row: Pick<SettingsRow, 'provisioned_at' | 'retention_days'> | undefined,
   cmek: CmekState | undefined,
 ): Provision {
+  const { provisioned_at = null, retention_days = null } = row ?? {}
   return {
     tenant: tenant.slug,
     mode: tenant.mode,
-    provisioned: provisionedAt !== null && (tenant.mode !== 'B' || cmek !== undefined),
-    ...(provisionedAt === null ? {} : { provisioned_at: provisionedAt }),
-    ...daysDetail(retentionDays),
+    provisioned: provisioned_at !== null && (tenant.mode !== 'B' || cmek !== undefined),
+    ...(provisioned_at !== null && { provisioned_at }),
+    ...daysDetail(retention_days),
     ...(cmek && { cmek }),
   }
 }

@@ -6,7 +6,7 @@ import type { Database } from '../../db/database.ts'
 import type { ValidParts } from '../../http/body/valid-parts.ts'
 import type { Tenant } from '../../http/caller.ts'
 import type { Actor, GovernanceLog } from '../governance/governance-types.ts'
-import type { ProvenanceKeyMaker, ProvenanceKeys } from '../keys/keys-types.ts'
+import type { ProvenanceKeyMaker } from '../keys/keys-types.ts'
 import type { IssuedLink, SignInLinks } from '../links/links-types.ts'
 import { addressTaken, provenTenant } from './tenant-checks.ts'
 import { asTenant } from './tenant-directory.ts'
@@ -20,25 +20,31 @@ import {
   tenantByBaseUrl,
   tenantBySlug,
 } from './tenants-store.ts'
-import type { CreatedTenant, NewTenant, TenantAdministration } from './tenants-types.ts'
+import type { CreatedTenant, NewTenant } from './tenants-types.ts'
 
-interface Deps {
+interface Deps extends TenantHostPolicy {
   database: Database
-  keys: ProvenanceKeys & ProvenanceKeyMaker
+  keys: ProvenanceKeyMaker
   governance: GovernanceLog
   links: SignInLinks
-  baseUrl: () => string
-  /** Whether every address must be https; true outside development. */
-  httpsOnly: boolean
 }
 
-export function createTenantAdministration(deps: Deps): TenantAdministration {
+export type TenantAdministration = ReturnType<typeof createTenantAdministration>
+
+/**
+ * Creates the service that creates tenants and their welcome links for operators. All members throw DomainError; a
+ * pointer names the field.
+ */
+export function createTenantAdministration(deps: Deps) {
   const { database, governance, links } = deps
 
-  const problemsIn = (wanted: ValidParts<NewTenant>) => problemsOf(wanted, deps)
-
+  /**
+   * Creates the tenant with its settings, keys and log, and the welcome link of its administrator. It becomes visible
+   * in the last step, so repeating the call completes an attempt that crashed. Throws `concurrent-modification` if the
+   * tenant or its address exists.
+   */
   async function create(wanted: NewTenant, actor: Actor): Promise<CreatedTenant> {
-    const problems = problemsIn(wanted)
+    const problems = problemsOf(wanted, deps)
     if (problems.length > 0) throw validationFailed(problems)
     const baseUrl = ownAddress(wanted, deps)
     await database.withRegistry(async (tx) => {
@@ -86,14 +92,12 @@ export function createTenantAdministration(deps: Deps): TenantAdministration {
     })
   }
 
-  async function existing(slug: string): Promise<Tenant> {
-    return asTenant(await provenTenant(database, slug), deps.baseUrl())
-  }
-
   return {
-    problemsIn,
+    /** Returns the problems of a new tenant, regardless of existing tenants. */
+    problemsIn: (wanted: ValidParts<NewTenant>) => problemsOf(wanted, deps),
     create,
-    async createFirst(wanted, actor) {
+    /** Creates a tenant on a service without tenants; returns undefined if one exists. */
+    async createFirst(wanted: NewTenant, actor: Actor): Promise<CreatedTenant | undefined> {
       if (await database.withRegistry(hasTenants)) return undefined
       return create(wanted, actor).catch((error: unknown) => {
         // Another process that starts at the same time was faster.
@@ -101,8 +105,9 @@ export function createTenantAdministration(deps: Deps): TenantAdministration {
         throw error
       })
     },
-    async welcomeLink(slug, actor = { operator: 'command-line' }) {
-      const tenant = await existing(slug)
+    /** Issues a further welcome link for the administrator. Earlier ones stay valid. */
+    async welcomeLink(slug: string, actor: Actor = { operator: 'command-line' }): Promise<CreatedTenant> {
+      const tenant = asTenant(await provenTenant(database, slug), deps.baseUrl())
       return database.withTenant(slug, async (tx) => {
         const adminEmail = await adminEmailOf(tx)
         if (adminEmail === undefined) {

@@ -1,13 +1,13 @@
-import { DomainError, validationFailed } from '../../../contract/domain-error.ts'
+import { DomainError, type PointedError, validationFailed } from '../../../contract/domain-error.ts'
+import { isEmail } from '../../../contract/email-address.ts'
 import { exportQuotaMax } from '../../../contract/limits.ts'
-import { patterns } from '../../../contract/literals.ts'
+import { patterns, type TenantMode } from '../../../contract/literals.ts'
 import type { Database } from '../../db/database.ts'
+import { readTenantHost, type TenantHostPolicy } from './tenant-host-policy.ts'
+import { limitMax } from './tenant-schemas.ts'
 import { provenEntry, type TenantRow, tenantBySlug } from './tenants-store.ts'
-import type { RateLimit, TenantChanges } from './tenants-types.ts'
+import type { TenantChanges } from './tenants-types.ts'
 
-type ExportQuotaChange = NonNullable<TenantChanges['export_quota']>
-
-export const limitMax = 1_000_000_000
 const slugPattern = new RegExp(patterns.tenantSlug)
 
 /** Returns the entry of a tenant. Throws `not-found` if it does not exist. */
@@ -32,34 +32,38 @@ export async function provenTenant(database: Pick<Database, 'withRegistry'>, slu
   throw new DomainError('concurrent-modification', detail)
 }
 
-/** @param pointer the pointer to the limit in the request body */
-export function checkLimit(limit: RateLimit, pointer: string): void {
-  const errors = [
-    { pointer: `${pointer}/per_token`, value: limit.perToken },
-    { pointer: `${pointer}/per_tenant`, value: limit.perTenant },
-  ]
-    .filter(({ value }) => !Number.isInteger(value) || value < 1 || value > limitMax)
-    .map((each) => ({
-      pointer: each.pointer,
-      detail: `must be a whole number of requests per minute, 1 to ${limitMax}`,
-    }))
+/**
+ * Validates changes as far as the request alone permits; the command line has no schema that checks their numbers.
+ * Returns the changes with the normalized address.
+ */
+export function checkChanges(mode: TenantMode, changes: TenantChanges, policy: TenantHostPolicy): TenantChanges {
+  const errors: PointedError[] = []
+  const { admin_email: adminEmail, base_url: address, limits = {} } = changes
+  const { exports_per_day, mb_kept } = changes.export_quota ?? {}
+  if (adminEmail !== undefined && !isEmail(adminEmail)) {
+    errors.push({ pointer: '/admin_email', detail: 'must be an e-mail address' })
+  }
+  const read = address == null ? undefined : readTenantHost(address, mode, policy)
+  if (read && 'problem' in read) errors.push({ pointer: '/base_url', detail: read.problem })
+  for (const [name, limit] of Object.entries(limits)) {
+    errors.push(...numberProblems(`/limits/${name}`, limit ?? {}, limitMax, 'requests per minute, '))
+  }
+  errors.push(...numberProblems('/export_quota', { exports_per_day }, exportQuotaMax.perDay))
+  errors.push(...numberProblems('/export_quota', { mb_kept }, exportQuotaMax.mbKept))
   if (errors.length > 0) throw validationFailed(errors)
+  return read && 'address' in read ? { ...changes, base_url: read.address } : changes
 }
 
-/** Throws `validation-failed` for a quota out of bounds. The command line has no schema that checks it. */
-export function checkExportQuota({ exports_per_day: perDay, mb_kept: mbKept }: ExportQuotaChange): void {
-  const errors = [
-    { pointer: '/export_quota/exports_per_day', value: perDay, maximum: exportQuotaMax.perDay },
-    { pointer: '/export_quota/mb_kept', value: mbKept, maximum: exportQuotaMax.mbKept },
-  ]
-    .filter(({ value, maximum }) => value != null && !(Number.isInteger(value) && value >= 1 && value <= maximum))
-    .map(({ pointer, maximum }) => ({ pointer, detail: `must be a whole number of 1 to ${maximum}` }))
-  if (errors.length > 0) throw validationFailed(errors)
-}
-
-/** Returns a limit with the names of responses and events. */
-export function limitDetails(limit: RateLimit) {
-  return { per_token: limit.perToken, per_tenant: limit.perTenant }
+/** Returns a problem for each value that is set and is not a whole number from 1 to the maximum. */
+function numberProblems(
+  pointer: string,
+  values: Record<string, number | null | undefined>,
+  maximum: number,
+  unit = '',
+): PointedError[] {
+  return Object.entries(values)
+    .filter(([, value]) => value != null && !(Number.isInteger(value) && value >= 1 && value <= maximum))
+    .map(([name]) => ({ pointer: `${pointer}/${name}`, detail: `must be a whole number of ${unit}1 to ${maximum}` }))
 }
 
 export function addressTaken(baseUrl: string): DomainError {

@@ -1,5 +1,4 @@
 import { LRUCache } from 'lru-cache'
-import { rateClasses } from '../../../contract/limits.ts'
 import { patterns } from '../../../contract/literals.ts'
 import { getOrFetch } from '../../cached-fetch.ts'
 import type { Database } from '../../db/database.ts'
@@ -18,12 +17,6 @@ const slugPattern = new RegExp(patterns.tenantSlug)
 /** A cached entry. An entry whose proof fails is treated as suspended. */
 type Entry = Awaited<ReturnType<typeof readEntry>>
 
-/** The directory, with invalidation for code that changes tenants in this process. */
-export interface KnownTenants extends TenantDirectory {
-  /** Removes the tenant from the cache, so that the next request reads it again. */
-  forget(slug: string): void
-}
-
 /**
  * Creates the directory of tenants by slug and host. It caches each for two seconds, so a change takes effect within
  * that time.
@@ -32,7 +25,10 @@ export function createTenantDirectory(deps: {
   database: Database
   /** Returns the common address, which is known once the service listens. */
   baseUrl: () => string
-}): KnownTenants {
+}): TenantDirectory & {
+  /** Removes the tenant from the cache, so that code that changed it in this process reads it again. */
+  forget(slug: string): void
+} {
   const { database, baseUrl } = deps
   const bySlug = new LRUCache<string, Entry>({
     max: entriesMax,
@@ -47,8 +43,10 @@ export function createTenantDirectory(deps: {
     max: entriesMax,
     ttl: foundMs,
     fetchMethod: async (slug) => {
-      const set = await database.withTenant(slug, limits, { readOnly: true })
-      return Object.fromEntries(Object.entries(set).filter(([name]) => (rateClasses as string[]).includes(name)))
+      const own = Object.entries(await database.withTenant(slug, limits, { readOnly: true }))
+      return Object.fromEntries(
+        own.map(([name, { per_token, per_tenant }]) => [name, { perToken: per_token, perTenant: per_tenant }]),
+      )
     },
   })
   const ownerOf = createTenantHosts(async () => {

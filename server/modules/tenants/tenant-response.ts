@@ -1,15 +1,5 @@
-import { type RateClass, rateClasses } from '../../../contract/limits.ts'
-import { limitDetails } from './tenant-checks.ts'
 import type { SettingsRow, TenantRow } from './tenants-store.ts'
-import type {
-  Milestones,
-  OperatedTenant,
-  OwnExportQuota,
-  OwnLimits,
-  RateLimit,
-  TenantDetails,
-  TenantEntry,
-} from './tenants-types.ts'
+import type { CreatedTenant, Milestones, OperatedTenant, OwnExportQuota, TenantDetails } from './tenants-types.ts'
 
 export function detailsOf(entry: TenantRow, settings: SettingsRow, commonUrl: string): TenantDetails {
   return {
@@ -26,7 +16,7 @@ export function detailsOf(entry: TenantRow, settings: SettingsRow, commonUrl: st
   }
 }
 
-export function entryOf(row: TenantRow, commonUrl: string): TenantEntry {
+export function entryOf(row: TenantRow, commonUrl: string) {
   return {
     tenant: row.slug,
     mode: row.mode,
@@ -39,25 +29,19 @@ export function entryOf(row: TenantRow, commonUrl: string): TenantEntry {
 export function operatedTenant(
   entry: TenantRow,
   settings: SettingsRow,
-  limits: Record<string, RateLimit>,
+  limits: OperatedTenant['limits'],
   commonUrl: string,
 ): OperatedTenant {
   return {
     ...detailsOf(entry, settings, commonUrl),
     ...suspension(entry),
-    limits: ownLimits(limits),
+    limits,
     export_quota: ownExportQuota(settings),
   }
 }
 
 function suspension(row: TenantRow): { suspended: boolean; suspended_at?: string } {
   return row.suspended_at === null ? { suspended: false } : { suspended: true, suspended_at: row.suspended_at }
-}
-
-/** Returns the tenant's limits without obsolete classes of an earlier version. */
-function ownLimits(limits: Record<string, RateLimit>): OwnLimits {
-  const known = Object.entries(limits).filter(([name]) => (rateClasses as string[]).includes(name))
-  return Object.fromEntries(known.map(([name, limit]) => [name as RateClass, limitDetails(limit)]))
 }
 
 export function ownExportQuota(settings: SettingsRow | undefined): OwnExportQuota {
@@ -68,4 +52,15 @@ export function ownExportQuota(settings: SettingsRow | undefined): OwnExportQuot
 export function milestonesOf(settings: SettingsRow | undefined): Milestones {
   const { provisioned_at: provisionedAt, live_since: liveSince } = settings ?? {}
   return { ...(provisionedAt != null && { provisionedAt }), ...(liveSince != null && { liveSince }) }
+}
+
+/** Returns a new tenant, or a new link of one, in the form of a response. */
+export function toCreatedResponse({ tenant, adminEmail, welcome }: CreatedTenant) {
+  return {
+    tenant: tenant.slug,
+    mode: tenant.mode,
+    admin_email: adminEmail,
+    welcome_url: welcome.url,
+    welcome_expires_at: welcome.expiresAt,
+  }
 }

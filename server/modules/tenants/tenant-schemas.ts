@@ -1,9 +1,9 @@
-import { type TInteger, Type } from 'typebox'
-import { displayNameLengthMax, exportQuotaMax, rateClasses } from '../../../contract/limits.ts'
+import { type TInteger, type TSchema, Type } from 'typebox'
+import { displayNameLengthMax, exportQuotaMax, type RateClass, rateClasses } from '../../../contract/limits.ts'
 import { patterns, tenantModes } from '../../../contract/literals.ts'
 import { NextCursor } from '../../../contract/response-schemas.ts'
-import { limitMax } from './tenant-checks.ts'
 
+export const limitMax = 1_000_000_000
 const closed = { additionalProperties: false } as const
 const time = (description: string) =>
   Type.String({ format: 'date-time', description, examples: ['2026-01-05T09:30:00.000000Z'] })
@@ -35,7 +35,9 @@ const OwnAddress = Type.String({
   examples: ['https://hub.customer.example'],
 })
 const Count = Type.Integer({ minimum: 1, maximum: limitMax, description: 'Requests per minute', examples: [1000] })
-const Limit = Type.Object({ per_token: Count, per_tenant: Count }, closed)
+export const Limit = Type.Object({ per_token: Count, per_tenant: Count }, closed)
+const byClass = <Schema extends TSchema>(schema: Schema) =>
+  Object.fromEntries(rateClasses.map((name) => [name, schema])) as Record<RateClass, Schema>
 
 const ExportsPerDay = Type.Integer({
   minimum: 1,
@@ -119,24 +121,18 @@ const suspension = {
   suspended_at: Type.Optional(time('Time of the suspension')),
 }
 
-export const TenantList = Type.Object(
-  {
-    items: Type.Array(
-      Type.Object(
-        { tenant: Slug, mode: Mode, base_url: BaseUrl, created_at: time('Time of creation'), ...suspension },
-        closed,
-      ),
-    ),
-    next_cursor: NextCursor,
-  },
+const TenantEntry = Type.Object(
+  { tenant: Slug, mode: Mode, base_url: BaseUrl, created_at: time('Time of creation'), ...suspension },
   closed,
 )
+
+export const TenantList = Type.Object({ items: Type.Array(TenantEntry), next_cursor: NextCursor }, closed)
 
 export const OperatedTenantAnswer = Type.Object(
   {
     ...details,
     ...suspension,
-    limits: Type.Object(Object.fromEntries(rateClasses.map((name) => [name, Type.Optional(Limit)])), {
+    limits: Type.Object(byClass(Type.Optional(Limit)), {
       ...closed,
       description: 'The tenant’s own rate limits by class; defaults apply to the others',
     }),
@@ -156,16 +152,13 @@ export const TenantChangesBody = Type.Object(
     suspended: Type.Optional(Type.Boolean()),
     limits: Type.Optional(
       Type.Object(
-        Object.fromEntries(
-          rateClasses.map((name) => [
-            name,
-            Type.Optional(
-              Type.Union([Limit, Type.Null()], {
-                description: 'null: the defaults',
-                'x-must-be': `null, or per_token and per_tenant of 1 to ${limitMax} requests per minute`,
-              }),
-            ),
-          ]),
+        byClass(
+          Type.Optional(
+            Type.Union([Limit, Type.Null()], {
+              description: 'null: the defaults',
+              'x-must-be': `null, or per_token and per_tenant of 1 to ${limitMax} requests per minute`,
+            }),
+          ),
         ),
         closed,
       ),

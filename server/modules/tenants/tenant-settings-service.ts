@@ -3,17 +3,21 @@ import { isEmail } from '../../../contract/email-address.ts'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
 import type { Database, TenantTx } from '../../db/database.ts'
 import type { ValidParts } from '../../http/body/valid-parts.ts'
+import type { Caller } from '../../http/caller.ts'
 import type { GovernanceLog } from '../governance/governance-types.ts'
 import { detailsOf } from './tenant-response.ts'
-import { lockSettings, ownEntry, type SettingsRow, setDetails, settings } from './tenants-store.ts'
-import type { DetailsSent, TenantDetails, TenantSettings } from './tenants-types.ts'
+import { changeSettings, lockSettings, ownEntry, type SettingsRow, settings } from './tenants-store.ts'
+import type { DetailsSent, TenantDetails } from './tenants-types.ts'
 
+export type TenantSettings = ReturnType<typeof createTenantSettings>
+
+/** Creates the service that reads and changes the details of a tenant for its administrators. */
 export function createTenantSettings(deps: {
   database: Database
   governance: GovernanceLog
   /** Returns the common address. */
   baseUrl: () => string
-}): TenantSettings {
+}) {
   const { database, governance } = deps
 
   async function answer(tx: TenantTx): Promise<TenantDetails> {
@@ -23,9 +27,14 @@ export function createTenantSettings(deps: {
   }
 
   return {
-    get: ({ tenant }) => database.withTenant(tenant.slug, answer, { readOnly: true }),
+    get: ({ tenant }: Caller) => database.withTenant(tenant.slug, answer, { readOnly: true }),
+    /** Returns the problems of details, before the comparison with the stored ones. */
     problemsIn,
-    replace(caller, sent) {
+    /**
+     * Confirms or changes the details. The first confirmation and every change write an event. Throws
+     * `validation-failed` if a member that the caller may not change differs.
+     */
+    replace(caller: Caller, sent: DetailsSent): Promise<TenantDetails> {
       const problems = problemsIn(sent)
       if (problems.length > 0) throw validationFailed(problems)
       const { tenant } = caller
@@ -33,26 +42,18 @@ export function createTenantSettings(deps: {
         const before = await lockSettings(tx)
         if (!before) throw new Error(`tenant ${tx.tenantId} has no settings`)
         requireKept(sent, await answer(tx))
-        const { display_name: displayName = before.display_name } = sent
-        const contactEmail = sent.contact_email === undefined ? before.contact_email : sent.contact_email
+        const { display_name = before.display_name, contact_email = before.contact_email } = sent
         const now = formatTimestamp(Date.now())
-        const confirmedAt = before.confirmed_at ?? now
-        const after = {
-          ...before,
-          display_name: displayName,
-          contact_email: contactEmail,
-          confirmed_at: confirmedAt,
-        }
-        if (!isSame(before, after)) {
-          await setDetails(tx, { displayName, contactEmail, confirmedAt, now })
+        const values = { display_name, contact_email, confirmed_at: before.confirmed_at ?? now }
+        if (await changeSettings(tx, before, values, now)) {
           await governance.append(tx, tenant, {
             kind: 'tenant.config_changed',
             subject: `tenant:${tenant.slug}`,
             details: {
               change: 'details',
-              ...(before.contact_email !== contactEmail && { contact_email_changed: true }),
+              ...(before.contact_email !== contact_email && { contact_email_changed: true }),
               before: eventDetails(before),
-              after: eventDetails(after),
+              after: eventDetails(values),
             },
             actor: caller,
           })
@@ -83,16 +84,8 @@ function requireKept(sent: DetailsSent, kept: TenantDetails): void {
   if (problems.length > 0) throw validationFailed(problems)
 }
 
-function isSame(before: SettingsRow, after: SettingsRow): boolean {
-  return (
-    before.display_name === after.display_name &&
-    before.contact_email === after.contact_email &&
-    before.confirmed_at === after.confirmed_at
-  )
-}
-
 /** Returns the details for events without addresses of people, which could not be erased from events. */
-function eventDetails(row: SettingsRow) {
+function eventDetails(row: Pick<SettingsRow, 'display_name' | 'contact_email' | 'confirmed_at'>) {
   return {
     display_name: row.display_name,
     has_contact_email: row.contact_email !== null,

@@ -1,11 +1,11 @@
-import type { RateClass } from '../../../contract/limits.ts'
+import { type RateClass, rateClasses } from '../../../contract/limits.ts'
 import type { RegistryTx, TenantTx } from '../../db/database.ts'
 import { settingsRows, tenantRows } from '../../db/proven-rows.ts'
 import type { RegistryTables, TenantTables } from '../../db/schema.ts'
-import type { RateLimit } from './tenants-types.ts'
 
 export type TenantRow = RegistryTables['hub.tenants']
 export type SettingsRow = TenantTables['hub.tenant_settings']
+type RateLimit = Pick<TenantTables['hub.tenant_limits'], 'per_token' | 'per_tenant'>
 
 const noEntry = { mode: 'A', base_url: null, log_name: '', suspended_at: null, proof: Buffer.alloc(32) }
 
@@ -143,80 +143,44 @@ export async function putSettings(
     .execute()
 }
 
-export interface DetailsWrite {
-  displayName: string
-  /** The new address; absent if unchanged, because the stored value is not proven again. */
-  adminEmail?: string | undefined
-  contactEmail: string | null
-  confirmedAt: string | null
-  now: string
-}
-
-export async function setDetails(tx: TenantTx, values: DetailsWrite): Promise<void> {
-  await tx.db
-    .updateTable('hub.tenant_settings')
-    .set({
-      display_name: values.displayName,
-      contact_email: values.contactEmail,
-      confirmed_at: values.confirmedAt,
-      updated_at: values.now,
-      ...(values.adminEmail !== undefined && {
-        admin_email: values.adminEmail,
-        proof: tx.proofs.of(settingsRows, tx.tenantId, { admin_email: values.adminEmail }),
-      }),
-    })
-    .where('tenant_id', '=', tx.tenantId)
-    .execute()
-}
-
-export async function setProvision(
+/** Writes those values that differ from the locked row. Returns whether any does. */
+export async function changeSettings(
   tx: TenantTx,
-  values: { provisionedAt: string; retentionDays: number | null; now: string },
-): Promise<void> {
+  before: SettingsRow,
+  values: Partial<Omit<SettingsRow, 'tenant_id' | 'updated_at' | 'proof'>>,
+  now: string,
+): Promise<boolean> {
+  const differing = Object.entries(values).filter(([name, value]) => before[name as keyof SettingsRow] !== value)
+  if (differing.length === 0) return false
+  const changes: Partial<SettingsRow> = Object.fromEntries(differing)
+  const { admin_email } = changes
+  // An unchanged address is not proven again: it may have been edited in the database.
+  if (admin_email !== undefined) changes.proof = tx.proofs.of(settingsRows, tx.tenantId, { admin_email })
   await tx.db
     .updateTable('hub.tenant_settings')
-    .set({ provisioned_at: values.provisionedAt, retention_days: values.retentionDays, updated_at: values.now })
+    .set({ ...changes, updated_at: now })
     .where('tenant_id', '=', tx.tenantId)
     .execute()
+  return true
 }
 
-export async function setExportQuota(
-  tx: TenantTx,
-  values: { exportsPerDay: number | null; mbKept: number | null; now: string },
-): Promise<void> {
-  await tx.db
-    .updateTable('hub.tenant_settings')
-    .set({ exports_per_day: values.exportsPerDay, export_mb_kept: values.mbKept, updated_at: values.now })
-    .where('tenant_id', '=', tx.tenantId)
-    .execute()
-}
-
-/** Returns the classes that were set. Callers must skip obsolete classes of an earlier version. */
-export async function limits(tx: TenantTx): Promise<Record<string, RateLimit>> {
+/** Returns the classes that were set, without obsolete classes of an earlier version. */
+export async function limits(tx: TenantTx): Promise<Partial<Record<RateClass, RateLimit>>> {
   const rows = await tx.db
     .selectFrom('hub.tenant_limits')
     .selectAll()
     .where('tenant_id', '=', tx.tenantId)
+    .where('class', 'in', rateClasses)
     .orderBy('class')
     .execute()
-  return Object.fromEntries(rows.map((row) => [row.class, { perToken: row.per_token, perTenant: row.per_tenant }]))
+  return Object.fromEntries(rows.map(({ class: name, per_token, per_tenant }) => [name, { per_token, per_tenant }]))
 }
 
 export async function putLimit(tx: TenantTx, rateClass: RateClass, limit: RateLimit): Promise<void> {
   await tx.db
     .insertInto('hub.tenant_limits')
-    .values({
-      tenant_id: tx.tenantId,
-      class: rateClass,
-      per_token: limit.perToken,
-      per_tenant: limit.perTenant,
-    })
-    .onConflict((conflict) =>
-      conflict.columns(['tenant_id', 'class']).doUpdateSet((excluded) => ({
-        per_token: excluded.ref('excluded.per_token'),
-        per_tenant: excluded.ref('excluded.per_tenant'),
-      })),
-    )
+    .values({ tenant_id: tx.tenantId, class: rateClass, ...limit })
+    .onConflict((conflict) => conflict.columns(['tenant_id', 'class']).doUpdateSet(limit))
     .execute()
 }
 

@@ -1,17 +1,14 @@
-import type { PointedError } from '../../../contract/domain-error.ts'
-import type { RateClass } from '../../../contract/limits.ts'
+import type { Static } from 'typebox'
 import type { TenantMode } from '../../../contract/literals.ts'
-import type { ValidParts } from '../../http/body/valid-parts.ts'
-import type { Caller, Tenant } from '../../http/caller.ts'
+import type { Tenant } from '../../http/caller.ts'
 import type { TenantLimits } from '../../http/rate-limits/rate-limit-headers.ts'
-import type { Actor } from '../governance/governance-types.ts'
 import type { IssuedLink } from '../links/links-types.ts'
-
-/** Limits in requests per minute. */
-export interface RateLimit {
-  perToken: number
-  perTenant: number
-}
+import type {
+  OperatedTenantAnswer,
+  TenantChangesBody,
+  TenantDetailsAnswer,
+  TenantDetailsBody,
+} from './tenant-schemas.ts'
 
 /** Provides the tenants of this service to other modules. Caches look-ups for a few seconds. */
 export interface TenantDirectory {
@@ -56,106 +53,19 @@ export interface CreatedTenant {
   welcome: IssuedLink
 }
 
-/** Creates tenants and their welcome links for operators. All members throw DomainError; a pointer names the field. */
-export interface TenantAdministration {
-  /** Returns the problems of a new tenant, regardless of existing tenants. */
-  problemsIn(wanted: ValidParts<NewTenant>): PointedError[]
-  /**
-   * Creates the tenant with its settings, keys and log, and the welcome link of its administrator. It becomes visible
-   * in the last step, so repeating the call completes an attempt that crashed. Throws `concurrent-modification` if the
-   * tenant or its address exists.
-   */
-  create(tenant: NewTenant, actor: Actor): Promise<CreatedTenant>
-  /** Creates a tenant on a service without tenants, see {@link create}; returns undefined if one exists. */
-  createFirst(tenant: NewTenant, actor: Actor): Promise<CreatedTenant | undefined>
-  /** Issues a further welcome link for the administrator. Earlier ones stay valid. */
-  welcomeLink(slug: string, actor?: Actor): Promise<CreatedTenant>
-}
-
-/** The entry of a tenant in the operator's list. It contains nothing that is stored among the tenant's own data. */
-export interface TenantEntry {
-  tenant: string
-  mode: TenantMode
-  base_url: string
-  created_at: string
-  suspended: boolean
-  suspended_at?: string
-}
-
-/** A tenant's details, with the names of the API. */
-export interface TenantDetails {
-  tenant: string
-  mode: TenantMode
-  display_name: string
-  base_url: string
-  admin_email: string
-  contact_email?: string
-  created_at: string
-  /** The time at which its administrators first confirmed these details. */
-  confirmed_at?: string
-  provisioned_at?: string
-  live_since?: string
-}
-
-/** Limits in requests per minute, by class; only those that were set. */
-export type OwnLimits = Partial<Record<RateClass, { per_token: number; per_tenant: number }>>
-
-/** The tenant's own quotas of exports; absent members have the default of the deployment. */
-export interface OwnExportQuota {
-  exports_per_day?: number
-  /** In MiB. */
-  mb_kept?: number
-}
-
-export interface OperatedTenant extends TenantDetails {
-  suspended: boolean
-  suspended_at?: string
-  limits: OwnLimits
-  export_quota: OwnExportQuota
-}
-
-/** The changes of a tenant; absent members are unchanged. */
-export interface TenantChanges {
-  display_name?: string | undefined
-  admin_email?: string | undefined
-  /** `null`: the common address. */
-  base_url?: string | null | undefined
-  suspended?: boolean | undefined
-  /** `null` removes the tenant's own limit of a class. */
-  limits?: { [C in RateClass]?: { per_token: number; per_tenant: number } | null | undefined } | undefined
-  /** `null` restores the default. */
-  export_quota?: { [Name in keyof OwnExportQuota]?: number | null | undefined } | undefined
-}
-
-/** Lists and changes tenants for the operator. Members that name a tenant throw `not-found` if it does not exist. */
-export interface OperatedTenants {
-  /** Lists tenants in slug order. */
-  list(page: {
-    limit: number
-    cursor?: string | undefined
-  }): Promise<{ items: TenantEntry[]; next_cursor: string | null }>
-  get(slug: string): Promise<OperatedTenant>
-  /**
-   * Changes a tenant. Writes one `tenant.config_changed` event if anything differs. Throws `validation-failed`, and
-   * `concurrent-modification` if another tenant has that address.
-   */
-  update(slug: string, changes: TenantChanges, actor: Actor): Promise<OperatedTenant>
-}
+/** The details of a tenant, with the member names of the response. */
+export type TenantDetails = Static<typeof TenantDetailsAnswer>
 
 /** Details as sent: absent members are unchanged, and a null contact is removed. */
-export type DetailsSent = Partial<Omit<TenantDetails, 'contact_email'>> & { contact_email?: string | null }
+export type DetailsSent = Static<typeof TenantDetailsBody>
 
-/** Reads and changes the details of a tenant for its administrators. */
-export interface TenantSettings {
-  get(caller: Caller): Promise<TenantDetails>
-  /** Returns the problems of details, before the comparison with the stored ones. */
-  problemsIn(details: ValidParts<DetailsSent>): PointedError[]
-  /**
-   * Confirms or changes the details. The first confirmation and every change write an event. Throws `validation-failed`
-   * if a member that the caller may not change differs.
-   */
-  replace(caller: Caller, details: DetailsSent): Promise<TenantDetails>
-}
+export type OperatedTenant = Static<typeof OperatedTenantAnswer>
+
+/** Changes of a tenant: absent members are unchanged; null restores the default. */
+export type TenantChanges = Static<typeof TenantChangesBody>
+
+/** The tenant's own quotas of exports; absent members have the default of the deployment. */
+export type OwnExportQuota = OperatedTenant['export_quota']
 
 /** Times of a tenant, RFC 3339; absent until reached. */
 export interface Milestones {

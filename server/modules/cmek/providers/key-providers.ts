@@ -1,13 +1,13 @@
 import { join } from 'node:path'
 import { DomainError } from '../../../../contract/domain-error.ts'
 import type { Config } from '../../../config.ts'
-import type { KeyProvider, KeyProviderName } from '../cmek-types.ts'
+import type { KeyChoice, KeyProvider } from '../cmek-types.ts'
 import { openAwsKms } from './aws-kms.ts'
 import { openLocalKeyring } from './local-keyring.ts'
 import { openVaultTransit } from './vault-transit.ts'
 
 /** The key providers that the operator has configured; others are absent. */
-export type KeyProviders = Partial<Record<KeyProviderName, KeyProvider>>
+export type KeyProviders = Partial<Record<KeyChoice['provider'], KeyProvider>>
 
 /** Opens the configured providers. Creates and requests nothing before the first use. */
 export function openKeyProviders(
@@ -24,7 +24,7 @@ export function openKeyProviders(
 
 /** Returns a provider by name. Throws DomainError `hub-unavailable` if it is not configured (any more). */
 export function providerNamed(providers: KeyProviders, name: string): KeyProvider {
-  const provider = Object.hasOwn(providers, name) ? providers[name as KeyProviderName] : undefined
+  const provider = Object.hasOwn(providers, name) ? providers[name as KeyChoice['provider']] : undefined
   if (provider) return provider
   throw new DomainError('hub-unavailable', `The keys of this tenant are at ${name}, which is not configured here.`, {
     retryAfterSeconds: 60,

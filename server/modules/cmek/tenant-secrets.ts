@@ -9,21 +9,32 @@ const purpose = 'tenant-secrets'
  */
 const ownKeyFormat = 2
 
+/** Encrypts secrets of tenants without their own key. */
+export function createMasterKeySecrets(masterKey: Buffer): TenantSecrets {
+  const key = deriveKey(masterKey, purpose)
+  return {
+    seal: async (tx, _tenant, plaintext, context) =>
+      encryptSecret(key, Buffer.from(plaintext), `${tx.tenantId}/${context}`),
+    open: async (tx, _tenant, sealed, context) => decryptSecret(key, sealed, `${tx.tenantId}/${context}`).toString(),
+  }
+}
+
 /**
  * Encrypts secrets of a Mode B tenant by a key derived from its active content key. Secrets from before it had one, and
  * those of all other tenants, are under the master key.
  */
-export function createTenantSecrets(deps: {
-  masterKeySecrets: TenantSecrets
-  contentKeys: ContentKeys
-}): TenantSecrets {
-  const { masterKeySecrets, contentKeys } = deps
+export function createTenantSecrets(masterKey: Buffer, contentKeys: ContentKeys): TenantSecrets {
+  const masterKeySecrets = createMasterKeySecrets(masterKey)
   return {
     async seal(tx, tenant, plaintext, context) {
       const active = tenant.mode === 'B' ? await contentKeys.activeKey(tx) : undefined
       if (active === undefined) return masterKeySecrets.seal(tx, tenant, plaintext, context)
       const keyId = Buffer.from(active.keyId)
-      const sealed = encryptSecret(deriveKey(active.key, purpose), Buffer.from(plaintext), `${tx.tenantId}/${context}`)
+      const sealed = encryptSecret(
+        deriveKey(active.held.key, purpose),
+        Buffer.from(plaintext),
+        `${tx.tenantId}/${context}`,
+      )
       return Buffer.concat([Buffer.of(ownKeyFormat, keyId.length), keyId, sealed])
     },
 
