@@ -110,16 +110,12 @@ async function createFoundation(options: ModulesOptions) {
   }
 }
 
-/**
- * Creates every module and passes it the interfaces of earlier ones. A module that concerns later ones publishes events.
- * This is the only place that knows all modules; the HTTP server and the command line both use it.
- */
-export async function createModules(options: ModulesOptions) {
-  const { config, database, masterKey, baseUrl } = options
-  const foundation = await createFoundation(options)
-  const { shared, encryption, keys, recordStore, customerKeys, inboundSecrets, outbound, storage, disk } = foundation
-  const { refusals, revocations, links, mailer } = foundation
-
+/** Creates the modules that decide who may do what: tenants, people, identity providers and sessions. */
+function createAccessModules(
+  { config, baseUrl }: ModulesOptions,
+  foundation: Awaited<ReturnType<typeof createFoundation>>,
+) {
+  const { shared, keys, customerKeys, inboundSecrets, outbound, refusals, revocations, links, mailer } = foundation
   const tenants = createTenantsModule({
     ...{ ...shared, links, keyring: customerKeys, baseUrl },
     httpsOnly: config.environment !== 'development',
@@ -139,6 +135,22 @@ export async function createModules(options: ModulesOptions) {
     ...{ ...shared, keys: keys.tokens, directory, refusals, revocations, links, mailer },
     ...{ users: roster.signInUsers, providers: identity.providers, browserUrl: browserUrlOf(config, baseUrl) },
   })
+  return { tenants, scimAccess, roster, identity, auth }
+}
+
+/**
+ * Creates every module and passes it the interfaces of earlier ones. A module that concerns later ones publishes events.
+ * This is the only place that knows all modules; the HTTP server and the command line both use it.
+ */
+export async function createModules(options: ModulesOptions) {
+  const { config, database, masterKey } = options
+  const foundation = await createFoundation(options)
+  const { shared, encryption, keys, recordStore, customerKeys, inboundSecrets, outbound, storage, disk } = foundation
+  const { refusals, revocations, links, mailer } = foundation
+
+  const access = createAccessModules(options, foundation)
+  const { tenants, scimAccess, roster, identity } = access
+  const { directory } = tenants
 
   const rollups = createRollupModule({ ...shared, listTenants: () => directory.slugs() })
   const entitlement = createEntitlementModule({ ...shared, bundle: roster.bundle, references: roster.references })
@@ -206,7 +218,7 @@ export async function createModules(options: ModulesOptions) {
   return {
     ...{ events: shared.events, jobSender: shared.jobSender, governance: shared.governance, keys, recordStore },
     provenanceKeyRotation: new ProvenanceKeyRotator({ ...shared, logs }),
-    ...{ tenants, auth, revocations, links, identity, scimAccess, scim, roster, customerKeys, cmek },
+    ...{ ...access, revocations, links, scim, customerKeys, cmek },
     ...{ verification, hub, entitlement, connectors, distribution, telemetry, rollups, log: tenantLog, checkpoints },
     ...{ exports, inbound, storage, disk, observability, webhooks, views, refusals },
     /** Waits for work that continues after responses, and stops timers. Call it before the database closes. */

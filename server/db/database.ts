@@ -2,7 +2,6 @@ import type { Kysely } from 'kysely'
 import type pg from 'pg'
 import type { WaitCounts } from './fair-queue.ts'
 import type { IngestStep } from './ingest-script.ts'
-import type { RecordContents } from './record-encryption.ts'
 import type { RowProofs } from './row-proofs.ts'
 import type { RegistryTables, TenantTables } from './schema.ts'
 import type { WorkClass } from './work-classes.ts'
@@ -48,6 +47,59 @@ export interface TransactionMode {
    * own.
    */
   readonly summary?: boolean
+}
+
+/** Encrypts the contents of one tenant under its newest key. Valid until the transaction, or the call, ends. */
+export interface ContentEncryptor {
+  readonly keyId: string
+  /**
+   * Encrypts a text.
+   *
+   * @param recordId the record of the text; the result decrypts for no other record
+   */
+  seal(recordId: string, text: string): string
+}
+
+/** Identifies a destroyed key, and the governance event that records its destruction. */
+export interface DestroyedKey {
+  keyId: string
+  eventId: string | null
+}
+
+/**
+ * Decrypts and encrypts contents with the keys cached in this process. Its knowledge of keys is at most five seconds
+ * old. All methods but {@link RecordContents.outside} belong inside a transaction: if something must be fetched first,
+ * they throw `FetchRequiredError`, and the transaction runs again.
+ */
+export interface RecordContents {
+  /**
+   * Returns the decrypted text, or the stored text if it does not decrypt: its key was destroyed, or it was edited, and
+   * then it does not match its hash.
+   */
+  open(tenantId: string, recordId: string, stored: string): string
+  /** Decrypts by the record id in the text itself, if no other source names it. The reader must compare the id. */
+  openJoined(tenantId: string, stored: string): string
+  /** Returns the destroyed key under which a stored text is encrypted, if any. */
+  destroyedKeyOf(tenantId: string, stored: string): DestroyedKey | undefined
+  /** Returns the prefixes of texts whose keys were destroyed, as far as they are cached. */
+  erasedBeginnings(tenantId: string): readonly string[]
+  /**
+   * Returns the number of destroyed keys of the tenant, and prevents further destruction until the transaction ends.
+   * From then on this process decrypts nothing with a counted key.
+   */
+  destructions(tx: TenantTx): Promise<number>
+  /**
+   * Returns an encryptor for the tenant's active key, which stays active until the transaction ends; undefined for a
+   * tenant without a key.
+   */
+  sealer(tx: TenantTx): Promise<ContentEncryptor | undefined>
+  /**
+   * Returns an encryptor outside of a transaction, for the steps of `Database.ingest`. Their first step must be
+   * `requireContentKey`. Throws DomainError `hub-not-provisioned` for a tenant without a key.
+   *
+   * @param fresh reads the active key again
+   */
+  outside(tenantId: string, fresh?: boolean): Promise<ContentEncryptor>
 }
 
 /**

@@ -2,10 +2,18 @@ import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import { isStorageFull, storageFull } from '../../contract/domain-error.ts'
 import { type ConnectionTarget, clientConfig, serviceTimeouts } from './connection-settings.ts'
-import type { Database, DatabaseLog, Listener, RegistryTx, TenantTx, TransactionMode } from './database.ts'
+import type {
+  Database,
+  DatabaseLog,
+  Listener,
+  RecordContents,
+  RegistryTx,
+  TenantTx,
+  TransactionMode,
+} from './database.ts'
 import { FairQueue } from './fair-queue.ts'
 import { openListener } from './listener.ts'
-import { noContents, type RecordContents } from './record-encryption.ts'
+import { noContents } from './record-encryption.ts'
 import { noRowProofs, type RowProofs } from './row-proofs.ts'
 import type { RegistryTables, TenantTables } from './schema.ts'
 import { runIngest, runTransaction, type TransactionScope, type Turn } from './transactions.ts'

@@ -1,5 +1,5 @@
 import { DomainError } from '../../contract/domain-error.ts'
-import type { TenantTx } from './database.ts'
+import type { ContentEncryptor, RecordContents, TenantTx } from './database.ts'
 
 /**
  * The prefix of content encrypted at rest under a tenant's own key. The text has the form `omhe1.<key id>.<record
@@ -7,59 +7,6 @@ import type { TenantTx } from './database.ts'
  */
 export const ciphertextPrefix = 'omhe1.'
 const firstCode = ciphertextPrefix.charCodeAt(0)
-
-/** Encrypts the contents of one tenant under its newest key. Valid until the transaction, or the call, ends. */
-export interface ContentEncryptor {
-  readonly keyId: string
-  /**
-   * Encrypts a text.
-   *
-   * @param recordId the record of the text; the result decrypts for no other record
-   */
-  seal(recordId: string, text: string): string
-}
-
-/** Identifies a destroyed key, and the governance event that records its destruction. */
-export interface DestroyedKey {
-  keyId: string
-  eventId: string | null
-}
-
-/**
- * Decrypts and encrypts contents with the keys cached in this process. Its knowledge of keys is at most five seconds
- * old. All methods but {@link RecordContents.outside} belong inside a transaction: if something must be fetched first,
- * they throw `FetchRequiredError`, and the transaction runs again.
- */
-export interface RecordContents {
-  /**
-   * Returns the decrypted text, or the stored text if it does not decrypt: its key was destroyed, or it was edited, and
-   * then it does not match its hash.
-   */
-  open(tenantId: string, recordId: string, stored: string): string
-  /** Decrypts by the record id in the text itself, if no other source names it. The reader must compare the id. */
-  openJoined(tenantId: string, stored: string): string
-  /** Returns the destroyed key under which a stored text is encrypted, if any. */
-  destroyedKeyOf(tenantId: string, stored: string): DestroyedKey | undefined
-  /** Returns the prefixes of texts whose keys were destroyed, as far as they are cached. */
-  erasedBeginnings(tenantId: string): readonly string[]
-  /**
-   * Returns the number of destroyed keys of the tenant, and prevents further destruction until the transaction ends.
-   * From then on this process decrypts nothing with a counted key.
-   */
-  destructions(tx: TenantTx): Promise<number>
-  /**
-   * Returns an encryptor for the tenant's active key, which stays active until the transaction ends; undefined for a
-   * tenant without a key.
-   */
-  sealer(tx: TenantTx): Promise<ContentEncryptor | undefined>
-  /**
-   * Returns an encryptor outside of a transaction, for the steps of `Database.ingest`. Their first step must be {@link
-   * requireContentKey}. Throws DomainError `hub-not-provisioned` for a tenant without a key.
-   *
-   * @param fresh reads the active key again
-   */
-  outside(tenantId: string, fresh?: boolean): Promise<ContentEncryptor>
-}
 
 /**
  * Returns the step of an ingest transaction that refuses, with SQLSTATE {@link contentKeyChanged}, if another key has

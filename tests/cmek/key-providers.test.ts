@@ -20,7 +20,7 @@ afterAll(async () => {
 const masterKey = randomBytes(32)
 const credentials = { accessKeyId: 'AKIA', secretAccessKey: 'secret' }
 const local = openLocalKeyring(directory, masterKey)
-const aws = openAwsKms({ region: 'eu-west-1', endpoint: kms.url, credentials })
+const aws = openAwsKms({ region: 'eu-west-1', kmsEndpoint: kms.url, credentials })
 const transit = openVaultTransit({ address: vault.url, token: 'a-token', namespace: 'ns1' })
 const key = randomBytes(32)
 const context = { tenant: 'acme', keyId: 'ck_1' }
@@ -92,7 +92,7 @@ test('AWS KMS is asked as its documentation says, and what it refuses is told ap
   await expect(aws.wrap('alias/one', key, context)).rejects.toMatchObject({ isAway: true })
   kms.fails = undefined
   expect(aws.problemOf('../x')).toContain('AWS KMS')
-  await expect(openAwsKms({ endpoint: kms.url, credentials }).wrap('alias/one', key, context)).rejects.toThrow(
+  await expect(openAwsKms({ kmsEndpoint: kms.url, credentials }).wrap('alias/one', key, context)).rejects.toThrow(
     'AWS_REGION',
   )
 })

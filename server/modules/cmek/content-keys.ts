@@ -1,11 +1,13 @@
-import type { Database, DatabaseLog, TenantTx } from '../../db/database.ts'
+import type {
+  ContentEncryptor,
+  Database,
+  DatabaseLog,
+  DestroyedKey,
+  RecordContents,
+  TenantTx,
+} from '../../db/database.ts'
 import { FetchRequiredError } from '../../db/fetch-required.ts'
-import {
-  type ContentEncryptor,
-  type DestroyedKey,
-  type RecordContents,
-  withoutContentKey,
-} from '../../db/record-encryption.ts'
+import { withoutContentKey } from '../../db/record-encryption.ts'
 import { decryptText, encryptText, keyIdOf, recordIdOf } from './content-cipher.ts'
 import { activeKeyId, type ContentKeyRow, contentKeys, shareContentKeysLock } from './content-keys-store.ts'
 import { KeyLists } from './key-lists.ts'

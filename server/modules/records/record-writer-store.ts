@@ -1,6 +1,6 @@
-import type { TenantTx } from '../../db/database.ts'
+import type { ContentEncryptor, TenantTx } from '../../db/database.ts'
 import type { IngestStep } from '../../db/ingest-script.ts'
-import { type ContentEncryptor, contentEncryptor, requireContentKey } from '../../db/record-encryption.ts'
+import { contentEncryptor, requireContentKey } from '../../db/record-encryption.ts'
 import { recordPartitionOf } from '../../db/record-partitions.ts'
 import type { EventBus } from '../../events.ts'
 import { serviceSubject } from '../../records/record-columns.ts'

@@ -1,9 +1,8 @@
 import type { Static } from 'typebox'
 import type { ReceiptSchema } from '../../../contract/response-schemas.ts'
 import type { JsonObject } from '../../../provenance/json.ts'
-import type { TenantTx } from '../../db/database.ts'
+import type { ContentEncryptor, TenantTx } from '../../db/database.ts'
 import type { IngestStep } from '../../db/ingest-script.ts'
-import type { ContentEncryptor } from '../../db/record-encryption.ts'
 import type { RecordSealer, SealedBatch } from '../sealing/sealing-types.ts'
 
 /** Stores sealed records. */

@@ -1,7 +1,6 @@
 import type { RecordType } from '../../../contract/literals.ts'
 import type { JsonObject, JsonValue } from '../../../provenance/json.ts'
-import type { TenantTx } from '../../db/database.ts'
-import type { ContentEncryptor } from '../../db/record-encryption.ts'
+import type { ContentEncryptor, TenantTx } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
 
 /** The members that every canonical object has. */

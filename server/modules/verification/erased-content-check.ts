@@ -1,6 +1,6 @@
 import { isLeafOf } from '../../../provenance/seal.ts'
 import { isSaltOfContent } from '../../db/content-salt.ts'
-import type { DestroyedKey } from '../../db/record-encryption.ts'
+import type { DestroyedKey } from '../../db/database.ts'
 import { nodeCrypto } from '../../records/node-crypto.ts'
 import type { SealedRow } from '../../records/record-rows.ts'
 import type { ErasedContentCheck, VerifiedEvents } from './verification-types.ts'

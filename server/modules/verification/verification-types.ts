@@ -1,7 +1,6 @@
 import type { Static } from 'typebox'
 import type { JsonObject, JsonValue } from '../../../provenance/json.ts'
-import type { TenantTx } from '../../db/database.ts'
-import type { DestroyedKey } from '../../db/record-encryption.ts'
+import type { DestroyedKey, TenantTx } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
 import type { SealedRow } from '../../records/record-rows.ts'
 import type { VerificationSchema, VerificationSummarySchema } from '../../records/record-schemas.ts'

@@ -21,6 +21,12 @@ const headers = OptionalTenantHeader
 const byEither = ['session', 'bearer'] as const
 
 export function addSessionRoutes(app: FastifyInstance, sessions: SessionService): void {
+  addSignedInRoutes(app, sessions)
+  addCurrentUserRoutes(app, sessions)
+}
+
+/** Adds the routes that continue and end the session of a browser. */
+function addSignedInRoutes(app: FastifyInstance, sessions: SessionService): void {
   addRoute(
     app,
     'issueUserToken',
@@ -71,7 +77,10 @@ export function addSessionRoutes(app: FastifyInstance, sessions: SessionService)
       return reply.code(204).send()
     },
   )
+}
 
+/** Adds the routes about the caller and its sessions. */
+function addCurrentUserRoutes(app: FastifyInstance, sessions: SessionService): void {
   addRoute(
     app,
     'getMe',

@@ -1,13 +1,7 @@
-import { DecryptCommand, EncryptCommand, KMSClient, type KMSClientConfig } from '@aws-sdk/client-kms'
+import { DecryptCommand, EncryptCommand, KMSClient } from '@aws-sdk/client-kms'
+import type { Config } from '../../../config.ts'
 import type { KeyContext, KeyProvider } from '../cmek-types.ts'
 import { KeyProviderError } from '../key-provider-error.ts'
-
-export interface AwsKmsSettings {
-  readonly region?: string | undefined
-  /** Endpoint of a private service, or of one other than Amazon's. */
-  readonly endpoint?: string | undefined
-  readonly credentials?: KMSClientConfig['credentials']
-}
 
 const timeoutMs = 5_000
 
@@ -32,7 +26,7 @@ const refusals: Record<string, string> = {
 }
 
 /** Opens AWS KMS with symmetric keys: Encrypt and Decrypt, bound to the tenant by the encryption context. */
-export function openAwsKms(settings: AwsKmsSettings): KeyProvider {
+export function openAwsKms(settings: Partial<Config['aws']>): KeyProvider {
   const clients = new Map<string, KMSClient>()
 
   function clientOf(keyRef: string): KMSClient {
@@ -44,7 +38,7 @@ export function openAwsKms(settings: AwsKmsSettings): KeyProvider {
     }
     const known = clients.get(region)
     if (known) return known
-    const { endpoint, credentials } = settings
+    const { kmsEndpoint: endpoint, credentials } = settings
     const client = new KMSClient({
       region,
       maxAttempts: 2,

@@ -14,10 +14,9 @@ export function openKeyProviders(
   config: Pick<Config, 'dataDir' | 'aws' | 'keyringDir' | 'vault'>,
   masterKey: Buffer,
 ): KeyProviders {
-  const { region, kmsEndpoint, credentials } = config.aws
   return {
     local: openLocalKeyring(config.keyringDir ?? join(config.dataDir, 'keyring'), masterKey),
-    'aws-kms': openAwsKms({ region, endpoint: kmsEndpoint, credentials }),
+    'aws-kms': openAwsKms(config.aws),
     ...(config.vault && { vault: openVaultTransit(config.vault) }),
   }
 }
