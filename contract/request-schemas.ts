@@ -1,7 +1,16 @@
 /** Parts of requests that operations of several modules take. */
 import { Type } from 'typebox'
-import { pageSizeDefault, pageSizeMax } from './limits.ts'
+import { displayNameLengthMax, pageSizeDefault, pageSizeMax } from './limits.ts'
 import { patterns } from './literals.ts'
+
+/** The name of something, for people. */
+export const displayName = (options: { description?: string; examples: [string] }) =>
+  Type.String({
+    maxLength: displayNameLengthMax,
+    pattern: '^[^\\s\\p{C}]([^\\p{C}]*[^\\s\\p{C}])?$',
+    'x-must-be': `1 to ${displayNameLengthMax} characters without line breaks, or spaces at its ends`,
+    ...options,
+  })
 
 /** Parameters of every list but the Hub query, which has more. */
 export const PageQuery = Type.Object(

@@ -25,24 +25,7 @@ export interface ConnectorFlags {
   retryMaxSeconds?: string
 }
 
-export interface ConnectorConfig {
-  /** The Hub's URL without a trailing slash. */
-  readonly hubUrl: string
-  /** True if this is the known Hub of the spool at another address. */
-  readonly hubMoved: boolean
-  readonly tenant: string
-  readonly clientId: string
-  readonly clientSecret: string
-  readonly host: string
-  readonly port: number
-  /** The absolute path of the spool. */
-  readonly spoolDirectory: string
-  readonly spoolBytesMax: number
-  /** The bearer token that producers must send; undefined on loopback without a configured secret. */
-  readonly sharedSecret: string | undefined
-  readonly retryMaxMs: number
-  readonly logLevel: string
-}
+export type ConnectorConfig = ReturnType<typeof loadConnectorConfig>
 
 const secretVariable = 'HUB_CONNECTOR_SHARED_SECRET'
 const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
@@ -53,7 +36,7 @@ const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']
  *
  * @throws ConfigError with all problems together
  */
-export function loadConnectorConfig(env: NodeJS.ProcessEnv, flags: ConnectorFlags): ConnectorConfig {
+export function loadConnectorConfig(env: NodeJS.ProcessEnv, flags: ConnectorFlags) {
   const reader = new SettingReader({ ...env, ...(flags.hubUrl === undefined ? {} : { '--hub-url': flags.hubUrl }) })
   const hubUrl = readHubUrl(reader, flags)
   const tenant = readTenant(reader, flags)
@@ -81,15 +64,19 @@ export function loadConnectorConfig(env: NodeJS.ProcessEnv, flags: ConnectorFlag
   const logLevel = reader.choice(reader.source('HUB_LOG_LEVEL'), logLevels, 'info')
   if (reader.problems.length > 0) throw new ConfigError(reader.problems)
   return Object.freeze({
+    /** The Hub's URL without a trailing slash. */
     hubUrl: hubUrl!,
+    /** True if this is the known Hub of the spool at another address. */
     hubMoved: flags.hubMoved ?? false,
     tenant: tenant!,
     clientId: clientId!,
     clientSecret: clientSecret!,
     host,
     port,
+    /** The absolute path of the spool. */
     spoolDirectory,
     spoolBytesMax: spoolMib * 1024 * 1024,
+    /** The bearer token that producers must send; undefined on loopback without a configured secret. */
     sharedSecret,
     retryMaxMs: retryMaxSeconds * 1000,
     logLevel,

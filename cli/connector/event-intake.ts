@@ -8,16 +8,6 @@ import type { Tenant } from '../../server/http/caller.ts'
 import { checkContent, eventsOf, readEvent } from '../../server/modules/telemetry/ingest/event-check.ts'
 import type { Kept, SpoolIntake, Submission } from './spool-intake.ts'
 
-/** A rejected event of a batch; the same as in the Hub's response. */
-interface EventError {
-  index: number
-  type: string
-  title: string
-  status: number
-  detail: string
-  pointer: string
-}
-
 export type EventIntake = ReturnType<typeof createEventIntake>
 
 export const eventPath = '/api/v1/telemetry/events'
@@ -51,7 +41,7 @@ export function createEventIntake(deps: { tenant: string; hubUrl: string; spool:
       const events = eventsOf(tenant, body)
       const now = Date.now()
       const sound: number[] = []
-      const errors: EventError[] = []
+      const errors: ReturnType<typeof eventError>[] = []
       for (const [index, event] of events.entries()) {
         const reading = readEvent(event, now)
         if (!Array.isArray(reading)) sound.push(index)
@@ -84,7 +74,8 @@ function requestOf(key: string | undefined, path: string, body: JsonValue): Pick
   return { request: { keyDigest: hash('sha256', key, 'buffer'), requestDigest } }
 }
 
-function eventError(hubUrl: string, index: number, errors: readonly PointedError[]): EventError {
+/** Returns a rejected event of a batch as the Hub's response does. */
+function eventError(hubUrl: string, index: number, errors: readonly PointedError[]) {
   const { title, status } = problems['validation-failed']
   const pointerOf = (pointer: string) => `/events/${index}${pointer}`
   return {

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
-import { credentialLengthMax, credentialsMax, displayNameLengthMax } from '../../../contract/limits.ts'
+import { credentialLengthMax, credentialsMax } from '../../../contract/limits.ts'
 import { patterns } from '../../../contract/literals.ts'
+import { displayName } from '../../../contract/request-schemas.ts'
 import { InboundConnectionSchema, NextCursor, RotatedInboundSecretSchema } from '../../../contract/response-schemas.ts'
 
 const exampleId = 'con_7Kd2mQx9RtVb4LhZs8WcNp3F'
@@ -13,12 +14,7 @@ const ConnectorId = Type.String({
   examples: [exampleId],
 })
 const Platform = Type.String({ pattern: patterns.llmPlatform, examples: ['claude'] })
-const DisplayName = Type.String({
-  maxLength: displayNameLengthMax,
-  pattern: '^[^\\s\\p{C}]([^\\p{C}]*[^\\s\\p{C}])?$',
-  'x-must-be': `1 to ${displayNameLengthMax} characters without line breaks, or spaces at its ends`,
-  examples: ['Claude, legal'],
-})
+const DisplayName = displayName({ examples: ['Claude, legal'] })
 const Delivery = Type.Enum(['push', 'pull'], {
   description: '`push`: the Hub sends the manifest to `publish_url`. `pull`: the connector fetches it.',
   examples: ['push'],

@@ -1,5 +1,5 @@
 import type { SettingsRow, TenantRow } from './tenants-store.ts'
-import type { CreatedTenant, Milestones, OperatedTenant, OwnExportQuota, TenantDetails } from './tenants-types.ts'
+import type { CreatedTenant, OperatedTenant, OwnExportQuota, TenantDetails } from './tenants-types.ts'
 
 export function detailsOf(entry: TenantRow, settings: SettingsRow, commonUrl: string): TenantDetails {
   return {
@@ -49,7 +49,8 @@ export function ownExportQuota(settings: SettingsRow | undefined): OwnExportQuot
   return { ...(perDay != null && { exports_per_day: perDay }), ...(mbKept != null && { mb_kept: mbKept }) }
 }
 
-export function milestonesOf(settings: SettingsRow | undefined): Milestones {
+/** Returns the times at which the tenant was provisioned and its first event came; absent until then. */
+export function milestonesOf(settings: SettingsRow | undefined) {
   const { provisioned_at: provisionedAt, live_since: liveSince } = settings ?? {}
   return { ...(provisionedAt != null && { provisionedAt }), ...(liveSince != null && { liveSince }) }
 }

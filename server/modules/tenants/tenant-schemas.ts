@@ -1,6 +1,7 @@
 import { type TInteger, type TSchema, Type } from 'typebox'
-import { displayNameLengthMax, exportQuotaMax, type RateClass, rateClasses } from '../../../contract/limits.ts'
+import { exportQuotaMax, type RateClass, rateClasses } from '../../../contract/limits.ts'
 import { patterns, tenantModes } from '../../../contract/literals.ts'
+import { displayName } from '../../../contract/request-schemas.ts'
 import { NextCursor } from '../../../contract/response-schemas.ts'
 
 export const limitMax = 1_000_000_000
@@ -13,13 +14,7 @@ const Slug = Type.String({
   examples: ['acme'],
 })
 const Mode = Type.Enum(tenantModes, { description: 'Deployment mode' })
-const DisplayName = Type.String({
-  maxLength: displayNameLengthMax,
-  pattern: '^[^\\s\\p{C}]([^\\p{C}]*[^\\s\\p{C}])?$',
-  'x-must-be': `1 to ${displayNameLengthMax} characters without line breaks, or spaces at its ends`,
-  description: 'Display name of the tenant',
-  examples: ['Acme Corporation'],
-})
+const DisplayName = displayName({ description: 'Display name of the tenant', examples: ['Acme Corporation'] })
 const Email = (description: string, example: string) =>
   Type.String({ maxLength: 254, pattern: patterns.email, description, examples: [example] })
 const AdminEmail = Email('Recipient of the welcome link', 'admin@acme.example')

@@ -66,10 +66,3 @@ export type TenantChanges = Static<typeof TenantChangesBody>
 
 /** The tenant's own quotas of exports; absent members have the default of the deployment. */
 export type OwnExportQuota = OperatedTenant['export_quota']
-
-/** Times of a tenant, RFC 3339; absent until reached. */
-export interface Milestones {
-  provisionedAt?: string
-  /** The time of the event `tenant.live`. */
-  liveSince?: string
-}

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import { emailLengthMax } from '../../../../contract/email-address.ts'
 import { displayNameLengthMax, userArchetypesMax } from '../../../../contract/limits.ts'
 import { patterns } from '../../../../contract/literals.ts'
-import { PageQuery } from '../../../../contract/request-schemas.ts'
+import { displayName, PageQuery } from '../../../../contract/request-schemas.ts'
 import { NextCursor } from '../../../../contract/response-schemas.ts'
 import { roleNames } from '../../../../contract/roles.ts'
 
@@ -28,12 +28,7 @@ const ArchetypeId = Type.String({
 const ArchetypeIds = Type.Array(ArchetypeId, { description: 'Version of the bundle' })
 const Email = Type.String({ pattern: patterns.email, maxLength: emailLengthMax, examples: ['kim@acme.example'] })
 const RoleName = Type.Enum(roleNames, { description: 'Role of the person', examples: ['analyst'] })
-const DisplayName = Type.String({
-  maxLength: displayNameLengthMax,
-  pattern: '^[^\\s\\p{C}]([^\\p{C}]*[^\\s\\p{C}])?$',
-  'x-must-be': `1 to ${displayNameLengthMax} characters without line breaks, or spaces at its ends`,
-  examples: ['Kim Lee'],
-})
+const DisplayName = displayName({ examples: ['Kim Lee'] })
 const time = (description: string) => Type.String({ description, examples: ['2026-07-01T09:30:00.000000Z'] })
 
 export const UserParams = Type.Object({ user_id: UserId }, { additionalProperties: false })
