@@ -21,7 +21,7 @@ export async function walkLog(hub: TestHub, tenant: 'acme' | 'globex'): Promise<
   const { tree_size: grown } = await call('GET', `${log}/checkpoint`)
   if (grown <= size) throw new Error('nothing was taken into the log')
   await call('GET', `${log}/consistency?from=1`)
-  await call('GET', `${records}/${await decision()}/proof`)
+  for (const part of ['proof', 'proof-bundle']) await call('GET', `${records}/${await decision()}/${part}`)
   for (const query of ['', '?limit=1', '?limit=1000']) await call('GET', `${log}/entries${query}`)
   await call('GET', `${log}/entries?after=${await decision()}`)
   await hub.call(tenant, 'GET', `${log}/entries`, { scopes: ['telemetry:read'] })
