@@ -3,12 +3,16 @@ import { formatTimestamp } from '../../contract/timestamp.ts'
 import { canonicalize, type JsonObject } from '../../provenance/index.ts'
 import { readEvent } from '../../server/modules/telemetry/ingest/event-check.ts'
 import { envelopeNames } from '../../server/modules/telemetry/telemetry-schemas.ts'
-import { searchMarginMs, searchPagesMax } from './connector-limits.ts'
 import type { HubSession } from './hub-session.ts'
 import type { SpooledBatch } from './spool-batches.ts'
 
+/** Margin around the time of a request within which its records are searched. */
+const searchMarginMs = 15 * 60_000
+/** Maximum number of pages that are searched for one batch; beyond that, a person decides. */
+const searchPagesMax = 1000
+
 /** The result of searching the Hub's records for a batch. */
-export type Finding = { kind: 'there' } | { kind: 'absent' } | { kind: 'undecided'; reason: string }
+type Finding = { kind: 'there' } | { kind: 'absent' } | { kind: 'undecided'; reason: string }
 
 /**
  * Searches the Hub for the events of a batch that was sent without a response, longer ago than the Hub keeps

@@ -5,13 +5,12 @@ import { patterns, patternWords } from '../../contract/literals.ts'
 import { SettingReader } from '../../server/config/setting-reader.ts'
 import { isLoopbackHost } from '../../server/http/request-headers.ts'
 import { ConfigError, fileProblem } from '../../server/startup-error.ts'
-import {
-  connectorPortDefault,
-  retryMaxSecondsDefault,
-  sharedSecretLengthMin,
-  spoolMibDefault,
-  spoolMibMax,
-} from './connector-limits.ts'
+
+const connectorPortDefault = 8090
+const spoolMibDefault = 1024
+const spoolMibMax = 1_000_000
+const sharedSecretLengthMin = 32
+const retryMaxSecondsDefault = 60
 
 /** Flags of the command line; each overrides its variable. */
 export interface ConnectorFlags {

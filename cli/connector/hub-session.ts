@@ -1,9 +1,12 @@
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { ConnectorConfig } from './connector-config.ts'
-import { requestMs, retryAfterSecondsMax } from './connector-limits.ts'
 import { type Answer, describeResponse, type Outcome, readBatchResponse, readFailure } from './hub-response.ts'
 import type { SpooledBatch } from './spool-batches.ts'
+
+const requestMs = 60_000
+/** The maximum `Retry-After` that is obeyed. */
+const retryAfterSecondsMax = 3600
 
 type Credentials = Pick<ConnectorConfig, 'hubUrl' | 'tenant' | 'clientId' | 'clientSecret'>
 

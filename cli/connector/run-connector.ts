@@ -5,7 +5,6 @@ import { drainable } from '../../server/http/drain-server.ts'
 import { explainingFailure } from '../../server/listening-sockets.ts'
 import { StartupError } from '../../server/startup-error.ts'
 import type { ConnectorConfig } from './connector-config.ts'
-import { drainMs } from './connector-limits.ts'
 import { createConnectorServer } from './connector-routes.ts'
 import { connectorStatus } from './connector-status.ts'
 import { createEventIntake } from './event-intake.ts'
@@ -14,6 +13,8 @@ import { HubSession } from './hub-session.ts'
 import { createSpooledBatches } from './spool-batches.ts'
 import { bindSpool, lockSpool, openSpoolDatabase, type SpoolLock } from './spool-database.ts'
 import { createSpoolIntake } from './spool-intake.ts'
+
+const drainMs = 25_000
 
 export interface RunningConnector {
   readonly url: string

@@ -2,8 +2,12 @@ import { statfsSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import { DomainError } from '../../contract/domain-error.ts'
 import { idempotencyKeyHours } from '../../contract/limits.ts'
-import { diskReserveBytes, fullRetrySeconds } from './connector-limits.ts'
 import { count, inTransaction } from './spool-database.ts'
+
+/** Bytes of disk that stay free. Forwarding needs space too; a full disk would never empty. */
+const diskReserveBytes = 32 * 1024 * 1024
+/** Seconds until a producer may retry when the spool is full. */
+const fullRetrySeconds = 10
 
 /** A checked request of a producer. */
 export interface Submission {
