@@ -1,5 +1,6 @@
-import { createArrivalNotifier } from '../../server/modules/log/arrival-notifier.ts'
+import { TenantNotifier } from '../../server/db/tenant-notifier.ts'
 import { createEmptiedLogs } from '../../server/modules/log/checkpoint-sinks/known-logs.ts'
+import { arrivalsChannel } from '../../server/modules/log/log-module.ts'
 import type { TestHub } from '../support/hub.ts'
 
 const log = '/api/v1/hub/log'
@@ -34,8 +35,8 @@ export async function walkLog(hub: TestHub, tenant: 'acme' | 'globex'): Promise<
   const { directory } = hub.modules.tenants
   await directory.logNames()
   await createEmptiedLogs({ database: hub.test.database, directory })()
-  const notifier = createArrivalNotifier(hub.test.database)
-  notifier.tell(tenant)
-  await notifier.close()
+  const notifier = new TenantNotifier({ database: hub.test.database, channel: arrivalsChannel, pauseMs: 100 })
+  notifier.notify(tenant)
+  await notifier.settled()
   await decision()
 }

@@ -1,8 +1,9 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { DomainError } from '../../contract/domain-error.ts'
+import { listenForTenants, TenantNotifier } from '../../server/db/tenant-notifier.ts'
 import type { Tenant } from '../../server/http/caller.ts'
-import { createArrivalNotifier, listenForArrivals } from '../../server/modules/log/arrival-notifier.ts'
 import { Integrator } from '../../server/modules/log/integrator.ts'
+import { arrivalsChannel } from '../../server/modules/log/log-module.ts'
 import { write } from '../api/record-cases.ts'
 import { decision } from '../hub/record-lab.ts'
 import { startHub } from '../support/hub.ts'
@@ -129,14 +130,14 @@ describe('on a database', () => {
         logs,
         findTenant: async () => acme,
         listTenants: async () => [],
-        hear: (heard) => listenForArrivals(lab.database, heard),
+        hear: (heard) => listenForTenants(lab.database, arrivalsChannel, heard),
         log: console,
       })
       integrator.start()
       ending.push(() => integrator.stop())
     }
-    const notifier = createArrivalNotifier(lab.database)
-    ending.push(() => notifier.close())
+    const notifier = new TenantNotifier({ database: lab.database, channel: arrivalsChannel, pauseMs: 100 })
+    ending.push(() => notifier.settled())
     const superuser = await lab.superuserClient()
     await vi.waitFor(async () => {
       const listening =
@@ -145,7 +146,7 @@ describe('on a database', () => {
     }, patience)
     for (let i = 1; i <= 10; i++) {
       await lab.write(acme, decision(`d${i}`))
-      notifier.tell('acme')
+      notifier.notify('acme')
       const treeSize = () => lab.database.withTenant('acme', async (tx) => (await lab.logs.head(tx))?.treeSize)
       await vi.waitFor(async () => expect(await treeSize()).toBe(i), patience)
     }
@@ -156,7 +157,7 @@ describe('on a database', () => {
     ending.push(() => hub.stop())
     const acme = await hub.tenant('acme')
     const heard: string[] = []
-    const listener = listenForArrivals(hub.test.database, (tenantId) => heard.push(tenantId))
+    const listener = listenForTenants(hub.test.database, arrivalsChannel, (tenantId) => heard.push(tenantId))
     const superuser = await hub.superuserClient()
     await vi.waitFor(async () => {
       const listening = `select from pg_stat_activity where query ilike 'listen%' and datname = current_database()`

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { Database, DatabaseLog } from '../../db/database.ts'
+import { listenForTenants, TenantNotifier } from '../../db/tenant-notifier.ts'
 import type { EventBus } from '../../events.ts'
 import type { Tenant } from '../../http/caller.ts'
 import { cursorKeyPurpose } from '../../http/cursor.ts'
@@ -8,7 +9,6 @@ import { deriveKey } from '../../secrets/encryption.ts'
 import type { ProvenanceKeys } from '../keys/keys-types.ts'
 import type { LogEntryRecords } from '../records/log-entry-records-types.ts'
 import type { TenantDirectory } from '../tenants/tenants-types.ts'
-import { type ArrivalNotifier, createArrivalNotifier, listenForArrivals } from './arrival-notifier.ts'
 import { Integrator } from './integrator.ts'
 import { createLogFeed } from './log-feed.ts'
 import { createLogProofs } from './log-proofs.ts'
@@ -16,6 +16,9 @@ import { addLogRoutes } from './log-routes.ts'
 import type { TenantLogs } from './log-types.ts'
 import { createProofBundles } from './proof-bundles.ts'
 import { createTenantLogs } from './tenant-logs.ts'
+
+/** The channel that wakes the processes that integrate seals. */
+export const arrivalsChannel = 'hub_arrivals'
 
 export interface LogModule {
   logs: TenantLogs
@@ -45,12 +48,12 @@ export function createLogModule(deps: {
     logs,
     findTenant: (slug) => directory.find(slug, { evenSuspended: true }),
     listTenants: () => directory.slugs(),
-    hear: (heard) => listenForArrivals(database, heard),
+    hear: (heard) => listenForTenants(database, arrivalsChannel, heard),
     log: deps.log,
   })
-  let notifier: ArrivalNotifier | undefined
+  let notifier: TenantNotifier | undefined
   // Seals are integrated within a second, by this process or by those that integrate.
-  events.on('recordsSealed', ({ tenantId }) => (notifier ? notifier.tell(tenantId) : integrator.sealed(tenantId)))
+  events.on('recordsSealed', ({ tenantId }) => (notifier ? notifier.notify(tenantId) : integrator.sealed(tenantId)))
   return {
     logs,
     async integrate(tenant) {
@@ -66,10 +69,10 @@ export function createLogModule(deps: {
       }),
     start: () => integrator.start(),
     tellOthers() {
-      notifier ??= createArrivalNotifier(database)
+      notifier ??= new TenantNotifier({ database, channel: arrivalsChannel, pauseMs: 100 })
     },
     async stop() {
-      await Promise.all([integrator.stop(), notifier?.close()])
+      await Promise.all([integrator.stop(), notifier?.settled()])
     },
   }
 }

@@ -1,6 +1,6 @@
 import type { Seal } from '../../../provenance/index.ts'
 import { logLockClass } from '../../db/advisory-locks.ts'
-import type { RegistryTx, TenantTx } from '../../db/database.ts'
+import type { TenantTx } from '../../db/database.ts'
 import { lockTenant } from '../../db/tenant-lock.ts'
 import type { LogEntry, LogHead } from './log-types.ts'
 import type { Tile, TileKey } from './tree-tiles.ts'
@@ -84,20 +84,6 @@ export async function deleteArrivals(tx: TenantTx, arrivalIds: readonly string[]
     text: 'delete from hub.seal_arrivals where tenant_id = $1 and arrival_id = any ($2::uuid[])',
     values: [tx.tenantId, [...arrivalIds]],
   })
-}
-
-/** The channel that wakes the processes that integrate seals. */
-export const arrivalsChannel = 'hub_arrivals'
-
-/** Maximum number of tenants in a notification: it holds at most 8,000 bytes, and a slug 63. */
-const tenantsPerNotification = 100
-
-/** Sends the tenants to all listeners once this transaction commits. */
-export async function notifyArrivals(tx: RegistryTx, tenantIds: readonly string[]): Promise<void> {
-  for (let at = 0; at < tenantIds.length; at += tenantsPerNotification) {
-    const some = tenantIds.slice(at, at + tenantsPerNotification).join(' ')
-    await tx.client.query('select pg_notify($1, $2)', [arrivalsChannel, some])
-  }
 }
 
 /** The parts of a stored seal's note. */
