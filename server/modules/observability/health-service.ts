@@ -1,15 +1,48 @@
+import { type Static, Type } from 'typebox'
 import { isStorageFull } from '../../../contract/domain-error.ts'
 
-export interface Health {
-  status: 'ok' | 'unavailable'
-  /** Whether a check failed although requests are answered. */
-  degraded?: true
-  version: string
-  checks: {
-    database: { ok: boolean; latency_ms?: number; reason?: 'storage is full' }
-    logs?: { ok: false; reason: string }
-  }
-}
+const LostLogs = Type.Object(
+  {
+    ok: Type.Literal(false),
+    reason: Type.String({ examples: ['Logs with stored checkpoints are missing from the database.'] }),
+  },
+  { description: 'Absent if every log with stored checkpoints has its tenant and its file' },
+)
+const Version = Type.String({ description: 'Version of the software', examples: ['0.1.0'] })
+const FullStorage = Type.Optional(
+  Type.Literal('storage is full', { description: 'A write failed on a full database disk within the last minute' }),
+)
+const Answering = Type.Object({
+  ok: Type.Literal(true),
+  latency_ms: Type.Optional(Type.Number({ minimum: 0, examples: [0.8] })),
+  reason: FullStorage,
+})
+const Away = Type.Object({
+  ok: Type.Literal(false),
+  latency_ms: Type.Optional(Type.Number({ minimum: 0 })),
+  reason: FullStorage,
+})
+
+export const Healthy = Type.Object(
+  {
+    status: Type.Literal('ok'),
+    degraded: Type.Optional(
+      Type.Literal(true, {
+        description: 'The service answers requests, but a check below is not ok',
+        examples: [true],
+      }),
+    ),
+    version: Version,
+    checks: Type.Object({ database: Answering, logs: Type.Optional(LostLogs) }),
+  },
+  { description: 'The service is healthy. `degraded` is present if logs of tenants are missing' },
+)
+export const Unavailable = Type.Object(
+  { status: Type.Literal('unavailable'), version: Version, checks: Type.Object({ database: Away }) },
+  { description: 'The database is unavailable, and the service recovers by itself; or its disk is full' },
+)
+
+type Health = Static<typeof Healthy> | Static<typeof Unavailable>
 
 interface HealthOptions {
   version: string
@@ -51,7 +84,7 @@ export class HealthService {
     try {
       await this.pingInTime()
       const latencyMs = Math.round((performance.now() - startedAt) * 10) / 10
-      const database = { ok: true, latency_ms: latencyMs }
+      const database = { ok: true as const, latency_ms: latencyMs }
       this.lookAtLogs(startedAt)
       if (!this.logs.areLost) return { status: 'ok', version, checks: { database } }
       return { status: 'ok', degraded: true, version, checks: { database, logs: { ok: false, reason: lostReason } } }

@@ -4,12 +4,10 @@ import type { RecordClock } from '../../records/record-clock.ts'
 import type { KeptCheckpoints } from '../log/log-types.ts'
 import { addErrorPages } from './error-pages.ts'
 import { HealthService } from './health-service.ts'
-import { addObservabilityRoutes } from './observability-routes.ts'
+import { addObservabilityRoutes, addTenantHealthRoutes } from './observability-routes.ts'
 import type { OpenApiDocument } from './openapi-components.ts'
 import { openApiDocument } from './openapi-document.ts'
 import { addReferencePages } from './reference-pages.ts'
-import { addTenantHealthRoutes } from './tenant-health-routes.ts'
-import { createTenantHealth } from './tenant-health-service.ts'
 import type { HealthSources } from './tenant-health-types.ts'
 
 export interface ObservabilityModule {
@@ -39,7 +37,7 @@ export function createObservabilityModule(deps: {
         return document
       }
       addObservabilityRoutes(app, health, describe)
-      addTenantHealthRoutes(app, createTenantHealth(deps))
+      addTenantHealthRoutes(app, deps)
       addErrorPages(app)
       addReferencePages(app, describe)
     },

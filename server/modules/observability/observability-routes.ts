@@ -1,51 +1,12 @@
 import type { FastifyInstance } from 'fastify'
 import { type Static, Type } from 'typebox'
 import { addRoute, rawJson } from '../../http/route.ts'
-import type { HealthService } from './health-service.ts'
+import { type HealthService, Healthy, Unavailable } from './health-service.ts'
 import type { OpenApiDocument } from './openapi-components.ts'
+import { TenantHealthAnswer } from './tenant-health-schemas.ts'
+import { readTenantHealth, type TenantHealthDeps } from './tenant-health-service.ts'
 
 const retryAfterSeconds = 2
-
-const LostLogs = Type.Object(
-  {
-    ok: Type.Literal(false),
-    reason: Type.String({ examples: ['Logs with stored checkpoints are missing from the database.'] }),
-  },
-  { description: 'Absent if every log with stored checkpoints has its tenant and its file' },
-)
-const Version = Type.String({ description: 'Version of the software', examples: ['0.1.0'] })
-const FullStorage = Type.Optional(
-  Type.Literal('storage is full', { description: 'A write failed on a full database disk within the last minute' }),
-)
-const Answering = Type.Object({
-  ok: Type.Literal(true),
-  latency_ms: Type.Optional(Type.Number({ minimum: 0, examples: [0.8] })),
-  reason: FullStorage,
-})
-const Away = Type.Object({
-  ok: Type.Literal(false),
-  latency_ms: Type.Optional(Type.Number({ minimum: 0 })),
-  reason: FullStorage,
-})
-
-const Healthy = Type.Object(
-  {
-    status: Type.Literal('ok'),
-    degraded: Type.Optional(
-      Type.Literal(true, {
-        description: 'The service answers requests, but a check below is not ok',
-        examples: [true],
-      }),
-    ),
-    version: Version,
-    checks: Type.Object({ database: Answering, logs: Type.Optional(LostLogs) }),
-  },
-  { description: 'The service is healthy. `degraded` is present if logs of tenants are missing' },
-)
-const Unavailable = Type.Object(
-  { status: Type.Literal('unavailable'), version: Version, checks: Type.Object({ database: Away }) },
-  { description: 'The database is unavailable, and the service recovers by itself; or its disk is full' },
-)
 
 const Description = Type.Object(
   { openapi: Type.String(), paths: Type.Object({}) },
@@ -85,5 +46,19 @@ export function addObservabilityRoutes(
       reply.header('cache-control', 'public, max-age=60')
       return rawJson(reply, text)
     },
+  )
+}
+
+export function addTenantHealthRoutes(app: FastifyInstance, deps: TenantHealthDeps): void {
+  addRoute(
+    app,
+    'getTenantHealth',
+    {
+      description:
+        'Accepts any valid token of the tenant. Each check has figures, and explains what is missing and which ' +
+        'operation to call.',
+      response: { 200: TenantHealthAnswer },
+    },
+    async ({ caller }) => readTenantHealth(deps, caller),
   )
 }

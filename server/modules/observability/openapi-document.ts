@@ -6,7 +6,6 @@ import { type OpenApiDocument, portablePattern, withNamedSchemas } from './opena
 import { exampleOf } from './openapi-examples.ts'
 import { problemComponents, problemResponses } from './openapi-problems.ts'
 import { scimPaths, scimSchemas } from './openapi-scim.ts'
-import { tagDescriptions } from './openapi-tags.ts'
 import { describedWebhooks } from './openapi-webhooks.ts'
 
 /** The version of the contract, not of the software: it changes with the API. */
@@ -206,4 +205,27 @@ function securityOf({ operation: { access }, schema }: RouteDescription): unknow
   if (access.kind === 'own')
     return (schema.credentials ?? ['body']).map((name) => (name === 'body' ? {} : { [name]: [] }))
   return access.anyOf.flatMap((all) => [{ serviceAccount: all }, { bearer: all }])
+}
+
+/** Describes the groups of operations; the order is that of the operations table. */
+export const tagDescriptions: Readonly<Record<string, string>> = {
+  Service: 'Health, and this description',
+  Keys: 'Public keys of access tokens and of provenance',
+  Authentication: 'Sign-in of people, sessions, and tokens of service accounts',
+  Hub: 'Records: query, write, purge, restore, verify and relate',
+  Governance: 'Legal holds, retention rules, releases and deletion certificates',
+  Log: 'The append-only log of a tenant: checkpoints, proofs and the change feed',
+  Exports: 'Files of many records, with a signed manifest',
+  Telemetry: 'Events of skill invocations, their summaries, costs and prices',
+  Tenant: 'Details and settings of a tenant',
+  'Service accounts': 'Clients that act for programs, and their secrets',
+  Onboarding: 'Sign-on, directory, provisioning and health of a tenant',
+  Connectors: 'Connections to LLM platforms',
+  Roster: 'People, groups and archetypes',
+  'Skill entitlement': 'Skills, skill packs and grants',
+  Distribution: 'Publication of skills to connectors',
+  Webhooks: 'Messages that the Hub sends and receives',
+  'Saved views': 'Saved filters of the web UI',
+  Operator: 'Tenants, for the operator of the service',
+  SCIM: 'The SCIM 2.0 server of a tenant (RFC 7644), for identity providers',
 }

@@ -1,5 +1,3 @@
-import type { TSchema } from 'typebox'
-
 /** The parts of JSON Schema that an example can be made from. */
 interface SchemaParts {
   type?: string
@@ -28,27 +26,23 @@ const byType: Record<string, unknown> = { string: 'text', integer: 1, number: 1,
  * Returns an example of a schema: its own first one, else a combination of those of its parts. It includes optional
  * members that have an example. A test checks that it is valid, so a more complex schema must have `examples`.
  */
-export function exampleOf(schema: TSchema): unknown {
-  return exampleOfParts(schema as SchemaParts)
-}
-
-function exampleOfParts(schema: SchemaParts): unknown {
+export function exampleOf(schema: SchemaParts): unknown {
   if (schema.examples?.length) return schema.examples[0]
   if (schema.const !== undefined) return schema.const
   if (schema.default !== undefined) return schema.default
   if (schema.enum?.length) return schema.enum[0]
   const branch = schema.anyOf?.[0] ?? schema.oneOf?.[0]
-  if (branch) return exampleOfParts(branch)
-  if (schema.allOf) return Object.assign({}, ...schema.allOf.map(exampleOfParts))
+  if (branch) return exampleOf(branch)
+  if (schema.allOf) return Object.assign({}, ...schema.allOf.map(exampleOf))
   if (schema.type === 'object') return exampleOfObject(schema)
-  if (schema.type === 'array') return schema.items ? [exampleOfParts(schema.items)] : []
+  if (schema.type === 'array') return schema.items ? [exampleOf(schema.items)] : []
   if (schema.type === 'string' && schema.format) return byFormat[schema.format]
   return schema.type === undefined ? {} : byType[schema.type]
 }
 
 function exampleOfObject({ properties = {}, required = [] }: SchemaParts): unknown {
   const shown = Object.entries(properties).filter(([name, part]) => required.includes(name) || hasExample(part))
-  return Object.fromEntries(shown.map(([name, part]) => [name, exampleOfParts(part)]))
+  return Object.fromEntries(shown.map(([name, part]) => [name, exampleOf(part)]))
 }
 
 function hasExample(schema: SchemaParts): boolean {

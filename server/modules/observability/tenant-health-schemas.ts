@@ -1,6 +1,8 @@
 import { Type } from 'typebox'
 import { patterns } from '../../../contract/literals.ts'
-import { eventsCountedMax } from './tenant-health-rules.ts'
+
+/** Maximum count of events: the time of a response must not grow with them. */
+export const eventsCountedMax = 1000
 
 const closed = { additionalProperties: false } as const
 const time = (description: string) =>

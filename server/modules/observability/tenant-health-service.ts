@@ -1,22 +1,25 @@
-import type { Database, TenantTx } from '../../db/database.ts'
-import type { Tenant } from '../../http/caller.ts'
+import type { Static } from 'typebox'
+import type { Database } from '../../db/database.ts'
+import type { Caller } from '../../http/caller.ts'
 import type { RecordClock } from '../../records/record-clock.ts'
-import { eventsCountedMax, judgeHealth } from './tenant-health-rules.ts'
-import type { HealthFacts, HealthSources, TenantHealthReader } from './tenant-health-types.ts'
+import { judgeHealth } from './tenant-health-rules.ts'
+import { eventsCountedMax, type TenantHealthAnswer } from './tenant-health-schemas.ts'
+import type { HealthFacts, HealthSources } from './tenant-health-types.ts'
 
-/**
- * Creates the health of tenants. Each request reads it in one read-only transaction, and checks the identity provider
- * beside it.
- */
-export function createTenantHealth(deps: {
+export interface TenantHealthDeps {
   database: Pick<Database, 'withTenant'>
   clock: RecordClock
   sources: HealthSources
-}): TenantHealthReader {
-  const { database, clock, sources } = deps
+}
 
-  async function stored(tx: TenantTx, tenant: Tenant): Promise<Omit<HealthFacts, 'sso'>> {
-    return {
+/** Returns the health of the caller's tenant, from one read-only transaction and a check of the identity provider. */
+export async function readTenantHealth(
+  { database, clock, sources }: TenantHealthDeps,
+  { tenant }: Caller,
+): Promise<Static<typeof TenantHealthAnswer>> {
+  const stored = database.withTenant(
+    tenant.slug,
+    async (tx): Promise<Omit<HealthFacts, 'sso'>> => ({
       tenantSlug: tenant.slug,
       ...(await sources.milestones(tx)),
       contentKey: await sources.contentKey(tx, tenant),
@@ -27,16 +30,9 @@ export function createTenantHealth(deps: {
       roster: await sources.roster(tx),
       skills: await sources.skills(tx),
       eventsReceived: await sources.eventsReceived(tx, eventsCountedMax),
-    }
-  }
-
-  return {
-    async of({ tenant }) {
-      const [sso, facts] = await Promise.all([
-        sources.sso(tenant),
-        database.withTenant(tenant.slug, (tx) => stored(tx, tenant), { readOnly: true }),
-      ])
-      return judgeHealth({ ...facts, sso }, clock.next().createdAt)
-    },
-  }
+    }),
+    { readOnly: true },
+  )
+  const [sso, facts] = await Promise.all([sources.sso(tenant), stored])
+  return judgeHealth({ ...facts, sso }, clock.next().createdAt)
 }

@@ -1,5 +1,5 @@
 import type { TenantTx } from '../../db/database.ts'
-import type { Caller, Tenant } from '../../http/caller.ts'
+import type { Tenant } from '../../http/caller.ts'
 
 /**
  * The state of single sign-on: whether it is configured, and whether the identity provider responded correctly to the
@@ -32,39 +32,6 @@ export interface HealthFacts {
   skills: { published: number; granted: number; grants: number }
   /** Telemetry records, counted up to a limit. */
   eventsReceived: number
-}
-
-export interface HealthCheck {
-  ok: boolean
-  /** A description: the state, or what is missing and which call adds it. */
-  detail: string
-}
-
-/** The health in the names of the response. */
-export interface TenantHealth {
-  tenant_slug: string
-  live: boolean
-  live_since?: string
-  checked_at: string
-  checks: {
-    identity: HealthCheck & {
-      sso_configured: boolean
-      sso_healthy: boolean
-      sso_checked_at?: string
-      scim_configured: boolean
-      scim_mode?: 'push' | 'pull'
-      last_synced_at?: string
-    }
-    platforms: HealthCheck & { connected: number; publishing: number; failing: number; last_publish_at?: string }
-    hub: HealthCheck & { provisioned: boolean; provisioned_at?: string }
-    roster: HealthCheck & { users: number; unmatched: number; groups: number }
-    skills: HealthCheck & { published: number; granted: number; grants: number }
-    telemetry: HealthCheck & { events_received: number; first_event_at?: string }
-  }
-}
-
-export interface TenantHealthReader {
-  of(caller: Caller): Promise<TenantHealth>
 }
 
 /** Reads facts about a tenant from other modules, inside one transaction; `sso` calls the identity provider. */

@@ -8,19 +8,18 @@ export interface AttributePath {
   sub?: AttributeDefinition | undefined
 }
 
-type Names = ReadonlyMap<string, AttributeDefinition>
-
-/** Returns attributes by name in lower case. Names are untrusted, so the result is a map and not an object. */
-const namesOf = remember((list: readonly AttributeDefinition[]): Names => {
-  return new Map(list.map((each) => [each.name.toLowerCase(), each]))
-})
+/** Attributes by name in lower case. Names are untrusted, so they are looked up in a map and not in an object. */
+const namesOf = new WeakMap<readonly AttributeDefinition[], ReadonlyMap<string, AttributeDefinition>>()
 
 /** @returns the attribute with that name, or undefined */
 export function attributeNamed(
   list: readonly AttributeDefinition[] | undefined,
   name: string,
 ): AttributeDefinition | undefined {
-  return list && namesOf(list).get(name.toLowerCase())
+  if (!list) return undefined
+  const names = namesOf.get(list) ?? new Map(list.map((each) => [each.name.toLowerCase(), each]))
+  namesOf.set(list, names)
+  return names.get(name.toLowerCase())
 }
 
 /**
@@ -65,16 +64,4 @@ function ofCoreOrExtension(resource: ResourceDefinition, name: string) {
     if (attribute) return { extension: schema.id, attribute }
   }
   return undefined
-}
-
-/** Caches a function whose arguments are few long-lived objects. */
-function remember<Key extends object, Value>(make: (key: Key) => Value): (key: Key) => Value {
-  const known = new WeakMap<Key, Value>()
-  return (key) => {
-    const found = known.get(key)
-    if (found !== undefined) return found
-    const made = make(key)
-    known.set(key, made)
-    return made
-  }
 }

@@ -13,7 +13,7 @@ export function entityTag(revision: number): string {
  *
  * @throws DomainError 412 if it names other versions; 400 `invalidSyntax` if it is neither `*` nor a list of tags
  */
-export function requireMatch(ifMatch: string | undefined, current: string): void {
+function requireMatch(ifMatch: string | undefined, current: string): void {
   if (ifMatch !== undefined && !names('If-Match', ifMatch, current)) throw preconditionFailed(current)
 }
 
@@ -32,18 +32,22 @@ function names(header: string, value: string, current: string): boolean {
 }
 
 /**
- * Runs a change that depends on the current version of a resource, with the directory locked: concurrent changes of one
- * person each start from the result of the previous one.
+ * Runs a change of the current version of a resource, with the directory locked: concurrent changes of one person each
+ * start from the result of the previous one.
  *
- * @param work receives a transaction, and the check of `If-Match` to call with the current entity tag
+ * @param read returns the current version
+ * @throws DomainError 412 if `If-Match` names other versions
  */
-export function changeResource<T>(
+export function changeResource<Resource extends { revision: number }, T>(
   { database, directory }: { database: Database; directory: Directory },
   { tenant, ifMatch }: ScimContext,
-  work: (tx: TenantTx, check: (etag: string) => void) => Promise<T>,
+  read: (tx: TenantTx) => Promise<Resource>,
+  work: (tx: TenantTx, before: Resource) => Promise<T>,
 ): Promise<T> {
   return database.withTenant(tenant.slug, async (tx) => {
     await directory.lock(tx)
-    return work(tx, (etag) => requireMatch(ifMatch, etag))
+    const before = await read(tx)
+    requireMatch(ifMatch, entityTag(before.revision))
+    return work(tx, before)
   })
 }

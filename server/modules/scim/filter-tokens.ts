@@ -3,9 +3,7 @@ import type { CompareOperator } from '../roster/directory/directory-types.ts'
 import type { AttributePath } from './attribute-paths.ts'
 
 const ofText: ReadonlySet<CompareOperator> = new Set(['co', 'sw', 'ew'])
-
 const ofOrder: ReadonlySet<CompareOperator> = new Set(['gt', 'ge', 'lt', 'le'])
-
 const moment = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/i
 
 export type FilterToken =
@@ -19,11 +17,8 @@ export class FilterSyntaxError extends Error {
 }
 
 const wordStart = /[A-Za-z_$.]/
-
 const wordEnd = /[^A-Za-z0-9_$.:-]/g
-
 const numberEnd = /[^0-9.eE+-]/g
-
 const number = /^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$/
 
 /**

@@ -2,7 +2,7 @@ import { scimPageMembersMax } from '../../../contract/limits.ts'
 import type { JsonObject } from '../../../provenance/json.ts'
 import type { Database, TenantTx } from '../../db/database.ts'
 import type { Directory, DirectoryGroup, DirectoryGroupWrite } from '../roster/directory/directory-types.ts'
-import { changeResource, entityTag } from './entity-tags.ts'
+import { changeResource } from './entity-tags.ts'
 import { asksForMembers, isOfMembers, membersChanged } from './member-change.ts'
 import { applyPatch } from './patch.ts'
 import { readPatch } from './patch-operations.ts'
@@ -49,15 +49,18 @@ export function createScimGroups(deps: { database: Database; directory: Director
       const { tenant, actor } = context
       const attributes = readResource(groupResource, body)
       const all = readMembers(groupResource, body) ?? []
-      const group = await changeResource(deps, context, async (tx, check) => {
-        const before = await existing(tx, id, false)
-        check(entityTag(before.revision))
-        // A mapping may use the external id, and Okta omits it.
-        const { externalId } = attributesOf(before)
-        const write = groupWriteOf({ ...(externalId !== undefined && { externalId }), ...attributes })
-        const cause = { actor, revision: before.revision }
-        return directory.changeGroup(tx, tenant, id, { group: write, members: { all } }, cause)
-      })
+      const group = await changeResource(
+        deps,
+        context,
+        (tx) => existing(tx, id, false),
+        async (tx, before) => {
+          // A mapping may use the external id, and Okta omits it.
+          const { externalId } = attributesOf(before)
+          const write = groupWriteOf({ ...(externalId !== undefined && { externalId }), ...attributes })
+          const cause = { actor, revision: before.revision }
+          return directory.changeGroup(tx, tenant, id, { group: write, members: { all } }, cause)
+        },
+      )
       return renderGroup(tenant, group, projection)
     },
 
@@ -66,28 +69,34 @@ export function createScimGroups(deps: { database: Database; directory: Director
       const steps = readPatch(groupResource, id, body)
       const withMembers = asksForMembers(steps)
       const ofGroup = steps.filter((step) => !isOfMembers(step))
-      const group = await changeResource(deps, context, async (tx, check) => {
-        const before = await existing(tx, id, withMembers)
-        check(entityTag(before.revision))
-        if (withMembers) requireMembers(before)
-        const members = membersChanged(steps, before.members)
-        const write = ofGroup.length > 0 ? groupWriteOf(applyPatch(attributesOf(before), ofGroup)) : undefined
-        // Adding and removing members does not depend on the version, and directories do it concurrently.
-        const depends = write !== undefined || withMembers || ifMatch !== undefined
-        const cause = depends ? { actor, revision: before.revision } : { actor }
-        const change = { ...(write && { group: write }), ...(members && { members }) }
-        return directory.changeGroup(tx, tenant, id, change, cause)
-      })
+      const group = await changeResource(
+        deps,
+        context,
+        (tx) => existing(tx, id, withMembers),
+        async (tx, before) => {
+          if (withMembers) requireMembers(before)
+          const members = membersChanged(steps, before.members)
+          const write = ofGroup.length > 0 ? groupWriteOf(applyPatch(attributesOf(before), ofGroup)) : undefined
+          // Adding and removing members does not depend on the version, and directories do it concurrently.
+          const depends = write !== undefined || withMembers || ifMatch !== undefined
+          const cause = depends ? { actor, revision: before.revision } : { actor }
+          const change = { ...(write && { group: write }), ...(members && { members }) }
+          return directory.changeGroup(tx, tenant, id, change, cause)
+        },
+      )
       return renderGroup(tenant, group, projection)
     },
 
     async remove(context, id) {
       const { tenant, actor } = context
-      await changeResource(deps, context, async (tx, check) => {
-        const before = await existing(tx, id, false)
-        check(entityTag(before.revision))
-        await directory.removeGroup(tx, tenant, id, { actor, revision: before.revision })
-      })
+      await changeResource(
+        deps,
+        context,
+        (tx) => existing(tx, id, false),
+        async (tx, before) => {
+          await directory.removeGroup(tx, tenant, id, { actor, revision: before.revision })
+        },
+      )
     },
   }
 }

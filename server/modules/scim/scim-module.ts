@@ -4,7 +4,6 @@ import type { Directory } from '../roster/directory/directory-types.ts'
 import type { ResourceReader, ScimConnections } from '../roster/sync/sync-types.ts'
 import type { TenantDirectory } from '../tenants/tenants-types.ts'
 import { readResource } from './resource-body.ts'
-import { createScimAccess } from './scim-access.ts'
 import { createScimGroups, groupWriteOf } from './scim-groups.ts'
 import { addScimProtocol } from './scim-routes.ts'
 import { groupResource, userResource } from './scim-schemas.ts'
@@ -27,10 +26,9 @@ export function createScimModule(deps: {
   tenants: TenantDirectory
   connections: ScimConnections
 }): ScimModule {
-  const access = createScimAccess(deps)
   const served = [
     { definition: userResource, resources: createScimUsers(deps) },
     { definition: groupResource, resources: createScimGroups(deps) },
   ]
-  return { routes: (app) => addScimProtocol(app, access, served) }
+  return { routes: (app) => addScimProtocol(app, deps, served) }
 }

@@ -11,7 +11,7 @@ import { type Projection, projectionOf } from './projection.ts'
 import { renderList, scimBaseUrl } from './rendering.ts'
 import { memberNamed, objectOf } from './resource-body.ts'
 import type { ResourceDefinition } from './schema-types.ts'
-import { notAdmitted, type ScimAccess } from './scim-access.ts'
+import { notAdmitted, openScim, type ScimAccess } from './scim-access.ts'
 import { renderError } from './scim-problems.ts'
 import type { ScimContext, ScimResource, ScimResources } from './scim-types.ts'
 
@@ -41,7 +41,7 @@ export function addScimProtocol(app: FastifyInstance, access: ScimAccess, served
 
     async admit(request) {
       const { tenant: slug = '' } = request.params as { tenant?: string }
-      const opened = await access.open(slug, shownToken(request), request.hostTenant)
+      const opened = await openScim(access, slug, shownToken(request), request.hostTenant)
       if (!opened) {
         await request.credentialCharges.failed(`scim ${slug}`)
         throw notAdmitted()

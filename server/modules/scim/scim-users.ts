@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../provenance/json.ts'
 import type { Database, TenantTx } from '../../db/database.ts'
 import type { Directory, DirectoryUser, DirectoryUserWrite } from '../roster/directory/directory-types.ts'
-import { changeResource, entityTag } from './entity-tags.ts'
+import { changeResource } from './entity-tags.ts'
 import { applyPatch } from './patch.ts'
 import { readPatch } from './patch-operations.ts'
 import { renderUser } from './rendering.ts'
@@ -40,41 +40,50 @@ export function createScimUsers(deps: { database: Database; directory: Directory
     async replace(context, id, body, projection) {
       const { tenant, actor } = context
       const attributes = readResource(userResource, body)
-      const user = await changeResource(deps, context, async (tx, check) => {
-        const before = await existing(tx, id)
-        check(entityTag(before.revision))
-        // External id and activity stay unless the body sets them, since they decide about identity and access: Okta
-        // omits them.
-        const { externalId, active } = attributesOf(before)
-        const write = userWriteOf({
-          ...(externalId !== undefined && { externalId }),
-          active: active ?? true,
-          ...attributes,
-        })
-        return directory.replaceUser(tx, tenant, id, write, { actor, revision: before.revision })
-      })
+      const user = await changeResource(
+        deps,
+        context,
+        (tx) => existing(tx, id),
+        async (tx, before) => {
+          // External id and activity stay unless the body sets them, since they decide about identity and access: Okta
+          // omits them.
+          const { externalId, active } = attributesOf(before)
+          const write = userWriteOf({
+            ...(externalId !== undefined && { externalId }),
+            active: active ?? true,
+            ...attributes,
+          })
+          return directory.replaceUser(tx, tenant, id, write, { actor, revision: before.revision })
+        },
+      )
       return renderUser(tenant, user, projection)
     },
 
     async patch(context, id, body, projection) {
       const { tenant, actor } = context
       const steps = readPatch(userResource, id, body)
-      const user = await changeResource(deps, context, async (tx, check) => {
-        const before = await existing(tx, id)
-        check(entityTag(before.revision))
-        const write = userWriteOf(applyPatch(attributesOf(before), steps))
-        return directory.replaceUser(tx, tenant, id, write, { actor, revision: before.revision })
-      })
+      const user = await changeResource(
+        deps,
+        context,
+        (tx) => existing(tx, id),
+        async (tx, before) => {
+          const write = userWriteOf(applyPatch(attributesOf(before), steps))
+          return directory.replaceUser(tx, tenant, id, write, { actor, revision: before.revision })
+        },
+      )
       return renderUser(tenant, user, projection)
     },
 
     async remove(context, id) {
       const { tenant, actor } = context
-      await changeResource(deps, context, async (tx, check) => {
-        const before = await existing(tx, id)
-        check(entityTag(before.revision))
-        await directory.removeUser(tx, tenant, id, { actor, revision: before.revision })
-      })
+      await changeResource(
+        deps,
+        context,
+        (tx) => existing(tx, id),
+        async (tx, before) => {
+          await directory.removeUser(tx, tenant, id, { actor, revision: before.revision })
+        },
+      )
     },
   }
 }
