@@ -7,8 +7,6 @@ const stopMsMax = 5_000
 export interface TenantDelivery {
   /** Leases targets with due work, starts attempts, and returns the milliseconds until the next look. */
   look(): Promise<number>
-  /** Starts nothing more: the tenant no longer exists. */
-  end(): void
   /** Aborts running attempts, saves known outcomes and releases every lease. */
   stop(): Promise<void>
 }
@@ -21,7 +19,8 @@ export interface TenantDelivery {
  * - **Leases.** {@link TargetLeases} leases targets, extends leases while there is work, and releases them. The leases
  *   of a process that died end, and others take over: every delivery happens at least once.
  * - **Bounds.** {@link ConcurrencyPools} limits concurrent attempts, fairly between tenants.
- * - **Stop.** Aborts running attempts and releases every lease, so that another process continues at once.
+ * - **Stop.** Aborts running attempts and releases every lease, so that another process continues at once. The same
+ *   happens for a tenant that is suspended or removed.
  */
 export class LeasedDelivery<Delivery extends TenantDelivery> {
   readonly #options: LeasedDeliveryOptions<Delivery>
@@ -50,26 +49,31 @@ export class LeasedDelivery<Delivery extends TenantDelivery> {
   /** Stops within a few seconds. Leases that cannot be released end by themselves. */
   async stop(): Promise<void> {
     await this.#loop.stop()
-    const stopping = [...this.#tenants.values()].map((each) =>
-      each.stop().catch((error: unknown) => {
-        this.#options.log.warn({ err: error }, 'could not end deliveries; they are repeated later')
-      }),
-    )
+    const stopping = [...this.#tenants.values()].map((each) => this.#stop(each))
     this.#tenants.clear()
-    const late = Promise.withResolvers<void>()
-    const timer = setTimeout(late.resolve, stopMsMax)
-    await Promise.race([Promise.all(stopping), late.promise]).finally(() => clearTimeout(timer))
+    await Promise.all(stopping)
   }
 
   async #look(tenantId: string): Promise<number | undefined> {
-    const tenant = await this.#options.findTenant(tenantId)
+    const { findTenant, make } = this.#options
+    const tenant = await findTenant(tenantId)
     if (tenant) {
-      const { make } = this.#options
       return this.#tenants.getOrInsertComputed(tenantId, () => make(tenant, (inMs) => this.wake(tenantId, inMs))).look()
     }
-    this.#tenants.get(tenantId)?.end()
+    const delivery = this.#tenants.get(tenantId)
     this.#tenants.delete(tenantId)
+    // The stop of the loop waits for this look, so the leases are released before the database closes.
+    if (delivery) await this.#stop(delivery)
     return undefined
+  }
+
+  async #stop(delivery: Delivery): Promise<void> {
+    const stopped = delivery.stop().catch((error: unknown) => {
+      this.#options.log.warn({ err: error }, 'could not end deliveries; they are repeated later')
+    })
+    const late = Promise.withResolvers<void>()
+    const timer = setTimeout(late.resolve, stopMsMax)
+    await Promise.race([stopped, late.promise]).finally(() => clearTimeout(timer))
   }
 }
 

@@ -65,6 +65,28 @@ test('a process that stops breaks off what is on its way and gives back what it 
   expect(webhook.receiving.received.map(({ sequence }) => sequence)).toEqual([1, 1])
 })
 
+test('a process gives back what it has of a tenant that is suspended, and goes on once it is not', async () => {
+  const webhook = await lab.connect({ tenant: 'globex', behaviour: hang })
+  const delivering = await begin()
+  await lab.tell('globex', 1, [webhook.webhookId])
+  delivering.wake('globex')
+  await webhook.receiving.count(1)
+  const suspend = (at: string) =>
+    lab.superuser.query(`update hub.tenants set suspended_at = ${at} where slug = 'globex'`)
+  await suspend('now()')
+  const lease = () => {
+    delivering.wake('globex')
+    return leaseOf(webhook.webhookId)
+  }
+  // A lease that only ends keeps its holder.
+  await expect.poll(lease).toEqual({ leased_by: null, ahead: null })
+  expect(await webhook.deliveries()).toMatchObject([{ status: 'pending', attempt_count: 0 }])
+  webhook.receiving.behaviour = take
+  await suspend('null')
+  await expect.poll(lease).toMatchObject({ leased_by: expect.any(String) })
+  await webhook.deliveriesWhen(([row]) => row?.status === 'delivered')
+})
+
 test('what a process that died was sending is sent again, once its lease has ended', async () => {
   const webhook = await lab.connect({ behaviour: hang })
   const first = await begin()
