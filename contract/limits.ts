@@ -150,6 +150,8 @@ export const publishAnswerSeconds = 15
 export const skillManifestBytesMax = 16 * 1024 * 1024
 /** A connector that published within this time is healthy (interface section 4.4). */
 export const publishedWithinSeconds = 60
+/** Thresholds of messages about single invocations, unless the endpoint sets them. */
+export const webhookThresholdDefaults = { latency_ms: 30_000, cost_usd: 1 } as const
 /** Maximum number of webhook endpoints per tenant. */
 export const webhooksMax = 100
 /** Maximum bytes of a message's `data` as JSON. The largest members are left out of longer data. */

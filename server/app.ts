@@ -5,9 +5,9 @@ import { EventBus } from './events.ts'
 import { createHttpServer } from './http/http-server.ts'
 import { MemoryRateLimiter, type RateLimiter } from './http/rate-limits/rate-limiter.ts'
 import { countRequests } from './http/request-metrics.ts'
-import { JobSender } from './jobs/job-sender.ts'
+import { JobSender } from './jobs/queue.ts'
 import { countDecisions } from './limits/counted-limiter.ts'
-import { createMailer } from './mail/mailer.ts'
+import { Mailer } from './mail/mailer.ts'
 import type { Metrics } from './metrics/metrics.ts'
 import { createAuthModule } from './modules/auth/auth-module.ts'
 import { openRevocations } from './modules/auth/revocation/revocations.ts'
@@ -103,7 +103,7 @@ async function createFoundation(options: ModulesOptions) {
     refusals: new DenialLog(shared),
     revocations: await openRevocations(shared),
     links: createSignInLinks(),
-    mailer: createMailer(config, log),
+    mailer: new Mailer(config, log),
     outbound: createOutboundClients(config),
     storage: openStorage(config),
     disk: createDiskSpace(config, options.freeBytes),

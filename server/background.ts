@@ -4,7 +4,7 @@ import type { ConnectionTarget } from './db/connection-settings.ts'
 import type { Database, DatabaseLog } from './db/database.ts'
 import { inBackground } from './db/work-classes.ts'
 import { housekeepingJob } from './jobs/housekeeping.ts'
-import { createJobQueue, type JobQueue } from './jobs/queue.ts'
+import { JobQueue } from './jobs/queue.ts'
 import type { Metrics } from './metrics/metrics.ts'
 
 /** Starts and stops the background services of a process. */
@@ -30,7 +30,7 @@ export function createBackground(parts: {
   metrics?: Metrics | undefined
 }): Background {
   const { database, modules, config, log, metrics } = parts
-  const queue = createJobQueue(parts.app, config, log)
+  const queue = new JobQueue(parts.app, config, log)
   queue.registerJob(
     housekeepingJob(database, () => modules.tenants.directory.slugs(), [
       { name: 'delete expired idempotency keys', run: (tx) => modules.recordStore.idempotency.forgetExpired(tx) },

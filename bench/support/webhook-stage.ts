@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { createServer } from 'node:net'
 import { scopeNames } from '../../contract/scopes.ts'
-import { createWebhookOutbox } from '../../server/modules/webhooks/outbox/webhook-outbox.ts'
+import { StoredOutbox } from '../../server/modules/webhooks/outbox/webhook-outbox.ts'
 import type { OutgoingMessage } from '../../server/modules/webhooks/webhooks-types.ts'
 import { createRecordClock } from '../../server/records/record-clock.ts'
 import { hubCommand } from '../../tests/support/hub-process.ts'
@@ -58,7 +58,7 @@ export async function openWebhookStage(hub: BenchHub): Promise<WebhookStage> {
   const receiver = await startReference('webhook-receiver')
   const refusingUrl = `http://127.0.0.1:${await unusedPort()}/refuse`
   const administrators = new Map<string, Promise<Record<string, string>>>()
-  const outbox = createWebhookOutbox({
+  const outbox = new StoredOutbox({
     database: hub.database,
     clock: createRecordClock(),
     wake: () => {},

@@ -1,5 +1,5 @@
 import type { TenantTx } from '../db/database.ts'
-import { type LeaseTable, leaseTargets, releaseTargets } from './lease-store.ts'
+import { databaseTimes } from '../db/database-time.ts'
 
 /** A target as the database has it. */
 export interface TargetState {
@@ -70,12 +70,8 @@ export class TargetLeases<Target extends LeasedTarget> {
         else nextMs = Math.min(nextMs, (state.leaseMs ?? 0) + 1)
       }
     }
-    const lease = { by: this.#by, seconds: this.#seconds }
-    const leased =
-      free.length + extended.length > 0
-        ? await leaseTargets(tx, this.#table, { free, held: extended }, lease)
-        : new Set<string>()
-    if (released.length > 0) await releaseTargets(tx, this.#table, released, this.#by)
+    const leased = free.length + extended.length > 0 ? await this.#lease(tx, free, extended) : new Set<string>()
+    if (released.length > 0) await this.release(tx, released)
     const known = new Set(states.map(({ id }) => id))
     const lost = new Set(extended.filter((id) => !leased.has(id)))
     for (const id of this.held.keys()) if (!known.has(id)) lost.add(id)
@@ -110,7 +106,38 @@ export class TargetLeases<Target extends LeasedTarget> {
     }
   }
 
+  /** Releases targets, so that another process, or this one, may continue at once. */
   async release(tx: TenantTx, ids: readonly string[]): Promise<void> {
-    await releaseTargets(tx, this.#table, ids, this.#by)
+    const { table, id, by, until } = this.#table
+    await tx.client.query(
+      `update ${table} set ${by} = null, ${until} = null
+       where tenant_id = $1 and ${id} = any($2::text[]) and ${by} = $3`,
+      [tx.tenantId, ids.toSorted(), this.#by],
+    )
   }
+
+  /** Returns the targets that this process holds now: other processes may have been faster. */
+  async #lease(tx: TenantTx, free: readonly string[], held: readonly string[]): Promise<Set<string>> {
+    const { table, id, by, until, ready = 'true' } = this.#table
+    const [now, end] = await databaseTimes(tx, this.#seconds)
+    const { rows } = await tx.client.query<{ id: string }>(
+      `update ${table} set ${by} = $3, ${until} = $4
+       where tenant_id = $1 and ${id} = any($2::text[]) and ${ready}
+         and (${by} = $3 or ${id} <> all($6::text[]) and (${by} is null or ${until} <= $5))
+       returning ${id} as id`,
+      [tx.tenantId, [...free, ...held].toSorted(), this.#by, end, now, held],
+    )
+    return new Set(rows.map((row) => row.id))
+  }
+}
+
+/** A table with a row and a lease for each target. The names are literals of the service. */
+export interface LeaseTable {
+  table: 'hub.webhook_progress' | 'hub.connector_deliveries'
+  /** The columns with the id of the target, the holder of its lease, and the end of the lease. */
+  id: string
+  by: string
+  until: string
+  /** A further condition for a lease; `$5` is the time. */
+  ready?: string
 }

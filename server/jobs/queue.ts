@@ -54,8 +54,6 @@ export interface JobDefinition {
 }
 
 export interface SendOptions {
-  /** A second job with the same key is dropped while the first waits. */
-  readonly singletonKey?: string
   /** The group that shares `sideBySide.ofGroup`, so that one group does not delay others. */
   readonly group?: string
   /** The earliest start. Default: at once. */
@@ -64,63 +62,61 @@ export interface SendOptions {
   readonly tx?: Pick<TenantTx, 'client'>
 }
 
-export interface JobQueue {
-  /** Declares a job. Call it before `start`. */
-  registerJob(job: JobDefinition): void
-  /** Starts in the background and returns at once. Retries while the database is away. */
-  start(): void
-  /** Queues a job. Throws `hub-unavailable` while the database is away. */
-  send(name: string, data: object, options?: SendOptions): Promise<void>
-  /** Waits for running jobs, at most for the drain time. Jobs that are cut off are retried later. */
-  stop(): Promise<void>
-}
-
 /**
- * Creates the job queue: pg-boss on tables that the owner migrated. Processes of the roles `all` and `worker` run jobs;
- * `api` only sends them.
- *
- * @param target the application role
+ * Queues jobs: pg-boss on tables that the owner migrated. Processes of the roles `all` and `worker` run jobs; `api` only
+ * sends them.
  */
-export function createJobQueue(
-  target: ConnectionTarget,
-  config: Pick<Config, 'role' | 'drainSeconds'>,
-  log: DatabaseLog,
-): JobQueue {
-  const jobs = new Map<string, JobDefinition>()
-  const works = config.role !== 'api'
-  const boss = openBoss(target, works, log)
-  const stopped = new AbortController()
-  let starting: Promise<void> = Promise.resolve()
+export class JobQueue {
+  readonly #jobs = new Map<string, JobDefinition>()
+  readonly #works: boolean
+  readonly #boss: PgBoss
+  readonly #drainMs: number
+  readonly #log: DatabaseLog
+  readonly #stopped = new AbortController()
+  #starting: Promise<void> = Promise.resolve()
 
-  return {
-    registerJob: (job) => {
-      if (jobs.has(job.name)) throw new Error(`job ${job.name} is registered twice`)
-      jobs.set(job.name, job)
-    },
-    start: () => {
-      starting = startWithRetries(boss, [...jobs.values()], works, log, stopped.signal)
-    },
-    send: async (name, data, { singletonKey, group, startAfter, tx } = {}) => {
-      if (!jobs.has(name)) throw new Error(`job ${name} is not registered`)
-      try {
-        await withinMs(sendMsMax, starting)
-        await boss.send(name, data, {
-          ...(singletonKey !== undefined && { singletonKey }),
-          ...(group !== undefined && { group: { id: group } }),
-          ...(startAfter !== undefined && { startAfter }),
-          ...(tx !== undefined && { db: { executeSql: (text, values) => tx.client.query(text, values) } }),
-        })
-      } catch (error) {
-        throw asServiceError(error)
-      }
-    },
-    stop: async () => {
-      stopped.abort()
-      await starting
-      await boss
-        .stop({ graceful: true, timeout: config.drainSeconds * 1000 })
-        .catch((error: unknown) => log.warn({ err: error }, 'the job queue stopped while the database was away'))
-    },
+  /** @param target the application role */
+  constructor(target: ConnectionTarget, config: Pick<Config, 'role' | 'drainSeconds'>, log: DatabaseLog) {
+    this.#works = config.role !== 'api'
+    this.#boss = openBoss(target, this.#works, log)
+    this.#drainMs = config.drainSeconds * 1000
+    this.#log = log
+  }
+
+  /** Declares a job. Call it before `start`. */
+  registerJob(job: JobDefinition): void {
+    if (this.#jobs.has(job.name)) throw new Error(`job ${job.name} is registered twice`)
+    this.#jobs.set(job.name, job)
+  }
+
+  /** Starts in the background and returns at once. Retries while the database is away. */
+  start(): void {
+    const jobs = [...this.#jobs.values()]
+    this.#starting = startWithRetries(this.#boss, jobs, this.#works, this.#log, this.#stopped.signal)
+  }
+
+  /** Queues a job. Throws `hub-unavailable` while the database is away. */
+  async send(name: string, data: object, { group, startAfter, tx }: SendOptions = {}): Promise<void> {
+    if (!this.#jobs.has(name)) throw new Error(`job ${name} is not registered`)
+    try {
+      await withinMs(sendMsMax, this.#starting)
+      await this.#boss.send(name, data, {
+        ...(group !== undefined && { group: { id: group } }),
+        ...(startAfter !== undefined && { startAfter }),
+        ...(tx !== undefined && { db: { executeSql: (text, values) => tx.client.query(text, values) } }),
+      })
+    } catch (error) {
+      throw asServiceError(error)
+    }
+  }
+
+  /** Waits for running jobs, at most for the drain time. Jobs that are cut off are retried later. */
+  async stop(): Promise<void> {
+    this.#stopped.abort()
+    await this.#starting
+    await this.#boss
+      .stop({ graceful: true, timeout: this.#drainMs })
+      .catch((error: unknown) => this.#log.warn({ err: error }, 'the job queue stopped while the database was away'))
   }
 }
 
@@ -238,4 +234,26 @@ async function startJob(boss: PgBoss, job: JobDefinition, log: DatabaseLog): Pro
   if (job.cron) await boss.schedule(job.name, job.cron, {}, { tz: 'UTC' })
   // Only one of several workers that start together runs it.
   if (job.atStart) await boss.send(job.name, {}, { singletonKey: 'start', singletonSeconds: 60 })
+}
+
+/**
+ * Sends jobs to the queue of the process. Modules are created before the queue, because it runs their jobs; a command
+ * has no queue.
+ */
+export class JobSender {
+  #queue: Pick<JobQueue, 'send'> | undefined
+
+  connect(queue: Pick<JobQueue, 'send'>): void {
+    this.#queue = queue
+  }
+
+  /** Sends a job. Throws `hub-unavailable` if the queue cannot be reached. */
+  async send(...job: Parameters<JobQueue['send']>): Promise<void> {
+    if (!this.#queue) {
+      throw new DomainError('hub-unavailable', 'Background work has not started yet. Try again shortly.', {
+        retryAfterSeconds: 2,
+      })
+    }
+    await this.#queue.send(...job)
+  }
 }

@@ -2,7 +2,6 @@ import { createTransport } from 'nodemailer'
 import { readSmtpUrl, type SmtpSettings } from '../config/smtp-url.ts'
 import type { Config } from '../config.ts'
 import type { DatabaseLog } from '../db/database.ts'
-import { MailDeliveryError } from './mail-delivery-error.ts'
 
 /** A message in plain text and in HTML with the same content. */
 export interface Mail {
@@ -14,44 +13,45 @@ export interface Mail {
   consoleLine: string
 }
 
-export interface Mailer {
-  /** Whether mail can be delivered: by SMTP, or in development on the console. */
-  readonly available: boolean
-  /** Whether every message is listed on the console of this Hub, as in development. */
-  readonly listed: boolean
-  /** Throws {@link MailDeliveryError} if the server does not accept the message. */
-  send(mail: Mail): Promise<void>
-  close(): void
-}
-
-type MailConfig = Pick<Config, 'environment' | 'smtpUrl' | 'baseUrl'>
-
 const senderName = 'Org-Memory Hub'
 const timeouts = { dnsTimeout: 10_000, connectionTimeout: 10_000, greetingTimeout: 10_000, socketTimeout: 30_000 }
 
 /**
- * Creates the mailer. It sends by SMTP if that is configured. In development it also lists every message on the
- * console, and without SMTP only there.
- *
- * @param print writes a line on the console
+ * Sends mail by SMTP if that is configured. In development it also lists every message on the console, and without SMTP
+ * only there.
  */
-export function createMailer(
-  config: MailConfig,
-  log: DatabaseLog,
-  print: (line: string) => void = (line) => process.stdout.write(`${line}\n`),
-): Mailer {
-  const smtp = config.smtpUrl === undefined ? undefined : smtpSender(readSmtpUrl(config.smtpUrl), config)
-  const listed = config.environment === 'development'
-  return {
-    available: listed || smtp !== undefined,
-    listed,
-    async send(mail) {
-      if (listed) print(mail.consoleLine.replaceAll(/\p{Cc}/gu, ' '))
-      else if (!smtp) throw new MailDeliveryError('no mail server is configured', { permanent: true })
-      await smtp?.send(mail)
-      if (smtp) log.info({ subject: mail.subject }, 'mail sent')
-    },
-    close: () => smtp?.close(),
+export class Mailer {
+  /** Whether mail can be delivered: by SMTP, or in development on the console. */
+  readonly available: boolean
+  /** Whether every message is listed on the console of this Hub, as in development. */
+  readonly listed: boolean
+  readonly #smtp: ReturnType<typeof smtpSender> | undefined
+  readonly #log: DatabaseLog
+  readonly #print: (line: string) => void
+
+  /** @param print writes a line on the console */
+  constructor(
+    config: Pick<Config, 'environment' | 'smtpUrl' | 'baseUrl'>,
+    log: DatabaseLog,
+    print = (line: string) => void process.stdout.write(`${line}\n`),
+  ) {
+    this.#smtp = config.smtpUrl === undefined ? undefined : smtpSender(readSmtpUrl(config.smtpUrl), config)
+    this.listed = config.environment === 'development'
+    this.available = this.listed || this.#smtp !== undefined
+    this.#log = log
+    this.#print = print
+  }
+
+  /** Throws {@link MailDeliveryError} if the server does not accept the message. */
+  async send(mail: Mail): Promise<void> {
+    if (this.listed) this.#print(mail.consoleLine.replaceAll(/\p{Cc}/gu, ' '))
+    else if (!this.#smtp) throw new MailDeliveryError('no mail server is configured', { permanent: true })
+    await this.#smtp?.send(mail)
+    if (this.#smtp) this.#log.info({ subject: mail.subject }, 'mail sent')
+  }
+
+  close(): void {
+    this.#smtp?.close()
   }
 }
 
@@ -94,4 +94,31 @@ function defaultSender(baseUrl: string): string {
   const { hostname } = new URL(baseUrl)
   if (hostname.startsWith('[')) return `no-reply@[IPv6:${hostname.slice(1, -1)}]`
   return `no-reply@${/^[\d.]+$/.test(hostname) ? `[${hostname}]` : hostname}`
+}
+
+/**
+ * A message that the mail server did not accept. It names the codes, not the server's text: that text often repeats the
+ * recipient, and errors are logged and stored with jobs.
+ */
+export class MailDeliveryError extends Error {
+  override readonly name = 'MailDeliveryError'
+  /**
+   * Whether the server will never accept it (a 5xx reply about the recipient or the message), so a retry is useless.
+   */
+  readonly permanent: boolean
+
+  constructor(why: string, options: { permanent: boolean }) {
+    super(`Mail was not sent: ${why}.`)
+    this.permanent = options.permanent
+  }
+
+  static because(error: unknown): MailDeliveryError {
+    const { code, responseCode, command } = error as { code?: unknown; responseCode?: unknown; command?: unknown }
+    const words = [code, command, responseCode].filter((word) => /^[A-Z0-9 _-]{1,40}$/.test(String(word ?? '')))
+    // A 5xx reply to a login or a greeting concerns the configuration, which an operator may correct.
+    const isAboutMessage = code === 'EENVELOPE' || code === 'EMESSAGE'
+    return new MailDeliveryError(words.length > 0 ? words.join(', ') : 'the connection failed', {
+      permanent: isAboutMessage && Number(responseCode) >= 500,
+    })
+  }
 }

@@ -1,7 +1,7 @@
 import type { LookupAddress } from 'node:dns'
-import type { AllowList } from './allow-list.ts'
+import ipaddr from 'ipaddr.js'
 import { badPortWords, OutboundError } from './outbound-error.ts'
-import { rangeProblem, readAddress } from './public-address.ts'
+import { type Address, rangeProblem, reachedAddress, readAddress } from './public-address.ts'
 
 /** Ports without HTTP servers: "bad ports" of the Fetch standard (section 2.9), which `fetch` refuses, and 0. */
 const badPorts: ReadonlySet<number> = new Set([
@@ -24,48 +24,49 @@ const operatorHint = 'the Hub connects only to public addresses and those in HUB
  * Decides which addresses the Hub may connect to. Each method returns the problem, worded to follow a name or an
  * address, or undefined.
  */
-export interface AddressGuard {
-  /** Checks the text of a URL: form, scheme, userinfo, port, address literals. */
-  problemOfUrl(text: string): string | undefined
-  /** Checks a host that is an address literal; returns undefined for names. */
-  problemOfLiteral(host: string): string | undefined
-  /** Checks the resolved addresses of a name. A single address that is not public is a problem. */
-  problemOfAddresses(host: string, addresses: readonly LookupAddress[]): string | undefined
-}
+export class AddressGuard {
+  readonly #allow: AllowList
+  readonly #httpsOnly: boolean
 
-export function createAddressGuard(allow: AllowList, options: { httpsOnly: boolean }): AddressGuard {
-  function problemOfLiteral(host: string): string | undefined {
+  constructor(allow: AllowList, { httpsOnly }: { httpsOnly: boolean }) {
+    this.#allow = allow
+    this.#httpsOnly = httpsOnly
+  }
+
+  /** Checks the text of a URL: form, scheme, userinfo, port, address literals. */
+  problemOfUrl(text: string): string | undefined {
+    const url = readUrl(text, this.#httpsOnly)
+    if (typeof url === 'string') return url
+    const host = hostOf(url)
     const address = readAddress(host)
-    if (address === undefined || allow.hasAddress(address)) return undefined
+    const isAllowed = this.#allow.hasHost(host) || (address !== undefined && this.#allow.hasAddress(address))
+    if (isAllowed) return undefined
+    if (url.protocol !== 'https:' && this.#httpsOnly) return `must start with https://; ${httpHint}`
+    if (/(^|\.)localhost$/.test(host)) return `names this machine; ${operatorHint}`
+    const problem = this.problemOfLiteral(host)
+    if (problem) return `names ${host}, which ${problem}`
+    return hasBadPort(url) ? badPortWords : undefined
+  }
+
+  /** Checks a host that is an address literal; returns undefined for names. */
+  problemOfLiteral(host: string): string | undefined {
+    const address = readAddress(host)
+    if (address === undefined || this.#allow.hasAddress(address)) return undefined
     const range = rangeProblem(address)
     return range && `is ${range}; ${operatorHint}`
   }
-  return {
-    problemOfUrl(text) {
-      const url = readUrl(text, options)
-      if (typeof url === 'string') return url
-      const host = hostOf(url)
-      const address = readAddress(host)
-      const isAllowed = allow.hasHost(host) || (address !== undefined && allow.hasAddress(address))
-      if (isAllowed) return undefined
-      if (url.protocol !== 'https:' && options.httpsOnly) return `must start with https://; ${httpHint}`
-      if (/(^|\.)localhost$/.test(host)) return `names this machine; ${operatorHint}`
-      const problem = problemOfLiteral(host)
-      if (problem) return `names ${host}, which ${problem}`
-      return hasBadPort(url) ? badPortWords : undefined
-    },
-    problemOfLiteral,
-    problemOfAddresses(host, addresses) {
-      if (addresses.length === 0) return 'resolves to no address'
-      if (allow.hasHost(host)) return undefined
-      for (const { address: text } of addresses) {
-        const address = readAddress(text)
-        const problem =
-          address === undefined ? 'no address' : allow.hasAddress(address) ? undefined : rangeProblem(address)
-        if (problem) return `resolves to ${problem}; ${operatorHint}`
-      }
-      return undefined
-    },
+
+  /** Checks the resolved addresses of a name. A single address that is not public is a problem. */
+  problemOfAddresses(host: string, addresses: readonly LookupAddress[]): string | undefined {
+    if (addresses.length === 0) return 'resolves to no address'
+    if (this.#allow.hasHost(host)) return undefined
+    for (const { address: text } of addresses) {
+      const address = readAddress(text)
+      if (address !== undefined && this.#allow.hasAddress(address)) continue
+      const problem = address === undefined ? 'no address' : rangeProblem(address)
+      if (problem) return `resolves to ${problem}; ${operatorHint}`
+    }
+    return undefined
   }
 }
 
@@ -84,7 +85,7 @@ export function refusal(problem: string | undefined): OutboundError | undefined 
  * notation of an address. It also drops blanks, turns backslashes and adds slashes, so two readers could see two hosts;
  * such a text is rejected.
  */
-function readUrl(text: string, { httpsOnly }: { httpsOnly: boolean }): URL | string {
+function readUrl(text: string, httpsOnly: boolean): URL | string {
   if (text.length > urlLengthMax) return `must have at most ${urlLengthMax} characters`
   if (/[\s\p{Cc}\\]/u.test(text)) return 'must be a URL without blanks, control characters and backslashes'
   const url = URL.parse(text)
@@ -99,4 +100,40 @@ function readUrl(text: string, { httpsOnly }: { httpsOnly: boolean }): URL | str
   if (authority.includes('@')) return 'must not contain a user name or password'
   if (hostOf(url).split('.').includes('')) return 'must name a host without empty parts between its dots'
   return url
+}
+
+/** The addresses that the operator allows although they are not public (HUB_OUTBOUND_ALLOW). */
+export class AllowList {
+  readonly #hosts = new Set<string>()
+  readonly #networks: [Address, number][] = []
+
+  /** @param entries host names, addresses and networks in CIDR notation, in lower case */
+  constructor(entries: readonly string[]) {
+    for (const entry of entries) {
+      const [text = '', bits] = entry.split('/')
+      const address = readAddress(text)
+      if (address === undefined) this.#hosts.add(entry)
+      else this.#networks.push([address, bits === undefined ? address.toByteArray().length * 8 : Number(bits)])
+    }
+  }
+
+  /** Whether entries are addresses or networks. */
+  get hasNetworks(): boolean {
+    return this.#networks.length > 0
+  }
+
+  /** Returns whether the host is allowed by name, on every port. */
+  hasHost(host: string): boolean {
+    return this.#hosts.has(host)
+  }
+
+  hasAddress(address: Address): boolean {
+    const reached = reachedAddress(address)
+    return this.#networks.some((network) => isInside(address, network) || isInside(reached, network))
+  }
+}
+
+function isInside(address: Address, [network, bits]: [Address, number]): boolean {
+  if (address instanceof ipaddr.IPv4) return network instanceof ipaddr.IPv4 && address.match(network, bits)
+  return network instanceof ipaddr.IPv6 && address.match(network, bits)
 }

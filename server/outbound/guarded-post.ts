@@ -48,31 +48,24 @@ export function createPost(parts: { agent: Agent; guard: AddressGuard; timeoutMs
     if (problem !== undefined) throw new OutboundError('blocked', problem)
     const url = new URL(text)
     signal?.throwIfAborted()
-    return new Promise<PostAnswer>((resolve, reject) => {
-      const call = new Call(timeoutMs, { resolve, reject })
-      const leave = () => call.fail(signal?.reason)
-      signal?.addEventListener('abort', leave, { once: true })
-      call.ended = () => signal?.removeEventListener('abort', leave)
-      const path = url.pathname + url.search
-      // Undici's own limits are coarse and start when the request is written.
-      agent.dispatch(
-        { origin: url.origin, path, method: 'POST', headers, body, headersTimeout: 0, bodyTimeout: 0 },
-        call,
-      )
-    })
+    const settling = Promise.withResolvers<PostAnswer>()
+    const call = new Call(timeoutMs, settling)
+    const leave = () => call.fail(signal?.reason)
+    signal?.addEventListener('abort', leave, { once: true })
+    call.ended = () => signal?.removeEventListener('abort', leave)
+    const path = url.pathname + url.search
+    // Undici's own limits are coarse and start when the request is written.
+    const limits = { headersTimeout: 0, bodyTimeout: 0 }
+    agent.dispatch({ origin: url.origin, path, method: 'POST', headers, body, ...limits }, call)
+    return settling.promise
   }
-}
-
-interface Settle {
-  resolve(answer: PostAnswer): void
-  reject(error: unknown): void
 }
 
 /** Handles the events of one request. */
 class Call implements Dispatcher.DispatchHandler {
   ended: () => void = () => {}
   readonly #beganMs = performance.now()
-  readonly #settle: Settle
+  readonly #settle: PromiseWithResolvers<PostAnswer>
   #timer: NodeJS.Timeout
   #controller: Dispatcher.DispatchController | undefined
   #isSettled = false
@@ -80,7 +73,7 @@ class Call implements Dispatcher.DispatchHandler {
   #chunks: Buffer[] = []
   #bytes = 0
 
-  constructor(timeoutMs: number, settle: Settle) {
+  constructor(timeoutMs: number, settle: PromiseWithResolvers<PostAnswer>) {
     this.#settle = settle
     const words = `did not respond within ${timeoutMs / 1000} s`
     this.#timer = setTimeout(() => this.fail(new OutboundError('timeout', words)), timeoutMs)

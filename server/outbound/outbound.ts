@@ -1,4 +1,11 @@
-import { Agent, type RequestInit as UndiciInit, type Response as UndiciResponse, fetch as undiciFetch } from 'undici'
+import type { LookupFunction } from 'node:net'
+import {
+  Agent,
+  buildConnector,
+  type RequestInit as UndiciInit,
+  type Response as UndiciResponse,
+  fetch as undiciFetch,
+} from 'undici'
 import {
   publishAnswerSeconds,
   rosterPullAnswerBytesMax,
@@ -6,9 +13,7 @@ import {
   webhookAnswerSeconds,
 } from '../../contract/limits.ts'
 import type { Config } from '../config.ts'
-import { createAddressGuard, hostOf } from './address-guard.ts'
-import { readAllowList } from './allow-list.ts'
-import { guardedConnector } from './guarded-connector.ts'
+import { AddressGuard, AllowList, hostOf, refusal } from './address-guard.ts'
 import { createPost, type Post } from './guarded-post.ts'
 import { createNameResolver, type Resolve } from './name-resolver.ts'
 import { describeNetworkError, OutboundError, outboundErrorIn } from './outbound-error.ts'
@@ -46,9 +51,9 @@ export function createOutbound(
   config: Pick<Config, 'environment' | 'outboundAllow'>,
   options: OutboundOptions = {},
 ): Outbound {
-  const allow = readAllowList(config.outboundAllow)
+  const allow = new AllowList(config.outboundAllow)
   const { resolve = createNameResolver(allow), timeoutMs = 10_000, answerBytesMax = 1024 * 1024 } = options
-  const guard = createAddressGuard(allow, { httpsOnly: config.environment !== 'development' })
+  const guard = new AddressGuard(allow, { httpsOnly: config.environment !== 'development' })
   const agent = new Agent({ connect: guardedConnector(guard, resolve, timeoutMs), maxHeaderSize: 16 * 1024 })
 
   async function guardedFetch(input: string | URL | Request, init: RequestInit = {}): Promise<Response> {
@@ -129,24 +134,13 @@ export async function readBoundedResponse(answer: UndiciResponse, bytesMax: numb
   return new Response(body, { status: answer.status, headers })
 }
 
-/**
- * Clients that share one guard and one name resolver. Each has the timeout and the response size that its receivers
- * need.
- */
-export interface OutboundClients {
-  /** For receivers with short responses and little delay. */
-  common: Outbound
-  /** For a company's directory: its pages take longer, and are larger, than other responses. */
-  directory: Outbound
-  publishing: Outbound
-  webhooks: Outbound
-  close(): Promise<void>
-}
-
-export function createOutboundClients(config: Pick<Config, 'environment' | 'outboundAllow'>): OutboundClients {
-  const resolve = createNameResolver(readAllowList(config.outboundAllow))
-  const ways = {
+/** Creates clients that share one name resolver. Each has the timeout and response size that its receivers need. */
+export function createOutboundClients(config: Pick<Config, 'environment' | 'outboundAllow'>) {
+  const resolve = createNameResolver(new AllowList(config.outboundAllow))
+  const clients = {
+    /** For receivers with short responses and little delay. */
     common: createOutbound(config, { resolve }),
+    /** For a company's directory: its pages take longer, and are larger, than other responses. */
     directory: createOutbound(config, {
       resolve,
       timeoutMs: rosterPullAnswerSeconds * 1000,
@@ -155,10 +149,38 @@ export function createOutboundClients(config: Pick<Config, 'environment' | 'outb
     publishing: createOutbound(config, { resolve, timeoutMs: publishAnswerSeconds * 1000 }),
     webhooks: createOutbound(config, { resolve, timeoutMs: webhookAnswerSeconds * 1000 }),
   }
-  return {
-    ...ways,
-    close: async () => {
-      await Promise.all(Object.values(ways).map((way) => way.close()))
-    },
+  const close = async () => {
+    await Promise.all(Object.values(clients).map((client) => client.close()))
+  }
+  return { ...clients, close }
+}
+
+/**
+ * Opens connections to addresses that the guard allows. The check runs between resolving and connecting, so the checked
+ * address is the one that is connected to, even if the name resolves to another a moment later.
+ */
+export function guardedConnector(guard: AddressGuard, resolve: Resolve, timeoutMs: number): buildConnector.connector {
+  const lookup: LookupFunction = (hostname, options, callback) => {
+    const checked = async () => {
+      const addresses = await resolve(hostname)
+      const refused = refusal(guard.problemOfAddresses(hostname.toLowerCase().replace(/\.$/, ''), addresses))
+      if (refused) throw refused
+      return addresses
+    }
+    checked().then(
+      (addresses) => {
+        const [first] = addresses
+        if (options.all) callback(null, addresses)
+        else callback(null, first?.address ?? '', first?.family)
+      },
+      (error: unknown) => callback(error as NodeJS.ErrnoException, '', 0),
+    )
+  }
+  const connect = buildConnector({ lookup, timeout: timeoutMs, allowH2: false })
+  return (options, callback) => {
+    // Node does not resolve a literal, so the lookup never sees it.
+    const refused = refusal(guard.problemOfLiteral(options.hostname))
+    if (refused) callback(refused, null)
+    else connect(options, callback)
   }
 }

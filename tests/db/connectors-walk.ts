@@ -1,4 +1,4 @@
-import { leaseTargets, releaseTargets } from '../../server/delivery/lease-store.ts'
+import { TargetLeases } from '../../server/delivery/target-leases.ts'
 import { leaseTable, rememberState } from '../../server/modules/distribution/deliveries-store.ts'
 import type { TestHub } from '../support/hub.ts'
 import { answerWith, startPublishReceiver } from '../support/publish-receiver.ts'
@@ -40,10 +40,10 @@ export async function walkConnectors(hub: TestHub, tenant: 'acme' | 'globex'): P
     // What happens only to publishes that take long, or are broken off.
     const claim = { connector_id: pull.connector_id, claimed_by: 'nobody' }
     await hub.test.database.withTenant(tenant, async (tx) => {
-      const ids = [pull.connector_id]
-      await leaseTargets(tx, leaseTable, { free: [], held: ids }, { by: 'nobody', seconds: 1 })
+      const leases = new TargetLeases(leaseTable, 'nobody', 1)
+      await leases.update(tx, [{ id: pull.connector_id, isActive: true, leasedBy: null, leaseMs: null }], 0)
       await rememberState(tx, claim, {})
-      await releaseTargets(tx, leaseTable, ids, 'nobody')
+      await leases.release(tx, [pull.connector_id])
     })
   } finally {
     await publisher.stop()

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { writeMessages } from '../../server/modules/webhooks/outbox/outbox-message.ts'
 import { updateOutboxRow } from '../../server/modules/webhooks/outbox/outbox-store.ts'
+import { writeMessages } from '../../server/modules/webhooks/outbox/webhook-outbox.ts'
 import { giveUpDeliveries, saveOutcomes } from '../../server/modules/webhooks/worker/outcome-store.ts'
-import { createBacklogLimit } from '../../server/modules/webhooks/worker/relay.ts'
+import { BacklogLimit } from '../../server/modules/webhooks/worker/relay.ts'
 import type { TestHub } from '../support/hub.ts'
 import { scaled } from '../support/machine-speed.ts'
 import { keepDeliveries, taken } from '../webhooks/stored-deliveries.ts'
@@ -45,6 +45,6 @@ export async function walkDelivery(hub: TestHub, tenant: 'acme' | 'globex'): Pro
 /** More waits than may; then it does not. */
 async function tellTooMuch(hub: TestHub, tenant: 'acme' | 'globex', webhookId: string): Promise<void> {
   await keepDeliveries(hub, tenant, webhookId, [{ status: 'failed' }])
-  const overflow = createBacklogLimit({ database: hub.test.database, endpoints: hub.modules.webhooks.endpoints }, 0)
+  const overflow = new BacklogLimit({ database: hub.test.database, endpoints: hub.modules.webhooks.endpoints }, 0)
   for (let looks = 0; looks < 2; looks += 1) await overflow.check(await hub.tenant(tenant), [webhookId])
 }

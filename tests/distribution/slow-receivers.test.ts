@@ -37,7 +37,7 @@ afterEach(async () => {
 })
 
 /** Leases as the real one does: the next time counts from the lease on. */
-function fakeExecutor(): PublishExecutor {
+function fakeExecutor(): Pick<PublishExecutor, 'lease' | 'publish' | 'release'> {
   const ofTenant = ({ slug }: Tenant) => connectors.filter(({ tenant }) => tenant === slug)
   return {
     async lease(tenant, leases, nowMs, choose) {

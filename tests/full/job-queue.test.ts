@@ -2,8 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { jobSchema } from '../../server/db/job-schema.ts'
 import { createLogger } from '../../server/http/request-log.ts'
-import { JobSender } from '../../server/jobs/job-sender.ts'
-import { createJobQueue } from '../../server/jobs/queue.ts'
+import { JobQueue, JobSender } from '../../server/jobs/queue.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 
 let db: TestDatabase
@@ -21,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => db.drop())
 
 test('runs a job at start and a sent one, and tries a failed one again', async () => {
-  const queue = createJobQueue(db.targets.app, { role: 'all', drainSeconds: 5 }, log)
+  const queue = new JobQueue(db.targets.app, { role: 'all', drainSeconds: 5 }, log)
   const seen: object[] = []
   let failures = 0
   queue.registerJob({
@@ -52,7 +51,7 @@ test('runs a job at start and a sent one, and tries a failed one again', async (
 })
 
 test('does several side by side, each for itself, and looks for more at once', async () => {
-  const open = () => createJobQueue(db.targets.app, { role: 'all', drainSeconds: 5 }, { ...log, error: () => {} })
+  const open = () => new JobQueue(db.targets.app, { role: 'all', drainSeconds: 5 }, { ...log, error: () => {} })
   const queue = open()
   const done: number[] = []
   let running = 0
@@ -74,7 +73,7 @@ test('does several side by side, each for itself, and looks for more at once', a
   }
   // Longer than the test: only what is looked for at once is found.
   queue.registerJob({ ...many, pollingIntervalSeconds: 3600 })
-  const sending = createJobQueue(db.targets.app, { role: 'api', drainSeconds: 5 }, log)
+  const sending = new JobQueue(db.targets.app, { role: 'api', drainSeconds: 5 }, log)
   sending.registerJob({ name: 'many', retryDelaySeconds: 1, handler: async () => {} })
   sending.start()
   for (let n = 0; n < 8; n += 1) await sending.send('many', { n })
@@ -92,7 +91,7 @@ test('does several side by side, each for itself, and looks for more at once', a
 })
 
 test('goes on after the database cut its connections', async () => {
-  const queue = createJobQueue(db.targets.app, { role: 'all', drainSeconds: 5 }, log)
+  const queue = new JobQueue(db.targets.app, { role: 'all', drainSeconds: 5 }, log)
   let runs = 0
   queue.registerJob({
     name: 'survivor',
@@ -123,7 +122,7 @@ test('goes on after the database cut its connections', async () => {
 })
 
 test('only a worker works; an api process sends', async () => {
-  const sender = createJobQueue(db.targets.app, { role: 'api', drainSeconds: 1 }, log)
+  const sender = new JobQueue(db.targets.app, { role: 'api', drainSeconds: 1 }, log)
   let runs = 0
   const job = {
     name: 'elsewhere',
@@ -132,7 +131,7 @@ test('only a worker works; an api process sends', async () => {
       runs += 1
     },
   }
-  const worker = createJobQueue(db.targets.app, { role: 'worker', drainSeconds: 1 }, log)
+  const worker = new JobQueue(db.targets.app, { role: 'worker', drainSeconds: 1 }, log)
   worker.registerJob(job)
   worker.start()
   await worker.send('elsewhere', {})
@@ -153,12 +152,12 @@ test('an api process sends before any worker has ever been there', async () => {
     pollingIntervalSeconds: 0.5,
     handler: async ({ data }: { data: object }) => void seen.push(data),
   }
-  const sender = createJobQueue(db.targets.app, { role: 'api', drainSeconds: 1 }, log)
+  const sender = new JobQueue(db.targets.app, { role: 'api', drainSeconds: 1 }, log)
   sender.registerJob(job)
   sender.start()
   await sender.send('first-sent', { n: 1 })
   await sender.stop()
-  const worker = createJobQueue(db.targets.app, { role: 'worker', drainSeconds: 1 }, log)
+  const worker = new JobQueue(db.targets.app, { role: 'worker', drainSeconds: 1 }, log)
   worker.registerJob(job)
   worker.start()
   await expect.poll(() => seen).toEqual([{ n: 1 }])
@@ -171,7 +170,7 @@ test('a look for jobs that fails is logged with its message, its code and the jo
     { logLevel: 'info', environment: 'production' },
     { write: (line) => void lines.push(line) },
   )
-  const queue = createJobQueue(db.targets.app, { role: 'all', drainSeconds: 1 }, logger)
+  const queue = new JobQueue(db.targets.app, { role: 'all', drainSeconds: 1 }, logger)
   let isDone = false
   queue.registerJob({
     name: 'refused',
@@ -202,7 +201,7 @@ test('a look for jobs that fails is logged with its message, its code and the jo
 
 test('keeps trying to start while the database is away, without ending the process', async () => {
   const away = { ...db.targets.app, host: '/nonexistent' }
-  const queue = createJobQueue(away, { role: 'all', drainSeconds: 1 }, log)
+  const queue = new JobQueue(away, { role: 'all', drainSeconds: 1 }, log)
   queue.registerJob({ name: 'probe', handler: async () => {} })
   queue.start()
   await delay(400)

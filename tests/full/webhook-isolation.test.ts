@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { readAllowList } from '../../server/outbound/allow-list.ts'
+import { AllowList } from '../../server/outbound/address-guard.ts'
 import { createNameResolver } from '../../server/outbound/name-resolver.ts'
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts'
 import { freePort } from '../support/free-port.ts'
@@ -30,7 +30,7 @@ let worker: DeliveringProcess
 beforeAll(async () => {
   lab = await startWebhookLab({ start: false })
   dns = await startDnsServer((name) => (name.startsWith('silent') ? 'hang' : ['127.0.0.1']))
-  const resolve = createNameResolver(readAllowList(['127.0.0.1']), { dns: { servers: [dns.address] } })
+  const resolve = createNameResolver(new AllowList(['127.0.0.1']), { dns: { servers: [dns.address] } })
   // As in earnest, but for the DNS server.
   worker = await startDeliveringProcess(lab.hub, {}, { paceMsMax: 500 }, { resolve, timeoutMs: answerMs })
 })

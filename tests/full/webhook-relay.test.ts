@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type QueuedMessage, writeMessages } from '../../server/modules/webhooks/outbox/outbox-message.ts'
+import { type QueuedMessage, writeMessages } from '../../server/modules/webhooks/outbox/webhook-outbox.ts'
 import type { OutgoingMessage } from '../../server/modules/webhooks/webhooks-types.ts'
-import { createRelay } from '../../server/modules/webhooks/worker/relay.ts'
+import { Relay } from '../../server/modules/webhooks/worker/relay.ts'
 import { busiestTurn } from '../support/busiest-turn.ts'
 import { scaled } from '../support/machine-speed.ts'
 import { messageOf, startWebhookLab, type WebhookLab } from '../webhooks/webhook-lab.ts'
@@ -35,7 +35,7 @@ test('large messages to many endpoints: a part of a row at a time, and the proce
   await leave(writeMessages(messages.map(queued)))
   // And as from before there was a limit: more than fits a transaction by itself.
   await leave(writeMessages([queued({ ...messages[0]!, data: { text: '\\'.repeat(500_000) } })]))
-  const relay = createRelay({
+  const relay = new Relay({
     ...{ database: lab.hub.test.database, clock: lab.hub.modules.recordStore.clock },
     ...{ endpoints: lab.hub.modules.webhooks.endpoints, log: { error: () => {} } },
   })

@@ -1,7 +1,6 @@
 import { getCACertificates, setDefaultCACertificates } from 'node:tls'
 import { afterEach, describe, expect, test } from 'vitest'
-import { MailDeliveryError } from '../../server/mail/mail-delivery-error.ts'
-import { createMailer, type Mail, type Mailer } from '../../server/mail/mailer.ts'
+import { type Mail, MailDeliveryError, Mailer } from '../../server/mail/mailer.ts'
 import { localhostCertificate } from '../support/localhost-certificate.ts'
 import { type MailServer, type MailServerOptions, startMailServer } from '../support/mail-server.ts'
 
@@ -32,7 +31,7 @@ async function lab(
   const printed: string[] = []
   const logged: string[] = []
   const keep = (details: object, message: string) => void logged.push(`${JSON.stringify(details)} ${message}`)
-  const mailer = createMailer(
+  const mailer = new Mailer(
     {
       environment: options.environment ?? 'staging',
       smtpUrl: `${options.url ?? server.url}${options.query ?? ''}`,
@@ -115,7 +114,7 @@ describe('on the console', () => {
     const printed: string[] = []
     const log = { info() {}, warn() {}, error() {} }
     const config = { environment: 'development', smtpUrl: undefined, baseUrl: 'http://127.0.0.1:8080' } as const
-    const mailer = createMailer(config, log, (line) => void printed.push(line))
+    const mailer = new Mailer(config, log, (line) => void printed.push(line))
     expect(mailer.available).toBe(true)
     await mailer.send({ ...mail, consoleLine: 'one\r\n\u001b[2Jtwo' })
     expect(printed).toEqual(['one   [2Jtwo'])
@@ -126,7 +125,7 @@ describe('on the console', () => {
     async (environment) => {
       const printed: string[] = []
       const config = { environment, smtpUrl: undefined, baseUrl: 'https://hub.example.com' }
-      const mailer = createMailer(config, { info() {}, warn() {}, error() {} }, (line) => void printed.push(line))
+      const mailer = new Mailer(config, { info() {}, warn() {}, error() {} }, (line) => void printed.push(line))
       expect(mailer.available).toBe(false)
       expect((await failureOf(mailer.send(mail))).permanent).toBe(true)
       expect(printed).toEqual([])

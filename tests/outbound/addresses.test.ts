@@ -1,8 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { createAddressGuard } from '../../server/outbound/address-guard.ts'
-import { readAllowList } from '../../server/outbound/allow-list.ts'
-import { guardedConnector } from '../../server/outbound/guarded-connector.ts'
-import { createOutbound } from '../../server/outbound/outbound.ts'
+import { AddressGuard, AllowList } from '../../server/outbound/address-guard.ts'
+import { createOutbound, guardedConnector } from '../../server/outbound/outbound.ts'
 
 const production = createOutbound({ environment: 'production', outboundAllow: [] })
 const development = createOutbound({ environment: 'development', outboundAllow: [] })
@@ -76,7 +74,7 @@ describe.each(Object.entries(inside))('%s', (_range, hosts) => {
 test.each(['127.0.0.1', '::1', '::ffff:10.0.0.1', '169.254.169.254'])(
   'the connection itself refuses the literal %s, which no resolver sees',
   async (hostname) => {
-    const guard = createAddressGuard(readAllowList([]), { httpsOnly: false })
+    const guard = new AddressGuard(new AllowList([]), { httpsOnly: false })
     const connect = guardedConnector(guard, async () => [], 1000)
     const failure = await new Promise((resolve) =>
       connect({ hostname, protocol: 'http:', port: '9' }, (...[error]) => resolve(error)),

@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { readAllowList } from '../../server/outbound/allow-list.ts'
+import { AllowList } from '../../server/outbound/address-guard.ts'
 import { createNameResolver, type NameResolverOptions, type Resolve } from '../../server/outbound/name-resolver.ts'
 import { createOutbound } from '../../server/outbound/outbound.ts'
 import { type DnsAnswer, type DnsServer, startDnsServer } from '../support/dns-server.ts'
@@ -37,7 +37,7 @@ beforeEach(() => {
 
 function namesOf(allow: string[] = [], { dns: dnsOptions, ...options }: NameResolverOptions = {}): Resolve {
   const quick = { servers: [dns.address], tryMs: scaled(150), timeoutMs: scaled(600), otherFamilyMs: scaled(150) }
-  return createNameResolver(readAllowList(allow), { dns: { ...quick, ...dnsOptions }, system: hostsFile, ...options })
+  return createNameResolver(new AllowList(allow), { dns: { ...quick, ...dnsOptions }, system: hostsFile, ...options })
 }
 const addressesOf = async (found: ReturnType<Resolve>) => (await found).map(({ address }) => address)
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { retryAfterSeconds } from '../../server/outbound/retry-after.ts'
+import { retryAfterSeconds } from '../../server/outbound/message-headers.ts'
 
 test.each([
   ['7', 7],

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { parseSignature } from '../../contract/webhook-signature.ts'
-import { signatureOf } from '../../server/outbound/signature.ts'
+import { signatureOf } from '../../server/outbound/message-headers.ts'
 
 test('signs `<t>.<body>` with the whole text of each secret, the newest first', () => {
   const body = '{"id":"ä"}'

@@ -1,7 +1,7 @@
 import Stripe from 'stripe'
 import { expect, test } from 'vitest'
 import { verifyWebhook } from '../../sdk/webhooks/verify-webhook-node.ts'
-import { signatureOf } from '../../server/outbound/signature.ts'
+import { signatureOf } from '../../server/outbound/message-headers.ts'
 import { cases, message } from './webhook-vectors.ts'
 
 /** What receivers have that verify other services' webhooks by the published library. */

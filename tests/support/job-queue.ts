@@ -1,6 +1,6 @@
 import type { Modules } from '../../server/app.ts'
 import type { DatabaseLog } from '../../server/db/database.ts'
-import { createJobQueue, type JobQueue } from '../../server/jobs/queue.ts'
+import { JobQueue } from '../../server/jobs/queue.ts'
 import type { TestDatabase } from './database.ts'
 
 /** Works on the jobs that modules send, from the first one on: most tests send none. */
@@ -8,7 +8,7 @@ export function connectJobQueue(modules: Modules, test: TestDatabase, log: Datab
   let queue: JobQueue | undefined
   function started(): JobQueue {
     if (queue) return queue
-    queue = createJobQueue(test.targets.app, { role: 'all', drainSeconds: 5 }, log)
+    queue = new JobQueue(test.targets.app, { role: 'all', drainSeconds: 5 }, log)
     const { telemetry, auth, exports, roster } = modules
     for (const job of [...telemetry.jobs, ...auth.jobs, ...exports.jobs, ...roster.sync.jobs]) queue.registerJob(job)
     queue.start()

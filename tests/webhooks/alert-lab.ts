@@ -1,7 +1,6 @@
 import type { JsonValue } from '../../provenance/index.ts'
 import type { TelemetryWindows } from '../../server/modules/telemetry/summary/window-types.ts'
-import { createAlertEvaluator } from '../../server/modules/webhooks/alerts/alert-evaluator.ts'
-import type { AlertEvaluator } from '../../server/modules/webhooks/alerts/alert-types.ts'
+import { AlertEvaluator } from '../../server/modules/webhooks/alerts/alert-evaluator.ts'
 import type { AlertRule, WebhookOutbox } from '../../server/modules/webhooks/webhooks-types.ts'
 import { prepareTelemetry, registerSkill } from '../api/telemetry-tenants.ts'
 import { addWebhook, must, webhooksPath } from '../api/webhook-cases.ts'
@@ -81,7 +80,7 @@ export async function startAlertLab(options: TestHubOptions = {}): Promise<Alert
       return (await must(hub, tenant, 'GET', `${webhooksPath}/${webhookId}/alerts?limit=1000`)).body.items
     },
     process: ({ outbox = webhooks.outbox, windows = telemetry.windows } = {}) =>
-      createAlertEvaluator({
+      new AlertEvaluator({
         ...{ database: hub.test.database, endpoints: webhooks.endpoints, outbox, windows },
         clock: recordStore.clock,
         nowMs: () => noonMs + lab.minute * minuteMs,

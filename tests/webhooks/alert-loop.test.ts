@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { createAlertLoop } from '../../server/modules/webhooks/alerts/alert-loop.ts'
+import { createAlertLoop } from '../../server/modules/webhooks/alerts/alert-evaluator.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())

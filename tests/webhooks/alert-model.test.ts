@@ -1,7 +1,11 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { afterLook, shouldOpen } from '../../server/modules/webhooks/alerts/alert-rules.ts'
-import type { AlertInstance, WholeRule } from '../../server/modules/webhooks/alerts/alert-types.ts'
+import {
+  type AlertInstance,
+  afterLook,
+  shouldOpen,
+  type WholeRule,
+} from '../../server/modules/webhooks/alerts/alert-rules.ts'
 
 const minuteMs = 60_000
 interface Look {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { messageBody } from '../../server/modules/webhooks/deliveries/delivery-response.ts'
+import { messageBody } from '../../server/modules/webhooks/deliveries/deliveries-service.ts'
 import { attemptDelivery, loggedResponse, requestBody } from '../../server/modules/webhooks/worker/attempt.ts'
 import type { PostAnswer } from '../../server/outbound/guarded-post.ts'
 import { OutboundError } from '../../server/outbound/outbound-error.ts'
@@ -65,7 +65,7 @@ test.each([
   [500, 'http-5xx'],
   [600, 'http-other'],
 ])('%i is %s', async (status, code) => {
-  const { attempt: made } = await attempt(async () => answer({ status }))
+  const made = await attempt(async () => answer({ status }))
   expect(made.error?.code).toBe(code)
   expect(made).toMatchObject({ url: target.url, duration_ms: 12, response: { status } })
   expect(made.request_headers['x-service-signature']).toMatch(/^t=\d+,v1=[0-9a-f]{64},v1=[0-9a-f]{64}$/)
@@ -73,16 +73,16 @@ test.each([
 
 test('time that is asked for counts at 429 and 503 alone', async () => {
   const asked = (status: number) => attempt(async () => answer({ status, headers: { 'retry-after': '100000' } }))
-  expect((await asked(429)).retryAfterSeconds).toBe(86_400)
-  expect((await asked(503)).attempt.retry_after_seconds).toBe(86_400)
-  expect((await asked(500)).retryAfterSeconds).toBeUndefined()
+  expect((await asked(429)).retry_after_seconds).toBe(86_400)
+  expect((await asked(503)).retry_after_seconds).toBe(86_400)
+  expect((await asked(500)).retry_after_seconds).toBeUndefined()
 })
 
 test('headers that came more than once are kept, and the first one is obeyed', async () => {
   const headers = { 'retry-after': ['7', '100'], 'content-type': ['text/plain', 'image/png'] }
   const made = await attempt(async () => answer({ status: 503, headers, beginning: Buffer.from('busy') }))
-  expect(made.retryAfterSeconds).toBe(7)
-  expect(made.attempt.response).toMatchObject({ headers: { 'retry-after': '7, 100' }, body: 'busy' })
+  expect(made.retry_after_seconds).toBe(7)
+  expect(made.response).toMatchObject({ headers: { 'retry-after': '7, 100' }, body: 'busy' })
 })
 
 test.each([
@@ -91,7 +91,7 @@ test.each([
   ['unreachable', 'unreachable'],
   ['too-large', 'unreachable'],
 ] as const)('an address that is %s is kept as %s', async (failure, code) => {
-  const { attempt: made } = await attempt(() => Promise.reject(new OutboundError(failure, 'does something')))
+  const made = await attempt(() => Promise.reject(new OutboundError(failure, 'does something')))
   expect(made.error).toEqual({ code, detail: 'The address of the receiver does something.' })
   expect(made.response).toBeUndefined()
 })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createBacklogLimit, dueForLook, messagesPerLook } from '../../server/modules/webhooks/worker/relay.ts'
+import { BacklogLimit, dueForLook, messagesPerLook } from '../../server/modules/webhooks/worker/relay.ts'
 import { addDeliveries, webhookEventsOf } from '../api/webhook-cases.ts'
 import { startDeliveringProcess } from './delivering-process.ts'
 import { answer } from './receiver-behaviours.ts'
@@ -13,7 +13,7 @@ afterAll(() => lab.stop())
 
 const openMax = 20
 const check = async ({ tenant, webhookId }: LabWebhook) =>
-  createBacklogLimit({ database: lab.hub.test.database, endpoints: lab.hub.modules.webhooks.endpoints }, openMax).check(
+  new BacklogLimit({ database: lab.hub.test.database, endpoints: lab.hub.modules.webhooks.endpoints }, openMax).check(
     await lab.hub.tenant(tenant),
     [webhookId],
   )

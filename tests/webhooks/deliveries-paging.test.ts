@@ -1,12 +1,13 @@
 import type pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { TenantTx } from '../../server/db/database.ts'
-import { countRequeued, requeueAll } from '../../server/modules/webhooks/deliveries/deliveries-store.ts'
 import {
+  countRequeued,
   type DeliverySelection,
   deliveriesBelow,
   lookedAtMax,
-} from '../../server/modules/webhooks/deliveries/delivery-pages-store.ts'
+  requeueAll,
+} from '../../server/modules/webhooks/deliveries/deliveries-store.ts'
 import type { TestHub } from '../support/hub.ts'
 import { looksOfStatements } from './statement-looks.ts'
 import { addWebhook, startDeliveriesHub, webhooksPath } from './stored-deliveries.ts'

@@ -1,6 +1,6 @@
 import { describedMessages } from '../../contract/webhook-messages.ts'
 import { compileSchema } from '../../server/http/request-validation.ts'
-import type { QueuedMessage } from '../../server/modules/webhooks/outbox/outbox-message.ts'
+import type { QueuedMessage } from '../../server/modules/webhooks/outbox/webhook-outbox.ts'
 
 const checks = describedMessages.map(({ kind, data }) => ({ kind, faultsOf: compileSchema(data) }))
 

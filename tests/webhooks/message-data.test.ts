@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { webhookDataBytesMax } from '../../contract/limits.ts'
 import type { JsonObject } from '../../provenance/json.ts'
-import { truncateData } from '../../server/modules/webhooks/outbox/outbox-message.ts'
+import { truncateData } from '../../server/modules/webhooks/outbox/webhook-outbox.ts'
 import { recordsPath } from '../api/record-cases.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
 import { subscribe, takeMessages } from './queued-messages.ts'

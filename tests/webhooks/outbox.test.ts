@@ -1,10 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { type QueuedMessage, readMessages, writeMessages } from '../../server/modules/webhooks/outbox/outbox-message.ts'
 import {
-  createOutboxNotifier,
-  createWebhookOutbox,
   listenForOutbox,
+  type QueuedMessage,
+  readMessages,
+  StoredOutbox,
+  writeMessages,
 } from '../../server/modules/webhooks/outbox/webhook-outbox.ts'
 import type { OutgoingMessage } from '../../server/modules/webhooks/webhooks-types.ts'
 import { must, webhooksPath } from '../api/webhook-cases.ts'
@@ -143,7 +144,7 @@ describe('word of it', () => {
     })
     await listening.promise
     const wake = vi.fn()
-    const outbox = createWebhookOutbox({ database, clock: hub.modules.recordStore.clock, wake, log: quiet })
+    const outbox = new StoredOutbox({ database, clock: hub.modules.recordStore.clock, wake, log: quiet })
     await database.withTenant('acme', async (tx) => {
       await outbox.add(tx, [message()])
       expect(wake).not.toHaveBeenCalled()
@@ -171,7 +172,7 @@ describe('word of it', () => {
     const [here, heard] = [vi.fn(), vi.fn()]
     const { database } = hub.test
     const listener = listenForOutbox(database, heard)
-    const notifier = createOutboxNotifier({ database, wake: here, log: quiet })
+    const notifier = new StoredOutbox({ database, clock: hub.modules.recordStore.clock, wake: here, log: quiet })
     notifier.erased('acme')
     expect(here).toHaveBeenCalledExactlyOnceWith('acme', 'erased')
     // What is told before it listens is lost.
@@ -179,18 +180,19 @@ describe('word of it', () => {
       notifier.erased('acme')
       expect(heard).toHaveBeenCalledWith('acme', 'erased')
     })
-    await notifier.close()
+    await notifier.settled()
     await listener.close()
   })
 
   test('that is lost is a warning, and the next goes out', async () => {
     const warn = vi.fn()
     const withRegistry = vi.fn().mockRejectedValueOnce(new Error('away')).mockResolvedValue(undefined)
-    const notifier = createOutboxNotifier({ database: { withRegistry }, wake() {}, log: { warn } })
+    const { clock } = hub.modules.recordStore
+    const notifier = new StoredOutbox({ database: { withRegistry }, clock, wake() {}, log: { warn } })
     notifier.queued('acme')
     await vi.waitFor(() => expect(warn).toHaveBeenCalledTimes(1), patience)
     notifier.queued('acme')
-    await notifier.close()
+    await notifier.settled()
     expect(withRegistry).toHaveBeenCalledTimes(2)
     await delay(0)
     expect(warn).toHaveBeenCalledTimes(1)

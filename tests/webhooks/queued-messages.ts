@@ -1,4 +1,4 @@
-import { type QueuedMessage, readMessages } from '../../server/modules/webhooks/outbox/outbox-message.ts'
+import { type QueuedMessage, readMessages } from '../../server/modules/webhooks/outbox/webhook-outbox.ts'
 import { addWebhook } from '../api/webhook-cases.ts'
 import type { TestHub, TestTenant } from '../support/hub.ts'
 import { asDescribed } from './described-messages.ts'

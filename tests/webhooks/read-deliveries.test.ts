@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { FairShare } from '../../server/delivery/concurrency-pools.ts'
-import { DeliveryQueue } from '../../server/modules/webhooks/worker/delivery-queue.ts'
 import { type DueDelivery, dueDeliveries } from '../../server/modules/webhooks/worker/delivery-queue-store.ts'
+import { DeliveryQueue } from '../../server/modules/webhooks/worker/endpoint-dispatcher.ts'
 import type { TestHub } from '../support/hub.ts'
 import { addWebhook, keepDeliveries, refused, startDeliveriesHub } from './stored-deliveries.ts'
 

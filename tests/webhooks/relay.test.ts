@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { type QueuedMessage, writeMessages } from '../../server/modules/webhooks/outbox/outbox-message.ts'
+import { type QueuedMessage, writeMessages } from '../../server/modules/webhooks/outbox/webhook-outbox.ts'
 import type { OutgoingMessage } from '../../server/modules/webhooks/webhooks-types.ts'
 import { answer, take } from './receiver-behaviours.ts'
 import { messageOf, startWebhookLab, type WebhookLab } from './webhook-lab.ts'

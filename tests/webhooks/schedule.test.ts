@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { webhookAttemptsKept } from '../../contract/limits.ts'
-import type { DeliveryAttempt } from '../../server/modules/webhooks/delivery-types.ts'
+import type { DeliveryAttempt } from '../../server/modules/webhooks/webhooks-types.ts'
 import { decideOutcome, pauseAfter } from '../../server/modules/webhooks/worker/delivery-outcome.ts'
 import type { DueDelivery } from '../../server/modules/webhooks/worker/delivery-queue-store.ts'
 
@@ -46,11 +46,11 @@ const judged = (of: DueDelivery, result: Parameters<typeof decideOutcome>[1]) =>
 
 test('what becomes of a delivery', () => {
   const { error, ...taken } = failed
-  expect(judged(delivery(), { attempt: taken })).toMatchObject({ status: 'delivered', attempts: [taken], counts: true })
-  expect(judged(delivery(), { attempt: failed })).toMatchObject({ status: 'failed', pauseSeconds: 5, isGone: false })
-  expect(judged(delivery({ tries: 7 }), { attempt: failed })).toMatchObject({ status: 'dead' })
+  expect(judged(delivery(), taken)).toMatchObject({ status: 'delivered', attempts: [taken], counts: true })
+  expect(judged(delivery(), failed)).toMatchObject({ status: 'failed', pauseSeconds: 5, isGone: false })
+  expect(judged(delivery({ tries: 7 }), failed)).toMatchObject({ status: 'dead' })
   const gone: DeliveryAttempt = { ...taken, error: { code: 'gone', detail: 'x' } }
-  expect(judged(delivery(), { attempt: gone })).toMatchObject({ status: 'dead', isGone: true })
+  expect(judged(delivery(), gone)).toMatchObject({ status: 'dead', isGone: true })
   expect(judged(delivery(), 'key-destroyed')).toMatchObject({
     ...{ status: 'dead', counts: false },
     attempts: [{ url: failed.url, request_headers: {}, error: { code: 'key-destroyed' } }],
@@ -63,6 +63,6 @@ test('what becomes of a delivery', () => {
 test('of many attempts the last are kept, the newest at the end', () => {
   const attempts = Array.from({ length: webhookAttemptsKept }, (_, at) => ({ ...failed, duration_ms: at }))
   const newest = { ...failed, duration_ms: 99 }
-  const kept = judged(delivery({ attempts, attempt_count: 20 }), { attempt: newest }).attempts
+  const kept = judged(delivery({ attempts, attempt_count: 20 }), newest).attempts
   expect(kept).toEqual([...attempts.slice(1), newest])
 })

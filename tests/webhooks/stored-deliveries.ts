@@ -1,5 +1,5 @@
 import { escapeLiteral } from 'pg'
-import type { DeliveryAttempt, DeliveryStatus } from '../../server/modules/webhooks/delivery-types.ts'
+import type { DeliveryAttempt, DeliveryStatus } from '../../server/modules/webhooks/webhooks-types.ts'
 import { addWebhook as addedWebhook } from '../api/webhook-cases.ts'
 import { startHub, type TestHub, type TestTenant } from '../support/hub.ts'
 import { insertDeliveries, nextSequence } from './webhook-rows.ts'

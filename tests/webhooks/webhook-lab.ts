@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
-import type { DeliveryAttempt, DeliveryStatus } from '../../server/modules/webhooks/delivery-types.ts'
-import type { OutgoingMessage } from '../../server/modules/webhooks/webhooks-types.ts'
+import type { DeliveryAttempt, DeliveryStatus, OutgoingMessage } from '../../server/modules/webhooks/webhooks-types.ts'
 import { must as mustOf, webhooksPath } from '../api/webhook-cases.ts'
 import {
   type Answer,

@@ -10,7 +10,7 @@ export interface WebhookTables {
     events: string[]
     /** `WebhookFilters` */
     filters: unknown
-    /** `WebhookThresholds` */
+    /** `WebhookSettings['thresholds']` */
     thresholds: unknown
     /** `AlertRule[]` */
     alerts: unknown

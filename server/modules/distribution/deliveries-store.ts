@@ -1,19 +1,17 @@
 import type { JsonValue } from '../../../provenance/json.ts'
 import { connectorsLockClass } from '../../db/advisory-locks.ts'
-import type { RegistryTx, TenantTx } from '../../db/database.ts'
+import type { TenantTx } from '../../db/database.ts'
 import { databaseTimes } from '../../db/database-time.ts'
+import type { TenantTables } from '../../db/schema.ts'
 import { lockTenant } from '../../db/tenant-lock.ts'
-import type { LeaseTable } from '../../delivery/lease-store.ts'
+import type { LeaseTable } from '../../delivery/target-leases.ts'
 import type { DeliveryError } from './distribution-types.ts'
 
 /** A connector to deliver to. */
-export interface TargetRow {
-  connector_id: string
-  platform: string
-  delivery: 'push' | 'pull'
-  publish_url: string | null
-  credentials_sealed: Buffer | null
-}
+export type TargetRow = Pick<
+  TenantTables['hub.connectors'],
+  'connector_id' | 'platform' | 'delivery' | 'publish_url' | 'credentials_sealed'
+>
 
 /** Serialises changes of a tenant's connectors and republish requests. */
 export async function lockConnectors(tx: TenantTx): Promise<void> {
@@ -205,13 +203,6 @@ export async function notePull(tx: TenantTx, connectorId: string, etag: string):
      where tenant_id = $1 and connector_id = $2`,
     [tx.tenantId, connectorId, etag, now],
   )
-}
-
-/** Channel that wakes the publishing processes. */
-export const skillsChannel = 'hub_skills'
-
-export async function notifySkills(tx: RegistryTx, tenantId: string): Promise<void> {
-  await tx.client.query('select pg_notify($1, $2)', [skillsChannel, tenantId])
 }
 
 /** Returns seconds since the last publish; undefined without one. */

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
 import type { Database, DatabaseLog } from '../../db/database.ts'
+import { listenForTenants, TenantNotifier } from '../../db/tenant-notifier.ts'
 import type { EventBus } from '../../events.ts'
 import type { Outbound } from '../../outbound/outbound.ts'
 import type { ConnectorCredentials } from '../connectors/connectors-types.ts'
@@ -10,15 +11,16 @@ import type { ProvenanceKeys } from '../keys/keys-types.ts'
 import type { TenantDirectory } from '../tenants/tenants-types.ts'
 import { createAnthropicSkills } from './adapters/anthropic-skills.ts'
 import { createHttpPush, createPull, type SecondsSinceFetch } from './adapters/http-push.ts'
-import { addDelivery, removeDelivery, renewDelivery, secondsSincePublish, skillsChannel } from './deliveries-store.ts'
+import { addDelivery, makeAllDue, removeDelivery, renewDelivery, secondsSincePublish } from './deliveries-store.ts'
 import { addDistributionRoutes } from './distribution-routes.ts'
-import type { ConnectorTester, Deliveries } from './distribution-types.ts'
-import { createConnectorTester, createManifestReader } from './manifest-service.ts'
-import type { AdapterOf } from './platform-adapter-types.ts'
-import { createPublishExecutor } from './publish-executor.ts'
+import type { AdapterOf, ConnectorTester, Deliveries } from './distribution-types.ts'
+import { createConnectorTester, ManifestReader } from './manifest-service.ts'
+import { PublishExecutor } from './publish-executor.ts'
 import { createPublishScheduler } from './publish-scheduler.ts'
-import { createRepublishing, reached } from './republish-service.ts'
-import { createSkillChangeNotifier } from './skill-change-notifier.ts'
+import { Republishing, reached } from './republish-service.ts'
+
+/** The channel that wakes the publishing processes. */
+const skillsChannel = 'hub_skills'
 
 export interface DistributionModule {
   /** Publishes in the background, each connector at least every 30 seconds. */
@@ -50,26 +52,44 @@ export function createDistributionModule(deps: {
   })
   const parts = { ...deps, adapterOf }
   const publisher = createPublishScheduler({
-    executor: createPublishExecutor(parts),
+    executor: new PublishExecutor(parts),
     findTenant: (slug) => directory.find(slug),
     listTenants: () => directory.slugs(),
-    listen: (wake) => database.listen(skillsChannel, (tenantId = '') => wake(tenantId)),
+    listen: (wake) => listenForTenants(database, skillsChannel, wake),
     log,
   })
-  const notifier = createSkillChangeNotifier({ database, wake: (tenantId) => publisher.wake(tenantId), log })
-  deps.events.on('skillsChanged', ({ tenantId }) => notifier.changed(tenantId))
-  const republishing = createRepublishing({ ...deps, ordered: (tenantId) => notifier.tell(tenantId) })
+  /** Tenants whose connectors become due before the notification, because skills changed. */
+  const changed = new Set<string>()
+  const notifier = new TenantNotifier({
+    ...{ database, channel: skillsChannel, pauseMs: 50 },
+    async before(tenantIds) {
+      for (const tenantId of tenantIds) {
+        if (changed.delete(tenantId)) await database.withTenant(tenantId, (tx) => makeAllDue(tx)).catch(failed)
+        publisher.wake(tenantId)
+      }
+    },
+    failed,
+  })
+  // A lost change only costs time: every connector is published to within its period, with the current manifest.
+  function failed(error: unknown): void {
+    log.warn({ err: error }, 'a change of skills is published later, in the next round')
+  }
+  deps.events.on('skillsChanged', ({ tenantId }) => {
+    changed.add(tenantId)
+    notifier.notify(tenantId)
+  })
+  const republishing = new Republishing({ ...deps, ordered: (tenantId) => notifier.notify(tenantId) })
 
   const deliveries: Deliveries = {
     async begin(tx, connectorId) {
       await addDelivery(tx, connectorId)
-      tx.afterCommit(() => notifier.tell(tx.tenantId))
+      tx.afterCommit(() => notifier.notify(tx.tenantId))
     },
     async renew(tx, connectorId, { otherReceiver }) {
       await renewDelivery(tx, connectorId, otherReceiver)
       tx.afterCommit(() => {
         if (otherReceiver) publisher.of(tx.tenantId)?.breakOff(connectorId)
-        notifier.tell(tx.tenantId)
+        notifier.notify(tx.tenantId)
       })
     },
     async end(tx, connectorId) {
@@ -87,7 +107,7 @@ export function createDistributionModule(deps: {
     },
     deliveries,
     tester: createConnectorTester(parts),
-    routes: (app) => addDistributionRoutes(app, createManifestReader(parts), republishing),
+    routes: (app) => addDistributionRoutes(app, new ManifestReader(parts), republishing),
     settled: () => notifier.settled(),
   }
 }

@@ -10,7 +10,8 @@ import {
   RepublishSchema,
   republishLocation,
 } from './distribution-schemas.ts'
-import type { ManifestReader, Republishing } from './distribution-types.ts'
+import type { ManifestReader } from './manifest-service.ts'
+import type { Republishing } from './republish-service.ts'
 
 export function addDistributionRoutes(
   app: FastifyInstance,

@@ -1,8 +1,8 @@
 import type { Static } from 'typebox'
-import type { JsonValue } from '../../../provenance/json.ts'
+import type { JsonObject, JsonValue } from '../../../provenance/json.ts'
 import type { TenantTx } from '../../db/database.ts'
-import type { Caller, Tenant } from '../../http/caller.ts'
-import type { ConnectionTestResult } from '../../outbound/connection-test.ts'
+import type { Tenant } from '../../http/caller.ts'
+import type { ConnectionTestResult, Step } from '../../outbound/connection-test.ts'
 import type { Credentials } from '../connectors/connectors-types.ts'
 import type { RepublishSchema } from './distribution-schemas.ts'
 
@@ -33,39 +33,10 @@ export interface ConnectorTester {
   test(tenant: Tenant, connectorId: string): Promise<ConnectionTestResult>
 }
 
-/** A signed manifest in the form of its delivery. */
-export interface SignedManifest {
-  /** The manifest as JSON. */
-  text: string
-  /** Weak: equal tags mean equal skills, although the time of the signature differs. */
-  etag: string
-}
-
-export interface ManifestReader {
-  /**
-   * Returns the manifest of a connector. Records a publish if the connector pulls and a service account calls. Throws
-   * `not-found`.
-   */
-  fetch(
-    caller: Pick<Caller, 'tenant' | 'sessionId'>,
-    connectorId: string,
-    ifNoneMatch: string | undefined,
-  ): Promise<SignedManifest | { etag: string }>
-}
-
 export type RepublishAnswer = Static<typeof RepublishSchema>
 
 /** The result of a republication for one connector. */
 export type RepublishResult = RepublishAnswer['results'][number]
-
-export interface Republishing {
-  /** Publishes to every connector now. Returns the running republication if there is one. */
-  order(caller: Caller): Promise<RepublishAnswer>
-  /** Returns the latest republication. Throws `not-found` before the first. */
-  latest(tenant: Tenant): Promise<RepublishAnswer>
-  /** Returns a republication. Throws `not-found`. */
-  get(tenant: Tenant, jobId: string): Promise<RepublishAnswer>
-}
 
 /** The reason why a publish failed. */
 export interface DeliveryError {
@@ -78,3 +49,36 @@ export interface DeliveryError {
   status?: number
   [member: string]: JsonValue | undefined
 }
+
+/** A manifest to deliver, and its receiver. */
+export interface Delivery {
+  tenant: string
+  connectorId: string
+  publishUrl?: string
+  credentials: Credentials
+  manifest: JsonObject
+  /** The exact text that is sent. */
+  text: string
+  etag: string
+  /** The state that {@link PlatformAdapter.publish} returned or remembered last. */
+  state: JsonValue
+  /** Fires if the connector is removed, its time is over or the process stops. */
+  signal: AbortSignal
+  /** Stores the state even if the rest of the publish fails. */
+  remember(state: JsonValue): Promise<void>
+}
+
+/** Delivers skills to one kind of platform. */
+export interface PlatformAdapter {
+  /** Timeout of a whole publish, in milliseconds. */
+  readonly timeoutMs: number
+  /** Names of the credentials that the adapter sends. */
+  readonly credentials: readonly string[]
+  /** Publishes and returns the state to remember. Throws {@link PublishFailure} or OutboundError on failure. */
+  publish(delivery: Delivery): Promise<JsonValue>
+  /** Returns the steps of a connection test. */
+  test(delivery: Delivery): readonly Step[]
+}
+
+/** Returns the adapter of a connector. */
+export type AdapterOf = (connector: ConnectorKind) => PlatformAdapter

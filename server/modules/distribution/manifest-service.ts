@@ -1,14 +1,13 @@
 import { DomainError } from '../../../contract/domain-error.ts'
 import type { Database, TenantTx } from '../../db/database.ts'
-import type { Tenant } from '../../http/caller.ts'
+import type { Caller, Tenant } from '../../http/caller.ts'
 import { namesTag } from '../../http/request-headers.ts'
 import { runConnectionTest, TestStepError } from '../../outbound/connection-test.ts'
 import type { ConnectorCredentials } from '../connectors/connectors-types.ts'
 import type { SkillGrants } from '../entitlement/entitlement-types.ts'
 import type { ProvenanceKeys } from '../keys/keys-types.ts'
 import { notePull, targetById } from './deliveries-store.ts'
-import type { ConnectorTester, ManifestReader } from './distribution-types.ts'
-import type { AdapterOf } from './platform-adapter-types.ts'
+import type { AdapterOf, ConnectorTester } from './distribution-types.ts'
 import { signedManifest, skillSetOf } from './skill-manifest.ts'
 
 interface Deps {
@@ -19,19 +18,34 @@ interface Deps {
   adapterOf: AdapterOf
 }
 
-export function createManifestReader({ database, grants, keys }: Deps): ManifestReader {
-  return {
-    fetch: ({ tenant, sessionId }, connectorId, ifNoneMatch) =>
-      database.withTenant(tenant.slug, async (tx) => {
-        const target = await existing(tx, connectorId)
-        const set = skillSetOf(await grants.published(tx))
-        // The health of a push connector is about pushes. A person who reads the manifest is no connector.
-        if (target.delivery === 'pull' && sessionId === undefined) await notePull(tx, connectorId, set.etag)
-        if (namesTag(ifNoneMatch, set.etag)) return { etag: set.etag }
-        const connector = { tenant: tenant.slug, connectorId, platform: target.platform }
-        const { text } = signedManifest(set, connector, await keys.signerOf(tenant.slug, tx))
-        return { text, etag: set.etag }
-      }),
+/** Reads the signed manifests of connectors. */
+export class ManifestReader {
+  readonly #deps: Deps
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+  }
+
+  /**
+   * Returns the manifest of a connector as JSON, or only its etag if the caller has it. Records a publish if the
+   * connector pulls and a service account calls. Throws `not-found`.
+   */
+  fetch(
+    { tenant, sessionId }: Pick<Caller, 'tenant' | 'sessionId'>,
+    connectorId: string,
+    ifNoneMatch: string | undefined,
+  ): Promise<{ etag: string; text?: string }> {
+    const { database, grants, keys } = this.#deps
+    return database.withTenant(tenant.slug, async (tx) => {
+      const target = await existing(tx, connectorId)
+      const set = skillSetOf(await grants.published(tx))
+      // The health of a push connector is about pushes. A person who reads the manifest is no connector.
+      if (target.delivery === 'pull' && sessionId === undefined) await notePull(tx, connectorId, set.etag)
+      if (namesTag(ifNoneMatch, set.etag)) return { etag: set.etag }
+      const connector = { tenant: tenant.slug, connectorId, platform: target.platform }
+      const { text } = signedManifest(set, connector, await keys.signerOf(tenant.slug, tx))
+      return { text, etag: set.etag }
+    })
   }
 }
 

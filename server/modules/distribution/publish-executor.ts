@@ -8,8 +8,7 @@ import type { ConnectorCredentials, Credentials } from '../connectors/connectors
 import type { SkillGrants } from '../entitlement/entitlement-types.ts'
 import type { ProvenanceKeys } from '../keys/keys-types.ts'
 import * as store from './deliveries-store.ts'
-import type { DeliveryError } from './distribution-types.ts'
-import type { AdapterOf, Delivery } from './platform-adapter-types.ts'
+import type { AdapterOf, DeliveryError } from './distribution-types.ts'
 import { deliveryErrorOf, PublishFailure } from './publish-failure.ts'
 import { reached } from './republish-service.ts'
 import { signedManifest, skillSetOf } from './skill-manifest.ts'
@@ -27,7 +26,13 @@ export interface LeasedPublish {
 }
 
 /** Leases due connectors and delivers to them. */
-export interface PublishExecutor {
+export class PublishExecutor {
+  readonly #deps: PublishExecutorDeps
+
+  constructor(deps: PublishExecutorDeps) {
+    this.#deps = deps
+  }
+
   /**
    * Leases the connectors that `choose` returns from those that are due, and extends and releases leases.
    *
@@ -38,27 +43,50 @@ export interface PublishExecutor {
     leases: TargetLeases<LeasedTarget>,
     nowMs: number,
     choose: (ready: readonly store.Due[]) => readonly string[],
-  ): Promise<{ due: store.Due[]; changes: LeaseChanges; publishes: LeasedPublish[] }>
+  ): Promise<{ due: store.Due[]; changes: LeaseChanges; publishes: LeasedPublish[] }> {
+    return this.#deps.database.withTenant(tenant.slug, async (tx) => {
+      const due = await store.dueTimes(tx)
+      const ready = due.filter(({ connector_id, wait_ms }) => wait_ms <= 0 && !leases.held.has(connector_id))
+      const chosen = new Set(choose(ready))
+      const states = due.map(({ connector_id: id, claimed_by: leasedBy, claim_ms: leaseMs }) => {
+        return { id, isActive: chosen.has(id), leasedBy, leaseMs }
+      })
+      const changes = await leases.update(tx, states, nowMs)
+      const leased = [...changes.leased].filter((id) => !leases.held.has(id))
+      const claims = leased.length === 0 ? [] : await store.claimsOf(tx, leased, periodSeconds)
+      return { due, changes, publishes: claims.length === 0 ? [] : await this.#prepare(tx, tenant, claims) }
+    })
+  }
+
   /**
    * Publishes, stores the result and releases the lease. Returns false if it was aborted, so that the lease is still to
    * be released. Throws if the result could not be stored.
    */
-  publish(tenant: Tenant, publish: LeasedPublish, stop: AbortSignal): Promise<boolean>
-  release(tenant: Tenant, leases: TargetLeases<LeasedTarget>, connectorIds: readonly string[]): Promise<void>
-}
+  async publish(tenant: Tenant, leased: LeasedPublish, stop: AbortSignal): Promise<boolean> {
+    const { claim } = leased
+    try {
+      const state = await this.#send(tenant, leased, stop)
+      const { etag } = leased.prepared as { etag: string }
+      await this.#keep(tenant, claim, { etag, state })
+    } catch (error) {
+      if (stop.aborted) return false
+      const described = deliveryErrorOf(error)
+      if (described.code === 'unexpected' && !(error instanceof PublishFailure)) {
+        const details = { err: error, tenant: tenant.slug, connector: claim.connector_id }
+        this.#deps.log.error(details, 'publishing skills failed')
+      }
+      const retryAfterSeconds = (error instanceof PublishFailure && error.retryAfterSeconds) || 0
+      await this.#keep(tenant, claim, { error: described, retryAfterSeconds })
+    }
+    return true
+  }
 
-export interface PublishExecutorDeps {
-  database: Database
-  grants: Pick<SkillGrants, 'published'>
-  credentials: ConnectorCredentials
-  keys: ProvenanceKeys
-  adapterOf: AdapterOf
-  log: DatabaseLog
-}
+  release(tenant: Tenant, leases: TargetLeases<LeasedTarget>, connectorIds: readonly string[]): Promise<void> {
+    return this.#deps.database.withTenant(tenant.slug, (tx) => leases.release(tx, connectorIds))
+  }
 
-export function createPublishExecutor(deps: PublishExecutorDeps): PublishExecutor {
-  const { database, grants, credentials, keys, adapterOf, log } = deps
-  async function prepare(tx: TenantTx, tenant: Tenant, claims: readonly store.Claim[]): Promise<LeasedPublish[]> {
+  async #prepare(tx: TenantTx, tenant: Tenant, claims: readonly store.Claim[]): Promise<LeasedPublish[]> {
+    const { grants, credentials, keys } = this.#deps
     const set = skillSetOf(await grants.published(tx))
     const signer = await keys.signerOf(tenant.slug, tx)
     const prepared: LeasedPublish[] = []
@@ -66,10 +94,8 @@ export function createPublishExecutor(deps: PublishExecutorDeps): PublishExecuto
       try {
         const connector = { tenant: tenant.slug, connectorId: claim.connector_id, platform: claim.platform }
         const opened = await credentials.open(tx, tenant, claim)
-        prepared.push({
-          claim,
-          prepared: { credentials: opened, ...signedManifest(set, connector, signer), etag: set.etag },
-        })
+        const signed = signedManifest(set, connector, signer)
+        prepared.push({ claim, prepared: { credentials: opened, ...signed, etag: set.etag } })
       } catch (error) {
         prepared.push({ claim, prepared: { error } })
       }
@@ -77,28 +103,27 @@ export function createPublishExecutor(deps: PublishExecutorDeps): PublishExecuto
     return prepared
   }
 
-  async function publish(tenant: Tenant, { claim, prepared }: LeasedPublish, stop: AbortSignal): Promise<JsonValue> {
+  async #send(tenant: Tenant, { claim, prepared }: LeasedPublish, stop: AbortSignal): Promise<JsonValue> {
     if ('error' in prepared) throw prepared.error
+    const { database, adapterOf } = this.#deps
     const adapter = adapterOf({ ...claim, ...prepared })
-    const signal = AbortSignal.any([stop, AbortSignal.timeout(adapter.timeoutMs)])
-    const delivery: Delivery = {
+    return adapter.publish({
       ...prepared,
       tenant: tenant.slug,
       connectorId: claim.connector_id,
       ...(claim.publish_url !== null && { publishUrl: claim.publish_url }),
       state: claim.state,
-      signal,
+      signal: AbortSignal.any([stop, AbortSignal.timeout(adapter.timeoutMs)]),
       remember: (state) => database.withTenant(tenant.slug, (tx) => store.rememberState(tx, claim, state)),
-    }
-    return adapter.publish(delivery)
+    })
   }
 
-  async function keep(
+  #keep(
     tenant: Tenant,
     claim: store.Claim,
     outcome: { etag: string; state: JsonValue } | { error: DeliveryError; retryAfterSeconds: number },
   ): Promise<void> {
-    await database.withTenant(tenant.slug, async (tx) => {
+    return this.#deps.database.withTenant(tenant.slug, async (tx) => {
       const dueAt = await store.lockClaim(tx, claim)
       if (dueAt === undefined) return
       const at = formatTimestamp(Date.now())
@@ -118,40 +143,13 @@ export function createPublishExecutor(deps: PublishExecutorDeps): PublishExecuto
       await reached(tx, { connector_id: claim.connector_id, at, ...(result ?? { status: 'published' }) })
     })
   }
+}
 
-  return {
-    lease: (tenant, leases, nowMs, choose) =>
-      database.withTenant(tenant.slug, async (tx) => {
-        const due = await store.dueTimes(tx)
-        const ready = due.filter(({ connector_id, wait_ms }) => wait_ms <= 0 && !leases.held.has(connector_id))
-        const chosen = new Set(choose(ready))
-        const states = due.map(({ connector_id: id, claimed_by: leasedBy, claim_ms: leaseMs }) => {
-          return { id, isActive: chosen.has(id), leasedBy, leaseMs }
-        })
-        const changes = await leases.update(tx, states, nowMs)
-        const leased = [...changes.leased].filter((id) => !leases.held.has(id))
-        const claims = leased.length === 0 ? [] : await store.claimsOf(tx, leased, periodSeconds)
-        return { due, changes, publishes: claims.length === 0 ? [] : await prepare(tx, tenant, claims) }
-      }),
-
-    async publish(tenant, leased, stop) {
-      const { claim } = leased
-      try {
-        const state = await publish(tenant, leased, stop)
-        const { etag } = leased.prepared as { etag: string }
-        await keep(tenant, claim, { etag, state })
-      } catch (error) {
-        if (stop.aborted) return false
-        const described = deliveryErrorOf(error)
-        if (described.code === 'unexpected' && !(error instanceof PublishFailure)) {
-          log.error({ err: error, tenant: tenant.slug, connector: claim.connector_id }, 'publishing skills failed')
-        }
-        const retryAfterSeconds = (error instanceof PublishFailure && error.retryAfterSeconds) || 0
-        await keep(tenant, claim, { error: described, retryAfterSeconds })
-      }
-      return true
-    },
-
-    release: (tenant, leases, ids) => database.withTenant(tenant.slug, (tx) => leases.release(tx, ids)),
-  }
+export interface PublishExecutorDeps {
+  database: Database
+  grants: Pick<SkillGrants, 'published'>
+  credentials: ConnectorCredentials
+  keys: ProvenanceKeys
+  adapterOf: AdapterOf
+  log: Pick<DatabaseLog, 'error'>
 }

@@ -1,7 +1,7 @@
 import { DomainError } from '../../../contract/domain-error.ts'
 import { TestStepError } from '../../outbound/connection-test.ts'
+import { retryAfterSeconds } from '../../outbound/message-headers.ts'
 import { OutboundError, outboundErrorIn } from '../../outbound/outbound-error.ts'
-import { retryAfterSeconds } from '../../outbound/retry-after.ts'
 import type { DeliveryError } from './distribution-types.ts'
 
 /** Maximum pause in seconds that a receiver may request. */

@@ -29,7 +29,7 @@ const leaseSeconds = 15
 
 /** Creates the scheduler of publishes. */
 export function createPublishScheduler(deps: {
-  executor: PublishExecutor
+  executor: Pick<PublishExecutor, 'lease' | 'publish' | 'release'>
   findTenant: (slug: string) => Promise<Tenant | undefined>
   listTenants: () => Promise<readonly string[]>
   /** Listens for changes by other processes. */
@@ -71,7 +71,7 @@ class RunningPublish implements LeasedTarget {
 }
 
 interface TenantPublisherDeps {
-  executor: PublishExecutor
+  executor: Pick<PublishExecutor, 'lease' | 'publish' | 'release'>
   pools: ConcurrencyPools
   processId: string
   wake: (inMs?: number) => void
@@ -124,12 +124,8 @@ export class TenantPublisher implements TenantDelivery {
     this.#leases.held.get(connectorId)?.stop.abort()
   }
 
-  end(): void {
-    for (const { stop } of this.#leases.held.values()) stop.abort()
-  }
-
   async stop(): Promise<void> {
-    this.end()
+    for (const { stop } of this.#leases.held.values()) stop.abort()
     await Promise.all(this.#running)
     const ids = [...this.#leases.held.keys()]
     this.#leases.held.clear()

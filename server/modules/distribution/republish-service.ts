@@ -1,11 +1,11 @@
 import { DomainError } from '../../../contract/domain-error.ts'
 import { formatTimestamp, parseTimestamp } from '../../../contract/timestamp.ts'
 import type { Database, TenantTx } from '../../db/database.ts'
-import type { Caller } from '../../http/caller.ts'
+import type { Caller, Tenant } from '../../http/caller.ts'
 import { randomText } from '../../secrets/random-text.ts'
 import type { GovernanceLog } from '../governance/governance-types.ts'
 import { lockConnectors, makeAllDue, targets } from './deliveries-store.ts'
-import type { RepublishAnswer, Republishing, RepublishResult } from './distribution-types.ts'
+import type { RepublishAnswer, RepublishResult } from './distribution-types.ts'
 import {
   addRepublish,
   changeRepublish,
@@ -21,17 +21,47 @@ import {
  */
 const runMinutesMax = 10
 
-export function createRepublishing(deps: {
-  database: Database
-  governance: GovernanceLog
-  /** Called after the commit. */
-  ordered: (tenantId: string) => void
-}): Republishing {
-  const { database, governance, ordered } = deps
+/** Publishes the skills of tenants to all of their connectors on request. */
+export class Republishing {
+  readonly #deps: RepublishingDeps
 
-  async function make(tx: TenantTx, caller: Caller): Promise<RepublishRow> {
+  constructor(deps: RepublishingDeps) {
+    this.#deps = deps
+  }
+
+  /** Publishes to every connector now. Returns the running republication if there is one. */
+  async order(caller: Caller): Promise<RepublishAnswer> {
+    const row = await this.#deps.database.withTenant(caller.tenant.slug, async (tx) => {
+      await lockConnectors(tx)
+      const open = await lockOpenRepublish(tx)
+      if (open && !isStuck(open)) return open
+      if (open) await changeRepublish(tx, givenUp(open))
+      return this.#make(tx, caller)
+    })
+    this.#deps.ordered(caller.tenant.slug)
+    return answerOf(row)
+  }
+
+  /** Returns the latest republication. Throws `not-found` before the first. */
+  async latest(tenant: Tenant): Promise<RepublishAnswer> {
+    const row = await this.#deps.database.withTenant(tenant.slug, latestRepublish, { readOnly: true })
+    const how = 'POST /api/v1/skill-entitlement/distribution:republish starts one.'
+    if (!row) throw new DomainError('not-found', `The skills were never republished. ${how}`)
+    return answerOf(row)
+  }
+
+  /** Returns a republication. Throws `not-found`. */
+  async get(tenant: Tenant, jobId: string): Promise<RepublishAnswer> {
+    const read = (tx: TenantTx) => republishById(tx, jobId)
+    const row = await this.#deps.database.withTenant(tenant.slug, read, { readOnly: true })
+    if (!row) throw new DomainError('not-found', 'The tenant has no republication with this id.')
+    return answerOf(row)
+  }
+
+  async #make(tx: TenantTx, caller: Caller): Promise<RepublishRow> {
     const now = formatTimestamp(Date.now())
     const connectors = await targets(tx)
+    const pulling = connectors.filter(({ delivery }) => delivery === 'pull')
     const row: RepublishRow = {
       job_id: `rep_${randomText(24)}`,
       status: 'queued',
@@ -40,16 +70,14 @@ export function createRepublishing(deps: {
       started_at: null,
       finished_at: null,
       done: 0,
-      total: connectors.filter(({ delivery }) => delivery === 'push').length,
-      results: connectors
-        .filter(({ delivery }) => delivery === 'pull')
-        .map(({ connector_id }) => ({ connector_id, status: 'pulls' })),
+      total: connectors.length - pulling.length,
+      results: pulling.map(({ connector_id }) => ({ connector_id, status: 'pulls' })),
       error: null,
     }
     const begun = row.total === 0 ? { ...ended(row, now), started_at: now } : row
     await addRepublish(tx, begun)
     await makeAllDue(tx, { insist: true })
-    await governance.append(tx, caller.tenant, {
+    await this.#deps.governance.append(tx, caller.tenant, {
       kind: 'skill.entitlement_changed',
       subject: `republish:${row.job_id}`,
       details: { change: 'republished', job_id: row.job_id, connectors: connectors.length },
@@ -57,33 +85,13 @@ export function createRepublishing(deps: {
     })
     return begun
   }
+}
 
-  return {
-    async order(caller) {
-      const row = await database.withTenant(caller.tenant.slug, async (tx) => {
-        await lockConnectors(tx)
-        const open = await lockOpenRepublish(tx)
-        if (open && !isStuck(open)) return open
-        if (open) await changeRepublish(tx, givenUp(open))
-        return make(tx, caller)
-      })
-      ordered(caller.tenant.slug)
-      return answerOf(row)
-    },
-
-    async latest(tenant) {
-      const row = await database.withTenant(tenant.slug, latestRepublish, { readOnly: true })
-      const how = 'POST /api/v1/skill-entitlement/distribution:republish starts one.'
-      if (!row) throw new DomainError('not-found', `The skills were never republished. ${how}`)
-      return answerOf(row)
-    },
-
-    async get(tenant, jobId) {
-      const row = await database.withTenant(tenant.slug, (tx) => republishById(tx, jobId), { readOnly: true })
-      if (!row) throw new DomainError('not-found', 'The tenant has no republication with this id.')
-      return answerOf(row)
-    },
-  }
+interface RepublishingDeps {
+  database: Database
+  governance: GovernanceLog
+  /** Called after the commit. */
+  ordered: (tenantId: string) => void
 }
 
 function isStuck(row: RepublishRow): boolean {

@@ -8,18 +8,15 @@ export type RepublishRow = Omit<TenantTables['hub.republishes'], 'tenant_id' | '
   error: { detail: string } | null
 }
 
-const columns = [
-  'job_id',
-  'status',
-  'created_at',
-  'created_by',
-  'started_at',
-  'finished_at',
-  'done',
-  'total',
-  'results',
-  'error',
-] as const
+/** Selects the republications of a tenant. */
+function republishes(tx: TenantTx) {
+  return tx.db
+    .selectFrom('hub.republishes')
+    .select(['job_id', 'status', 'created_at', 'created_by', 'started_at'])
+    .select(['finished_at', 'done', 'total', 'results', 'error'])
+    .where('tenant_id', '=', tx.tenantId)
+    .$castTo<RepublishRow>()
+}
 
 export async function addRepublish(tx: TenantTx, row: RepublishRow): Promise<void> {
   await tx.db
@@ -34,39 +31,17 @@ export async function addRepublish(tx: TenantTx, row: RepublishRow): Promise<voi
 }
 
 export async function republishById(tx: TenantTx, jobId: string): Promise<RepublishRow | undefined> {
-  const row = await tx.db
-    .selectFrom('hub.republishes')
-    .select(columns)
-    .where('tenant_id', '=', tx.tenantId)
-    .where('job_id', '=', jobId)
-    .executeTakeFirst()
-  return row as RepublishRow | undefined
+  return republishes(tx).where('job_id', '=', jobId).executeTakeFirst()
 }
 
 export async function latestRepublish(tx: TenantTx): Promise<RepublishRow | undefined> {
-  const row = await tx.db
-    .selectFrom('hub.republishes')
-    .select(columns)
-    .where('tenant_id', '=', tx.tenantId)
-    .orderBy('created_at', 'desc')
-    .orderBy('job_id', 'desc')
-    .limit(1)
-    .executeTakeFirst()
-  return row as RepublishRow | undefined
+  return republishes(tx).orderBy('created_at', 'desc').orderBy('job_id', 'desc').limit(1).executeTakeFirst()
 }
 
 /** Returns and locks the running republication. */
 export async function lockOpenRepublish(tx: TenantTx): Promise<RepublishRow | undefined> {
-  const row = await tx.db
-    .selectFrom('hub.republishes')
-    .select(columns)
-    .where('tenant_id', '=', tx.tenantId)
-    .where('status', 'in', ['queued', 'running'])
-    .orderBy('created_at', 'desc')
-    .limit(1)
-    .forUpdate()
-    .executeTakeFirst()
-  return row as RepublishRow | undefined
+  const open = republishes(tx).where('status', 'in', ['queued', 'running'])
+  return open.orderBy('created_at', 'desc').limit(1).forUpdate().executeTakeFirst()
 }
 
 export async function changeRepublish(

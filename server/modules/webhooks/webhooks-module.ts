@@ -13,30 +13,21 @@ import type { GovernanceLog } from '../governance/governance-types.ts'
 import type { UserProfiles } from '../roster/roster-types.ts'
 import type { TelemetryWindows } from '../telemetry/summary/window-types.ts'
 import type { TenantDirectory } from '../tenants/tenants-types.ts'
-import { createAlertEnds } from './alerts/alert-changes.ts'
-import { createAlertEvaluator } from './alerts/alert-evaluator.ts'
-import { createAlertLoop } from './alerts/alert-loop.ts'
-import type { AlertEvaluator } from './alerts/alert-types.ts'
+import { AlertEnds } from './alerts/alert-changes.ts'
+import { AlertEvaluator, createAlertLoop } from './alerts/alert-evaluator.ts'
 import { addAlertRoutes } from './alerts/alerts-routes.ts'
-import { createAlertAdministration } from './alerts/alerts-service.ts'
+import { AlertLists } from './alerts/alerts-service.ts'
 import { addDeliveryRoutes } from './deliveries/deliveries-routes.ts'
-import { createDeliveryAdministration } from './deliveries/deliveries-service.ts'
-import type { DeliveryMetrics, WebhookWorker } from './delivery-types.ts'
-import { createEndpoints, createWebhookSecrets } from './endpoints/endpoints.ts'
+import { DeliveryAdministration } from './deliveries/deliveries-service.ts'
+import { Endpoints, WebhookSecrets } from './endpoints/endpoints.ts'
 import { addWebhookRoutes } from './endpoints/webhooks-routes.ts'
-import { createWebhookAdministration } from './endpoints/webhooks-service.ts'
-import {
-  createDeliveryExpiry,
-  createRemovedExpiry,
-  createWebhookKeyDestruction,
-  forgetAlerts,
-  forgetDeliveries,
-  type WebhookKeyDestruction,
-} from './erasure/webhook-erasure.ts'
+import { WebhookAdministration } from './endpoints/webhooks-service.ts'
+import { forgetAlerts, forgetDeliveries, forgetOwnKeyMessages, webhookChores } from './erasure/webhook-erasure.ts'
 import { createGovernanceOutbox } from './events/governance-outbox.ts'
 import { createInvocationWatches } from './invocations/invocation-watch.ts'
-import { createWebhookOutbox, listenForOutbox } from './outbox/webhook-outbox.ts'
-import type { Endpoints, InvocationWatches, WebhookOutbox } from './webhooks-types.ts'
+import { lockWebhooks } from './outbox/outbox-store.ts'
+import { listenForOutbox, StoredOutbox } from './outbox/webhook-outbox.ts'
+import type { DeliveryMetrics, InvocationWatches, WebhookOutbox } from './webhooks-types.ts'
 import { WebhookDispatcher } from './worker/webhook-dispatcher.ts'
 
 export interface WebhooksModule {
@@ -44,13 +35,13 @@ export interface WebhooksModule {
   outbox: WebhookOutbox
   watches: InvocationWatches
   alerts: AlertEvaluator
-  worker: WebhookWorker
+  worker: WebhookDispatcher
   routes(app: FastifyInstance): void
   chores: readonly TenantChore[]
   /** Erases data about people and records together with them, in their transaction. */
   forgetRecords(tx: TenantTx, records: readonly ErasedRecord[]): Promise<void>
-  /** Erases data together with the key of a Mode B tenant. */
-  keyDestruction: WebhookKeyDestruction
+  /** Erases data together with the key of a Mode B tenant. Call `lock` first: a new secret is encrypted under this key. */
+  keyDestruction: { lock(tx: TenantTx): Promise<void>; forget(tx: TenantTx): Promise<void> }
   /** Starts delivery and the evaluation of alerts. */
   start(metrics?: DeliveryMetrics): void
   stop(): Promise<void>
@@ -80,44 +71,41 @@ export function createWebhooksModule(deps: {
     listTenants: () => deps.directory.slugs(),
   }
 
+  // ── Outbox and its events ──
+  const outbox = new StoredOutbox({ ...deps, wake: (...signal) => worker.wake(...signal) })
+  deps.events.onInTransaction('governanceWritten', createGovernanceOutbox({ ...deps, outbox }))
+
   // ── Endpoints ──
+  const alertEnds = new AlertEnds({ outbox, nowMs: deps.wallMs })
   const endpointsChanged = (tenantId: string) => {
     watches.changed(tenantId)
     alertLoop.wake(tenantId)
     // Wakes the workers of other processes too.
     outbox.queued(tenantId)
   }
-  const secrets = createWebhookSecrets(deps.secrets)
+  const secrets = new WebhookSecrets(deps.secrets)
   const describeUrl = createUrlRedactor(deps.masterKey)
-  const endpoints = createEndpoints({ ...deps, secrets, describeUrl, changed: endpointsChanged })
-  const administration = createWebhookAdministration({
+  const endpoints = new Endpoints({ ...deps, secrets, describeUrl, changed: endpointsChanged })
+  const administration = new WebhookAdministration({
     ...{ ...deps, secrets, describeUrl, cursorKey, changed: endpointsChanged },
     breakOff: (...endpoint) => worker.breakOff(...endpoint),
-    alertEnds: {
-      rulesChanged: (...changed) => alertEnds.rulesChanged(...changed),
-      forgotten: (...endpoint) => alertEnds.forgotten(...endpoint),
-    },
+    alertEnds,
   })
 
-  // ── Outbox and its events ──
-  const outbox = createWebhookOutbox({ ...deps, wake: (...word) => worker.wake(...word) })
-  deps.events.onInTransaction('governanceWritten', createGovernanceOutbox({ ...deps, outbox }))
-
   // ── Delivery ──
-  const worker: WebhookWorker = new WebhookDispatcher({
+  const worker: WebhookDispatcher = new WebhookDispatcher({
     ...{ ...deps, ...tenants, endpoints },
     hear: (heard) => listenForOutbox(deps.database, heard),
   })
 
   // ── Invocations and alerts ──
   const watches = createInvocationWatches({ ...deps, endpoints })
-  const alertEnds = createAlertEnds({ outbox, nowMs: deps.wallMs })
-  const evaluator = createAlertEvaluator({ ...deps, endpoints, outbox, nowMs: deps.wallMs })
+  const evaluator = new AlertEvaluator({ ...deps, endpoints, outbox, nowMs: deps.wallMs })
   const alertLoop = createAlertLoop({ ...{ ...deps, ...tenants }, evaluator })
-  const alerts = createAlertAdministration({ ...deps, endpoints, cursorKey })
+  const alerts = new AlertLists({ ...deps, endpoints, cursorKey })
 
   // ── Deliveries ──
-  const deliveries = createDeliveryAdministration({ ...deps, endpoints, outbox, cursorKey })
+  const deliveries = new DeliveryAdministration({ ...deps, endpoints, outbox, cursorKey })
 
   // ── Erasure ──
   async function forgetRecords(tx: TenantTx, records: readonly ErasedRecord[]): Promise<void> {
@@ -134,8 +122,14 @@ export function createWebhooksModule(deps: {
       addDeliveryRoutes(app, deliveries)
       addAlertRoutes(app, alerts)
     },
-    chores: [createDeliveryExpiry(deps), createRemovedExpiry(deps)],
-    keyDestruction: createWebhookKeyDestruction({ changed: outbox.erased }),
+    chores: webhookChores(deps.clock),
+    keyDestruction: {
+      lock: lockWebhooks,
+      async forget(tx) {
+        await forgetOwnKeyMessages(tx)
+        tx.afterCommit(() => outbox.erased(tx.tenantId))
+      },
+    },
     start(metrics) {
       worker.start(metrics)
       alertLoop.start()
@@ -143,8 +137,6 @@ export function createWebhooksModule(deps: {
     async stop() {
       await Promise.all([worker.stop(), alertLoop.stop()])
     },
-    async settled() {
-      await outbox.settled()
-    },
+    settled: () => outbox.settled(),
   }
 }

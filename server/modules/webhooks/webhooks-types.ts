@@ -1,27 +1,13 @@
 import type { Static } from 'typebox'
-import type { PointedError } from '../../../contract/domain-error.ts'
+import type { DeliveryErrorCode, DeliveryStatus } from '../../../contract/webhook-deliveries.ts'
 import type { InvocationEventKind } from '../../../contract/webhook-events.ts'
 import type { JsonObject, JsonValue } from '../../../provenance/json.ts'
 import type { TenantTx } from '../../db/database.ts'
 import type { IngestStep } from '../../db/ingest-script.ts'
-import type { ValidParts } from '../../http/body/valid-parts.ts'
-import type { Caller, Tenant } from '../../http/caller.ts'
-import type {
-  Filters,
-  Rule,
-  Thresholds,
-  WebhookBody,
-  WebhookChangesBody,
-  WebhookSchema,
-} from './endpoints/webhooks-schemas.ts'
-
-// ── Endpoints ───────────────────────────────────────────────────────────────────────────────────────────────
+import type { Filters, Rule, WebhookBody, WebhookChangesBody, WebhookSchema } from './endpoints/webhooks-schemas.ts'
 
 /** Conditions for `skill.*` events, all of which must hold; an absent member accepts everything. */
 export type WebhookFilters = Static<typeof Filters>
-
-/** Thresholds of single invocations; greater values cause a message. */
-export type WebhookThresholds = Static<typeof Thresholds>
 
 /** A condition over the last `window_minutes`, for each skill, user or archetype. */
 export type AlertRule = Static<typeof Rule>
@@ -34,52 +20,11 @@ export type WebhookChanges = Static<typeof WebhookChangesBody>
 /** An endpoint in the names of the response. */
 export type WebhookAnswer = Static<typeof WebhookSchema>
 
-/** Administers endpoints. All methods throw `not-found` for a missing or removed endpoint. */
-export interface WebhookAdministration {
-  /** Returns further problems of settings that already have invalid parts. */
-  furtherProblems(sound: ValidParts<WebhookSettings>): PointedError[]
-  create(caller: Caller, settings: WebhookSettings): Promise<WebhookAnswer>
-  list(
-    tenant: Tenant,
-    page: { limit: number; cursor: string | undefined },
-  ): Promise<{ items: WebhookAnswer[]; next_cursor: string | null }>
-  get(tenant: Tenant, webhookId: string): Promise<WebhookAnswer>
-  update(caller: Caller, webhookId: string, changes: WebhookChanges): Promise<WebhookAnswer>
-  /** Removes an endpoint and its deliveries. Repeating it returns the same response. */
-  remove(caller: Caller, webhookId: string): Promise<{ webhook_id: string; removed_at: string }>
-  rotateSecret(caller: Caller, webhookId: string): Promise<WebhookAnswer>
-}
-
 /** An endpoint as deliveries, alerts and the outbox use it. */
-export interface Endpoint {
+export interface Endpoint extends Required<Pick<WebhookSettings, 'events' | 'filters' | 'thresholds' | 'alerts'>> {
   webhookId: string
-  events: readonly string[]
-  filters: WebhookFilters
-  thresholds: WebhookThresholds
-  alerts: readonly AlertRule[]
   enabled: boolean
 }
-
-export interface Endpoints {
-  /** Returns all endpoints that are not removed, enabled or not. */
-  all(tx: TenantTx): Promise<Endpoint[]>
-  /** Returns an endpoint. Throws DomainError `not-found` if it is removed or unknown. */
-  find(tx: TenantTx, webhookId: string): Promise<Endpoint>
-  /**
-   * Returns the signing secrets: the newest first, and the former one while it is valid. Undefined once their key is
-   * destroyed, and for an endpoint that is removed or unknown.
-   */
-  secretsOf(tx: TenantTx, tenant: Tenant, webhookId: string): Promise<string[] | undefined>
-  /**
-   * Disables an endpoint because its receiver is gone (410) or failed for too long, and writes the event
-   * `webhook.disabled`. Does nothing if it is already disabled.
-   */
-  disable(tx: TenantTx, tenant: Tenant, webhookId: string, reason: 'gone' | 'failing'): Promise<void>
-  /** Writes the event `webhook.overflowed`: from now on the oldest waiting deliveries are given up. */
-  overflowed(tx: TenantTx, tenant: Tenant, webhookId: string, openMax: number): Promise<void>
-}
-
-// ── The outbox ──────────────────────────────────────────────────────────────────────────────────────────────
 
 /** A message for endpoints. */
 export interface OutgoingMessage {
@@ -109,8 +54,6 @@ export interface WebhookOutbox {
   queued(tenantId: string): void
 }
 
-// ── Events ──────────────────────────────────────────────────────────────────────────────────────────────────
-
 /** An ingested invocation. */
 export interface IngestedEvent {
   recordId: string
@@ -137,3 +80,25 @@ export interface InvocationWatches {
   /** Drops the cached watch. Call it after a commit that changed endpoints of the tenant. */
   changed(tenantId: string): void
 }
+
+export type { DeliveryErrorCode, DeliveryStatus }
+
+import type { AttemptSchema } from './deliveries/deliveries-schemas.ts'
+
+/** One attempt, as stored in `hub.webhook_deliveries.attempts` and as returned. */
+export type DeliveryAttempt = Static<typeof AttemptSchema>
+
+/** Shows the state of deliveries to operators. */
+export interface DeliveryMetrics {
+  deliveriesAttempted(outcome: Exclude<DeliveryStatus, 'pending'>, count: number): void
+  /**
+   * @param read returns, in seconds, how long the oldest message in the outbox has waited, and how long the oldest
+   * delivery has been due
+   */
+  showWebhookWaits(read: () => { queued: number; due: number }): void
+}
+
+/**
+ * A signal to the delivering processes about a tenant: a delivery is due, or data that they may have read was erased.
+ */
+export type WebhookSignal = 'queued' | 'erased'

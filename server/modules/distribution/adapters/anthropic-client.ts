@@ -9,33 +9,59 @@ const pageSize = 100
 /** Maximum number of pages. A workspace has fewer; more would be an endless list. */
 const pagesMax = 100
 
-export interface RemoteSkill {
-  id: string
-  title: string
-}
-
 /**
- * The part of the Skills API that publishing needs (platform.claude.com/docs/en/api/beta/skills), for the workspace of
- * the key. Every method throws {@link PublishFailure} or OutboundError.
+ * Calls the part of the Skills API that publishing needs (platform.claude.com/docs/en/api/beta/skills), for the
+ * workspace of the key. Every method throws {@link PublishFailure} or OutboundError.
  */
-export interface AnthropicClient {
-  /** Returns the uploaded skills with their titles. */
-  list(): Promise<RemoteSkill[]>
-  /** Creates a skill and returns its id. */
-  create(title: string, folder: SkillFolder): Promise<string>
-  addVersion(skillId: string, folder: SkillFolder): Promise<void>
-  /** Deletes a skill with all its versions. A missing one is no failure. */
-  remove(skillId: string): Promise<void>
-}
+export class AnthropicClient {
+  readonly #outbound: Pick<Outbound, 'fetch'>
+  readonly #access: AnthropicAccess
 
-export function createAnthropicClient(
-  outbound: Pick<Outbound, 'fetch'>,
-  { baseUrl, apiKey, signal }: { baseUrl: string; apiKey: string; signal: AbortSignal },
-): AnthropicClient {
-  async function call(method: string, path: string, form?: FormData): Promise<Response> {
+  constructor(outbound: Pick<Outbound, 'fetch'>, access: AnthropicAccess) {
+    this.#outbound = outbound
+    this.#access = access
+  }
+
+  /** Returns the uploaded skills with their titles. */
+  async list(): Promise<{ id: string; title: string }[]> {
+    const skills = await this.#readAll(`/v1/skills?source=custom&limit=${pageSize}`, 'the list of skills')
+    return skills.map(({ id, display_title }) => ({ id: String(id), title: String(display_title) }))
+  }
+
+  /** Creates a skill and returns its id. */
+  async create(title: string, folder: SkillFolder): Promise<string> {
+    const form = formOf(folder)
+    form.set('display_title', title)
+    const { id } = await this.#read('POST', '/v1/skills', 'a skill', form)
+    if (typeof id !== 'string') throw new PublishFailure('did not answer a skill with its id')
+    return id
+  }
+
+  async addVersion(skillId: string, folder: SkillFolder): Promise<void> {
+    const path = `/v1/skills/${encodeURIComponent(skillId)}/versions`
+    await this.#read('POST', path, 'a version of a skill', formOf(folder))
+  }
+
+  /** Deletes a skill with all its versions. A missing one is no failure. */
+  async remove(skillId: string): Promise<void> {
+    const skill = `/v1/skills/${encodeURIComponent(skillId)}`
+    try {
+      const versions = await this.#readAll(`${skill}/versions?limit=${pageSize}`, 'the versions of a skill')
+      for (const { version, id } of versions) {
+        const path = `${skill}/versions/${encodeURIComponent(String(version ?? id))}`
+        await this.#read('DELETE', path, 'a version to delete')
+      }
+      await this.#read('DELETE', skill, 'a skill to delete')
+    } catch (error) {
+      if (!(error instanceof PublishFailure && error.status === 404)) throw error
+    }
+  }
+
+  async #call(method: string, path: string, form?: FormData): Promise<Response> {
+    const { baseUrl, apiKey, signal } = this.#access
     // Encoded as bytes: the HTTP client of the outbound client accepts only its own form class.
     const encoded = form && new Response(form)
-    return outbound.fetch(`${baseUrl.replace(/\/+$/, '')}${path}`, {
+    return this.#outbound.fetch(`${baseUrl.replace(/\/+$/, '')}${path}`, {
       method,
       headers: {
         'x-api-key': apiKey,
@@ -48,8 +74,8 @@ export function createAnthropicClient(
     })
   }
 
-  async function read(method: string, path: string, what: string, form?: FormData): Promise<JsonObject> {
-    const response = await call(method, path, form)
+  async #read(method: string, path: string, what: string, form?: FormData): Promise<JsonObject> {
+    const response = await this.#call(method, path, form)
     if (!response.ok) throw failureOf(response, what)
     const body: unknown = await response.json().catch(() => undefined)
     if (!isJsonObject(body)) throw new PublishFailure(`did not answer ${what} with a JSON object`)
@@ -57,11 +83,11 @@ export function createAnthropicClient(
   }
 
   /** Reads every item of a paginated list. */
-  async function readAll(path: string, what: string): Promise<JsonObject[]> {
+  async #readAll(path: string, what: string): Promise<JsonObject[]> {
     const items: JsonObject[] = []
     let page = ''
     for (let at = 0; at < pagesMax; at += 1) {
-      const body = await read('GET', `${path}${page}`, what)
+      const body = await this.#read('GET', `${path}${page}`, what)
       if (!Array.isArray(body.data)) throw new PublishFailure(`did not answer ${what} with a list`)
       items.push(...body.data.filter(isJsonObject))
       if (body.has_more !== true || typeof body.next_page !== 'string') return items
@@ -69,38 +95,12 @@ export function createAnthropicClient(
     }
     throw new PublishFailure(`has more pages of ${what} than the Hub reads`)
   }
+}
 
-  return {
-    async list() {
-      const skills = await readAll(`/v1/skills?source=custom&limit=${pageSize}`, 'the list of skills')
-      return skills.map(({ id, display_title }) => ({ id: String(id), title: String(display_title) }))
-    },
-    async create(title, folder) {
-      const form = formOf(folder)
-      form.set('display_title', title)
-      const { id } = await read('POST', '/v1/skills', 'a skill', form)
-      if (typeof id !== 'string') throw new PublishFailure('did not answer a skill with its id')
-      return id
-    },
-    async addVersion(skillId, folder) {
-      await read('POST', `/v1/skills/${encodeURIComponent(skillId)}/versions`, 'a version of a skill', formOf(folder))
-    },
-    async remove(skillId) {
-      const skill = `/v1/skills/${encodeURIComponent(skillId)}`
-      try {
-        for (const version of await readAll(`${skill}/versions?limit=${pageSize}`, 'the versions of a skill')) {
-          await read(
-            'DELETE',
-            `${skill}/versions/${encodeURIComponent(String(version.version ?? version.id))}`,
-            'a version to delete',
-          )
-        }
-        await read('DELETE', skill, 'a skill to delete')
-      } catch (error) {
-        if (!(error instanceof PublishFailure && error.status === 404)) throw error
-      }
-    },
-  }
+interface AnthropicAccess {
+  baseUrl: string
+  apiKey: string
+  signal: AbortSignal
 }
 
 /** Puts all files into one folder, as the API requires. */

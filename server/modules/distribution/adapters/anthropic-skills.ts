@@ -2,9 +2,9 @@ import { hash } from 'node:crypto'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../../provenance/json.ts'
 import { addressStep } from '../../../outbound/connection-test.ts'
 import type { Outbound } from '../../../outbound/outbound.ts'
-import type { Delivery, PlatformAdapter } from '../platform-adapter-types.ts'
+import type { Delivery, PlatformAdapter } from '../distribution-types.ts'
 import { failStep, PublishFailure } from '../publish-failure.ts'
-import { type AnthropicClient, createAnthropicClient } from './anthropic-client.ts'
+import { AnthropicClient } from './anthropic-client.ts'
 import { type SkillFolder, skillFolderOf } from './skill-files.ts'
 
 /** The state of an uploaded skill: its remote id, and the content of the last upload. */
@@ -29,7 +29,7 @@ interface Wanted {
  */
 export function createAnthropicSkills(outbound: Pick<Outbound, 'fetch' | 'resolvedProblemOf'>): PlatformAdapter {
   const clientOf = ({ publishUrl = '', credentials, signal }: Delivery) =>
-    createAnthropicClient(outbound, { baseUrl: publishUrl, apiKey: credentials.anthropic_api_key ?? '', signal })
+    new AnthropicClient(outbound, { baseUrl: publishUrl, apiKey: credentials.anthropic_api_key ?? '', signal })
 
   return {
     timeoutMs: 120_000,

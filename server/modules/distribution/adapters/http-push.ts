@@ -1,8 +1,8 @@
 import { publishedWithinSeconds } from '../../../../contract/limits.ts'
 import { addressStep, TestStepError } from '../../../outbound/connection-test.ts'
+import { signatureOf } from '../../../outbound/message-headers.ts'
 import type { Outbound } from '../../../outbound/outbound.ts'
-import { signatureOf } from '../../../outbound/signature.ts'
-import type { Delivery, PlatformAdapter } from '../platform-adapter-types.ts'
+import type { Delivery, PlatformAdapter } from '../distribution-types.ts'
 import { failStep, failureOf } from '../publish-failure.ts'
 
 /** Sends the manifest to the connector's own address by POST. Any 2xx is a success. */

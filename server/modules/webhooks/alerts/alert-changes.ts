@@ -6,10 +6,8 @@ import { usersWithoutRecords } from '../../../db/users-without-records.ts'
 import type { RecordClock } from '../../../records/record-clock.ts'
 import type { AlertRule, OutgoingMessage, WebhookOutbox } from '../webhooks-types.ts'
 import { alertName, type Candidate, type EndpointFindings } from './alert-findings.ts'
-import { afterLook, alertWindow, nothing } from './alert-rules.ts'
-import type { AlertInstance } from './alert-types.ts'
+import { type AlertInstance, afterLook, alertWindow, nothing } from './alert-rules.ts'
 import * as store from './alerts-store.ts'
-import { removeAlertsBut } from './alerts-store.ts'
 import { rulesById } from './metric-queries.ts'
 
 /**
@@ -110,29 +108,28 @@ function messageOf(
 }
 
 /** Ends alerts when their endpoint or its rules change, regardless of the metrics. */
-export interface AlertEnds {
+export class AlertEnds {
+  readonly #outbox: Pick<WebhookOutbox, 'add'>
+  readonly #nowMs: () => number
+
+  constructor({ outbox, nowMs }: { outbox: Pick<WebhookOutbox, 'add'>; nowMs: () => number }) {
+    this.#outbox = outbox
+    this.#nowMs = nowMs
+  }
+
   /** Closes alerts of rules that the endpoint no longer has, and notifies it. */
-  rulesChanged(tx: TenantTx, webhookId: string, rules: readonly AlertRule[]): Promise<void>
+  async rulesChanged(tx: TenantTx, webhookId: string, rules: readonly AlertRule[]): Promise<void> {
+    const ended = await store.removeAlertsBut(tx, webhookId, [...rulesById(rules).keys()])
+    const now = this.#nowMs()
+    const messages = ended.map((episode) => closedMessage(webhookId, episode, now))
+    await this.#outbox.add(tx, messages)
+  }
+
   /**
    * Deletes all alerts of an endpoint that was disabled, removed or enabled again, without messages: their state during
    * the silence is unknown.
    */
-  forgotten(tx: TenantTx, webhookId: string): Promise<void>
-}
-
-export function createAlertEnds(deps: { outbox: Pick<WebhookOutbox, 'add'>; nowMs: () => number }): AlertEnds {
-  const { outbox, nowMs } = deps
-  return {
-    async rulesChanged(tx, webhookId, rules) {
-      const ended = await removeAlertsBut(tx, webhookId, [...rulesById(rules).keys()])
-      const now = nowMs()
-      await outbox.add(
-        tx,
-        ended.map((episode) => closedMessage(webhookId, episode, now)),
-      )
-    },
-    async forgotten(tx, webhookId) {
-      await removeAlertsBut(tx, webhookId, [])
-    },
+  async forgotten(tx: TenantTx, webhookId: string): Promise<void> {
+    await store.removeAlertsBut(tx, webhookId, [])
   }
 }

@@ -1,12 +1,13 @@
-import type { Database, TenantTx } from '../../../db/database.ts'
+import type { Database, DatabaseLog, TenantTx } from '../../../db/database.ts'
 import { createEventLoopYielder } from '../../../http/event-loop-yielder.ts'
+import { TenantLoop } from '../../../jobs/tenant-loop.ts'
 import type { RecordClock } from '../../../records/record-clock.ts'
 import type { TelemetryWindows } from '../../telemetry/summary/window-types.ts'
-import type { Endpoints, WebhookOutbox } from '../webhooks-types.ts'
-import { changeAlerts, createAlertEnds } from './alert-changes.ts'
-import { AlertFindings, type OpenAlert } from './alert-findings.ts'
+import type { Endpoints } from '../endpoints/endpoints.ts'
+import type { WebhookOutbox } from '../webhooks-types.ts'
+import { AlertEnds, changeAlerts } from './alert-changes.ts'
+import { AlertFindings, type OpenAlert, watchName } from './alert-findings.ts'
 import { alertWindow } from './alert-rules.ts'
-import type { AlertEvaluator } from './alert-types.ts'
 import * as store from './alerts-store.ts'
 import { queryMetrics, type Reading } from './metric-queries.ts'
 
@@ -32,34 +33,78 @@ interface Look {
 
 type IsOver = () => boolean
 
-export function createAlertEvaluator(deps: {
-  database: Pick<Database, 'withTenant'>
-  endpoints: Pick<Endpoints, 'all'>
-  outbox: Pick<WebhookOutbox, 'add'>
-  windows: TelemetryWindows
-  clock: RecordClock
-  nowMs: () => number
-}): AlertEvaluator {
-  const { database, endpoints, windows, nowMs } = deps
-  const ends = createAlertEnds(deps)
-  const looks = new Map<string, Look>()
+/** Opens and closes the alerts of tenants. */
+export class AlertEvaluator {
+  readonly #deps: AlertEvaluatorDeps
+  readonly #ends: AlertEnds
+  /** Unfinished passes by tenant. */
+  readonly #looks = new Map<string, Look>()
+
+  constructor(deps: AlertEvaluatorDeps) {
+    this.#deps = deps
+    this.#ends = new AlertEnds(deps)
+  }
+
+  /**
+   * Evaluates the rules of a tenant once: opens and closes alerts, and queues their messages. A pass that exceeds its
+   * turn ends there, and the next one continues it. Returns whether there was anything to evaluate.
+   *
+   * @param turnMsMax the turn in milliseconds; unlimited if absent
+   */
+  async evaluate(tenantId: string, turnMsMax = Number.POSITIVE_INFINITY): Promise<boolean> {
+    const beganMs = performance.now()
+    const isOver = () => performance.now() - beganMs >= turnMsMax
+    const { readings, orphaned } = await this.#overview(tenantId)
+    for (const webhookId of orphaned) await this.#endOrphans(tenantId, webhookId)
+    const look: Look = this.#looks.get(tenantId) ?? { done: new Set(), underWay: undefined }
+    this.#looks.delete(tenantId)
+    const isUnderWay = ({ name }: Reading) => name === look.underWay?.reading.name
+    const left = readings.filter(({ name }) => !look.done.has(name))
+    // A running reading continues before another one starts.
+    const queue = [...left.filter(isUnderWay), ...left.filter((reading) => !isUnderWay(reading))]
+    for (const [at, reading] of queue.entries()) {
+      const underWay = look.underWay && isUnderWay(reading) ? look.underWay : begun(reading)
+      const isDone = await this.#goOn(tenantId, underWay, isOver)
+      look.underWay = isDone ? undefined : underWay
+      if (isDone) look.done.add(reading.name)
+      if (!isDone || (isOver() && at < queue.length - 1)) {
+        this.#looks.set(tenantId, look)
+        break
+      }
+    }
+    return readings.length > 0 || orphaned.length > 0
+  }
+
+  /** Drops the unfinished pass of a tenant that no longer exists. */
+  forget(tenantId: string): void {
+    this.#looks.delete(tenantId)
+  }
 
   /** Returns the readings to do, and the endpoints whose alerts have no rule any more, or that are disabled. */
-  async function overview(tenantId: string): Promise<{ readings: Reading[]; orphaned: string[] }> {
+  async #overview(tenantId: string): Promise<{ readings: Reading[]; orphaned: string[] }> {
+    const { database, endpoints } = this.#deps
     const read = async (tx: TenantTx) => [await endpoints.all(tx), await store.rulesWithAlerts(tx)] as const
     const [all, withAlerts] = await database.withTenant(tenantId, read, { readOnly: true })
     const readings = await queryMetrics(all, createEventLoopYielder())
-    const watched = new Set(readings.flatMap(({ watches }) => watches.map(nameOf)))
-    const orphaned = withAlerts.filter((rule) => !watched.has(nameOf(rule))).map(({ webhookId }) => webhookId)
+    const watched = new Set(readings.flatMap(({ watches }) => watches.map(watchName)))
+    const orphaned = withAlerts.filter((rule) => !watched.has(watchName(rule))).map(({ webhookId }) => webhookId)
     return { readings, orphaned: [...new Set(orphaned)] }
   }
 
+  async #endOrphans(tenantId: string, webhookId: string): Promise<void> {
+    await this.#deps.database.withTenant(tenantId, async (tx) => {
+      if (!(await store.lockAlerts(tx))) return
+      const rules = await store.heldRules(tx, webhookId)
+      await (rules ? this.#ends.rulesChanged(tx, webhookId, rules) : this.#ends.forgotten(tx, webhookId))
+    })
+  }
+
   /** Continues a reading, and returns whether it is complete. */
-  async function goOn(tenantId: string, underWay: ReadingUnderWay, isOver: IsOver): Promise<boolean> {
+  async #goOn(tenantId: string, underWay: ReadingUnderWay, isOver: IsOver): Promise<boolean> {
+    const { database } = this.#deps
     if (!underWay.isRead) {
-      underWay.after = await database.withTenant(tenantId, (tx) => read(tx, underWay, isOver), {
-        ...{ snapshot: true, readOnly: true },
-      })
+      const read = (tx: TenantTx) => this.#read(tx, underWay, isOver)
+      underWay.after = await database.withTenant(tenantId, read, { snapshot: true, readOnly: true })
       underWay.isRead = underWay.after === undefined
       if (!underWay.isRead) return false
     }
@@ -67,7 +112,7 @@ export function createAlertEvaluator(deps: {
     for (const [webhookId, findings] of found) {
       if (findings.wasOpen.size > 0 || !findings.worst.isEmpty) {
         await database.withTenant(tenantId, async (tx) => {
-          if (await store.lockAlerts(tx)) await changeAlerts(tx, deps, webhookId, findings, underWay.atMs)
+          if (await store.lockAlerts(tx)) await changeAlerts(tx, this.#deps, webhookId, findings, underWay.atMs)
         })
       }
       found.delete(webhookId)
@@ -77,14 +122,14 @@ export function createAlertEvaluator(deps: {
   }
 
   /** Reads the windows: one snapshot for each turn, and all windows of a group from the same snapshot. */
-  async function read(tx: TenantTx, underWay: ReadingUnderWay, isOver: IsOver): Promise<string | undefined> {
+  async #read(tx: TenantTx, underWay: ReadingUnderWay, isOver: IsOver): Promise<string | undefined> {
     const { scope, watches } = underWay.reading
     const findings = underWay.findings ?? new AlertFindings(watches)
     if (!underWay.findings) await addOpen(tx, findings, watches)
-    const atMs = nowMs()
+    const atMs = this.#deps.nowMs()
     const spans = findings.windowMinutes.map((minutes) => alertWindow(atMs, minutes))
     const latencies = watches.some(({ rule }) => rule.metric === 'latency_p95_ms')
-    const after = await windows.eachGroup(
+    const after = await this.#deps.windows.eachGroup(
       tx,
       { ...scope, latencies, fromMs: spans.map(({ fromMs }) => fromMs), toMs: spans[0]!.toMs },
       { after: underWay.after, isOver, take: (key, at, group) => findings.take(key, at, group, atMs) },
@@ -93,55 +138,29 @@ export function createAlertEvaluator(deps: {
     underWay.atMs = atMs
     return after
   }
+}
 
-  async function addOpen(tx: TenantTx, findings: AlertFindings, watches: Reading['watches']): Promise<void> {
-    const ruleIds = [...new Set(watches.map(({ ruleId }) => ruleId))]
-    const yieldIfLong = createEventLoopYielder()
-    let last: OpenAlert | undefined
-    for (;;) {
-      const names = await store.openNames(tx, ruleIds, last, namesAtOnce)
-      for (const name of names) {
-        findings.addOpen(name)
-        await yieldIfLong()
-      }
-      last = names.at(-1)
-      if (names.length < namesAtOnce) return
+export interface AlertEvaluatorDeps {
+  database: Pick<Database, 'withTenant'>
+  endpoints: Pick<Endpoints, 'all'>
+  outbox: Pick<WebhookOutbox, 'add'>
+  windows: TelemetryWindows
+  clock: RecordClock
+  nowMs: () => number
+}
+
+async function addOpen(tx: TenantTx, findings: AlertFindings, watches: Reading['watches']): Promise<void> {
+  const ruleIds = [...new Set(watches.map(({ ruleId }) => ruleId))]
+  const yieldIfLong = createEventLoopYielder()
+  let last: OpenAlert | undefined
+  for (;;) {
+    const names = await store.openNames(tx, ruleIds, last, namesAtOnce)
+    for (const name of names) {
+      findings.addOpen(name)
+      await yieldIfLong()
     }
-  }
-
-  return {
-    async evaluate(tenantId, turnMsMax = Number.POSITIVE_INFINITY) {
-      const beganMs = performance.now()
-      const isOver = () => performance.now() - beganMs >= turnMsMax
-      const { readings, orphaned } = await overview(tenantId)
-      for (const webhookId of orphaned) await endOrphans(tenantId, webhookId)
-      const look: Look = looks.get(tenantId) ?? { done: new Set(), underWay: undefined }
-      looks.delete(tenantId)
-      const isUnderWay = ({ name }: Reading) => name === look.underWay?.reading.name
-      const left = readings.filter(({ name }) => !look.done.has(name))
-      // A running reading continues before another one starts.
-      const queue = [...left.filter(isUnderWay), ...left.filter((reading) => !isUnderWay(reading))]
-      for (const [at, reading] of queue.entries()) {
-        const underWay = look.underWay && isUnderWay(reading) ? look.underWay : begun(reading)
-        const isDone = await goOn(tenantId, underWay, isOver)
-        look.underWay = isDone ? undefined : underWay
-        if (isDone) look.done.add(reading.name)
-        if (!isDone || (isOver() && at < queue.length - 1)) {
-          looks.set(tenantId, look)
-          break
-        }
-      }
-      return readings.length > 0 || orphaned.length > 0
-    },
-    forget: (tenantId) => void looks.delete(tenantId),
-  }
-
-  async function endOrphans(tenantId: string, webhookId: string): Promise<void> {
-    await database.withTenant(tenantId, async (tx) => {
-      if (!(await store.lockAlerts(tx))) return
-      const rules = await store.heldRules(tx, webhookId)
-      await (rules ? ends.rulesChanged(tx, webhookId, rules) : ends.forgotten(tx, webhookId))
-    })
+    last = names.at(-1)
+    if (names.length < namesAtOnce) return
   }
 }
 
@@ -149,6 +168,48 @@ function begun(reading: Reading): ReadingUnderWay {
   return { reading, findings: undefined, after: undefined, isRead: false, atMs: 0 }
 }
 
-function nameOf({ webhookId, ruleId }: { webhookId: string; ruleId: string }): string {
-  return `${webhookId} ${ruleId}`
+/** Milliseconds between evaluations of a tenant with rules. */
+const evaluateMs = 10_000
+/** Milliseconds after which an evaluation continues later, so that a large tenant does not delay all others. */
+const evaluateMsMax = 1_000
+/**
+ * Rests take at least this many times as long as evaluations, regardless of the size of a tenant and of the changes to
+ * its rules.
+ */
+const restFactor = 10
+/** Milliseconds between evaluations of a tenant without rules: another process may have added one. */
+const idleMs = 30_000
+
+/**
+ * Creates the loop that evaluates alerts. Wake it when a tenant's endpoints change. Several processes may run one: if
+ * two meet at a tenant, one skips it.
+ */
+export function createAlertLoop(deps: {
+  evaluator: Pick<AlertEvaluator, 'evaluate' | 'forget'>
+  findTenant: (slug: string) => Promise<unknown>
+  listTenants: () => Promise<readonly string[]>
+  log: Pick<DatabaseLog, 'warn' | 'error'>
+  nowMs?: () => number
+}): TenantLoop {
+  const { evaluator, findTenant, listTenants, log, nowMs = () => performance.now() } = deps
+  return new TenantLoop({
+    async visit(tenantId) {
+      const beganMs = nowMs()
+      if (!(await findTenant(tenantId))) {
+        evaluator.forget(tenantId)
+        return undefined
+      }
+      const hasRules = await evaluator.evaluate(tenantId, evaluateMsMax)
+      const restMs = (nowMs() - beganMs) * restFactor
+      return { inMs: Math.max(hasRules ? evaluateMs : idleMs, restMs), restMs }
+    },
+    ...{ listTenants, log, nowMs },
+    listMs: 30_000,
+    concurrency: 2,
+    messages: {
+      unavailable: 'alerts are not evaluated while the database is unavailable',
+      failed: 'could not evaluate the alerts of a tenant',
+      unlisted: 'the tenants could not be listed to evaluate their alerts',
+    },
+  })
 }

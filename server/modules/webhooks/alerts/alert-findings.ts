@@ -1,8 +1,7 @@
 import { webhookOpenAlertsMax } from '../../../../contract/limits.ts'
 import type { WindowGroup } from '../../telemetry/summary/window-types.ts'
 import type { AlertRule } from '../webhooks-types.ts'
-import { measured, shouldOpen } from './alert-rules.ts'
-import type { MetricReading, WatchedRule } from './alert-types.ts'
+import { type MetricReading, measured, shouldOpen, type WatchedRule } from './alert-rules.ts'
 
 /** A group for which an alert should open. */
 export interface Candidate extends MetricReading {
@@ -53,7 +52,7 @@ export function alertName({ ruleId, key }: { ruleId: string; key: string }): str
   return `${ruleId} ${key}`
 }
 
-function watchName({ webhookId, ruleId }: { webhookId: string; ruleId: string }): string {
+export function watchName({ webhookId, ruleId }: Pick<OpenAlert, 'webhookId' | 'ruleId'>): string {
   return `${webhookId} ${ruleId}`
 }
 

@@ -1,7 +1,6 @@
 import type { WindowGroup } from '../../telemetry/summary/window-types.ts'
 import { minInvocationsDefault } from '../endpoints/webhooks-schemas.ts'
 import type { AlertRule } from '../webhooks-types.ts'
-import type { AlertInstance, MetricReading, WholeRule } from './alert-types.ts'
 
 /** The values of a reading. */
 type Seen = Pick<MetricReading, 'value' | 'invocations'>
@@ -85,4 +84,43 @@ export function meaningOf(rule: AlertRule): string {
     ...[metric, group_by, above, recovers_at, window_minutes],
     metric === 'cost_usd_per_hour' ? null : min_invocations,
   ])
+}
+
+/** A rule with its defaults filled in. */
+export type WholeRule = Required<AlertRule>
+
+/**
+ * An open alert: a rule is, or was, exceeded for a skill, user or archetype, and has not recovered for a whole window.
+ */
+export interface AlertInstance {
+  alertId: string
+  ruleId: string
+  rule: WholeRule
+  /** The id of the skill, user or archetype. */
+  key: string
+  /** RFC 3339, UTC, six fractional digits. */
+  openedAt: string
+  recoveringSinceMs: number | undefined
+  /** The last value. */
+  value: number
+  invocations: number
+  seenAtMs: number
+}
+
+/** The values of a group in a window. */
+export interface MetricReading {
+  /** The value in the unit of the metric. */
+  value: number
+  invocations: number
+  /** The time of the reading, which determines the window. */
+  atMs: number
+}
+
+/** A rule of an endpoint, in the form that the evaluator uses. */
+export interface WatchedRule {
+  webhookId: string
+  ruleId: string
+  rule: WholeRule
+  /** The only keys to include; undefined for all. */
+  keys: ReadonlySet<string> | undefined
 }

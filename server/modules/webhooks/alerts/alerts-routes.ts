@@ -1,12 +1,12 @@
 import type { FastifyInstance } from 'fastify'
-import { pageSizeDefault, webhookOpenAlertsMax } from '../../../../contract/limits.ts'
+import { webhookOpenAlertsMax } from '../../../../contract/limits.ts'
 import { PageQuery } from '../../../../contract/request-schemas.ts'
 import { addRoute } from '../../../http/route.ts'
 import { WebhookParams } from '../endpoints/webhooks-schemas.ts'
-import type { AlertAdministration } from './alert-types.ts'
 import { AlertList } from './alerts-schemas.ts'
+import type { AlertLists } from './alerts-service.ts'
 
-export function addAlertRoutes(app: FastifyInstance, alerts: AlertAdministration): void {
+export function addAlertRoutes(app: FastifyInstance, alerts: AlertLists): void {
   addRoute(
     app,
     'listWebhookAlerts',
@@ -19,9 +19,6 @@ export function addAlertRoutes(app: FastifyInstance, alerts: AlertAdministration
       response: { 200: AlertList },
       problems: ['invalid-cursor'],
     },
-    async ({ caller, params, query }) => {
-      const { limit = pageSizeDefault, cursor } = query
-      return alerts.list(caller.tenant, params.webhook_id, { limit, cursor })
-    },
+    async ({ caller, params, query }) => alerts.list(caller.tenant, params.webhook_id, query),
   )
 }

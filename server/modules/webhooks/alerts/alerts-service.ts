@@ -1,36 +1,60 @@
+import type { Static } from 'typebox'
+import { pageSizeDefault } from '../../../../contract/limits.ts'
+import type { PageQuery } from '../../../../contract/request-schemas.ts'
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
-import type { Database } from '../../../db/database.ts'
+import type { Database, TenantTx } from '../../../db/database.ts'
+import type { Tenant } from '../../../http/caller.ts'
 import { openCursor, pageOf, signCursor } from '../../../http/cursor.ts'
-import type { Endpoints } from '../webhooks-types.ts'
-import type { AlertAdministration, AlertAnswer, AlertInstance } from './alert-types.ts'
+import type { Endpoints } from '../endpoints/endpoints.ts'
+import type { AlertInstance } from './alert-rules.ts'
+import type { AlertList, AlertSchema } from './alerts-schemas.ts'
 import { alertsAfter } from './alerts-store.ts'
 
-/** Creates the administration of alerts. A cursor is the id of the last alert of a page. */
-export function createAlertAdministration(deps: {
-  database: Pick<Database, 'withTenant'>
-  endpoints: Pick<Endpoints, 'find'>
-  cursorKey: Buffer
-}): AlertAdministration {
-  const { database, endpoints, cursorKey } = deps
-  return {
-    async list(tenant, webhookId, { limit, cursor }) {
-      const binding = { tenant: tenant.slug, operation: 'listWebhookAlerts', query: { webhook_id: webhookId } }
-      const after = cursor === undefined ? undefined : (openCursor(cursorKey, binding, cursor) as string)
-      const episodes = await database.withTenant(
-        tenant.slug,
-        async (tx) => {
-          await endpoints.find(tx, webhookId)
-          return alertsAfter(tx, webhookId, after, limit + 1)
-        },
-        { readOnly: true },
-      )
-      const { shown, next_cursor } = pageOf(episodes, limit, (last) => signCursor(cursorKey, binding, last.alertId))
-      return { items: shown.map(answerOf), next_cursor }
-    },
+/** Lists the open alerts of endpoints. */
+export class AlertLists {
+  readonly #deps: AlertListsDeps
+
+  constructor(deps: AlertListsDeps) {
+    this.#deps = deps
+  }
+
+  /**
+   * Returns a page of open alerts, the oldest first. A cursor is the id of the last alert of a page. Throws `not-found`
+   * for a missing endpoint, and `invalid-cursor`.
+   */
+  async list(
+    tenant: Tenant,
+    webhookId: string,
+    { limit = pageSizeDefault, cursor }: Static<typeof PageQuery>,
+  ): Promise<Static<typeof AlertList>> {
+    const { database, endpoints, cursorKey } = this.#deps
+    const binding = { tenant: tenant.slug, operation: 'listWebhookAlerts', query: { webhook_id: webhookId } }
+    const after = cursor === undefined ? undefined : (openCursor(cursorKey, binding, cursor) as string)
+    const read = async (tx: TenantTx) => {
+      await endpoints.find(tx, webhookId)
+      return alertsAfter(tx, webhookId, after, limit + 1)
+    }
+    const alerts = await database.withTenant(tenant.slug, read, { readOnly: true })
+    const { shown, next_cursor } = pageOf(alerts, limit, (last) => signCursor(cursorKey, binding, last.alertId))
+    return { items: shown.map(answerOf), next_cursor }
   }
 }
 
-function answerOf({ alertId, rule, key, value, invocations, openedAt, ...episode }: AlertInstance): AlertAnswer {
+interface AlertListsDeps {
+  database: Pick<Database, 'withTenant'>
+  endpoints: Pick<Endpoints, 'find'>
+  cursorKey: Buffer
+}
+
+function answerOf({
+  alertId,
+  rule,
+  key,
+  value,
+  invocations,
+  openedAt,
+  ...episode
+}: AlertInstance): Static<typeof AlertSchema> {
   const { recoveringSinceMs, seenAtMs } = episode
   return {
     alert_id: alertId,

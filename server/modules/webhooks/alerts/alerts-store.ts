@@ -6,7 +6,7 @@ import type { TenantTables } from '../../../db/schema.ts'
 import { tryLockTenant } from '../../../db/tenant-lock.ts'
 import type { AlertRule } from '../webhooks-types.ts'
 import type { OpenAlert } from './alert-findings.ts'
-import type { AlertInstance, WholeRule } from './alert-types.ts'
+import type { AlertInstance, WholeRule } from './alert-rules.ts'
 
 type Row = Selectable<TenantTables['hub.webhook_alerts']>
 
@@ -54,13 +54,7 @@ export async function openNames(
 }
 
 export async function openAlerts(tx: TenantTx, webhookId: string): Promise<AlertInstance[]> {
-  const rows = await tx.db
-    .selectFrom('hub.webhook_alerts')
-    .selectAll()
-    .where('tenant_id', '=', tx.tenantId)
-    .where('webhook_id', '=', webhookId)
-    .execute()
-  return rows.map(episodeOf)
+  return (await alertsOf(tx, webhookId).execute()).map(episodeOf)
 }
 
 /** Returns alerts in the order in which they opened: `alert_id` contains the time. */
@@ -70,13 +64,14 @@ export async function alertsAfter(
   alertId: string | undefined,
   limit: number,
 ): Promise<AlertInstance[]> {
-  const ofEndpoint = tx.db
-    .selectFrom('hub.webhook_alerts')
-    .selectAll()
-    .where('tenant_id', '=', tx.tenantId)
-    .where('webhook_id', '=', webhookId)
+  const ofEndpoint = alertsOf(tx, webhookId)
   const behind = alertId === undefined ? ofEndpoint : ofEndpoint.where('alert_id', '>', alertId)
   return (await behind.orderBy('alert_id').limit(limit).execute()).map(episodeOf)
+}
+
+function alertsOf(tx: TenantTx, webhookId: string) {
+  const alerts = tx.db.selectFrom('hub.webhook_alerts').selectAll()
+  return alerts.where('tenant_id', '=', tx.tenantId).where('webhook_id', '=', webhookId)
 }
 
 export async function addAlerts(tx: TenantTx, webhookId: string, episodes: readonly AlertInstance[]): Promise<void> {

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { WindowQuestion } from '../../telemetry/summary/window-types.ts'
 import type { AlertRule, Endpoint, WebhookFilters } from '../webhooks-types.ts'
-import { meaningOf, wholeRule } from './alert-rules.ts'
-import type { WatchedRule } from './alert-types.ts'
+import { meaningOf, type WatchedRule, wholeRule } from './alert-rules.ts'
 
 type Scope = Pick<WindowQuestion, 'groupBy' | 'skillIds' | 'archetypeIds'>
 
@@ -57,12 +56,9 @@ function keysOf({ filters }: Pick<Endpoint, 'filters'>, { group_by: groupBy }: A
  * Returns the scope to read. A filter on the grouping itself applies to the groups, so that one reading serves all such
  * endpoints.
  */
-function scopesOf({ filters }: { filters: WebhookFilters }): (groupBy: Scope['groupBy']) => {
-  name: string
-  scope: Scope
-} {
-  const made = new Map<string, { name: string; scope: Scope }>()
-  return (groupBy) =>
+function scopesOf({ filters }: { filters: WebhookFilters }) {
+  const made = new Map<string, Pick<Reading, 'name' | 'scope'>>()
+  return (groupBy: Scope['groupBy']) =>
     made.getOrInsertComputed(groupBy, () => {
       const skillIds = groupBy === 'skill' ? undefined : sorted(filters.skill_ids)
       const archetypeIds = groupBy === 'archetype' ? undefined : sorted(filters.archetype_ids)

@@ -1,7 +1,6 @@
-import type { FastifyInstance } from 'fastify'
-import { pageSizeDefault, webhookDeliveryDays, webhookRedeliveriesMax } from '../../../../contract/limits.ts'
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import { webhookDeliveryDays, webhookRedeliveriesMax } from '../../../../contract/limits.ts'
 import { addRoute, emptyBody } from '../../../http/route.ts'
-import type { DeliveryAdministration, DeliveryAnswer } from '../delivery-types.ts'
 import { WebhookParams } from '../endpoints/webhooks-schemas.ts'
 import {
   DeliveriesQuery,
@@ -14,8 +13,14 @@ import {
   RedeliverBody,
   RedeliveredSchema,
 } from './deliveries-schemas.ts'
+import type { DeliveryAdministration, DeliveryAnswer } from './deliveries-service.ts'
 
 export function addDeliveryRoutes(app: FastifyInstance, deliveries: DeliveryAdministration): void {
+  addReadRoutes(app, deliveries)
+  addQueueRoutes(app, deliveries)
+}
+
+function addReadRoutes(app: FastifyInstance, deliveries: DeliveryAdministration): void {
   addRoute(
     app,
     'listDeliveries',
@@ -26,11 +31,7 @@ export function addDeliveryRoutes(app: FastifyInstance, deliveries: DeliveryAdmi
       response: { 200: DeliveryList },
       problems: ['invalid-cursor'],
     },
-    async (request) => {
-      const { limit = pageSizeDefault, cursor, ...filter } = request.query
-      const { caller, params } = request
-      return deliveries.list(caller.tenant, params.webhook_id, filter, { limit, cursor })
-    },
+    async ({ caller, params, query }) => deliveries.list(caller.tenant, params.webhook_id, query),
   )
 
   addRoute(
@@ -43,7 +44,17 @@ export function addDeliveryRoutes(app: FastifyInstance, deliveries: DeliveryAdmi
     },
     async ({ caller, params }) => deliveries.get(caller.tenant, params.webhook_id, params.delivery_id),
   )
+}
 
+/** The parts of a route that queues one delivery. */
+const queuesOne = {
+  body: emptyBody,
+  bodyOptional: true,
+  response: { 202: DeliverySchema },
+  responseHeaders: { 202: deliveryLocation },
+} as const
+
+function addQueueRoutes(app: FastifyInstance, deliveries: DeliveryAdministration): void {
   addRoute(
     app,
     'testWebhook',
@@ -52,16 +63,9 @@ export function addDeliveryRoutes(app: FastifyInstance, deliveries: DeliveryAdmi
         'Queues a message of the type `webhook.test`, regardless of the subscription, and also while the endpoint ' +
         'is disabled. It is attempted once. Poll the address in `Location` for the result.',
       params: WebhookParams,
-      body: emptyBody,
-      bodyOptional: true,
-      response: { 202: DeliverySchema },
-      responseHeaders: { 202: deliveryLocation },
+      ...queuesOne,
     },
-    async ({ caller, params }, reply) => {
-      const delivery = await deliveries.test(caller, params.webhook_id)
-      reply.code(202).header('location', locationOf(delivery))
-      return delivery
-    },
+    async ({ caller, params }, reply) => queued(reply, await deliveries.test(caller, params.webhook_id)),
   )
 
   addRoute(
@@ -72,17 +76,11 @@ export function addDeliveryRoutes(app: FastifyInstance, deliveries: DeliveryAdmi
         'Restarts the schedule of the delivery at once with the same body, regardless of its status. A delivery ' +
         'whose data was erased cannot be sent again, nor can any delivery while the endpoint is disabled.',
       params: DeliveryParams,
-      body: emptyBody,
-      bodyOptional: true,
-      response: { 202: DeliverySchema },
-      responseHeaders: { 202: deliveryLocation },
+      ...queuesOne,
       problems: ['concurrent-modification'],
     },
-    async ({ caller, params }, reply) => {
-      const delivery = await deliveries.redeliver(caller, params.webhook_id, params.delivery_id)
-      reply.code(202).header('location', locationOf(delivery))
-      return delivery
-    },
+    async ({ caller, params: { webhook_id, delivery_id } }, reply) =>
+      queued(reply, await deliveries.redeliver(caller, webhook_id, delivery_id)),
   )
 
   addRoute(
@@ -91,17 +89,11 @@ export function addDeliveryRoutes(app: FastifyInstance, deliveries: DeliveryAdmi
     {
       description: 'Same as the operation of the endpoint, without the id of the endpoint.',
       params: LoneDeliveryParams,
-      body: emptyBody,
-      bodyOptional: true,
-      response: { 202: DeliverySchema },
-      responseHeaders: { 202: deliveryLocation },
+      ...queuesOne,
       problems: ['concurrent-modification'],
     },
-    async ({ caller, params }, reply) => {
-      const delivery = await deliveries.redeliver(caller, undefined, params.delivery_id)
-      reply.code(202).header('location', locationOf(delivery))
-      return delivery
-    },
+    async ({ caller, params }, reply) =>
+      queued(reply, await deliveries.redeliver(caller, undefined, params.delivery_id)),
   )
 
   addRoute(
@@ -123,6 +115,8 @@ export function addDeliveryRoutes(app: FastifyInstance, deliveries: DeliveryAdmi
   )
 }
 
-function locationOf({ webhook_id, delivery_id }: DeliveryAnswer): string {
-  return `/api/v1/webhooks/${webhook_id}/deliveries/${delivery_id}`
+function queued(reply: FastifyReply, delivery: DeliveryAnswer): DeliveryAnswer {
+  const { webhook_id, delivery_id } = delivery
+  reply.code(202).header('location', `/api/v1/webhooks/${webhook_id}/deliveries/${delivery_id}`)
+  return delivery
 }

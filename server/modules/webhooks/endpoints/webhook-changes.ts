@@ -1,31 +1,12 @@
 import type { JsonValue } from '../../../../provenance/json.ts'
 import type { RedactedUrl } from '../../../secrets/redacted-url.ts'
 import { isFormerGood } from '../../../secrets/signing-secrets.ts'
-import type {
-  AlertRule,
-  WebhookAnswer,
-  WebhookChanges,
-  WebhookFilters,
-  WebhookSettings,
-  WebhookThresholds,
-} from '../webhooks-types.ts'
-import type { OpenCounts, WebhookRow, WebhookWithProgress } from './webhooks-store.ts'
-
-/** The settings of an endpoint in their stored form. */
-export type WebhookState = Pick<WebhookRow, 'url' | 'description' | 'events' | 'disabled_at' | 'disabled_reason'> & {
-  filters: WebhookFilters
-  thresholds: WebhookThresholds
-  alerts: AlertRule[]
-}
+import type { WebhookAnswer, WebhookChanges, WebhookSettings } from '../webhooks-types.ts'
+import type { OpenCounts, WebhookRow, WebhookState, WebhookWithProgress } from './webhooks-store.ts'
 
 export function stateOf(row: WebhookRow): WebhookState {
-  const { url, description, events, disabled_at, disabled_reason } = row
-  return {
-    ...{ url, description, events, disabled_at, disabled_reason },
-    filters: row.filters as WebhookFilters,
-    thresholds: row.thresholds as WebhookThresholds,
-    alerts: row.alerts as AlertRule[],
-  }
+  const { url, description, events, filters, thresholds, alerts, disabled_at, disabled_reason } = row
+  return { url, description, events, filters, thresholds, alerts, disabled_at, disabled_reason }
 }
 
 export function newState({ url, events, description, filters, thresholds, alerts }: WebhookSettings): WebhookState {
@@ -58,14 +39,17 @@ export function changedState(before: WebhookState, changes: WebhookChanges, now:
  * @param address its redacted form, see `createUrlRedactor`
  */
 export function described(state: WebhookState, address: RedactedUrl): { [member: string]: JsonValue } {
-  const { events, description, filters, thresholds, alerts, disabled_at, disabled_reason } = state
+  return { ...address, ...present(state) }
+}
+
+/** Returns the settings in the names of the response, without empty ones. */
+function present({ events, description, filters, thresholds, alerts, disabled_at, disabled_reason }: WebhookState) {
   return {
-    ...address,
     events,
     ...(description !== null && { description }),
-    ...(Object.keys(filters).length > 0 && { filters: { ...filters } }),
-    ...(Object.keys(thresholds).length > 0 && { thresholds: { ...thresholds } }),
-    ...(alerts.length > 0 && { alerts: alerts.map((rule) => ({ ...rule })) }),
+    ...(Object.keys(filters).length > 0 && { filters }),
+    ...(Object.keys(thresholds).length > 0 && { thresholds }),
+    ...(alerts.length > 0 && { alerts }),
     enabled: disabled_at === null,
     ...(disabled_reason !== null && { disabled_reason }),
   }
@@ -80,17 +64,10 @@ export function toWebhookResponse(
   row: WebhookWithProgress,
   counts: Pick<OpenCounts, 'pending' | 'dead'> = { pending: 0, dead: 0 },
 ): WebhookAnswer {
-  const { url, events, description, filters, thresholds, alerts, disabled_at, disabled_reason } = stateOf(row)
+  const { webhook_id, url, disabled_at } = row
   return {
-    webhook_id: row.webhook_id,
-    ...{ url, events },
-    ...(description !== null && { description }),
-    ...(Object.keys(filters).length > 0 && { filters }),
-    ...(Object.keys(thresholds).length > 0 && { thresholds }),
-    ...(alerts.length > 0 && { alerts }),
-    enabled: disabled_at === null,
+    ...{ webhook_id, url, ...present(row) },
     ...(disabled_at !== null && { disabled_at }),
-    ...(disabled_reason !== null && { disabled_reason }),
     created_at: row.created_at,
     created_by: row.created_by,
     updated_at: row.updated_at,

@@ -7,8 +7,7 @@ import type { Outbound } from '../../../outbound/outbound.ts'
 import { meaningOf } from '../alerts/alert-rules.ts'
 import { countMetrics } from '../alerts/metric-queries.ts'
 import type { AlertRule, WebhookSettings } from '../webhooks-types.ts'
-import type { WebhookState } from './webhook-changes.ts'
-import { allWebhooks } from './webhooks-store.ts'
+import { allWebhooks, type WebhookState } from './webhooks-store.ts'
 
 /** Returns problems of settings beyond their shape. */
 export function problemsOfSettings(
@@ -82,12 +81,8 @@ export async function checkReadings(
   changed: Pick<WebhookState, 'alerts' | 'filters'> & { webhookId: string | undefined },
 ): Promise<void> {
   if (changed.alerts.length === 0) return
-  const before = (await allWebhooks(tx)).map(({ webhook_id, alerts, filters }) => {
-    return { webhookId: webhook_id, alerts, filters } as Pick<WebhookState, 'alerts' | 'filters'> & {
-      webhookId: string
-    }
-  })
-  const count = countMetrics([...before.filter(({ webhookId }) => webhookId !== changed.webhookId), changed])
+  const before = await allWebhooks(tx)
+  const count = countMetrics([...before.filter(({ webhook_id }) => webhook_id !== changed.webhookId), changed])
   if (count <= webhookAlertReadingsMax || count <= countMetrics(before)) return
   throw validationFailed([{ pointer: '/alerts', detail }])
 }

@@ -9,7 +9,7 @@ import {
 import { PageQuery } from '../../../../contract/request-schemas.ts'
 import type { ValidParts } from '../../../http/body/valid-parts.ts'
 import { addRoute, emptyBody } from '../../../http/route.ts'
-import type { WebhookAdministration, WebhookSettings } from '../webhooks-types.ts'
+import type { WebhookSettings } from '../webhooks-types.ts'
 import {
   RemovedWebhook,
   WebhookBody,
@@ -19,6 +19,7 @@ import {
   WebhookSchema,
   webhookLocation,
 } from './webhooks-schemas.ts'
+import type { WebhookAdministration } from './webhooks-service.ts'
 
 /** The pauses as text: `5 s, 5 m, 2 h and 10 h`. */
 const schedule = new Intl.ListFormat('en-GB').format(

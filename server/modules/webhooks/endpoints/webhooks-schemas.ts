@@ -7,12 +7,10 @@ import {
   webhookFilterIdsMax,
   webhookHealthCountMax,
   webhookOpenDeliveriesMax,
+  webhookThresholdDefaults,
 } from '../../../../contract/limits.ts'
 import { patterns } from '../../../../contract/literals.ts'
 import { NextCursor } from '../../../../contract/response-schemas.ts'
-
-/** Default thresholds for messages about single invocations. */
-export const thresholdDefaults = { latency_ms: 30_000, cost_usd: 1 } as const
 
 /** Minimum number of invocations in a window: error rate and latency of fewer say nothing. */
 export const minInvocationsDefault = 20
@@ -72,13 +70,13 @@ export const Filters = Type.Object(
     examples: [{ skill_ids: ['contract-review'] }],
   },
 )
-export const Thresholds = Type.Object(
+const Thresholds = Type.Object(
   {
     latency_ms: Type.Optional(
       Type.Number({
         minimum: 0,
         maximum: 600_000,
-        description: `\`skill.latency_exceeded\` reports invocations that took longer; defaults to ${thresholdDefaults.latency_ms}`,
+        description: `\`skill.latency_exceeded\` reports invocations that took longer; defaults to ${webhookThresholdDefaults.latency_ms}`,
         examples: [20_000],
       }),
     ),
@@ -86,7 +84,7 @@ export const Thresholds = Type.Object(
       Type.Number({
         minimum: 0,
         maximum: 1_000_000,
-        description: `\`skill.cost_exceeded\` reports invocations whose reported or calculated cost is higher; default is ${thresholdDefaults.cost_usd}`,
+        description: `\`skill.cost_exceeded\` reports invocations whose reported or calculated cost is higher; default is ${webhookThresholdDefaults.cost_usd}`,
         examples: [0.5],
       }),
     ),

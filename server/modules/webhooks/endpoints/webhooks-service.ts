@@ -1,9 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
-import { validationFailed } from '../../../../contract/domain-error.ts'
+import type { Static } from 'typebox'
+import { type PointedError, validationFailed } from '../../../../contract/domain-error.ts'
 import { webhookHealthCountMax, webhooksMax } from '../../../../contract/limits.ts'
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import type { JsonValue } from '../../../../provenance/json.ts'
 import type { Database, TenantTx } from '../../../db/database.ts'
+import type { ValidParts } from '../../../http/body/valid-parts.ts'
 import type { Caller, Tenant } from '../../../http/caller.ts'
 import { openCursor, pageOf, signCursor } from '../../../http/cursor.ts'
 import type { Outbound } from '../../../outbound/outbound.ts'
@@ -13,66 +15,118 @@ import { formerSecretUntil, makeSigningSecret } from '../../../secrets/signing-s
 import type { GovernanceLog } from '../../governance/governance-types.ts'
 import type { AlertEnds } from '../alerts/alert-changes.ts'
 import { lockWebhooks } from '../outbox/outbox-store.ts'
-import type { WebhookAdministration, WebhookAnswer, WebhookChanges, WebhookSettings } from '../webhooks-types.ts'
+import type { WebhookAnswer, WebhookChanges, WebhookSettings } from '../webhooks-types.ts'
 import { noSuchEndpoint, type WebhookSecrets } from './endpoints.ts'
-import { changedState, described, newState, stateOf, toWebhookResponse, type WebhookState } from './webhook-changes.ts'
+import { changedState, described, newState, stateOf, toWebhookResponse } from './webhook-changes.ts'
 import { checkReadings, problemsOfSettings, problemsOfWhole } from './webhook-settings.ts'
+import type { RemovedWebhook, WebhookList } from './webhooks-schemas.ts'
 import * as store from './webhooks-store.ts'
 
 /** Deliveries of a removed endpoint are deleted in transactions of this many. */
 const deletedAtOnce = 5000
 
-export function createWebhookAdministration(deps: {
-  database: Database
-  governance: GovernanceLog
-  outbound: Pick<Outbound, 'problemOf'>
-  secrets: WebhookSecrets
-  describeUrl: (tenantId: string, url: string) => RedactedUrl
-  cursorKey: Buffer
-  /** Called after a commit that changed an endpoint. */
-  changed: (tenantId: string) => void
-  /** Called before a change after which the former address must receive nothing. */
-  breakOff: (tenantId: string, webhookId: string) => void
-  alertEnds: AlertEnds
-}): WebhookAdministration {
-  const { database, governance, outbound, secrets, cursorKey, changed, breakOff, alertEnds } = deps
-  const now = () => formatTimestamp(Date.now())
+/** Administers endpoints. All methods throw `not-found` for a missing or removed endpoint. */
+export class WebhookAdministration {
+  readonly #deps: WebhookAdministrationDeps
+
+  constructor(deps: WebhookAdministrationDeps) {
+    this.#deps = deps
+  }
+
+  /** Returns further problems of settings that already have invalid parts. */
+  furtherProblems(sound: ValidParts<WebhookSettings>): PointedError[] {
+    return problemsOfSettings(sound, this.#deps.outbound)
+  }
+
+  async create(caller: Caller, settings: WebhookSettings): Promise<WebhookAnswer> {
+    const problems = [...problemsOfSettings(settings, this.#deps.outbound), ...problemsOfWhole(settings)]
+    if (problems.length > 0) throw validationFailed(problems)
+    return this.#locked(caller.tenant, (tx) => this.#add(tx, caller, settings))
+  }
+
+  async list(
+    tenant: Tenant,
+    { limit, cursor }: { limit: number; cursor: string | undefined },
+  ): Promise<Static<typeof WebhookList>> {
+    const { cursorKey } = this.#deps
+    const binding = { tenant: tenant.slug, operation: 'listWebhooks', query: {} }
+    const after = cursor === undefined ? undefined : openCursor(cursorKey, binding, cursor)
+    return this.#read(tenant, async (tx) => {
+      const rows = await store.webhooksAfter(tx, after as store.WebhookPosition | undefined, limit + 1)
+      const { shown, next_cursor } = pageOf(rows, limit, (last) =>
+        signCursor(cursorKey, binding, [last.created_at, last.webhook_id]),
+      )
+      return { items: await answers(tx, shown), next_cursor }
+    })
+  }
+
+  get(tenant: Tenant, webhookId: string): Promise<WebhookAnswer> {
+    return this.#read(tenant, (tx) => answerOf(tx, webhookId))
+  }
+
+  async update(caller: Caller, webhookId: string, changes: WebhookChanges): Promise<WebhookAnswer> {
+    const problems = problemsOfSettings(changes, this.#deps.outbound)
+    if (problems.length > 0) throw validationFailed(problems)
+    return this.#locked(caller.tenant, async (tx) => {
+      await this.#change(tx, caller, await existing(tx, webhookId), changes)
+      return answerOf(tx, webhookId)
+    })
+  }
+
+  /** Removes an endpoint and its deliveries. Repeating it returns the same response. */
+  async remove(caller: Caller, webhookId: string): Promise<Static<typeof RemovedWebhook>> {
+    const removed = await this.#locked(caller.tenant, async (tx) => {
+      const row = await store.webhookById(tx, webhookId)
+      if (!row) throw noSuchEndpoint()
+      if (row.removed_at !== null) return { webhook_id: webhookId, removed_at: row.removed_at }
+      const at = now()
+      await store.setRemoved(tx, webhookId, at)
+      await this.#deps.alertEnds.forgotten(tx, webhookId)
+      tx.afterCommit(() => this.#deps.breakOff(tx.tenantId, webhookId))
+      const before = this.#described(tx, stateOf(row))
+      await this.#written(tx, caller, webhookId, { change: 'webhook_removed', before, after: null })
+      return { webhook_id: webhookId, removed_at: at }
+    })
+    // Nobody sees the deliveries any more, and there may be many. A crash leaves some, which expire with age.
+    for (let more = true; more; ) {
+      const part = (tx: TenantTx) => store.deleteDeliveries(tx, webhookId, deletedAtOnce)
+      more = await this.#deps.database.withTenant(caller.tenant.slug, part, { inIndexOrder: true })
+    }
+    return removed
+  }
+
+  rotateSecret(caller: Caller, webhookId: string): Promise<WebhookAnswer> {
+    return this.#locked(caller.tenant, async (tx) => {
+      const row = await existing(tx, webhookId)
+      const secret = makeSigningSecret()
+      const until = formerSecretUntil()
+      await store.changeSecret(tx, {
+        webhook_id: webhookId,
+        secret_sealed: await this.#deps.secrets.seal(tx, caller.tenant, webhookId, secret),
+        former_secret_sealed: row.secret_sealed,
+        former_secret_until: until,
+        updated_at: now(),
+      })
+      const after = { former_secret_until: until }
+      await this.#written(tx, caller, webhookId, { change: 'webhook_secret_rotated', after })
+      return { ...(await answerOf(tx, webhookId)), secret }
+    })
+  }
 
   /** Runs a change while nobody else changes endpoints. */
-  function locked<T>(tenant: Tenant, work: (tx: TenantTx) => Promise<T>): Promise<T> {
-    return database.withTenant(
-      tenant.slug,
-      async (tx) => {
-        await lockWebhooks(tx)
-        return work(tx)
-      },
-      { inIndexOrder: true },
-    )
+  #locked<T>(tenant: Tenant, work: (tx: TenantTx) => Promise<T>): Promise<T> {
+    const run = async (tx: TenantTx) => {
+      await lockWebhooks(tx)
+      return work(tx)
+    }
+    return this.#deps.database.withTenant(tenant.slug, run, { inIndexOrder: true })
   }
 
-  async function answers(tx: TenantTx, rows: readonly store.WebhookWithProgress[]): Promise<WebhookAnswer[]> {
-    if (rows.length === 0) return []
-    const ids = rows.map(({ webhook_id }) => webhook_id)
-    const counts = new Map(
-      (await store.countOpen(tx, ids, webhookHealthCountMax)).map((each) => [each.webhook_id, each]),
-    )
-    return rows.map((row) => toWebhookResponse(row, counts.get(row.webhook_id)))
+  #read<T>(tenant: Tenant, work: (tx: TenantTx) => Promise<T>): Promise<T> {
+    return this.#deps.database.withTenant(tenant.slug, work, { readOnly: true, inIndexOrder: true })
   }
 
-  async function answerOf(tx: TenantTx, webhookId: string): Promise<WebhookAnswer> {
-    return (await answers(tx, [await existing(tx, webhookId)]))[0]!
-  }
-
-  const describedState = (tx: TenantTx, state: WebhookState) =>
-    described(state, deps.describeUrl(tx.tenantId, state.url))
-
-  async function written(tx: TenantTx, caller: Caller, webhookId: string, details: Record<string, JsonValue>) {
-    const subject = `webhook:${webhookId}`
-    await governance.append(tx, caller.tenant, { kind: 'tenant.config_changed', subject, details, actor: caller })
-    tx.afterCommit(() => changed(tx.tenantId))
-  }
-
-  async function add(tx: TenantTx, caller: Caller, settings: WebhookSettings): Promise<WebhookAnswer> {
+  async #add(tx: TenantTx, caller: Caller, settings: WebhookSettings): Promise<WebhookAnswer> {
     if ((await store.countWebhooks(tx)) >= webhooksMax) {
       const detail = `exceeds the ${webhooksMax} endpoints of a tenant; remove one first`
       throw validationFailed([{ pointer: '', detail }])
@@ -81,28 +135,29 @@ export function createWebhookAdministration(deps: {
     const webhookId = `whk_${randomText(24)}`
     const secret = makeSigningSecret()
     const at = now()
-    const { disabled_at: _, disabled_reason: __, ...columns } = newState(settings)
+    const state = newState(settings)
     await store.addWebhook(tx, {
       webhook_id: webhookId,
-      ...columns,
-      secret_sealed: await secrets.seal(tx, caller.tenant, webhookId, secret),
+      ...state,
+      secret_sealed: await this.#deps.secrets.seal(tx, caller.tenant, webhookId, secret),
       created_at: at,
       created_by: caller.subject,
       updated_at: at,
     })
-    const after = describedState(tx, newState(settings))
-    await written(tx, caller, webhookId, { change: 'webhook_added', before: null, after })
+    const after = this.#described(tx, state)
+    await this.#written(tx, caller, webhookId, { change: 'webhook_added', before: null, after })
     return { ...(await answerOf(tx, webhookId)), secret }
   }
 
-  async function change(tx: TenantTx, caller: Caller, row: store.WebhookWithProgress, changes: WebhookChanges) {
+  async #change(tx: TenantTx, caller: Caller, row: store.WebhookWithProgress, changes: WebhookChanges): Promise<void> {
+    const { alertEnds, breakOff } = this.#deps
     const at = now()
     const before = stateOf(row)
     const after = changedState(before, changes, at)
     const problems = problemsOfWhole(after)
     if (problems.length > 0) throw validationFailed(problems)
     const urlChanged = before.url !== after.url
-    const [was, is] = [describedState(tx, before), describedState(tx, after)]
+    const [was, is] = [this.#described(tx, before), this.#described(tx, after)]
     if (!urlChanged && isDeepStrictEqual(was, is)) return
     await checkReadings(tx, { webhookId: row.webhook_id, ...after })
     const isEnabledAgain = before.disabled_at !== null && after.disabled_at === null
@@ -113,84 +168,48 @@ export function createWebhookAdministration(deps: {
     if (isEnabledAgain || isDisabled) await alertEnds.forgotten(tx, row.webhook_id)
     else if (after.disabled_at === null) await alertEnds.rulesChanged(tx, row.webhook_id, after.alerts)
     const details = { change: 'webhook', before: was, after: is, url_changed: urlChanged }
-    await written(tx, caller, row.webhook_id, details)
+    await this.#written(tx, caller, row.webhook_id, details)
   }
 
-  return {
-    furtherProblems: (sound) => problemsOfSettings(sound, outbound),
-
-    create(caller, settings) {
-      const problems = [...problemsOfSettings(settings, outbound), ...problemsOfWhole(settings)]
-      if (problems.length > 0) throw validationFailed(problems)
-      return locked(caller.tenant, (tx) => add(tx, caller, settings))
-    },
-
-    async list(tenant, { limit, cursor }) {
-      const binding = { tenant: tenant.slug, operation: 'listWebhooks', query: {} }
-      const after = cursor === undefined ? undefined : openCursor(cursorKey, binding, cursor)
-      return database.withTenant(
-        tenant.slug,
-        async (tx) => {
-          const rows = await store.webhooksAfter(tx, after as store.WebhookPosition | undefined, limit + 1)
-          const { shown, next_cursor } = pageOf(rows, limit, (last) =>
-            signCursor(cursorKey, binding, [last.created_at, last.webhook_id]),
-          )
-          return { items: await answers(tx, shown), next_cursor }
-        },
-        { readOnly: true, inIndexOrder: true },
-      )
-    },
-
-    get: (tenant, webhookId) =>
-      database.withTenant(tenant.slug, (tx) => answerOf(tx, webhookId), { readOnly: true, inIndexOrder: true }),
-
-    update(caller, webhookId, changes) {
-      const problems = problemsOfSettings(changes, outbound)
-      if (problems.length > 0) throw validationFailed(problems)
-      return locked(caller.tenant, async (tx) => {
-        await change(tx, caller, await existing(tx, webhookId), changes)
-        return answerOf(tx, webhookId)
-      })
-    },
-
-    async remove(caller, webhookId) {
-      const removed = await locked(caller.tenant, async (tx) => {
-        const row = await store.webhookById(tx, webhookId)
-        if (!row) throw noSuchEndpoint()
-        if (row.removed_at !== null) return { webhook_id: webhookId, removed_at: row.removed_at }
-        const at = now()
-        await store.setRemoved(tx, webhookId, at)
-        await alertEnds.forgotten(tx, webhookId)
-        const before = describedState(tx, stateOf(row))
-        tx.afterCommit(() => breakOff(tx.tenantId, webhookId))
-        await written(tx, caller, webhookId, { change: 'webhook_removed', before, after: null })
-        return { webhook_id: webhookId, removed_at: at }
-      })
-      // Nobody sees the deliveries any more, and there may be many. A crash leaves some, which expire with age.
-      for (let more = true; more; ) {
-        const part = (tx: TenantTx) => store.deleteDeliveries(tx, webhookId, deletedAtOnce)
-        more = await database.withTenant(caller.tenant.slug, part, { inIndexOrder: true })
-      }
-      return removed
-    },
-
-    rotateSecret: (caller, webhookId) =>
-      locked(caller.tenant, async (tx) => {
-        const row = await existing(tx, webhookId)
-        const secret = makeSigningSecret()
-        const until = formerSecretUntil()
-        await store.changeSecret(tx, {
-          webhook_id: webhookId,
-          secret_sealed: await secrets.seal(tx, caller.tenant, webhookId, secret),
-          former_secret_sealed: row.secret_sealed,
-          former_secret_until: until,
-          updated_at: now(),
-        })
-        const after = { former_secret_until: until }
-        await written(tx, caller, webhookId, { change: 'webhook_secret_rotated', after })
-        return { ...(await answerOf(tx, webhookId)), secret }
-      }),
+  #described(tx: TenantTx, state: store.WebhookState): Record<string, JsonValue> {
+    return described(state, this.#deps.describeUrl(tx.tenantId, state.url))
   }
+
+  async #written(tx: TenantTx, caller: Caller, webhookId: string, details: Record<string, JsonValue>): Promise<void> {
+    const { governance, changed } = this.#deps
+    const subject = `webhook:${webhookId}`
+    await governance.append(tx, caller.tenant, { kind: 'tenant.config_changed', subject, details, actor: caller })
+    tx.afterCommit(() => changed(tx.tenantId))
+  }
+}
+
+export interface WebhookAdministrationDeps {
+  database: Database
+  governance: GovernanceLog
+  outbound: Pick<Outbound, 'problemOf'>
+  secrets: WebhookSecrets
+  describeUrl: (tenantId: string, url: string) => RedactedUrl
+  cursorKey: Buffer
+  /** Called after a commit that changed an endpoint. */
+  changed: (tenantId: string) => void
+  /** Called before a change after which the former address must receive nothing. */
+  breakOff: (tenantId: string, webhookId: string) => void
+  alertEnds: Pick<AlertEnds, 'rulesChanged' | 'forgotten'>
+}
+
+function now(): string {
+  return formatTimestamp(Date.now())
+}
+
+async function answers(tx: TenantTx, rows: readonly store.WebhookWithProgress[]): Promise<WebhookAnswer[]> {
+  if (rows.length === 0) return []
+  const ids = rows.map(({ webhook_id }) => webhook_id)
+  const counts = new Map((await store.countOpen(tx, ids, webhookHealthCountMax)).map((each) => [each.webhook_id, each]))
+  return rows.map((row) => toWebhookResponse(row, counts.get(row.webhook_id)))
+}
+
+async function answerOf(tx: TenantTx, webhookId: string): Promise<WebhookAnswer> {
+  return (await answers(tx, [await existing(tx, webhookId)]))[0]!
 }
 
 /** Returns the endpoint; throws `not-found` if it is missing or removed. */

@@ -1,39 +1,27 @@
 import type { Selectable } from 'kysely'
 import type { TenantTx } from '../../../db/database.ts'
 import type { TenantTables } from '../../../db/schema.ts'
+import type { WebhookSettings } from '../webhooks-types.ts'
 
-export type WebhookRow = Omit<Selectable<TenantTables['hub.webhooks']>, 'tenant_id'>
+type JsonColumns = Pick<WebhookSettings, 'filters' | 'thresholds' | 'alerts'>
+
+export type WebhookRow = Omit<Selectable<TenantTables['hub.webhooks']>, 'tenant_id' | keyof JsonColumns> &
+  Required<JsonColumns>
+
+/** The settings of an endpoint in their stored form. */
+export type WebhookState = Required<JsonColumns> &
+  Pick<WebhookRow, 'url' | 'description' | 'events' | 'disabled_at' | 'disabled_reason'>
 
 /** An endpoint with the progress of its deliveries. */
-export interface WebhookWithProgress extends WebhookRow {
-  failures: number
-  failing_since: string | null
-  attempted_at: string | null
-  delivered_at: string | null
-  overflowing_since: string | null
-}
+export type WebhookWithProgress = WebhookRow &
+  Pick<
+    Selectable<TenantTables['hub.webhook_progress']>,
+    'failures' | 'failing_since' | 'attempted_at' | 'delivered_at' | 'overflowing_since'
+  >
 
-const columns = [
-  'webhook_id',
-  'url',
-  'description',
-  'events',
-  'filters',
-  'thresholds',
-  'alerts',
-  'secret_sealed',
-  'former_secret_sealed',
-  'former_secret_until',
-  'created_at',
-  'created_by',
-  'updated_at',
-  'disabled_at',
-  'disabled_reason',
-  'removed_at',
-] as const
-
-const withProgress = `select ${columns.map((name) => `w.${name}`).join(', ')},
-    coalesce(p.failures, 0) as failures, p.failing_since, p.attempted_at, p.delivered_at,
+const withProgress = `select w.webhook_id, w.url, w.description, w.events, w.filters, w.thresholds, w.alerts, w.secret_sealed,
+    w.former_secret_sealed, w.former_secret_until, w.created_at, w.created_by, w.updated_at, w.disabled_at,
+    w.disabled_reason, w.removed_at, coalesce(p.failures, 0) as failures, p.failing_since, p.attempted_at, p.delivered_at,
     p.overflowing_since
   from hub.webhooks w
   left join hub.webhook_progress p on p.tenant_id = $1 and p.webhook_id = w.webhook_id
@@ -69,6 +57,7 @@ function endpointsOf(tx: TenantTx) {
   return tx.db
     .selectFrom('hub.webhooks')
     .select(['webhook_id', 'url', 'events', 'filters', 'thresholds', 'alerts', 'disabled_at'])
+    .$castTo<Pick<WebhookRow, 'webhook_id' | 'url' | 'events' | 'filters' | 'thresholds' | 'alerts' | 'disabled_at'>>()
     .where('tenant_id', '=', tx.tenantId)
     .where('removed_at', 'is', null)
 }
@@ -118,88 +107,51 @@ export async function countOpen(tx: TenantTx, webhookIds: readonly string[], max
   return rows
 }
 
-type NewWebhook = Omit<
-  WebhookRow,
-  'former_secret_sealed' | 'former_secret_until' | 'disabled_at' | 'disabled_reason' | 'removed_at'
->
-
 /** Inserts an endpoint and its progress, which starts without messages. */
-export async function addWebhook(tx: TenantTx, row: NewWebhook): Promise<void> {
-  const { alerts, filters, thresholds, ...rest } = row
+export async function addWebhook(
+  tx: TenantTx,
+  row: Omit<WebhookRow, 'former_secret_sealed' | 'former_secret_until' | 'removed_at'>,
+): Promise<void> {
   await tx.db
     .insertInto('hub.webhooks')
-    .values({
-      tenant_id: tx.tenantId,
-      ...rest,
-      // The driver would convert an array to a PostgreSQL array.
-      alerts: JSON.stringify(alerts),
-      filters: JSON.stringify(filters),
-      thresholds: JSON.stringify(thresholds),
-      former_secret_sealed: null,
-      former_secret_until: null,
-      disabled_at: null,
-      disabled_reason: null,
-      removed_at: null,
-    })
+    .values({ tenant_id: tx.tenantId, ...row, ...asJson(row) })
     .execute()
   await tx.db
     .insertInto('hub.webhook_progress')
-    .values({
-      tenant_id: tx.tenantId,
-      webhook_id: row.webhook_id,
-      last_sequence: 0,
-      leased_by: null,
-      leased_until: null,
-      failures: 0,
-      failing_since: null,
-      attempted_at: null,
-      delivered_at: null,
-      overflowing_since: null,
-    })
+    .values({ tenant_id: tx.tenantId, webhook_id: row.webhook_id, last_sequence: 0, failures: 0 })
     .execute()
+}
+
+/** Serialises the JSON columns: the driver would convert an array to a PostgreSQL array. */
+function asJson({ alerts, filters, thresholds }: Required<JsonColumns>) {
+  return {
+    alerts: JSON.stringify(alerts),
+    filters: JSON.stringify(filters),
+    thresholds: JSON.stringify(thresholds),
+  }
+}
+
+function updateWebhook(tx: TenantTx, webhookId: string) {
+  return tx.db.updateTable('hub.webhooks').where('tenant_id', '=', tx.tenantId).where('webhook_id', '=', webhookId)
 }
 
 export async function changeWebhook(
   tx: TenantTx,
-  row: Pick<
-    WebhookRow,
-    | 'webhook_id'
-    | 'url'
-    | 'description'
-    | 'events'
-    | 'filters'
-    | 'thresholds'
-    | 'alerts'
-    | 'disabled_at'
-    | 'disabled_reason'
-    | 'updated_at'
-  >,
+  { webhook_id, ...changes }: WebhookState & Pick<WebhookRow, 'webhook_id' | 'updated_at'>,
 ): Promise<void> {
-  const { webhook_id, alerts, filters, thresholds, ...changes } = row
-  await tx.db
-    .updateTable('hub.webhooks')
-    .set({
-      ...changes,
-      alerts: JSON.stringify(alerts),
-      filters: JSON.stringify(filters),
-      thresholds: JSON.stringify(thresholds),
-    })
-    .where('tenant_id', '=', tx.tenantId)
-    .where('webhook_id', '=', webhook_id)
+  await updateWebhook(tx, webhook_id)
+    .set({ ...changes, ...asJson(changes) })
     .execute()
 }
 
 export async function changeSecret(
   tx: TenantTx,
-  row: Pick<WebhookRow, 'webhook_id' | 'secret_sealed' | 'former_secret_sealed' | 'former_secret_until' | 'updated_at'>,
+  {
+    webhook_id,
+    ...changes
+  }: Pick<WebhookRow, 'webhook_id' | 'secret_sealed' | 'former_secret_sealed' | 'former_secret_until' | 'updated_at'>,
 ): Promise<void> {
-  const { webhook_id, ...changes } = row
-  await tx.db
-    .updateTable('hub.webhooks')
-    .set(changes)
-    .where('tenant_id', '=', tx.tenantId)
-    .where('webhook_id', '=', webhook_id)
-    .execute()
+  await updateWebhook(tx, webhook_id).set(changes).execute()
 }
 
 /** Disables an endpoint; returns false if it is already disabled or removed. */
@@ -209,11 +161,8 @@ export async function setDisabled(
   reason: 'gone' | 'failing',
   now: string,
 ): Promise<boolean> {
-  const changed = await tx.db
-    .updateTable('hub.webhooks')
+  const changed = await updateWebhook(tx, webhookId)
     .set({ disabled_at: now, disabled_reason: reason, updated_at: now })
-    .where('tenant_id', '=', tx.tenantId)
-    .where('webhook_id', '=', webhookId)
     .where('disabled_at', 'is', null)
     .where('removed_at', 'is', null)
     .returning('webhook_id')
@@ -239,31 +188,16 @@ export async function resetFailures(tx: TenantTx, webhookId: string): Promise<vo
  * the rest.
  */
 export async function setRemoved(tx: TenantTx, webhookId: string, now: string): Promise<void> {
-  await tx.db
-    .deleteFrom('hub.webhook_progress')
-    .where('tenant_id', '=', tx.tenantId)
-    .where('webhook_id', '=', webhookId)
-    .execute()
-  await tx.db
-    .deleteFrom('hub.webhook_alerts')
-    .where('tenant_id', '=', tx.tenantId)
-    .where('webhook_id', '=', webhookId)
-    .execute()
-  await tx.db
-    .updateTable('hub.webhooks')
+  for (const table of ['hub.webhook_progress', 'hub.webhook_alerts'] as const) {
+    await tx.db.deleteFrom(table).where('tenant_id', '=', tx.tenantId).where('webhook_id', '=', webhookId).execute()
+  }
+  await updateWebhook(tx, webhookId)
     .set({
-      url: '',
-      description: null,
-      events: [],
+      ...{ url: '', description: null, events: [] },
       ...{ filters: '{}', thresholds: '{}', alerts: '[]' },
-      secret_sealed: Buffer.alloc(0),
-      former_secret_sealed: null,
-      former_secret_until: null,
-      removed_at: now,
-      updated_at: now,
+      ...{ secret_sealed: Buffer.alloc(0), former_secret_sealed: null, former_secret_until: null },
+      ...{ removed_at: now, updated_at: now },
     })
-    .where('tenant_id', '=', tx.tenantId)
-    .where('webhook_id', '=', webhookId)
     .execute()
 }
 

@@ -9,8 +9,8 @@ import type { TenantChore } from '../../../jobs/housekeeping.ts'
 import type { RecordClock } from '../../../records/record-clock.ts'
 import type { ErasedRecord } from '../../erasure/erasure-types.ts'
 import { removeAlertsAbout } from '../alerts/alerts-store.ts'
-import { type QueuedMessage, readMessages, writeMessages } from '../outbox/outbox-message.ts'
 import { deleteOutboxRows, lockWebhooks, updateOutboxRow } from '../outbox/outbox-store.ts'
+import { type QueuedMessage, readMessages, writeMessages } from '../outbox/webhook-outbox.ts'
 import {
   type DeliveriesAbout,
   deleteDeliveriesBefore,
@@ -67,33 +67,16 @@ function userIn(canonical: string): JsonValue | undefined {
 const outboxRowsAtOnce = 20
 const deliveriesAtOnce = 5_000
 
-/** Erases the contents of a Mode B tenant's messages about its records, together with its key. */
-export interface WebhookKeyDestruction {
-  /** Takes the lock of webhooks. Call it before locking the keys: a new secret is encrypted under this key. */
-  lock(tx: TenantTx): Promise<void>
-  /**
-   * Erases contents in the transaction that destroys the key. Messages about client records are dropped, and their
-   * deliveries remain as after an erasure. Messages of the service itself are under no key and are still sent.
-   */
-  forget(tx: TenantTx): Promise<void>
-}
-
 /**
- * Creates the participant of key destruction.
- *
- * @param changed called after the commit, so that delivering processes read again
+ * Erases the contents of a Mode B tenant's messages about its records, in the transaction that destroys its key.
+ * Messages about client records are dropped, and their deliveries remain as after an erasure. Messages of the service
+ * itself are under no key and are still sent.
  */
-export function createWebhookKeyDestruction(deps: { changed: (tenantId: string) => void }): WebhookKeyDestruction {
-  return {
-    lock: lockWebhooks,
-    async forget(tx) {
-      await forgetClientMessages(tx)
-      let last: string | undefined
-      do last = await destroyDeliveriesAfter(tx, last, deliveriesAtOnce)
-      while (last !== undefined)
-      tx.afterCommit(() => deps.changed(tx.tenantId))
-    },
-  }
+export async function forgetOwnKeyMessages(tx: TenantTx): Promise<void> {
+  await forgetClientMessages(tx)
+  let last: string | undefined
+  do last = await destroyDeliveriesAfter(tx, last, deliveriesAtOnce)
+  while (last !== undefined)
 }
 
 async function forgetClientMessages(tx: TenantTx): Promise<void> {
@@ -128,28 +111,22 @@ function readable(messages: string): QueuedMessage[] {
 const dayMs = 86_400_000
 const deletedAtOnce = 1_000
 
-/** Deletes deliveries of a certain age, regardless of their status: also those that wait for a disabled endpoint. */
-export function createDeliveryExpiry(deps: { clock: RecordClock }): TenantChore {
-  return {
-    name: 'delete old webhook deliveries',
-    async run(tx) {
-      const nowMs = Math.floor(deps.clock.next().micros / 1000)
-      const deleted = await deleteDeliveriesBefore(tx, nowMs - webhookDeliveryDays * dayMs, deletedAtOnce)
-      return deleted === deletedAtOnce
+/**
+ * Returns the hourly work: deletes deliveries of a certain age, regardless of their status, and the rows of removed
+ * endpoints. Until then, repeating a removal returns the first response.
+ */
+export function webhookChores(clock: RecordClock): readonly TenantChore[] {
+  const beforeMs = () => Math.floor(clock.next().micros / 1000) - webhookDeliveryDays * dayMs
+  return [
+    {
+      name: 'delete old webhook deliveries',
+      run: async (tx) => (await deleteDeliveriesBefore(tx, beforeMs(), deletedAtOnce)) === deletedAtOnce,
     },
-  }
-}
-
-/** Deletes the rows of removed endpoints. Until then, repeating the removal returns the first response. */
-export function createRemovedExpiry(deps: { clock: RecordClock }): TenantChore {
-  return {
-    name: 'delete removed webhooks',
-    async run(tx) {
-      const nowMs = Math.floor(deps.clock.next().micros / 1000)
-      const before = formatTimestamp(nowMs - webhookDeliveryDays * dayMs)
-      return (await deleteRemovedBefore(tx, before, deletedAtOnce)) === deletedAtOnce
+    {
+      name: 'delete removed webhooks',
+      run: async (tx) => (await deleteRemovedBefore(tx, formatTimestamp(beforeMs()), deletedAtOnce)) === deletedAtOnce,
     },
-  }
+  ]
 }
 
 /**

@@ -68,19 +68,24 @@ const changedBy: Readonly<Record<string, readonly string[]>> = {
 const sentAttributes: Readonly<Record<string, string>> = { userName: 'user_name', externalId: 'external_id' }
 
 /** Combines events about one person that were written together. */
-interface PersonChanges {
-  userId: string
+class PersonChanges {
+  readonly userId: string
   /** The last of the events. */
   event: WrittenEvent
-  isProvisioned: boolean
-  isDeactivated: boolean
+  isProvisioned = false
+  isDeactivated = false
   /**
    * Whether the directory removed the person. The deactivation is then the last message, because the remaining data no
    * longer identifies the person.
    */
-  isRemoved: boolean
-  changed: Set<string>
-  archetypes: { before: JsonValue; after: JsonValue }[]
+  isRemoved = false
+  readonly changed = new Set<string>()
+  readonly archetypes: { before: JsonValue; after: JsonValue }[] = []
+
+  constructor(userId: string, event: WrittenEvent) {
+    this.userId = userId
+    this.event = event
+  }
 }
 
 const subjectPrefix = 'user:'
@@ -118,25 +123,12 @@ function changesByPerson(events: readonly WrittenEvent[]): Iterable<PersonChange
     if (subject === undefined || !subject.startsWith(subjectPrefix)) continue
     if (kind !== changedKind && kind !== assignedKind) continue
     const userId = subject.slice(subjectPrefix.length)
-    const one = changes.get(userId) ?? noChanges(userId, event)
+    const one = changes.getOrInsertComputed(userId, () => new PersonChanges(userId, event))
     one.event = event
     if (kind === assignedKind) one.archetypes.push({ before: details.before ?? [], after: details.after ?? [] })
     else noteChange(one, details)
-    changes.set(userId, one)
   }
   return changes.values()
-}
-
-function noChanges(userId: string, event: WrittenEvent): PersonChanges {
-  return {
-    userId,
-    event,
-    isProvisioned: false,
-    isDeactivated: false,
-    isRemoved: false,
-    changed: new Set(),
-    archetypes: [],
-  }
 }
 
 function noteChange(changes: PersonChanges, details: JsonObject): void {

@@ -2,15 +2,9 @@ import { type InvocationEventKind, invocationEventKinds } from '../../../../cont
 import type { JsonObject, JsonValue } from '../../../../provenance/json.ts'
 import { TenantCache } from '../../../cached-fetch.ts'
 import type { Database } from '../../../db/database.ts'
+import type { Endpoints } from '../endpoints/endpoints.ts'
 import { exceeds, type Floors, type InvocationFilter, invocationFilterOf } from '../outbox/endpoint-matching.ts'
-import type {
-  Endpoint,
-  Endpoints,
-  IngestedEvent,
-  InvocationWatch,
-  InvocationWatches,
-  OutgoingMessage,
-} from '../webhooks-types.ts'
+import type { Endpoint, IngestedEvent, InvocationWatch, InvocationWatches, OutgoingMessage } from '../webhooks-types.ts'
 
 /**
  * Combines the filters of the enabled endpoints for single invocations; undefined if none wants any.
@@ -69,9 +63,7 @@ function lowestFloors(interests: readonly Interested[]): (event: IngestedEvent) 
   const known = new Map<string, Floors>()
   return ({ skillId, archetypeId }) => {
     const key = JSON.stringify([skillId, archetypeId])
-    const found = known.get(key) ?? lowest(interests.flatMap(({ of }) => of(skillId, archetypeId) ?? []))
-    known.set(key, found)
-    return found
+    return known.getOrInsertComputed(key, () => lowest(interests.flatMap(({ of }) => of(skillId, archetypeId) ?? [])))
   }
 }
 

@@ -1,6 +1,6 @@
+import { webhookThresholdDefaults } from '../../../../contract/limits.ts'
 import { type InvocationEventKind, invocationEventKinds, wantsKind } from '../../../../contract/webhook-events.ts'
 import type { JsonValue } from '../../../../provenance/json.ts'
-import { thresholdDefaults } from '../endpoints/webhooks-schemas.ts'
 import type { Endpoint, OutgoingMessage } from '../webhooks-types.ts'
 
 /** Returns the enabled endpoints that receive a message. */
@@ -44,11 +44,7 @@ function listeners(enabled: readonly Endpoint[]) {
 
 function memoized<Value>(compute: (key: string) => Value): (key: string) => Value {
   const known = new Map<string, Value>()
-  return (key) => {
-    const value = known.get(key) ?? compute(key)
-    known.set(key, value)
-    return value
-  }
+  return (key) => known.getOrInsertComputed(key, compute)
 }
 
 function isInvocationKind(kind: string): kind is InvocationEventKind {
@@ -69,7 +65,7 @@ export type InvocationFilter = (
 
 /** Returns the filter of an endpoint for single invocations; undefined if it wants none. */
 export function invocationFilterOf({ events, filters, thresholds }: Endpoint): InvocationFilter | undefined {
-  const { latency_ms, cost_usd } = { ...thresholdDefaults, ...thresholds }
+  const { latency_ms, cost_usd } = { ...webhookThresholdDefaults, ...thresholds }
   const floors: Floors = {
     'skill.invocation_failed': 0,
     'skill.latency_exceeded': latency_ms,

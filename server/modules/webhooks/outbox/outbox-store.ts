@@ -1,5 +1,5 @@
 import { webhooksLockClass } from '../../../db/advisory-locks.ts'
-import type { RegistryTx, TenantTx } from '../../../db/database.ts'
+import type { TenantTx } from '../../../db/database.ts'
 import type { PreparedStatement } from '../../../db/ingest-script.ts'
 import { lockTenant } from '../../../db/tenant-lock.ts'
 
@@ -38,20 +38,6 @@ export async function updateOutboxRow(tx: TenantTx, outboxId: string, messages: 
     outboxId,
     messages,
   ])
-}
-
-/** The channel that wakes the delivering processes. */
-export const webhooksChannel = 'hub_webhooks'
-
-/** A notification has at most 8,000 bytes, and a slug 63. */
-const tenantsPerNotification = 100
-
-/** Sends the slugs of tenants, some marked, to all listeners once this transaction commits. */
-export async function notifyWebhooks(tx: RegistryTx, tenantIds: readonly string[]): Promise<void> {
-  for (let at = 0; at < tenantIds.length; at += tenantsPerNotification) {
-    const some = tenantIds.slice(at, at + tenantsPerNotification).join(' ')
-    await tx.client.query('select pg_notify($1, $2)', [webhooksChannel, some])
-  }
 }
 
 export interface OutboxRow {

@@ -1,25 +1,16 @@
 import { webhookBodyCharactersKept, webhookRetryAfterSecondsMax } from '../../../../contract/limits.ts'
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import { type AnswerHeaders, headerValue, type PostAnswer } from '../../../outbound/guarded-post.ts'
+import { retryAfterSeconds, signatureOf } from '../../../outbound/message-headers.ts'
 import type { Outbound } from '../../../outbound/outbound.ts'
 import { OutboundError } from '../../../outbound/outbound-error.ts'
-import { retryAfterSeconds } from '../../../outbound/retry-after.ts'
-import { signatureOf } from '../../../outbound/signature.ts'
-import type { MessageRow } from '../deliveries/delivery-response.ts'
-import type { DeliveryAttempt, DeliveryErrorCode } from '../delivery-types.ts'
-import type { DueDelivery } from './delivery-queue-store.ts'
+import type { DeliveryAttempt, DeliveryErrorCode } from '../webhooks-types.ts'
+import type { DueDelivery, MessageRow } from './delivery-queue-store.ts'
 
 const headersMax = 50
 const headerCharactersMax = 4 * 1024
 /** Headers that are not logged: they concern a browser. */
 const leftOut: ReadonlySet<string> = new Set(['set-cookie', 'set-cookie2'])
-
-/** The result of an attempt. Without an error the receiver accepted the message. */
-export interface AttemptResult {
-  attempt: DeliveryAttempt
-  /** The value of `Retry-After`. */
-  retryAfterSeconds?: number
-}
 
 export interface Target {
   tenantSlug: string
@@ -28,13 +19,13 @@ export interface Target {
   secrets: readonly string[]
 }
 
-/** Sends a message once. Throws only the reason of the signal. */
+/** Sends a message once. Without an error the receiver accepted it. Throws only the reason of the signal. */
 export async function attemptDelivery(
   outbound: Pick<Outbound, 'post'>,
   { tenantSlug, url, secrets }: Target,
   delivery: DueDelivery & { data: string },
   signal: AbortSignal,
-): Promise<AttemptResult> {
+): Promise<DeliveryAttempt> {
   const nowMs = Date.now()
   const body = Buffer.from(requestBody(tenantSlug, delivery))
   const headers = {
@@ -52,7 +43,7 @@ export async function attemptDelivery(
   } catch (error) {
     if (signal.aborted) throw error
     const duration_ms = Math.round(performance.now() - beganMs)
-    return { attempt: { ...begun, duration_ms, error: outboundProblem(error) } }
+    return { ...begun, duration_ms, error: outboundProblem(error) }
   }
 }
 
@@ -64,17 +55,14 @@ export function unsentAttempt(url: string, code: DeliveryErrorCode, detail: stri
 function attempted(
   begun: Pick<DeliveryAttempt, 'at' | 'url' | 'request_headers' | 'duration_ms'>,
   answer: PostAnswer,
-): AttemptResult {
-  const { status } = answer
+): DeliveryAttempt {
+  const { status, headers } = answer
   const response = loggedResponse(answer)
-  if (status >= 200 && status < 300) return { attempt: { ...begun, response } }
+  if (status >= 200 && status < 300) return { ...begun, response }
   const error = { code: codeOf(status), detail: `The receiver ${wordsOf(status)}.` }
-  const asks = status === 429 || status === 503
-  const asked = asks
-    ? retryAfterSeconds(headerValue(answer.headers, 'retry-after'), webhookRetryAfterSecondsMax)
-    : undefined
-  if (asked === undefined) return { attempt: { ...begun, response, error } }
-  return { attempt: { ...begun, response, error, retry_after_seconds: asked }, retryAfterSeconds: asked }
+  const isBusy = status === 429 || status === 503
+  const asked = isBusy && retryAfterSeconds(headerValue(headers, 'retry-after'), webhookRetryAfterSecondsMax)
+  return { ...begun, response, error, ...(asked && { retry_after_seconds: asked }) }
 }
 
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])

@@ -3,8 +3,8 @@ import { isUnavailable } from '../../../../contract/domain-error.ts'
 import { webhookAttemptsKept, webhookPauseSeconds, webhookPauseSpread } from '../../../../contract/limits.ts'
 import { testEventKind } from '../../../../contract/webhook-events.ts'
 import type { DatabaseLog } from '../../../db/database.ts'
-import type { DeliveryAttempt } from '../delivery-types.ts'
-import { type AttemptResult, unsentAttempt } from './attempt.ts'
+import type { DeliveryAttempt } from '../webhooks-types.ts'
+import { unsentAttempt } from './attempt.ts'
 import type { DueDelivery } from './delivery-queue-store.ts'
 import type { Outcome } from './outcome-store.ts'
 
@@ -16,7 +16,7 @@ import type { Outcome } from './outcome-store.ts'
  */
 export function decideOutcome(
   delivery: DueDelivery,
-  result: AttemptResult | 'erased' | 'key-destroyed',
+  result: DeliveryAttempt | 'erased' | 'key-destroyed',
   url: string,
   random = Math.random,
 ): Outcome {
@@ -26,13 +26,14 @@ export function decideOutcome(
     const attempts = kept(delivery, unsentAttempt(url, 'key-destroyed', detail))
     return { delivery, status: 'dead', attempts, counts: false, isGone: false }
   }
-  const { attempt, retryAfterSeconds } = result
-  const attempts = kept(delivery, attempt)
-  const isGone = attempt.error?.code === 'gone'
+  const attempts = kept(delivery, result)
+  const isGone = result.error?.code === 'gone'
   const all = { delivery, attempts, counts: true, isGone }
-  if (!attempt.error) return { ...all, status: 'delivered' }
+  if (!result.error) return { ...all, status: 'delivered' }
   const tries = delivery.tries + 1
-  const pauseSeconds = isGone ? undefined : pauseAfter({ kind: delivery.kind, tries }, retryAfterSeconds, random)
+  const pauseSeconds = isGone
+    ? undefined
+    : pauseAfter({ kind: delivery.kind, tries }, result.retry_after_seconds, random)
   return pauseSeconds === undefined ? { ...all, status: 'dead' } : { ...all, status: 'failed', pauseSeconds }
 }
 

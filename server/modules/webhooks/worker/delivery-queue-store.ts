@@ -1,8 +1,10 @@
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import { testEventKind } from '../../../../contract/webhook-events.ts'
 import type { TenantTx } from '../../../db/database.ts'
-import type { MessageRow } from '../deliveries/delivery-response.ts'
-import type { DeliveryAttempt } from '../delivery-types.ts'
+import type { TenantTables } from '../../../db/schema.ts'
+import type { DeliveryAttempt } from '../webhooks-types.ts'
+
+type Columns = TenantTables['hub.webhook_deliveries']
 
 /** Assigns this many sequences to each endpoint, and returns the last one of each. */
 export async function takeSequences(tx: TenantTx, counts: ReadonlyMap<string, number>): Promise<Map<string, number>> {
@@ -18,19 +20,13 @@ export async function takeSequences(tx: TenantTx, counts: ReadonlyMap<string, nu
   return new Map(rows.map(({ webhook_id, last_sequence }) => [webhook_id, last_sequence]))
 }
 
-/** A message in the names of the columns. */
-export interface NewMessage {
-  message_id: string
-  kind: string
-  occurred_at: string
-  data: string
-  record_id: string | undefined
-  user_id: string | undefined
-}
-
 /** A message, and one delivery for each of its endpoints. */
 export interface NewDeliveries {
-  message: NewMessage
+  message: Pick<Columns, 'message_id' | 'kind' | 'occurred_at'> & {
+    data: string
+    record_id: string | undefined
+    user_id: string | undefined
+  }
   deliveries: { delivery_id: string; webhook_id: string; sequence: number }[]
 }
 
@@ -128,13 +124,13 @@ export async function endpointStates(tx: TenantTx): Promise<EndpointState[]> {
   return rows
 }
 
-/** A delivery that is due for an attempt. */
-export interface DueDelivery extends MessageRow {
-  delivery_id: string
-  webhook_id: string
-  /** Attempts since it was queued, and in all. */
-  tries: number
-  attempt_count: number
+/** The columns of a delivery that its message body contains. `data` is JSON text, and null once it was erased. */
+export type MessageRow = Pick<Columns, 'message_id' | 'kind' | 'occurred_at' | 'sequence' | 'data'>
+
+/** A delivery that is due for an attempt. `tries` counts the attempts since it was queued. */
+export interface DueDelivery
+  extends MessageRow,
+    Pick<Columns, 'delivery_id' | 'webhook_id' | 'tries' | 'attempt_count'> {
   /** The stored attempts, the last one at the end. */
   attempts: DeliveryAttempt[]
   /** Its approximate size in memory. */

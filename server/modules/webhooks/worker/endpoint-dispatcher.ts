@@ -1,8 +1,8 @@
 import { testEventKind } from '../../../../contract/webhook-events.ts'
 import type { ConcurrencyPool, ConcurrencyPools, FairShare } from '../../../delivery/concurrency-pools.ts'
 import type { LeasedTarget } from '../../../delivery/target-leases.ts'
-import type { AttemptResult } from './attempt.ts'
-import { DeliveryQueue } from './delivery-queue.ts'
+import type { DeliveryAttempt } from '../webhooks-types.ts'
+import { decideOutcome } from './delivery-outcome.ts'
 import type { DueDelivery, EndpointState } from './delivery-queue-store.ts'
 import type { Outcome } from './outcome-store.ts'
 
@@ -31,9 +31,7 @@ export interface EndpointDispatcherDeps {
     delivery: DueDelivery & { data: string },
     opened: Exclude<Opened, string>,
     stop: AbortSignal,
-  ) => Promise<AttemptResult>
-  /** Computes the outcome (see `delivery-outcome.ts`). */
-  judge: (delivery: DueDelivery, result: AttemptResult | 'erased' | 'key-destroyed', url: string) => Outcome
+  ) => Promise<DeliveryAttempt>
   /** Saves an outcome; resolves once it is stored. */
   keep: (outcome: Outcome) => Promise<void>
   /** Requests more deliveries. */
@@ -208,7 +206,7 @@ export class EndpointDispatcher implements LeasedTarget {
     const opened = this.#opened as Opened
     const { data } = delivery
     if (data === null || opened === 'key-destroyed') {
-      this.#keep(this.#deps.judge(delivery, data === null ? 'erased' : 'key-destroyed', this.url))
+      this.#keep(decideOutcome(delivery, data === null ? 'erased' : 'key-destroyed', this.url))
       return
     }
     if (this.#failures > failuresAtFullSpeed) {
@@ -228,7 +226,7 @@ export class EndpointDispatcher implements LeasedTarget {
     opened: Exclude<Opened, string>,
     stop: AbortController,
   ): Promise<void> {
-    const { pools, tenantId, send, judge } = this.#deps
+    const { pools, tenantId, send } = this.#deps
     let isLate = false
     const late = () => {
       isLate = true
@@ -238,20 +236,20 @@ export class EndpointDispatcher implements LeasedTarget {
     try {
       const result = await pools.run(call, () => send(delivery, opened, stop.signal))
       this.#learn(result, isLate)
-      this.#keep(judge(delivery, result, this.url))
+      this.#keep(decideOutcome(delivery, result, this.url))
     } catch {
       this.#giveUp([delivery])
     }
   }
 
-  #learn({ attempt, retryAfterSeconds = 0 }: AttemptResult, isLate: boolean): void {
+  #learn({ error, retry_after_seconds: pauseSeconds = 0 }: DeliveryAttempt, isLate: boolean): void {
     if (!isLate) this.#isSlow = false
-    if (attempt.error) {
+    if (error) {
       this.#failures += 1
       this.#atOnce = atOnceMin
       const { nowMs, leftAloneMsMax } = this.#deps
-      if (retryAfterSeconds > 0) this.#beginAtMs = nowMs() + Math.min(retryAfterSeconds * 1000, leftAloneMsMax)
-      if (attempt.error.code === 'gone') this.end()
+      if (pauseSeconds > 0) this.#beginAtMs = nowMs() + Math.min(pauseSeconds * 1000, leftAloneMsMax)
+      if (error.code === 'gone') this.end()
     } else {
       this.#failures = 0
       this.#beginAtMs = 0
@@ -280,5 +278,78 @@ export class EndpointDispatcher implements LeasedTarget {
       budget.hold(tenantId, -(this.#held.get(delivery_id) ?? 0))
       this.#held.delete(delivery_id)
     }
+  }
+}
+
+/** Milliseconds after which a delivery is read again before it is sent: it may have been erased or given up. */
+const freshMs = 1_000
+const bytesMax = 4 * 1024 * 1024
+/** The number of deliveries to read at first, and the maximum. */
+const countMin = 64
+const countMax = 2_000
+
+/** Holds deliveries to one endpoint that were read and not started: about as many as start in one second. */
+export class DeliveryQueue {
+  #waiting: { delivery: DueDelivery; readAtMs: number }[] = []
+  #most = countMin
+  #bytesEach = 1024
+  #readAtMs = 0
+  #begun = 0
+
+  /** Returns the average size of the deliveries that were read last. */
+  get bytesEach(): number {
+    return this.#bytesEach
+  }
+
+  get length(): number {
+    return this.#waiting.length
+  }
+
+  /** The number of deliveries to read at first. */
+  static readonly wantedAtFirst = countMin
+
+  /**
+   * Returns how many more to read.
+   *
+   * @param limit maximum number of waiting deliveries
+   */
+  wanted(limit: number): number {
+    const fitting = Math.max(1, Math.floor(bytesMax / this.#bytesEach))
+    const most = Math.min(limit, this.#most, fitting)
+    const missing = most - this.#waiting.length
+    return missing * 2 >= most ? missing : 0
+  }
+
+  /** Adds deliveries that were just read; tests go first. */
+  put(deliveries: readonly DueDelivery[], nowMs: number): void {
+    if (deliveries.length === 0) return
+    // Twice as many then last for at most one second.
+    const wereQuick = this.#begun * 2 >= this.#most && nowMs - this.#readAtMs < freshMs / 4
+    if (wereQuick) this.#most = Math.min(countMax, this.#most * 2)
+    this.#readAtMs = nowMs
+    this.#begun = 0
+    this.#bytesEach = deliveries.reduce((sum, { bytes }) => sum + bytes, 0) / deliveries.length
+    const read = deliveries.map((delivery) => ({ delivery, readAtMs: nowMs }))
+    const isTest = ({ delivery }: (typeof read)[number]) => delivery.kind === testEventKind
+    this.#waiting = [...read.filter(isTest), ...this.#waiting, ...read.filter((each) => !isTest(each))]
+  }
+
+  take(): DueDelivery | undefined {
+    this.#begun += 1
+    return this.#waiting.shift()?.delivery
+  }
+
+  /** Removes the deliveries that must be read again before they are sent. */
+  takeStale(nowMs: number): DueDelivery[] {
+    if (nowMs - (this.#waiting[0]?.readAtMs ?? nowMs) <= freshMs) return []
+    this.#most = Math.max(countMin, Math.min(this.#most, this.#begun))
+    const isStale = ({ readAtMs }: { readAtMs: number }) => nowMs - readAtMs > freshMs
+    const stale = this.#waiting.filter(isStale)
+    this.#waiting = this.#waiting.filter((each) => !isStale(each))
+    return stale.map(({ delivery }) => delivery)
+  }
+
+  takeAll(): DueDelivery[] {
+    return this.#waiting.splice(0).map(({ delivery }) => delivery)
   }
 }

@@ -1,7 +1,7 @@
 import { webhookAttemptsKept } from '../../../../contract/limits.ts'
 import type { TenantTx } from '../../../db/database.ts'
 import { databaseTimes } from '../../../db/database-time.ts'
-import type { DeliveryAttempt, DeliveryStatus } from '../delivery-types.ts'
+import type { DeliveryAttempt, DeliveryStatus } from '../webhooks-types.ts'
 import type { DueDelivery } from './delivery-queue-store.ts'
 
 /** The outcome of an attempt. */

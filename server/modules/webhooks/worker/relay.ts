@@ -5,12 +5,12 @@ import type { Database, DatabaseLog, TenantTx } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import { createEventLoopYielder } from '../../../http/event-loop-yielder.ts'
 import type { RecordClock } from '../../../records/record-clock.ts'
-import type { DeliveryAttempt } from '../delivery-types.ts'
+import type { Endpoints } from '../endpoints/endpoints.ts'
 import { matchEndpoints } from '../outbox/endpoint-matching.ts'
-import { type QueuedMessage, readMessages, writeMessages } from '../outbox/outbox-message.ts'
 import * as store from '../outbox/outbox-store.ts'
-import { deleteOutboxRows, lockWebhooks, updateOutboxRow } from '../outbox/outbox-store.ts'
-import type { Endpoint, Endpoints } from '../webhooks-types.ts'
+import { type QueuedMessage, readMessages, writeMessages } from '../outbox/webhook-outbox.ts'
+import type { DeliveryAttempt, Endpoint } from '../webhooks-types.ts'
+import { unsentAttempt } from './attempt.ts'
 import { insertDeliveries, type NewDeliveries, statementsOf, takeSequences } from './delivery-queue-store.ts'
 import { beginBacklog, endBacklog, failOldest, openState } from './outcome-store.ts'
 
@@ -28,82 +28,45 @@ export interface RelayTurn {
   grown: readonly string[]
 }
 
-/** Turns the outbox into deliveries. */
-export interface Relay {
-  /** Relays the oldest part of a tenant's outbox. */
-  run(tenantId: string): Promise<RelayTurn>
-}
-
 /**
- * Creates the relay. It keeps the order of the outbox, as far as concurrent transactions have one. Each message becomes
- * deliveries in the transaction that takes it from the outbox, so exactly once. One process relays at a time, and finds
- * the rows that others left. An unreadable row is logged, stays, and delays no other.
+ * Turns the outbox into deliveries. It keeps the order of the outbox, as far as concurrent transactions have one. Each
+ * message becomes deliveries in the transaction that takes it from the outbox, so exactly once. One process relays at a
+ * time, and finds the rows that others left. An unreadable row is logged, stays, and delays no other.
  */
-export function createRelay(deps: {
-  database: Database
-  endpoints: Pick<Endpoints, 'all'>
-  /** The clock for the ids of deliveries. */
-  clock: Pick<RecordClock, 'next'>
-  log: Pick<DatabaseLog, 'error'>
-}): Relay {
-  const { database, endpoints, clock, log } = deps
+export class Relay {
+  readonly #deps: RelayDeps
   /**
    * Rows to skip, and until when. Rows that this process cannot read are skipped for ever: a newer version may read
    * them.
    */
-  const leftAlone = new Map<string, number>()
+  readonly #leftAlone = new Map<string, number>()
   /**
    * Tenants with a row that makes a transaction fail: each row gets a transaction of its own until that one is found.
    */
-  const oneByOne = new Set<string>()
+  readonly #oneByOne = new Set<string>()
 
-  function except(): string[] {
-    for (const [outboxId, untilMs] of leftAlone) if (untilMs <= performance.now()) leftAlone.delete(outboxId)
-    return [...leftAlone.keys()]
+  constructor(deps: RelayDeps) {
+    this.#deps = deps
   }
 
-  function messagesOf(tx: TenantTx, row: store.OutboxRow): QueuedMessage[] | undefined {
-    try {
-      return readMessages(row.messages)
-    } catch (error) {
-      log.error({ err: error, tenant: tx.tenantId, outboxId: row.outbox_id }, 'waiting messages cannot be read')
-      leftAlone.set(row.outbox_id, Number.POSITIVE_INFINITY)
-      return undefined
-    }
+  /** Relays the oldest part of a tenant's outbox. */
+  async run(tenantId: string): Promise<RelayTurn> {
+    const oldest = await this.#deps.database.withTenant(tenantId, store.oldestOutboxId, { readOnly: true })
+    if (oldest === undefined) return { isMore: false, waitedMs: 0, grown: [] }
+    const waitedMs = Math.max(0, Date.now() - madeAtMs(oldest))
+    return { ...(await this.#runTurn(tenantId)), waitedMs }
   }
 
-  async function relaySome(tx: TenantTx, rows: readonly store.OutboxRow[]): Promise<Part> {
-    const yieldIfLong = createEventLoopYielder()
-    const part = new Part(await endpoints.all(tx), clock)
-    const done: string[] = []
-    for (const row of rows) {
-      await yieldIfLong()
-      const messages = messagesOf(tx, row)
-      if (!messages) continue
-      let taken = 0
-      while (taken < messages.length && part.take(messages[taken] as QueuedMessage)) {
-        taken += 1
-        await yieldIfLong()
-      }
-      if (taken === messages.length) done.push(row.outbox_id)
-      else if (taken > 0) await updateOutboxRow(tx, row.outbox_id, writeMessages(messages.slice(taken)))
-      if (taken < messages.length) break
-    }
-    await part.insert(tx, yieldIfLong)
-    if (done.length > 0) await deleteOutboxRows(tx, done)
-    return part
-  }
-
-  async function runTurn(tenantId: string): Promise<Pick<RelayTurn, 'isMore' | 'grown'>> {
-    const limit = oneByOne.has(tenantId) ? { ...most, rows: 1 } : most
+  async #runTurn(tenantId: string): Promise<Pick<RelayTurn, 'isMore' | 'grown'>> {
+    const limit = this.#oneByOne.has(tenantId) ? { ...most, rows: 1 } : most
     let rows: store.OutboxRow[] = []
     try {
-      return await database.withTenant(tenantId, async (tx) => {
-        await lockWebhooks(tx)
-        rows = await store.oldestOutboxRows(tx, limit, except())
-        if (rows.length === 0) oneByOne.delete(tenantId)
+      return await this.#deps.database.withTenant(tenantId, async (tx) => {
+        await store.lockWebhooks(tx)
+        rows = await store.oldestOutboxRows(tx, limit, this.#skipped())
+        if (rows.length === 0) this.#oneByOne.delete(tenantId)
         const bytes = rows.reduce((sum, { messages }) => sum + messages.length, 0)
-        const part = rows.length > 0 ? await relaySome(tx, rows) : undefined
+        const part = rows.length > 0 ? await this.#relaySome(tx, rows) : undefined
         const isMore = part?.isFull || rows.length === limit.rows || bytes >= limit.bytes
         return { isMore, grown: part?.grown ?? [] }
       })
@@ -111,27 +74,66 @@ export function createRelay(deps: {
       const [first, second] = rows
       // A temporary refusal of the database says nothing about the rows.
       if (!first || error instanceof DomainError) throw error
-      if (second) oneByOne.add(tenantId)
-      else leaveAlone(tenantId, first, error)
+      if (second) this.#oneByOne.add(tenantId)
+      else this.#leaveAlone(tenantId, first, error)
       return { isMore: true, grown: [] }
     }
   }
 
-  function leaveAlone(tenantId: string, { outbox_id }: store.OutboxRow, error: unknown): void {
-    const details = { err: error, tenant: tenantId, outboxId: outbox_id }
-    log.error(details, 'could not create deliveries from queued messages')
-    leftAlone.set(outbox_id, performance.now() + aloneMs)
-    oneByOne.delete(tenantId)
+  async #relaySome(tx: TenantTx, rows: readonly store.OutboxRow[]): Promise<Part> {
+    const { endpoints, clock } = this.#deps
+    const yieldIfLong = createEventLoopYielder()
+    const part = new Part(await endpoints.all(tx), clock)
+    const done: string[] = []
+    for (const row of rows) {
+      await yieldIfLong()
+      const messages = this.#messagesOf(tx, row)
+      if (!messages) continue
+      let taken = 0
+      while (taken < messages.length && part.take(messages[taken] as QueuedMessage)) {
+        taken += 1
+        await yieldIfLong()
+      }
+      if (taken === messages.length) done.push(row.outbox_id)
+      else if (taken > 0) await store.updateOutboxRow(tx, row.outbox_id, writeMessages(messages.slice(taken)))
+      if (taken < messages.length) break
+    }
+    await part.insert(tx, yieldIfLong)
+    if (done.length > 0) await store.deleteOutboxRows(tx, done)
+    return part
   }
 
-  return {
-    async run(tenantId) {
-      const oldest = await database.withTenant(tenantId, store.oldestOutboxId, { readOnly: true })
-      if (oldest === undefined) return { isMore: false, waitedMs: 0, grown: [] }
-      const waitedMs = Math.max(0, Date.now() - madeAtMs(oldest))
-      return { ...(await runTurn(tenantId)), waitedMs }
-    },
+  #messagesOf(tx: TenantTx, { messages, outbox_id: outboxId }: store.OutboxRow): QueuedMessage[] | undefined {
+    try {
+      return readMessages(messages)
+    } catch (error) {
+      this.#deps.log.error({ err: error, tenant: tx.tenantId, outboxId }, 'waiting messages cannot be read')
+      this.#leftAlone.set(outboxId, Number.POSITIVE_INFINITY)
+      return undefined
+    }
   }
+
+  #leaveAlone(tenantId: string, { outbox_id: outboxId }: store.OutboxRow, error: unknown): void {
+    const details = { err: error, tenant: tenantId, outboxId }
+    this.#deps.log.error(details, 'could not create deliveries from queued messages')
+    this.#leftAlone.set(outboxId, performance.now() + aloneMs)
+    this.#oneByOne.delete(tenantId)
+  }
+
+  #skipped(): string[] {
+    for (const [outboxId, untilMs] of this.#leftAlone) {
+      if (untilMs <= performance.now()) this.#leftAlone.delete(outboxId)
+    }
+    return [...this.#leftAlone.keys()]
+  }
+}
+
+interface RelayDeps {
+  database: Database
+  endpoints: Pick<Endpoints, 'all'>
+  /** The clock for the ids of deliveries. */
+  clock: Pick<RecordClock, 'next'>
+  log: Pick<DatabaseLog, 'error'>
 }
 
 /** Returns the time in a UUIDv7 (RFC 9562, section 5.7). */
@@ -202,12 +204,6 @@ const partMax = 2_000
 /** Maximum number of the first waiting deliveries that are spared, because they may be in transit. */
 const sparedMax = 2_000
 
-/** Limits the backlog of each endpoint. */
-export interface BacklogLimit {
-  /** Gives up the oldest waiting deliveries above the limit, and writes one event when that starts. */
-  check(tenant: Tenant, webhookIds: readonly string[]): Promise<void>
-}
-
 /** Returns the endpoints due for a check, given the number of their new messages and their last sequence. */
 export function dueForLook(counts: ReadonlyMap<string, number>, last: ReadonlyMap<string, number>): string[] {
   const looks = (sequence: number) => Math.floor(sequence / messagesPerLook)
@@ -217,16 +213,31 @@ export function dueForLook(counts: ReadonlyMap<string, number>, last: ReadonlyMa
   })
 }
 
-/** @param openMax the limit; tests lower it */
-export function createBacklogLimit(
-  deps: { database: Pick<Database, 'withTenant'>; endpoints: Pick<Endpoints, 'overflowed'> },
-  openMax = webhookOpenDeliveriesMax,
-): BacklogLimit {
-  const { database, endpoints } = deps
-  const spared = Math.min(sparedMax, Math.floor(openMax / 2))
+/** Limits the backlog of each endpoint. */
+export class BacklogLimit {
+  readonly #deps: { database: Pick<Database, 'withTenant'>; endpoints: Pick<Endpoints, 'overflowed'> }
+  readonly #openMax: number
+
+  /** @param openMax the limit; tests lower it */
+  constructor(
+    deps: { database: Pick<Database, 'withTenant'>; endpoints: Pick<Endpoints, 'overflowed'> },
+    openMax = webhookOpenDeliveriesMax,
+  ) {
+    this.#deps = deps
+    this.#openMax = openMax
+  }
+
+  /** Gives up the oldest waiting deliveries above the limit, and writes one event when that starts. */
+  async check(tenant: Tenant, webhookIds: readonly string[]): Promise<void> {
+    for (const webhookId of webhookIds) {
+      const run = (tx: TenantTx) => this.#giveUp(tx, tenant, webhookId)
+      while (await this.#deps.database.withTenant(tenant.slug, run, { inIndexOrder: true }));
+    }
+  }
 
   /** Gives up a part, and returns whether more remain. */
-  async function part(tx: TenantTx, tenant: Tenant, webhookId: string): Promise<boolean> {
+  async #giveUp(tx: TenantTx, tenant: Tenant, webhookId: string): Promise<boolean> {
+    const openMax = this.#openMax
     const state = await openState(tx, webhookId, openMax + partMax)
     if (!state) return false
     const excess = state.open - openMax
@@ -238,22 +249,14 @@ export function createBacklogLimit(
     const at = formatTimestamp(Date.now())
     const isNew = await beginBacklog(tx, webhookId, at)
     const attempt = noAttempt(state.url, at, openMax)
+    const spared = Math.min(sparedMax, Math.floor(openMax / 2))
     const givenUp = await failOldest(tx, webhookId, { spared, count: excess, attempt })
-    if (isNew) await endpoints.overflowed(tx, tenant, webhookId, openMax)
+    if (isNew) await this.#deps.endpoints.overflowed(tx, tenant, webhookId, openMax)
     return givenUp === partMax
-  }
-
-  return {
-    async check(tenant, webhookIds) {
-      for (const webhookId of webhookIds) {
-        const run = (tx: TenantTx) => part(tx, tenant, webhookId)
-        while (await database.withTenant(tenant.slug, run, { inIndexOrder: true }));
-      }
-    },
   }
 }
 
 function noAttempt(url: string, at: string, openMax: number): DeliveryAttempt {
   const detail = `Dropped without a further attempt: more than ${openMax} messages waited for the endpoint.`
-  return { at, duration_ms: 0, url, request_headers: {}, error: { code: 'overflow', detail } }
+  return { ...unsentAttempt(url, 'overflow', detail), at }
 }

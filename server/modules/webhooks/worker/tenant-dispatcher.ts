@@ -6,9 +6,10 @@ import type { TenantDelivery } from '../../../delivery/leased-delivery.ts'
 import { type LeaseChanges, TargetLeases } from '../../../delivery/target-leases.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import type { Outbound } from '../../../outbound/outbound.ts'
-import type { Endpoints } from '../webhooks-types.ts'
-import { type AttemptResult, attemptDelivery, unsentAttempt } from './attempt.ts'
-import { decideOutcome, OutcomeWriter } from './delivery-outcome.ts'
+import type { Endpoints } from '../endpoints/endpoints.ts'
+import type { DeliveryAttempt } from '../webhooks-types.ts'
+import { attemptDelivery, unsentAttempt } from './attempt.ts'
+import { OutcomeWriter } from './delivery-outcome.ts'
 import {
   type DueDelivery,
   dueDeliveries,
@@ -51,7 +52,7 @@ export interface TenantDispatcherDeps extends Pick<EndpointDispatcherDeps, 'pace
   relay: () => Promise<void>
   /** Called after each look with the milliseconds for which a delivery has been due; failing receivers do not count. */
   looked: (dueMs: number) => void
-  /** Called once the tenant no longer exists. */
+  /** Called when the delivery stops. */
   ended: () => void
   /** Called after outcomes were stored. */
   saved: (outcomes: readonly Outcome[]) => void
@@ -116,13 +117,9 @@ export class TenantDispatcher implements TenantDelivery {
     this.#deps.wake()
   }
 
-  end(): void {
-    for (const run of this.#runs) this.#endRun(run)
-    this.#deps.ended()
-  }
-
   async stop(): Promise<void> {
     this.#isStopped = true
+    this.#deps.ended()
     const held = [...this.#leases.held.keys()]
     await Promise.all([...this.#runs, ...this.#ended].map((run) => run.breakOff('the worker stops')))
     await this.#writer.close()
@@ -258,7 +255,6 @@ export class TenantDispatcher implements TenantDelivery {
       ...this.#deps,
       tenantId: this.#tenant.slug,
       send: (...rest) => this.#send(...rest),
-      judge: decideOutcome,
       keep: (outcome) => this.#writer.add(outcome),
       isHeld: () => this.#isStopped || this.#writer.isFull,
     })
@@ -266,7 +262,7 @@ export class TenantDispatcher implements TenantDelivery {
 
   async #send(
     ...[delivery, { url, secrets }, stop]: Parameters<EndpointDispatcherDeps['send']>
-  ): Promise<AttemptResult> {
+  ): Promise<DeliveryAttempt> {
     const { slug } = this.#tenant
     try {
       return await attemptDelivery(this.#deps.outbound, { tenantSlug: slug, url, secrets }, delivery, stop)
@@ -275,7 +271,7 @@ export class TenantDispatcher implements TenantDelivery {
       const { delivery_id, webhook_id } = delivery
       const details = { err: error, tenant: slug, webhook: webhook_id, delivery: delivery_id }
       this.#deps.log.error(details, 'sending failed')
-      return { attempt: unsentAttempt(url, 'unreachable', 'The Hub failed to send it; the cause is in its log.') }
+      return unsentAttempt(url, 'unreachable', 'The Hub failed to send it; the cause is in its log.')
     }
   }
 

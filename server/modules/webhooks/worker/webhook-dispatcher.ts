@@ -6,10 +6,11 @@ import { LeasedDelivery } from '../../../delivery/leased-delivery.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import type { Outbound } from '../../../outbound/outbound.ts'
 import type { RecordClock } from '../../../records/record-clock.ts'
-import type { DeliveryMetrics, WebhookSignal, WebhookWorker } from '../delivery-types.ts'
-import type { Endpoints } from '../webhooks-types.ts'
+import type { Endpoints } from '../endpoints/endpoints.ts'
+import type { DeliveryMetrics, WebhookSignal } from '../webhooks-types.ts'
+import type { EndpointDispatcherDeps } from './endpoint-dispatcher.ts'
 import type { Outcome } from './outcome-store.ts'
-import { createBacklogLimit, createRelay } from './relay.ts'
+import { BacklogLimit, Relay } from './relay.ts'
 import { TenantDispatcher } from './tenant-dispatcher.ts'
 
 /** Maximum number of tenants whose endpoints are looked at concurrently. */
@@ -35,11 +36,8 @@ export interface WebhookDispatcherDeps {
 }
 
 /** Options for tests, which shorten the times. */
-export interface WebhookDispatcherOptions {
-  /** Maximum milliseconds between attempts to a receiver that keeps failing. */
-  paceMsMax?: number
-  /** Maximum milliseconds for which a `Retry-After` stops all deliveries to the receiver. */
-  leftAloneMsMax?: number
+export interface WebhookDispatcherOptions
+  extends Partial<Pick<EndpointDispatcherDeps, 'paceMsMax' | 'leftAloneMsMax'>> {
   /**
    * Maximum milliseconds that an attempt keeps a slot of the quick pool; without a slot in the slow pool it is aborted.
    */
@@ -48,12 +46,12 @@ export interface WebhookDispatcherOptions {
   openMax?: number
 }
 
-/** Relays the outbox and delivers messages, with {@link LeasedDelivery}. */
-export class WebhookDispatcher implements WebhookWorker {
+/** Relays the outbox and delivers messages in the background, with {@link LeasedDelivery}. */
+export class WebhookDispatcher {
   readonly #deps: WebhookDispatcherDeps
   readonly #delivery: LeasedDelivery<TenantDispatcher>
-  readonly #relay: ReturnType<typeof createRelay>
-  readonly #backlog: ReturnType<typeof createBacklogLimit>
+  readonly #relay: Relay
+  readonly #backlog: BacklogLimit
   readonly #ages = new QueueAge(() => performance.now())
   readonly #relaying = new Map<string, Promise<void>>()
   #isStopped = true
@@ -61,8 +59,8 @@ export class WebhookDispatcher implements WebhookWorker {
 
   constructor(deps: WebhookDispatcherDeps, options: WebhookDispatcherOptions = {}) {
     this.#deps = deps
-    this.#relay = createRelay(deps)
-    this.#backlog = createBacklogLimit(deps, options.openMax)
+    this.#relay = new Relay(deps)
+    this.#backlog = new BacklogLimit(deps, options.openMax)
     const { paceMsMax = 500, leftAloneMsMax = 60_000, quickMsMax = 2_000 } = options
     const shared = {
       ...{ ...deps, paceMsMax, leftAloneMsMax },
@@ -93,11 +91,13 @@ export class WebhookDispatcher implements WebhookWorker {
     })
   }
 
+  /** Handles a signal. After an erasure nothing is sent as it was read before. */
   wake(tenantId: string, word?: WebhookSignal): void {
     if (word === 'erased') this.#delivery.of(tenantId)?.readAgain()
     this.#delivery.wake(tenantId)
   }
 
+  /** Stops sending to an endpoint that was removed, disabled or moved, and aborts running attempts there. */
   breakOff(tenantId: string, webhookId: string): void {
     this.#delivery.of(tenantId)?.breakOff(webhookId)
   }
@@ -109,6 +109,7 @@ export class WebhookDispatcher implements WebhookWorker {
     this.#delivery.start()
   }
 
+  /** Aborts running attempts, which are repeated later, and releases every lease. */
   async stop(): Promise<void> {
     this.#isStopped = true
     await this.#delivery.stop()
@@ -172,9 +173,9 @@ type Stage = 'queued' | 'due'
 
 /** Records how long undelivered messages have waited, as of the last look at each tenant. */
 export class QueueAge {
-  readonly #stages = {
-    queued: new Map<string, { waitedMs: number; atMs: number }>(),
-    due: new Map<string, { waitedMs: number; atMs: number }>(),
+  readonly #stages: Readonly<Record<Stage, Map<string, { waitedMs: number; atMs: number }>>> = {
+    queued: new Map(),
+    due: new Map(),
   }
   readonly #nowMs: () => number
 
