@@ -246,6 +246,14 @@ export const bodyBounds = {
   inbound: { bytes: inboundBodyBytesMax, values: 2000, objectMembers: 2000, nameBytes },
   /** A group with 50,000 members fits, each an object with `value` and `display`. */
   scim: { bytes: scimBodyBytesMax, values: 160_000, objectMembers: 1000, nameBytes },
+  /** 10,000 spans with 20 attributes fit, each attribute four values in JSON. */
+  otlp: {
+    bytes: batchBodyBytesMax,
+    values: 1_000_000,
+    objectMembers: 2000,
+    nameBytes,
+    textBytes: recordBodyBytesMax,
+  },
 } as const satisfies Record<string, BodyBounds>
 
 export type BodyKind = keyof typeof bodyBounds

@@ -137,7 +137,8 @@ function noteRefusal(
   access: AccessControl,
   { reason, asked }: { reason: AccessRefusal['reason']; asked: AccessRefusal['details'] },
 ): void {
-  const operationId = request.routeOptions.config.route?.operationId ?? ''
+  const { route, protocol } = request.routeOptions.config
+  const operationId = route?.operationId ?? protocol?.name ?? ''
   const details = { operation_id: operationId, ...asked }
   access.refused?.({ claims, reason, details, address: request.callerAddress, requestId: request.id })
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import Fastify, {
   type FastifyBaseLogger,
+  type FastifyContextConfig,
   type FastifyInstance,
   type FastifyReply,
   type FastifyRequest,
@@ -21,6 +22,7 @@ import { admitBrowserOrigin, isForeignOptions, rejectCrossSite } from './cross-o
 import { checkOperator, checkSomeCredential } from './own-credentials.ts'
 import { asDomainError } from './problem-document.ts'
 import { prefersHtml, problemSender } from './problem-sender.ts'
+import { isByToken, type Protocol } from './protocol.ts'
 import { parseQuery } from './query-string.ts'
 import { type CredentialCharges, credentialCharges } from './rate-limits/credential-charges.ts'
 import {
@@ -160,9 +162,10 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
       return reply.code(404).send(page)
     }
     const { route, page, protocol } = request.routeOptions.config
-    if (route?.operation.access.kind === 'own' || page !== undefined || protocol) {
+    if (route?.operation.access.kind === 'own' || page !== undefined || (protocol && !isByToken(protocol, request))) {
       const rateClass = route?.operation.rateClass ?? protocol?.rateClass ?? 'auth'
-      request.credentialCharges = credentialCharges(request, reply, access, rateClass)
+      const failures = protocol?.access ? 'auth' : rateClass
+      request.credentialCharges = credentialCharges(request, reply, access, rateClass, failures)
     }
     checkVersion(request.headers.accept)
     if (route?.operation.sameSiteOnly || page === 'action') rejectCrossSite(request, baseUrl(), browserUrl?.())
@@ -184,12 +187,18 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   return app
 }
 
+type TokenProtocol = Protocol & { access: object }
+
 async function admit(
   request: FastifyRequest,
   reply: FastifyReply,
   options: AuthMiddlewareOptions & Pick<HttpServerOptions, 'operatorToken'>,
 ): Promise<void> {
   const { route, protocol } = request.routeOptions.config
+  if (protocol?.access && isByToken(protocol, request)) {
+    request.admittedCaller = await authenticateCaller(request, reply, protocol as TokenProtocol, options)
+    return
+  }
   await protocol?.admit(request)
   if (route === undefined) return
   const { access, rateClass } = route.operation
@@ -226,7 +235,7 @@ function limitBodies(app: FastifyInstance, deadline: BodyDeadline): void {
     const kind = config.page === 'action' ? 'form' : (config.protocol?.body ?? config.route?.operation.body)
     const tooSlow = deadline.watch(payload)
     const body = readBody(request.headers, payload, {
-      format: config.page === 'action' ? formatOfAction(request) : (config.route?.schema.bodyFormat ?? 'json'),
+      format: config.page === 'action' ? formatOfAction(request) : bodyFormatOf(config),
       mediaType: config.protocol?.mediaType,
       // A GET or DELETE needs no body, but may have one.
       bounds: bodyBounds[kind ?? 'settings'],
@@ -240,6 +249,10 @@ function limitBodies(app: FastifyInstance, deadline: BodyDeadline): void {
     void deadline.watch(request.raw)
     done()
   })
+}
+
+function bodyFormatOf({ route, protocol }: FastifyContextConfig): 'json' | 'form' | 'bytes' | 'raw' {
+  return protocol?.bodyFormat ?? route?.schema.bodyFormat ?? 'json'
 }
 
 /** Returns the format of an action: browsers send forms, programs JSON. */

@@ -31,8 +31,8 @@ export function problemSender(serviceBaseUrl: () => string, headers: Readonly<Re
       reply.header('accept-encoding', route?.schema.bodyFormat === 'bytes' ? 'identity' : 'gzip, identity')
     }
     if (protocol) {
-      const { status, body } = protocol.renderError(error, request)
-      return sendProtocolText(reply.status(status).type(protocol.mediaType), body)
+      const { status, body, mediaType = protocol.mediaType } = protocol.renderError(error, request)
+      return sendProtocolText(reply.status(status).type(mediaType), body)
     }
     if ((htmlErrors || page !== undefined) && prefersHtml(request.headers.accept)) {
       return sendPage(problemPage(error, document, htmlErrors), reply)

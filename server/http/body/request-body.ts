@@ -15,8 +15,11 @@ const inflatedChunkBytes = 64 * 1024
 const formFieldsMax = 100
 
 interface BodyRules {
-  /** The format of the body. `bytes` passes it on unparsed, for a handler that verifies the received bytes. */
-  format: 'json' | 'form' | 'bytes'
+  /**
+   * The format of the body. `bytes` passes it on unparsed, for a handler that verifies the received bytes; `raw` passes
+   * it on unparsed, but inflated.
+   */
+  format: 'json' | 'form' | 'bytes' | 'raw'
   /** A media type that is accepted beside the usual one of the format. */
   mediaType?: string | undefined
   bounds: BodyBounds
@@ -53,7 +56,7 @@ export async function readBody(
   try {
     const bytes = await readBytes(stream, rules, read, isGzip).finally(() => chargeFor(read, rules))
     if (bytes.length === 0) return undefined
-    if (rules.format === 'bytes') return bytes
+    if (rules.format === 'bytes' || rules.format === 'raw') return bytes
     return rules.format === 'json' ? await parseStrictJsonInTurns(bytes, rules.bounds) : parseForm(bytes)
   } catch (error) {
     // The body is discarded, even if its rest is still arriving.
@@ -81,6 +84,7 @@ const mediaTypes = {
   json: 'application/json',
   form: 'application/x-www-form-urlencoded',
   bytes: 'application/json',
+  raw: 'application/json',
 } as const
 
 function checkMediaType(header: string | undefined, { format, mediaType }: BodyRules): void {
@@ -91,7 +95,9 @@ function checkMediaType(header: string | undefined, { format, mediaType }: BodyR
   if (isTaken && (charset === undefined || /^charset="?utf-?8"?$/.test(charset))) return
   throw new DomainError(
     'unsupported-media-type',
-    `The body must be sent as Content-Type: ${mediaType ?? mediaTypes[format]}, in UTF-8.`,
+    format === 'raw'
+      ? `The body must be sent as Content-Type: ${mediaType} or ${mediaTypes.raw}.`
+      : `The body must be sent as Content-Type: ${mediaType ?? mediaTypes[format]}, in UTF-8.`,
   )
 }
 

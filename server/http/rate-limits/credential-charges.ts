@@ -50,6 +50,7 @@ export function credentialCharges(
   reply: FastifyReply,
   { limiter, limitsOf, limitFactor }: AuthMiddlewareOptions,
   rateClass: RateClass = 'auth',
+  strangerClass: RateClass = rateClass,
 ): CredentialCharges {
   let isCounted = false
   let refund = async () => {}
@@ -57,8 +58,8 @@ export function credentialCharges(
   async function chargeStranger(kind: StrangerKind, id: string | undefined): Promise<void> {
     isCounted = true
     const { callerAddress } = request
-    const all = everyone(rateClass, kind, callerAddress, limitFactor)
-    const charges = id === undefined ? [all] : [...guesses(rateClass, kind, callerAddress, id, limitFactor), all]
+    const all = everyone(strangerClass, kind, callerAddress, limitFactor)
+    const charges = id === undefined ? [all] : [...guesses(strangerClass, kind, callerAddress, id, limitFactor), all]
     const decision = await limiter.take(charges)
     // The header names a policy once: that of the counter with the least left.
     const policies = decision.policies.toSorted((a, b) => a.remaining - b.remaining).slice(0, 1)
