@@ -15,7 +15,7 @@ import type { SignInLinks } from '../links/links-types.ts'
 import type { SignInUsers } from '../roster/roster-types.ts'
 import type { TenantDirectory } from '../tenants/tenants-types.ts'
 import { addAuthRoutes } from './auth-routes.ts'
-import type { Revocations, ServiceAccounts, Sessions } from './auth-types.ts'
+import type { BasicAuthenticator, Revocations, ServiceAccounts, Sessions } from './auth-types.ts'
 import { createClientDirectory } from './service-accounts/client-directory.ts'
 import { addServiceAccountRoutes } from './service-accounts/service-accounts-routes.ts'
 import { ServiceAccountAdministration } from './service-accounts/service-accounts-service.ts'
@@ -37,6 +37,7 @@ import { createTokenVerifier } from './tokens/token-verifier.ts'
 export interface AuthModule {
   /** Access control that the HTTP layer applies to every request. */
   access: AccessControl
+  basic: BasicAuthenticator
   serviceAccounts: ServiceAccounts
   sessions: Sessions
   jobs: readonly JobDefinition[]
@@ -90,6 +91,7 @@ export function createAuthModule(deps: AuthModuleDeps): AuthModule {
       tenantAt: (host) => directory.atHost(host),
       refused: createAccessRefusals(deps),
     },
+    basic: tokens,
     serviceAccounts,
     sessions,
     jobs: [linkRequests.job],

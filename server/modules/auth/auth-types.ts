@@ -1,4 +1,5 @@
 import type { Static } from 'typebox'
+import type { Scope } from '../../../contract/scopes.ts'
 import type { TenantTx } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
 import type { User } from '../roster/roster-types.ts'
@@ -56,6 +57,30 @@ export interface TokenService {
    * Issues a token. Throws DomainError with the members of an OAuth error, or `rate-limited` if the charge throws it.
    */
   issue(request: TokenRequest, charge: TokenCharge, origin: TokenRequestOrigin): Promise<ServiceToken>
+}
+
+/** A service account that proved itself with its secret. */
+export interface ProvenClient {
+  clientId: string
+  tenant: Tenant
+  scopes: ReadonlySet<Scope>
+}
+
+/** Authenticates service accounts by HTTP Basic, for programs that cannot fetch tokens. */
+export interface BasicAuthenticator {
+  /**
+   * Returns the account of an Authorization header. Charges as {@link TokenService.issue} does, and throws the same
+   * errors, and `insufficient-scope` for an account without the scope.
+   *
+   * @param wanted.tenantHeader X-Service-Tenant, which may be absent
+   * @param wanted.operation the name in the event about a missing scope
+   */
+  authenticate(
+    authorization: string,
+    wanted: { tenantHeader: string | undefined; scope: Scope; operation: string },
+    charge: TokenCharge,
+    origin: TokenRequestOrigin,
+  ): Promise<ProvenClient>
 }
 
 /** The owner of access tokens, by which they are revoked. */

@@ -80,7 +80,7 @@ function readCredentials(
 }
 
 /** Reads HTTP Basic credentials. Both halves are form-encoded before they are joined (RFC 6749, section 2.3.1). */
-function readBasic(authorization: string): Credentials {
+export function readBasic(authorization: string): Credentials {
   const encoded = /^basic +([A-Za-z0-9+/]+={0,2})$/i.exec(authorization)?.[1]
   const text = encoded === undefined ? '' : Buffer.from(encoded, 'base64').toString()
   const colon = text.indexOf(':')

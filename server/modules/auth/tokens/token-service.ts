@@ -9,13 +9,20 @@ import { isServedAt, type Tenant } from '../../../http/caller.ts'
 import type { Refusal, RefusalLog } from '../../governance/governance-types.ts'
 import type { TokenKeys } from '../../keys/keys-types.ts'
 import type { TenantDirectory } from '../../tenants/tenants-types.ts'
-import type { Revocations, TokenRequest, TokenRequestOrigin, TokenService } from '../auth-types.ts'
+import type {
+  BasicAuthenticator,
+  Revocations,
+  TokenCharge,
+  TokenRequest,
+  TokenRequestOrigin,
+  TokenService,
+} from '../auth-types.ts'
 import { addressFilter } from '../service-accounts/allowed-addresses.ts'
 import type { ClientDirectory, KnownClient } from '../service-accounts/client-directory.ts'
 import { hashClientSecret, matchesAny } from '../service-accounts/client-secrets.ts'
 import { touchAccount } from '../service-accounts/service-accounts-store.ts'
 import { mintAccessToken } from './token-issuer.ts'
-import { addressNotAllowed, invalidClient, oauthError, wrongTenant } from './token-request.ts'
+import { addressNotAllowed, invalidClient, oauthError, readBasic, wrongTenant } from './token-request.ts'
 
 /** The reason why a known account gets no token. The caller learns only of `address`. */
 type ClientRefusal = 'wrong_secret' | 'disabled' | 'expired' | 'address'
@@ -26,6 +33,8 @@ interface Verdict {
   /** Absent if the account may have a token. */
   refusal?: ClientRefusal
 }
+
+type Credentials = Pick<TokenRequest, 'clientId' | 'clientSecret' | 'tenantHeader'>
 
 const touchIntervalMs = 60_000
 
@@ -38,7 +47,7 @@ export function createTokenService(deps: {
   revocations: Pick<Revocations, 'isRevoked'>
   refusals: RefusalLog
   secretsKey: Buffer
-}): TokenService {
+}): TokenService & BasicAuthenticator {
   const { database, keys, directory, refusals } = deps
 
   /**
@@ -56,7 +65,7 @@ export function createTokenService(deps: {
   }
 
   /** Returns the account and tenant of the secret if it may have a token from this address now; throws otherwise. */
-  async function authenticate(request: TokenRequest, origin: TokenRequestOrigin) {
+  async function authenticate(request: Credentials, origin: TokenRequestOrigin) {
     const { hostTenant, address } = origin
     const { client, refusal } = await authenticateClient(deps, request, address)
     if (client && refusal) note(client, { kind: 'auth.login_failed', reason: refusal }, origin)
@@ -89,14 +98,33 @@ export function createTokenService(deps: {
     return mintAccessToken(keys, { tenant, subject: clientId, clientId, scopes, ...limits })
   }
 
+  async function authenticateAndCharge(request: Credentials, charge: TokenCharge, origin: TokenRequestOrigin) {
+    const proven = await authenticate(request, origin).catch(async (error: unknown) => {
+      // A failure of the service itself is not charged to the caller.
+      if (error instanceof DomainError && error.status < 500) await charge.failed(request.clientId)
+      throw error
+    })
+    await charge.succeed(proven.client.clientId, proven.tenant.slug)
+    return proven
+  }
+
   return {
+    async authenticate(authorization, { tenantHeader, scope, operation }, charge, origin) {
+      const credentials = { ...readBasic(authorization), tenantHeader }
+      const { client, tenant } = await authenticateAndCharge(credentials, charge, origin)
+      await noteUse(client)
+      if (!client.scopes.includes(scope)) {
+        const details = { operation_id: operation, required_scopes: [scope] }
+        note(client, { kind: 'auth.access_refused', reason: 'scope', details }, origin)
+        throw new DomainError('insufficient-scope', `This operation requires the scope ${scope}.`, {
+          extensions: { required_scopes: [scope] },
+        })
+      }
+      return { clientId: client.clientId, tenant, scopes: new Set(client.scopes.filter(isScope)) }
+    },
+
     async issue(request, charge, origin) {
-      const { client, tenant } = await authenticate(request, origin).catch(async (error: unknown) => {
-        // A failure of the service itself is not charged to the caller.
-        if (error instanceof DomainError && error.status < 500) await charge.failed(request.clientId)
-        throw error
-      })
-      await charge.succeed(client.clientId, tenant.slug)
+      const { client, tenant } = await authenticateAndCharge(request, charge, origin)
       const scopes = grantedScopes(request.scopes, client.scopes)
       await noteUse(client)
       const expiresInSeconds = lifetimeSeconds(client)
