@@ -43,7 +43,10 @@ function work(role: 'app' | 'ingest' = 'app') {
             done += 1
           })
         } else {
-          const { steps, refused } = idempotency.claimSteps(claim ? [{ request: claim.request, answer }] : [], true)
+          const { steps, refused } = idempotency.claimSteps(
+            claim ? [{ requests: claim.requests, answers: [answer] }] : [],
+            true,
+          )
           await lab.database.ingest(tenant, steps).catch((error: IngestStepRefused) => {
             throw refused(error.step, error.code) ? claim!.taken() : error
           })

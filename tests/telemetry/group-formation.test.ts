@@ -26,7 +26,7 @@ function submission(name: string, options: { events?: number; bytes?: number; cl
     caller: {} as Caller,
     events: Array.from({ length: events }, () => event),
     claim: claims ? ({ taken: () => new Error(`${name} is taken`) } as Claim) : undefined,
-    answerOf: () => null,
+    answersOf: () => [null],
   }
 }
 

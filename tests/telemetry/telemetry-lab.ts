@@ -6,6 +6,7 @@ import { createGovernanceLog } from '../../server/modules/governance/governance-
 import type { GovernanceLog } from '../../server/modules/governance/governance-types.ts'
 import { createIdempotency } from '../../server/modules/idempotency/idempotency-service.ts'
 import { archetypeIds } from '../../server/modules/roster/roster-store.ts'
+import { createReferenceReader } from '../../server/modules/telemetry/ingest/event-references.ts'
 import { createEventWriter, type InvocationOutbox } from '../../server/modules/telemetry/ingest/event-writer.ts'
 import { GroupCommit } from '../../server/modules/telemetry/ingest/group-commit.ts'
 import { createCatalogues } from '../../server/modules/telemetry/ingest/telemetry-catalogue.ts'
@@ -47,7 +48,7 @@ export async function openTelemetryLab() {
     })
     const telemetry = createTelemetry({
       idempotency,
-      catalogues,
+      references: createReferenceReader({ catalogues, writer }),
       writer,
       groups: new GroupCommit(writer, () => {}),
       live: createTenantLive({ database, governance, log: { warn: (_, message) => warnings.push(message) } }),

@@ -5,6 +5,7 @@ import { patterns, patternWords } from '../../../contract/literals.ts'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
 import type { JsonValue } from '../../../provenance/index.ts'
 import type { Database } from '../../db/database.ts'
+import type { IngestStep } from '../../db/ingest-script.ts'
 import { timeOfRecordId } from '../../records/record-clock.ts'
 import { requestDigest } from './idempotency-digest.ts'
 import {
@@ -12,12 +13,16 @@ import {
   defaultLockTimeout,
   deleteExpiredKey,
   deleteExpiredKeys,
+  deleteExpiredOf,
   deleteKeysNaming,
   findKey,
+  findUsedKeys,
   insertKey,
+  type KeyRow,
+  keysPerClaim,
   shortLockTimeout,
 } from './idempotency-store.ts'
-import type { Claim, Idempotency, IdempotentRequest } from './idempotency-types.ts'
+import type { AnsweredClaim, Idempotency, IdempotentRequest, SingleClaim } from './idempotency-types.ts'
 
 const keyPattern = new RegExp(patterns.idempotencyKey)
 
@@ -66,8 +71,8 @@ export function createIdempotency(deps: { database: Database; now?: () => number
   /** Requests in progress in this process. A duplicate waits here and not in the database. */
   const inFlight = new Map<string, Promise<unknown>>()
 
-  const claimOf = (request: IdempotentRequest): Claim => ({
-    request,
+  const claimOf = (request: IdempotentRequest): SingleClaim => ({
+    requests: [request],
     within: async (tx, answer) => {
       if (!(await insertKey(tx, request, answer, formatTimestamp(now())))) throw new KeyTaken()
     },
@@ -77,7 +82,7 @@ export function createIdempotency(deps: { database: Database; now?: () => number
   /** Returns the response, or undefined if another request held the key. The caller then retries. */
   async function attempt<Result>(
     request: IdempotentRequest,
-    write: (claim: Claim) => Promise<Result>,
+    write: (claim: SingleClaim) => Promise<Result>,
     replay: (answer: JsonValue) => Promise<Result>,
   ): Promise<Result | undefined> {
     const name = nameOf(request)
@@ -123,12 +128,46 @@ export function createIdempotency(deps: { database: Database; now?: () => number
       await deleteKeysNaming(tx, recordIds, around(times[0]!, -clockMsMax), around(times.at(-1)!, clockMsMax))
     },
 
+    async onceEach(tenantId, keys, write) {
+      const requestDigest = hash('sha256', eachPath, 'buffer')
+      const byDigest = new Map<string, { index: number; request: IdempotentRequest }>()
+      for (const [index, key] of keys.entries()) {
+        // No Idempotency-Key has a line feed, so none of them equals such a key.
+        const keyDigest = hash('sha256', `${eachPath}\n${key}`, 'buffer')
+        const digest = keyDigest.toString('hex')
+        if (!byDigest.has(digest)) byDigest.set(digest, { index, request: { tenantId, keyDigest, requestDigest } })
+      }
+      for (let attempts = 0; attempts < attemptsMax; attempts++) {
+        const fresh = [...byDigest.values()]
+        const requests = fresh.map(({ request }) => request)
+        const indexes = fresh.map(({ index }) => index)
+        if (fresh.length === 0) return []
+        try {
+          await write(indexes, { requests, taken: () => new KeyTaken() })
+          return indexes
+        } catch (error) {
+          if (!(error instanceof KeyTaken)) throw error
+        }
+        const digests = requests.map(({ keyDigest }) => keyDigest)
+        const used = await database.withTenant(tenantId, async (tx) => {
+          await deleteExpiredOf(tx, digests, expiredBefore())
+          return findUsedKeys(tx, digests, expiredBefore())
+        })
+        for (const digest of used) byDigest.delete(digest)
+      }
+      throw contended()
+    },
+
     claimSteps(claims, patient) {
-      const order = [...claims.keys()].sort((a, b) =>
-        Buffer.compare(claims[a]!.request.keyDigest, claims[b]!.request.keyDigest),
-      )
       const createdAt = formatTimestamp(now())
-      const steps = order.map((index) => claimStep(claims[index]!.request, claims[index]!.answer, createdAt))
+      const order: number[] = []
+      const steps: IngestStep[] = []
+      for (const { index, rows } of inKeyOrder(claims)) {
+        for (const some of partsOf(rows)) {
+          steps.push(claimStep(some, createdAt))
+          order.push(index)
+        }
+      }
       const first = patient ? 0 : 1
       return {
         steps: steps.length === 0 || patient ? steps : [shortLockTimeout, ...steps, defaultLockTimeout],
@@ -153,11 +192,37 @@ export function createIdempotency(deps: { database: Database; now?: () => number
         const result = await attempt(request, write, replay)
         if (result !== undefined) return result
       }
-      throw new DomainError('hub-unavailable', 'The Idempotency-Key is contended; repeat the request.', {
-        retryAfterSeconds: 1,
-      })
+      throw contended()
     },
   }
+}
+
+/** Stands for the path in the digests of keys that events have themselves. */
+const eachPath = 'event keys'
+
+function contended(): DomainError {
+  return new DomainError('hub-unavailable', 'The Idempotency-Key is contended; repeat the request.', {
+    retryAfterSeconds: 1,
+  })
+}
+
+/** Sorts the keys of each claim, and the claims by their first key. Two transactions then seldom meet in another order. */
+function inKeyOrder(claims: readonly AnsweredClaim[]): { index: number; rows: KeyRow[] }[] {
+  const compare = (a: KeyRow, b: KeyRow) => Buffer.compare(a.request.keyDigest, b.request.keyDigest)
+  return claims
+    .map(({ requests, answers }, index) => ({
+      index,
+      rows: requests.map((request, at) => ({ request, answer: answers[at]! })).sort(compare),
+    }))
+    .filter(({ rows }) => rows.length > 0)
+    .sort((a, b) => compare(a.rows[0]!, b.rows[0]!))
+}
+
+/** Splits rows into parts of `keysPerClaim`, and the rest into single rows. */
+function partsOf(rows: readonly KeyRow[]): KeyRow[][] {
+  const whole = Math.floor(rows.length / keysPerClaim)
+  const parts = Array.from({ length: whole }, (_, at) => rows.slice(at * keysPerClaim, (at + 1) * keysPerClaim))
+  return [...parts, ...rows.slice(whole * keysPerClaim).map((row) => [row])]
 }
 
 function nameOf(request: IdempotentRequest): string {

@@ -29,9 +29,31 @@ export async function insertKey(
 
 const claim = { name: 'hub_claim_key', text: `insert into hub.idempotency_keys ${insertColumns}` }
 
-/** Claims the key with the insert-only role. A claimed key ends the transaction (unique_violation). */
-export function claimStep(request: IdempotentRequest, answer: JsonValue, createdAt: string): IngestStep {
-  return { statement: claim, values: rowOf(request, answer, createdAt) }
+/** Number of keys that one statement claims if there are as many: a tenth of the time of single claims. */
+export const keysPerClaim = 50
+/** Lists rows, because a distributed database would convert INSERT … SELECT into a COPY. */
+const claimMany = {
+  name: 'hub_claim_keys',
+  text: `insert into hub.idempotency_keys (tenant_id, created_at, key_digest, request_digest, answer) values
+    ${Array.from({ length: keysPerClaim }, (_, row) => `($1, $2, $${3 * row + 3}, $${3 * row + 4}, $${3 * row + 5})`).join(', ')}`,
+}
+
+export interface KeyRow {
+  request: IdempotentRequest
+  answer: JsonValue
+}
+
+/**
+ * Claims the keys of one tenant with the insert-only role, `keysPerClaim` or one. A claimed key ends the transaction
+ * (unique_violation).
+ */
+export function claimStep(rows: readonly KeyRow[], createdAt: string): IngestStep {
+  const [first] = rows
+  if (rows.length === 1) return { statement: claim, values: rowOf(first!.request, first!.answer, createdAt) }
+  const values = rows.flatMap(({ request: { keyDigest, requestDigest }, answer }) => [
+    ...[bytesOf(keyDigest), bytesOf(requestDigest), JSON.stringify(answer)],
+  ])
+  return { statement: claimMany, values: [first!.request.tenantId, createdAt, ...values] }
 }
 
 /**
@@ -69,6 +91,33 @@ export async function findKey(
     .where('created_at', '>=', expiredBefore)
     .executeTakeFirst()
   return row && { requestDigest: row.request_digest, answer: row.answer as JsonValue }
+}
+
+/** Returns the digests, in hexadecimal digits, of those keys that were used and not before `expiredBefore`. */
+export async function findUsedKeys(
+  tx: TenantTx,
+  keyDigests: readonly Uint8Array[],
+  expiredBefore: string,
+): Promise<Set<string>> {
+  const { rows } = await tx.client.query<{ digest: string }>(
+    `select encode(key_digest, 'hex') as digest from hub.idempotency_keys
+     where tenant_id = $1 and key_digest = any($2::bytea[]) and created_at >= $3`,
+    [tx.tenantId, keyDigests.map(bytesOf), expiredBefore],
+  )
+  return new Set(rows.map(({ digest }) => digest))
+}
+
+/** Deletes those keys that have expired, so that they can be used again. */
+export async function deleteExpiredOf(
+  tx: TenantTx,
+  keyDigests: readonly Uint8Array[],
+  expiredBefore: string,
+): Promise<void> {
+  await tx.client.query(
+    `delete from hub.idempotency_keys
+     where tenant_id = $1 and key_digest = any($2::bytea[]) and created_at < $3`,
+    [tx.tenantId, keyDigests.map(bytesOf), expiredBefore],
+  )
 }
 
 /** Deletes an expired key, so that it can be used again. */

@@ -10,24 +10,34 @@ export interface IdempotentRequest {
   requestDigest: Uint8Array
 }
 
-/** The key of a request in progress. The transaction that does the work claims it. */
+/** The keys of a request in progress. The transaction that does the work claims them all, or fails. */
 export interface Claim {
+  readonly requests: readonly IdempotentRequest[]
+  /** Returns the error that the work must throw if an ingest transaction was refused because of a claimed key. */
+  taken(): Error
+}
+
+/** The one key of a request in progress. */
+export interface SingleClaim extends Claim {
   /**
    * Claims the key in a transaction of the application role, before anything is stored. Waits for a duplicate in
    * flight, and throws if that one commits.
    */
   within(tx: TenantTx, answer: JsonValue): Promise<void>
-  readonly request: IdempotentRequest
-  /** Returns the error that the work must throw if an ingest transaction was refused because of a claimed key. */
-  taken(): Error
+}
+
+/** A claim in an ingest transaction, with the stored response to each of its requests. */
+export interface AnsweredClaim {
+  requests: readonly IdempotentRequest[]
+  answers: readonly JsonValue[]
 }
 
 /** Claims as the first steps of an ingest transaction. */
 export interface ClaimSteps {
   steps: IngestStep[]
   /**
-   * Returns the claim that PostgreSQL refused, given the refused step and its error code: its key is claimed, or an
-   * open transaction holds it. Undefined for any other cause.
+   * Returns the claim that PostgreSQL refused, given the refused step and its error code: a key of it is claimed, or an
+   * open transaction holds one. Undefined for any other cause.
    */
   refused(step: number, code: string | undefined): { index: number; inFlight: boolean } | undefined
 }
@@ -58,15 +68,28 @@ export interface Idempotency {
    */
   once<Result>(
     request: IdempotentRequest | undefined,
-    write: (claim: Claim | undefined) => Promise<Result>,
+    write: (claim: SingleClaim | undefined) => Promise<Result>,
     replay: (answer: JsonValue) => Promise<Result>,
   ): Promise<Result>
 
   /**
-   * Returns the claims of one ingest transaction in key order, so that no two transactions wait for each other. A claim
-   * that meets a transaction in flight is refused soon unless it is `patient`.
+   * Does the work for those of many things that were not done within 24 hours, each with a key of its own. `write` gets
+   * their indexes and must store all of them with the claim, or none. Of equal keys, only the first counts. The first
+   * attempt costs only its claim; after a refused one the used keys are looked up.
+   *
+   * @returns the indexes that were written
    */
-  claimSteps(claims: readonly { request: IdempotentRequest; answer: JsonValue }[], patient: boolean): ClaimSteps
+  onceEach(
+    tenantId: string,
+    keys: readonly string[],
+    write: (fresh: readonly number[], claim: Claim) => Promise<void>,
+  ): Promise<readonly number[]>
+
+  /**
+   * Returns the claims of one ingest transaction in key order, so that no two transactions wait for each other for long.
+   * A claim that meets a transaction in flight is refused soon unless it is `patient`.
+   */
+  claimSteps(claims: readonly AnsweredClaim[], patient: boolean): ClaimSteps
 
   /**
    * Deletes some of the tenant's expired keys. Returns whether there may be more. Expired keys have no effect; this

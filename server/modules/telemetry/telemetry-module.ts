@@ -12,8 +12,10 @@ import type { Records } from '../records/records-types.ts'
 import type { ArchetypeBundle } from '../roster/roster-types.ts'
 import { addExceptionsRoutes } from './exceptions/exceptions-routes.ts'
 import { createCostExceptions } from './exceptions/exceptions-service.ts'
+import { createReferenceReader } from './ingest/event-references.ts'
 import { createEventWriter, type InvocationOutbox } from './ingest/event-writer.ts'
 import { GroupCommit } from './ingest/group-commit.ts'
+import { createKeyedIngest } from './ingest/keyed-ingest.ts'
 import { createCatalogues } from './ingest/telemetry-catalogue.ts'
 import { createTenantLive } from './ingest/tenant-live-service.ts'
 import { addPricesRoutes, addRepricingRoutes } from './prices/prices-routes.ts'
@@ -72,13 +74,13 @@ export function createTelemetryModule(deps: {
   const proof = createPriceProof(deps)
   const tenantPrices = createTenantPrices({ ...deps, proof })
   const writer = createEventWriter({ ...deps, prices: tenantPrices })
-  const telemetry = createTelemetry({
-    idempotency: deps.idempotency,
-    catalogues,
-    writer,
+  const ingest = {
+    ...{ idempotency: deps.idempotency, catalogues, writer, prices: tenantPrices },
+    references: createReferenceReader({ catalogues, writer }),
     groups: new GroupCommit(writer, stored),
     live: createTenantLive(deps),
-  })
+  }
+  const telemetry = { ...createTelemetry(ingest), ...createKeyedIngest(ingest) }
   const cursorKey = deriveKey(deps.masterKey, cursorKeyPurpose)
   const summaries = createTelemetrySummaries({ database: deps.database, cursorKey })
   const exceptions = createCostExceptions({ ...deps, prices: tenantPrices, cursorKey })

@@ -1,60 +1,31 @@
-import { DomainError, type PointedError, validationFailed } from '../../../contract/domain-error.ts'
+import { DomainError, validationFailed } from '../../../contract/domain-error.ts'
 import { batchErrorsMax } from '../../../contract/limits.ts'
 import { operations } from '../../../contract/operations.ts'
 import { problems } from '../../../contract/problems.ts'
 import { isJsonObject, type JsonValue } from '../../../provenance/index.ts'
-import type { Caller, Tenant } from '../../http/caller.ts'
-import { createEventLoopYielder } from '../../http/event-loop-yielder.ts'
+import type { Caller } from '../../http/caller.ts'
 import type { Idempotency } from '../idempotency/idempotency-types.ts'
 import type { RecordReceipt } from '../records/records-types.ts'
 import { checkContent, eventsOf, readEvent } from './ingest/event-check.ts'
+import { partitionByRefusal, type Reading, type ReferenceReader, readEvents } from './ingest/event-references.ts'
 import type { EventWriter } from './ingest/event-writer.ts'
 import type { GroupCommit } from './ingest/group-commit.ts'
-import {
-  type Catalogues,
-  type References,
-  referencesAt,
-  referencesOf,
-  refusalOf,
-} from './ingest/telemetry-catalogue.ts'
+import { type References, referencesAt, refusalOf } from './ingest/telemetry-catalogue.ts'
 import type { TenantLive } from './ingest/tenant-live-service.ts'
-import type { BatchAnswer, BatchFacts, Catalogue, Refusal, Telemetry, ValidEvent } from './telemetry-types.ts'
+import type { BatchAnswer, BatchFacts, KeyedIngest, Refusal, Telemetry } from './telemetry-types.ts'
 
-/** Events between two yields: ordinary ones take a fraction of a millisecond, and the largest valid ones a few. */
-const eventsPerTurn = 8
 /** Maximum number of characters that explain one refused event. A hundred faults fit unless their names are long. */
 const detailLengthMax = 16 * 1024
 
-type Reading = ValidEvent | PointedError[]
-
 export function createTelemetry(deps: {
   idempotency: Idempotency
-  catalogues: Catalogues
+  references: ReferenceReader
   writer: EventWriter
   groups: GroupCommit
   live: TenantLive
   nowMs?: () => number
-}): Telemetry {
-  const { idempotency, catalogues, writer, groups, live, nowMs = Date.now } = deps
-
-  /** Returns the references of the events. Before it refuses one, it reads the catalogue again. */
-  async function referencesFor(tenant: Tenant, readings: readonly Reading[]): Promise<References> {
-    let catalogue = await catalogues.of(tenant.slug)
-    if (!acceptsAll(catalogue, tenant, readings)) catalogue = await catalogues.fresh(tenant.slug)
-    if (!isReady(catalogue, tenant)) {
-      throw new DomainError(
-        'hub-not-provisioned',
-        'This tenant runs in Mode B and its Hub has no key yet. Call POST /api/v1/hub/provision with `cmek` first.',
-      )
-    }
-    return referencesOf(catalogue, await missingAmong(tenant, readings))
-  }
-
-  /** Returns the ids in `related_records` that name no record. Queries the database only if an event has any. */
-  async function missingAmong(tenant: Tenant, readings: readonly Reading[]): Promise<ReadonlySet<string> | undefined> {
-    const named = readings.flatMap((reading) => (Array.isArray(reading) ? [] : (reading.relatedRecords ?? [])))
-    return named.length > 0 ? writer.missing(tenant, named) : undefined
-  }
+}): Omit<Telemetry, keyof KeyedIngest> {
+  const { idempotency, references: referenceReader, writer, groups, live, nowMs = Date.now } = deps
 
   async function replayBatch(caller: Caller, events: readonly JsonValue[], facts: BatchFacts): Promise<BatchAnswer> {
     const references = referencesAt(facts)
@@ -85,10 +56,10 @@ export function createTelemetry(deps: {
       const ingested = await idempotency.once(
         request,
         async (claim) => {
-          const refusal = refusalOf(reading, await referencesFor(tenant, [reading]))
+          const refusal = refusalOf(reading, await referenceReader.of(tenant, [reading]))
           if (refusal) throw new DomainError(refusal.slug, detailOf(refusal), { errors: refusal.errors })
-          const answerOf = ([receipt]: readonly RecordReceipt[]) => ({ record_id: receipt!.record_id })
-          const [answer] = await groups.store(tenant, { caller, events: [reading], claim, answerOf })
+          const answersOf = ([receipt]: readonly RecordReceipt[]) => [{ record_id: receipt!.record_id }]
+          const [answer] = await groups.store(tenant, { caller, events: [reading], claim, answersOf })
           return { answer: answer!, replayed: false }
         },
         async (stored) => {
@@ -110,11 +81,12 @@ export function createTelemetry(deps: {
         async (claim) => {
           const readMs = nowMs()
           const readings = await readEvents(events, readMs)
-          const references = await referencesFor(tenant, readings)
+          const references = await referenceReader.of(tenant, readings)
           const { accepted, refused } = partitionByRefusal(readings, references)
-          const answerOf = (receipts: readonly RecordReceipt[]) =>
-            factsOf(readMs, receipts, readings, refused, references)
-          const submitted = { caller, events: accepted.map(({ event }) => event), claim, answerOf }
+          const answersOf = (receipts: readonly RecordReceipt[]) => [
+            factsOf(readMs, receipts, readings, refused, references),
+          ]
+          const submitted = { caller, events: accepted.map(({ event }) => event), claim, answersOf }
           const receipts = accepted.length > 0 || claim ? await groups.store(tenant, submitted) : []
           const records = receipts.map((receipt, at) => ({ index: accepted[at]!.index, ...receipt }))
           return { answer: toBatchResponse(tenant.baseUrl, records, refused), replayed: false }
@@ -128,44 +100,9 @@ export function createTelemetry(deps: {
   }
 }
 
-async function readEvents(events: readonly JsonValue[], nowMs: number): Promise<Reading[]> {
-  const yieldIfLong = createEventLoopYielder()
-  const readings: Reading[] = []
-  for (const event of events) {
-    const reading = readEvent(event, nowMs)
-    readings.push(reading)
-    // A refused event may have taken much longer.
-    if (Array.isArray(reading) || readings.length % eventsPerTurn === 0) await yieldIfLong()
-  }
-  return readings
-}
-
 /** Returns the error for a repeated request whose record was erased since. */
 function goneError(): DomainError {
   return new DomainError('not-found', 'The record of this Idempotency-Key no longer exists.')
-}
-
-function isReady(catalogue: Catalogue, tenant: Tenant): boolean {
-  return tenant.mode !== 'B' || catalogue.provisioned
-}
-
-function acceptsAll(catalogue: Catalogue, tenant: Tenant, readings: readonly Reading[]): boolean {
-  const references = referencesOf(catalogue)
-  return (
-    isReady(catalogue, tenant) &&
-    readings.every((reading) => Array.isArray(reading) || refusalOf(reading, references) === undefined)
-  )
-}
-
-function partitionByRefusal(readings: readonly Reading[], references: References) {
-  const accepted: { index: number; event: ValidEvent }[] = []
-  const refused = new Map<number, Refusal>()
-  for (const [index, reading] of readings.entries()) {
-    const refusal = refusalOf(reading, references)
-    if (refusal) refused.set(index, refusal)
-    else accepted.push({ index, event: reading as ValidEvent })
-  }
-  return { accepted, refused }
 }
 
 function factsOf(

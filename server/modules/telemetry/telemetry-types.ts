@@ -2,8 +2,8 @@ import type { Static } from 'typebox'
 import type { PointedError } from '../../../contract/domain-error.ts'
 import type { SkillState } from '../../../contract/literals.ts'
 import type { ProblemSlug } from '../../../contract/problems.ts'
-import type { JsonValue } from '../../../provenance/json.ts'
-import type { Caller } from '../../http/caller.ts'
+import type { JsonObject, JsonValue } from '../../../provenance/json.ts'
+import type { Caller, Tenant } from '../../http/caller.ts'
 import type { RecordReceipt } from '../records/records-types.ts'
 import type { BatchAnswerSchema } from './telemetry-schemas.ts'
 
@@ -74,7 +74,31 @@ interface Ingested<Answer> {
   replayed: boolean
 }
 
-export interface Telemetry {
+/** An event with a key of its own: events with the same key are stored once within 24 hours. */
+export interface KeyedEvent {
+  key: string
+  /** Without `cost_usd_estimate` if the sender named no cost: the estimate is then the calculated cost. */
+  event: JsonObject
+}
+
+/** The result of storing keyed events. */
+export interface KeyedAnswer {
+  stored: number
+  /** The number of events whose keys were used before. */
+  repeated: number
+  /** The reasons by index. */
+  refused: ReadonlyMap<number, Refusal>
+}
+
+/** Stores events of senders that cannot send an Idempotency-Key. */
+export interface KeyedIngest {
+  /** Returns those skills that are not registered. */
+  unregisteredSkills(tenant: Tenant, skillIds: ReadonlySet<string>): Promise<string[]>
+  /** Stores the valid events, each independently. Throws `hub-not-provisioned` for all of them. */
+  ingestKeyed(caller: Caller, events: readonly KeyedEvent[]): Promise<KeyedAnswer>
+}
+
+export interface Telemetry extends KeyedIngest {
   /** Returns the faults of an event itself, regardless of skills and archetypes. Pointers are relative to it. */
   problemsIn(event: JsonValue): PointedError[]
   /**

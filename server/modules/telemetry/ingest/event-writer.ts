@@ -21,8 +21,8 @@ export interface Submission {
   caller: Caller
   events: readonly ValidEvent[]
   claim: Claim | undefined
-  /** Returns the stored response for the idempotency key, given the receipts. */
-  answerOf(receipts: readonly RecordReceipt[]): JsonValue
+  /** Returns the stored response for each key of the claim, given the receipts. */
+  answersOf(receipts: readonly RecordReceipt[]): JsonValue[]
 }
 
 /** A submission could not claim its idempotency key, so nothing was stored. */
@@ -101,8 +101,8 @@ export function createEventWriter(deps: {
       sealer,
     )
     const receipts = receiptsBySubmission(batch, submissions)
-    const claims = submissions.flatMap(({ claim, answerOf }, index) =>
-      claim ? [{ index, request: claim.request, answer: answerOf(receipts[index]!) }] : [],
+    const claims = submissions.flatMap(({ claim, answersOf }, index) =>
+      claim ? [{ index, requests: claim.requests, answers: answersOf(receipts[index]!) }] : [],
     )
     const claiming = idempotency.claimSteps(claims, patient)
     const steps: IngestStep[] = claiming.steps
