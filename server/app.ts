@@ -33,6 +33,7 @@ import { createSignInLinks } from './modules/links/links-service.ts'
 import { openCheckpointStore } from './modules/log/checkpoint-sinks/checkpoint-store.ts'
 import { createLogModule } from './modules/log/log-module.ts'
 import { createObservabilityModule } from './modules/observability/observability-module.ts'
+import { createOtlpModule } from './modules/otlp/otlp-module.ts'
 import { createRosterModule } from './modules/roster/roster-module.ts'
 import { createScimModule, resourceReader } from './modules/scim/scim-module.ts'
 import { createRollupModule } from './modules/telemetry/rollups/rollup-module.ts'
@@ -178,6 +179,10 @@ export async function createModules(options: ModulesOptions) {
     ...{ verifiedEvents: verification.verifiedEvents, unproven: verification.pricesUnproven },
     findTenant: (slug) => directory.find(slug, { evenSuspended: true }),
   })
+  const otlp = createOtlpModule({
+    ...{ ...shared, skills: entitlement.registry, references: roster.references },
+    ...{ telemetry: telemetry.telemetry, basic: access.auth.basic },
+  })
   const hub = createRecordModules({
     ...{ ...shared, verification, skills: entitlement.registry, logs, directory, keptCheckpoints: checkpoints },
     ...{ erasureList: createErasureJournal(storage), holdList: createHoldJournal(storage) },
@@ -219,7 +224,8 @@ export async function createModules(options: ModulesOptions) {
     ...{ events: shared.events, jobSender: shared.jobSender, governance: shared.governance, keys, recordStore },
     provenanceKeyRotation: new ProvenanceKeyRotator({ ...shared, logs }),
     ...{ ...access, revocations, links, scim, customerKeys, cmek },
-    ...{ verification, hub, entitlement, connectors, distribution, telemetry, rollups, log: tenantLog, checkpoints },
+    ...{ verification, hub, entitlement, connectors, distribution, telemetry, otlp, rollups },
+    ...{ log: tenantLog, checkpoints },
     ...{ exports, inbound, storage, disk, observability, webhooks, views, refusals },
     /** Waits for work that continues after responses, and stops timers. Call it before the database closes. */
     close: async () => {
@@ -276,7 +282,7 @@ export async function createApp(modules: Modules, options: AppOptions): Promise<
   const parts = [
     [createWebUiModule({ ...options, ...options.webUi, browserUrl, tabKey: auth.sessions.tabKey }), modules.views],
     [keys, tenants, auth, identity, scim, cmek, hub, log, exports, roster, entitlement],
-    [connectors, distribution, telemetry, webhooks, modules.inbound, observability],
+    [connectors, distribution, telemetry, modules.otlp, webhooks, modules.inbound, observability],
   ].flat()
   for (const { routes } of parts) routes(app)
   await app.ready()

@@ -61,6 +61,23 @@ export const telemetryOperations = {
     tag: 'Telemetry',
     summary: "Replace the tenant's own prices",
   },
+  getOtlpMapping: {
+    method: 'GET',
+    path: '/api/v1/telemetry/otlp-mapping',
+    access: scope('telemetry:read'),
+    rateClass: 'hub-read',
+    tag: 'Telemetry',
+    summary: 'Get how OpenTelemetry data become events',
+  },
+  replaceOtlpMapping: {
+    method: 'PUT',
+    path: '/api/v1/telemetry/otlp-mapping',
+    access: administrator,
+    rateClass: 'hub-read',
+    body: 'settings',
+    tag: 'Telemetry',
+    summary: 'Replace how OpenTelemetry data become events',
+  },
   rateTelemetryAgain: {
     method: 'POST',
     path: '/api/v1/telemetry/prices:rerate',

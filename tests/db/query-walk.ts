@@ -1,6 +1,8 @@
 import { deltaOfDifferences } from '../../server/modules/telemetry/rollups/rollup-delta.ts'
 import { insertDelta } from '../../server/modules/telemetry/rollups/rollup-store.ts'
 import { prepareTelemetry } from '../api/telemetry-tenants.ts'
+import { chat, span, traces } from '../otlp/otlp-bodies.ts'
+import { send } from '../otlp/otlp-lab.ts'
 import type { CallOptions, TestHub } from '../support/hub.ts'
 import { event } from '../telemetry/events.ts'
 import { walkAlerts } from './alerts-walk.ts'
@@ -66,6 +68,7 @@ async function walkRecords(hub: TestHub, tenant: Tenant): Promise<void> {
   await Promise.all([rateAgain(hub, tenant), walkExports(hub, tenant), walkScim(hub, tenant)])
   await walkExportFiles(hub, tenant)
   await walkInbound(hub, tenant)
+  await walkOtlp(hub, tenant)
 }
 
 async function walkPeople(hub: TestHub, tenant: Tenant): Promise<void> {
@@ -88,6 +91,21 @@ async function call(hub: TestHub, tenant: Tenant, method: string, path: string, 
   const answer = await hub.call(tenant, method, path, options)
   if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.text}`)
   return answer.body
+}
+
+/** Spans with and without an archetype, of a known and an unknown skill, sent twice. */
+async function walkOtlp(hub: TestHub, tenant: Tenant): Promise<void> {
+  const path = '/api/v1/telemetry/otlp-mapping'
+  const body = { default_archetype_id: 'analyst', unknown_skill: 'register' }
+  for (const mapping of [body, { ...body, default_skill_id: 'sum-up' }])
+    await call(hub, tenant, 'PUT', path, { body: mapping })
+  await call(hub, tenant, 'GET', path)
+  const { 'archetype.id': _, ...attributes } = chat
+  const spans = Array.from({ length: 60 }, (_, index) => span(index, { ...attributes, 'skill.name': 'new' }))
+  for (const sent of [spans, [...spans, span(60)]]) {
+    const { status, body: result } = await send(hub, traces(sent), { tenant })
+    if (status !== 200 || 'partialSuccess' in result) throw new Error(JSON.stringify(result))
+  }
 }
 
 async function setPrices(hub: TestHub, tenant: Tenant): Promise<void> {

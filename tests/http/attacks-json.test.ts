@@ -105,6 +105,7 @@ describe('13 JSON that two parsers may read differently', () => {
         { llm_model: 'm', input_usd_per_mtok: 1, output_usd_per_mtok: 1, effective_from: '2026-01-01T00:00:00Z' },
       ],
     },
+    replaceOtlpMapping: { default_skill_id: 'sum-up' },
     rateTelemetryAgain: { from: '2026-01-01T00:00:00Z' },
     restoreRecord: {},
     verifyRecord: {},

@@ -347,6 +347,11 @@ export const table: Partial<Record<OperationId, Case | Without>> = {
     kind: config,
     change: 'prices',
   },
+  replaceOtlpMapping: {
+    run: () => ofAcme(call('PUT', '/api/v1/telemetry/otlp-mapping', { default_skill_id: 'sum-up' })),
+    kind: config,
+    change: 'otlp_mapping',
+  },
   rateTelemetryAgain: {
     run: () => ofAcme(call('POST', '/api/v1/telemetry/prices:rerate', { from: '2026-01-01T00:00:00Z' })),
     kind: 'telemetry.rerated',

@@ -169,6 +169,7 @@ test('what changed is told by names that stay: they stand in the history of tena
     'created',
     'details',
     'grants',
+    'otlp_mapping',
     'prices',
     'provenance_key',
     'provision',

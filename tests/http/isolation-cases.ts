@@ -207,6 +207,8 @@ export const isolationCases: Partial<Record<OperationId, (loot: Loot) => Attempt
       attempt(200, `/api/v1/telemetry/reconciliation/exceptions${query}`),
     ),
   getPrices: () => [attempt(200, '/api/v1/telemetry/prices')],
+  getOtlpMapping: () => [attempt(200, '/api/v1/telemetry/otlp-mapping')],
+  replaceOtlpMapping: () => [attempt(200, '/api/v1/telemetry/otlp-mapping', { default_skill_id: 'secret-skill' })],
   replacePrices: () => [attempt(200, '/api/v1/telemetry/prices', { prices: [] })],
   rateTelemetryAgain: () => [attempt(202, '/api/v1/telemetry/prices:rerate', { from: '2020-01-01T00:00:00Z' })],
   listUsers: () =>

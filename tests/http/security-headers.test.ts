@@ -85,13 +85,12 @@ const webFile: Headers = {
 }
 const referenceFile: Headers = { ...reference, 'cache-control': 'public, max-age=0' }
 
-/** Directories speak a protocol of their own below one address. */
-function scimRoutes(): Record<string, [address: string, headers: Headers]> {
-  const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
+/** Directories and exporters speak protocols of their own, each below one address. */
+function protocolRoutes(route: string, address: string): Record<string, [address: string, headers: Headers]> {
   return Object.fromEntries(
-    methods.flatMap((method) => [
-      [`${method} /scim/v2/:tenant`, ['/scim/v2/acme', everywhere]],
-      [`${method} /scim/v2/:tenant*`, ['/scim/v2/acme/Users', everywhere]],
+    ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'].flatMap((method) => [
+      [`${method} ${route}`, [address, everywhere]],
+      [`${method} ${route}*`, [`${address}/Users`, everywhere]],
     ]),
   )
 }
@@ -123,7 +122,8 @@ const beyondTheApi: Record<string, [address: string, headers: Headers]> = {
   'GET /reference/static/theme/icon.svg': ['/reference/static/theme/icon.svg', reference],
   'GET /reference/static/index.html': ['/reference/static/index.html', reference],
   'GET /reference/static/swagger-initializer.js': ['/reference/static/swagger-initializer.js', reference],
-  ...scimRoutes(),
+  ...protocolRoutes('/scim/v2/:tenant', '/scim/v2/acme'),
+  ...protocolRoutes('/api/v1/otlp', '/api/v1/otlp'),
   'GET /reference/*': ['/reference/static/swagger-ui.css', referenceFile],
 }
 
@@ -167,7 +167,7 @@ function routesOfTheRouter(): string[] {
 
 test('the router has no other routes than the operations and those of this table', () => {
   const routes = routesOfTheRouter()
-  const ofTheApi = routes.filter((route) => /^\w+ (\/api\/v1\/|\/v1\/|\/\.well-known\/)/.test(route))
+  const ofTheApi = routes.filter((route) => /^\w+ (\/api\/v1\/(?!otlp)|\/v1\/|\/\.well-known\/)/.test(route))
   expect(ofTheApi.length).toBe(Object.keys(operations).length)
   expect([...hub.app.hubRoutes.keys()].sort()).toEqual(Object.keys(operations).sort())
   expect(routes.filter((route) => !ofTheApi.includes(route)).sort()).toEqual(Object.keys(beyondTheApi).sort())

@@ -1,3 +1,4 @@
+import type { ColumnType } from 'kysely'
 import type { Timestamp } from './timestamp.ts'
 
 /** Tables of telemetry rollups and prices. */
@@ -36,6 +37,7 @@ export interface TelemetryTables {
     input_usd_per_mtok: string
     output_usd_per_mtok: string
   }
+  'hub.otlp_mappings': { tenant_id: string; mapping: ColumnType<unknown, string, string>; updated_at: Timestamp }
   'hub.telemetry_ratings': {
     tenant_id: string
     record_id: string

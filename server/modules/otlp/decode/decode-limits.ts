@@ -1,0 +1,37 @@
+import { DomainError } from '../../../../contract/domain-error.ts'
+import { bodyBounds } from '../../../../contract/limits.ts'
+
+/** Maximum number of spans or log records of a request: a Collector sends 8,192 at most by default. */
+export const itemsMax = 10_000
+/** Maximum number of attributes of a span, log record or resource: SDKs record at most 128 by default. */
+export const attributesMax = 1000
+/** Maximum number of characters of a value that is read. No member of an event is longer. */
+export const textLengthMax = 1024
+
+/** Counts the fields of a message against the bound of a body, before they are decoded. */
+export class FieldBudget {
+  #left: number = bodyBounds.otlp.values
+
+  /** Throws `payload-too-large` for too many fields. Returns whether it is time to yield to other work. */
+  take(): boolean {
+    this.#left--
+    if (this.#left < 0) {
+      throw new DomainError('payload-too-large', `The body has more than ${bodyBounds.otlp.values} fields.`)
+    }
+    return this.#left % 4096 === 0
+  }
+}
+
+export function tooManyItems(): DomainError {
+  return new DomainError(
+    'payload-too-large',
+    `A request has at most ${itemsMax} spans or log records. Send smaller batches.`,
+  )
+}
+
+export const tooManyAttributes = `has more than ${attributesMax} attributes`
+
+/** Returns the text without NUL, which no stored text can have, and without its excess. */
+export function storableText(text: string): string {
+  return text.slice(0, textLengthMax).replaceAll('\0', '').toWellFormed()
+}

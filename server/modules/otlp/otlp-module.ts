@@ -1,0 +1,39 @@
+import type { FastifyInstance } from 'fastify'
+import type { Database } from '../../db/database.ts'
+import type { BasicAuthenticator } from '../auth/auth-types.ts'
+import type { SkillRegistry } from '../entitlement/entitlement-types.ts'
+import type { GovernanceLog } from '../governance/governance-types.ts'
+import type { Records } from '../records/records-types.ts'
+import type { UserReferences } from '../roster/roster-types.ts'
+import type { KeyedIngest } from '../telemetry/telemetry-types.ts'
+import { createSessionSkills } from './mapping/claude-code.ts'
+import { addMappingRoutes } from './mapping/mapping-routes.ts'
+import { createOtlpMappings } from './mapping/mapping-service.ts'
+import { addOtlpProtocol } from './otlp-routes.ts'
+import { createOtlpIngest } from './otlp-service.ts'
+import { createSkillRegistration } from './skill-registration.ts'
+
+export interface OtlpModule {
+  routes(app: FastifyInstance): void
+}
+
+/** Creates the OpenTelemetry receiver: spans and log records of OTLP/HTTP become telemetry events. */
+export function createOtlpModule(deps: {
+  database: Database
+  records: Records
+  governance: GovernanceLog
+  skills: SkillRegistry
+  references: UserReferences
+  telemetry: KeyedIngest
+  basic: BasicAuthenticator
+}): OtlpModule {
+  const mappings = createOtlpMappings(deps)
+  const registerSkills = createSkillRegistration(deps)
+  const ingest = createOtlpIngest({ ...deps, registerSkills, sessionsOf: createSessionSkills() })
+  return {
+    routes(app) {
+      addMappingRoutes(app, mappings)
+      addOtlpProtocol(app, { basic: deps.basic, ingest, mappings })
+    },
+  }
+}

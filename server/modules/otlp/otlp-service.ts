@@ -1,0 +1,122 @@
+import type { Database } from '../../db/database.ts'
+import type { Caller } from '../../http/caller.ts'
+import { createEventLoopYielder } from '../../http/event-loop-yielder.ts'
+import type { UserReferences } from '../roster/roster-types.ts'
+import type { KeyedIngest } from '../telemetry/telemetry-types.ts'
+import type { SessionSkills } from './mapping/claude-code.ts'
+import { type MappedEvent, mapItem } from './mapping/event-mapping.ts'
+import type { OtlpMapping } from './mapping/mapping-schemas.ts'
+import type { ExportResult, OtlpItem, Signal } from './otlp-types.ts'
+import { type RegisterSkills, registeredSkillsMax } from './skill-registration.ts'
+
+/** Maximum number of events of one transaction: as many as a batch may have. */
+const eventsAtOnce = 1000
+/** Maximum number of reasons in a response. */
+const reasonsMax = 10
+/** Items between two yields. */
+const itemsPerTurn = 64
+
+/** Stores the events of spans and log records. */
+export interface OtlpIngest {
+  /** Returns how many items were rejected, and why. Ignored and repeated items are none of them. */
+  export(caller: Caller, signal: Signal, items: readonly OtlpItem[], mapping: OtlpMapping): Promise<ExportResult>
+}
+
+export function createOtlpIngest(deps: {
+  database: Database
+  telemetry: KeyedIngest
+  references: UserReferences
+  registerSkills: RegisterSkills
+  sessionsOf: (tenantId: string) => SessionSkills
+}): OtlpIngest {
+  const { database, telemetry, references, registerSkills, sessionsOf } = deps
+
+  /** Sets the archetypes that the roster knows, or the default. */
+  async function setArchetypes(caller: Caller, events: readonly MappedEvent[], byDefault: string | null) {
+    const users = [...new Set(events.flatMap((event) => event.users))]
+    if (users.length === 0) return
+    const found = await database.withTenant(caller.tenant.slug, (tx) => references.resolveUsers(tx, users), {
+      readOnly: true,
+    })
+    for (const { event, users } of events) {
+      if (event.archetype_id !== undefined) continue
+      const known = users.map((user) => found.get(user)?.archetypeIds ?? []).find((ids) => ids.length > 0)
+      const archetype = known?.toSorted()[0] ?? byDefault
+      if (archetype !== null) event.archetype_id = archetype
+    }
+  }
+
+  async function register(caller: Caller, events: readonly MappedEvent[]): Promise<void> {
+    const versions = new Map(events.map(({ event }) => [String(event.skill_id), String(event.skill_version)]))
+    const unknown = await telemetry.unregisteredSkills(caller.tenant, new Set(versions.keys()))
+    if (unknown.length === 0) return
+    await registerSkills(
+      caller,
+      new Map(unknown.slice(0, registeredSkillsMax).map((id) => [id, versions.get(id)!] as const)),
+    )
+  }
+
+  return {
+    async export(caller, signal, items, mapping) {
+      const reasons = new Reasons()
+      const events: (MappedEvent & { item: OtlpItem })[] = []
+      const context = {
+        ...{ mapping, signal, withMetadata: caller.tenant.mode !== 'C' },
+        sessions: sessionsOf(caller.tenant.slug),
+      }
+      const yieldIfLong = createEventLoopYielder()
+      for (const [index, item] of items.entries()) {
+        if (index % itemsPerTurn === 0) await yieldIfLong()
+        const mapped = mapItem(item, context)
+        if (mapped === 'ignored') continue
+        if ('fault' in mapped) reasons.add(item, mapped.fault)
+        else events.push({ ...mapped, item })
+      }
+      await setArchetypes(caller, events, mapping.default_archetype_id)
+      const complete = events.filter(({ event, item }) => {
+        const isComplete = event.archetype_id !== undefined
+        if (!isComplete) reasons.add(item, 'has no archetype: set archetype.id, or default_archetype_id of the mapping')
+        return isComplete
+      })
+      if (mapping.unknown_skill === 'register') await register(caller, complete)
+      const keyed = withDistinctKeys(complete)
+      for (let from = 0; from < keyed.length; from += eventsAtOnce) {
+        const some = keyed.slice(from, from + eventsAtOnce)
+        const { refused } = await telemetry.ingestKeyed(caller, some)
+        for (const [at, { errors }] of refused) {
+          reasons.add(some[at]!.item, errors.map(({ pointer, detail }) => `${pointer} ${detail}`).join('; '))
+        }
+      }
+      return reasons.result()
+    },
+  }
+}
+
+/** Tells equal log records of one request apart. Spans have ids, so those that are equal are the same span. */
+function withDistinctKeys<Event extends MappedEvent>(events: readonly Event[]): Event[] {
+  const counts = new Map<string, number>()
+  return events.map((event) => {
+    if (!event.key.startsWith('log ')) return event
+    const count = counts.get(event.key) ?? 0
+    counts.set(event.key, count + 1)
+    return count === 0 ? event : { ...event, key: `${event.key} ${count}` }
+  })
+}
+
+/** Counts rejected items, and explains the first ones. */
+class Reasons {
+  #count = 0
+  readonly #texts: string[] = []
+
+  add({ spanId, name }: OtlpItem, reason: string): void {
+    this.#count++
+    const subject = spanId === undefined ? `log record ${name.slice(0, 100)}` : `span ${spanId}`
+    if (this.#texts.length < reasonsMax) this.#texts.push(`${subject}: ${reason.slice(0, 500)}`)
+  }
+
+  result(): ExportResult {
+    const others = this.#count - this.#texts.length
+    const more = others > 0 ? ` And ${others} more.` : ''
+    return { rejected: this.#count, message: `${this.#texts.join('. ')}${more}` }
+  }
+}

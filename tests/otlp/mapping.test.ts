@@ -1,0 +1,142 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { JsonObject } from '../../provenance/index.ts'
+import { prepareTelemetry, registerSkill } from '../api/telemetry-tenants.ts'
+import { startHub, type TestHub } from '../support/hub.ts'
+import { type Attributes, chat, log, logs, span, startNanos, traces } from './otlp-bodies.ts'
+import { encodings, eventsOf, send, setMapping } from './otlp-lab.ts'
+
+let hub: TestHub
+beforeAll(async () => {
+  hub = await startHub()
+  await prepareTelemetry(hub, 'acme')
+  for (const skill of ['by-rule', 'fallback', 'Support-Agent']) await registerSkill(hub, 'acme', skill)
+})
+afterAll(() => hub.stop())
+
+let spans = 0
+async function eventOf(attributes: Attributes, changes: JsonObject = {}) {
+  const sent = span(++spans, attributes, changes)
+  const answer = await send(hub, traces([sent], { 'service.name': 'bot' }))
+  expect(answer).toMatchObject({ status: 200, body: {} })
+  expect(answer.body).toEqual({})
+  return (await eventsOf(hub, 'acme')).find((event) => event.span_id === sent.spanId)
+}
+const without = (...names: string[]) =>
+  Object.fromEntries(Object.entries(chat).filter(([name]) => !names.includes(name)))
+
+test.each([
+  [{ 'gen_ai.provider.name': 'openai' }, { llm_platform: 'chatgpt' }],
+  [{ 'gen_ai.provider.name': 'gcp.vertex_ai' }, { llm_platform: 'gemini' }],
+  [{ 'gen_ai.provider.name': 'github.copilot' }, { llm_platform: 'copilot' }],
+  [{ 'gen_ai.provider.name': 'AWS Bedrock' }, { llm_platform: 'custom:aws-bedrock' }],
+  [{ 'gen_ai.response.model': 'claude-x[1m]' }, { llm_model: 'claude-x' }],
+  [{ 'user.id': 'user:lee' }, { user_id: 'user:lee' }],
+  [{ 'skill.version': '2.1.0' }, { skill_version: '2.1.0' }],
+  [
+    { 'gen_ai.usage.cache_read.input_tokens': 7, 'gen_ai.usage.reasoning.output_tokens': 8 },
+    { metadata: { operation: 'chat', cost_source: 'hub', tokens_cache_read: 7, tokens_reasoning: 8 } },
+  ],
+])('%j', async (attributes, expected) => {
+  expect(await eventOf({ ...chat, ...attributes } as Attributes)).toMatchObject(expected)
+})
+
+test('legacy names, and an agent’s name as skill', async () => {
+  const legacy = {
+    ...without('skill.name', 'gen_ai.provider.name', 'gen_ai.usage.input_tokens', 'gen_ai.usage.output_tokens'),
+    ...{ 'gen_ai.system': 'anthropic', 'gen_ai.usage.prompt_tokens': 5, 'llm.token_count.completion': 6 },
+    ...{ 'gen_ai.agent.name': 'Support Agent', 'gen_ai.operation.name': 'invoke_agent' },
+  }
+  const expected = { llm_platform: 'claude', tokens_in: 5, tokens_out: 6, skill_id: 'Support-Agent' }
+  expect(await eventOf(legacy as Attributes)).toMatchObject(expected)
+})
+
+describe('the tenant’s part', () => {
+  test('rules decide first, and make events of other spans; ignored operations make none', async () => {
+    await setMapping(hub, 'acme', {
+      ignore_operations: ['embeddings'],
+      rules: [
+        { when: { 'service.name': 'bot', kind: 'LLM' }, set: { skill_id: 'by-rule', llm_platform: 'custom:bot' } },
+        { when: { kind: 'LLM' }, set: { skill_id: 'fallback', archetype_id: 'analyst' } },
+      ],
+    })
+    const other = { kind: 'LLM', 'user.id': 'kim', 'llm.model_name': 'm' }
+    const expected = { skill_id: 'by-rule', archetype_id: 'analyst', llm_platform: 'custom:bot', llm_model: 'm' }
+    expect(await eventOf(other)).toMatchObject(expected)
+    expect(await eventOf({ ...chat, kind: 'other' })).toMatchObject({ skill_id: 'sum-up', llm_platform: 'claude' })
+    expect(await eventOf({ ...chat, 'gen_ai.operation.name': 'embeddings' })).toBeUndefined()
+  })
+
+  test('defaults for spans that name no skill and no archetype; the roster’s archetype precedes the default', async () => {
+    await hub.call('acme', 'PUT', '/api/v1/roster/archetypes', {
+      body: { archetypes: [{ archetype_id: 'analyst' }, { archetype_id: 'of-roster' }] },
+    })
+    const { body: user } = await hub.call('acme', 'POST', '/api/v1/roster/users', {
+      body: { email: 'known@example.com', role: 'member' },
+    })
+    const assigned = await hub.call('acme', 'PUT', `/api/v1/roster/users/${user.user_id}/archetypes`, {
+      body: { archetype_ids: ['of-roster'] },
+    })
+    expect(assigned.status, assigned.text).toBe(200)
+    const bare = without('skill.name', 'archetype.id')
+    await setMapping(hub, 'acme', {})
+    const refused = await send(hub, traces([span(++spans, bare as Attributes)]))
+    expect(JSON.stringify(refused.body)).toMatch(/names no skill/)
+    await setMapping(hub, 'acme', { default_skill_id: 'fallback', default_archetype_id: 'analyst' })
+    expect(await eventOf(bare as Attributes)).toMatchObject({ skill_id: 'fallback', archetype_id: 'analyst' })
+    const known = { ...bare, 'user.id': 'known@example.com' }
+    expect(await eventOf(known as Attributes)).toMatchObject({ archetype_id: 'of-roster' })
+  })
+
+  test('unknown skills are registered on request, once', async () => {
+    await setMapping(hub, 'acme', { unknown_skill: 'register' })
+    const sent = [1, 2, 3].map(() => span(++spans, { ...chat, 'skill.name': 'brand-new', 'skill.version': '3.0.0' }))
+    const answers = await Promise.all(sent.map((each) => send(hub, traces([each]))))
+    for (const answer of answers) expect(answer).toMatchObject({ status: 200, body: {} })
+    const { body } = await hub.call('acme', 'GET', '/api/v1/skill-entitlement/skills/brand-new')
+    expect(body).toMatchObject({ skill_id: 'brand-new', state: 'draft' })
+    expect((await eventsOf(hub, 'acme', '&skill_id=brand-new')).length).toBe(3)
+  })
+})
+
+describe.each(encodings)('Claude Code, %s', (encoding) => {
+  const session = `session of ${encoding}`
+  const request: Attributes = {
+    ...{ 'event.name': 'api_request', 'session.id': session, 'user.id': 'abc', model: 'claude-3-haiku-20240307' },
+    ...{ cost_usd: 0.5, duration_ms: 900, input_tokens: 10, output_tokens: 20, cache_read_tokens: 30 },
+  }
+  const record = (attributes: Attributes, name: string, at = 0) =>
+    log(attributes, { body: { stringValue: `claude_code.${name}` }, timeUnixNano: String(startNanos + BigInt(at)) })
+
+  test('one event for each request, with the skill of it, of the session, of a rule, or the default', async () => {
+    await setMapping(hub, 'acme', {
+      ...{ default_skill_id: 'fallback', default_archetype_id: 'analyst', unknown_skill: 'register' },
+      rules: [{ when: { 'plugin.name': 'tools' }, set: { skill_id: 'by-rule' } }],
+    })
+    const activated = (skill: string) =>
+      record({ 'event.name': 'skill_activated', 'session.id': session, 'skill.name': skill }, 'skill_activated')
+    const sent = logs([
+      record(request, 'api_request', 1),
+      record({ ...request, 'skill.name': 'sum-up' }, 'api_request', 2),
+      record({ ...request, 'plugin.name': 'tools' }, 'api_request', 3),
+      activated('Support-Agent'),
+      record({ ...request, 'skill.name': 'custom_skill' }, 'api_request', 4),
+      activated('third-party'),
+      record({ ...request, 'skill.name': 'third-party' }, 'api_request', 5),
+      record({ ...request, 'event.name': 'tool_result' }, 'tool_result', 6),
+      record(request, 'api_request', 7),
+      record(request, 'api_request', 7),
+    ])
+    for (let times = 0; times < 2; times++)
+      expect(await send(hub, sent, { encoding })).toMatchObject({ status: 200, body: {} })
+    const events = await eventsOf(hub, 'acme', `&session_id=${encodeURIComponent(session)}`)
+    const skills = ['fallback', 'sum-up', 'by-rule', 'Support-Agent', 'fallback', 'fallback', 'fallback']
+    expect(events.map((event) => event.skill_id)).toEqual(skills)
+    expect(events[0]).toMatchObject({
+      ...{ llm_platform: 'claude', llm_model: 'claude-3-haiku-20240307', cost_usd_estimate: 0.5, latency_ms: 900 },
+      ...{ tokens_in: 10, tokens_out: 20, metadata: { operation: 'chat', tokens_cache_read: 30 } },
+    })
+    for (const masked of ['custom_skill', 'third-party']) {
+      expect((await hub.call('acme', 'GET', `/api/v1/skill-entitlement/skills/${masked}`)).status).toBe(404)
+    }
+  })
+})
