@@ -137,6 +137,6 @@ export class ContentKeys implements RecordContents {
   }
 }
 
-function fetchRequired(keyId: string, fetch: () => Promise<unknown>): FetchRequiredError {
-  return new FetchRequiredError(`the content key ${keyId}`, async () => void (await fetch()))
+function fetchRequired(keyId: string, read: () => Promise<unknown>): FetchRequiredError {
+  return new FetchRequiredError(`the content key ${keyId}`, async () => void (await read()))
 }
