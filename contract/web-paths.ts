@@ -16,19 +16,29 @@ export const webPages = {
   exports: '/exports',
   export: '/exports/$jobId',
   onboarding: '/onboarding',
-  signIn: '/onboarding/sign-in',
-  directory: '/onboarding/directory',
-  connectors: '/onboarding/connectors',
-  roster: '/onboarding/roster',
-  skills: '/onboarding/skills',
-  grants: '/onboarding/grants',
+  skills: '/skills',
+  grants: '/skills/grants',
+  roster: '/skills/roster',
+  connectors: '/skills/connectors',
   webhooks: '/webhooks',
   webhook: '/webhooks/$webhookId',
   account: '/settings',
   tenant: '/settings/tenant',
   people: '/settings/people',
+  signIn: '/settings/sign-in',
+  directory: '/settings/directory',
   serviceAccounts: '/settings/service-accounts',
   prices: '/settings/prices',
+} as const
+
+/** Former paths of pages. The server redirects them. */
+export const formerPages = {
+  '/onboarding/sign-in': webPages.signIn,
+  '/onboarding/directory': webPages.directory,
+  '/onboarding/connectors': webPages.connectors,
+  '/onboarding/roster': webPages.roster,
+  '/onboarding/skills': webPages.skills,
+  '/onboarding/grants': webPages.grants,
 } as const
 
 const patterns = Object.values(webPages).map((page) => new RegExp(`^${page.replaceAll(/\$\w+/g, '[^/]+')}/?$`))

@@ -31,23 +31,23 @@ interface Reach {
   closed: Record<string, string>
 }
 
-const roster = { '/onboarding/roster': '/api/v1/roster/users' }
+const roster = { '/skills/roster': '/api/v1/roster/users' }
 const ofAdministrators = {
   '/webhooks': '/api/v1/webhooks',
   '/settings/tenant': '/api/v1/tenant',
   '/settings/service-accounts': '/api/v1/service-accounts',
-  '/onboarding/connectors': '/api/v1/llm/connectors',
-  '/onboarding/sign-in': '/api/v1/identity/sso/configure',
+  '/skills/connectors': '/api/v1/llm/connectors',
+  '/settings/sign-in': '/api/v1/identity/sso/configure',
 }
 
 const reaches: Record<Role, Reach> = {
   admin: {
-    sections: ['Command center', 'Records', 'Governance', 'Exports', 'Onboarding', 'Webhooks', 'Settings'],
-    settings: ['You', 'Tenant', 'People and roles', 'Service accounts', 'Prices'],
+    sections: ['Command center', 'Records', 'Governance', 'Exports', 'Onboarding', 'Skills', 'Webhooks', 'Settings'],
+    settings: ['You', 'Tenant', 'People and roles', 'Single sign-on', 'Directory', 'Service accounts', 'Prices'],
     closed: {},
   },
   auditor: {
-    sections: ['Command center', 'Records', 'Governance', 'Exports', 'Onboarding', 'Settings'],
+    sections: ['Command center', 'Records', 'Governance', 'Exports', 'Onboarding', 'Skills', 'Settings'],
     settings: ['You', 'Prices'],
     closed: ofAdministrators,
   },

@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { operations } from '../../contract/operations.ts'
-import { webPages } from '../../contract/web-paths.ts'
+import { formerPages, webPages } from '../../contract/web-paths.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
 
 /** As outside development, where everything is reached by https. */
@@ -103,6 +103,7 @@ const beyondTheApi: Record<string, [address: string, headers: Headers]> = {
       .flatMap((path) => (path === '/' ? [path] : [path, `${path}/`]))
       .map((path) => [`GET ${path}`, [path, webPage]]),
   ),
+  ...Object.fromEntries(Object.keys(formerPages).map((path) => [`GET ${path}`, [path, everywhere]])),
   'GET /icon.svg': ['/icon.svg', webFile],
   'GET /color-scheme.js': ['/color-scheme.js', webFile],
   // Of `/assets/*`. Those that there are have names that their contents make: see tests/web.

@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { webPages } from '../../contract/web-paths.ts'
+import { formerPages, webPages } from '../../contract/web-paths.ts'
 import { createApp } from '../../server/app.ts'
 import { loadConfig } from '../../server/config.ts'
 import { fillPage } from '../../server/modules/web-ui/web-page.ts'
@@ -66,6 +66,11 @@ describe('the page', () => {
     expect(headers).not.toHaveProperty('vary')
     expect(text).toMatch(/^<!doctype html>/)
     expect(text).not.toContain('hub-api')
+  })
+
+  test.each(Object.entries(formerPages))('has moved from %s to %s, with its query', async (former, page) => {
+    const { status, headers } = await ask(`${former}?tab=groups&d=e%26f`)
+    expect([status, headers.location]).toEqual([308, `${page}?tab=groups&d=e%26f`])
   })
 
   test('has a route in the router of the UI at every one of these paths, and at no other', () => {

@@ -7,9 +7,9 @@ import { certificatesSearch } from '../pages/governance/certificates-search.ts'
 import { eventsSearch } from '../pages/governance/events-search.ts'
 import { holdsSearch } from '../pages/governance/holds/holds-search.ts'
 import { grantsSearch } from '../pages/grants/grants-search.ts'
-import { rosterSearch } from '../pages/people/roster-search.ts'
 import { graphSearch } from '../pages/record-graph/graph-search.ts'
 import { recordsSearch } from '../pages/records/records-search.ts'
+import { rosterSearch } from '../pages/roster/roster-search.ts'
 import { peopleSearch } from '../pages/settings/people-search.ts'
 import { skillsSearch } from '../pages/skills/skills-search.ts'
 import { endpointSearch } from '../pages/webhooks/endpoint-search.ts'
@@ -101,28 +101,6 @@ const routes = [
   }),
   createRoute({
     getParentRoute,
-    path: webPages.signIn,
-    component: lazyPage(() => import('../pages/single-sign-on/sso-page.tsx')),
-  }),
-  createRoute({
-    getParentRoute,
-    path: webPages.directory,
-    component: lazyPage(() => import('../pages/directory/directory-page.tsx')),
-  }),
-  createRoute({
-    getParentRoute,
-    path: webPages.connectors,
-    validateSearch: connectorsSearch,
-    component: lazyPage(() => import('../pages/connectors/connectors-page.tsx')),
-  }),
-  createRoute({
-    getParentRoute,
-    path: webPages.roster,
-    validateSearch: rosterSearch,
-    component: lazyPage(() => import('../pages/people/roster-page.tsx')),
-  }),
-  createRoute({
-    getParentRoute,
     path: webPages.skills,
     validateSearch: skillsSearch,
     component: lazyPage(() => import('../pages/skills/skills-page.tsx')),
@@ -132,6 +110,18 @@ const routes = [
     path: webPages.grants,
     validateSearch: grantsSearch,
     component: lazyPage(() => import('../pages/grants/grants-page.tsx')),
+  }),
+  createRoute({
+    getParentRoute,
+    path: webPages.roster,
+    validateSearch: rosterSearch,
+    component: lazyPage(() => import('../pages/roster/roster-page.tsx')),
+  }),
+  createRoute({
+    getParentRoute,
+    path: webPages.connectors,
+    validateSearch: connectorsSearch,
+    component: lazyPage(() => import('../pages/connectors/connectors-page.tsx')),
   }),
   createRoute({
     getParentRoute,
@@ -159,6 +149,16 @@ const routes = [
     path: webPages.people,
     validateSearch: peopleSearch,
     component: lazyPage(() => import('../pages/settings/people-page.tsx')),
+  }),
+  createRoute({
+    getParentRoute,
+    path: webPages.signIn,
+    component: lazyPage(() => import('../pages/single-sign-on/sso-page.tsx')),
+  }),
+  createRoute({
+    getParentRoute,
+    path: webPages.directory,
+    component: lazyPage(() => import('../pages/directory/directory-page.tsx')),
   }),
   createRoute({
     getParentRoute,

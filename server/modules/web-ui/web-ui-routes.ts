@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import fastifyStatic from '@fastify/static'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { webPages } from '../../../contract/web-paths.ts'
+import { formerPages, webPages } from '../../../contract/web-paths.ts'
 import type { Config } from '../../config.ts'
 import { peekCookie } from '../../http/cookies.ts'
 import { sendPage } from '../../http/page.ts'
@@ -75,6 +75,9 @@ export function addWebUiRoutes(app: FastifyInstance, { dist, reason, apiUrl, tab
     const path = page.replaceAll('$', ':')
     app.get(path, { config }, sendWebPage)
     if (path !== '/') app.get(`${path}/`, { config }, sendWebPage)
+  }
+  for (const [former, page] of Object.entries(formerPages)) {
+    app.get(former, { config }, (request, reply) => reply.redirect(request.url.replace(former, page), 308))
   }
   for (const name of publicFiles) {
     app.get(`/${name}`, { config }, (request, reply) =>

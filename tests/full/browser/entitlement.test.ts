@@ -23,7 +23,7 @@ const dialog = (page: Page, name: string | RegExp) => page.getByRole('dialog', {
 
 describe('the roster', () => {
   test('has those without archetype first, who get one by hand and leave it to their groups again', async () => {
-    const page = await lab.signInAs('admin', '/onboarding/roster')
+    const page = await lab.signInAs('admin', '/skills/roster')
     await page.getByText('2 people have no archetype').waitFor()
     await expect.poll(() => rows(page, 'People').nth(1).textContent()).toContain('none yet')
     expect(await rows(page, 'People').nth(2).textContent()).not.toContain('none yet')
@@ -52,7 +52,7 @@ describe('the roster', () => {
   })
 
   test('keeps its filters in the address', async () => {
-    const page = await lab.signInAs('admin', '/onboarding/roster?matched=no&search=gomez&nonsense=1')
+    const page = await lab.signInAs('admin', '/skills/roster?matched=no&search=gomez&nonsense=1')
     await expect.poll(() => rows(page, 'People').count()).toBe(1)
     await page.getByPlaceholder('Address or name').first().fill('nobody-of-that-name')
     await page.getByText('Nobody fits these filters').waitFor()
@@ -62,7 +62,7 @@ describe('the roster', () => {
   })
 
   test('says what goes away with an archetype, and lets the others be', async () => {
-    const page = await lab.signInAs('admin', '/onboarding/roster?tab=archetypes')
+    const page = await lab.signInAs('admin', '/skills/roster?tab=archetypes')
     await page.getByLabel('Id', { exact: true }).fill('translator')
     await page.getByRole('button', { name: 'Add archetype' }).click()
     await page.getByRole('button', { name: 'Remove translator' }).waitFor()
@@ -78,7 +78,7 @@ describe('the roster', () => {
 })
 
 test('a pack shows what it would change before it is applied', async () => {
-  const page = await lab.signInAs('admin', '/onboarding/skills')
+  const page = await lab.signInAs('admin', '/skills')
   await rows(page, 'Packs').first().click()
   await dialog(page, 'Pack').getByRole('button', { name: 'Apply …' }).click()
   const question = dialog(page, 'Apply Revenue team?')
@@ -93,7 +93,7 @@ test('a pack shows what it would change before it is applied', async () => {
 })
 
 test('retiring a skill says what it means, and has its id typed', async () => {
-  const page = await lab.signInAs('admin', '/onboarding/skills?skill=data.chart-explainer')
+  const page = await lab.signInAs('admin', '/skills?skill=data.chart-explainer')
   await dialog(page, 'Skill').getByRole('button', { name: 'Retire' }).click()
   const question = dialog(page, 'Retire Explain a chart?')
   await question.getByText('telemetry and outputs that name it are refused').waitFor()
@@ -108,7 +108,7 @@ describe('the matrix of grants', () => {
   const cell = (page: Page, name: string) => page.getByRole('checkbox', { name: new RegExp(`^${name}`) })
 
   test('is changed by keyboard alone, and only when it is saved', async () => {
-    const page = await lab.signInAs('admin', '/onboarding/grants?skill=fin.')
+    const page = await lab.signInAs('admin', '/skills/grants?skill=fin.')
     await cell(page, 'Check an invoice for Account executive').focus()
     await page.keyboard.press('ArrowRight')
     await page.keyboard.press('Space')
@@ -135,8 +135,8 @@ describe('the matrix of grants', () => {
   })
 
   test('has filters in which one can type in the middle of what stands there', async () => {
-    const page = await lab.signInAs('admin', '/onboarding/grants?skill=n.')
-    const field = page.getByLabel('Skills', { exact: true })
+    const page = await lab.signInAs('admin', '/skills/grants?skill=n.')
+    const field = page.getByRole('textbox', { name: 'Skills', exact: true })
     await field.focus()
     await page.keyboard.press('Home')
     await page.keyboard.type('fi')
@@ -146,16 +146,16 @@ describe('the matrix of grants', () => {
   })
 
   test('asks before changes are lost', async () => {
-    const page = await lab.signInAs('admin', '/onboarding/grants?skill=fin.')
+    const page = await lab.signInAs('admin', '/skills/grants?skill=fin.')
     await cell(page, 'Explain a variance for Legal counsel').click()
     await page.getByRole('link', { name: 'Roster' }).click()
     await dialog(page, 'Leave without saving?').getByRole('button', { name: 'Cancel' }).click()
-    expect(page.url()).toContain('/onboarding/grants')
+    expect(page.url()).toContain('/skills/grants')
     await page.getByText('1 change for legal-counsel').waitFor()
   })
 
   test('tells why somebody may not use a skill', async () => {
-    const page = await lab.signInAs('auditor', '/onboarding/grants')
+    const page = await lab.signInAs('auditor', '/skills/grants')
     await page.getByLabel('Person', { exact: true }).first().fill('kofi.dubois')
     await page.getByRole('option', { name: /kofi\.dubois/ }).click()
     await page.getByLabel('Skill', { exact: true }).first().fill('contract')
@@ -166,9 +166,9 @@ describe('the matrix of grants', () => {
 })
 
 test('an auditor reads roster, skills and grants, and can change none of them', async () => {
-  const page = await lab.signInAs('auditor', '/onboarding')
-  const tabs = page.getByRole('navigation', { name: 'Onboarding' }).getByRole('link')
-  expect(await tabs.allInnerTexts()).toEqual(['Checklist', 'Roster', 'Skills and packs', 'Grants'])
+  const page = await lab.signInAs('auditor', '/skills')
+  const tabs = page.getByRole('navigation', { name: 'Skills' }).getByRole('link')
+  expect(await tabs.allInnerTexts()).toEqual(['Skills and packs', 'Grants', 'Roster'])
   const go = (name: string) => tabs.filter({ hasText: name }).click()
 
   await go('Grants')
@@ -190,7 +190,7 @@ test('an auditor reads roster, skills and grants, and can change none of them', 
   expect(await page.getByRole('button', { name: /Assign|Map/ }).count()).toBe(0)
   await page.keyboard.press('Escape')
 
-  await page.goto(lab.address('/onboarding/sign-in'))
+  await page.goto(lab.address('/settings/sign-in'))
   await page.getByRole('heading', { level: 1 }).waitFor()
   expect(await page.getByLabel('Issuer').count()).toBe(0)
 })

@@ -65,7 +65,7 @@ test('a sync that would deactivate many people says how many, and does so after 
   const connection = { mode: 'pull', base_url, bearer_token, group_archetype_map: [] }
   expect((await b.call('POST', '/api/v1/identity/scim/configure', connection)).status).toBeLessThan(300)
   const active = async () => (await read('/api/v1/roster/users?active=true&limit=1000')).items.length
-  await open('/onboarding/directory')
+  await open('/settings/directory')
   const syncs = page.getByRole('region', { name: 'Syncs' })
   await button(syncs, 'Sync now').click()
   await page.getByText(/Synced: 60 added/).waitFor()

@@ -31,7 +31,12 @@ afterAll(async () => {
 })
 
 const checks = () => page.getByText(/\d of 6 checks are met/)
-const tab = (name: string) => page.getByRole('navigation', { name: 'Onboarding' }).getByRole('link', { name }).click()
+const section = (name: string) => page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name }).click()
+/** Opens a page by its section and its tab. */
+async function tab(of: 'Skills' | 'Settings', name: string): Promise<void> {
+  await section(of)
+  await page.getByRole('navigation', { name: of, exact: true }).getByRole('link', { name }).click()
+}
 const press = (name: string) => page.getByRole('button', { name, exact: true }).click()
 const step = (name: string) => page.getByRole('listitem').filter({ has: page.getByText(name, { exact: false }) })
 const field = (name: string) => page.getByRole('textbox', { name })
@@ -103,14 +108,14 @@ test('single sign-on is refused, fails its test, and is mended, each time in wor
 })
 
 test('archetypes are added, and the directory is read', async () => {
-  await tab('Roster')
+  await tab('Skills', 'Roster')
   await page.getByRole('radiogroup', { name: 'Part of the roster' }).getByText('Archetypes').click()
   for (const id of ['analyst', 'writer']) {
     await field('Id').fill(id)
     await press('Add archetype')
     await page.getByRole('button', { name: `Remove ${id}` }).waitFor()
   }
-  await tab('Directory')
+  await tab('Settings', 'Directory')
   await page.getByRole('radio', { name: 'The Hub pulls' }).check()
   await field('Address of the directory').fill(lab.source.baseUrl)
   await page.getByLabel('Bearer token').fill(lab.source.token)
@@ -144,7 +149,7 @@ test('archetypes are added, and the directory is read', async () => {
 })
 
 test('a connector is added, and publishes', async () => {
-  await tab('Connectors')
+  await tab('Skills', 'Connectors')
   await page.getByRole('button', { name: 'Add connector' }).first().click()
   const form = page.getByRole('dialog', { name: 'Add a connector' })
   await form.getByLabel('Platform').first().click()
@@ -169,7 +174,7 @@ test('a connector is added, and publishes', async () => {
 })
 
 test('a pack is made, shows what it would do, and is applied', async () => {
-  await tab('Skills and packs')
+  await tab('Skills', 'Skills and packs')
   await press('Add pack')
   const form = page.getByRole('dialog', { name: 'Add a pack' })
   await form.getByRole('textbox', { name: 'Name', exact: true }).fill('Office')
@@ -197,7 +202,7 @@ test('a pack is made, shows what it would do, and is applied', async () => {
 })
 
 test('the first event makes the tenant live, which the page sees by itself', async () => {
-  await tab('Checklist')
+  await section('Onboarding')
   await press('Publish skills now')
   await page.getByText('5 of 6 checks are met').waitFor()
   await page.getByText('Waiting for the first event').waitFor()

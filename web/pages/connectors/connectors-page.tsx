@@ -15,12 +15,12 @@ import { ConnectorDetails } from './connector-details.tsx'
 import { ConnectorForm } from './connector-form.tsx'
 import { type Connector, connectorColumns, connectorsPath } from './connectors-table.tsx'
 
-const route = getRouteApi('/onboarding/connectors')
+const route = getRouteApi('/skills/connectors')
 const everyMs = 10_000
 
 export default function ConnectorsPage() {
   const { connector: openId } = route.useSearch()
-  const navigate = useNavigate({ from: '/onboarding/connectors' })
+  const navigate = useNavigate({ from: '/skills/connectors' })
   const queryClient = useQueryClient()
   const [adding, { open: add, close: endAdding }] = useDisclosure(false)
   const [secret, setSecret] = useState<{ label: string; value: string }[]>()

@@ -8,7 +8,7 @@ import { Notice } from '../../ui/notice.tsx'
 import { OneTimeSecret } from '../../ui/one-time-secret.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { isMissing } from '../onboarding/configured.ts'
-import { RosterSyncs, syncsInit, syncsPath } from '../people/roster-syncs.tsx'
+import { RosterSyncs, syncsInit, syncsPath } from '../roster/roster-syncs.tsx'
 import { DirectoryForm, type Scim, scimPath } from './directory-form.tsx'
 import { DirectorySecrets } from './directory-secrets.tsx'
 
@@ -99,7 +99,7 @@ function Configured({ scim, onSecrets }: { scim: Scim; onSecrets(shown: Partial<
             <Anchor
               inherit
               underline="always"
-              renderRoot={(props) => <Link to="/onboarding/roster" search={{ tab: 'archetypes' }} {...props} />}
+              renderRoot={(props) => <Link to="/skills/roster" search={{ tab: 'archetypes' }} {...props} />}
             >
               Add archetypes
             </Anchor>

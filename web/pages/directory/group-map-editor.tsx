@@ -59,7 +59,7 @@ export function GroupMapEditor({ value, onChange, error }: GroupMapEditorProps) 
             <Anchor
               inherit
               underline="always"
-              renderRoot={(props) => <Link to="/onboarding/roster" search={{ tab: 'archetypes' }} {...props} />}
+              renderRoot={(props) => <Link to="/skills/roster" search={{ tab: 'archetypes' }} {...props} />}
             >
               Add archetypes
             </Anchor>{' '}

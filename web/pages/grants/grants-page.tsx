@@ -13,12 +13,12 @@ import { PageHeader } from '../../ui/page-header.tsx'
 import { EntitlementCheck } from './entitlement-check.tsx'
 import { GrantsEditor } from './grants-editor.tsx'
 
-const route = getRouteApi('/onboarding/grants')
+const route = getRouteApi('/skills/grants')
 
 export default function GrantsPage() {
   const me = useMe()
   const { skill = '', archetype = '' } = route.useSearch()
-  const navigate = useNavigate({ from: '/onboarding/grants' })
+  const navigate = useNavigate({ from: '/skills/grants' })
   const archetypes = useArchetypes()
   const skills = useSkills()
   const grants = useGrants()
@@ -91,7 +91,7 @@ function NothingToGrant({ archetypes }: { archetypes: number }) {
       title="No archetypes yet"
       icon={IconIdBadge2}
       action={
-        <Button renderRoot={(props) => <Link to="/onboarding/roster" search={{ tab: 'archetypes' }} {...props} />}>
+        <Button renderRoot={(props) => <Link to="/skills/roster" search={{ tab: 'archetypes' }} {...props} />}>
           Go to the archetypes
         </Button>
       }
@@ -102,9 +102,7 @@ function NothingToGrant({ archetypes }: { archetypes: number }) {
     <EmptyState
       title="No skills yet"
       icon={IconSparkles}
-      action={
-        <Button renderRoot={(props) => <Link to="/onboarding/skills" {...props} />}>Go to skills and packs</Button>
-      }
+      action={<Button renderRoot={(props) => <Link to="/skills" {...props} />}>Go to skills and packs</Button>}
     >
       Skills are registered by applying a pack, or by writing skill_definition records.
     </EmptyState>

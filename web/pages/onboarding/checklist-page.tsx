@@ -24,7 +24,7 @@ export default function ChecklistPage() {
   return (
     <>
       <PageHeader
-        title="Checklist"
+        title="Onboarding"
         about="What a tenant needs before it is live. The checks are read again every five seconds while you look."
         actions={me.may('republishSkills') && !!health.data?.checks.skills.published && <RepublishButton />}
       />

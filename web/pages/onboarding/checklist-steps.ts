@@ -9,12 +9,12 @@ export type CheckName = keyof Health['checks']
 export interface NextStep {
   label: string
   to:
-    | '/onboarding/sign-in'
-    | '/onboarding/directory'
-    | '/onboarding/connectors'
-    | '/onboarding/roster'
-    | '/onboarding/skills'
-    | '/onboarding/grants'
+    | '/settings/sign-in'
+    | '/settings/directory'
+    | '/skills/connectors'
+    | '/skills/roster'
+    | '/skills'
+    | '/skills/grants'
   search?: Record<string, string>
   needs: OperationId
 }
@@ -49,7 +49,7 @@ export const checklistSteps: { [Name in CheckName]: Step<Name> } = {
         : [
             {
               label: check.sso_configured ? 'Test single sign-on' : 'Connect single sign-on',
-              to: '/onboarding/sign-in',
+              to: '/settings/sign-in',
               needs: 'configureSso',
             } as const,
           ]),
@@ -58,7 +58,7 @@ export const checklistSteps: { [Name in CheckName]: Step<Name> } = {
         : [
             {
               label: check.scim_configured ? 'Sync the directory' : 'Connect the directory',
-              to: '/onboarding/directory',
+              to: '/settings/directory',
               needs: 'configureScim',
             } as const,
           ]),
@@ -77,7 +77,7 @@ export const checklistSteps: { [Name in CheckName]: Step<Name> } = {
     next: (check) => [
       {
         label: check.connected === 0 ? 'Add a connector' : 'See the connectors',
-        to: '/onboarding/connectors',
+        to: '/skills/connectors',
         needs: 'createConnector',
       },
     ],
@@ -101,10 +101,10 @@ export const checklistSteps: { [Name in CheckName]: Step<Name> } = {
     ],
     next: (check) =>
       check.users === 0
-        ? [{ label: 'Connect the directory', to: '/onboarding/directory', needs: 'configureScim' }]
+        ? [{ label: 'Connect the directory', to: '/settings/directory', needs: 'configureScim' }]
         : [
-            { label: 'Show who has none', to: '/onboarding/roster', search: { matched: 'no' }, needs: 'listUsers' },
-            { label: 'Map groups', to: '/onboarding/directory', needs: 'configureScim' },
+            { label: 'Show who has none', to: '/skills/roster', search: { matched: 'no' }, needs: 'listUsers' },
+            { label: 'Map groups', to: '/settings/directory', needs: 'configureScim' },
           ],
   },
   skills: {
@@ -121,8 +121,8 @@ export const checklistSteps: { [Name in CheckName]: Step<Name> } = {
     ],
     next: (check) =>
       check.published === 0
-        ? [{ label: 'Add or apply a pack', to: '/onboarding/skills', needs: 'applyCowork' }]
-        : [{ label: 'Grant skills', to: '/onboarding/grants', needs: 'replaceArchetypeGrants' }],
+        ? [{ label: 'Add or apply a pack', to: '/skills', needs: 'applyCowork' }]
+        : [{ label: 'Grant skills', to: '/skills/grants', needs: 'replaceArchetypeGrants' }],
   },
   telemetry: {
     title: 'Telemetry',

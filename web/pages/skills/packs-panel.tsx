@@ -13,7 +13,7 @@ import { TimeText } from '../../ui/time-text.tsx'
 import { PackDetails } from './pack-details.tsx'
 import { isChanged, type Pack, packsPath } from './packs.ts'
 
-const route = getRouteApi('/onboarding/skills')
+const route = getRouteApi('/skills')
 /** Represents a new pack in the address; ids of packs cannot contain this character. */
 const fresh = '+'
 
@@ -61,7 +61,7 @@ export function usePacks() {
 export function PacksPanel() {
   const me = useMe()
   const { pack: openId } = route.useSearch()
-  const navigate = useNavigate({ from: '/onboarding/skills' })
+  const navigate = useNavigate({ from: '/skills' })
   const open = (pack: string | undefined) => void navigate({ search: (before) => ({ ...before, pack }) })
   const packs = usePacks()
   const rows = packs.data?.pages.flatMap(({ items }) => items) ?? []

@@ -13,7 +13,7 @@ import { TimeText } from '../../ui/time-text.tsx'
 import { SkillDetails } from './skill-details.tsx'
 import { SkillStateBadge } from './skill-states.tsx'
 
-const route = getRouteApi('/onboarding/skills')
+const route = getRouteApi('/skills')
 
 const column = columnsOf<Skill>()
 const skillColumns = column.columns([
@@ -48,7 +48,7 @@ const skillColumns = column.columns([
 /** Shows registered skills with their states. */
 export function SkillsPanel() {
   const { skill: openId, search = '' } = route.useSearch()
-  const navigate = useNavigate({ from: '/onboarding/skills' })
+  const navigate = useNavigate({ from: '/skills' })
   const skills = useSkills()
   const shown = skills.data?.find(({ skill_id }) => skill_id === openId)
   const wanted = search.toLowerCase()

@@ -118,7 +118,7 @@ function GroupsOf({ userId }: { userId: string }) {
           <Anchor
             inherit
             underline="always"
-            renderRoot={(props) => <Link to="/onboarding/roster" search={{ tab: 'groups' }} {...props} />}
+            renderRoot={(props) => <Link to="/skills/roster" search={{ tab: 'groups' }} {...props} />}
           >
             Groups
           </Anchor>{' '}
@@ -132,7 +132,7 @@ function GroupsOf({ userId }: { userId: string }) {
                 inherit
                 underline="always"
                 renderRoot={(props) => (
-                  <Link to="/onboarding/roster" search={{ tab: 'groups', members: group_id }} {...props} />
+                  <Link to="/skills/roster" search={{ tab: 'groups', members: group_id }} {...props} />
                 )}
               >
                 {display_name}

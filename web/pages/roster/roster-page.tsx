@@ -5,7 +5,7 @@ import { ArchetypesPanel } from './archetypes-panel.tsx'
 import { GroupsPanel } from './groups-panel.tsx'
 import { PeoplePanel } from './people-panel.tsx'
 
-const route = getRouteApi('/onboarding/roster')
+const route = getRouteApi('/skills/roster')
 const parts = [
   { value: 'people', label: 'People' },
   { value: 'groups', label: 'Groups' },
@@ -14,7 +14,7 @@ const parts = [
 
 export default function RosterPage() {
   const { tab = 'people' } = route.useSearch()
-  const navigate = useNavigate({ from: '/onboarding/roster' })
+  const navigate = useNavigate({ from: '/skills/roster' })
   return (
     <>
       <PageHeader

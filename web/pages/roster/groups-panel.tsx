@@ -15,7 +15,7 @@ import { TimeText } from '../../ui/time-text.tsx'
 type DirectoryGroup = ApiResponse<'listGroups'>['items'][number]
 type Member = ApiResponse<'listGroupMembers'>['items'][number]
 
-const route = getRouteApi('/onboarding/roster')
+const route = getRouteApi('/skills/roster')
 const paging = {
   pageParamName: 'cursor',
   initialPageParam: null,
@@ -49,7 +49,7 @@ const groupColumns = group.columns([
 export function GroupsPanel() {
   const me = useMe()
   const { members } = route.useSearch()
-  const navigate = useNavigate({ from: '/onboarding/roster' })
+  const navigate = useNavigate({ from: '/skills/roster' })
   const groups = api.useInfiniteQuery('get', '/api/v1/roster/groups', { params: { query: { limit: 500 } } }, paging)
   const rows = groups.data?.pages.flatMap(({ items }) => items) ?? []
   return (
@@ -57,7 +57,7 @@ export function GroupsPanel() {
       <Text size="sm" c="dimmed" mb="sm">
         Groups are the directory’s to change. Which of them give which archetypes is said{' '}
         {me.may('configureScim') ? (
-          <Anchor inherit underline="always" renderRoot={(props) => <Link to="/onboarding/directory" {...props} />}>
+          <Anchor inherit underline="always" renderRoot={(props) => <Link to="/settings/directory" {...props} />}>
             at the directory
           </Anchor>
         ) : (
@@ -73,7 +73,7 @@ export function GroupsPanel() {
               icon={IconUsersGroup}
               action={
                 me.may('configureScim') && (
-                  <Button renderRoot={(props) => <Link to="/onboarding/directory" {...props} />}>
+                  <Button renderRoot={(props) => <Link to="/settings/directory" {...props} />}>
                     Connect the directory
                   </Button>
                 )
@@ -129,7 +129,7 @@ const memberColumns = member.columns([
 ])
 
 function Members({ groupId, group: shown }: { groupId: string; group: DirectoryGroup | undefined }) {
-  const navigate = useNavigate({ from: '/onboarding/roster' })
+  const navigate = useNavigate({ from: '/skills/roster' })
   const members = api.useInfiniteQuery(
     'get',
     '/api/v1/roster/groups/{group_id}/members',

@@ -14,7 +14,7 @@ import { type Person, peopleColumns } from './people-table.tsx'
 import { PersonDrawer } from './person-drawer.tsx'
 import type { RosterSearch } from './roster-search.ts'
 
-const route = getRouteApi('/onboarding/roster')
+const route = getRouteApi('/skills/roster')
 const path = '/api/v1/roster/users'
 const pageSize = 200
 
@@ -65,7 +65,7 @@ function usePeople(search: RosterSearch) {
 export function PeoplePanel() {
   const me = useMe()
   const search = route.useSearch()
-  const navigate = useNavigate({ from: '/onboarding/roster' })
+  const navigate = useNavigate({ from: '/skills/roster' })
   const { rows, leading, growing, isWaiting } = usePeople(search)
   const health = api.useQuery('get', '/api/v1/observability/tenant-health')
   const unmatched = health.data?.checks.roster.unmatched ?? 0
@@ -84,7 +84,7 @@ export function PeoplePanel() {
                 <Button
                   size="xs"
                   variant="default"
-                  renderRoot={(props) => <Link to="/onboarding/directory" {...props} />}
+                  renderRoot={(props) => <Link to="/settings/directory" {...props} />}
                 >
                   Map their groups
                 </Button>
@@ -104,7 +104,7 @@ export function PeoplePanel() {
             kind="info"
             title="Nobody came from the directory yet"
             actions={
-              <Button size="xs" renderRoot={(props) => <Link to="/onboarding/directory" {...props} />}>
+              <Button size="xs" renderRoot={(props) => <Link to="/settings/directory" {...props} />}>
                 Connect the directory
               </Button>
             }
@@ -130,7 +130,7 @@ export function PeoplePanel() {
                   </Button>
                 ) : (
                   me.may('configureScim') && (
-                    <Button renderRoot={(props) => <Link to="/onboarding/directory" {...props} />}>
+                    <Button renderRoot={(props) => <Link to="/settings/directory" {...props} />}>
                       Connect the directory
                     </Button>
                   )
