@@ -51,22 +51,7 @@ export function isTransient(error: unknown): boolean {
   )
 }
 
-/**
- * Returns the errors of a form's fields, by the names of the body's members: `/credentials/token` becomes
- * `credentials.token`, the form of nested fields in @mantine/form. Pointers to other places belong to no field.
- */
-export function fieldErrors(error: unknown): Record<string, string> {
-  if (!(error instanceof HubProblem)) return {}
-  const named = error.errors.filter(({ pointer }) => !/^\/(query|headers)\//.test(pointer))
-  return Object.fromEntries(
-    named.map(({ pointer, detail }) => [
-      pointer
-        .slice(1)
-        .split('/')
-        .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
-        .join('.'),
-      // The Hub's text continues the pointer; below a field it stands alone.
-      detail.charAt(0).toUpperCase() + detail.slice(1),
-    ]),
-  )
+/** Returns true if the Hub responded that the object does not exist (yet): pages show this as a start, not a failure. */
+export function isMissing({ error }: { error: unknown }): boolean {
+  return error instanceof HubProblem && error.status === 404
 }

@@ -3,6 +3,7 @@ import { IconCheck, IconMinus, IconX } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
 import { Notice } from '../ui/notice.tsx'
 import { ProblemNotice } from './problem-notice.tsx'
+import { type Action, useAction } from './use-action.ts'
 
 /** The Hub's response after a connection test. */
 export interface ConnectionTestResult {
@@ -75,11 +76,12 @@ export function TestSteps({ trial, words }: { trial: ConnectionTestResult; words
 interface ConnectionTestProps {
   about: string
   words: StepLabels
-  test: { data: ConnectionTestResult | undefined; error: unknown; isPending: boolean; run(): void }
+  send: Action<ConnectionTestResult>['send']
 }
 
 /** Tests a stored connection and explains failures. Changes nothing. */
-export function ConnectionTest({ about, words, test }: ConnectionTestProps) {
+export function ConnectionTest({ about, words, send }: ConnectionTestProps) {
+  const test = useAction({ send })
   return (
     <Paper withBorder p="md" component="section" aria-label="Connection test">
       <Group justify="space-between" align="flex-start" wrap="nowrap" mb={test.data || test.error ? 'sm' : 0}>
@@ -89,7 +91,7 @@ export function ConnectionTest({ about, words, test }: ConnectionTestProps) {
             {about}
           </Text>
         </div>
-        <Button variant="default" flex="none" loading={test.isPending} onClick={test.run}>
+        <Button variant="default" flex="none" loading={test.isPending} onClick={() => test.mutate()}>
           Run test
         </Button>
       </Group>

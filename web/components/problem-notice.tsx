@@ -1,4 +1,5 @@
 import { Anchor, Button, Code, List, Text } from '@mantine/core'
+import type { PointedError } from '../../contract/domain-error.ts'
 import { HubProblem, HubUnreachable } from '../api/problem.ts'
 import { signInAddress } from '../api/session.ts'
 import { Notice } from '../ui/notice.tsx'
@@ -8,12 +9,12 @@ interface ProblemNoticeProps {
   /** The failed action: "Could not load records". */
   title?: string
   onRetry?(): void
-  /** Names of the body's members whose errors a form shows at its fields. */
-  shownAtFields?: readonly string[]
+  /** The errors to list, if a form shows others at its fields. */
+  errors?: readonly PointedError[]
 }
 
 /** Shows any failure: the problem, its place, and the next step. */
-export function ProblemNotice({ error, title, onRetry, shownAtFields = [] }: ProblemNoticeProps) {
+export function ProblemNotice({ error, title, onRetry, errors }: ProblemNoticeProps) {
   const retry = onRetry && (
     <Button size="xs" variant="default" onClick={onRetry}>
       Try again
@@ -29,7 +30,7 @@ export function ProblemNotice({ error, title, onRetry, shownAtFields = [] }: Pro
       </Notice>
     )
   }
-  const rest = error.errors.filter(({ pointer }) => !shownAtFields.includes(pointer.slice(1).replaceAll('/', '.')))
+  const rest = errors ?? error.errors
   const allAtFields = error.errors.length > 0 && rest.length === 0
   return (
     <Notice
@@ -43,7 +44,7 @@ export function ProblemNotice({ error, title, onRetry, shownAtFields = [] }: Pro
         <List size="sm">
           {rest.map(({ pointer, detail }) => (
             <List.Item key={`${pointer} ${detail}`}>
-              <Code>{pointer}</Code> {detail}
+              {pointer && <Code>{pointer}</Code>} {detail}
             </List.Item>
           ))}
         </List>

@@ -2,17 +2,18 @@ import { Badge, Button, Group, Menu, Text } from '@mantine/core'
 import { IconBookmark, IconCheck, IconDeviceFloppy, IconPencil, IconTrash, IconUsers } from '@tabler/icons-react'
 import { useState } from 'react'
 import type { ViewPage } from '../../contract/saved-views.ts'
-import { type ApiResponse, api, type Body } from '../api/api-client.ts'
+import { type ApiResponse, api, type Body, hub } from '../api/api-client.ts'
 import { useMe } from '../api/me.ts'
-import { queryClient } from '../api/query-client.ts'
-import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
-import { notifyDone, notifyProblem } from './notify.ts'
-import { ProblemNotice } from './problem-notice.tsx'
+import { ConfirmDialog } from './confirm-dialog.tsx'
+import { notifyProblem } from './notify.ts'
+import { useAction } from './use-action.ts'
 import { ViewDialog } from './view-dialog.tsx'
 import { sameView } from './view-query.ts'
 import { viewsWidth } from './views-skeleton.tsx'
 
 export type SavedView = ApiResponse<'listViews'>['items'][number]
+
+const savedMessage = ({ name }: SavedView) => `“${name}” is saved.`
 
 interface SavedViewsProps {
   page: ViewPage
@@ -31,29 +32,18 @@ export function SavedViews({ page, query, viewId, onChoose }: SavedViewsProps) {
   const me = useMe()
   const [asked, setAsked] = useState<'save' | 'change' | 'remove'>()
   const views = api.useQuery('get', '/api/v1/views', { params: { query: { page, limit: 1000 } } })
-  const change = api.useMutation('patch', '/api/v1/views/{view_id}')
-  const remove = api.useMutation('delete', '/api/v1/views/{view_id}')
-  const create = api.useMutation('post', '/api/v1/views')
 
   const all = views.data?.items ?? []
   const chosen = all.find(({ view_id }) => view_id === viewId)
   const isChanged = chosen !== undefined && !sameView(chosen.query, query)
   const mayChange = chosen && (chosen.own || me.role === 'admin')
   const params = { path: { view_id: chosen?.view_id ?? '' } }
-  const readAgain = () => queryClient.invalidateQueries({ queryKey: ['get', '/api/v1/views'] })
-
-  async function save(body: Pick<Body<'createView'>, 'name' | 'shared'>) {
-    const saved = await create.mutateAsync({ body: { page, query, ...body } })
-    await readAgain()
-    onChoose(saved)
-    notifyDone(`Saved as “${saved.name}”.`)
-  }
-
-  async function update(body: Body<'updateView'>) {
-    const saved = await change.mutateAsync({ params, body })
-    await readAgain()
-    notifyDone(`“${saved.name}” is saved.`)
-  }
+  const update = useAction({
+    send: (body: Body<'updateView'>) => hub.PATCH('/api/v1/views/{view_id}', { params, body }),
+    done: savedMessage,
+    refresh: ['/api/v1/views'],
+    onError: (error) => notifyProblem(error, 'The view was not saved'),
+  })
 
   const group = (label: string, items: SavedView[]) =>
     items.length > 0 && (
@@ -106,12 +96,7 @@ export function SavedViews({ page, query, viewId, onChoose }: SavedViewsProps) {
           )}
           <Menu.Divider />
           {isChanged && mayChange && (
-            <Menu.Item
-              leftSection={<IconDeviceFloppy size={16} />}
-              onClick={() =>
-                update({ query }).catch((error: unknown) => notifyProblem(error, 'The view was not saved'))
-              }
-            >
+            <Menu.Item leftSection={<IconDeviceFloppy size={16} />} onClick={() => update.mutate({ query })}>
               Update “{chosen.name}”
             </Menu.Item>
           )}
@@ -135,14 +120,17 @@ export function SavedViews({ page, query, viewId, onChoose }: SavedViewsProps) {
         onClose={() => setAsked(undefined)}
         title="Save this view"
         about="Filters, range and order as they are now. Relative ranges stay relative."
-        onSave={save}
+        send={(body) => hub.POST('/api/v1/views', { body: { page, query, ...body } })}
+        done={({ name }) => `Saved as “${name}”.`}
+        onDone={onChoose}
       />
       <ViewDialog
         opened={asked === 'change'}
         onClose={() => setAsked(undefined)}
         title="Rename or share the view"
         {...(chosen && { view: chosen })}
-        onSave={update}
+        send={(body) => hub.PATCH('/api/v1/views/{view_id}', { params, body })}
+        done={savedMessage}
       />
       <ConfirmDialog
         opened={asked === 'remove'}
@@ -150,13 +138,11 @@ export function SavedViews({ page, query, viewId, onChoose }: SavedViewsProps) {
         title={`Delete “${chosen?.name}”?`}
         confirmLabel="Delete"
         danger
-        onConfirm={async () => {
-          await remove.mutateAsync({ params })
-          onChoose(undefined)
-          await readAgain()
-          notifyDone('The view is deleted.')
-        }}
-        problem={(error) => <ProblemNotice error={error} title="The view was not deleted" />}
+        failed="The view was not deleted"
+        send={() => hub.DELETE('/api/v1/views/{view_id}', { params })}
+        done="The view is deleted."
+        refresh={['/api/v1/views']}
+        onDone={() => onChoose(undefined)}
       >
         <Text size="sm">
           {chosen?.shared ? 'It goes for everybody of the tenant. ' : ''}The records it shows stay. It cannot be taken

@@ -1,12 +1,10 @@
-import { Stack, Switch, Text, TextInput } from '@mantine/core'
-import { schemaResolver, useForm } from '@mantine/form'
-import { useState } from 'react'
+import { Switch, Text, TextInput } from '@mantine/core'
 import * as v from 'valibot'
 import { viewNameLengthMax } from '../../contract/limits.ts'
-import { fieldErrors } from '../api/problem.ts'
 import { Dialog } from '../ui/dialog.tsx'
-import { FormButtons } from '../ui/form-buttons.tsx'
-import { ProblemNotice } from './problem-notice.tsx'
+import { MutationForm } from './mutation-form.tsx'
+import type { Action } from './use-action.ts'
+import { useMutationForm } from './use-mutation-form.ts'
 
 const schema = v.object({
   name: v.pipe(
@@ -18,16 +16,20 @@ const schema = v.object({
   shared: v.boolean(),
 })
 
-interface ViewFormProps {
+interface ViewDialogProps<Result>
+  extends Pick<Action<Result, { name: string; shared: boolean }>, 'send' | 'done' | 'onDone'> {
   onClose(): void
   /** One sentence on the saved state. */
   about?: string
   view?: { name: string; shared: boolean }
-  onSave(body: { name: string; shared: boolean }): Promise<unknown>
 }
 
 /** Requests the name of a view and its visibility. */
-export function ViewDialog({ opened, title, ...rest }: ViewFormProps & { opened: boolean; title: string }) {
+export function ViewDialog<Result>({
+  opened,
+  title,
+  ...rest
+}: ViewDialogProps<Result> & { opened: boolean; title: string }) {
   return (
     <Dialog opened={opened} onClose={rest.onClose} title={title} centered>
       {opened && <ViewForm {...rest} />}
@@ -35,44 +37,34 @@ export function ViewDialog({ opened, title, ...rest }: ViewFormProps & { opened:
   )
 }
 
-function ViewForm({ onClose, about, view, onSave }: ViewFormProps) {
-  const [failure, setFailure] = useState<unknown>()
-  const form = useForm({
+function ViewForm<Result>({ onClose, about, view, send, done, onDone }: ViewDialogProps<Result>) {
+  const form = useMutationForm({
     initialValues: { name: view?.name ?? '', shared: view?.shared ?? false },
-    validate: schemaResolver(schema, { sync: true }),
-  })
-  const save = form.onSubmit(async (values) => {
-    setFailure(undefined)
-    try {
-      await onSave(v.parse(schema, values))
+    schema,
+    send: (values) => send(v.parse(schema, values)),
+    done,
+    refresh: ['/api/v1/views'],
+    onDone: (result: Result) => {
+      onDone?.(result)
       onClose()
-    } catch (error) {
-      setFailure(error)
-      form.setErrors(fieldErrors(error))
-    }
+    },
   })
   return (
-    <form onSubmit={save} noValidate>
-      <Stack>
-        {about && <Text size="sm">{about}</Text>}
-        <TextInput
-          label="Name"
-          required
-          data-autofocus
-          autoComplete="off"
-          maxLength={viewNameLengthMax}
-          {...form.getInputProps('name')}
-        />
-        <Switch
-          label="Share with everybody of the tenant"
-          description="They see the data their own role may see."
-          {...form.getInputProps('shared', { type: 'checkbox' })}
-        />
-        {failure !== undefined && (
-          <ProblemNotice error={failure} title="The view was not saved" shownAtFields={['name', 'shared']} />
-        )}
-        <FormButtons isDirty={() => form.isDirty()} submit="Save" onCancel={onClose} busy={form.submitting} />
-      </Stack>
-    </form>
+    <MutationForm form={form} submit="Save" failed="The view was not saved" onCancel={onClose}>
+      {about && <Text size="sm">{about}</Text>}
+      <TextInput
+        label="Name"
+        required
+        data-autofocus
+        autoComplete="off"
+        maxLength={viewNameLengthMax}
+        {...form.getInputProps('name')}
+      />
+      <Switch
+        label="Share with everybody of the tenant"
+        description="They see the data their own role may see."
+        {...form.getInputProps('shared', { type: 'checkbox' })}
+      />
+    </MutationForm>
   )
 }

@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core'
 import { IconDownload } from '@tabler/icons-react'
-import { useSaving } from './use-saving.ts'
+import { useMutation } from '@tanstack/react-query'
 
 interface CsvButtonProps {
   /** The name of the export: "Breakdown". */
@@ -11,7 +11,8 @@ interface CsvButtonProps {
 
 /** Saves the values of a table as a file. */
 export function CsvButton({ label, save }: CsvButtonProps) {
-  const { busy, failed, run } = useSaving()
+  const saving = useMutation({ mutationFn: (save: () => Promise<void>) => save() })
+  const failed = saving.isError
   const words = failed ? 'CSV: did not work, try again' : 'CSV'
   return (
     <Button
@@ -19,10 +20,10 @@ export function CsvButton({ label, save }: CsvButtonProps) {
       variant="default"
       color={failed ? 'red' : undefined}
       leftSection={<IconDownload size={14} />}
-      loading={busy}
+      loading={saving.isPending}
       disabled={!save}
       aria-label={`Export ${label} as ${words}`}
-      onClick={save && run(save)}
+      onClick={() => save && saving.mutate(save)}
     >
       {words}
     </Button>

@@ -4,7 +4,7 @@ import dayjs from 'dayjs'
 
 interface MomentInputProps extends Omit<DateTimePickerProps, 'value' | 'defaultValue' | 'onChange'> {
   /** RFC 3339 in UTC; undefined if empty. */
-  value: string | undefined
+  value?: string | undefined
   onChange(iso: string | undefined): void
 }
 
@@ -14,6 +14,7 @@ export function DateTimeInput({ value, onChange, ...rest }: MomentInputProps) {
     <DateTimePicker
       valueFormat="D MMM YYYY HH:mm"
       clearable
+      clearButtonProps={{ 'aria-label': 'Clear' }}
       popoverProps={{ withinPortal: true }}
       {...rest}
       value={value && dayjs(value).isValid() ? dayjs(value).format('YYYY-MM-DD HH:mm:ss') : null}

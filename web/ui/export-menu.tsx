@@ -1,7 +1,7 @@
 import { ActionIcon, Menu, Tooltip } from '@mantine/core'
 import { IconDownload, IconFileTypeCsv, IconPhoto } from '@tabler/icons-react'
+import { useMutation } from '@tanstack/react-query'
 import { notInImages } from './save-png.ts'
-import { useSaving } from './use-saving.ts'
 
 interface ExportMenuProps {
   /** The name of the export: "Latency". */
@@ -12,7 +12,8 @@ interface ExportMenuProps {
 
 /** Saves a chart as a file: its values, or its image. */
 export function ExportMenu({ label, csv, png }: ExportMenuProps) {
-  const { busy, failed, run } = useSaving()
+  const saving = useMutation({ mutationFn: (save: () => Promise<void>) => save() })
+  const failed = saving.isError
   const name = failed ? `Export ${label}: it did not work, try again` : `Export ${label}`
   return (
     <Menu position="bottom-end">
@@ -21,7 +22,7 @@ export function ExportMenu({ label, csv, png }: ExportMenuProps) {
           <ActionIcon
             variant="default"
             color={failed ? 'red' : undefined}
-            loading={busy}
+            loading={saving.isPending}
             aria-label={name}
             {...notInImages}
           >
@@ -30,10 +31,10 @@ export function ExportMenu({ label, csv, png }: ExportMenuProps) {
         </Tooltip>
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.Item leftSection={<IconFileTypeCsv size={16} />} onClick={run(csv)}>
+        <Menu.Item leftSection={<IconFileTypeCsv size={16} />} onClick={() => saving.mutate(csv)}>
           Figures as CSV
         </Menu.Item>
-        <Menu.Item leftSection={<IconPhoto size={16} />} onClick={run(png)}>
+        <Menu.Item leftSection={<IconPhoto size={16} />} onClick={() => saving.mutate(png)}>
           Image as PNG
         </Menu.Item>
       </Menu.Dropdown>

@@ -11,9 +11,8 @@ import { useId, useState } from 'react'
 import type { JsonObject } from '../../provenance/index.ts'
 import { useMe } from '../api/me.ts'
 import { queryClient } from '../api/query-client.ts'
-import { notifyDone } from '../components/notify.ts'
+import { ConfirmDialog } from '../components/confirm-dialog.tsx'
 import { ProblemNotice } from '../components/problem-notice.tsx'
-import { ConfirmDialog } from '../ui/confirm-dialog.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { NoCrypto } from './browser-crypto.ts'
 import { verdictOfRecord } from './record-verdict.ts'
@@ -189,12 +188,9 @@ function WhatItProves() {
         title="Forget the keys and the log?"
         confirmLabel="Forget them"
         danger
-        onConfirm={async () => {
-          forgetLog(tenant)
-          await queryClient.invalidateQueries({ queryKey: ['verification', tenant] })
-          notifyDone('Forgotten. The next verification takes the first key on trust again.')
-        }}
-        problem={(error) => <ProblemNotice error={error} />}
+        send={async () => forgetLog(tenant)}
+        done="Forgotten. The next verification takes the first key on trust again."
+        onDone={() => queryClient.invalidateQueries({ queryKey: ['verification', tenant] })}
       >
         <Text size="sm">
           The next verification takes the keys and the log of {tenant} on trust, as at a first visit. A history that was

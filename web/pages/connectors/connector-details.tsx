@@ -1,12 +1,9 @@
 import { Button, Code, Group, Stack, Text } from '@mantine/core'
-import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { api } from '../../api/api-client.ts'
+import { hub } from '../../api/api-client.ts'
 import { useMe } from '../../api/me.ts'
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { ConnectionTest, type StepLabels } from '../../components/connection-test.tsx'
-import { notifyDone } from '../../components/notify.ts'
-import { ProblemNotice } from '../../components/problem-notice.tsx'
-import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
 import { CopyText } from '../../ui/copy-text.tsx'
 import { DescriptionItem, DescriptionList } from '../../ui/description-list.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
@@ -44,14 +41,9 @@ interface ConnectorDetailsProps {
 /** Shows a connector with its health and its actions. */
 export function ConnectorDetails({ connector, onSecret, onRemoved }: ConnectorDetailsProps) {
   const me = useMe()
-  const queryClient = useQueryClient()
   const [asked, setAsked] = useState<'edit' | 'credentials' | 'secret' | 'remove'>()
   const close = () => setAsked(undefined)
   const params = { path: { connector_id: connector.connector_id } }
-  const test = api.useMutation('post', '/api/v1/llm/connectors/{connector_id}:test')
-  const remove = api.useMutation('delete', '/api/v1/llm/connectors/{connector_id}')
-  const rotate = api.useMutation('post', '/api/v1/llm/connectors/{connector_id}:rotate-inbound-secret')
-  const again = () => queryClient.invalidateQueries({ queryKey: ['get', connectorsPath] })
   const { health } = connector
   return (
     <Stack gap="lg">
@@ -109,7 +101,7 @@ export function ConnectorDetails({ connector, onSecret, onRemoved }: ConnectorDe
             : 'Looks whether the platform fetches.'
         }
         words={words}
-        test={{ data: test.data, error: test.error, isPending: test.isPending, run: () => test.mutate({ params }) }}
+        send={() => hub.POST('/api/v1/llm/connectors/{connector_id}:test', { params })}
       />
       <Group gap="xs">
         <Button variant="default" onClick={() => setAsked('edit')}>
@@ -128,23 +120,19 @@ export function ConnectorDetails({ connector, onSecret, onRemoved }: ConnectorDe
         </Button>
       </Group>
       <Dialog opened={asked === 'edit'} onClose={close} title={`Edit ${connector.display_name}`} size="lg">
-        <ConnectorForm
-          connector={connector}
-          onCancel={close}
-          onSaved={() => {
-            close()
-            void again()
-          }}
-        />
+        <ConnectorForm connector={connector} onCancel={close} onSaved={close} />
       </Dialog>
-      <ReplaceCredentials connector={connector} opened={asked === 'credentials'} onClose={close} />
+      <Dialog opened={asked === 'credentials'} onClose={close} title="Replace the credentials" size="lg">
+        <ReplaceCredentials connector={connector} onClose={close} />
+      </Dialog>
       <ConfirmDialog
         opened={asked === 'secret'}
         onClose={close}
         title="Rotate the inbound secret?"
         confirmLabel="Rotate secret"
-        onConfirm={async () => onSecret((await rotate.mutateAsync({ params })).secret)}
-        problem={(error) => <ProblemNotice error={error} title="The secret could not be rotated" />}
+        failed="The secret could not be rotated"
+        send={() => hub.POST('/api/v1/llm/connectors/{connector_id}:rotate-inbound-secret', { params })}
+        onDone={({ secret }) => onSecret(secret)}
       >
         <Text size="sm">
           You get a new secret, once. The present one stays good for 24 hours, so enter the new one at the platform by
@@ -157,13 +145,11 @@ export function ConnectorDetails({ connector, onSecret, onRemoved }: ConnectorDe
         title={`Remove ${connector.display_name}?`}
         confirmLabel="Remove connector"
         danger
-        onConfirm={async () => {
-          await remove.mutateAsync({ params })
-          notifyDone(`${connector.display_name} is removed.`)
-          onRemoved()
-          await again()
-        }}
-        problem={(error) => <ProblemNotice error={error} title="The connector could not be removed" />}
+        failed="The connector could not be removed"
+        send={() => hub.DELETE('/api/v1/llm/connectors/{connector_id}', { params })}
+        done={`${connector.display_name} is removed.`}
+        refresh={[connectorsPath]}
+        onDone={onRemoved}
       >
         <Text size="sm">
           Nothing is published to it any more, its credentials are forgotten, and messages that it sends are refused.

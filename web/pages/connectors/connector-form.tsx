@@ -1,14 +1,9 @@
 import { Group, Radio, Select, Stack, TextInput } from '@mantine/core'
-import { schemaResolver, useForm } from '@mantine/form'
 import * as v from 'valibot'
-import { api } from '../../api/api-client.ts'
-import { fieldErrors } from '../../api/problem.ts'
-import { notifyDone } from '../../components/notify.ts'
-import { ProblemNotice } from '../../components/problem-notice.tsx'
-import { FormButtons } from '../../ui/form-buttons.tsx'
-import { gathered } from '../onboarding/configured.ts'
-import type { Connector } from './connectors-table.tsx'
-import { connectorsPath } from './connectors-table.tsx'
+import { hub } from '../../api/api-client.ts'
+import { MutationForm } from '../../components/mutation-form.tsx'
+import { useMutationForm } from '../../components/use-mutation-form.ts'
+import { type Connector, connectorsPath } from './connectors-table.tsx'
 import { type Credential, CredentialFields, credentialsOf } from './credential-fields.tsx'
 
 const platforms = [
@@ -57,111 +52,91 @@ interface ConnectorFormProps {
 
 /** Adds a connector, or changes one. */
 export function ConnectorForm({ connector, onSaved, onCancel }: ConnectorFormProps) {
-  const create = api.useMutation('post', connectorsPath)
-  const update = api.useMutation('patch', '/api/v1/llm/connectors/{connector_id}')
-  const failure: unknown = create.error ?? update.error
-  const form = useForm<{
-    platform: string
-    custom: string
-    display_name: string
-    delivery: 'push' | 'pull'
-    publish_url: string
-    credentials: Credential[]
-  }>({
+  const form = useMutationForm({
     initialValues: {
       platform: connector?.platform.split(':')[0] ?? 'claude',
       custom: connector?.platform.split(':')[1] ?? '',
       display_name: connector?.display_name ?? '',
       delivery: connector?.delivery ?? 'push',
       publish_url: connector?.publish_url ?? '',
-      credentials: [],
+      credentials: [] as Credential[],
     },
-    validate: schemaResolver(settings, { sync: true }),
-  })
-  const { platform, delivery, credentials } = form.values
-  const submit = form.onSubmit(async (values) => {
-    const body = {
-      display_name: values.display_name.trim(),
-      delivery: values.delivery,
-      ...(values.delivery === 'push' && values.publish_url.trim() && { publish_url: values.publish_url.trim() }),
-      credentials: credentialsOf(values.credentials),
-    }
-    try {
-      const kept = connector
-        ? await update.mutateAsync({ params: { path: { connector_id: connector.connector_id } }, body })
-        : await create.mutateAsync({
-            body: {
-              ...body,
-              platform: values.platform === 'custom' ? `custom:${values.custom.trim()}` : values.platform,
-            },
+    schema: settings,
+    fieldOf: (member, { platform }) => {
+      if (member.startsWith('credentials')) return 'credentials'
+      return member === 'platform' && platform === 'custom' ? 'custom' : undefined
+    },
+    send: (values) => {
+      const publish_url = values.publish_url.trim()
+      const body = {
+        display_name: values.display_name.trim(),
+        delivery: values.delivery,
+        ...(values.delivery === 'push' && publish_url && { publish_url }),
+        credentials: credentialsOf(values.credentials),
+      }
+      const platform = values.platform === 'custom' ? `custom:${values.custom.trim()}` : values.platform
+      return connector
+        ? hub.PATCH('/api/v1/llm/connectors/{connector_id}', {
+            params: { path: { connector_id: connector.connector_id } },
+            body,
           })
-      notifyDone(connector ? 'The connector is changed.' : 'The connector is added.')
-      onSaved(kept)
-    } catch (error) {
-      const { platform: wrong, ...rest } = gathered(fieldErrors(error), ['credentials'])
-      form.setErrors({ ...rest, ...(wrong && { [values.platform === 'custom' ? 'custom' : 'platform']: wrong }) })
-    }
+        : hub.POST(connectorsPath, { body: { ...body, platform } })
+    },
+    done: connector ? 'The connector is changed.' : 'The connector is added.',
+    refresh: [connectorsPath],
+    onDone: onSaved,
   })
+  const { platform, delivery } = form.values
   return (
-    <form onSubmit={submit} noValidate>
-      <Stack>
-        {!connector && (
-          <Group align="flex-start" grow preventGrowOverflow={false}>
-            <Select label="Platform" data={platforms} allowDeselect={false} {...form.getInputProps('platform')} />
-            {platform === 'custom' && (
-              <TextInput label="Name of the platform" placeholder="desk" {...form.getInputProps('custom')} />
-            )}
-          </Group>
-        )}
-        <TextInput
-          label="Display name"
-          required
-          maxLength={200}
-          placeholder="Claude, company-wide"
-          {...form.getInputProps('display_name')}
-        />
-        <Radio.Group label="Delivery" {...form.getInputProps('delivery')}>
-          <Stack gap="xs" mt={4}>
-            <Radio
-              value="push"
-              label="Push"
-              description="The Hub sends the signed list of skills, after each change and at least every 30 seconds."
-            />
-            <Radio
-              value="pull"
-              label="Pull"
-              description="The platform fetches it from an address of the Hub, as a service account. Each fetch counts as a publish."
-            />
-          </Stack>
-        </Radio.Group>
-        {delivery === 'push' && (
-          <TextInput
-            label="Publish address"
-            type="url"
-            placeholder="https://desk.example.com/skills"
-            description={
-              platform === 'claude'
-                ? 'Not needed where the credential anthropic_api_key is given: then skills go to Claude directly.'
-                : 'https, and reachable for the Hub.'
-            }
-            {...form.getInputProps('publish_url')}
+    <MutationForm
+      form={form}
+      submit={connector ? 'Save' : 'Add connector'}
+      failed="The connector was not saved"
+      onCancel={onCancel}
+    >
+      {!connector && (
+        <Group align="flex-start" grow preventGrowOverflow={false}>
+          <Select label="Platform" data={platforms} allowDeselect={false} {...form.getInputProps('platform')} />
+          {platform === 'custom' && (
+            <TextInput label="Name of the platform" placeholder="desk" {...form.getInputProps('custom')} />
+          )}
+        </Group>
+      )}
+      <TextInput
+        label="Display name"
+        required
+        maxLength={200}
+        placeholder="Claude, company-wide"
+        {...form.getInputProps('display_name')}
+      />
+      <Radio.Group label="Delivery" {...form.getInputProps('delivery')}>
+        <Stack gap="xs" mt={4}>
+          <Radio
+            value="push"
+            label="Push"
+            description="The Hub sends the signed list of skills, after each change and at least every 30 seconds."
           />
-        )}
-        <CredentialFields
-          value={credentials}
-          onChange={(next) => form.setFieldValue('credentials', next)}
-          error={form.errors.credentials as string | undefined}
+          <Radio
+            value="pull"
+            label="Pull"
+            description="The platform fetches it from an address of the Hub, as a service account. Each fetch counts as a publish."
+          />
+        </Stack>
+      </Radio.Group>
+      {delivery === 'push' && (
+        <TextInput
+          label="Publish address"
+          type="url"
+          placeholder="https://desk.example.com/skills"
+          description={
+            platform === 'claude'
+              ? 'Not needed where the credential anthropic_api_key is given: then skills go to Claude directly.'
+              : 'https, and reachable for the Hub.'
+          }
+          {...form.getInputProps('publish_url')}
         />
-        {failure ? (
-          <ProblemNotice error={failure} shownAtFields={['platform', 'display_name', 'delivery', 'publish_url']} />
-        ) : null}
-        <FormButtons
-          isDirty={() => form.isDirty()}
-          submit={connector ? 'Save' : 'Add connector'}
-          onCancel={onCancel}
-          busy={create.isPending || update.isPending}
-        />
-      </Stack>
-    </form>
+      )}
+      <CredentialFields {...form.getInputProps('credentials')} value={form.values.credentials} />
+    </MutationForm>
   )
 }

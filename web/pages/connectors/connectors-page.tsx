@@ -1,7 +1,6 @@
 import { Button } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { IconPlug, IconPlus } from '@tabler/icons-react'
-import { useQueryClient } from '@tanstack/react-query'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api } from '../../api/api-client.ts'
@@ -21,7 +20,6 @@ const everyMs = 10_000
 export default function ConnectorsPage() {
   const { connector: openId } = route.useSearch()
   const navigate = useNavigate({ from: '/skills/connectors' })
-  const queryClient = useQueryClient()
   const [adding, { open: add, close: endAdding }] = useDisclosure(false)
   const [secret, setSecret] = useState<{ label: string; value: string }[]>()
   // A tenant has at most 100.
@@ -35,7 +33,6 @@ export default function ConnectorsPage() {
 
   function saved(connector: Connector) {
     endAdding()
-    void queryClient.invalidateQueries({ queryKey: ['get', connectorsPath] })
     void navigate({ search: { connector: connector.connector_id } })
     if (connector.inbound.secret) setSecret(secretOf(connector.inbound.connection_id, connector.inbound.secret))
   }

@@ -1,6 +1,7 @@
 import { ActionIcon, Autocomplete, Button, Fieldset, Group, PasswordInput, Stack, Text } from '@mantine/core'
 import { IconPlus, IconTrash } from '@tabler/icons-react'
 import { credentialsMax } from '../../../contract/limits.ts'
+import { FieldsetError } from '../../ui/fieldset-error.tsx'
 
 export interface Credential {
   name: string
@@ -55,11 +56,7 @@ export function CredentialFields({ value, onChange, error }: CredentialFieldsPro
             </ActionIcon>
           </Group>
         ))}
-        {error && (
-          <Text size="sm" c="var(--mantine-color-error)" role="alert">
-            {error}
-          </Text>
-        )}
+        <FieldsetError>{error}</FieldsetError>
         <Group>
           <Button
             size="xs"

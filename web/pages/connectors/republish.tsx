@@ -1,13 +1,13 @@
 import { Badge, Button, Group, List, Paper, Progress, Stack, Text, Title } from '@mantine/core'
 import { IconCloudUpload } from '@tabler/icons-react'
-import { useQueryClient } from '@tanstack/react-query'
-import { type ApiResponse, api } from '../../api/api-client.ts'
+import { type ApiResponse, api, hub } from '../../api/api-client.ts'
 import { useMe } from '../../api/me.ts'
-import { notifyDone, notifyProblem } from '../../components/notify.ts'
+import { isMissing } from '../../api/problem.ts'
+import { notifyProblem } from '../../components/notify.ts'
 import { QueryBoundary } from '../../components/query-boundary.tsx'
+import { useAction } from '../../components/use-action.ts'
 import { formatCount } from '../../ui/formats.ts'
 import { TimeText } from '../../ui/time-text.tsx'
-import { isMissing } from '../onboarding/configured.ts'
 
 type Republish = ApiResponse<'getRepublish'>
 const latestPath = '/api/v1/skill-entitlement/distribution:republish'
@@ -16,20 +16,18 @@ const everyMs = 1500
 
 /** Requests publication of the skills to every connector now. */
 export function RepublishButton() {
-  const queryClient = useQueryClient()
-  const order = api.useMutation('post', latestPath, {
-    onSuccess: () => {
-      notifyDone('The skills are being published to every connector.')
-      void queryClient.invalidateQueries({ queryKey: ['get', latestPath] })
-    },
+  const republish = useAction({
+    send: () => hub.POST(latestPath, {}),
+    done: 'The skills are being published to every connector.',
+    refresh: [latestPath],
     onError: (error) => notifyProblem(error, 'The skills could not be published'),
   })
   return (
     <Button
       variant="default"
       leftSection={<IconCloudUpload size={16} />}
-      loading={order.isPending}
-      onClick={() => order.mutate({})}
+      loading={republish.isPending}
+      onClick={() => republish.mutate()}
     >
       Publish skills now
     </Button>

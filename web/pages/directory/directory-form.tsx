@@ -1,12 +1,8 @@
-import { Button, Group, PasswordInput, Radio, Stack, TextInput } from '@mantine/core'
-import { schemaResolver, useForm } from '@mantine/form'
-import { useQueryClient } from '@tanstack/react-query'
+import { Group, PasswordInput, Radio, Stack, TextInput } from '@mantine/core'
 import * as v from 'valibot'
-import { type ApiResponse, api } from '../../api/api-client.ts'
-import { fieldErrors } from '../../api/problem.ts'
-import { notifyDone } from '../../components/notify.ts'
-import { ProblemNotice } from '../../components/problem-notice.tsx'
-import { gathered } from '../onboarding/configured.ts'
+import { type ApiResponse, hub } from '../../api/api-client.ts'
+import { MutationForm } from '../../components/mutation-form.tsx'
+import { useMutationForm } from '../../components/use-mutation-form.ts'
 import { GroupMapEditor, type GroupMapping } from './group-map-editor.tsx'
 
 export const scimPath = '/api/v1/identity/scim/configure'
@@ -52,105 +48,79 @@ interface DirectoryFormProps {
 
 /** Edits the connection between directory and Hub, and the meaning of the directory's groups. */
 export function DirectoryForm({ scim, onSaved }: DirectoryFormProps) {
-  const queryClient = useQueryClient()
-  const save = api.useMutation('post', scimPath)
-  const failure: unknown = save.error
-  const form = useForm<{
-    mode: 'push' | 'pull'
-    base_url: string
-    bearer_token: string
-    group_archetype_map: GroupMapping[]
-  }>({
+  const form = useMutationForm({
     initialValues: {
       mode: scim?.mode ?? 'push',
       base_url: scim?.base_url ?? '',
       bearer_token: '',
-      group_archetype_map: scim?.group_archetype_map ?? [],
+      group_archetype_map: scim?.group_archetype_map ?? ([] as GroupMapping[]),
     },
-    validate: schemaResolver(schemaFor(scim), { sync: true }),
-  })
-  const { mode, base_url } = form.values
-  const keepsToken = scim?.mode === 'pull' && scim.base_url === base_url.trim()
-  const submit = form.onSubmit(async (values) => {
-    const isPull = values.mode === 'pull'
-    try {
-      const kept = await save.mutateAsync({
+    schema: schemaFor(scim),
+    fieldOf: (member) => (member.startsWith('group_archetype_map') ? 'group_archetype_map' : undefined),
+    send: ({ mode, base_url, bearer_token, group_archetype_map }) =>
+      hub.POST(scimPath, {
         body: {
-          mode: values.mode,
-          ...(isPull && { base_url: values.base_url.trim() }),
-          ...(isPull && values.bearer_token && { bearer_token: values.bearer_token }),
-          group_archetype_map: values.group_archetype_map
+          mode,
+          ...(mode === 'pull' && { base_url: base_url.trim(), ...(bearer_token && { bearer_token }) }),
+          group_archetype_map: group_archetype_map
             .filter(({ group }) => group.trim() !== '')
             .map((each) => ({ ...each, group: each.group.trim() })),
         },
-      })
-      form.setFieldValue('bearer_token', '')
-      notifyDone('The directory is configured.')
-      onSaved(kept)
-      await queryClient.invalidateQueries()
-    } catch (error) {
-      form.setErrors(gathered(fieldErrors(error), ['group_archetype_map']))
-    }
+      }),
+    done: 'The directory is configured.',
+    refresh: 'everything',
+    onDone: (saved, { setFieldValue }) => {
+      setFieldValue('bearer_token', '')
+      onSaved(saved)
+    },
   })
+  const { mode, base_url } = form.values
+  const keepsToken = scim?.mode === 'pull' && scim.base_url === base_url.trim()
   return (
-    <form onSubmit={submit} noValidate>
-      <Stack>
-        <Radio.Group label="Sync mode" {...form.getInputProps('mode')}>
-          <Stack gap="xs" mt={4}>
-            <Radio
-              value="push"
-              label="The directory pushes its changes"
-              description="Entra ID, Okta and most others do it by themselves. They get an address and a token of the Hub."
-            />
-            <Radio
-              value="pull"
-              label="The Hub pulls"
-              description="It reads the directory every half hour, with a token of the directory."
-            />
-          </Stack>
-        </Radio.Group>
-        {mode === 'pull' && (
-          <Group grow align="flex-start" preventGrowOverflow={false}>
-            <TextInput
-              label="Address of the directory"
-              required
-              type="url"
-              miw="14rem"
-              placeholder="https://directory.example.com/scim/v2"
-              {...form.getInputProps('base_url')}
-            />
-            <PasswordInput
-              label="Bearer token"
-              required={!keepsToken}
-              autoComplete="off"
-              miw="14rem"
-              description={keepsToken ? 'Saved. Enter one only to replace it.' : undefined}
-              inputWrapperOrder={['label', 'input', 'description', 'error']}
-              {...form.getInputProps('bearer_token')}
-            />
-          </Group>
-        )}
-        {scim && scim.mode !== mode && (
-          <p style={{ margin: 0 }}>
-            {mode === 'push'
-              ? 'The Hub stops reading the directory, and you get a token for it. People and groups stay.'
-              : 'The token of the directory ends, and what it sends is refused. People and groups stay.'}
-          </p>
-        )}
-        <GroupMapEditor
-          value={form.values.group_archetype_map}
-          onChange={(next) => form.setFieldValue('group_archetype_map', next)}
-          error={form.errors.group_archetype_map as string | undefined}
-        />
-        {failure ? (
-          <ProblemNotice error={failure} shownAtFields={['mode', 'base_url', 'bearer_token', 'group_archetype_map']} />
-        ) : null}
-        <Group>
-          <Button type="submit" loading={save.isPending}>
-            {scim ? 'Save' : 'Connect'}
-          </Button>
+    <MutationForm form={form} submit={scim ? 'Save' : 'Connect'} failed="The directory was not saved">
+      <Radio.Group label="Sync mode" {...form.getInputProps('mode')}>
+        <Stack gap="xs" mt={4}>
+          <Radio
+            value="push"
+            label="The directory pushes its changes"
+            description="Entra ID, Okta and most others do it by themselves. They get an address and a token of the Hub."
+          />
+          <Radio
+            value="pull"
+            label="The Hub pulls"
+            description="It reads the directory every half hour, with a token of the directory."
+          />
+        </Stack>
+      </Radio.Group>
+      {mode === 'pull' && (
+        <Group grow align="flex-start" preventGrowOverflow={false}>
+          <TextInput
+            label="Address of the directory"
+            required
+            type="url"
+            miw="14rem"
+            placeholder="https://directory.example.com/scim/v2"
+            {...form.getInputProps('base_url')}
+          />
+          <PasswordInput
+            label="Bearer token"
+            required={!keepsToken}
+            autoComplete="off"
+            miw="14rem"
+            description={keepsToken ? 'Saved. Enter one only to replace it.' : undefined}
+            inputWrapperOrder={['label', 'input', 'description', 'error']}
+            {...form.getInputProps('bearer_token')}
+          />
         </Group>
-      </Stack>
-    </form>
+      )}
+      {scim && scim.mode !== mode && (
+        <p style={{ margin: 0 }}>
+          {mode === 'push'
+            ? 'The Hub stops reading the directory, and you get a token for it. People and groups stay.'
+            : 'The token of the directory ends, and what it sends is refused. People and groups stay.'}
+        </p>
+      )}
+      <GroupMapEditor {...form.getInputProps('group_archetype_map')} value={form.values.group_archetype_map} />
+    </MutationForm>
   )
 }

@@ -1,13 +1,13 @@
-import { Anchor, Grid, Paper, Stack, Text, Title } from '@mantine/core'
-import { Link } from '@tanstack/react-router'
+import { Grid, Paper, Stack, Text, Title } from '@mantine/core'
 import { useState } from 'react'
-import { api } from '../../api/api-client.ts'
+import { api, hub } from '../../api/api-client.ts'
+import { isMissing } from '../../api/problem.ts'
 import { ConnectionTest, type StepLabels } from '../../components/connection-test.tsx'
+import { LinkText } from '../../components/link-text.tsx'
 import { QueryBoundary, SkeletonLines } from '../../components/query-boundary.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { OneTimeSecret } from '../../ui/one-time-secret.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
-import { isMissing } from '../onboarding/configured.ts'
 import { RosterSyncs, syncsInit, syncsPath } from '../roster/roster-syncs.tsx'
 import { DirectoryForm, type Scim, scimPath } from './directory-form.tsx'
 import { DirectorySecrets } from './directory-secrets.tsx'
@@ -88,7 +88,6 @@ export default function DirectoryPage() {
 }
 
 function Configured({ scim, onSecrets }: { scim: Scim; onSecrets(shown: Partial<Scim>): void }) {
-  const test = api.useMutation('post', '/api/v1/identity/scim:test')
   const unknown = scim.unknown_archetypes ?? []
   return (
     <Stack>
@@ -96,13 +95,9 @@ function Configured({ scim, onSecrets }: { scim: Scim; onSecrets(shown: Partial<
         <Notice kind="warning" title="Groups are mapped to archetypes that the tenant does not have">
           <Text size="sm">
             {`${unknown.join(', ')}: nobody comes to them before they are added. `}
-            <Anchor
-              inherit
-              underline="always"
-              renderRoot={(props) => <Link to="/skills/roster" search={{ tab: 'archetypes' }} {...props} />}
-            >
+            <LinkText to="/skills/roster" search={{ tab: 'archetypes' }} inherit underline="always">
               Add archetypes
-            </Anchor>
+            </LinkText>
           </Text>
         </Notice>
       )}
@@ -121,7 +116,7 @@ function Configured({ scim, onSecrets }: { scim: Scim; onSecrets(shown: Partial<
             <ConnectionTest
               about="Uses the saved settings, step by step, and changes nothing."
               words={words}
-              test={{ data: test.data, error: test.error, isPending: test.isPending, run: () => test.mutate({}) }}
+              send={() => hub.POST('/api/v1/identity/scim:test', {})}
             />
             <DirectorySecrets scim={scim} onSecrets={onSecrets} />
           </Stack>

@@ -1,11 +1,9 @@
 import { Button, Group, Paper, Stack, Text, Title } from '@mantine/core'
-import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { api } from '../../api/api-client.ts'
+import { hub } from '../../api/api-client.ts'
 import { useMe } from '../../api/me.ts'
-import { notifyDone } from '../../components/notify.ts'
-import { ProblemNotice } from '../../components/problem-notice.tsx'
-import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
+import { queryClient } from '../../api/query-client.ts'
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { CopyText } from '../../ui/copy-text.tsx'
 import { TimeText } from '../../ui/time-text.tsx'
 import { type Scim, scimPath } from './directory-form.tsx'
@@ -18,13 +16,8 @@ interface DirectorySecretsProps {
 /** Shows the values to enter in the directory, rotates secrets, and removes the connection. */
 export function DirectorySecrets({ scim, onSecrets }: DirectorySecretsProps) {
   const me = useMe()
-  const queryClient = useQueryClient()
   const [asked, setAsked] = useState<'token' | 'inbound' | 'remove'>()
   const close = () => setAsked(undefined)
-  const token = api.useMutation('post', '/api/v1/identity/scim:rotate-token')
-  const inbound = api.useMutation('post', '/api/v1/identity/scim:rotate-inbound-secret')
-  const remove = api.useMutation('delete', scimPath)
-  const again = () => queryClient.invalidateQueries({ queryKey: ['get', scimPath] })
   return (
     <Paper withBorder p="md" component="section" aria-labelledby="directory-access">
       <Title order={2} id="directory-access" mb="sm">
@@ -82,11 +75,10 @@ export function DirectorySecrets({ scim, onSecrets }: DirectorySecretsProps) {
         onClose={close}
         title="Rotate the token of the directory?"
         confirmLabel="Rotate token"
-        onConfirm={async () => {
-          onSecrets(await token.mutateAsync({}))
-          await again()
-        }}
-        problem={(error) => <ProblemNotice error={error} title="The token could not be rotated" />}
+        failed="The token could not be rotated"
+        send={() => hub.POST('/api/v1/identity/scim:rotate-token', {})}
+        refresh={[scimPath]}
+        onDone={onSecrets}
       >
         <Text size="sm">
           You get a new token, once. The present one stays good for 24 hours, so that you can change it at the directory
@@ -98,8 +90,9 @@ export function DirectorySecrets({ scim, onSecrets }: DirectorySecretsProps) {
         onClose={close}
         title="Rotate the inbound secret?"
         confirmLabel="Rotate secret"
-        onConfirm={async () => onSecrets({ inbound: await inbound.mutateAsync({}) })}
-        problem={(error) => <ProblemNotice error={error} title="The secret could not be rotated" />}
+        failed="The secret could not be rotated"
+        send={() => hub.POST('/api/v1/identity/scim:rotate-inbound-secret', {})}
+        onDone={(inbound) => onSecrets({ inbound })}
       >
         <Text size="sm">
           You get a new secret, once, for messages that the identity provider signs. The present one stays good for 24
@@ -112,12 +105,10 @@ export function DirectorySecrets({ scim, onSecrets }: DirectorySecretsProps) {
         title="Remove the directory?"
         confirmLabel="Remove directory"
         danger
-        onConfirm={async () => {
-          await remove.mutateAsync({})
-          notifyDone('The directory is removed.')
-          await queryClient.resetQueries({ queryKey: ['get', scimPath] })
-        }}
-        problem={(error) => <ProblemNotice error={error} title="The directory could not be removed" />}
+        failed="The directory could not be removed"
+        send={() => hub.DELETE(scimPath, {})}
+        done="The directory is removed."
+        onDone={() => queryClient.resetQueries({ queryKey: ['get', scimPath] })}
       >
         <Text size="sm">
           The directory no longer reaches the Hub, nor the Hub it; a sync that runs is cancelled, and its tokens end.

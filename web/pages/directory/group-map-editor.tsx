@@ -1,6 +1,5 @@
 import {
   ActionIcon,
-  Anchor,
   Autocomplete,
   Button,
   Fieldset,
@@ -12,9 +11,10 @@ import {
   Text,
 } from '@mantine/core'
 import { IconPlus, IconTrash } from '@tabler/icons-react'
-import { Link } from '@tanstack/react-router'
 import { api } from '../../api/api-client.ts'
 import { useArchetypes } from '../../components/full-lists.ts'
+import { LinkText } from '../../components/link-text.tsx'
+import { FieldsetError } from '../../ui/fieldset-error.tsx'
 
 export interface GroupMapping {
   group: string
@@ -56,13 +56,9 @@ export function GroupMapEditor({ value, onChange, error }: GroupMapEditorProps) 
         {archetypes.data?.length === 0 && (
           <Text size="sm">
             There are no archetypes yet.{' '}
-            <Anchor
-              inherit
-              underline="always"
-              renderRoot={(props) => <Link to="/skills/roster" search={{ tab: 'archetypes' }} {...props} />}
-            >
+            <LinkText to="/skills/roster" search={{ tab: 'archetypes' }} inherit underline="always">
               Add archetypes
-            </Anchor>{' '}
+            </LinkText>{' '}
             first, or connect the directory now and map its groups later.
           </Text>
         )}
@@ -132,11 +128,7 @@ export function GroupMapEditor({ value, onChange, error }: GroupMapEditorProps) 
             </Group>
           )
         })}
-        {error && (
-          <Text size="sm" c="var(--mantine-color-error)" role="alert">
-            {error}
-          </Text>
-        )}
+        <FieldsetError>{error}</FieldsetError>
         <Group gap="xs">
           <Button
             size="xs"

@@ -1,19 +1,13 @@
 import { Checkbox, Radio, Stack, Text } from '@mantine/core'
-import { schemaResolver, useForm } from '@mantine/form'
-import { useState } from 'react'
 import * as v from 'valibot'
 import { type RecordType, recordTypes } from '../../../contract/literals.ts'
 import { visibleTypes } from '../../../contract/record-visibility.ts'
-import { api } from '../../api/api-client.ts'
+import { hub } from '../../api/api-client.ts'
 import { useMe } from '../../api/me.ts'
-import { fieldErrors } from '../../api/problem.ts'
-import { queryClient } from '../../api/query-client.ts'
-import { notifyDone } from '../../components/notify.ts'
-import { ProblemNotice } from '../../components/problem-notice.tsx'
+import { MutationForm } from '../../components/mutation-form.tsx'
 import { type FilterValues, filterOf, filterValues, noFilter } from '../../components/record-filter.ts'
 import { RecordFilterFields } from '../../components/record-filter-fields.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
-import { FormButtons } from '../../ui/form-buttons.tsx'
+import { useMutationForm } from '../../components/use-mutation-form.ts'
 import { type ExportFormat, formats } from './export-job.ts'
 import type { ExportsSearch } from './exports-search.ts'
 
@@ -25,95 +19,66 @@ const schema = v.object({
 })
 
 interface CreateExportProps {
-  opened: boolean
   /** The values from the address of the page. */
   prefilled: ExportsSearch
   onClose(): void
   onCreated(jobId: string): void
 }
 
-export function CreateExport({ opened, ...rest }: CreateExportProps) {
-  return (
-    <Dialog opened={opened} onClose={rest.onClose} title="Create an export" size="xl">
-      {opened && <CreateExportForm {...rest} />}
-    </Dialog>
-  )
-}
-
-function CreateExportForm({ prefilled, onClose, onCreated }: Omit<CreateExportProps, 'opened'>) {
+/** Requests an export of the records that a filter finds. */
+export function CreateExport({ prefilled, onClose, onCreated }: CreateExportProps) {
   const { scopes } = useMe()
-  const create = api.useMutation('post', '/api/v1/hub/records:export')
-  const [failure, setFailure] = useState<unknown>()
-  const form = useForm({
+  const form = useMutationForm({
     initialValues: {
       format: prefilled.format ?? ('jsonl' as ExportFormat),
       verify: true,
       include_provenance: true,
       filter: valuesOf(prefilled, visibleTypes(scopes)),
     },
-    validate: schemaResolver(schema, { sync: true }),
-  })
-
-  async function submit() {
-    setFailure(undefined)
-    const { filter, ...choices } = form.values
-    const stored = { ...filterOf(filter), ...(prefilled.record_id && { record_id: prefilled.record_id }) }
-    // A user who may not read all types must name the requested ones.
-    const types = stored.record_type ?? visibleTypes(scopes)
-    try {
-      const job = await create.mutateAsync({
+    schema,
+    send: ({ filter, ...choices }) => {
+      const stored = { ...filterOf(filter), ...(prefilled.record_id && { record_id: prefilled.record_id }) }
+      // A user who may not read all types must name the requested ones.
+      const types = stored.record_type ?? visibleTypes(scopes)
+      return hub.POST('/api/v1/hub/records:export', {
         body: { ...choices, filter: { ...stored, ...(types && { record_type: [...types] }) } },
       })
-      await queryClient.invalidateQueries({ queryKey: ['get', '/api/v1/hub/exports'] })
-      notifyDone('The export is requested.')
-      onCreated(job.job_id)
-    } catch (error) {
-      form.setErrors(fieldErrors(error))
-      setFailure(error)
-    }
-  }
-
+    },
+    done: 'The export is requested.',
+    refresh: ['/api/v1/hub/exports'],
+    onDone: ({ job_id }) => onCreated(job_id),
+  })
   return (
-    <form onSubmit={form.onSubmit(() => submit())} noValidate>
-      <Stack>
-        <Radio.Group label="Format" {...form.getInputProps('format')}>
-          <Stack gap={8} mt={6}>
-            {formats.map(({ value, label, about }) => (
-              <Radio key={value} value={value} label={label} description={about} />
-            ))}
-          </Stack>
-        </Radio.Group>
-        <Checkbox
-          label="Verify each record"
-          description="The Hub verifies them as it writes, and each row says what came of it."
-          {...form.getInputProps('verify', { type: 'checkbox' })}
-        />
-        <Checkbox
-          label="Include provenance"
-          description="Hash and cosignature of each record: without them rows cannot be verified one by one."
-          {...form.getInputProps('include_provenance', { type: 'checkbox' })}
-        />
-        <div>
-          <Text fw={600} size="sm" mb={4}>
-            Which records
-          </Text>
-          <Text size="sm" c="dimmed" mb="sm">
-            {prefilled.record_id
-              ? `Only record ${prefilled.record_id}.`
-              : 'Without any condition it has everything that you may read. Purged records are left out.'}
-          </Text>
-          <RecordFilterFields input={(name) => form.getInputProps(`filter.${name}`)} />
-        </div>
-        {failure !== undefined && (
-          <ProblemNotice
-            error={failure}
-            title="The export was not requested"
-            shownAtFields={Object.keys(form.errors)}
-          />
-        )}
-        <FormButtons isDirty={() => form.isDirty()} submit="Create export" onCancel={onClose} busy={create.isPending} />
-      </Stack>
-    </form>
+    <MutationForm form={form} submit="Create export" failed="The export was not requested" onCancel={onClose}>
+      <Radio.Group label="Format" {...form.getInputProps('format')}>
+        <Stack gap={8} mt={6}>
+          {formats.map(({ value, label, about }) => (
+            <Radio key={value} value={value} label={label} description={about} />
+          ))}
+        </Stack>
+      </Radio.Group>
+      <Checkbox
+        label="Verify each record"
+        description="The Hub verifies them as it writes, and each row says what came of it."
+        {...form.getInputProps('verify', { type: 'checkbox' })}
+      />
+      <Checkbox
+        label="Include provenance"
+        description="Hash and cosignature of each record: without them rows cannot be verified one by one."
+        {...form.getInputProps('include_provenance', { type: 'checkbox' })}
+      />
+      <div>
+        <Text fw={600} size="sm" mb={4}>
+          Which records
+        </Text>
+        <Text size="sm" c="dimmed" mb="sm">
+          {prefilled.record_id
+            ? `Only record ${prefilled.record_id}.`
+            : 'Without any condition it has everything that you may read. Purged records are left out.'}
+        </Text>
+        <RecordFilterFields input={(name) => form.getInputProps(`filter.${name}`)} />
+      </div>
+    </MutationForm>
   )
 }
 

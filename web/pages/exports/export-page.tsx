@@ -2,15 +2,12 @@ import { Button, Group, Paper, Skeleton, Stack, Text, Title } from '@mantine/cor
 import { useDisclosure } from '@mantine/hooks'
 import { IconDownload } from '@tabler/icons-react'
 import { getRouteApi } from '@tanstack/react-router'
-import { api } from '../../api/api-client.ts'
+import { api, hub } from '../../api/api-client.ts'
 import { useMe } from '../../api/me.ts'
-import { queryClient } from '../../api/query-client.ts'
 import { BackLink } from '../../components/back-link.tsx'
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { LinkButton } from '../../components/link-button.tsx'
-import { notifyDone } from '../../components/notify.ts'
-import { ProblemNotice } from '../../components/problem-notice.tsx'
 import { QueryBoundary } from '../../components/query-boundary.tsx'
-import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { TimeText } from '../../ui/time-text.tsx'
@@ -162,7 +159,6 @@ function Files({ job }: { job: ExportJob }) {
 
 function CancelButton({ jobId }: { jobId: string }) {
   const [opened, { open, close }] = useDisclosure()
-  const cancel = api.useMutation('post', '/api/v1/hub/exports/{job_id}:cancel')
   return (
     <>
       <Button variant="default" w="fit-content" onClick={open}>
@@ -175,13 +171,10 @@ function CancelButton({ jobId }: { jobId: string }) {
         confirmLabel="Cancel export"
         cancelLabel="Let it run"
         danger
-        problem={(error) => <ProblemNotice error={error} title="The export was not cancelled" />}
-        onConfirm={async () => {
-          await cancel.mutateAsync({ params: { path: { job_id: jobId } }, body: {} })
-          await queryClient.invalidateQueries({ queryKey: ['get', '/api/v1/hub/exports'] })
-          await queryClient.invalidateQueries({ queryKey: ['get', '/api/v1/hub/exports/{job_id}'] })
-          notifyDone('The export is cancelled.')
-        }}
+        failed="The export was not cancelled"
+        send={() => hub.POST('/api/v1/hub/exports/{job_id}:cancel', { params: { path: { job_id: jobId } }, body: {} })}
+        done="The export is cancelled."
+        refresh={['/api/v1/hub/exports']}
       >
         <Text size="sm">What was written so far is deleted. It cannot be resumed, but exported again.</Text>
       </ConfirmDialog>

@@ -6,6 +6,7 @@ import { api } from '../../api/api-client.ts'
 import { useMe } from '../../api/me.ts'
 import { cursorOptions, hasOnePage, moreOf } from '../../components/cursor-pagination.ts'
 import { QueryBoundary } from '../../components/query-boundary.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { CreateExport } from './create-export.tsx'
@@ -37,6 +38,7 @@ export default function ExportsPage() {
       Create export
     </Button>
   )
+  const endCreating = () => void navigate({ search: {}, replace: true })
   return (
     <>
       <PageHeader
@@ -61,12 +63,13 @@ export default function ExportsPage() {
         }
       </QueryBoundary>
       {me.may('createExport') && (
-        <CreateExport
-          prefilled={search}
-          opened={search.create !== undefined}
-          onClose={() => void navigate({ search: {}, replace: true })}
-          onCreated={(jobId) => void navigate({ to: '/exports/$jobId', params: { jobId } })}
-        />
+        <Dialog opened={search.create !== undefined} onClose={endCreating} title="Create an export" size="xl">
+          <CreateExport
+            prefilled={search}
+            onClose={endCreating}
+            onCreated={(jobId) => void navigate({ to: '/exports/$jobId', params: { jobId } })}
+          />
+        </Dialog>
       )}
     </>
   )

@@ -1,9 +1,9 @@
 import { Button, FileInput, Group, List, Stack, Text, Title } from '@mantine/core'
-import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { type VerificationReport, verifyExport } from '../../../provenance/index.ts'
 import { useMe } from '../../api/me.ts'
 import { ProblemNotice } from '../../components/problem-notice.tsx'
+import { useAction } from '../../components/use-action.ts'
 import { formatBytes, formatCount } from '../../ui/formats.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { verifierOf } from '../../verification/use-verification.ts'
@@ -18,19 +18,12 @@ export function VerifyFile() {
   const [file, setFile] = useState<File | null>(null)
   const [manifest, setManifest] = useState<File | null>(null)
   const tooLarge = (file?.size ?? 0) > fileBytesMax
-  const verify = useMutation({
-    networkMode: 'always',
-    mutationFn: async (input: { file: File; manifest: File | null }) => {
+  const verify = useAction({
+    send: async (input: { file: File; manifest: File | null }) => {
       const verifier = await verifierOf(tenant)
       const { trusted } = await logKeys(verifier)
-      return verifyExport(
-        {
-          file: piecesOf(input.file),
-          manifest: input.manifest ? new Uint8Array(await input.manifest.arrayBuffer()) : undefined,
-          keys: trusted,
-        },
-        verifier.crypto,
-      )
+      const manifest = input.manifest ? new Uint8Array(await input.manifest.arrayBuffer()) : undefined
+      return { data: await verifyExport({ file: piecesOf(input.file), manifest, keys: trusted }, verifier.crypto) }
     },
   })
   return (
@@ -72,7 +65,7 @@ export function VerifyFile() {
       >
         Verify in this browser
       </Button>
-      {verify.error && <ProblemNotice error={verify.error} title="The file could not be verified" />}
+      {verify.error ? <ProblemNotice error={verify.error} title="The file could not be verified" /> : null}
       {verify.data && <Report report={verify.data} />}
     </Stack>
   )

@@ -1,13 +1,10 @@
 import { Button, Group, Loader, Text, Tooltip } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { api } from '../../api/api-client.ts'
+import { api, hub } from '../../api/api-client.ts'
 import { useMe } from '../../api/me.ts'
 import { HubProblem } from '../../api/problem.ts'
-import { queryClient } from '../../api/query-client.ts'
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { LinkText } from '../../components/link-text.tsx'
-import { notifyDone } from '../../components/notify.ts'
-import { ProblemNotice } from '../../components/problem-notice.tsx'
-import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
 import { TimeText } from '../../ui/time-text.tsx'
 import { detail, type GovernanceEvent, recordIdOf } from './governance-event.ts'
 
@@ -63,7 +60,6 @@ export function PurgeState({ event }: { event: GovernanceEvent }) {
 
 function RestoreButton({ recordId }: { recordId: string }) {
   const [opened, { open, close }] = useDisclosure()
-  const restore = api.useMutation('post', '/api/v1/hub/records/{record_id}:restore')
   return (
     <>
       <Button size="compact-sm" variant="default" onClick={open} aria-label={`Restore record ${recordId}`}>
@@ -74,13 +70,10 @@ function RestoreButton({ recordId }: { recordId: string }) {
         onClose={close}
         title="Restore the record?"
         confirmLabel="Restore"
-        problem={(error) => <ProblemNotice error={error} title="The record was not restored" />}
-        onConfirm={async () => {
-          await restore.mutateAsync({ params: { path: { record_id: recordId } } })
-          await queryClient.invalidateQueries({ queryKey: ['get', '/api/v1/hub/records/{record_id}/state'] })
-          await queryClient.invalidateQueries({ queryKey: ['get', '/api/v1/hub/records/{record_id}'] })
-          notifyDone('The record is back.')
-        }}
+        failed="The record was not restored"
+        send={() => hub.POST('/api/v1/hub/records/{record_id}:restore', { params: { path: { record_id: recordId } } })}
+        done="The record is back."
+        refresh={['/api/v1/hub/records/{record_id}']}
       >
         <Text size="sm">
           {`Record ${recordId} stands in queries, graphs and exports again, unchanged. It can be purged again later. Both are

@@ -1,13 +1,11 @@
-import { Box, Button, Group, NumberInput, Paper, Stack, Switch, Table, Text } from '@mantine/core'
+import { Box, Button, Group, NumberInput, Paper, Switch, Table, Text } from '@mantine/core'
 import { schemaResolver, useForm } from '@mantine/form'
 import { useState } from 'react'
-import { api } from '../../api/api-client.ts'
-import { fieldErrors } from '../../api/problem.ts'
-import { queryClient } from '../../api/query-client.ts'
-import { notifyDone } from '../../components/notify.ts'
-import { ProblemNotice } from '../../components/problem-notice.tsx'
+import { hub } from '../../api/api-client.ts'
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
+import { fieldErrors } from '../../components/field-errors.ts'
+import { MutationForm } from '../../components/mutation-form.tsx'
 import { RecordTypeBadge, recordTypeLooks } from '../../components/record-type.tsx'
-import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
 import { RetentionChanges } from './retention-changes.tsx'
 import {
   changesOf,
@@ -27,11 +25,25 @@ interface RetentionFormProps {
 
 export function RetentionForm({ kept, mayChange }: RetentionFormProps) {
   const [asked, setAsked] = useState<RetentionValues>()
-  const replace = api.useMutation('put', '/api/v1/hub/retention-rules')
   const form = useForm<RetentionValues>({
     initialValues: valuesOf(kept),
     validate: schemaResolver(retentionValues, { sync: true }),
   })
+
+  async function replace(values: RetentionValues = form.values) {
+    const body = rulesOf(values)
+    // The body has no rule for a row without limits.
+    const fieldOf = (member: string) => {
+      const [, at, limit] = /^rules\.(\d+)\.(\w+)$/.exec(member) ?? []
+      const row = values.rules.findIndex(({ record_type }) => record_type === body.rules[Number(at)]?.record_type)
+      return limit && `rules.${row}.${limit}`
+    }
+    await hub.PUT('/api/v1/hub/retention-rules', { body }).catch((error: unknown) => {
+      form.setErrors(fieldErrors(error, values, fieldOf).atFields)
+      throw error
+    })
+  }
+
   const limit = (index: number, member: 'min_days' | 'max_days', name: string) => (
     <NumberInput
       aria-label={name}
@@ -49,8 +61,25 @@ export function RetentionForm({ kept, mayChange }: RetentionFormProps) {
   )
 
   return (
-    <form onSubmit={form.onSubmit((values) => setAsked(values))} noValidate>
-      <Stack gap="md">
+    <>
+      <MutationForm
+        form={{ ...form, submit: form.onSubmit(setAsked), busy: false, error: null, elsewhere: [] }}
+        submit="Save rules"
+        buttons={
+          mayChange && (
+            <Group>
+              <Button type="submit" disabled={!form.isDirty()}>
+                Save rules
+              </Button>
+              {form.isDirty() && (
+                <Button variant="default" onClick={form.reset}>
+                  Discard changes
+                </Button>
+              )}
+            </Group>
+          )
+        }
+      >
         <Paper withBorder style={{ overflowX: 'auto' }} tabIndex={0} role="group" aria-label="Retention rules">
           <Table verticalSpacing="sm" aria-label="Retention rules">
             <Table.Thead>
@@ -100,40 +129,20 @@ export function RetentionForm({ kept, mayChange }: RetentionFormProps) {
             Four eyes: {form.values.four_eyes ? 'on' : 'off'}. {fourEyes}
           </Text>
         )}
-        {mayChange && (
-          <Group>
-            <Button type="submit" disabled={!form.isDirty()}>
-              Save rules
-            </Button>
-            {form.isDirty() && (
-              <Button variant="default" onClick={form.reset}>
-                Discard changes
-              </Button>
-            )}
-          </Group>
-        )}
-      </Stack>
+      </MutationForm>
       <ConfirmDialog
         opened={asked !== undefined}
         onClose={() => setAsked(undefined)}
         title="Change the retention rules?"
         confirmLabel="Change rules"
         danger={asked && changesOf(valuesOf(kept), asked).some(({ purgesOver }) => purgesOver !== undefined)}
-        problem={(error) => <ProblemNotice error={error} title="The rules were not changed" />}
-        onConfirm={async () => {
-          if (!asked) return
-          try {
-            await replace.mutateAsync({ body: rulesOf(asked) })
-          } catch (error) {
-            form.setErrors(fieldErrors(error))
-            throw error
-          }
-          await queryClient.invalidateQueries({ queryKey: ['get', '/api/v1/hub/retention-rules'] })
-          notifyDone('The retention rules are changed.')
-        }}
+        failed="The rules were not changed"
+        send={() => replace(asked)}
+        done="The retention rules are changed."
+        refresh={['/api/v1/hub/retention-rules']}
       >
         {asked && <RetentionChanges before={valuesOf(kept)} after={asked} />}
       </ConfirmDialog>
-    </form>
+    </>
   )
 }

@@ -1,18 +1,20 @@
 import { Button, Group, Paper, Stack, Text } from '@mantine/core'
 import { IconCheck, IconPackage } from '@tabler/icons-react'
-import { useQueryClient } from '@tanstack/react-query'
 import { useBlocker } from '@tanstack/react-router'
 import { useCallback, useMemo, useState } from 'react'
 import { hub } from '../../api/api-client.ts'
 import { useMe } from '../../api/me.ts'
+import { queryClient } from '../../api/query-client.ts'
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { type Archetype, type Grant, grantsPath, type Skill } from '../../components/full-lists.ts'
-import { notifyDone } from '../../components/notify.ts'
 import { ProblemNotice } from '../../components/problem-notice.tsx'
-import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
+import { useAction } from '../../components/use-action.ts'
 import { formatCount } from '../../ui/formats.ts'
 import { TimeText } from '../../ui/time-text.tsx'
 import { GrantsMatrix } from './grants-matrix.tsx'
 import { byArchetype, fulfilled, type PendingGrants, toggled, unfulfilled } from './pending-grants.ts'
+
+const ofArchetype = '/api/v1/skill-entitlement/archetypes/{archetype_id}/grants'
 
 interface GrantsEditorProps {
   archetypes: readonly Archetype[]
@@ -23,49 +25,43 @@ interface GrantsEditorProps {
 /** Shows the matrix with its unsaved changes. Saving proceeds archetype by archetype. */
 export function GrantsEditor({ archetypes, skills, grants }: GrantsEditorProps) {
   const me = useMe()
-  const queryClient = useQueryClient()
   const mayChange = me.may('replaceArchetypeGrants')
   const [wishes, setWishes] = useState<PendingGrants>(new Map())
   const [active, setActive] = useState<{ skillId: string; archetypeId: string }>()
-  const [isSaving, setIsSaving] = useState(false)
-  const [failure, setFailure] = useState<{ archetypeId: string; error: unknown }>()
+  /** The archetype whose grants are being saved, or could not be. */
+  const [current, setCurrent] = useState<string>()
   const given = useMemo(() => byArchetype(grants), [grants])
   const pending = useMemo(() => unfulfilled(wishes, given), [wishes, given])
   const changes = [...pending.values()].reduce((sum, { size }) => sum + size, 0)
 
+  const saving = useAction({
+    // Reads the grants again before replacing them, so that concurrent changes stay.
+    send: async () => {
+      const saved = new Set<string>()
+      try {
+        for (const [id, wanted] of pending) {
+          setCurrent(id)
+          const params = { path: { archetype_id: id } }
+          const { data } = await hub.GET(ofArchetype, { params })
+          const now = (data?.grants ?? []).map(({ skill_id }) => skill_id)
+          await hub.PUT(ofArchetype, { params, body: { skill_ids: fulfilled(now, wanted) } })
+          saved.add(id)
+        }
+      } finally {
+        // Pending changes stay until the grants are read, so that no cell shows its former state in between.
+        await queryClient.invalidateQueries({ queryKey: ['get', grantsPath] })
+        setWishes((before) => new Map([...before].filter(([id]) => !saved.has(id))))
+      }
+    },
+    done: 'The grants are saved.',
+  })
+  const isSaving = saving.isPending
   const toggle = useCallback(
     (archetypeId: string, skillId: string) => {
       if (mayChange && !isSaving) setWishes((before) => toggled(before, given, archetypeId, skillId))
     },
     [mayChange, isSaving, given],
   )
-
-  /** Reads the grants again before replacing them, so that concurrent changes stay. */
-  async function save() {
-    setIsSaving(true)
-    setFailure(undefined)
-    let archetypeId = ''
-    const saved = new Set<string>()
-    try {
-      for (const [id, wanted] of pending) {
-        archetypeId = id
-        const path = '/api/v1/skill-entitlement/archetypes/{archetype_id}/grants'
-        const params = { path: { archetype_id: id } }
-        const { data } = await hub.GET(path, { params })
-        const now = (data?.grants ?? []).map(({ skill_id }) => skill_id)
-        await hub.PUT(path, { params, body: { skill_ids: fulfilled(now, wanted) } })
-        saved.add(id)
-      }
-      notifyDone('The grants are saved.')
-    } catch (error) {
-      setFailure({ archetypeId, error })
-    } finally {
-      // Pending changes stay until the grants are read, so that no cell shows its former state in between.
-      await queryClient.invalidateQueries({ queryKey: ['get', grantsPath] })
-      setWishes((before) => new Map([...before].filter(([id]) => !saved.has(id))))
-      setIsSaving(false)
-    }
-  }
 
   const leaving = useBlocker({
     shouldBlockFn: ({ current, next }) => changes > 0 && current.pathname !== next.pathname,
@@ -94,9 +90,9 @@ export function GrantsEditor({ archetypes, skills, grants }: GrantsEditorProps) 
         </Text>
         <Legend />
       </Group>
-      {failure && (
-        <ProblemNotice error={failure.error} title={`The grants of ${failure.archetypeId} could not be saved`} />
-      )}
+      {saving.error ? (
+        <ProblemNotice error={saving.error} title={`The grants of ${current} could not be saved`} />
+      ) : null}
       {mayChange && (
         <Paper withBorder p="sm">
           <Group justify="space-between">
@@ -109,7 +105,7 @@ export function GrantsEditor({ archetypes, skills, grants }: GrantsEditorProps) 
               <Button variant="default" disabled={changes === 0 || isSaving} onClick={() => setWishes(new Map())}>
                 Discard
               </Button>
-              <Button disabled={changes === 0} loading={isSaving} onClick={() => void save()}>
+              <Button disabled={changes === 0} loading={isSaving} onClick={() => saving.mutate()}>
                 Save grants
               </Button>
             </Group>
@@ -122,8 +118,7 @@ export function GrantsEditor({ archetypes, skills, grants }: GrantsEditorProps) 
         title="Leave without saving?"
         confirmLabel="Leave"
         danger
-        onConfirm={async () => leaving.proceed?.()}
-        problem={(error) => <ProblemNotice error={error} />}
+        send={async () => leaving.proceed?.()}
       >
         <Text size="sm">{`${formatCount(changes)} changed grants are not saved, and are lost.`}</Text>
       </ConfirmDialog>

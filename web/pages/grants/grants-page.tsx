@@ -1,10 +1,11 @@
-import { Box, Button, Group, Stack } from '@mantine/core'
+import { Box, Group, Stack } from '@mantine/core'
 import { IconIdBadge2, IconSparkles } from '@tabler/icons-react'
-import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { useMe } from '../../api/me.ts'
 import { combineQueries } from '../../components/combined-query.ts'
 import { useArchetypes, useGrants, useSkills } from '../../components/full-lists.ts'
+import { LinkButton } from '../../components/link-button.tsx'
 import { QueryBoundary, SkeletonLines } from '../../components/query-boundary.tsx'
 import { SearchField } from '../../components/search-field.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
@@ -91,9 +92,9 @@ function NothingToGrant({ archetypes }: { archetypes: number }) {
       title="No archetypes yet"
       icon={IconIdBadge2}
       action={
-        <Button renderRoot={(props) => <Link to="/skills/roster" search={{ tab: 'archetypes' }} {...props} />}>
+        <LinkButton to="/skills/roster" search={{ tab: 'archetypes' }} variant="filled">
           Go to the archetypes
-        </Button>
+        </LinkButton>
       }
     >
       Skills are granted to archetypes, which people have by their groups.
@@ -102,7 +103,11 @@ function NothingToGrant({ archetypes }: { archetypes: number }) {
     <EmptyState
       title="No skills yet"
       icon={IconSparkles}
-      action={<Button renderRoot={(props) => <Link to="/skills" {...props} />}>Go to skills and packs</Button>}
+      action={
+        <LinkButton to="/skills" variant="filled">
+          Go to skills and packs
+        </LinkButton>
+      }
     >
       Skills are registered by applying a pack, or by writing skill_definition records.
     </EmptyState>

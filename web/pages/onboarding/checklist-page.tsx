@@ -4,12 +4,12 @@ import { api } from '../../api/api-client.ts'
 import { isDevelopment } from '../../api/environment.ts'
 import { useMe } from '../../api/me.ts'
 import { QueryBoundary } from '../../components/query-boundary.tsx'
+import { TenantDetails } from '../../components/tenant-details.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { RepublishButton } from '../connectors/republish.tsx'
 import { CheckCard } from './check-card.tsx'
 import { describeOptional } from './checklist-labels.ts'
 import { type CheckName, checklistSteps, checkNames, type Health } from './checklist-steps.ts'
-import { ConfirmDetails } from './confirm-details.tsx'
 import { FirstEvent } from './first-event.tsx'
 import { LiveNotice } from './live-notice.tsx'
 import { ProvisionForm } from './provision-form.tsx'
@@ -36,7 +36,7 @@ export default function ChecklistPage() {
           <>
             {mayConfirm && (
               <QueryBoundary query={tenant} what="details of the tenant" skeleton={false}>
-                {(data) => !data.confirmed_at && <ConfirmDetails tenant={data} />}
+                {(data) => !data.confirmed_at && <TenantDetails tenant={data} />}
               </QueryBoundary>
             )}
             <QueryBoundary query={health} what="checks" skeleton={<ChecksSkeleton />}>

@@ -1,8 +1,8 @@
-import { Anchor, Button, Code, CopyButton, Group, Loader, Stack, Tabs, Text } from '@mantine/core'
-import { Link } from '@tanstack/react-router'
+import { Button, Code, CopyButton, Group, Loader, Stack, Tabs, Text } from '@mantine/core'
 import { apiBaseUrl } from '../../api/api-base-url.ts'
 import { api } from '../../api/api-client.ts'
 import { useMe } from '../../api/me.ts'
+import { LinkText } from '../../components/link-text.tsx'
 import { QueryBoundary, SkeletonLines } from '../../components/query-boundary.tsx'
 import { Notice } from '../../ui/notice.tsx'
 
@@ -81,13 +81,9 @@ export function FirstEvent() {
       <Text size="sm" c="dimmed">
         The credentials are those of a{' '}
         {me.may('createServiceAccount') ? (
-          <Anchor
-            inherit
-            underline="always"
-            renderRoot={(props) => <Link to="/settings/service-accounts" {...props} />}
-          >
+          <LinkText to="/settings/service-accounts" inherit underline="always">
             service account
-          </Anchor>
+          </LinkText>
         ) : (
           'service account'
         )}{' '}

@@ -1,8 +1,8 @@
-import { Anchor, Text } from '@mantine/core'
-import { Link } from '@tanstack/react-router'
+import { Text } from '@mantine/core'
 import { canSee } from '../../../contract/record-visibility.ts'
 import { api } from '../../api/api-client.ts'
 import { useMe } from '../../api/me.ts'
+import { LinkText } from '../../components/link-text.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { TimeText } from '../../ui/time-text.tsx'
 import type { Health } from './checklist-steps.ts'
@@ -29,13 +29,9 @@ export function LiveNotice({ health: { live, live_since }, isComplete }: LiveNot
       <Text size="sm">
         It received its first telemetry event on <TimeText iso={live_since} />.{' '}
         {recordId && (
-          <Anchor
-            inherit
-            underline="always"
-            renderRoot={(props) => <Link to="/records/$recordId" params={{ recordId }} {...props} />}
-          >
+          <LinkText to="/records/$recordId" params={{ recordId }} inherit underline="always">
             See the event
-          </Anchor>
+          </LinkText>
         )}
       </Text>
     </Notice>

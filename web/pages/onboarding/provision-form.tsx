@@ -1,13 +1,10 @@
-import { Button, Group, NumberInput, Select, Stack, Text, TextInput } from '@mantine/core'
-import { schemaResolver, useForm } from '@mantine/form'
+import { Box, Button, Group, NumberInput, Select, Text, TextInput } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { useQueryClient } from '@tanstack/react-query'
 import * as v from 'valibot'
-import { type ApiResponse, api } from '../../api/api-client.ts'
-import { fieldErrors } from '../../api/problem.ts'
-import { notifyDone } from '../../components/notify.ts'
-import { ProblemNotice } from '../../components/problem-notice.tsx'
+import { type ApiResponse, api, hub } from '../../api/api-client.ts'
+import { MutationForm } from '../../components/mutation-form.tsx'
 import { QueryBoundary, SkeletonLines } from '../../components/query-boundary.tsx'
+import { useMutationForm } from '../../components/use-mutation-form.ts'
 import { formatCount } from '../../ui/formats.ts'
 import type { Health } from './checklist-steps.ts'
 
@@ -63,6 +60,9 @@ export function ProvisionForm({ check: { ok, provisioned }, isNext }: ProvisionF
   )
 }
 
+/** The fields of the members of a key. */
+const fields: Record<string, string> = { cmek: 'key_ref', 'cmek.key_ref': 'key_ref', 'cmek.provider': 'provider' }
+
 interface SettingsFormProps {
   provision: Provision
   /** True if never provisioned. The Hub's own flag is also false if the customer's key is lost. */
@@ -72,36 +72,47 @@ interface SettingsFormProps {
 }
 
 function SettingsForm({ provision, isFirst, isNext, onDone }: SettingsFormProps) {
-  const queryClient = useQueryClient()
-  const save = api.useMutation('post', '/api/v1/hub/provision')
-  const failure: unknown = save.error
   const needsKey = provision.mode === 'B' && !provision.cmek
-  const form = useForm<{ retention_days: number | ''; provider: keyof typeof keyReferences; key_ref: string }>({
-    initialValues: { retention_days: provision.retention_days ?? '', provider: 'local', key_ref: '' },
-    validate: schemaResolver(needsKey ? settingsWithKey : settings, { sync: true }),
-  })
-  const submit = form.onSubmit(async ({ retention_days, provider, key_ref }) => {
-    try {
-      await save.mutateAsync({
+  const form = useMutationForm({
+    initialValues: {
+      retention_days: provision.retention_days ?? ('' as const),
+      provider: 'local' as keyof typeof keyReferences,
+      key_ref: '',
+    },
+    schema: needsKey ? settingsWithKey : settings,
+    fieldOf: (member) => fields[member],
+    send: ({ retention_days, provider, key_ref }) =>
+      hub.POST('/api/v1/hub/provision', {
         body: {
           ...(retention_days !== '' && { retention_days }),
           ...(needsKey && { cmek: { provider, key_ref: key_ref.trim() } }),
         },
-      })
-      notifyDone(
-        isFirst ? 'The Hub is provisioned.' : needsKey ? 'The Hub has another key.' : 'The retention is changed.',
-      )
-      await queryClient.invalidateQueries()
-      onDone()
-    } catch (error) {
-      const { 'cmek.key_ref': key_ref, 'cmek.provider': provider, cmek, ...rest } = fieldErrors(error)
-      form.setErrors({ ...rest, key_ref: key_ref ?? cmek, provider })
-    }
+      }),
+    done: isFirst ? 'The Hub is provisioned.' : needsKey ? 'The Hub has another key.' : 'The retention is changed.',
+    refresh: 'everything',
+    onDone,
   })
   const keptDays = form.values.retention_days
   return (
-    <form onSubmit={submit} noValidate>
-      <Stack gap="sm" maw="40rem">
+    <Box maw="40rem">
+      <MutationForm
+        form={form}
+        submit="Save"
+        failed="The settings were not saved"
+        gap="sm"
+        buttons={
+          <Group gap="xs">
+            <Button type="submit" size="xs" variant={isNext ? 'filled' : 'default'} loading={form.busy}>
+              {isFirst ? 'Provision the Hub' : needsKey ? 'Give the Hub this key' : 'Save'}
+            </Button>
+            {!isFirst && !needsKey && (
+              <Button size="xs" variant="default" onClick={onDone}>
+                Cancel
+              </Button>
+            )}
+          </Group>
+        }
+      >
         <NumberInput
           label="Records are kept for (days)"
           description={
@@ -132,20 +143,7 @@ function SettingsForm({ provision, isFirst, isNext, onDone }: SettingsFormProps)
             In mode C no content is stored, so nothing needs a key here.
           </Text>
         )}
-        {failure ? (
-          <ProblemNotice error={failure} shownAtFields={['retention_days', 'cmek.key_ref', 'cmek.provider', 'cmek']} />
-        ) : null}
-        <Group gap="xs">
-          <Button type="submit" size="xs" variant={isNext ? 'filled' : 'default'} loading={save.isPending}>
-            {isFirst ? 'Provision the Hub' : needsKey ? 'Give the Hub this key' : 'Save'}
-          </Button>
-          {!isFirst && !needsKey && (
-            <Button size="xs" variant="default" onClick={onDone}>
-              Cancel
-            </Button>
-          )}
-        </Group>
-      </Stack>
-    </form>
+      </MutationForm>
+    </Box>
   )
 }

@@ -1,14 +1,13 @@
 import { Button, Group, Text, TextInput } from '@mantine/core'
 import { IconArrowBackUp, IconGavel, IconLockOpen, IconTrash } from '@tabler/icons-react'
 import { useState } from 'react'
-import { api } from '../../api/api-client.ts'
+import { hub } from '../../api/api-client.ts'
 import { useMe } from '../../api/me.ts'
 import { HubProblem } from '../../api/problem.ts'
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { LinkText } from '../../components/link-text.tsx'
-import { notifyDone } from '../../components/notify.ts'
 import { ProblemNotice } from '../../components/problem-notice.tsx'
 import { titleOfRecord } from '../../components/record-type.tsx'
-import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
 import { formatTime } from '../../ui/time-text.tsx'
 import { type ReadRecord, readAgain, useRecordState } from './use-record.ts'
 
@@ -19,69 +18,39 @@ export function RecordActions({ read: { record, etag } }: { read: ReadRecord }) 
   const me = useMe()
   const [asked, setAsked] = useState<Asked>()
   const [matter, setMatter] = useState('')
-  const purge = api.useMutation('delete', '/api/v1/hub/records/{record_id}')
-  const restore = api.useMutation('post', '/api/v1/hub/records/{record_id}:restore')
-  const hold = api.useMutation('post', '/api/v1/hub/legal-holds')
-  const release = api.useMutation('post', '/api/v1/hub/records/{record_id}/legal-hold-releases')
   const { record_id, record_type, is_purged } = record
   const path = { record_id }
   const header = etag ? { 'If-Match': etag } : {}
   const title = titleOfRecord(record)
   const isHeld = (useRecordState(record_id).data?.holds.length ?? 0) > 0
   const dialog = (which: Asked) => ({ opened: asked === which, onClose: () => setAsked(undefined), problem: Refusal })
+  /** Reads the record again after a refusal, too: it shows concurrent changes. */
+  const thenRead = <Response,>(request: Promise<Response>) => request.finally(() => readAgain(record_id))
 
-  /** Shows the result at once, and concurrent changes, too. */
-  async function done(deed: Promise<string>) {
-    try {
-      notifyDone(await deed)
-    } finally {
-      await readAgain(record_id)
-    }
-  }
-
+  const mayRelease = me.may('releaseRecord') && record_type === 'governance_event'
+  const buttons = [
+    { which: 'purge', label: 'Purge …', Icon: IconTrash, isShown: me.may('purgeRecord') && !is_purged },
+    { which: 'restore', label: 'Restore …', Icon: IconArrowBackUp, isShown: me.may('restoreRecord') && is_purged },
+    { which: 'hold', label: 'Place hold …', Icon: IconGavel, isShown: me.may('placeHold') },
+    { which: 'release', label: 'Release for purging …', Icon: IconLockOpen, isShown: mayRelease && !is_purged },
+  ] as const
   return (
     <Group gap="xs">
-      {me.may('purgeRecord') && !is_purged && (
-        <Button
-          size="xs"
-          variant="default"
-          leftSection={<IconTrash size={15} aria-hidden />}
-          disabled={isHeld}
-          title={isHeld ? 'A legal hold is over it' : undefined}
-          onClick={() => setAsked('purge')}
-        >
-          Purge …
-        </Button>
-      )}
-      {me.may('restoreRecord') && is_purged && (
-        <Button
-          size="xs"
-          variant="default"
-          leftSection={<IconArrowBackUp size={15} aria-hidden />}
-          onClick={() => setAsked('restore')}
-        >
-          Restore …
-        </Button>
-      )}
-      {me.may('placeHold') && (
-        <Button
-          size="xs"
-          variant="default"
-          leftSection={<IconGavel size={15} aria-hidden />}
-          onClick={() => setAsked('hold')}
-        >
-          Place hold …
-        </Button>
-      )}
-      {me.may('releaseRecord') && record_type === 'governance_event' && !is_purged && (
-        <Button
-          size="xs"
-          variant="default"
-          leftSection={<IconLockOpen size={15} aria-hidden />}
-          onClick={() => setAsked('release')}
-        >
-          Release for purging …
-        </Button>
+      {buttons.map(
+        ({ which, label, Icon, isShown }) =>
+          isShown && (
+            <Button
+              key={which}
+              size="xs"
+              variant="default"
+              leftSection={<Icon size={15} aria-hidden />}
+              disabled={which === 'purge' && isHeld}
+              title={which === 'purge' && isHeld ? 'A legal hold is over it' : undefined}
+              onClick={() => setAsked(which)}
+            >
+              {label}
+            </Button>
+          ),
       )}
 
       <ConfirmDialog
@@ -90,13 +59,10 @@ export function RecordActions({ read: { record, etag } }: { read: ReadRecord }) 
         confirmLabel="Purge"
         danger
         reason={{ label: 'Reason', maxLength: 500, required: true }}
-        onConfirm={(reason) =>
-          done(
-            purge
-              .mutateAsync({ params: { path, query: { reason }, header } })
-              .then(({ hard_delete_after }) => `Purged. It can be restored until ${formatTime(hard_delete_after)}.`),
-          )
+        send={(reason) =>
+          thenRead(hub.DELETE('/api/v1/hub/records/{record_id}', { params: { path, query: { reason }, header } }))
         }
+        done={({ hard_delete_after }) => `Purged. It can be restored until ${formatTime(hard_delete_after)}.`}
       >
         <Text size="sm">
           It goes out of queries, exports and counts at once. For 30 days it can be restored; then it is erased for
@@ -109,11 +75,10 @@ export function RecordActions({ read: { record, etag } }: { read: ReadRecord }) 
         {...dialog('restore')}
         title={`Restore “${title}”?`}
         confirmLabel="Restore"
-        onConfirm={() =>
-          done(
-            restore.mutateAsync({ params: { path, header }, body: {} }).then(() => 'Restored. It is in queries again.'),
-          )
+        send={() =>
+          thenRead(hub.POST('/api/v1/hub/records/{record_id}:restore', { params: { path, header }, body: {} }))
         }
+        done="Restored. It is in queries again."
       >
         <Text size="sm">It is in queries, exports and counts again, as it was. The restore is recorded.</Text>
       </ConfirmDialog>
@@ -123,16 +88,12 @@ export function RecordActions({ read: { record, etag } }: { read: ReadRecord }) 
         title="Place a legal hold on this record"
         confirmLabel="Place hold"
         reason={{ label: 'Reason', maxLength: 500, required: true }}
-        onConfirm={(reason) =>
-          done(
-            hold
-              .mutateAsync({ body: { name: matter.trim() || `Record ${record_id}`, reason, record_ids: [record_id] } })
-              .then(({ name }) => {
-                setMatter('')
-                return `The hold “${name}” is placed.`
-              }),
-          )
-        }
+        send={(reason) => {
+          const name = matter.trim() || `Record ${record_id}`
+          return thenRead(hub.POST('/api/v1/hub/legal-holds', { body: { name, reason, record_ids: [record_id] } }))
+        }}
+        done={({ name }) => `The hold “${name}” is placed.`}
+        onDone={() => setMatter('')}
       >
         <Text size="sm" mb="sm">
           While it is in force nobody can purge or erase the record. It ends when somebody releases it, on the page of
@@ -154,13 +115,12 @@ export function RecordActions({ read: { record, etag } }: { read: ReadRecord }) 
         confirmLabel="Release"
         danger
         reason={{ label: 'Reason', maxLength: 500, required: true }}
-        onConfirm={(reason) =>
-          done(
-            release
-              .mutateAsync({ params: { path }, body: { reason } })
-              .then(() => 'Released. The event can be purged now.'),
+        send={(reason) =>
+          thenRead(
+            hub.POST('/api/v1/hub/records/{record_id}/legal-hold-releases', { params: { path }, body: { reason } }),
           )
         }
+        done="Released. The event can be purged now."
       >
         <Text size="sm">
           Governance events are kept for good unless they are released. After this the event can be purged, unless a

@@ -2,6 +2,7 @@ import { Group, Stack, Text } from '@mantine/core'
 import { useMemo } from 'react'
 import { api } from '../../api/api-client.ts'
 import type { HubRecord } from '../../api/hub-record.ts'
+import { cursorOptions } from '../../components/cursor-pagination.ts'
 import { QueryBoundary, SkeletonLines } from '../../components/query-boundary.tsx'
 import { viewQuery } from '../../components/view-query.ts'
 import { DataTable } from '../../ui/data-table.tsx'
@@ -42,9 +43,7 @@ export function RecordsList({ search, now, onChange, onOpen, onRefresh }: Record
     '/api/v1/hub/records',
     { params: { query } },
     {
-      pageParamName: 'cursor',
-      initialPageParam: null,
-      getNextPageParam: ({ next_cursor }) => next_cursor,
+      ...cursorOptions,
       // Rows are verified as received: merging them with others could hide rows that a dishonest Hub inserted.
       structuralSharing: false,
       // A refetch would read every loaded page. There is a button for it.

@@ -1,9 +1,9 @@
 import { Button, Group, List, Stack, Text } from '@mantine/core'
 import { IconIdBadge2 } from '@tabler/icons-react'
-import { useQueryClient } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
-import { api } from '../../api/api-client.ts'
+import { api, hub } from '../../api/api-client.ts'
 import { useMe } from '../../api/me.ts'
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import {
   type Archetype,
   archetypesPath,
@@ -11,10 +11,7 @@ import {
   useArchetypes,
   useGrants,
 } from '../../components/full-lists.ts'
-import { notifyDone } from '../../components/notify.ts'
-import { ProblemNotice } from '../../components/problem-notice.tsx'
 import { QueryBoundary } from '../../components/query-boundary.tsx'
-import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
 import { DataTable } from '../../ui/data-table.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { formatCount, nothing } from '../../ui/formats.ts'
@@ -30,18 +27,10 @@ const readColumns = column.columns([
 /** Shows the bundle of archetypes: the roles by which use of skills is measured. */
 export function ArchetypesPanel() {
   const me = useMe()
-  const queryClient = useQueryClient()
   const archetypes = useArchetypes()
-  const replace = api.useMutation('put', archetypesPath)
   const [leaving, setLeaving] = useState<Archetype>()
   const mayChange = me.may('replaceArchetypes')
 
-  /** Reads the bundle again before the call replaces it as a whole, so that concurrent additions stay. */
-  async function change(next: (now: Archetype[]) => Archetype[], message: string) {
-    await replace.mutateAsync({ body: { archetypes: next(await readArchetypes()) } })
-    notifyDone(message)
-    await queryClient.invalidateQueries()
-  }
   const columns = useMemo(
     () =>
       mayChange
@@ -75,10 +64,10 @@ export function ArchetypesPanel() {
         <AddArchetypes
           taken={archetypes.data ?? []}
           onAdd={(added) =>
-            change(
-              (now) => [...now.filter(({ archetype_id }) => archetype_id !== added.archetype_id), added],
-              `${added.archetype_id} is added.`,
-            )
+            replaceArchetypes((now) => [
+              ...now.filter(({ archetype_id }) => archetype_id !== added.archetype_id),
+              added,
+            ])
           }
         />
       )}
@@ -100,18 +89,22 @@ export function ArchetypesPanel() {
         title={`Remove ${leaving?.archetype_id ?? ''}?`}
         confirmLabel="Remove archetype"
         danger
-        onConfirm={() =>
-          change(
-            (now) => now.filter(({ archetype_id }) => archetype_id !== leaving?.archetype_id),
-            `${leaving?.archetype_id} is removed.`,
-          )
+        failed="The archetype could not be removed"
+        send={() =>
+          replaceArchetypes((now) => now.filter(({ archetype_id }) => archetype_id !== leaving?.archetype_id))
         }
-        problem={(error) => <ProblemNotice error={error} title="The archetype could not be removed" />}
+        done={`${leaving?.archetype_id} is removed.`}
+        refresh="everything"
       >
         {leaving && <WhatGoes archetypeId={leaving.archetype_id} />}
       </ConfirmDialog>
     </Stack>
   )
+}
+
+/** Reads the bundle again before the call replaces it as a whole, so that concurrent additions stay. */
+async function replaceArchetypes(next: (now: Archetype[]) => Archetype[]) {
+  return hub.PUT(archetypesPath, { body: { archetypes: next(await readArchetypes()) } })
 }
 
 const peopleCounted = 1000

@@ -1,8 +1,11 @@
-import { Anchor, Button, Stack, Text } from '@mantine/core'
+import { Stack, Text } from '@mantine/core'
 import { IconUsersGroup } from '@tabler/icons-react'
-import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { type ApiResponse, api } from '../../api/api-client.ts'
 import { useMe } from '../../api/me.ts'
+import { cursorOptions, moreOf } from '../../components/cursor-pagination.ts'
+import { LinkButton } from '../../components/link-button.tsx'
+import { LinkText } from '../../components/link-text.tsx'
 import { PersonCell, PersonState, personRow } from '../../components/person-cell.tsx'
 import { QueryBoundary } from '../../components/query-boundary.tsx'
 import { DataTable } from '../../ui/data-table.tsx'
@@ -16,12 +19,6 @@ type DirectoryGroup = ApiResponse<'listGroups'>['items'][number]
 type Member = ApiResponse<'listGroupMembers'>['items'][number]
 
 const route = getRouteApi('/skills/roster')
-const paging = {
-  pageParamName: 'cursor',
-  initialPageParam: null,
-  getNextPageParam: (page: { next_cursor: string | null }) => page.next_cursor ?? undefined,
-} as const
-
 const group = columnsOf<DirectoryGroup>()
 const groupColumns = group.columns([
   group.accessor('display_name', { header: 'Group', meta: { grow: true } }),
@@ -50,16 +47,21 @@ export function GroupsPanel() {
   const me = useMe()
   const { members } = route.useSearch()
   const navigate = useNavigate({ from: '/skills/roster' })
-  const groups = api.useInfiniteQuery('get', '/api/v1/roster/groups', { params: { query: { limit: 500 } } }, paging)
+  const groups = api.useInfiniteQuery(
+    'get',
+    '/api/v1/roster/groups',
+    { params: { query: { limit: 500 } } },
+    cursorOptions,
+  )
   const rows = groups.data?.pages.flatMap(({ items }) => items) ?? []
   return (
     <>
       <Text size="sm" c="dimmed" mb="sm">
         Groups are the directory’s to change. Which of them give which archetypes is said{' '}
         {me.may('configureScim') ? (
-          <Anchor inherit underline="always" renderRoot={(props) => <Link to="/settings/directory" {...props} />}>
+          <LinkText to="/settings/directory" inherit underline="always">
             at the directory
-          </Anchor>
+          </LinkText>
         ) : (
           'at the directory'
         )}
@@ -73,9 +75,9 @@ export function GroupsPanel() {
               icon={IconUsersGroup}
               action={
                 me.may('configureScim') && (
-                  <Button renderRoot={(props) => <Link to="/settings/directory" {...props} />}>
+                  <LinkButton to="/settings/directory" variant="filled">
                     Connect the directory
-                  </Button>
+                  </LinkButton>
                 )
               }
             >
@@ -89,12 +91,7 @@ export function GroupsPanel() {
               rowId={({ group_id }) => group_id}
               openId={members}
               onOpen={({ group_id }) => void navigate({ search: { tab: 'groups', members: group_id } })}
-              more={{
-                available: groups.hasNextPage,
-                loading: groups.isFetchingNextPage,
-                load: () => void groups.fetchNextPage(),
-                failed: groups.isFetchNextPageError,
-              }}
+              more={moreOf(groups)}
             />
           )
         }
@@ -134,7 +131,7 @@ function Members({ groupId, group: shown }: { groupId: string; group: DirectoryG
     'get',
     '/api/v1/roster/groups/{group_id}/members',
     { params: { path: { group_id: groupId }, query: { limit: 500 } } },
-    paging,
+    cursorOptions,
   )
   const rows = members.data?.pages.flatMap(({ items }) => items) ?? []
   return (
@@ -160,12 +157,7 @@ function Members({ groupId, group: shown }: { groupId: string; group: DirectoryG
               rowId={({ user_id }) => user_id}
               rowHeight={personRow}
               onOpen={({ user_id }) => void navigate({ search: { active: 'all', user: user_id } })}
-              more={{
-                available: members.hasNextPage,
-                loading: members.isFetchingNextPage,
-                load: () => void members.fetchNextPage(),
-                failed: members.isFetchNextPageError,
-              }}
+              more={moreOf(members)}
             />
           )
         }

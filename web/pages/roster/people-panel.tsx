@@ -1,8 +1,10 @@
 import { Button, Stack, Text } from '@mantine/core'
 import { IconUsers } from '@tabler/icons-react'
-import { getRouteApi, Link, useNavigate } from '@tanstack/react-router'
+import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { api, type Query } from '../../api/api-client.ts'
 import { useMe } from '../../api/me.ts'
+import { cursorOptions, moreOf } from '../../components/cursor-pagination.ts'
+import { LinkButton } from '../../components/link-button.tsx'
 import { personRow } from '../../components/person-cell.tsx'
 import { QueryBoundary, SkeletonLines } from '../../components/query-boundary.tsx'
 import { DataTable } from '../../ui/data-table.tsx'
@@ -34,12 +36,7 @@ function usePages(search: RosterSearch, matched: boolean, enabled: boolean) {
     'get',
     path,
     { params: { query: { ...queryOf(search), matched } } },
-    {
-      pageParamName: 'cursor',
-      initialPageParam: null,
-      getNextPageParam: (page) => page.next_cursor ?? undefined,
-      enabled,
-    },
+    { ...cursorOptions, enabled },
   )
   return { pages, rows: (enabled && pages.data?.pages.flatMap(({ items }) => items)) || [] }
 }
@@ -81,13 +78,9 @@ export function PeoplePanel() {
             title={`${formatCount(unmatched)} ${unmatched === 1 ? 'person has' : 'people have'} no archetype`}
             actions={
               me.may('configureScim') && (
-                <Button
-                  size="xs"
-                  variant="default"
-                  renderRoot={(props) => <Link to="/settings/directory" {...props} />}
-                >
+                <LinkButton to="/settings/directory" size="xs">
                   Map their groups
-                </Button>
+                </LinkButton>
               )
             }
           >
@@ -104,9 +97,9 @@ export function PeoplePanel() {
             kind="info"
             title="Nobody came from the directory yet"
             actions={
-              <Button size="xs" renderRoot={(props) => <Link to="/settings/directory" {...props} />}>
+              <LinkButton to="/settings/directory" size="xs" variant="filled">
                 Connect the directory
-              </Button>
+              </LinkButton>
             }
           >
             People who are added manually count for the checklist once they have an archetype.
@@ -130,9 +123,9 @@ export function PeoplePanel() {
                   </Button>
                 ) : (
                   me.may('configureScim') && (
-                    <Button renderRoot={(props) => <Link to="/settings/directory" {...props} />}>
+                    <LinkButton to="/settings/directory" variant="filled">
                       Connect the directory
-                    </Button>
+                    </LinkButton>
                   )
                 )
               }
@@ -150,12 +143,7 @@ export function PeoplePanel() {
               rowHeight={personRow}
               openId={search.user}
               onOpen={(person) => void navigate({ search: (before) => ({ ...before, user: person.user_id }) })}
-              more={{
-                available: growing.hasNextPage,
-                loading: growing.isFetchingNextPage || isWaiting,
-                load: () => void growing.fetchNextPage(),
-                failed: growing.isFetchNextPageError,
-              }}
+              more={{ ...moreOf(growing), loading: growing.isFetchingNextPage || isWaiting }}
             />
           )
         }

@@ -1,12 +1,11 @@
 import { Badge, Button, Group, MultiSelect, Stack, Text, Title } from '@mantine/core'
-import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { type ApiResponse, api } from '../../api/api-client.ts'
+import { type ApiResponse, api, hub } from '../../api/api-client.ts'
 import { useMe } from '../../api/me.ts'
 import { archetypeChoice, useArchetypes } from '../../components/full-lists.ts'
-import { notifyDone } from '../../components/notify.ts'
 import { ProblemNotice } from '../../components/problem-notice.tsx'
 import { QueryBoundary, SkeletonLines } from '../../components/query-boundary.tsx'
+import { useAction } from '../../components/use-action.ts'
 
 const path = '/api/v1/roster/users/{user_id}/archetypes'
 
@@ -25,23 +24,17 @@ export function PersonArchetypes({ userId }: { userId: string }) {
 
 function Held({ userId, held }: { userId: string; held: ApiResponse<'getUserArchetypes'> }) {
   const me = useMe()
-  const queryClient = useQueryClient()
   const archetypes = useArchetypes()
   const [chosen, setChosen] = useState(held.archetype_ids)
   const params = { path: { user_id: userId } }
-  const done = (message: string) => ({
-    onSuccess: async () => {
-      notifyDone(message)
-      await Promise.all(
-        ['/api/v1/roster/users', '/api/v1/roster/users/{user_id}', path, '/api/v1/observability/tenant-health'].map(
-          (each) => queryClient.invalidateQueries({ queryKey: ['get', each] }),
-        ),
-      )
-    },
+  const refresh = ['/api/v1/roster/users', '/api/v1/observability/tenant-health']
+  const assign = useAction({
+    send: () => hub.PUT(path, { params, body: { archetype_ids: chosen } }),
+    done: 'The archetypes are assigned.',
+    refresh,
   })
-  const assign = api.useMutation('put', path, done('The archetypes are assigned.'))
-  const reset = api.useMutation('delete', path, done('The groups decide again.'))
-  const failure: unknown = assign.error ?? reset.error
+  const reset = useAction({ send: () => hub.DELETE(path, { params }), done: 'The groups decide again.', refresh })
+  const failure = assign.error ?? reset.error
   const isSame = chosen.length === held.archetype_ids.length && chosen.every((id) => held.archetype_ids.includes(id))
   const origin = originOf(held)
 
@@ -77,16 +70,11 @@ function Held({ userId, held }: { userId: string; held: ApiResponse<'getUserArch
       />
       {failure ? <ProblemNotice error={failure} title="The archetypes could not be changed" /> : null}
       <Group gap="xs">
-        <Button
-          size="xs"
-          disabled={isSame}
-          loading={assign.isPending}
-          onClick={() => assign.mutate({ params, body: { archetype_ids: chosen } })}
-        >
+        <Button size="xs" disabled={isSame} loading={assign.isPending} onClick={() => assign.mutate()}>
           Assign archetypes
         </Button>
         {held.source === 'manual' && (
-          <Button size="xs" variant="default" loading={reset.isPending} onClick={() => reset.mutate({ params })}>
+          <Button size="xs" variant="default" loading={reset.isPending} onClick={() => reset.mutate()}>
             Let groups decide again
           </Button>
         )}

@@ -1,8 +1,8 @@
-import { Anchor, Stack, Text, Title } from '@mantine/core'
+import { Stack, Text, Title } from '@mantine/core'
 import { useQueries } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { type ApiResponse, api } from '../../api/api-client.ts'
 import { useMe } from '../../api/me.ts'
+import { LinkText } from '../../components/link-text.tsx'
 import { PersonState } from '../../components/person-cell.tsx'
 import { QueryBoundary } from '../../components/query-boundary.tsx'
 import { roleLabels } from '../../components/role-labels.ts'
@@ -74,12 +74,9 @@ function Identity({ person }: { person: Person }) {
         {me.may('replaceUserRole') && (
           <>
             {' · '}
-            <Anchor
-              size="sm"
-              renderRoot={(props) => <Link to="/settings/people" search={{ search: person.email }} {...props} />}
-            >
+            <LinkText to="/settings/people" search={{ search: person.email }} size="sm">
               Change role or deactivate
-            </Anchor>
+            </LinkText>
           </>
         )}
       </DescriptionItem>
@@ -115,28 +112,18 @@ function GroupsOf({ userId }: { userId: string }) {
       {all.length > groupsSearchedMax ? (
         <Text size="sm">
           There are too many groups to look through here.{' '}
-          <Anchor
-            inherit
-            underline="always"
-            renderRoot={(props) => <Link to="/skills/roster" search={{ tab: 'groups' }} {...props} />}
-          >
+          <LinkText to="/skills/roster" search={{ tab: 'groups' }} inherit underline="always">
             Groups
-          </Anchor>{' '}
+          </LinkText>{' '}
           shows who is in which.
         </Text>
       ) : (
         <>
           {theirs.map(({ group_id, display_name, archetype_ids }) => (
             <Text size="sm" key={group_id}>
-              <Anchor
-                inherit
-                underline="always"
-                renderRoot={(props) => (
-                  <Link to="/skills/roster" search={{ tab: 'groups', members: group_id }} {...props} />
-                )}
-              >
+              <LinkText to="/skills/roster" search={{ tab: 'groups', members: group_id }} inherit underline="always">
                 {display_name}
-              </Anchor>
+              </LinkText>
               {archetype_ids.length > 0 ? ` gives ${archetype_ids.join(', ')}` : ' is mapped to no archetype'}
             </Text>
           ))}

@@ -1,11 +1,11 @@
 import { Button, Group, Paper, Progress, Stack, Text, Title } from '@mantine/core'
 import { IconRefresh } from '@tabler/icons-react'
-import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useRef } from 'react'
-import { api } from '../../api/api-client.ts'
+import { api, hub } from '../../api/api-client.ts'
 import { notifyDone } from '../../components/notify.ts'
 import { ProblemNotice } from '../../components/problem-notice.tsx'
 import { QueryBoundary } from '../../components/query-boundary.tsx'
+import { readAgain, useAction } from '../../components/use-action.ts'
 import { DataTable } from '../../ui/data-table.tsx'
 import { formatCount } from '../../ui/formats.ts'
 import { Notice } from '../../ui/notice.tsx'
@@ -18,26 +18,29 @@ const isUnderWay = (sync: RosterSync | undefined) => sync?.status === 'queued' |
 
 /** Shows syncs with the directory: the running one with its progress, those awaiting confirmation, and earlier ones. */
 export function RosterSyncs({ mode }: { mode: 'push' | 'pull' }) {
-  const queryClient = useQueryClient()
   const syncs = api.useQuery('get', syncsPath, syncsInit, {
     refetchInterval: ({ state }) => (isUnderWay(state.data?.items[0]) ? 1000 : 20_000),
   })
   const [latest] = syncs.data?.items ?? []
-  const begin = api.useMutation('post', '/api/v1/roster/scim:sync', {
-    onSuccess: () => queryClient.invalidateQueries({ queryKey: ['get', syncsPath] }),
+  /** The id of the sync whose end the user is notified of. It may end before the page sees it running. */
+  const awaited = useRef<string>(undefined)
+  const begin = useAction({
+    send: async () => {
+      const response = await hub.POST('/api/v1/roster/scim:sync', {})
+      awaited.current = response.data?.sync_id
+      return response
+    },
+    refresh: [syncsPath],
   })
-  const failure: unknown = begin.error
   const running = isUnderWay(latest)
 
-  const wasRunning = useRef(false)
   useEffect(() => {
-    if (wasRunning.current && !running && latest?.status === 'completed') {
-      notifyDone(`Synced: ${formatCount(latest.added)} added, ${formatCount(latest.updated)} updated.`)
-      void queryClient.invalidateQueries({ queryKey: ['get', '/api/v1/roster/groups'] })
-      void queryClient.invalidateQueries({ queryKey: ['get', '/api/v1/roster/users'] })
-    }
-    wasRunning.current = running
-  }, [running, latest, queryClient])
+    if (running) awaited.current = latest?.sync_id
+    if (latest?.status !== 'completed' || latest.sync_id !== awaited.current) return
+    awaited.current = undefined
+    notifyDone(`Synced: ${formatCount(latest.added)} added, ${formatCount(latest.updated)} updated.`)
+    void readAgain(['/api/v1/roster/groups', '/api/v1/roster/users'])
+  }, [running, latest])
 
   return (
     <Paper withBorder p="md" component="section" aria-labelledby="syncs">
@@ -57,12 +60,12 @@ export function RosterSyncs({ mode }: { mode: 'push' | 'pull' }) {
             leftSection={<IconRefresh size={16} />}
             loading={begin.isPending}
             disabled={running}
-            onClick={() => begin.mutate({})}
+            onClick={() => begin.mutate()}
           >
             Sync now
           </Button>
         </Group>
-        {failure ? <ProblemNotice error={failure} title="The sync could not be begun" /> : null}
+        {begin.error ? <ProblemNotice error={begin.error} title="The sync could not be begun" /> : null}
         <div aria-live="polite">
           {latest && running && <UnderWay sync={latest} />}
           {latest?.status === 'failed' && (

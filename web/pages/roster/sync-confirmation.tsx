@@ -1,23 +1,21 @@
 import { Button, Group, Text } from '@mantine/core'
-import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { api } from '../../api/api-client.ts'
+import { hub } from '../../api/api-client.ts'
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { notifyProblem } from '../../components/notify.ts'
-import { ProblemNotice } from '../../components/problem-notice.tsx'
-import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
+import { useAction } from '../../components/use-action.ts'
 import { formatCount } from '../../ui/formats.ts'
 import { Notice } from '../../ui/notice.tsx'
 import type { RosterSync } from './sync-table.tsx'
 
 /** Confirms or rejects a sync that would deactivate many people: it waits until somebody has checked the directory. */
 export function SyncConfirmation({ sync }: { sync: RosterSync }) {
-  const queryClient = useQueryClient()
   const [asks, setAsks] = useState(false)
   const params = { path: { sync_id: sync.sync_id } }
-  const again = () => queryClient.invalidateQueries({ queryKey: ['get', '/api/v1/roster/scim-syncs'] })
-  const confirm = api.useMutation('post', '/api/v1/roster/scim-syncs/{sync_id}:confirm', { onSuccess: again })
-  const cancel = api.useMutation('post', '/api/v1/roster/scim-syncs/{sync_id}:cancel', {
-    onSuccess: again,
+  const refresh = ['/api/v1/roster/scim-syncs']
+  const cancel = useAction({
+    send: () => hub.POST('/api/v1/roster/scim-syncs/{sync_id}:cancel', { params }),
+    refresh,
     onError: (error) => notifyProblem(error, 'The sync could not be cancelled'),
   })
   const count = sync.to_deactivate ?? 0
@@ -32,7 +30,7 @@ export function SyncConfirmation({ sync }: { sync: RosterSync }) {
           <Button size="xs" color="red.9" onClick={() => setAsks(true)}>
             {`Deactivate ${people}`}
           </Button>
-          <Button size="xs" variant="default" loading={cancel.isPending} onClick={() => cancel.mutate({ params })}>
+          <Button size="xs" variant="default" loading={cancel.isPending} onClick={() => cancel.mutate()}>
             Cancel the sync
           </Button>
         </Group>
@@ -49,8 +47,9 @@ export function SyncConfirmation({ sync }: { sync: RosterSync }) {
         title={`Deactivate ${people}?`}
         confirmLabel="Go on and deactivate"
         danger
-        onConfirm={() => confirm.mutateAsync({ params })}
-        problem={(error) => <ProblemNotice error={error} title="The sync could not go on" />}
+        failed="The sync could not go on"
+        send={() => hub.POST('/api/v1/roster/scim-syncs/{sync_id}:confirm', { params })}
+        refresh={refresh}
       >
         <Text size="sm">
           They are signed out at once and can no longer sign in. What they did stays. Who is in the directory again at a

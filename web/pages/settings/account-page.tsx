@@ -15,13 +15,11 @@ import { useState } from 'react'
 import { scopes } from '../../../contract/scopes.ts'
 import { api, hub } from '../../api/api-client.ts'
 import { useMe } from '../../api/me.ts'
-import { queryClient } from '../../api/query-client.ts'
 import { signOut } from '../../api/session.ts'
-import { notifyDone } from '../../components/notify.ts'
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { ProblemNotice } from '../../components/problem-notice.tsx'
 import { QueryBoundary } from '../../components/query-boundary.tsx'
 import { roleLabels, roleMeanings } from '../../components/role-labels.ts'
-import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
 import { CopyText } from '../../ui/copy-text.tsx'
 import { DescriptionItem, DescriptionList } from '../../ui/description-list.tsx'
 import { nothing } from '../../ui/formats.ts'
@@ -40,13 +38,6 @@ export default function AccountPage() {
   const [ending, setEnding] = useState<Session>()
   const [leaving, setLeaving] = useState(false)
   const { colorScheme, setColorScheme } = useMantineColorScheme()
-
-  async function end() {
-    if (!ending) return
-    await hub.DELETE('/api/v1/auth/sessions/{session_id}', { params: { path: { session_id: ending.session_id } } })
-    notifyDone('The session has ended.')
-    await queryClient.invalidateQueries({ queryKey: ['get', '/api/v1/auth/sessions'] })
-  }
 
   return (
     <>
@@ -126,8 +117,14 @@ export default function AccountPage() {
         title="End this session?"
         confirmLabel="End session"
         danger
-        onConfirm={end}
-        problem={(error) => <ProblemNotice error={error} title="The session goes on" />}
+        failed="The session goes on"
+        send={() =>
+          hub.DELETE('/api/v1/auth/sessions/{session_id}', {
+            params: { path: { session_id: ending?.session_id ?? '' } },
+          })
+        }
+        done="The session has ended."
+        refresh={['/api/v1/auth/sessions']}
       >
         <Text size="sm">The person who uses it must sign in again; open pages stop working within 5 seconds.</Text>
       </ConfirmDialog>
@@ -137,8 +134,8 @@ export default function AccountPage() {
         title="Sign out everywhere?"
         confirmLabel="Sign out everywhere"
         danger
-        onConfirm={() => signOut({ everywhere: true })}
-        problem={(error) => <ProblemNotice error={error} title="You are still signed in" />}
+        failed="You are still signed in"
+        send={() => signOut({ everywhere: true })}
       >
         <Text size="sm">All your sessions end, this one too. You can sign in again at once.</Text>
       </ConfirmDialog>

@@ -2,11 +2,8 @@ import { Button, Group, Paper, Stack, Text, Title } from '@mantine/core'
 import { useState } from 'react'
 import { api, hub } from '../../api/api-client.ts'
 import { useMe } from '../../api/me.ts'
-import { queryClient } from '../../api/query-client.ts'
-import { notifyDone } from '../../components/notify.ts'
-import { ProblemNotice } from '../../components/problem-notice.tsx'
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { QueryBoundary } from '../../components/query-boundary.tsx'
-import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
 import { DescriptionItem, DescriptionList } from '../../ui/description-list.tsx'
 import { formatCount } from '../../ui/formats.ts'
 import { TimeText } from '../../ui/time-text.tsx'
@@ -17,19 +14,6 @@ export function ContentKey({ slug }: { slug: string }) {
   const provision = api.useQuery('get', '/api/v1/hub/provision', {})
   const [asked, setAsked] = useState<'rotate' | 'destroy'>()
   const close = () => setAsked(undefined)
-  const refresh = () => queryClient.invalidateQueries({ queryKey: ['get', '/api/v1/hub/provision'] })
-
-  async function rotate() {
-    await hub.POST('/api/v1/hub/cmek:rotate', { body: {} })
-    notifyDone('A new content key is in use; the former keys were rewrapped.')
-    await refresh()
-  }
-  async function destroy(reason: string) {
-    await hub.POST('/api/v1/hub/cmek:destroy', { body: { confirm: slug, reason } })
-    notifyDone('The content keys are destroyed.')
-    await queryClient.invalidateQueries()
-  }
-
   return (
     <Paper withBorder p="md" component="section" aria-labelledby="key">
       <Stack>
@@ -79,8 +63,10 @@ export function ContentKey({ slug }: { slug: string }) {
         onClose={close}
         title="Rotate the content key?"
         confirmLabel="Rotate"
-        onConfirm={rotate}
-        problem={(error) => <ProblemNotice error={error} />}
+        failed="The content key was not rotated"
+        send={() => hub.POST('/api/v1/hub/cmek:rotate', { body: {} })}
+        done="A new content key is in use; the former keys were rewrapped."
+        refresh={['/api/v1/hub/provision']}
       >
         <Text size="sm">
           New content is encrypted with a new content key, and your key rewraps the former ones. Everything stays
@@ -95,8 +81,10 @@ export function ContentKey({ slug }: { slug: string }) {
         danger
         reason={{ label: 'Reason', maxLength: 500, required: true }}
         typeToConfirm={slug}
-        onConfirm={destroy}
-        problem={(error) => <ProblemNotice error={error} title="Nothing was destroyed" />}
+        failed="Nothing was destroyed"
+        send={(reason) => hub.POST('/api/v1/hub/cmek:destroy', { body: { confirm: slug, reason } })}
+        done="The content keys are destroyed."
+        refresh="everything"
       >
         <Stack gap="xs">
           <Text size="sm" fw={600}>

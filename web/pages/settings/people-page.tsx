@@ -1,18 +1,18 @@
 import { Button, Group, Select, Stack, Text, TextInput } from '@mantine/core'
-import { useDebouncedCallback } from '@mantine/hooks'
+import { useDebouncedCallback, useDisclosure } from '@mantine/hooks'
 import { IconPlus, IconSearch, IconUsers } from '@tabler/icons-react'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { Role } from '../../../contract/roles.ts'
 import { api, hub } from '../../api/api-client.ts'
-import { notifyDone } from '../../components/notify.ts'
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
+import { cursorOptions, moreOf } from '../../components/cursor-pagination.ts'
 import { QueryBoundary } from '../../components/query-boundary.tsx'
 import { roleOptions } from '../../components/role-labels.ts'
-import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { FoldedFilters } from '../../ui/folded-filters.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
-import { invalidatePeople } from './invalidate-people.ts'
 import type { PeopleSearch } from './people-search.ts'
 import { PeopleTable, type Person, type PersonAction } from './people-table.tsx'
 import { PersonForm } from './person-form.tsx'
@@ -24,7 +24,7 @@ const route = getRouteApi('/settings/people')
 export default function PeoplePage() {
   const { search, role, active } = route.useSearch()
   const navigate = route.useNavigate()
-  const [adding, setAdding] = useState(false)
+  const [adding, { open: startAdding, close: endAdding }] = useDisclosure()
   const [asked, setAsked] = useState<{ action: PersonAction; person: Person }>()
   const [typed, setTyped] = useState(search ?? '')
   const close = () => setAsked(undefined)
@@ -44,27 +44,13 @@ export default function PeoplePage() {
         },
       },
     },
-    {
-      pageParamName: 'cursor',
-      initialPageParam: null,
-      getNextPageParam: (page) => page.next_cursor ?? undefined,
-      placeholderData: (former) => former,
-    },
+    { ...cursorOptions, placeholderData: (former) => former },
   )
   const person = asked?.person
   const name = person?.display_name ?? person?.email
 
-  async function turn() {
-    if (!person) return
-    const params = { path: { user_id: person.user_id } }
-    if (person.active) await hub.POST('/api/v1/roster/users/{user_id}:deactivate', { params, body: {} })
-    else await hub.POST('/api/v1/roster/users/{user_id}:reactivate', { params, body: {} })
-    notifyDone(`${name} is ${person.active ? 'deactivated' : 'active again'}.`)
-    await invalidatePeople()
-  }
-
   const add = (
-    <Button leftSection={<IconPlus size={16} />} onClick={() => setAdding(true)}>
+    <Button leftSection={<IconPlus size={16} />} onClick={startAdding}>
       Add person
     </Button>
   )
@@ -118,16 +104,7 @@ export default function PeoplePage() {
           {({ pages }) => {
             const rows = pages.flatMap(({ items }) => items)
             return rows.length > 0 ? (
-              <PeopleTable
-                rows={rows}
-                onAsk={setAsked}
-                more={{
-                  available: people.hasNextPage,
-                  loading: people.isFetchingNextPage,
-                  load: () => void people.fetchNextPage(),
-                  failed: people.isFetchNextPageError,
-                }}
-              />
+              <PeopleTable rows={rows} onAsk={setAsked} more={moreOf(people)} />
             ) : (
               <EmptyState
                 title="Nobody found"
@@ -150,7 +127,9 @@ export default function PeoplePage() {
           }}
         </QueryBoundary>
       </Stack>
-      <PersonForm opened={adding} onClose={() => setAdding(false)} />
+      <Dialog opened={adding} onClose={endAdding} title="Add person">
+        <PersonForm onClose={endAdding} />
+      </Dialog>
       {asked?.action === 'role' && <RoleDialog person={asked.person} onClose={close} />}
       <ConfirmDialog
         opened={asked?.action === 'deactivate' || asked?.action === 'reactivate'}
@@ -158,8 +137,15 @@ export default function PeoplePage() {
         title={asked?.action === 'deactivate' ? `Deactivate ${name}?` : `Reactivate ${name}?`}
         confirmLabel={asked?.action === 'deactivate' ? 'Deactivate' : 'Reactivate'}
         danger={asked?.action === 'deactivate'}
-        onConfirm={turn}
         problem={(error) => <RefusedChange error={error} />}
+        send={() => {
+          const params = { path: { user_id: person?.user_id ?? '' } }
+          return person?.active
+            ? hub.POST('/api/v1/roster/users/{user_id}:deactivate', { params, body: {} })
+            : hub.POST('/api/v1/roster/users/{user_id}:reactivate', { params, body: {} })
+        }}
+        done={`${name} is ${person?.active ? 'deactivated' : 'active again'}.`}
+        refresh={['/api/v1/roster/users']}
       >
         <Text size="sm">
           {asked?.action === 'deactivate'

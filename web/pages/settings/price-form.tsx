@@ -1,15 +1,11 @@
-import { Group, NumberInput, Stack, TextInput } from '@mantine/core'
-import { schemaResolver, useForm } from '@mantine/form'
-import { useState } from 'react'
+import { Group, NumberInput, TextInput } from '@mantine/core'
 import * as v from 'valibot'
 import { priceUsdPerMtokMax } from '../../../contract/limits.ts'
 import type { ApiResponse } from '../../api/api-client.ts'
-import { HubProblem } from '../../api/problem.ts'
+import { MutationForm } from '../../components/mutation-form.tsx'
+import { useMutationForm } from '../../components/use-mutation-form.ts'
 import { DateTimeInput } from '../../ui/date-time-input.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
-import { FormButtons } from '../../ui/form-buttons.tsx'
-import { PriceProblem } from './price-problem.tsx'
-import { savePrices } from './save-prices.ts'
+import { pricesPath, savePrices } from './save-prices.ts'
 
 export type Price = ApiResponse<'getPrices'>['prices'][number]
 
@@ -38,8 +34,8 @@ const schema = v.pipe(
 )
 
 interface PriceFormProps {
-  /** The initial values; undefined while the form is closed. */
-  price: Partial<Price> | undefined
+  /** The initial values. */
+  price: Partial<Price>
   /** The entry of the list to replace; absent, a new one is added. */
   replaces?: Price | undefined
   onClose(): void
@@ -47,20 +43,7 @@ interface PriceFormProps {
 
 /** Adds a price override, or changes one. */
 export function PriceForm({ price, replaces, onClose }: PriceFormProps) {
-  return (
-    <Dialog
-      opened={price !== undefined}
-      onClose={onClose}
-      title={replaces ? 'Change price' : 'Add price'}
-      closeOnClickOutside={false}
-    >
-      {price && <Fields price={price} replaces={replaces} onClose={onClose} />}
-    </Dialog>
-  )
-}
-
-function Fields({ price, replaces, onClose }: PriceFormProps & { price: Partial<Price> }) {
-  const form = useForm({
+  const form = useMutationForm({
     initialValues: {
       llm_model: price.llm_model ?? '',
       llm_platform: price.llm_platform ?? '',
@@ -69,93 +52,68 @@ function Fields({ price, replaces, onClose }: PriceFormProps & { price: Partial<
       effective_from: price.effective_from,
       effective_until: price.effective_until,
     },
-    validate: schemaResolver(schema, { sync: true }),
-  })
-  const [failure, setFailure] = useState<unknown>()
-  const [busy, setBusy] = useState(false)
-  const { values } = form
-
-  async function save() {
-    setBusy(true)
-    setFailure(undefined)
-    const { llm_platform, effective_from = '', effective_until } = values
-    const next: Price = {
-      ...(llm_platform.trim() && { llm_platform: llm_platform.trim() }),
-      llm_model: values.llm_model.trim(),
-      input_usd_per_mtok: Number(values.input_usd_per_mtok),
-      output_usd_per_mtok: Number(values.output_usd_per_mtok),
-      effective_from,
-      ...(effective_until && { effective_until }),
-    }
-    try {
-      await savePrices({ add: next, remove: replaces })
-      onClose()
-    } catch (error) {
-      if (error instanceof HubProblem) {
-        // The errors concern the last entry of the sent list; the others were valid before.
-        form.setErrors(
-          Object.fromEntries(error.errors.map(({ pointer, detail }) => [pointer.split('/').at(-1) ?? '', detail])),
-        )
+    schema,
+    // The errors concern the last entry of the sent list; the others were valid before.
+    fieldOf: (member) => /^prices\.\d+\.(\w+)$/.exec(member)?.[1],
+    send: ({ llm_model, llm_platform, effective_from = '', effective_until, ...amounts }) => {
+      const next: Price = {
+        ...(llm_platform.trim() && { llm_platform: llm_platform.trim() }),
+        llm_model: llm_model.trim(),
+        input_usd_per_mtok: Number(amounts.input_usd_per_mtok),
+        output_usd_per_mtok: Number(amounts.output_usd_per_mtok),
+        effective_from,
+        ...(effective_until && { effective_until }),
       }
-      setFailure(error)
-    } finally {
-      setBusy(false)
-    }
-  }
-
+      return savePrices({ add: next, remove: replaces })
+    },
+    refresh: [pricesPath],
+    onDone: onClose,
+  })
   return (
-    <form onSubmit={form.onSubmit(() => void save())} noValidate>
-      <Stack>
-        <TextInput
-          label="Model"
-          description="Exactly as events name it"
+    <MutationForm form={form} submit="Save price" failed="The price was not saved" onCancel={onClose}>
+      <TextInput
+        label="Model"
+        description="Exactly as events name it"
+        required
+        data-autofocus
+        {...form.getInputProps('llm_model')}
+      />
+      <TextInput
+        label="Platform"
+        description="On every platform that has no price of its own where empty"
+        placeholder="Every platform"
+        {...form.getInputProps('llm_platform')}
+      />
+      <Group grow align="flex-start">
+        <NumberInput
+          label="Input, US dollars"
+          description="Per million tokens"
           required
-          data-autofocus
-          {...form.getInputProps('llm_model')}
+          min={0}
+          decimalScale={12}
+          {...form.getInputProps('input_usd_per_mtok')}
         />
-        <TextInput
-          label="Platform"
-          description="On every platform that has no price of its own where empty"
-          placeholder="Every platform"
-          {...form.getInputProps('llm_platform')}
-        />
-        <Group grow align="flex-start">
-          <NumberInput
-            label="Input, US dollars"
-            description="Per million tokens"
-            required
-            min={0}
-            decimalScale={12}
-            {...form.getInputProps('input_usd_per_mtok')}
-          />
-          <NumberInput
-            label="Output, US dollars"
-            description="Per million tokens"
-            required
-            min={0}
-            decimalScale={12}
-            {...form.getInputProps('output_usd_per_mtok')}
-          />
-        </Group>
-        <DateTimeInput
-          label="From"
-          description="For events whose time is this or later"
+        <NumberInput
+          label="Output, US dollars"
+          description="Per million tokens"
           required
-          value={values.effective_from}
-          onChange={(iso) => form.setFieldValue('effective_from', iso)}
-          error={form.errors.effective_from}
+          min={0}
+          decimalScale={12}
+          {...form.getInputProps('output_usd_per_mtok')}
         />
-        <DateTimeInput
-          label="Until"
-          description="Or until the next price of this model and platform begins, if that is sooner"
-          placeholder="No end"
-          value={values.effective_until}
-          onChange={(iso) => form.setFieldValue('effective_until', iso)}
-          error={form.errors.effective_until}
-        />
-        {failure !== undefined && <PriceProblem error={failure} title="The price was not saved" />}
-        <FormButtons isDirty={() => form.isDirty()} submit="Save price" onCancel={onClose} busy={busy} />
-      </Stack>
-    </form>
+      </Group>
+      <DateTimeInput
+        label="From"
+        description="For events whose time is this or later"
+        required
+        {...form.getInputProps('effective_from')}
+      />
+      <DateTimeInput
+        label="Until"
+        description="Or until the next price of this model and platform begins, if that is sooner"
+        placeholder="No end"
+        {...form.getInputProps('effective_until')}
+      />
+    </MutationForm>
   )
 }

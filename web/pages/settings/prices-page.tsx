@@ -3,35 +3,33 @@ import { IconCoin, IconPlus } from '@tabler/icons-react'
 import { useState } from 'react'
 import { api } from '../../api/api-client.ts'
 import { useMe } from '../../api/me.ts'
-import { notifyDone } from '../../components/notify.ts'
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { QueryBoundary } from '../../components/query-boundary.tsx'
-import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { type Price, PriceForm } from './price-form.tsx'
-import { PriceProblem } from './price-problem.tsx'
 import { PricesTable } from './prices-table.tsx'
 import { Reprice } from './reprice.tsx'
-import { savePrices } from './save-prices.ts'
+import { pricesPath, savePrices } from './save-prices.ts'
 import { UnpricedModels, useCostsByModel } from './unpriced-models.tsx'
 
 /** Shows the prices that differ from the list, and models without a price. */
 export default function PricesPage() {
   const me = useMe()
   const mayChange = me.may('replacePrices')
-  const prices = api.useQuery('get', '/api/v1/telemetry/prices', {})
+  const prices = api.useQuery('get', pricesPath, {})
   const byModel = useCostsByModel()
   const [adding, setAdding] = useState<Partial<Price>>()
   const [asked, setAsked] = useState<{ action: 'change' | 'remove'; price: Price }>()
   const changed = asked?.action === 'change' ? asked.price : undefined
-  const close = () => setAsked(undefined)
+  const shown = adding ?? changed
+  const close = () => {
+    setAdding(undefined)
+    setAsked(undefined)
+  }
   const begin = (llmModel?: string) =>
     setAdding({ ...(llmModel && { llm_model: llmModel }), effective_from: startOfMonth() })
-
-  async function remove() {
-    await savePrices({ remove: asked?.price })
-    notifyDone('The price is removed.')
-  }
 
   const add = mayChange && (
     <Button leftSection={<IconPlus size={16} />} onClick={() => begin()}>
@@ -81,22 +79,19 @@ export default function PricesPage() {
         {!prices.isPending && <UnpricedModels byModel={byModel} onAdd={mayChange ? begin : undefined} />}
         {!prices.isPending && !byModel.isPending && me.may('rateTelemetryAgain') && <Reprice />}
       </Stack>
-      <PriceForm
-        price={adding ?? changed}
-        replaces={changed}
-        onClose={() => {
-          setAdding(undefined)
-          close()
-        }}
-      />
+      <Dialog opened={shown !== undefined} onClose={close} title={changed ? 'Change price' : 'Add price'}>
+        {shown && <PriceForm price={shown} replaces={changed} onClose={close} />}
+      </Dialog>
       <ConfirmDialog
         opened={asked?.action === 'remove'}
         onClose={close}
         title={`Remove the price of ${asked?.price.llm_model}?`}
         confirmLabel="Remove price"
         danger
-        onConfirm={remove}
-        problem={(error) => <PriceProblem error={error} title="The price was not removed" />}
+        failed="The price was not removed"
+        send={() => savePrices({ remove: asked?.price })}
+        done="The price is removed."
+        refresh={[pricesPath]}
       >
         <Text size="sm">
           Events that come in from now on have an earlier price of yours, the list price, or none. Stored events keep

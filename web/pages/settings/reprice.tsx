@@ -1,8 +1,9 @@
 import { Button, Group, Loader, Paper, Stack, Text, Title } from '@mantine/core'
 import { useState } from 'react'
-import { api } from '../../api/api-client.ts'
+import { api, hub } from '../../api/api-client.ts'
 import { queryClient } from '../../api/query-client.ts'
 import { ProblemNotice } from '../../components/problem-notice.tsx'
+import { useAction } from '../../components/use-action.ts'
 import { DateTimeInput } from '../../ui/date-time-input.tsx'
 import { formatCount, formatUsd } from '../../ui/formats.ts'
 import { Notice } from '../../ui/notice.tsx'
@@ -22,7 +23,9 @@ interface RunDetails {
 export function Reprice() {
   const [from, setFrom] = useState<string>()
   const [to, setTo] = useState<string>()
-  const start = api.useMutation('post', '/api/v1/telemetry/prices:rerate')
+  const start = useAction({
+    send: () => hub.POST('/api/v1/telemetry/prices:rerate', { body: { from: from ?? '', ...(to && { to }) } }),
+  })
   const jobId = start.data?.job_id
   // A governance event marks the end of a run; there is no other signal.
   const ended = api.useQuery(
@@ -36,7 +39,6 @@ export function Reprice() {
     },
   )
   const run = runOf(ended.data?.records, jobId)
-  const failure: unknown = start.error
   return (
     <Paper withBorder p="md" component="section" aria-labelledby="rerate">
       <Stack gap="sm">
@@ -60,12 +62,12 @@ export function Reprice() {
             variant="default"
             disabled={!from || (jobId !== undefined && !run)}
             loading={start.isPending}
-            onClick={() => from && start.mutate({ body: { from, ...(to && { to }) } })}
+            onClick={() => start.mutate()}
           >
             Rate again
           </Button>
         </Group>
-        {failure !== null && <ProblemNotice error={failure} title="The run was not begun" />}
+        {start.error !== null && <ProblemNotice error={start.error} title="The run was not begun" />}
         <div aria-live="polite">
           {jobId && !run && (
             <Group gap="xs">

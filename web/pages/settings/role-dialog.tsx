@@ -3,12 +3,10 @@ import { useState } from 'react'
 import { type Role, roleNames } from '../../../contract/roles.ts'
 import { hub } from '../../api/api-client.ts'
 import { HubProblem } from '../../api/problem.ts'
-import { notifyDone } from '../../components/notify.ts'
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { ProblemNotice } from '../../components/problem-notice.tsx'
 import { roleLabels, roleMeanings } from '../../components/role-labels.ts'
-import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
 import { Notice } from '../../ui/notice.tsx'
-import { invalidatePeople } from './invalidate-people.ts'
 import type { Person } from './people-table.tsx'
 
 /** Assigns another role to a person. */
@@ -16,20 +14,20 @@ export function RoleDialog({ person, onClose }: { person: Person; onClose(): voi
   const [role, setRole] = useState<Role>(person.role)
   const name = person.display_name ?? person.email
 
-  async function change() {
-    const params = { path: { user_id: person.user_id } }
-    await hub.PUT('/api/v1/roster/users/{user_id}/role', { params, body: { role } })
-    notifyDone(`${name} is ${roleLabels[role].toLowerCase()} now.`)
-    await invalidatePeople()
-  }
-
   return (
     <ConfirmDialog
       opened
       onClose={onClose}
       title={`Role of ${name}`}
       confirmLabel="Change role"
-      onConfirm={change}
+      send={() =>
+        hub.PUT('/api/v1/roster/users/{user_id}/role', {
+          params: { path: { user_id: person.user_id } },
+          body: { role },
+        })
+      }
+      done={`${name} is ${roleLabels[role].toLowerCase()} now.`}
+      refresh={['/api/v1/roster/users']}
       problem={(error) => <RefusedChange error={error} />}
     >
       <Stack>

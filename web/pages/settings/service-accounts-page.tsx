@@ -5,11 +5,9 @@ import { secretOverlapHours } from '../../../contract/limits.ts'
 import { apiBaseUrl } from '../../api/api-base-url.ts'
 import { api, hub } from '../../api/api-client.ts'
 import { useMe } from '../../api/me.ts'
-import { queryClient } from '../../api/query-client.ts'
-import { notifyDone } from '../../components/notify.ts'
-import { ProblemNotice } from '../../components/problem-notice.tsx'
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { QueryBoundary } from '../../components/query-boundary.tsx'
-import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
+import { SidePanel } from '../../ui/dialog.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { OneTimeSecret } from '../../ui/one-time-secret.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
@@ -30,24 +28,13 @@ export default function ServiceAccountsPage() {
   const [asked, setAsked] = useState<{ action: AccountAction; account: ServiceAccount }>()
   const [shown, setShown] = useState<Shown>()
   const accounts = api.useQuery('get', '/api/v1/service-accounts', { params: { query: { limit: 1000 } } })
-  const refresh = () => queryClient.invalidateQueries({ queryKey: ['get', '/api/v1/service-accounts'] })
-  const close = () => setAsked(undefined)
+  const changed = asked?.action === 'change' ? asked.account : undefined
+  const close = () => {
+    setCreating(false)
+    setAsked(undefined)
+  }
   const account = asked?.account
   const params = { path: { client_id: account?.client_id ?? '' } }
-
-  async function rotate() {
-    const { data } = await hub.POST('/api/v1/service-accounts/{client_id}:rotate-secret', { params, body: {} })
-    if (data) {
-      const { client_id, client_secret, previous_secret_expires_at } = data
-      setShown({ clientId: client_id, secret: client_secret, formerUntil: previous_secret_expires_at })
-    }
-    await refresh()
-  }
-  async function disable() {
-    await hub.DELETE('/api/v1/service-accounts/{client_id}', { params })
-    notifyDone(`${account?.name} is disabled.`)
-    await refresh()
-  }
 
   const create = me.may('createServiceAccount') && (
     <Button leftSection={<IconPlus size={16} />} onClick={() => setCreating(true)}>
@@ -72,25 +59,33 @@ export default function ServiceAccountsPage() {
           )
         }
       </QueryBoundary>
-      <ServiceAccountForm
-        opened={creating || asked?.action === 'change'}
-        account={asked?.action === 'change' ? account : undefined}
-        onClose={() => {
-          setCreating(false)
-          close()
-        }}
-        onCreated={({ client_id, client_secret }) => {
-          setCreating(false)
-          setShown({ clientId: client_id, secret: client_secret })
-        }}
-      />
+      <SidePanel
+        opened={creating || changed !== undefined}
+        onClose={close}
+        size="lg"
+        title={changed ? 'Change service account' : 'Add service account'}
+        closeOnClickOutside={false}
+      >
+        <ServiceAccountForm
+          account={changed}
+          onClose={close}
+          onCreated={({ client_id, client_secret }) => {
+            close()
+            setShown({ clientId: client_id, secret: client_secret })
+          }}
+        />
+      </SidePanel>
       <ConfirmDialog
         opened={asked?.action === 'rotate'}
         onClose={close}
         title={`Rotate the secret of ${account?.name}?`}
         confirmLabel="Make a new secret"
-        onConfirm={rotate}
-        problem={(error) => <ProblemNotice error={error} />}
+        failed="The secret was not rotated"
+        send={() => hub.POST('/api/v1/service-accounts/{client_id}:rotate-secret', { params, body: {} })}
+        refresh={['/api/v1/service-accounts']}
+        onDone={({ client_id, client_secret, previous_secret_expires_at }) =>
+          setShown({ clientId: client_id, secret: client_secret, formerUntil: previous_secret_expires_at })
+        }
       >
         <Text size="sm">
           {`The new secret is good at once, the present one for another ${secretOverlapHours} hours: time to give the program the new one. Two are good at most, so rotating twice ends one that leaked. Access tokens go on.`}
@@ -102,8 +97,10 @@ export default function ServiceAccountsPage() {
         title={`Disable ${account?.name} for good?`}
         confirmLabel="Disable for good"
         danger
-        onConfirm={disable}
-        problem={(error) => <ProblemNotice error={error} />}
+        failed="The account was not disabled"
+        send={() => hub.DELETE('/api/v1/service-accounts/{client_id}', { params })}
+        done={`${account?.name} is disabled.`}
+        refresh={['/api/v1/service-accounts']}
       >
         <Text size="sm">
           Its secrets stop working at once and its access tokens within 5 seconds. This cannot be taken back: the

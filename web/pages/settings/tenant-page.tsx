@@ -3,13 +3,13 @@ import { type ApiResponse, api } from '../../api/api-client.ts'
 import { useMe } from '../../api/me.ts'
 import { LinkText } from '../../components/link-text.tsx'
 import { QueryBoundary } from '../../components/query-boundary.tsx'
+import { TenantDetails } from '../../components/tenant-details.tsx'
 import { CopyText } from '../../ui/copy-text.tsx'
 import { DescriptionItem, DescriptionList } from '../../ui/description-list.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { TimeText } from '../../ui/time-text.tsx'
 import { ContentKey } from './content-key.tsx'
 import { RateLimits } from './rate-limits.tsx'
-import { TenantDetails } from './tenant-details.tsx'
 
 type Tenant = ApiResponse<'getTenant'>
 

@@ -1,17 +1,15 @@
 import { Button, Grid, Paper, Stack, Text, Title } from '@mantine/core'
-import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { apiBaseUrl } from '../../api/api-base-url.ts'
-import { type ApiResponse, api } from '../../api/api-client.ts'
+import { type ApiResponse, api, hub } from '../../api/api-client.ts'
+import { isMissing } from '../../api/problem.ts'
+import { queryClient } from '../../api/query-client.ts'
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { ConnectionTest, type StepLabels } from '../../components/connection-test.tsx'
-import { notifyDone } from '../../components/notify.ts'
-import { ProblemNotice } from '../../components/problem-notice.tsx'
 import { QueryBoundary, SkeletonLines } from '../../components/query-boundary.tsx'
-import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
 import { CopyText } from '../../ui/copy-text.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { TimeText } from '../../ui/time-text.tsx'
-import { isMissing } from '../onboarding/configured.ts'
 import { SsoForm, ssoPath } from './sso-form.tsx'
 import { SsoHints } from './sso-hints.tsx'
 
@@ -58,7 +56,6 @@ export default function SsoPage() {
 }
 
 function Configure({ sso }: { sso: ApiResponse<'getSso'> | undefined }) {
-  const test = api.useMutation('post', '/api/v1/identity/sso:test')
   const tenant = api.useQuery('get', '/api/v1/tenant', {}, { enabled: !sso })
   const redirect = sso?.redirect_uri ?? `${tenant.data?.base_url ?? apiBaseUrl}/api/v1/auth/callback`
   return (
@@ -74,13 +71,13 @@ function Configure({ sso }: { sso: ApiResponse<'getSso'> | undefined }) {
                 Changed <TimeText iso={sso.updated_at} />
               </Text>
             )}
-            <SsoForm sso={sso} onSaved={() => test.reset()} />
+            <SsoForm sso={sso} />
           </Paper>
           {sso && (
             <ConnectionTest
               about="Uses the saved settings, step by step, and changes nothing."
               words={words}
-              test={{ data: test.data, error: test.error, isPending: test.isPending, run: () => test.mutate({}) }}
+              send={() => hub.POST('/api/v1/identity/sso:test', {})}
             />
           )}
           {sso && <Remove />}
@@ -105,9 +102,7 @@ function Configure({ sso }: { sso: ApiResponse<'getSso'> | undefined }) {
 }
 
 function Remove() {
-  const queryClient = useQueryClient()
   const [asks, setAsks] = useState(false)
-  const remove = api.useMutation('delete', ssoPath)
   return (
     <Paper withBorder p="md" component="section" aria-labelledby="remove-sso">
       <Title order={2} id="remove-sso" mb={4}>
@@ -125,12 +120,10 @@ function Remove() {
         title="Remove single sign-on?"
         confirmLabel="Remove single sign-on"
         danger
-        onConfirm={async () => {
-          await remove.mutateAsync({})
-          notifyDone('Single sign-on is removed.')
-          await queryClient.resetQueries({ queryKey: ['get', ssoPath] })
-        }}
-        problem={(error) => <ProblemNotice error={error} title="Single sign-on could not be removed" />}
+        failed="Single sign-on could not be removed"
+        send={() => hub.DELETE(ssoPath, {})}
+        done="Single sign-on is removed."
+        onDone={() => queryClient.resetQueries({ queryKey: ['get', ssoPath] })}
       >
         <Text size="sm">
           Nobody signs in by the provider any more; people get links by e-mail instead. Sessions that run go on, for 8

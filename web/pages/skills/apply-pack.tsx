@@ -1,10 +1,9 @@
 import { Button, List, Stack, Text } from '@mantine/core'
-import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { type ApiResponse, api } from '../../api/api-client.ts'
-import { notifyDone } from '../../components/notify.ts'
+import { type ApiResponse, hub } from '../../api/api-client.ts'
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { ProblemNotice } from '../../components/problem-notice.tsx'
-import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
+import { useAction } from '../../components/use-action.ts'
 import { formatCount } from '../../ui/formats.ts'
 import type { Pack } from './packs.ts'
 
@@ -13,29 +12,24 @@ const path = '/api/v1/skill-entitlement/coworks/{cowork_id}/apply'
 
 /** Applies a pack, after a dry run that shows its changes. */
 export function ApplyPack({ pack }: { pack: Pack }) {
-  const queryClient = useQueryClient()
   const [planned, setPlanned] = useState<Application>()
-  const apply = api.useMutation('post', path)
   const params = { path: { cowork_id: pack.cowork_id } }
-  const tried = api.useMutation('post', path, { onSuccess: setPlanned })
-  const failure: unknown = tried.error
+  const plan = useAction({ send: () => hub.POST(path, { params, body: { dry_run: true } }), onDone: setPlanned })
   return (
     <>
-      <Button loading={tried.isPending} onClick={() => tried.mutate({ params, body: { dry_run: true } })}>
+      <Button loading={plan.isPending} onClick={() => plan.mutate()}>
         {pack.applied_at ? 'Apply again …' : 'Apply …'}
       </Button>
-      {failure ? <ProblemNotice error={failure} title="The pack cannot be applied" /> : null}
+      {plan.error ? <ProblemNotice error={plan.error} title="The pack cannot be applied" /> : null}
       <ConfirmDialog
         opened={planned !== undefined}
         onClose={() => setPlanned(undefined)}
         title={`Apply ${pack.name}?`}
         confirmLabel={planned?.unchanged ? 'Apply anyway' : 'Apply pack'}
-        onConfirm={async () => {
-          const { unchanged } = await apply.mutateAsync({ params, body: {} })
-          notifyDone(unchanged ? 'Everything was so already.' : `${pack.name} is applied.`)
-          await queryClient.invalidateQueries()
-        }}
-        problem={(error) => <ProblemNotice error={error} title="The pack could not be applied" />}
+        failed="The pack could not be applied"
+        send={() => hub.POST(path, { params, body: {} })}
+        done={({ unchanged }) => (unchanged ? 'Everything was so already.' : `${pack.name} is applied.`)}
+        refresh="everything"
       >
         {planned && (
           <Stack gap="xs">

@@ -2,6 +2,7 @@ import { ActionIcon, Autocomplete, Button, Group, Paper, Stack, Text, Textarea, 
 import type { UseFormReturnType } from '@mantine/form'
 import { IconPlus, IconTrash } from '@tabler/icons-react'
 import { useSkills } from '../../components/full-lists.ts'
+import { FieldsetError } from '../../ui/fieldset-error.tsx'
 import type { PackSkill } from './packs.ts'
 
 interface PackSkillFieldsProps {
@@ -94,6 +95,7 @@ export function PackSkillFields({ form, withContent }: PackSkillFieldsProps) {
           </Paper>
         )
       })}
+      <FieldsetError>{form.errors.skills}</FieldsetError>
       <Group>
         <Button
           size="xs"

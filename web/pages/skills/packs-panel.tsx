@@ -3,6 +3,7 @@ import { IconPackage, IconPlus } from '@tabler/icons-react'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { api } from '../../api/api-client.ts'
 import { useMe } from '../../api/me.ts'
+import { cursorOptions, moreOf } from '../../components/cursor-pagination.ts'
 import { QueryBoundary } from '../../components/query-boundary.tsx'
 import { DataTable } from '../../ui/data-table.tsx'
 import { SidePanel } from '../../ui/dialog.tsx'
@@ -45,16 +46,7 @@ const packColumns = column.columns([
 ])
 
 export function usePacks() {
-  return api.useInfiniteQuery(
-    'get',
-    packsPath,
-    { params: { query: { limit: 100 } } },
-    {
-      pageParamName: 'cursor',
-      initialPageParam: null,
-      getNextPageParam: (page) => page.next_cursor ?? undefined,
-    },
-  )
+  return api.useInfiniteQuery('get', packsPath, { params: { query: { limit: 100 } } }, cursorOptions)
 }
 
 /** Shows skill packs: their stored content, and whether it is in effect. */
@@ -95,12 +87,7 @@ export function PacksPanel() {
               openId={openId}
               onOpen={({ cowork_id }) => open(cowork_id)}
               maxHeight="22rem"
-              more={{
-                available: packs.hasNextPage,
-                loading: packs.isFetchingNextPage,
-                load: () => void packs.fetchNextPage(),
-                failed: packs.isFetchNextPageError,
-              }}
+              more={moreOf(packs)}
             />
           )
         }

@@ -1,13 +1,10 @@
-import { Anchor, Button, Group, Stack, Text, Title } from '@mantine/core'
-import { useQueryClient } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
+import { Button, Group, Stack, Text, Title } from '@mantine/core'
 import { useState } from 'react'
-import { api } from '../../api/api-client.ts'
+import { hub } from '../../api/api-client.ts'
 import { useMe } from '../../api/me.ts'
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import type { Skill } from '../../components/full-lists.ts'
-import { notifyDone } from '../../components/notify.ts'
-import { ProblemNotice } from '../../components/problem-notice.tsx'
-import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
+import { LinkText } from '../../components/link-text.tsx'
 import { CopyText } from '../../ui/copy-text.tsx'
 import { TimeText } from '../../ui/time-text.tsx'
 import { type SkillState, SkillStateBadge, skillStates, transitionVerbs } from './skill-states.tsx'
@@ -15,14 +12,7 @@ import { type SkillState, SkillStateBadge, skillStates, transitionVerbs } from '
 /** Shows a skill with its versions, and changes its state. */
 export function SkillDetails({ skill }: { skill: Skill }) {
   const me = useMe()
-  const queryClient = useQueryClient()
   const [asked, setAsked] = useState<SkillState>()
-  const transition = api.useMutation('post', '/api/v1/skill-entitlement/skills/{skill_id}:transition')
-  async function move(state: SkillState) {
-    await transition.mutateAsync({ params: { path: { skill_id: skill.skill_id } }, body: { state } })
-    notifyDone(`${skill.name} is ${state}.`)
-    await queryClient.invalidateQueries()
-  }
   return (
     <>
       <Stack gap="xs">
@@ -52,13 +42,9 @@ export function SkillDetails({ skill }: { skill: Skill }) {
         {skill.versions.toReversed().map(({ record_id, skill_version, registered_at }) => (
           <Group key={record_id} justify="space-between" gap="xs">
             {me.may('queryRecords') ? (
-              <Anchor
-                size="sm"
-                underline="always"
-                renderRoot={(props) => <Link to="/records/$recordId" params={{ recordId: record_id }} {...props} />}
-              >
+              <LinkText to="/records/$recordId" params={{ recordId: record_id }} size="sm" underline="always">
                 {skill_version}
-              </Anchor>
+              </LinkText>
             ) : (
               <Text size="sm">{skill_version}</Text>
             )}
@@ -75,8 +61,15 @@ export function SkillDetails({ skill }: { skill: Skill }) {
         confirmLabel={asked ? transitionVerbs[asked] : ''}
         danger={asked === 'retired'}
         typeToConfirm={asked === 'retired' ? skill.skill_id : undefined}
-        onConfirm={() => move(asked ?? skill.state)}
-        problem={(error) => <ProblemNotice error={error} title="The skill could not be moved" />}
+        failed="The skill could not be moved"
+        send={() =>
+          hub.POST('/api/v1/skill-entitlement/skills/{skill_id}:transition', {
+            params: { path: { skill_id: skill.skill_id } },
+            body: { state: asked ?? skill.state },
+          })
+        }
+        done={`${skill.name} is ${asked}.`}
+        refresh="everything"
       >
         {asked && (
           <Text size="sm">

@@ -2,6 +2,7 @@ import { ActionIcon, Button, Fieldset, NumberInput, Paper, Select, SimpleGrid, S
 import type { UseFormReturnType } from '@mantine/form'
 import { IconPlus, IconTrash } from '@tabler/icons-react'
 import { webhookAlertsMax } from '../../../contract/limits.ts'
+import { FieldsetError } from '../../ui/fieldset-error.tsx'
 import { groupLabels, metricLabels } from './alert-labels.ts'
 import { newRule, type WebhookValues } from './webhook-form.ts'
 
@@ -71,11 +72,7 @@ export function AlertRulesField({ form }: { form: UseFormReturnType<WebhookValue
             </ActionIcon>
           </Paper>
         ))}
-        {form.errors.alerts && (
-          <Text size="sm" c="red" role="alert">
-            {form.errors.alerts}
-          </Text>
-        )}
+        <FieldsetError>{form.errors.alerts}</FieldsetError>
         <Button
           variant="default"
           size="xs"

@@ -3,12 +3,9 @@ import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { pageSizeMax, webhookRedeliveriesMax } from '../../../contract/limits.ts'
 import { hub } from '../../api/api-client.ts'
-import { notifyDone } from '../../components/notify.ts'
-import { ProblemNotice } from '../../components/problem-notice.tsx'
-import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { DateTimeInput } from '../../ui/date-time-input.tsx'
 import { formatCount } from '../../ui/formats.ts'
-import { refreshWebhooks } from './refresh-webhooks.ts'
 
 const choices = [
   { value: 'missed', label: 'Retrying or failed permanently' },
@@ -18,8 +15,7 @@ const choices = [
 ] as const
 type Choice = (typeof choices)[number]['value']
 
-interface RedeliverManyProps {
-  opened: boolean
+interface BulkRedeliverProps {
   onClose(): void
   webhookId: string
   from: string | undefined
@@ -27,11 +23,7 @@ interface RedeliverManyProps {
 }
 
 /** Sends messages again that a receiver missed during an outage. */
-export function BulkRedeliver({ opened, onClose, ...rest }: RedeliverManyProps) {
-  return opened && <Dialog onClose={onClose} {...rest} />
-}
-
-function Dialog({ onClose, webhookId, from, until }: Omit<RedeliverManyProps, 'opened'>) {
+export function BulkRedeliver({ onClose, webhookId, from, until }: BulkRedeliverProps) {
   const [choice, setChoice] = useState<Choice>('missed')
   const [since, setSince] = useState(from ?? new Date(Date.now() - 86_400_000).toISOString())
   const [to, setTo] = useState(until)
@@ -56,23 +48,21 @@ function Dialog({ onClose, webhookId, from, until }: Omit<RedeliverManyProps, 'o
     },
   })
 
-  async function send() {
-    const { data } = await hub.POST('/api/v1/webhooks/{webhook_id}:redeliver', {
-      params: { path: { webhook_id: webhookId } },
-      body: { since, ...(to && { until: to }), ...(choice !== 'missed' && { status: choice }) },
-    })
-    notifyDone(`${formatCount(data?.queued)} deliveries are queued again.`)
-    await refreshWebhooks()
-  }
-
   return (
     <ConfirmDialog
       opened
       onClose={onClose}
       title="Redeliver several"
       confirmLabel="Redeliver"
-      onConfirm={send}
-      problem={(error) => <ProblemNotice error={error} title="Nothing was queued" />}
+      failed="Nothing was queued"
+      send={() =>
+        hub.POST('/api/v1/webhooks/{webhook_id}:redeliver', {
+          params: { path: { webhook_id: webhookId } },
+          body: { since, ...(to && { until: to }), ...(choice !== 'missed' && { status: choice }) },
+        })
+      }
+      done={({ queued }) => `${formatCount(queued)} deliveries are queued again.`}
+      refresh={['/api/v1/webhooks']}
     >
       <Stack>
         <DateTimeInput

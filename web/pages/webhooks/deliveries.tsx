@@ -6,6 +6,7 @@ import * as v from 'valibot'
 import { webhookDeliveryDays } from '../../../contract/limits.ts'
 import { api } from '../../api/api-client.ts'
 import { useMe } from '../../api/me.ts'
+import { cursorOptions, hasOnePage, moreOf } from '../../components/cursor-pagination.ts'
 import { QueryBoundary } from '../../components/query-boundary.tsx'
 import { SavedViews } from '../../components/saved-views.tsx'
 import { viewQuery } from '../../components/view-query.ts'
@@ -45,11 +46,9 @@ export function Deliveries({ webhook }: { webhook: Webhook }) {
       },
     },
     {
-      pageParamName: 'cursor',
-      initialPageParam: null,
-      getNextPageParam: (page) => page.next_cursor ?? undefined,
+      ...cursorOptions,
       // Polls only while the first page alone is loaded: every page is a call.
-      refetchInterval: ({ state }) => (state.data && state.data.pages.length > 1 ? false : 10_000),
+      refetchInterval: (query) => hasOnePage(query) && 10_000,
     },
   )
   const narrowed = status ?? kind ?? from ?? until
@@ -106,12 +105,7 @@ export function Deliveries({ webhook }: { webhook: Webhook }) {
               rows={rows}
               openId={delivery}
               onOpen={({ delivery_id }) => go({ ...search, delivery: delivery_id }, false)}
-              more={{
-                available: deliveries.hasNextPage,
-                loading: deliveries.isFetchingNextPage,
-                load: () => void deliveries.fetchNextPage(),
-                failed: deliveries.isFetchNextPageError,
-              }}
+              more={moreOf(deliveries)}
             />
           )
         }}
@@ -121,13 +115,9 @@ export function Deliveries({ webhook }: { webhook: Webhook }) {
         deliveryId={delivery}
         onClose={() => go({ ...search, delivery: undefined })}
       />
-      <BulkRedeliver
-        opened={redelivering}
-        onClose={() => setRedelivering(false)}
-        webhookId={webhook_id}
-        from={from}
-        until={until}
-      />
+      {redelivering && (
+        <BulkRedeliver onClose={() => setRedelivering(false)} webhookId={webhook_id} from={from} until={until} />
+      )}
     </Stack>
   )
 }

@@ -1,13 +1,12 @@
 import { Button, Group, Stack } from '@mantine/core'
 import { IconRefresh } from '@tabler/icons-react'
-import { api } from '../../api/api-client.ts'
+import { hub } from '../../api/api-client.ts'
 import { useMe } from '../../api/me.ts'
-import { notifyDone } from '../../components/notify.ts'
 import { ProblemNotice } from '../../components/problem-notice.tsx'
 import { QueryBoundary } from '../../components/query-boundary.tsx'
+import { useAction } from '../../components/use-action.ts'
 import { SidePanel } from '../../ui/dialog.tsx'
 import { DeliveryDetails } from './delivery-details.tsx'
-import { refreshWebhooks } from './refresh-webhooks.ts'
 import { useDelivery } from './use-delivery.ts'
 
 interface DeliveryDrawerProps {
@@ -44,13 +43,15 @@ export function DeliveryDrawer({ webhookId, deliveryId, onClose }: DeliveryDrawe
 
 function Redeliver({ webhookId, deliveryId, busy }: { webhookId: string; deliveryId: string; busy: boolean }) {
   const me = useMe()
-  const redeliver = api.useMutation('post', '/api/v1/webhooks/{webhook_id}/deliveries/{delivery_id}:redeliver', {
-    onSuccess: () => {
-      notifyDone('It is queued, and sent in a moment.')
-      return refreshWebhooks()
-    },
+  const redeliver = useAction({
+    send: () =>
+      hub.POST('/api/v1/webhooks/{webhook_id}/deliveries/{delivery_id}:redeliver', {
+        params: { path: { webhook_id: webhookId, delivery_id: deliveryId } },
+        body: {},
+      }),
+    done: 'It is queued, and sent in a moment.',
+    refresh: ['/api/v1/webhooks'],
   })
-  const failure: unknown = redeliver.error
   if (!me.may('redeliver')) return null
   return (
     <>
@@ -59,14 +60,12 @@ function Redeliver({ webhookId, deliveryId, busy }: { webhookId: string; deliver
           leftSection={<IconRefresh size={16} />}
           loading={redeliver.isPending}
           disabled={busy}
-          onClick={() =>
-            redeliver.mutate({ params: { path: { webhook_id: webhookId, delivery_id: deliveryId } }, body: {} })
-          }
+          onClick={() => redeliver.mutate()}
         >
           Redeliver
         </Button>
       </Group>
-      {failure !== null && <ProblemNotice error={failure} title="It was not queued" />}
+      {redeliver.error !== null && <ProblemNotice error={redeliver.error} title="It was not queued" />}
     </>
   )
 }

@@ -13,14 +13,15 @@ import { useState } from 'react'
 import { webhookDeliveryDays } from '../../../contract/limits.ts'
 import { hub } from '../../api/api-client.ts'
 import { useMe } from '../../api/me.ts'
-import { notifyDone } from '../../components/notify.ts'
-import { ProblemNotice } from '../../components/problem-notice.tsx'
-import { ConfirmDialog } from '../../ui/confirm-dialog.tsx'
-import { LiveTest } from './live-test.tsx'
-import { refreshWebhooks } from './refresh-webhooks.ts'
+import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
+import { readAgain } from '../../components/use-action.ts'
+import { Dialog, SidePanel } from '../../ui/dialog.tsx'
+import { TestRun } from './live-test.tsx'
 import { SecretRotation } from './secret-rotation.tsx'
 import { WebhookEditor } from './webhook-editor.tsx'
 import type { Webhook } from './webhook-form.ts'
+
+const webhooksPath = '/api/v1/webhooks'
 
 type Action = 'test' | 'edit' | 'rotate' | 'switch' | 'remove'
 
@@ -33,22 +34,10 @@ export function EndpointActions({ webhook }: { webhook: Webhook }) {
   // The test is among the deliveries.
   const closeAndRead = () => {
     close()
-    void refreshWebhooks()
+    void readAgain([webhooksPath])
   }
   const { webhook_id, enabled, health } = webhook
   const params = { path: { webhook_id } }
-
-  async function turn() {
-    await hub.PATCH('/api/v1/webhooks/{webhook_id}', { params, body: { enabled: !enabled } })
-    notifyDone(enabled ? 'The endpoint is disabled.' : 'The endpoint is enabled.')
-    await refreshWebhooks()
-  }
-  async function remove() {
-    await hub.DELETE('/api/v1/webhooks/{webhook_id}', { params })
-    notifyDone('The endpoint was removed.')
-    await navigate({ to: '/webhooks' })
-    await refreshWebhooks()
-  }
 
   return (
     <>
@@ -86,24 +75,22 @@ export function EndpointActions({ webhook }: { webhook: Webhook }) {
           </Menu.Dropdown>
         </Menu>
       )}
-      <LiveTest opened={open === 'test'} onClose={closeAndRead} webhookId={webhook_id} />
-      <WebhookEditor
-        opened={open === 'edit'}
-        onClose={close}
-        webhook={webhook}
-        onSaved={() => {
-          close()
-          notifyDone('The endpoint was changed.')
-        }}
-      />
+      <Dialog opened={open === 'test'} onClose={closeAndRead} title="Live test" size="lg">
+        <TestRun webhookId={webhook_id} />
+      </Dialog>
+      <SidePanel opened={open === 'edit'} onClose={close} title="Edit endpoint" size="lg" closeOnClickOutside={false}>
+        <WebhookEditor onClose={close} webhook={webhook} onSaved={close} />
+      </SidePanel>
       <SecretRotation opened={open === 'rotate'} onClose={closeAndRead} webhook={webhook} />
       <ConfirmDialog
         opened={open === 'switch'}
         onClose={close}
         title={enabled ? 'Disable this endpoint?' : 'Enable this endpoint?'}
         confirmLabel={enabled ? 'Disable' : 'Enable'}
-        onConfirm={turn}
-        problem={(error) => <ProblemNotice error={error} />}
+        failed="The endpoint was not changed"
+        send={() => hub.PATCH('/api/v1/webhooks/{webhook_id}', { params, body: { enabled: !enabled } })}
+        done={enabled ? 'The endpoint is disabled.' : 'The endpoint is enabled.'}
+        refresh={[webhooksPath]}
       >
         <Text size="sm">
           {enabled
@@ -117,8 +104,14 @@ export function EndpointActions({ webhook }: { webhook: Webhook }) {
         title="Remove this endpoint?"
         confirmLabel="Remove endpoint"
         danger
-        onConfirm={remove}
-        problem={(error) => <ProblemNotice error={error} />}
+        failed="The endpoint was not removed"
+        send={() => hub.DELETE('/api/v1/webhooks/{webhook_id}', { params })}
+        done="The endpoint was removed."
+        onDone={async () => {
+          // The page of the endpoint must not read it again.
+          await navigate({ to: '/webhooks' })
+          await readAgain([webhooksPath])
+        }}
       >
         <Text size="sm">
           {`It goes with its secret, its alert rules and all deliveries of the last ${webhookDeliveryDays} days; what waits is not sent. This cannot be taken back. To stop it for a while, disable it.`}

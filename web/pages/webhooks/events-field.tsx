@@ -1,6 +1,7 @@
-import { Checkbox, Fieldset, Stack, TagsInput, Text } from '@mantine/core'
+import { Checkbox, Fieldset, Stack, TagsInput } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { governancePrefix } from '../../../contract/webhook-events.ts'
+import { FieldsetError } from '../../ui/fieldset-error.tsx'
 import { allGovernance, eventGroups, governanceChoices } from './event-kinds.ts'
 
 interface EventsFieldProps {
@@ -66,11 +67,7 @@ export function EventsField({ value, onChange, error }: EventsFieldProps) {
             />
           )}
         </Stack>
-        {error && (
-          <Text size="sm" c="red" role="alert">
-            {error}
-          </Text>
-        )}
+        <FieldsetError>{error}</FieldsetError>
       </Stack>
     </Fieldset>
   )

@@ -1,27 +1,20 @@
 import { Button, Group, Loader, Stack, Text } from '@mantine/core'
 import { IconSend } from '@tabler/icons-react'
 import { useState } from 'react'
-import { api } from '../../api/api-client.ts'
+import { hub } from '../../api/api-client.ts'
 import { ProblemNotice } from '../../components/problem-notice.tsx'
-import { Dialog } from '../../ui/dialog.tsx'
+import { useAction } from '../../components/use-action.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { DeliveryDetails } from './delivery-details.tsx'
 import { useDelivery } from './use-delivery.ts'
 
 /** Sends a test message and shows the request and the response as they arrive. */
-export function LiveTest({ opened, onClose, webhookId }: { opened: boolean; onClose(): void; webhookId: string }) {
-  return (
-    <Dialog opened={opened} onClose={onClose} title="Live test" size="lg">
-      {opened && <TestRun webhookId={webhookId} />}
-    </Dialog>
-  )
-}
-
-/** Runs the test; also a step of the secret rotation. */
 export function TestRun({ webhookId, onTaken }: { webhookId: string; onTaken?(): void }) {
   const [deliveryId, setDeliveryId] = useState<string>()
-  const send = api.useMutation('post', '/api/v1/webhooks/{webhook_id}:test', {
-    onSuccess: ({ delivery_id }) => setDeliveryId(delivery_id),
+  const send = useAction({
+    send: () =>
+      hub.POST('/api/v1/webhooks/{webhook_id}:test', { params: { path: { webhook_id: webhookId } }, body: {} }),
+    onDone: ({ delivery_id }) => setDeliveryId(delivery_id),
   })
   const delivery = useDelivery(webhookId, deliveryId)
   const failure: unknown = send.error ?? delivery.error
@@ -37,7 +30,7 @@ export function TestRun({ webhookId, onTaken }: { webhookId: string; onTaken?():
         <Button
           leftSection={<IconSend size={16} />}
           loading={send.isPending || (deliveryId !== undefined && !settled && !failure)}
-          onClick={() => send.mutate({ params: { path: { webhook_id: webhookId } }, body: {} })}
+          onClick={() => send.mutate()}
         >
           {settled ? 'Send another' : 'Send test message'}
         </Button>

@@ -1,13 +1,13 @@
 import { Button, Checkbox, Group, Stack, Stepper, Text, useMatches } from '@mantine/core'
 import { useState } from 'react'
-import { api } from '../../api/api-client.ts'
+import { hub } from '../../api/api-client.ts'
 import { ProblemNotice } from '../../components/problem-notice.tsx'
+import { useAction } from '../../components/use-action.ts'
 import { CopyText } from '../../ui/copy-text.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { TimeText } from '../../ui/time-text.tsx'
 import { TestRun } from './live-test.tsx'
-import { refreshWebhooks } from './refresh-webhooks.ts'
 import { VerificationCode } from './verification-code.tsx'
 import type { Webhook } from './webhook-form.ts'
 
@@ -43,16 +43,19 @@ function Walk({
   const [step, setStep] = useState(0)
   const [kept, setKept] = useState(false)
   const orientation = useMatches<'vertical' | 'horizontal'>({ base: 'vertical', sm: 'horizontal' })
-  const rotate = api.useMutation('post', '/api/v1/webhooks/{webhook_id}:rotate-secret', {
-    // From here on there may be a secret that the user has not yet seen.
-    onMutate: () => onMayClose(false),
-    onError: () => onMayClose(true),
-    onSuccess: () => {
-      setStep(1)
-      void refreshWebhooks()
+  const rotate = useAction({
+    send: () => {
+      // From here on there may be a secret that the user has not yet seen.
+      onMayClose(false)
+      return hub.POST('/api/v1/webhooks/{webhook_id}:rotate-secret', {
+        params: { path: { webhook_id: webhook.webhook_id } },
+        body: {},
+      })
     },
+    refresh: ['/api/v1/webhooks'],
+    onDone: () => setStep(1),
+    onError: () => onMayClose(true),
   })
-  const failure: unknown = rotate.error
   const until = rotate.data?.former_secret_until ?? webhook.former_secret_until
   return (
     <Stepper active={step} size="sm" orientation={orientation} allowNextStepsSelect={false}>
@@ -71,15 +74,12 @@ function Walk({
               </Text>
             </Notice>
           )}
-          {failure !== null && <ProblemNotice error={failure} title="The secret was not rotated" />}
+          {rotate.error !== null && <ProblemNotice error={rotate.error} title="The secret was not rotated" />}
           <Group justify="flex-end">
             <Button variant="default" disabled={rotate.isPending} onClick={onClose}>
               Cancel
             </Button>
-            <Button
-              loading={rotate.isPending}
-              onClick={() => rotate.mutate({ params: { path: { webhook_id: webhook.webhook_id } }, body: {} })}
-            >
+            <Button loading={rotate.isPending} onClick={() => rotate.mutate()}>
               Make the new secret
             </Button>
           </Group>

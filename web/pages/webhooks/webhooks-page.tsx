@@ -1,4 +1,5 @@
 import { Button } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
 import { IconBell, IconPlus } from '@tabler/icons-react'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -6,6 +7,7 @@ import { webhooksMax } from '../../../contract/limits.ts'
 import { api } from '../../api/api-client.ts'
 import { useMe } from '../../api/me.ts'
 import { QueryBoundary } from '../../components/query-boundary.tsx'
+import { SidePanel } from '../../ui/dialog.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { OneTimeSecret } from '../../ui/one-time-secret.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
@@ -18,7 +20,7 @@ import type { Webhook } from './webhook-form.ts'
 export default function WebhooksPage() {
   const me = useMe()
   const navigate = useNavigate()
-  const [adding, setAdding] = useState(false)
+  const [adding, { open: startAdding, close: endAdding }] = useDisclosure()
   const [added, setAdded] = useState<Webhook>()
   const webhooks = api.useQuery(
     'get',
@@ -27,7 +29,7 @@ export default function WebhooksPage() {
     { refetchInterval: 15_000 },
   )
   const add = me.may('createWebhook') && (
-    <Button leftSection={<IconPlus size={16} />} onClick={() => setAdding(true)}>
+    <Button leftSection={<IconPlus size={16} />} onClick={startAdding}>
       Add endpoint
     </Button>
   )
@@ -51,14 +53,15 @@ export default function WebhooksPage() {
           )
         }
       </QueryBoundary>
-      <WebhookEditor
-        opened={adding}
-        onClose={() => setAdding(false)}
-        onSaved={(webhook) => {
-          setAdding(false)
-          setAdded(webhook)
-        }}
-      />
+      <SidePanel opened={adding} onClose={endAdding} title="Add endpoint" size="lg" closeOnClickOutside={false}>
+        <WebhookEditor
+          onClose={endAdding}
+          onSaved={(webhook) => {
+            endAdding()
+            setAdded(webhook)
+          }}
+        />
+      </SidePanel>
       <OneTimeSecret
         title="The endpoint’s secret"
         about="Every message is signed with it. Give it to the receiver; the Hub does not show it again. If it is lost, rotate it."

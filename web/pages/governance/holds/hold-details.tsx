@@ -1,14 +1,11 @@
 import { Box, Button, List, Stack, Text, Title } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { type ApiResponse, api } from '../../../api/api-client.ts'
+import { type ApiResponse, api, hub } from '../../../api/api-client.ts'
 import { useMe } from '../../../api/me.ts'
-import { queryClient } from '../../../api/query-client.ts'
 import { ActorName } from '../../../components/actor-name.tsx'
+import { ConfirmDialog } from '../../../components/confirm-dialog.tsx'
 import { LinkText } from '../../../components/link-text.tsx'
-import { notifyDone } from '../../../components/notify.ts'
-import { ProblemNotice } from '../../../components/problem-notice.tsx'
 import { QueryBoundary } from '../../../components/query-boundary.tsx'
-import { ConfirmDialog } from '../../../ui/confirm-dialog.tsx'
 import { DescriptionItem, DescriptionList } from '../../../ui/description-list.tsx'
 import { SidePanel } from '../../../ui/dialog.tsx'
 import { formatCount } from '../../../ui/formats.ts'
@@ -99,7 +96,6 @@ function HoldDetails({ hold }: { hold: ApiResponse<'getHold'> }) {
 
 function ReleaseButton({ hold }: { hold: ApiResponse<'getHold'> }) {
   const [opened, { open, close }] = useDisclosure()
-  const release = api.useMutation('post', '/api/v1/hub/legal-holds/{hold_id}:release')
   return (
     <>
       <Button variant="default" onClick={open} w="fit-content">
@@ -112,13 +108,15 @@ function ReleaseButton({ hold }: { hold: ApiResponse<'getHold'> }) {
         confirmLabel="Release hold"
         danger
         reason={{ label: 'Reason', maxLength: reasonLength, required: true }}
-        problem={(error) => <ProblemNotice error={error} title="The hold was not released" />}
-        onConfirm={async (reason) => {
-          await release.mutateAsync({ params: { path: { hold_id: hold.hold_id } }, body: { reason } })
-          await queryClient.invalidateQueries({ queryKey: ['get', '/api/v1/hub/legal-holds'] })
-          await queryClient.invalidateQueries({ queryKey: ['get', '/api/v1/hub/legal-holds/{hold_id}'] })
-          notifyDone(`“${hold.name}” is released.`)
-        }}
+        failed="The hold was not released"
+        send={(reason) =>
+          hub.POST('/api/v1/hub/legal-holds/{hold_id}:release', {
+            params: { path: { hold_id: hold.hold_id } },
+            body: { reason },
+          })
+        }
+        done={`“${hold.name}” is released.`}
+        refresh={['/api/v1/hub/legal-holds']}
       >
         <Text size="sm">
           Records that no other hold is over can be purged from then on, and the buffers of those that are purged

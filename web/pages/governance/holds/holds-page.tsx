@@ -6,6 +6,7 @@ import { api } from '../../../api/api-client.ts'
 import { useMe } from '../../../api/me.ts'
 import { cursorOptions, moreOf } from '../../../components/cursor-pagination.ts'
 import { QueryBoundary } from '../../../components/query-boundary.tsx'
+import { Dialog } from '../../../ui/dialog.tsx'
 import { EmptyState } from '../../../ui/empty-state.tsx'
 import { PageHeader } from '../../../ui/page-header.tsx'
 import { HoldDrawer } from './hold-details.tsx'
@@ -42,6 +43,7 @@ export default function HoldsPage() {
     </Button>
   )
 
+  const endPlacing = (placed?: string) => go({ place: undefined, ...(placed && { hold: placed, state: undefined }) })
   return (
     <>
       <PageHeader
@@ -80,11 +82,9 @@ export default function HoldsPage() {
       </QueryBoundary>
       <HoldDrawer holdId={hold} onClose={() => go({ hold: undefined })} />
       {me.may('placeHold') && (
-        <PlaceHold
-          opened={place !== undefined}
-          recordIds={place && place !== '1' ? place.split(',') : []}
-          onClose={(placed) => go({ place: undefined, ...(placed && { hold: placed, state: undefined }) })}
-        />
+        <Dialog opened={place !== undefined} onClose={() => endPlacing()} title="Place a legal hold" size="xl">
+          <PlaceHold recordIds={place && place !== '1' ? place.split(',') : []} onClose={endPlacing} />
+        </Dialog>
       )}
     </>
   )
