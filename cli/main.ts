@@ -7,6 +7,7 @@ import { addDemoCommand } from './commands/demo.ts'
 import { addJobsCommand } from './commands/jobs.ts'
 import { addKeysCommand } from './commands/keys.ts'
 import { addLogCommand } from './commands/log.ts'
+import { addMcpCommand } from './commands/mcp.ts'
 import { addMigrateCommand } from './commands/migrate.ts'
 import { addPricesCommand } from './commands/prices.ts'
 import { addRestoreCommand } from './commands/restore.ts'
@@ -38,6 +39,7 @@ addBackupCommand(program)
 addRestoreCommand(program)
 addDemoCommand(program)
 addVerifyCommand(program)
+addMcpCommand(program)
 
 try {
   await program.parseAsync()

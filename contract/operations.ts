@@ -1,3 +1,4 @@
+import { agentOperations } from './operations/agents.ts'
 import { entitlementOperations } from './operations/entitlement.ts'
 import { exportOperations } from './operations/exports.ts'
 import { governanceOperations } from './operations/governance.ts'
@@ -29,6 +30,7 @@ export const operations = {
   ...entitlementOperations,
   ...webhookOperations,
   ...viewOperations,
+  ...agentOperations,
   ...operatorOperations,
 } as const satisfies Record<string, Operation>
 

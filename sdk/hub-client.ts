@@ -80,6 +80,23 @@ export class HubClient {
     }
   }
 
+  /**
+   * Sends any request to the Hub with a token, and again with a new token after a 401. Returns every other response as
+   * it is: a `fetch` for libraries.
+   */
+  async fetch(address: string | URL, init: RequestInit = {}): Promise<Response> {
+    for (let isRenewed = false; ; isRenewed = true) {
+      const token = await this.#accessToken()
+      const headers = new Headers(init.headers)
+      headers.set('authorization', `Bearer ${token}`)
+      headers.set('x-service-tenant', this.#options.tenant)
+      const response = await fetch(address, { ...init, headers })
+      if (response.status !== 401 || isRenewed) return response
+      await response.body?.cancel()
+      if (this.#token?.value === token) this.#token = undefined
+    }
+  }
+
   async #call<T>(method: string, path: string, options: RequestOptions): Promise<T> {
     let renewed = false
     for (let attempt = 1; ; attempt += 1) {

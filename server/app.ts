@@ -9,6 +9,7 @@ import { JobSender } from './jobs/queue.ts'
 import { countDecisions } from './limits/counted-limiter.ts'
 import { Mailer } from './mail/mailer.ts'
 import type { Metrics } from './metrics/metrics.ts'
+import { createAgentsModule } from './modules/agents/agents-module.ts'
 import { createAuthModule } from './modules/auth/auth-module.ts'
 import { openRevocations } from './modules/auth/revocation/revocations.ts'
 import { createCmekModule, createContentEncryption } from './modules/cmek/cmek-module.ts'
@@ -283,6 +284,7 @@ export async function createApp(modules: Modules, options: AppOptions): Promise<
     [createWebUiModule({ ...options, ...options.webUi, browserUrl, tabKey: auth.sessions.tabKey }), modules.views],
     [keys, tenants, auth, identity, scim, cmek, hub, log, exports, roster, entitlement],
     [connectors, distribution, telemetry, modules.otlp, webhooks, modules.inbound, observability],
+    [createAgentsModule({ version: options.config.version, commonUrl: () => tenants.directory.commonUrl() })],
   ].flat()
   for (const { routes } of parts) routes(app)
   await app.ready()

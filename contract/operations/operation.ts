@@ -30,6 +30,11 @@ interface OperationBasics {
   rateClass: RateClass | null
   /** It acts with cookies, so a request that a page of another site sent is refused (403 `cross-site-request`). */
   sameSiteOnly?: true
+  /**
+   * It is a protected resource of OAuth (RFC 9728), for standard clients: a 401 names its metadata, and the tenant is
+   * that of the token if `X-Service-Tenant` is absent.
+   */
+  isProtectedResource?: true
   tag: string
   summary: string
 }

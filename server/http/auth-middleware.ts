@@ -43,11 +43,17 @@ export interface AuthMiddlewareOptions {
 export async function authenticateCaller(
   request: FastifyRequest,
   reply: FastifyReply,
-  operation: { access: Access & { kind: 'token' }; rateClass: RateClass | null },
+  operation: {
+    access: Access & { kind: 'token' }
+    rateClass: RateClass | null
+    /** The token names the tenant if the header is absent. */
+    isProtectedResource?: true | undefined
+  },
   options: AuthMiddlewareOptions,
 ): Promise<Caller> {
   const claims = await authenticate(request, reply, operation.rateClass, options)
-  const tenant = await tenantOf(request, claims, options.access)
+  const ofToken = operation.isProtectedResource ? claims.tenantSlug : undefined
+  const tenant = await tenantOf(request, claims, options.access, ofToken)
   request.hubTenant = tenant
   if (!admits(operation.access, claims.scopes)) {
     const required_scopes = [...new Set(operation.access.anyOf.flat())]
@@ -114,8 +120,13 @@ function unauthenticated(detail: string): DomainError {
  * Returns the tenant of the request. The error is the same for an unknown, malformed or foreign tenant and for the
  * wrong host, so that nobody learns which tenants exist.
  */
-async function tenantOf(request: FastifyRequest, claims: TokenClaims, access: AccessControl): Promise<Tenant> {
-  const slug = tenantHeaderOf(request)
+async function tenantOf(
+  request: FastifyRequest,
+  claims: TokenClaims,
+  access: AccessControl,
+  byDefault: string | undefined,
+): Promise<Tenant> {
+  const slug = tenantHeaderOf(request) ?? byDefault
   if (slug === undefined) {
     throw validationFailed([
       {

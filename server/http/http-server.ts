@@ -201,11 +201,11 @@ async function admit(
   }
   await protocol?.admit(request)
   if (route === undefined) return
-  const { access, rateClass } = route.operation
+  const { access, rateClass, isProtectedResource } = route.operation
   if (access.kind === 'own') checkSomeCredential(request, reply, route.schema.credentials)
   if (route.schema.credentials?.includes('operator')) await checkOperator(request, options.operatorToken)
   if (access.kind !== 'token') return
-  request.admittedCaller = await authenticateCaller(request, reply, { access, rateClass }, options)
+  request.admittedCaller = await authenticateCaller(request, reply, { access, rateClass, isProtectedResource }, options)
 }
 
 function decorateRequests(app: FastifyInstance): void {

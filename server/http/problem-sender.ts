@@ -24,7 +24,7 @@ export function problemSender(serviceBaseUrl: () => string, headers: Readonly<Re
     const { oauthErrors: isOAuth = false, htmlErrors } = route?.schema ?? {}
     reply.status(error.status).headers(headers).header(requestIdHeader, request.id)
     setRetryAfter(reply, error)
-    setChallenge(request, reply, error)
+    setChallenge(request, reply, error, baseUrl)
     // The parser requests a close, but the rest of the body is discarded so that the response arrives.
     reply.removeHeader('connection')
     if (error.slug === 'unsupported-media-type') {
@@ -68,7 +68,7 @@ function setRetryAfter(reply: FastifyReply, error: DomainError): void {
  * authenticate by Basic, a refused Authorization header gets a challenge; a refused body does not (RFC 6749, section
  * 5.2).
  */
-function setChallenge(request: FastifyRequest, reply: FastifyReply, error: DomainError): void {
+function setChallenge(request: FastifyRequest, reply: FastifyReply, error: DomainError, baseUrl: string): void {
   const { route, protocol } = request.routeOptions?.config ?? {}
   const { operation, schema } = route ?? {}
   if (schema?.credentials?.includes('clientBasic') && request.headers.authorization !== undefined) {
@@ -77,7 +77,10 @@ function setChallenge(request: FastifyRequest, reply: FastifyReply, error: Domai
   if (operation?.access.kind !== 'token' && !protocol) return
   if (error.slug === 'authentication-failed') {
     const sent = request.headers.authorization !== undefined
-    reply.header('www-authenticate', `Bearer realm="hub"${sent ? ', error="invalid_token"' : ''}`)
+    const metadata = operation?.isProtectedResource
+      ? `, resource_metadata="${baseUrl}/.well-known/oauth-protected-resource"`
+      : ''
+    reply.header('www-authenticate', `Bearer realm="hub"${sent ? ', error="invalid_token"' : ''}${metadata}`)
   } else if (error.slug === 'insufficient-scope') {
     const scope = (error.extensions.required_scopes as string[] | undefined)?.join(' ') ?? ''
     reply.header('www-authenticate', `Bearer realm="hub", error="insufficient_scope", scope="${scope}"`)

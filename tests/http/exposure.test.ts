@@ -17,7 +17,15 @@ const filled = (path: string) =>
 const byPath = Map.groupBy(Object.entries(operations), ([, operation]) => operation.path)
 
 /** What is open to everyone. */
-const publicOperations = ['getHealth', 'getOpenApi', 'getTokenKeys', 'getProvenanceKeys', 'getOAuthMetadata']
+const publicOperations = [
+  'getHealth',
+  'getOpenApi',
+  'getTokenKeys',
+  'getProvenanceKeys',
+  'getOAuthMetadata',
+  'getProtectedResource',
+  'getMcpResource',
+]
 
 /** What asks for a credential of its own, and what it answers to a request without one, or without anything at all. */
 const ownCredential: Partial<Record<OperationId, number>> = {

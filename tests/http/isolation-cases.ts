@@ -185,6 +185,11 @@ export const isolationCases: Partial<Record<OperationId, (loot: Loot) => Attempt
   listExports: () => ['', '?limit=1000'].map((query) => attempt(200, `${exports}${query}`)),
   getExport: ofExport(),
   cancelExport: ofExport(':cancel'),
+  callMcp: () => {
+    const headers = { accept: 'application/json, text/event-stream' }
+    const message = { jsonrpc: '2.0', id: 1, method: 'resources/list' }
+    return [{ ...attempt(200, '/mcp', message), headers }]
+  },
   getTenant: () => [attempt(200, '/api/v1/tenant')],
   replaceTenant: () => [attempt(200, '/api/v1/tenant', { display_name: 'Globex' })],
   getTenantHealth: () => [attempt(200, '/api/v1/observability/tenant-health')],

@@ -134,6 +134,8 @@ const publicOperations: Record<string, Headers> = {
   getTokenKeys: publicDocument,
   getProvenanceKeys: publicDocument,
   getOAuthMetadata: publicDocument,
+  getProtectedResource: publicDocument,
+  getMcpResource: publicDocument,
 }
 
 /** The watched headers of an answer; hashes in its policy are checked elsewhere and left out. */
@@ -168,7 +170,7 @@ function routesOfTheRouter(): string[] {
 
 test('the router has no other routes than the operations and those of this table', () => {
   const routes = routesOfTheRouter()
-  const ofTheApi = routes.filter((route) => /^\w+ (\/api\/v1\/(?!otlp)|\/v1\/|\/\.well-known\/)/.test(route))
+  const ofTheApi = routes.filter((route) => /^\w+ (\/api\/v1\/(?!otlp)|\/v1\/|\/\.well-known\/|\/mcp$)/.test(route))
   expect(ofTheApi.length).toBe(Object.keys(operations).length)
   expect([...hub.app.hubRoutes.keys()].sort()).toEqual(Object.keys(operations).sort())
   expect(routes.filter((route) => !ofTheApi.includes(route)).sort()).toEqual(Object.keys(beyondTheApi).sort())

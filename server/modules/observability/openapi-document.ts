@@ -132,7 +132,9 @@ function describeOperation(route: RouteDescription): Record<string, unknown> {
     summary: operation.summary,
     ...(schema.description && { description: schema.description }),
     parameters: [
-      ...(operation.access.kind === 'token' ? [{ $ref: '#/components/parameters/Tenant' }] : []),
+      ...(operation.access.kind === 'token' && !operation.isProtectedResource
+        ? [{ $ref: '#/components/parameters/Tenant' }]
+        : []),
       { $ref: '#/components/parameters/RequestId' },
       ...parametersOf(schema.params, 'path'),
       ...parametersOf(schema.querystring, 'query'),
@@ -226,6 +228,7 @@ export const tagDescriptions: Readonly<Record<string, string>> = {
   Distribution: 'Publication of skills to connectors',
   Webhooks: 'Messages that the Hub sends and receives',
   'Saved views': 'Saved filters of the web UI',
+  Agents: 'The Model Context Protocol, for AI agents',
   Operator: 'Tenants, for the operator of the service',
   SCIM: 'The SCIM 2.0 server of a tenant (RFC 7644), for identity providers',
 }

@@ -26,6 +26,20 @@ const relatedRecords = Type.Optional(
   }),
 )
 
+const metadata = Type.Optional(
+  Type.Record(
+    Type.String({ minLength: 1, maxLength: 128 }),
+    Type.Union([Type.String({ maxLength: 1000 }), Type.Number(), Type.Boolean(), Type.Null()], {
+      'x-must-be': 'text of at most 1000 characters, a number, true, false or null: metadata is flat',
+    }),
+    {
+      maxProperties: 50,
+      description: 'Flat, at most 50 members; programs name themselves here',
+      examples: [{ client_name: 'claude-code', client_version: '2.1.0' }],
+    },
+  ),
+)
+
 const OutputBody = Type.Object(
   {
     record_type: Type.Literal('output'),
@@ -50,6 +64,7 @@ const OutputBody = Type.Object(
         examples: [0.012345],
       }),
     ),
+    metadata,
     related_records: relatedRecords,
   },
   { additionalProperties: false, title: 'Output' },
@@ -91,6 +106,7 @@ const DecisionBody = Type.Object(
     decision_outcome: text(4000, 'The decision', 'approved'),
     decision_rationale: text(4000, 'Rationale', 'Usage grew by a third.'),
     decision_actor_role: text(4000, 'Role of the person who decided', 'account-manager'),
+    metadata,
     related_records: relatedRecords,
   },
   { additionalProperties: false, title: 'Decision' },

@@ -41,6 +41,10 @@ function complaintsAboutProblem(
   const mediaType = headers['content-type']?.split(';')[0]
   if (mediaType === 'text/html' && status === 404 && isMistyped(request)) return complaintsAboutMarkup(body, hasNoBody)
   if (mediaType === 'text/html' && asksForPage(request)) return complaintsAboutPage(headers, body, hasNoBody)
+  // Errors of JSON-RPC, in its form.
+  if (request.operation.operationId === 'callMcp' && mediaType === 'application/json') {
+    return hasNoBody || /"error":\{/.test(body.toString()) ? [] : ['no error of JSON-RPC']
+  }
   const isOAuth = request.operation.operationId === 'issueServiceToken'
   const mayBePlain = isOAuth && /application\/json/i.test(headerOf(request.headers, 'Accept') ?? '')
   if (mediaType !== 'application/problem+json' && !(mayBePlain && mediaType === 'application/json')) {

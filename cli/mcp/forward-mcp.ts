@@ -1,0 +1,71 @@
+import { SdkHttpError, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import type { JSONRPCMessage } from '@modelcontextprotocol/server'
+import { StdioServerTransport } from '@modelcontextprotocol/server/stdio'
+import { HubClient, HubProblem } from '../../sdk/hub-client.ts'
+
+/** Identifies errors of the connection to the Hub (JSON-RPC: implementation-defined server errors). */
+const hubErrorCode = -32000
+
+/**
+ * Forwards messages between stdin and stdout and the endpoint of a Hub, with a token that it renews. Returns when stdin
+ * ends.
+ */
+export async function forwardMcp(target: {
+  baseUrl: string
+  tenant: string
+  clientId: string
+  clientSecret: string
+}): Promise<void> {
+  const hub = new HubClient(target)
+  const agent = new StdioServerTransport()
+  const server = new StreamableHTTPClientTransport(new URL(`${target.baseUrl}/mcp`), {
+    fetch: (address, init) => hub.fetch(address, init),
+  })
+  const open = new Set<Promise<void>>()
+
+  async function forward(message: JSONRPCMessage): Promise<void> {
+    try {
+      await server.send(message)
+    } catch (error) {
+      const text = describe(error)
+      process.stderr.write(`hub mcp: ${text}\n`)
+      if ('id' in message && 'method' in message) {
+        await agent.send({ jsonrpc: '2.0', id: message.id, error: { code: hubErrorCode, message: text } })
+      }
+    }
+  }
+
+  agent.onmessage = (message) => {
+    const forwarding = forward(message).finally(() => open.delete(forwarding))
+    open.add(forwarding)
+  }
+  server.onmessage = (message) => {
+    // The older revisions name theirs only here, and later requests repeat it.
+    const version = 'result' in message ? message.result.protocolVersion : undefined
+    if (typeof version === 'string') server.setProtocolVersion(version)
+    void agent.send(message)
+  }
+  const ended = new Promise<void>((resolve) => process.stdin.once('end', resolve).once('close', resolve))
+  await server.start()
+  await agent.start()
+  await ended
+  await Promise.all(open)
+  await Promise.all([server.close(), agent.close()])
+}
+
+/** Returns the problem of a response, or that the Hub cannot be reached. Never quotes the token. */
+function describe(error: unknown): string {
+  if (error instanceof HubProblem) return `The Hub refused the service account: ${error.message}`
+  if (error instanceof SdkHttpError)
+    return `The Hub refused the message: ${problemIn(error.data.text) ?? error.message}`
+  return `Cannot reach the Hub: ${error instanceof Error ? error.message : String(error)}`
+}
+
+function problemIn(text: unknown): string | undefined {
+  try {
+    const { title, detail } = JSON.parse(String(text)) as { title?: unknown; detail?: unknown }
+    return typeof detail === 'string' ? `${title}: ${detail}` : undefined
+  } catch {
+    return undefined
+  }
+}
