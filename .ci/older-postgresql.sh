@@ -26,6 +26,7 @@ as "$bin/pg_ctl" -D "$cluster/data" -w -l "$cluster/log" \
 operations=(
   tests/api/check-entitlement.test.ts tests/api/create-tenant.test.ts tests/api/create-welcome-link.test.ts
   tests/api/get-connector.test.ts tests/api/get-cowork.test.ts tests/api/get-open-api.test.ts
+  tests/api/get-proof-bundle.test.ts
   tests/api/get-record-state.test.ts tests/api/get-scim.test.ts tests/api/get-tenant-as-operator.test.ts
   tests/api/list-tenants.test.ts tests/api/mock-log-in.test.ts tests/api/remove-sso.test.ts
   tests/api/request-magic-link.test.ts tests/api/test-sso.test.ts tests/api/update-tenant.test.ts

@@ -277,3 +277,9 @@ export const rateLimits = {
 export type RateClass = keyof typeof rateLimits
 
 export const rateClasses = Object.keys(rateLimits) as RateClass[]
+
+/** Characters of a search, and results of a page. */
+export const searchLengthMax = 500
+export const searchPageSizeDefault = 20
+export const searchPageSizeMax = 100
+export const suggestionsMax = 10

@@ -51,3 +51,37 @@ export const patternWords: Readonly<Record<string, string>> = {
   [patterns.idempotencyKey]: '1 to 255 visible ASCII characters',
   [patterns.email]: 'an e-mail address',
 }
+
+/** Text search configurations of PostgreSQL 15 and later, for the tenant setting `search_language`. */
+export const searchLanguages = [
+  'simple',
+  'arabic',
+  'armenian',
+  'basque',
+  'catalan',
+  'danish',
+  'dutch',
+  'english',
+  'finnish',
+  'french',
+  'german',
+  'greek',
+  'hindi',
+  'hungarian',
+  'indonesian',
+  'irish',
+  'italian',
+  'lithuanian',
+  'nepali',
+  'norwegian',
+  'portuguese',
+  'romanian',
+  'russian',
+  'serbian',
+  'spanish',
+  'swedish',
+  'tamil',
+  'turkish',
+  'yiddish',
+] as const
+export type SearchLanguage = (typeof searchLanguages)[number]

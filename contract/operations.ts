@@ -7,6 +7,7 @@ import { onboardingOperations } from './operations/onboarding.ts'
 import type { Operation } from './operations/operation.ts'
 import { operatorOperations } from './operations/operator.ts'
 import { rosterOperations } from './operations/roster.ts'
+import { searchOperations } from './operations/search.ts'
 import { serviceOperations } from './operations/service.ts'
 import { signInOperations } from './operations/sign-in.ts'
 import { telemetryOperations } from './operations/telemetry.ts'
@@ -21,6 +22,7 @@ export const operations = {
   ...serviceOperations,
   ...signInOperations,
   ...hubOperations,
+  ...searchOperations,
   ...governanceOperations,
   ...exportOperations,
   ...telemetryOperations,

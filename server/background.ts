@@ -64,6 +64,7 @@ export function createBackground(parts: {
         modules.checkpoints.keeper.start()
         modules.log.start()
         hub.sweeper.start()
+        hub.searchIndexer.start()
         modules.distribution.publisher.start()
         modules.webhooks.start(metrics)
       })
@@ -79,6 +80,7 @@ export function createBackground(parts: {
         folder.stop(),
         modules.log.stop(),
         hub.sweeper.stop(),
+        hub.searchIndexer.stop(),
       ])
       // The keeper stops last, when nothing is signed any more.
       await modules.checkpoints.keeper.stop()

@@ -3,11 +3,14 @@ import type { Tenant } from './http/caller.ts'
 import type { ErasedRecord } from './modules/erasure/erasure-types.ts'
 import type { Actor, WrittenEvent } from './modules/governance/governance-types.ts'
 import type { LogHead } from './modules/log/log-types.ts'
+import type { IndexedRecord } from './modules/search/search-types.ts'
 
 /** Events that are part of a transaction: their subscribers write in it, or their work is undone with it. */
 export interface TransactionEvents {
   /** Governance events were written, by the service or by a client (`custom.*`). */
   governanceWritten: { tenant: Tenant; events: readonly WrittenEvent[] }
+  /** Records other than telemetry events were stored. `isEncrypted` if their contents are encrypted. */
+  recordsStored: { records: readonly IndexedRecord[]; isEncrypted: boolean }
   /** A user lost the right to sessions. */
   userDeactivated: { userId: string }
   /** Archetypes left the bundle of the tenant. */
@@ -29,6 +32,8 @@ export interface CommittedEvents {
   catalogueChanged: { tenantId: string }
   /** The published skills, or those to whom they are granted, changed. */
   skillsChanged: { tenantId: string }
+  /** A tenant has another language for its search. */
+  searchLanguageChanged: { tenantId: string }
   /** A tenant's log has a new signed head. */
   headSigned: { tenant: Tenant; head: LogHead }
   /** A log is inconsistent with a checkpoint that was stored outside of the database. */

@@ -18,10 +18,12 @@ import type { KeptCheckpoints, TenantLogs } from './modules/log/log-types.ts'
 import { logEntryRecords } from './modules/records/log-entry-records.ts'
 import { readableRecords } from './modules/records/record-lookups.ts'
 import { createRecords, createRecordsModule } from './modules/records/records-module.ts'
+import { withUnavailable } from './modules/records/unavailable-content.ts'
 import { createRetentionModule } from './modules/retention/retention-module.ts'
 import { createRetentionPolicy } from './modules/retention/retention-policy.ts'
 import { createRecordSealer } from './modules/sealing/record-sealer.ts'
 import { sealedRecords } from './modules/sealing/sealed-records.ts'
+import { createSearchModule } from './modules/search/search-module.ts'
 import type { TenantDirectory } from './modules/tenants/tenants-types.ts'
 import { createVerificationPool } from './modules/verification/provenance-check-pool.ts'
 import { createVerificationModule } from './modules/verification/verification-module.ts'
@@ -123,15 +125,17 @@ export function createRecordModules(
   const legalHolds = createLegalHoldsModule(shared)
   const retentionRules = createRetentionModule(shared)
   const records = createRecordsModule(shared)
+  const search = createSearchModule({ ...shared, answerable: withUnavailable })
   const erasure = createErasureModule({ ...shared, overdue: retentionRules.overdue })
   return {
     routes(app: Parameters<typeof records.routes>[0]) {
-      for (const module of [records, erasure, legalHolds, retentionRules]) module.routes(app)
+      for (const module of [records, search, erasure, legalHolds, retentionRules]) module.routes(app)
     },
     /** Decides whether all content may be destroyed with its keys. */
     destruction: erasure.destruction,
     erasure: erasure.erasure,
     holdsAfterRestore: legalHolds.replay,
+    searchIndexer: search.indexer,
     sweeper: createSweeper({ ...shared, records: sealedRecords, holdEvents }),
     jobs: erasure.jobs,
     /** Deletes a part of the old claims that limit tamper reports to one a day. Returns whether there may be more. */

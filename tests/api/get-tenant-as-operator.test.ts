@@ -23,6 +23,7 @@ test('a tenant is shown with what the operator may change', async () => {
     display_name: 'acme',
     base_url: lab.hub.baseUrl,
     admin_email: 'admin@acme.example',
+    search_language: 'simple',
     created_at: expect.stringMatching(/\.\d{6}Z$/),
     suspended: false,
     limits: {},

@@ -25,6 +25,7 @@ test('it shows the tenant’s own details, and never another one’s', async () 
         display_name: tenant,
         base_url: hub.url,
         admin_email: `admin@${tenant}.example`,
+        search_language: 'simple',
         created_at: expect.stringMatching(/\.\d{6}Z$/),
       },
     ])

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { RateClass } from '../../contract/limits.ts'
+import { EventBus } from '../../server/events.ts'
 import { createTenantsModule } from '../../server/modules/tenants/tenants-module.ts'
 import { type AuthLab, baseUrl, eventsOf, openAuthLab, operator } from './auth-lab.ts'
 
@@ -86,6 +87,7 @@ describe('a tenant', () => {
       } as typeof database,
       masterKey: Buffer.alloc(32),
       keyring: lab.modules.customerKeys,
+      events: new EventBus(),
       keys: lab.modules.keys.provenance,
       governance: {
         append: async (tx, tenant, event) => {

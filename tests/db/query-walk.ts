@@ -19,6 +19,7 @@ import { walkInbound } from './inbound-walk.ts'
 import { walkLog } from './log-walk.ts'
 import { walkOutbox } from './outbox-walk.ts'
 import { walkScim } from './scim-walk.ts'
+import { walkSearch } from './search-walk.ts'
 import { walkSessions } from './session-walk.ts'
 import { walkSso } from './sso-walk.ts'
 import { walkSweep } from './sweep-walk.ts'
@@ -81,6 +82,7 @@ async function walkPeople(hub: TestHub, tenant: Tenant): Promise<void> {
   await walkEntitlement(hub, tenant)
   await walkOutbox(hub, tenant)
   await walkViews(hub, tenant)
+  await walkSearch(hub, tenant)
   await walkErasure(hub, tenant)
 }
 

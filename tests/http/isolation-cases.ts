@@ -138,6 +138,14 @@ export const isolationCases: Partial<Record<OperationId, (loot: Loot) => Attempt
     attempt(200, `${records}?sort=-cost_usd_estimate&archetype_id=secret-archetype`),
     attempt(200, `${records}?session_id=secret-session`),
   ],
+  searchRecords: (loot) => [
+    ...['secret', 'secret-skill', loot.record, 'contract or secret', 'what is the secret of acme'].map((q) =>
+      attempt(200, `/api/v1/hub/search?include_purged=true&q=${encodeURIComponent(q)}`),
+    ),
+    attempt(200, '/api/v1/hub/search?q=secret&skill_id=secret-skill'),
+  ],
+  suggest: (loot) =>
+    ['secret', 'a', loot.userId, loot.record].map((q) => attempt(200, `/api/v1/suggest?q=${encodeURIComponent(q)}`)),
   writeRecord: (loot) => [
     attempt(400, records, artifact(loot.record), { path: records, body: artifact(unknownId) }),
     attempt(422, records, { record_type: 'output', skill_id: 'secret-skill' }),

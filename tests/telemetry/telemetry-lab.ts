@@ -62,7 +62,13 @@ export async function openTelemetryLab() {
     await database.withTenant(slug, async (tx) => {
       await tx.db
         .insertInto('hub.tenant_settings')
-        .values({ tenant_id: slug, display_name: slug, admin_email: 'a@example.com', updated_at: now })
+        .values({
+          tenant_id: slug,
+          display_name: slug,
+          admin_email: 'a@example.com',
+          search_language: 'simple',
+          updated_at: now,
+        })
         .execute()
     })
     await addArchetype(slug, 'analyst')

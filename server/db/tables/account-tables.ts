@@ -1,4 +1,5 @@
 import type { Generated } from 'kysely'
+import type { SearchLanguage } from '../../../contract/literals.ts'
 import type { Role } from '../../../contract/roles.ts'
 import type { Timestamp } from './timestamp.ts'
 
@@ -17,6 +18,7 @@ export interface AccountTables {
     proof: Buffer | null
     exports_per_day: number | null
     export_mb_kept: number | null
+    search_language: SearchLanguage
   }
   'hub.tenant_limits': { tenant_id: string; class: string; per_token: number; per_tenant: number }
   'hub.service_accounts': {

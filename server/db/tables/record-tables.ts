@@ -181,4 +181,12 @@ export interface RecordTables {
     checked: number
     failed: number
   }
+  'hub.search_documents': { tenant_id: string; record_id: string; record_type: string; words: string }
+  'hub.search_progress': {
+    tenant_id: string
+    language: string
+    record_type: string
+    after_id: string
+    finished_at: Timestamp | null
+  }
 }

@@ -25,6 +25,8 @@ export function createRecordWriter(events: EventBus): RecordWriter {
       await tx.client.query(insertArrival.text, arrivalValues(batch))
       tx.afterCommit(() => events.publish('recordsSealed', { tenantId: batch.tenantId }))
       for (const rows of chunksOf(linkRows(batch))) await tx.db.insertInto('hub.record_links').values(rows).execute()
+      const isEncrypted = batch.contentKeyId !== undefined
+      await events.publishInTransaction(tx, 'recordsStored', { records: batch.records, isEncrypted })
     },
 
     copySteps(batch, sealer) {

@@ -9,6 +9,7 @@ export function detailsOf(entry: TenantRow, settings: SettingsRow, commonUrl: st
     base_url: entry.base_url ?? commonUrl,
     admin_email: settings.admin_email,
     ...(settings.contact_email !== null && { contact_email: settings.contact_email }),
+    search_language: settings.search_language,
     created_at: entry.created_at,
     ...(settings.confirmed_at !== null && { confirmed_at: settings.confirmed_at }),
     ...(settings.provisioned_at !== null && { provisioned_at: settings.provisioned_at }),

@@ -1,6 +1,6 @@
 import { type TInteger, type TSchema, Type } from 'typebox'
 import { exportQuotaMax, type RateClass, rateClasses } from '../../../contract/limits.ts'
-import { patterns, tenantModes } from '../../../contract/literals.ts'
+import { patterns, searchLanguages, tenantModes } from '../../../contract/literals.ts'
 import { displayName } from '../../../contract/request-schemas.ts'
 import { NextCursor } from '../../../contract/response-schemas.ts'
 
@@ -19,6 +19,10 @@ const Email = (description: string, example: string) =>
   Type.String({ maxLength: 254, pattern: patterns.email, description, examples: [example] })
 const AdminEmail = Email('Recipient of the welcome link', 'admin@acme.example')
 const ContactEmail = Email('Contact address for the tenant', 'it@acme.example')
+const SearchLanguage = Type.Enum([...searchLanguages], {
+  description: 'Language in which the search finds other forms of words; `simple` finds words as they are written',
+  examples: ['english'],
+})
 const BaseUrl = Type.String({
   description: 'The address of the tenant: its own (Mode C), or the common one',
   examples: ['https://hub.example.com'],
@@ -61,6 +65,7 @@ const details = {
   base_url: BaseUrl,
   admin_email: AdminEmail,
   contact_email: Type.Optional(ContactEmail),
+  search_language: SearchLanguage,
   created_at: time('Time of creation'),
   confirmed_at: Type.Optional(time('When its details were first confirmed')),
   provisioned_at: Type.Optional(time('When its Hub was provisioned')),

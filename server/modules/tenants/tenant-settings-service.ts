@@ -2,6 +2,7 @@ import { type PointedError, validationFailed } from '../../../contract/domain-er
 import { isEmail } from '../../../contract/email-address.ts'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
 import type { Database, TenantTx } from '../../db/database.ts'
+import type { EventBus } from '../../events.ts'
 import type { ValidParts } from '../../http/body/valid-parts.ts'
 import type { Caller } from '../../http/caller.ts'
 import type { GovernanceLog } from '../governance/governance-types.ts'
@@ -15,10 +16,11 @@ export type TenantSettings = ReturnType<typeof createTenantSettings>
 export function createTenantSettings(deps: {
   database: Database
   governance: GovernanceLog
+  events: EventBus
   /** Returns the common address. */
   baseUrl: () => string
 }) {
-  const { database, governance } = deps
+  const { database, governance, events } = deps
 
   async function answer(tx: TenantTx): Promise<TenantDetails> {
     const [entry, kept] = [await ownEntry(tx), await settings(tx)]
@@ -44,8 +46,13 @@ export function createTenantSettings(deps: {
         requireKept(sent, await answer(tx))
         const { display_name = before.display_name, contact_email = before.contact_email } = sent
         const now = formatTimestamp(Date.now())
-        const values = { display_name, contact_email, confirmed_at: before.confirmed_at ?? now }
+        const { search_language = before.search_language } = sent
+        const confirmed_at = before.confirmed_at ?? now
+        const values = { display_name, contact_email, search_language, confirmed_at }
         if (await changeSettings(tx, before, values, now)) {
+          if (search_language !== before.search_language) {
+            tx.afterCommit(() => events.publish('searchLanguageChanged', { tenantId: tx.tenantId }))
+          }
           await governance.append(tx, tenant, {
             kind: 'tenant.config_changed',
             subject: `tenant:${tenant.slug}`,
@@ -71,7 +78,7 @@ function problemsIn({ contact_email: contact }: ValidParts<DetailsSent>): Pointe
 
 /** Throws `validation-failed` if a member that the caller may not change differs. */
 function requireKept(sent: DetailsSent, kept: TenantDetails): void {
-  const { display_name: _, contact_email: __, ...others } = sent
+  const { display_name: _, contact_email: __, search_language: ___, ...others } = sent
   const problems = Object.entries(others).flatMap(([name, value]): PointedError[] => {
     const there = kept[name as keyof typeof others]
     if (value === there) return []
@@ -85,10 +92,11 @@ function requireKept(sent: DetailsSent, kept: TenantDetails): void {
 }
 
 /** Returns the details for events without addresses of people, which could not be erased from events. */
-function eventDetails(row: Pick<SettingsRow, 'display_name' | 'contact_email' | 'confirmed_at'>) {
+function eventDetails(row: Pick<SettingsRow, 'display_name' | 'contact_email' | 'search_language' | 'confirmed_at'>) {
   return {
     display_name: row.display_name,
     has_contact_email: row.contact_email !== null,
     confirmed: row.confirmed_at !== null,
+    search_language: row.search_language,
   }
 }

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { Database, TenantTx } from '../../db/database.ts'
+import type { EventBus } from '../../events.ts'
 import { cursorKeyPurpose } from '../../http/cursor.ts'
 import { deriveKey } from '../../secrets/encryption.ts'
 import type { ContentKeyring } from '../cmek/cmek-types.ts'
@@ -23,6 +24,7 @@ export function createTenantsModule(
     masterKey: Buffer
     keys: ProvenanceKeyMaker
     governance: GovernanceLog
+    events: EventBus
     links: SignInLinks
     keyring: ContentKeyring
   },

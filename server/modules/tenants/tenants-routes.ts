@@ -24,7 +24,7 @@ export function addTenantsRoutes(app: FastifyInstance, settings: TenantSettings,
     'replaceTenant',
     {
       description:
-        'Changes `display_name` and `contact_email`; absent members stay unchanged. Sending the current details, ' +
+        'Changes `display_name`, `contact_email` and `search_language`; absent members stay unchanged. Sending the current details, ' +
         'or none, confirms them, the first time with an event (`tenant.config_changed`). The other members of the ' +
         'response are accepted if unchanged: only the operator can change mode, addresses and the administrator’s ' +
         'address.',

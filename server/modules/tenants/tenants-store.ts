@@ -128,6 +128,7 @@ export async function putSettings(
     .values({
       tenant_id: tx.tenantId,
       display_name: values.displayName,
+      search_language: 'simple',
       admin_email: values.adminEmail,
       updated_at: values.now,
       proof: tx.proofs.of(settingsRows, tx.tenantId, { admin_email: values.adminEmail }),

@@ -1,0 +1,73 @@
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../provenance/json.ts'
+import { serviceSubject } from '../../records/record-columns.ts'
+
+/** A member of a record that is searched. */
+export interface SearchedText {
+  /** The weight of PostgreSQL: A for titles and subjects, B for rationales, C for content, D for roles and places. */
+  weight: 'A' | 'B' | 'C' | 'D'
+  text: string
+}
+
+type MembersByWeight = Readonly<Record<SearchedText['weight'], readonly string[]>>
+
+const searchedMembers: Readonly<Record<string, MembersByWeight>> = {
+  decision: {
+    A: ['decision_subject', 'decision_id'],
+    B: ['decision_outcome', 'decision_rationale'],
+    C: [],
+    D: ['decision_actor_role'],
+  },
+  output: { A: ['title'], B: ['skill_id'], C: ['content'], D: ['archetype_id', 'user_id', 'llm_model'] },
+  artifact: { A: ['title'], B: [], C: ['content'], D: ['uri', 'media_type'] },
+  skill_definition: { A: ['name', 'skill_id'], B: ['description'], C: ['manifest'], D: ['owner', 'skill_version'] },
+  governance_event: { A: ['event_kind'], B: ['subject'], C: ['details'], D: [] },
+}
+
+/** The types whose records are searched. */
+export const searchedTypes = Object.keys(searchedMembers)
+
+/** Members that are stored in clear in Mode B, too: as columns of the record, or of the register of skills. */
+const clearMembers = ['skill_id', 'skill_version', 'archetype_id', 'user_id', 'event_kind', 'name']
+
+/** Characters of a record that are searched. The words of a record must fit into 1 MiB in PostgreSQL. */
+const lengthMax = 60_000
+const depthMax = 64
+
+/**
+ * Returns the searched members of a record, by weight. In Mode B these are the members in clear; records of the service
+ * itself are never encrypted.
+ */
+export function searchedTexts(members: JsonObject, isEncrypted: boolean): SearchedText[] {
+  const byWeight = searchedMembers[String(members.record_type)]
+  if (byWeight === undefined) return []
+  const clearOnly = isEncrypted && members.created_by !== serviceSubject
+  const texts: SearchedText[] = []
+  let left = lengthMax
+  for (const weight of ['A', 'B', 'C', 'D'] as const) {
+    for (const name of byWeight[weight]) {
+      if (clearOnly && (!clearMembers.includes(name) || !isClear(members, name))) continue
+      for (const text of textsIn(members[name])) {
+        if (left <= 0) return texts
+        const taken = text.slice(0, left).toWellFormed().normalize('NFC')
+        left -= text.length
+        texts.push({ weight, text: taken })
+      }
+    }
+  }
+  return texts
+}
+
+/** Returns whether a member is in clear: the name of a skill definition is, any other name is not. */
+function isClear({ record_type }: JsonObject, name: string): boolean {
+  return name !== 'name' || record_type === 'skill_definition'
+}
+
+/** Returns the strings and numbers in a JSON value, in its order. */
+function* textsIn(value: JsonValue | undefined, depth = 0): Generator<string> {
+  if (typeof value === 'string') yield value
+  else if (typeof value === 'number') yield String(value)
+  else if (Array.isArray(value) && depth < depthMax) for (const item of value) yield* textsIn(item, depth + 1)
+  else if (isJsonObject(value) && depth < depthMax) {
+    for (const item of Object.values(value)) if (item !== undefined) yield* textsIn(item, depth + 1)
+  }
+}

@@ -1,0 +1,116 @@
+import type { TenantTx } from '../../db/database.ts'
+import { type SearchQuery, type SearchUnit, withoutWord } from './search-query.ts'
+import { countDocuments, parseQuery, parseUnits } from './search-store.ts'
+
+/** The tsqueries by which a search finds and ranks records. */
+export interface Plan {
+  language: string
+  /** Text of a tsquery; empty if nothing matches. */
+  wanted: string
+  /** Scores by the share of these units; absent: by rank. */
+  units?: { queries: readonly string[]; weights: readonly number[] } | undefined
+  /** Text of the tsquery that matches the words to mark. */
+  marking: string
+  /** The weights by which later pages search, too. Negative weights belong to units that alone do not match. */
+  cursorWeights?: readonly number[]
+}
+
+/** Words of a query that are compared with records if some suffice. */
+const unitsMax = 40
+/** Counts stop here. */
+const countMax = 5_000
+/** From so many words on, records with some of them are found. */
+const someSuffice = 3
+
+/**
+ * Returns the plan that finds records with all words, in the language of the tenant.
+ *
+ * @throws DomainError `validation-failed` if the words that the language does not ignore are all excluded
+ */
+export async function planSearch(tx: TenantTx, query: SearchQuery): Promise<Plan> {
+  const { language, wanted, isSearchable } = await parseQuery(tx, query.strict)
+  if (!isSearchable) {
+    throw withoutWord(`must contain a word that is neither excluded nor ignored in the language ${language}`)
+  }
+  const words = [...new Set(query.units.filter(isWanted).flatMap((unit) => unit.words))]
+  const parsed = await parseUnits(tx, language, words.map(exact))
+  return { language, wanted, marking: anyOf(parsed) }
+}
+
+/**
+ * Returns a plan that also finds other forms of words, and with three or more words records with some of them. Returns
+ * the strict plan if the query is not a plain list of words.
+ *
+ * @param weights those of an earlier page
+ */
+export async function replanSearch(
+  tx: TenantTx,
+  strict: Plan,
+  query: SearchQuery,
+  weights?: readonly number[],
+): Promise<Plan> {
+  if (!query.isList) return strict
+  const wantedUnits = query.units.filter(isWanted).slice(0, unitsMax)
+  const { language } = strict
+  const forms = wantedUnits.map((unit) => ({ ...exact(unit.words.join(' ')), prefix: prefixOf(unit, language) }))
+  const queries = await parseUnits(tx, language, forms)
+  const excluded = (await parseUnits(tx, language, excludedOf(query))).filter((text) => text !== '')
+  const without = excluded.map((text) => ` & !(${text})`).join('')
+  const known = queries.filter((text) => text !== '')
+  if (known.length === 0 || (known.length === 1 && forms.every(({ prefix }) => prefix === undefined))) return strict
+  const cursorWeights = weights ?? (await weigh(tx, known))
+  const candidates = known.filter((_, at) => (cursorWeights[at] ?? 0) > 0)
+  const wanted = known.length < someSuffice ? allOf(known) : anyOf(candidates)
+  return {
+    language,
+    wanted: wanted === '' ? '' : `(${wanted})${without}`,
+    units: { queries: known, weights: cursorWeights.map(Math.abs) },
+    marking: anyOf(known),
+    cursorWeights,
+  }
+}
+
+/**
+ * Returns the weight of each unit: the rarer, the higher. A record must contain one of the rarest units, whose weights
+ * are positive; they match a bounded number of records.
+ */
+async function weigh(tx: TenantTx, units: readonly string[]): Promise<number[]> {
+  const { all, counts } = await countDocuments(tx, units, countMax)
+  const weights = counts.map((count) => -Math.max(0.01, Number(Math.log((all + 1) / (count + 0.5)).toFixed(2))))
+  const byRarity = counts.map((count, at) => ({ count, at })).sort((a, b) => a.count - b.count)
+  let sum = 0
+  for (const { count, at } of byRarity) {
+    if (sum > 0 && sum + count > countMax) break
+    sum += count
+    weights[at] = -weights[at]!
+  }
+  return weights
+}
+
+const isWanted = ({ isExcluded }: SearchUnit) => !isExcluded
+const exact = (phrase: string) => ({ phrase, prefix: undefined })
+
+function excludedOf({ units }: SearchQuery) {
+  return units.filter(({ isExcluded }) => isExcluded).map(({ words }) => exact(words.join(' ')))
+}
+
+/**
+ * Returns the common beginning of a word's forms, such as `approv` for `approval` and `approved`. Languages other than
+ * `simple` know the forms.
+ */
+function prefixOf({ words }: SearchUnit, language: string): string | undefined {
+  const [word = ''] = words
+  if (language !== 'simple' || words.length > 1 || !/^\p{L}{5,}$/u.test(word)) return undefined
+  return word.slice(0, Math.max(4, word.length - 3))
+}
+
+function allOf(queries: readonly string[]): string {
+  return queries.map((query) => `(${query})`).join(' & ')
+}
+
+function anyOf(queries: readonly string[]): string {
+  return queries
+    .filter((query) => query !== '')
+    .map((query) => `(${query})`)
+    .join(' | ')
+}

@@ -1,0 +1,166 @@
+import { type PointedError, validationFailed } from '../../../contract/domain-error.ts'
+import { recordsAnswerBytesMax, searchPageSizeDefault } from '../../../contract/limits.ts'
+import { recordTypes } from '../../../contract/literals.ts'
+import { visibleTypes } from '../../../contract/record-visibility.ts'
+import { parseTimestamp } from '../../../contract/timestamp.ts'
+import type { Database, TenantTx } from '../../db/database.ts'
+import type { Caller } from '../../http/caller.ts'
+import { type CursorBinding, openCursor, signCursor } from '../../http/cursor.ts'
+import type { RecordClock } from '../../records/record-clock.ts'
+import { recordIdFloor } from '../../records/record-clock.ts'
+import { parseCanonical, responseText } from '../../records/record-response.ts'
+import type { AnsweredRecord } from '../../records/record-rows.ts'
+import { findRecords } from '../../records/record-store.ts'
+import { searchedTexts, searchedTypes } from './record-texts.ts'
+import { type Plan, planSearch, replanSearch } from './search-plan.ts'
+import { parseSearchQuery, type SearchQuery } from './search-query.ts'
+import type { SearchParameters } from './search-schemas.ts'
+import { findMatches, findMatchingWords, type Match, type MatchCriteria } from './search-store.ts'
+import type { AnswerableRows } from './search-types.ts'
+import { candidateWords, snippetOf } from './snippet.ts'
+
+/** Searches records. The response is JSON text, built from the stored records. */
+export interface RecordSearch {
+  search(caller: Caller, parameters: SearchParameters): Promise<string>
+}
+
+/** Matches that are ranked: the newest. Fewer if each is compared with many words. */
+const rankedMax = { byRank: 10_000, byWords: 2_000 }
+const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
+const uuid = /^\s*([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\s*$/i
+
+type Position = Pick<Match, 'record_id' | 'score'>
+type Scope = Omit<MatchCriteria, 'wanted' | 'units' | 'ranked'>
+
+export function createRecordSearch(deps: {
+  database: Database
+  clock: RecordClock
+  cursorKey: Buffer
+  answerable: AnswerableRows
+}): RecordSearch {
+  const { database, clock, cursorKey, answerable } = deps
+
+  /** Returns a page of matches, and the plan that found them. Without a match of all words, some words suffice. */
+  async function find(tx: TenantTx, query: SearchQuery, scope: Scope, page: PageRequest) {
+    const strict = await planSearch(tx, query)
+    const matchesOf = (plan: Plan) =>
+      findMatches(tx, { ...scope, ...plan, ranked: plan.units ? rankedMax.byWords : rankedMax.byRank }, page)
+    if (page.weights !== undefined) {
+      const plan = await replanSearch(tx, strict, query, page.weights)
+      return { plan, matches: await matchesOf(plan) }
+    }
+    const matches = strict.wanted === '' && scope.recordId === undefined ? [] : await matchesOf(strict)
+    if (matches.length > 0 || page.after !== undefined) return { plan: strict, matches }
+    const plan = await replanSearch(tx, strict, query)
+    return plan === strict ? { plan, matches } : { plan, matches: await matchesOf(plan) }
+  }
+
+  async function rowsOf(tx: TenantTx, matches: readonly Match[], now: string): Promise<AnsweredRecord[]> {
+    const ids = matches.map(({ record_id }) => record_id)
+    const rows = new Map((await answerable(tx, await findRecords(tx, ids, now))).map((row) => [row.record_id, row]))
+    return ids.flatMap((id) => rows.get(id) ?? [])
+  }
+
+  return {
+    async search(caller, parameters) {
+      const { tenant } = caller
+      const query = parseSearchQuery(parameters.q)
+      const now = clock.next().createdAt
+      const scope = scopeOf(caller, parameters, now)
+      const binding = bindingOf(caller, parameters)
+      const from = parameters.cursor === undefined ? undefined : openCursor(cursorKey, binding, parameters.cursor)
+      const position = from as unknown as (Position & { weights?: number[] }) | undefined
+      const limit = parameters.limit ?? searchPageSizeDefault
+      const isEncrypted = tenant.mode === 'B'
+      if (scope.recordTypes.length === 0) return pageText([], null, isEncrypted)
+      return database.withTenant(
+        tenant.slug,
+        async (tx) => {
+          const page = { after: position, weights: position?.weights, count: limit + 1 }
+          const { plan, matches } = await find(tx, query, scope, page)
+          const shown = withinBytes(matches.slice(0, limit))
+          const rows = await rowsOf(tx, shown, now)
+          const texts = rows.map((row) => searchedTexts(parseCanonical(row.canonical) ?? {}, isEncrypted))
+          const words = [
+            ...candidateWords(
+              texts.flat(),
+              query.units.flatMap((unit) => unit.words),
+            ),
+          ]
+          const marked = new Set(
+            words.length === 0 ? [] : await findMatchingWords(tx, plan.language, words, plan.marking),
+          )
+          const scores = new Map(shown.map(({ record_id, score }) => [record_id, score]))
+          const results = rows.map((row, at) => {
+            const members = `"score":${Number(scores.get(row.record_id))},"snippet":${JSON.stringify(snippetOf(texts[at]!, marked))}`
+            return `{"record":${responseText(tenant.slug, row)},${members}}`
+          })
+          const last = shown.length < matches.length ? shown.at(-1) : undefined
+          const next = last && { record_id: last.record_id, score: last.score, ...weightsOf(plan) }
+          return pageText(results, next ? signCursor(cursorKey, binding, next) : null, isEncrypted)
+        },
+        { readOnly: true },
+      )
+    },
+  }
+}
+
+interface PageRequest {
+  after: Position | undefined
+  /** The weights of the words in the earlier pages, if some words sufficed. */
+  weights: readonly number[] | undefined
+  count: number
+}
+
+function weightsOf({ cursorWeights }: Plan) {
+  return cursorWeights === undefined ? {} : { weights: [...cursorWeights] }
+}
+
+function pageText(results: readonly string[], nextCursor: string | null, isEncrypted: boolean): string {
+  const partial = isEncrypted ? ',"partial":"content is encrypted"' : ''
+  return `{"results":[${results.join(',')}],"next_cursor":${JSON.stringify(nextCursor)}${partial}}`
+}
+
+/** Returns the first matches, at least one, whose records fit into a response. */
+function withinBytes(matches: readonly Match[]): Match[] {
+  let bytes = 0
+  const end = matches.findIndex((match, at) => {
+    bytes += match.bytes
+    return at > 0 && bytes > recordsAnswerBytesMax
+  })
+  return matches.slice(0, end < 0 ? undefined : end)
+}
+
+function scopeOf(caller: Caller, parameters: SearchParameters, now: string): Scope {
+  const errors: PointedError[] = []
+  const idFloor = (name: 'created_at__gte' | 'created_at__lte', addedMicros: number) => {
+    const text = parameters[name]
+    if (text === undefined) return undefined
+    const time = parseTimestamp(text)
+    if (time)
+      return recordIdFloor(
+        time.epochMs + Math.floor((time.microsOfMs + addedMicros) / 1000),
+        (time.microsOfMs + addedMicros) % 1000,
+      )
+    errors.push({ pointer: `/query/${name}`, detail: 'must be an RFC 3339 timestamp; a `+` is written %2B in a query' })
+    return undefined
+  }
+  const visible = visibleTypes(caller.scopes, parameters.record_type) ?? recordTypes
+  const scope: Scope = {
+    recordId: uuid.exec(parameters.q)?.[1]?.toLowerCase(),
+    recordTypes: visible.filter((type) => searchedTypes.includes(type)),
+    skillId: parameters.skill_id,
+    fromId: idFloor('created_at__gte', 0) ?? recordIdFloor(-1, 0),
+    beforeId: idFloor('created_at__lte', 1) ?? lastId,
+    includePurged: parameters.include_purged ?? false,
+    now,
+  }
+  if (errors.length > 0) throw validationFailed(errors)
+  return scope
+}
+
+/** Returns the binding of a cursor. The page size is not bound, so clients may change it between pages. */
+function bindingOf({ tenant }: Caller, parameters: SearchParameters): CursorBinding {
+  const { cursor: _cursor, limit: _limit, include_purged = false, ...query } = parameters
+  return { tenant: tenant.slug, operation: 'searchRecords', query: { ...query, include_purged } }
+}
