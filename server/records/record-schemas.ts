@@ -1,5 +1,6 @@
-import { type TSchema, Type } from 'typebox'
+import { Type } from 'typebox'
 import { patterns, recordTypes } from '../../contract/literals.ts'
+import { object } from '../../contract/object-schema.ts'
 import { ProvenanceCosign, ProvenanceHash } from '../../contract/response-schemas.ts'
 
 /** Schemas that the endpoints about records share. */
@@ -10,8 +11,6 @@ export const exampleTime = '2026-03-14T09:26:53.589793Z'
 export const uuid = (description: string) => Type.String({ pattern: patterns.uuid, description, examples: [exampleId] })
 export const timestamp = (description: string) =>
   Type.String({ format: 'date-time', description, examples: [exampleTime] })
-export const object = <Properties extends Record<string, TSchema>>(properties: Properties, options = {}) =>
-  Type.Object(properties, { additionalProperties: false, ...options })
 
 export const recordIdParams = object({ record_id: uuid('Id of the record') })
 

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { recordTypes } from '../../../contract/literals.ts'
+import { object } from '../../../contract/object-schema.ts'
 import { RecordSchema, uuid } from '../../records/record-schemas.ts'
 
 const exampleHash = 'n4bQgYhMfWWaL+qgxVrQFaO/TxsrC4Is0V1sFbDwCgg='
@@ -10,7 +11,7 @@ const path = (description: string) => Type.Array(hash('A hash in base64'), { des
 const time = (description: string, example: string) =>
   Type.String({ format: 'date-time', description, examples: [example] })
 
-export const DeletionCertificateSchema = Type.Object(
+export const DeletionCertificateSchema = object(
   {
     record_id: uuid('Id of the record that was erased'),
     record_type: Type.Enum([...recordTypes]),
@@ -37,13 +38,12 @@ export const DeletionCertificateSchema = Type.Object(
     }),
     purge_reason: Type.String({ examples: ['Erasure request 17'] }),
     erased_at: time('When it was erased', '2026-04-13T09:37:00.112233Z'),
-    events: Type.Object(
+    events: object(
       {
         purged: Type.Optional(RecordSchema),
         erased: RecordSchema,
       },
       {
-        additionalProperties: false,
         description:
           'The governance events of the purge and of the erasure. The purge event is absent if a restored backup ' +
           'lacked it, and for callers without `hub:read`, `governance:read` and `hub:purge`; the erasure event ' +
@@ -51,9 +51,5 @@ export const DeletionCertificateSchema = Type.Object(
       },
     ),
   },
-  {
-    additionalProperties: false,
-    title: 'DeletionCertificate',
-    description: 'Verifies offline with the keys of the log: hub verify FILE',
-  },
+  { title: 'DeletionCertificate', description: 'Verifies offline with the keys of the log: hub verify FILE' },
 )

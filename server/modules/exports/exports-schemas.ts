@@ -1,5 +1,6 @@
-import { type TProperties, type TSchemaOptions, Type } from 'typebox'
+import { Type } from 'typebox'
 import { exportHours } from '../../../contract/limits.ts'
+import { object } from '../../../contract/object-schema.ts'
 import { RecordFilterBody } from '../../../contract/record-filter.ts'
 import { NextCursor } from '../../../contract/response-schemas.ts'
 
@@ -7,8 +8,6 @@ const exampleId = 'exp_7Kd2mQx9RtVb4LhZs8WcNp3F'
 const exampleFile = `${exampleId}.jsonl`
 const exampleUrl = `https://hub.example.com/api/v1/hub/exports/${exampleId}/${exampleFile}?tenant=acme&expires=1767312000&signature=…`
 
-const object = <P extends TProperties>(properties: P, options: TSchemaOptions = {}) =>
-  Type.Object(properties, { additionalProperties: false, ...options })
 const time = (description: string) => Type.String({ description, examples: ['2026-01-01T00:00:00.000000Z'] })
 const count = (description: string) => Type.Integer({ minimum: 0, description, examples: [1000] })
 

@@ -1,9 +1,10 @@
 import { type Static, Type } from 'typebox'
 import { holdNameLengthMax, holdRecordsAnswered, holdRecordsMax, holdsNamedMax } from '../../../contract/limits.ts'
+import { object } from '../../../contract/object-schema.ts'
 import { recordFilterMembers } from '../../../contract/record-filter.ts'
 import { PageQuery } from '../../../contract/request-schemas.ts'
 import { NextCursor } from '../../../contract/response-schemas.ts'
-import { exampleId, object, timestamp, uuid } from '../../records/record-schemas.ts'
+import { exampleId, timestamp, uuid } from '../../records/record-schemas.ts'
 
 const subject = { description: 'Subject of the token', examples: ['usr_7Kd2mQx9RtVb4LhZs8WcNp3F'] }
 
@@ -23,35 +24,31 @@ const { tenant_id: _tenantId, ...storedFilterMembers } = recordFilterMembers
 // Opaque to callers: an id of any other form is not found.
 export const HoldParams = object({ hold_id: Type.String({ description: 'Id of the hold', examples: [exampleId] }) })
 
-export const PlaceHoldBody = Type.Object(
-  {
-    name: Name,
-    reason: reason('Litigation over the renewal of 2025'),
-    record_ids: Type.Optional(
-      Type.Array(uuid('A record'), {
-        minItems: 1,
-        maxItems: holdRecordsMax,
-        description: 'Ids of the records; duplicates count once. Alternative to `filter` and `all`',
-      }),
-    ),
-    filter: Type.Optional(
-      Type.Object(recordFilterMembers, {
-        additionalProperties: false,
-        description:
-          'All matching records, including later ones. Alternative to `record_ids`. At least one condition is ' +
-          'required; use `all` for every record',
-        examples: [{ record_type: ['output', 'decision'], user_id: 'user:ada@example.com' }],
-      }),
-    ),
-    all: Type.Optional(
-      Type.Boolean({
-        description:
-          '`true` for every record of the tenant, including later ones. Alternative to `record_ids` and `filter`',
-      }),
-    ),
-  },
-  { additionalProperties: false },
-)
+export const PlaceHoldBody = object({
+  name: Name,
+  reason: reason('Litigation over the renewal of 2025'),
+  record_ids: Type.Optional(
+    Type.Array(uuid('A record'), {
+      minItems: 1,
+      maxItems: holdRecordsMax,
+      description: 'Ids of the records; duplicates count once. Alternative to `filter` and `all`',
+    }),
+  ),
+  filter: Type.Optional(
+    object(recordFilterMembers, {
+      description:
+        'All matching records, including later ones. Alternative to `record_ids`. At least one condition is ' +
+        'required; use `all` for every record',
+      examples: [{ record_type: ['output', 'decision'], user_id: 'user:ada@example.com' }],
+    }),
+  ),
+  all: Type.Optional(
+    Type.Boolean({
+      description:
+        '`true` for every record of the tenant, including later ones. Alternative to `record_ids` and `filter`',
+    }),
+  ),
+})
 export type PlaceHoldBody = Static<typeof PlaceHoldBody>
 
 export const ReleaseHoldBody = object({ reason: reason('The matter is settled') })
@@ -64,9 +61,7 @@ const holdMembers = {
   record_count: Type.Optional(
     Type.Integer({ description: 'Number of records in `record_ids`; absent with `filter` and `all`' }),
   ),
-  filter: Type.Optional(
-    Type.Object(storedFilterMembers, { additionalProperties: false, description: 'Has no members for `all`' }),
-  ),
+  filter: Type.Optional(object(storedFilterMembers, { description: 'Has no members for `all`' })),
   all: Type.Optional(Type.Boolean({ description: '`true` if the hold covers every record of the tenant' })),
   created_at: time('Start time'),
   created_by: Type.String(subject),
@@ -77,17 +72,14 @@ const holdMembers = {
 
 export const HoldSchema = object(holdMembers)
 
-export const WholeHoldSchema = Type.Object(
-  {
-    ...holdMembers,
-    record_ids: Type.Optional(
-      Type.Array(uuid('A record'), {
-        description: `The first ${holdRecordsAnswered} record ids, in ascending order`,
-      }),
-    ),
-  },
-  { additionalProperties: false },
-)
+export const WholeHoldSchema = object({
+  ...holdMembers,
+  record_ids: Type.Optional(
+    Type.Array(uuid('A record'), {
+      description: `The first ${holdRecordsAnswered} record ids, in ascending order`,
+    }),
+  ),
+})
 
 export const HoldsQuery = object({
   ...PageQuery.properties,
@@ -115,32 +107,26 @@ export const ReleaseList = object({
   items: Type.Array(
     object({
       ...ReleaseSchema.properties,
-      created_by: Type.String({ description: 'Subject of the token', examples: ['usr_7Kd2mQx9RtVb4LhZs8WcNp3F'] }),
+      created_by: Type.String(subject),
     }),
   ),
   next_cursor: NextCursor,
 })
 
-export const RecordStateSchema = Type.Object(
+export const RecordStateSchema = object(
   {
     record_id: uuid('Id of the record'),
     is_purged: Type.Boolean({ examples: [true] }),
     purged_at: Type.Optional(time('Time of the purge; absent, like the next three, if the record is not purged')),
-    purged_by: Type.Optional(
-      Type.String({ description: 'Subject of the token', examples: ['usr_7Kd2mQx9RtVb4LhZs8WcNp3F'] }),
-    ),
+    purged_by: Type.Optional(Type.String(subject)),
     purge_reason: Type.Optional(Type.String({ examples: ['Entered twice'] })),
     hard_delete_after: Type.Optional(
       time('End of the recovery period, after which it is erased; absent while a hold pauses it'),
     ),
-    holds: Type.Array(
-      Type.Object(
-        { hold_id: uuid('Id of the hold'), name: Type.String({ examples: ['Case 17'] }) },
-        { additionalProperties: false },
-      ),
-      { description: `Active legal holds on the record, at most ${holdsNamedMax}` },
-    ),
+    holds: Type.Array(object({ hold_id: uuid('Id of the hold'), name: Type.String({ examples: ['Case 17'] }) }), {
+      description: `Active legal holds on the record, at most ${holdsNamedMax}`,
+    }),
     truncated: Type.Boolean({ description: 'More holds exist than are listed', examples: [false] }),
   },
-  { additionalProperties: false, title: 'State of a record' },
+  { title: 'State of a record' },
 )

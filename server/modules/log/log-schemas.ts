@@ -1,6 +1,7 @@
-import { type Static, type TSchema, Type } from 'typebox'
+import { type Static, Type } from 'typebox'
 import { pageSizeDefault, pageSizeMax } from '../../../contract/limits.ts'
 import { patterns } from '../../../contract/literals.ts'
+import { object } from '../../../contract/object-schema.ts'
 import { ProvenanceCosign, ProvenanceHash } from '../../../contract/response-schemas.ts'
 
 const exampleId = '019a2f64-51f0-7c4e-9f3b-0d5a6e1c2b3a'
@@ -11,8 +12,6 @@ const uuid = (description: string) => Type.String({ pattern: patterns.uuid, desc
 const hash = (description: string) => Type.String({ description, examples: [exampleHash] })
 const count = (description: string, examples: number[], minimum = 0) =>
   Type.Integer({ minimum, maximum: Number.MAX_SAFE_INTEGER, description, examples })
-const object = <Properties extends Record<string, TSchema>>(properties: Properties, options = {}) =>
-  Type.Object(properties, { additionalProperties: false, ...options })
 
 const checkpoint = Type.String({
   description: 'The signed note (C2SP tlog-checkpoint); the keys are at /.well-known/provenance-keys.json',

@@ -7,11 +7,11 @@ import {
   sessionIdLengthMax,
 } from '../../../contract/limits.ts'
 import { patterns, recordTypes } from '../../../contract/literals.ts'
+import { object } from '../../../contract/object-schema.ts'
 import { NextCursor, replayedHeader } from '../../../contract/response-schemas.ts'
 import {
   exampleId,
   exampleTime,
-  object,
   RecordSchema,
   timestamp,
   uuid,

@@ -1,18 +1,16 @@
 import { Type } from 'typebox'
 import { retentionDaysMax } from '../../../contract/limits.ts'
 import { recordTypes } from '../../../contract/literals.ts'
+import { object } from '../../../contract/object-schema.ts'
 
 const days = (description: string, example: number) =>
   Type.Optional(Type.Integer({ minimum: 0, maximum: retentionDaysMax, description, examples: [example] }))
 
-const RuleSchema = Type.Object(
-  {
-    record_type: Type.Enum([...recordTypes], { examples: ['output'] }),
-    min_days: days('Younger records of the type cannot be purged', 365),
-    max_days: days('The service purges older records of the type, unless a hold covers them', 2555),
-  },
-  { additionalProperties: false },
-)
+const RuleSchema = object({
+  record_type: Type.Enum([...recordTypes], { examples: ['output'] }),
+  min_days: days('Younger records of the type cannot be purged', 365),
+  max_days: days('The service purges older records of the type, unless a hold covers them', 2555),
+})
 
 const Rules = Type.Array(RuleSchema, {
   maxItems: recordTypes.length,
@@ -23,17 +21,9 @@ const fourEyes = {
   examples: [true],
 }
 
-export const RetentionBody = Type.Object(
-  {
-    rules: Rules,
-    four_eyes: Type.Optional(
-      Type.Boolean({ ...fourEyes, description: `${fourEyes.description}; unchanged if absent` }),
-    ),
-  },
-  { additionalProperties: false },
-)
+export const RetentionBody = object({
+  rules: Rules,
+  four_eyes: Type.Optional(Type.Boolean({ ...fourEyes, description: `${fourEyes.description}; unchanged if absent` })),
+})
 
-export const RetentionSchema = Type.Object(
-  { rules: Rules, four_eyes: Type.Boolean(fourEyes) },
-  { additionalProperties: false },
-)
+export const RetentionSchema = object({ rules: Rules, four_eyes: Type.Boolean(fourEyes) })

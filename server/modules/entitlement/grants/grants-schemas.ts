@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { archetypeSkillsMax } from '../../../../contract/limits.ts'
 import { patterns } from '../../../../contract/literals.ts'
+import { object } from '../../../../contract/object-schema.ts'
 import { PageQuery } from '../../../../contract/request-schemas.ts'
 import { NextCursor } from '../../../../contract/response-schemas.ts'
 
@@ -23,40 +24,31 @@ const grantMembers = {
   ),
 }
 
-export const GrantsQuery = Type.Object(
-  { ...PageQuery.properties, archetype_id: Type.Optional(archetypeId), skill_id: Type.Optional(skillId) },
-  { additionalProperties: false },
-)
+export const GrantsQuery = object({
+  ...PageQuery.properties,
+  archetype_id: Type.Optional(archetypeId),
+  skill_id: Type.Optional(skillId),
+})
 
-export const GrantList = Type.Object(
-  {
-    items: Type.Array(Type.Object({ archetype_id: archetypeId, ...grantMembers }, { additionalProperties: false })),
-    next_cursor: NextCursor,
-  },
-  { additionalProperties: false },
-)
+export const GrantList = object({
+  items: Type.Array(object({ archetype_id: archetypeId, ...grantMembers })),
+  next_cursor: NextCursor,
+})
 
-export const ArchetypeParams = Type.Object(
-  { archetype_id: Type.String({ description: 'Id of the archetype', examples: ['support-agent'] }) },
-  { additionalProperties: false },
-)
+export const ArchetypeParams = object({
+  archetype_id: Type.String({ description: 'Id of the archetype', examples: ['support-agent'] }),
+})
 
-export const ArchetypeGrantsBody = Type.Object(
-  {
-    skill_ids: Type.Array(skillId, {
-      maxItems: archetypeSkillsMax,
-      description: 'All skills of the archetype, each once; an empty list revokes all',
-    }),
-  },
-  { additionalProperties: false },
-)
+export const ArchetypeGrantsBody = object({
+  skill_ids: Type.Array(skillId, {
+    maxItems: archetypeSkillsMax,
+    description: 'All skills of the archetype, each once; an empty list revokes all',
+  }),
+})
 
-export const ArchetypeGrantsSchema = Type.Object(
-  {
-    archetype_id: archetypeId,
-    grants: Type.Array(Type.Object(grantMembers, { additionalProperties: false }), {
-      description: 'Sorted by skill',
-    }),
-  },
-  { additionalProperties: false },
-)
+export const ArchetypeGrantsSchema = object({
+  archetype_id: archetypeId,
+  grants: Type.Array(object(grantMembers), {
+    description: 'Sorted by skill',
+  }),
+})

@@ -1,10 +1,9 @@
 import { Type } from 'typebox'
 import { scimGroupLengthMax, scimMappingsMax } from '../../../../contract/limits.ts'
 import { patterns } from '../../../../contract/literals.ts'
+import { object } from '../../../../contract/object-schema.ts'
 import { InboundConnectionSchema, RotatedInboundSecretSchema } from '../../../../contract/response-schemas.ts'
 
-const object = <P extends Parameters<typeof Type.Object>[0]>(properties: P) =>
-  Type.Object(properties, { additionalProperties: false })
 const time = (description: string) =>
   Type.String({ format: 'date-time', description, examples: ['2026-03-14T09:26:53.589793Z'] })
 
@@ -37,7 +36,7 @@ const Mappings = Type.Array(Mapping, {
     'Maps groups to archetypes. Unchanged if absent, and empty at first. A person has the archetypes of all their groups.',
 })
 
-export const ScimConfigurationBody = Type.Object(
+export const ScimConfigurationBody = object(
   {
     mode: Mode,
     base_url: Type.Optional(BaseUrl),
@@ -56,7 +55,6 @@ export const ScimConfigurationBody = Type.Object(
     group_archetype_map: Type.Optional(Mappings),
   },
   {
-    additionalProperties: false,
     examples: [
       { mode: 'push', group_archetype_map: [{ group: 'Analysts', archetype_id: 'analyst' }] },
       {

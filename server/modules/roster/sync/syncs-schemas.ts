@@ -1,9 +1,9 @@
-import { type TProperties, Type } from 'typebox'
+import { Type } from 'typebox'
 import { massDeactivation } from '../../../../contract/limits.ts'
+import { object } from '../../../../contract/object-schema.ts'
 import { NextCursor } from '../../../../contract/response-schemas.ts'
 
 const exampleId = 'sync_7Kd2mQx9RtVb4LhZs8WcNp3F'
-const object = <P extends TProperties>(properties: P) => Type.Object(properties, { additionalProperties: false })
 const time = (description: string) =>
   Type.String({ format: 'date-time', description, examples: ['2026-03-14T09:26:53.589793Z'] })
 const count = (description: string, example = 0) => Type.Integer({ minimum: 0, description, examples: [example] })
