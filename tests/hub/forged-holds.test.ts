@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Caller, Tenant } from '../../server/http/caller.ts'
-import { createHoldSweep, firstHoldCursor } from '../../server/modules/integrity-sweep/hold-sweep.ts'
+import { firstHoldCursor, HoldSweep } from '../../server/modules/integrity-sweep/hold-sweep.ts'
 import { holdEvents } from '../../server/modules/legal-holds/hold-events.ts'
 import { type FakeClock, fakeClock } from '../support/fake-clock.ts'
 import { callerOf, decision, openRecordLab, type RecordLab } from './record-lab.ts'
@@ -62,10 +62,10 @@ const isPurged = async (id: string) => (await lab.reading.get(caller, id, false)
 
 /** What the sweeper says: subjects, and what should be so. */
 async function swept(): Promise<Record<string, string[]>> {
-  const sweep = createHoldSweep({ ...lab, holdEvents, retention: lab.retentionPolicy })
+  const sweep = new HoldSweep({ ...lab, holdEvents, retention: lab.retentionPolicy })
   const findings = []
   for (let cursor = firstHoldCursor; ; ) {
-    const step = await sweep(tenant, cursor)
+    const step = await sweep.step(tenant, cursor)
     findings.push(...step.findings)
     if (step.isRoundOver)
       return Object.fromEntries(findings.map(({ subject, failedChecks }) => [subject, failedChecks]))

@@ -2,7 +2,7 @@ import type pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Database, TenantTx } from '../../server/db/database.ts'
 import type { Tenant } from '../../server/http/caller.ts'
-import { createRecordScan, firstId } from '../../server/modules/integrity-sweep/record-scan.ts'
+import { firstId, scanRecords } from '../../server/modules/integrity-sweep/record-scan.ts'
 import { findUnexplained } from '../../server/modules/log/unexplained-records-store.ts'
 import { decision, openRecordLab, type RecordLab } from './record-lab.ts'
 
@@ -48,8 +48,8 @@ const counting: Database = {
 } as Database
 
 test('records whose seals wait for their place in the log are explained', async () => {
-  const scan = createRecordScan({ database: lab.database, logs })
-  expect(await scan(acme, firstId, 6_000)).toEqual({ lastId: undefined, records: 1_000, findings: [] })
+  const deps = { database: lab.database, logs }
+  expect(await scanRecords(deps, acme, firstId, 6_000)).toEqual({ lastId: undefined, records: 1_000, findings: [] })
 })
 
 test('those whose seals do not wait are not, and one look through all that waits finds them', async () => {
@@ -61,7 +61,7 @@ test('those whose seals do not wait are not, and one look through all that waits
   const records = await superuser.query('select record_id, seal_id from hub.records order by record_id')
   const lost = records.rows.filter((row) => !left.has(row.seal_id))
   expect(lost.length).toBeGreaterThan(0)
-  const { findings } = await createRecordScan({ database: counting, logs })(acme, firstId, 6_000)
+  const { findings } = await scanRecords({ database: counting, logs }, acme, firstId, 6_000)
   expect(findings).toEqual(
     lost.map((row) => ({
       subject: `record:${row.record_id}`,

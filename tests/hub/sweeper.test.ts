@@ -1,8 +1,8 @@
 import type pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Tenant } from '../../server/http/caller.ts'
-import { createScanModes } from '../../server/modules/integrity-sweep/scan-modes.ts'
-import type { SweepDeps, SweepSteps } from '../../server/modules/integrity-sweep/sweep-steps.ts'
+import { ScanModes, type ScannedSteps } from '../../server/modules/integrity-sweep/scan-modes.ts'
+import type { SweepDeps } from '../../server/modules/integrity-sweep/sweep-steps.ts'
 import { createThrottle } from '../../server/modules/integrity-sweep/throttle.ts'
 import { type FakeClock, fakeClock } from '../support/fake-clock.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
@@ -143,26 +143,23 @@ describe('in the background', () => {
 
 describe('several processes', () => {
   const turn = { pace: createThrottle(1_000_000), signal: new AbortController().signal }
-  const never: SweepSteps = {
+  const never: ScannedSteps = {
     entriesWorth: (records) => records,
     head: async () => ({ checked: 0, failed: 0, inconsistent: 0, cost: 1 }),
-    holds: () => new Promise(() => {}),
-    access: () => new Promise(() => {}),
     page: () => new Promise(() => {}),
-    figures: () => () => new Promise(() => {}),
     scan: () => new Promise(() => {}),
   }
   const findings: object[] = []
-  const lanesWith = (steps: SweepSteps) => {
+  const lanesWith = (steps: ScannedSteps) => {
     const deps = {
       tampering: { report: (_: Tenant, some: readonly object[]) => void findings.push(...some) },
       database: hub.test.database,
       logs: hub.modules.log.logs,
       clock: hub.modules.recordStore.clock,
     } as unknown as SweepDeps & { clock: TestHub['modules']['recordStore']['clock'] }
-    return createScanModes(deps, steps)
+    return new ScanModes(deps, steps)
   }
-  const quick: SweepSteps = {
+  const quick: ScannedSteps = {
     ...never,
     page: async (_, from) => ({
       checked: 1,
@@ -208,7 +205,7 @@ describe('several processes', () => {
     await db.query(`update hub.sweeps set ${assignment}`)
     const start = findings.length
     const anew: number[] = []
-    const steps: SweepSteps = {
+    const steps: ScannedSteps = {
       ...quick,
       page: (tenant, from) => {
         anew.push(from)
@@ -228,7 +225,7 @@ describe('several processes', () => {
   })
 
   test('a turn ends in time for its claim', async () => {
-    const slow: SweepSteps = {
+    const slow: ScannedSteps = {
       ...quick,
       page: async (_, from) => {
         time.step({ ms: 31_000 })
@@ -240,7 +237,7 @@ describe('several processes', () => {
   })
 
   test('what was done before a failure is kept', async () => {
-    const failing: SweepSteps = {
+    const failing: ScannedSteps = {
       ...quick,
       page: async (tenant, from) => {
         if (from === 2) throw new Error('for some reason')
@@ -254,7 +251,7 @@ describe('several processes', () => {
   test('who has fallen far behind leaves to the passes what is not new', async () => {
     const size = await sizeOf(acme)
     const first: number[] = []
-    const steps: SweepSteps = {
+    const steps: ScannedSteps = {
       ...quick,
       entriesWorth: () => 10,
       page: async (_, from) => {

@@ -56,7 +56,7 @@ async function pagesOf(query: ExceptionsQuery) {
   }
   const book = createPriceBook()
   const exceptions = createCostExceptions({
-    ...{ database: counting, records: lab.records, cursorKey: Buffer.alloc(32, 7) },
+    ...{ database: counting, cursorKey: Buffer.alloc(32, 7) },
     prices: { freshBookOf: async () => book },
   })
   const pages: string[][] = []

@@ -64,7 +64,6 @@ function openProcess({ rated = () => {}, nowMs, beforeEvent, errors = [] }: Proc
   return createRepricingRuns({
     ...{
       database,
-      records,
       rated,
       prices: createTenantPrices({
         database,

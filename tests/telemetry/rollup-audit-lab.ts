@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { expect } from 'vitest'
-import type { AuditFinding } from '../../server/modules/integrity-sweep/sweep-types.ts'
+import type { Finding } from '../../server/modules/integrity-sweep/sweep-types.ts'
 import type { TestHub, TestTenant } from '../support/hub.ts'
 import { event } from './events.ts'
 
@@ -30,9 +30,9 @@ export async function auditFigures(
   hub: TestHub,
   tenant: TestTenant,
   between: (step: number) => Promise<unknown> = async () => {},
-): Promise<AuditFinding[]> {
+): Promise<Finding[]> {
   const { step } = hub.modules.rollups.audit(await hub.tenant(tenant), 'all')
-  const findings: AuditFinding[] = []
+  const findings: Finding[] = []
   for (let at = 0; ; at += 1) {
     const done = await step()
     findings.push(...done.findings)

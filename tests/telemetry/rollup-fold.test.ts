@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { deltaOfDifferences } from '../../server/modules/telemetry/rollups/rollup-delta.ts'
-import { createRollups } from '../../server/modules/telemetry/rollups/rollup-service.ts'
+import { Rollups } from '../../server/modules/telemetry/rollups/rollup-service.ts'
 import { insertDelta } from '../../server/modules/telemetry/rollups/rollup-store.ts'
 import { prepareTelemetry, registerSkill } from '../api/telemetry-tenants.ts'
 import { startHub, type TestHub, type TestTenant } from '../support/hub.ts'
@@ -30,7 +30,7 @@ afterAll(() => hub.stop())
 const rollups = () => hub.modules.rollups.rollups
 /** As another process would have it. */
 const otherProcess = (errors: string[] = []) =>
-  createRollups({ database: hub.test.database, log: { error: (_, message) => errors.push(message) } })
+  new Rollups({ database: hub.test.database, log: { error: (_, message) => errors.push(message) } })
 
 const times = fc.oneof(
   fc.constantFrom(

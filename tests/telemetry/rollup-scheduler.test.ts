@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { DomainError } from '../../contract/domain-error.ts'
 import type { Folded } from '../../server/modules/telemetry/rollups/rollup-aggregator.ts'
-import { createRollupScheduler } from '../../server/modules/telemetry/rollups/rollup-scheduler.ts'
+import { RollupScheduler } from '../../server/modules/telemetry/rollups/rollup-scheduler.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
@@ -24,7 +24,7 @@ function openFolder(options: {
     lists: 0,
     running: 0,
   }
-  const folder = createRollupScheduler({
+  const folder = new RollupScheduler({
     rollups: {
       fold: async (tenant) => {
         seen.folds.push(tenant)

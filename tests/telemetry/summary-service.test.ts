@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { Tenant } from '../../server/http/caller.ts'
 import { deltaOf } from '../../server/modules/telemetry/rollups/rollup-delta.ts'
-import { createRollups, type Rollups } from '../../server/modules/telemetry/rollups/rollup-service.ts'
+import { Rollups } from '../../server/modules/telemetry/rollups/rollup-service.ts'
 import { insertDelta } from '../../server/modules/telemetry/rollups/rollup-store.ts'
 import type { SummaryQuery } from '../../server/modules/telemetry/summary/summary-schemas.ts'
 import {
@@ -48,7 +48,7 @@ const events = Array.from({ length: 1200 }, (): CountedEvent => {
 beforeAll(async () => {
   opened = await createTestDatabase()
   summaries = createTelemetrySummaries({ database: opened.database, cursorKey })
-  rollups = createRollups({ database: opened.database, log: { error: (_, message) => expect.fail(message) } })
+  rollups = new Rollups({ database: opened.database, log: { error: (_, message) => expect.fail(message) } })
   await ingest(globex, events.slice(0, 100))
 })
 afterAll(() => opened.drop())

@@ -1,3 +1,4 @@
+import { isJsonObject, type JsonObject } from '../../../provenance/json.ts'
 import type { Database, TenantTx } from '../../db/database.ts'
 import {
   type AccountFields,
@@ -11,38 +12,31 @@ import { digestOfProof } from '../../db/row-digests.ts'
 import type { Proven } from '../../db/row-proofs.ts'
 import type { Tenant } from '../../http/caller.ts'
 import { recordIdFloor } from '../../records/record-clock.ts'
-import type { VerifiedEvents } from '../verification/verification-types.ts'
-import { type AccessInEvents, applyEvent, noAccess } from './access-in-events.ts'
+import type { VerifiedEvent, VerifiedEvents } from '../verification/verification-types.ts'
 import { findAccessEvents, findProvenRows } from './access-sweep-store.ts'
 import { firstId } from './record-scan.ts'
 import { applyEventDigests, type DigestsInForce, digestKey } from './row-digests-in-force.ts'
-import type { Finding } from './sweep-types.ts'
+import type { Finding, RoundStep } from './sweep-types.ts'
+
+/**
+ * Maps people above member, deactivated people and service accounts to their access, by the newest event about each.
+ */
+type AccessInEvents = ReadonlyMap<string, { eventId: string; access: string }>
 
 /** The progress of a round over the rows that grant access. */
-export interface AccessCursor {
+export type AccessCursor = typeof firstAccessCursor
+
+export const firstAccessCursor = {
   /** The index of the table, and the key of its last row. */
-  table: number
-  after: string
+  ...{ table: 0, after: '' },
   /** The id from which reading events continues; earlier events keep their effect. */
-  event: string
-  access: AccessInEvents
-  digests: DigestsInForce
-}
-
-export const firstAccessCursor: AccessCursor = {
-  table: 0,
-  after: '',
   event: firstId,
-  access: new Map(),
-  digests: new Map(),
+  access: new Map() as AccessInEvents,
+  digests: new Map() as DigestsInForce,
 }
 
-export interface AccessSwept {
-  rows: number
-  findings: Finding[]
-  cursor: AccessCursor
-  isRoundOver: boolean
-}
+/** Stands for the access of a deactivated person. */
+const noAccess = 'none'
 
 const stepRows = 1_000
 const stepEvents = 2_000
@@ -88,7 +82,7 @@ export function createAccessSweep(deps: { database: Database; verifiedEvents: Ve
     }
   }
 
-  async function checkRows(tx: TenantTx, cursor: AccessCursor): Promise<AccessSwept> {
+  async function checkRows(tx: TenantTx, cursor: AccessCursor): Promise<RoundStep<AccessCursor>> {
     const rows = allProvenRows[cursor.table]!
     const found = await findProvenRows(tx, rows, cursor.after, stepRows)
     const findings = found.flatMap((row): Finding[] => {
@@ -113,7 +107,7 @@ export function createAccessSweep(deps: { database: Database; verifiedEvents: Ve
     }
   }
 
-  return ({ slug }: Tenant, cursor: AccessCursor): Promise<AccessSwept> =>
+  return ({ slug }: Tenant, cursor: AccessCursor): Promise<RoundStep<AccessCursor>> =>
     database.withTenant(
       slug,
       async (tx) => {
@@ -156,4 +150,29 @@ function accessOf(rows: unknown, row: unknown): string | undefined {
   if (rows !== accountRows) return undefined
   const { disabled, scopes } = row as AccountFields
   return disabled ? undefined : scopes.join(' ')
+}
+
+/** Applies one event after the other, in their order. Deletes the entry of an active member or a disabled account. */
+function applyEvent(access: Map<string, { eventId: string; access: string }>, event: VerifiedEvent): void {
+  const { eventId, subject, details } = event
+  const { after, change } = details
+  if (!isJsonObject(after) || typeof change !== 'string') return
+  const isUser = subject.startsWith('user:')
+  if (!isUser && !subject.startsWith('service_account:')) return
+  const now = isUser
+    ? accessOfUser(String(after.role), after.active === true)
+    : accessOfAccount(change, after, access.get(subject)?.access)
+  if (now === undefined) access.delete(subject)
+  else access.set(subject, { eventId, access: now })
+}
+
+/** Returns the access of a person; undefined for active members, which are not tracked. */
+function accessOfUser(role: string, active: boolean): string | undefined {
+  if (!active) return noAccess
+  return role === 'member' ? undefined : role
+}
+
+function accessOfAccount(change: string, after: JsonObject, former: string | undefined): string | undefined {
+  if (change === 'service_account_disabled') return undefined
+  return Array.isArray(after.scopes) ? after.scopes.join(' ') : former
 }

@@ -1,9 +1,6 @@
 import type { TenantTx } from '../../db/database.ts'
 import type { HoldRow, Release } from '../legal-holds/holds-types.ts'
-
-/** Formats a time in our text form within PostgreSQL, because an edited time may be unparsable. */
-const timeText = (column: string) =>
-  `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as ${column}`
+import { timeText } from './sweep-store.ts'
 
 /** A row of hub.legal_holds, possibly forged; times that our form cannot represent are null. */
 export type StoredHold = Omit<HoldRow, 'created_at'> & {
@@ -89,7 +86,6 @@ export async function findHoldEnds(tx: TenantTx, holdIds: readonly string[]): Pr
   return new Map(rows.map((row) => [row.hold_id, row.has_ended]))
 }
 
-/** Returns the ids of existing releases. */
 export async function findReleaseIds(tx: TenantTx, releaseIds: readonly string[]): Promise<Set<string>> {
   if (releaseIds.length === 0) return new Set()
   const { rows } = await tx.client.query<{ release_id: string }>(

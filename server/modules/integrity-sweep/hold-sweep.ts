@@ -14,34 +14,21 @@ import {
   type StoredHold,
 } from './hold-sweep-store.ts'
 import { firstId } from './record-scan.ts'
-import type { Finding, SweepCheck } from './sweep-types.ts'
+import type { Finding, RoundStep, SweepCheck } from './sweep-types.ts'
 
 /** The progress of a round over holds, releases and rules. */
-export interface HoldCursor {
+export type HoldCursor = typeof firstHoldCursor
+
+const fromFirst = firstId as string | undefined
+
+export const firstHoldCursor = {
   /** The ids of the last row or event of each kind; `undefined` if all were checked. */
-  holds: string | undefined
-  releases: string | undefined
-  applied: string | undefined
-  released: string | undefined
+  ...{ holds: fromFirst, releases: fromFirst, applied: fromFirst, released: fromFirst },
   /** The id from which later rounds continue: replaced rules stay replaced. */
-  config: string
+  config: firstId,
   /** Whether any event recorded retention rules, and the events that later ones replaced. */
-  hasRulesEvent: boolean
-  replaced: ReadonlySet<string>
-}
-
-export const firstHoldCursor: HoldCursor = {
-  ...{ holds: firstId, releases: firstId, applied: firstId, released: firstId, config: firstId },
   hasRulesEvent: false,
-  replaced: new Set(),
-}
-
-export interface HoldsSwept {
-  rows: number
-  findings: Finding[]
-  cursor: HoldCursor
-  /** Whether the round is over; the cursor then belongs to the next one. */
-  isRoundOver: boolean
+  replaced: new Set() as ReadonlySet<string>,
 }
 
 /** Maximum rows, and events of each kind, per step. */
@@ -50,19 +37,35 @@ const stepRows = 500
 const stepRecords = 20_000
 const stepConfigEvents = 2_000
 
-/**
- * Compares holds, releases and retention rules with their governance events in both directions: an added or edited row
- * has no matching event, and a deleted row still has its event. Each step reads one snapshot.
- */
-export function createHoldSweep(deps: {
+interface HoldSweepDeps {
   database: Database
   verifiedEvents: VerifiedEvents
   holdEvents: HoldEvents
   retention: RetentionPolicy
-}) {
-  const { database, verifiedEvents, holdEvents, retention } = deps
+}
 
-  async function checkHolds(tx: TenantTx, after: string) {
+/**
+ * Compares holds, releases and retention rules with their governance events in both directions: an added or edited row
+ * has no matching event, and a deleted row still has its event. Each step reads one snapshot.
+ */
+export class HoldSweep {
+  readonly #deps: HoldSweepDeps
+
+  constructor(deps: HoldSweepDeps) {
+    this.#deps = deps
+  }
+
+  /** Checks some rows and events of each kind. */
+  step(tenant: Tenant, cursor: HoldCursor): Promise<RoundStep<HoldCursor>> {
+    return this.#deps.database.withTenant(tenant.slug, (tx) => this.#step(tx, tenant, cursor), {
+      readOnly: true,
+      snapshot: true,
+      inIndexOrder: true,
+    })
+  }
+
+  async #checkHolds(tx: TenantTx, after: string) {
+    const { verifiedEvents, holdEvents } = this.#deps
     const found = await findHoldRows(tx, after, stepRows)
     let records = 0
     const over = found.findIndex(({ record_count }, at) => {
@@ -81,7 +84,8 @@ export function createHoldSweep(deps: {
     return { rows: holds.length, findings, next: isLast ? undefined : holds.at(-1)!.hold_id }
   }
 
-  async function checkReleases(tx: TenantTx, after: string) {
+  async #checkReleases(tx: TenantTx, after: string) {
+    const { verifiedEvents, holdEvents } = this.#deps
     const releases = await findReleaseRows(tx, after, stepRows)
     const events = await verifiedEvents.find(
       tx,
@@ -102,9 +106,9 @@ export function createHoldSweep(deps: {
   }
 
   /** Checks that the rows of events exist. The checks of the rows compare their values. */
-  async function checkEvents(tx: TenantTx, kind: string, after: string) {
+  async #checkEvents(tx: TenantTx, kind: string, after: string) {
     const ids = await findEventIds(tx, kind, after, stepRows)
-    const events = [...(await verifiedEvents.find(tx, ids)).values()].filter((event) => event.kind === kind)
+    const events = [...(await this.#deps.verifiedEvents.find(tx, ids)).values()].filter((event) => event.kind === kind)
     const holds = await findHoldEnds(tx, events.flatMap(holdOf))
     const releases = await findReleaseIds(tx, events.flatMap(releaseOf))
     const findings = events.flatMap((event) => {
@@ -123,7 +127,8 @@ export function createHoldSweep(deps: {
     return { rows: ids.length, findings, next: ids.length < stepRows ? undefined : ids.at(-1) }
   }
 
-  async function checkRules(tx: TenantTx, tenant: Tenant, cursor: HoldCursor) {
+  async #checkRules(tx: TenantTx, tenant: Tenant, cursor: HoldCursor) {
+    const { verifiedEvents, retention } = this.#deps
     const found = await findConfigEvents(tx, cursor.config, stepConfigEvents)
     const ofRules = found.flatMap(({ record_id, is_of_rules }) => (is_of_rules ? [record_id] : []))
     const events = [...(await verifiedEvents.find(tx, ofRules)).values()].filter(retention.isRulesEvent)
@@ -139,15 +144,15 @@ export function createHoldSweep(deps: {
     return { rows: ofRules.length, findings, isUpToDate, next }
   }
 
-  async function step(tx: TenantTx, tenant: Tenant, cursor: HoldCursor): Promise<HoldsSwept> {
+  async #step(tx: TenantTx, tenant: Tenant, cursor: HoldCursor): Promise<RoundStep<HoldCursor>> {
     const none = { rows: 0, findings: [], next: undefined }
-    const holds = cursor.holds === undefined ? none : await checkHolds(tx, cursor.holds)
-    const releases = cursor.releases === undefined ? none : await checkReleases(tx, cursor.releases)
+    const holds = cursor.holds === undefined ? none : await this.#checkHolds(tx, cursor.holds)
+    const releases = cursor.releases === undefined ? none : await this.#checkReleases(tx, cursor.releases)
     const applied =
-      cursor.applied === undefined ? none : await checkEvents(tx, 'hub.legal_hold_applied', cursor.applied)
+      cursor.applied === undefined ? none : await this.#checkEvents(tx, 'hub.legal_hold_applied', cursor.applied)
     const released =
-      cursor.released === undefined ? none : await checkEvents(tx, 'hub.legal_hold_released', cursor.released)
-    const rules = await checkRules(tx, tenant, cursor)
+      cursor.released === undefined ? none : await this.#checkEvents(tx, 'hub.legal_hold_released', cursor.released)
+    const rules = await this.#checkRules(tx, tenant, cursor)
     const parts = [holds, releases, applied, released]
     const isRoundOver = rules.isUpToDate && parts.every(({ next }) => next === undefined)
     return {
@@ -159,13 +164,6 @@ export function createHoldSweep(deps: {
       isRoundOver,
     }
   }
-
-  return (tenant: Tenant, cursor: HoldCursor): Promise<HoldsSwept> =>
-    database.withTenant(tenant.slug, (tx) => step(tx, tenant, cursor), {
-      readOnly: true,
-      snapshot: true,
-      inIndexOrder: true,
-    })
 }
 
 function checkHold(

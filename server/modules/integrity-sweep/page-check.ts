@@ -28,7 +28,6 @@ import type { Finding, SweepCheck } from './sweep-types.ts'
 export interface PageChecked {
   /** The number of log indexes that the page covers, with or without an entry; 0 at the end. */
   places: number
-  /** The number of verified records. */
   checked: number
   /** The number of records that failed, and of leaves without a record or tombstone. */
   failed: number

@@ -1,3 +1,4 @@
+import type { TenantTx } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
 import { microsOf, timeOfMicros } from '../../records/monotonic-timestamp.ts'
 import type { RecordClock } from '../../records/record-clock.ts'
@@ -19,14 +20,6 @@ export interface ScanStep {
 /** `more`: continues in the next time slice; `busy`: another process holds the claim. */
 export type Turned = 'done' | 'more' | 'busy'
 
-/** The scan modes of hub.sweeps. Any process continues where another stopped. */
-export interface ScanModes {
-  /** Follows the end of the log. */
-  recent(tenant: Tenant, turn: ScanStep): Promise<Turned>
-  /** Scans all data of a tenant, and starts again at the end. */
-  pass(tenant: Tenant, turn: ScanStep): Promise<Turned>
-}
-
 /** Duration of a claim in microseconds, after which a crashed process loses it. A time slice takes some seconds. */
 const claimMicros = 60_000_000
 /** Maximum difference between the clocks of processes, in microseconds. */
@@ -37,52 +30,88 @@ const claimSlackMicros = 60_000_000
  */
 const behindRecordsMax = 75_000
 
-export function createScanModes(deps: SweepDeps & { clock: RecordClock }, steps: SweepSteps): ScanModes {
-  const { database, logs, clock, tampering } = deps
+/** The steps of which the scan modes consist. */
+export type ScannedSteps = Pick<SweepSteps, 'entriesWorth' | 'head' | 'page' | 'scan'>
 
-  const claim = (tenant: Tenant, lane: Lane) =>
-    database.withTenant(tenant.slug, async (tx): Promise<SweepRead | undefined> => {
-      const { micros, createdAt: now } = clock.next()
-      const until = timeOfMicros(micros + claimMicros)
-      const times = { now, until, claimedMax: timeOfMicros(micros + claimMicros + claimSlackMicros) }
-      const stored = await claimSweep(tx, lane, times)
-      return stored && readSweep(stored, times)
+type ScanDeps = Pick<SweepDeps, 'database' | 'logs' | 'tampering'> & { clock: RecordClock }
+
+/** The scan modes of hub.sweeps. Any process continues where another stopped. */
+export class ScanModes {
+  readonly #deps: ScanDeps
+  readonly #steps: ScannedSteps
+
+  constructor(deps: ScanDeps, steps: ScannedSteps) {
+    this.#deps = deps
+    this.#steps = steps
+  }
+
+  /** Follows the end of the log. */
+  async recent(tenant: Tenant, { pace, signal, turnRecords }: ScanStep): Promise<Turned> {
+    const end = await this.#endOf(tenant)
+    if (end === undefined || end.seen === end.treeSize) return 'done'
+    const { treeSize } = end
+    return this.#within(tenant, 'recent', async (row) => {
+      // A log that was rolled back ends at its present size.
+      if (row.log_index > treeSize) row.log_index = treeSize
+      else row.log_index = Math.max(row.log_index, treeSize - this.#steps.entriesWorth(behindRecordsMax))
+      for (let spent = 0; spent < turnRecords && !signal.aborted && !this.#isOver(row); ) {
+        const step = await this.#steps.page(tenant, row.log_index)
+        if (step.next === undefined) {
+          row.finished_at = this.#deps.clock.next().createdAt
+          return 'done'
+        }
+        row.log_index = step.next
+        count(row, step)
+        spent += step.cost
+        await pace.spend(step.cost, signal)
+      }
+      return 'more'
     })
+  }
+
+  /** Scans all data of a tenant, and starts again at the end. */
+  pass(tenant: Tenant, { pace, signal, turnRecords }: ScanStep): Promise<Turned> {
+    return this.#within(tenant, 'all', async (row) => {
+      if (row.log_index === 0 && row.after_id === null) {
+        Object.assign(row, { started_at: this.#deps.clock.next().createdAt, checked: 0, failed: 0 })
+        count(row, await this.#steps.head(tenant))
+      }
+      let spent = 0
+      // Each time slice makes progress, even if it must end at once.
+      do {
+        const cost = row.after_id === null ? await this.#passPage(tenant, row) : await this.#passScan(tenant, row)
+        if (cost === undefined) return 'done'
+        spent += cost
+        await pace.spend(cost, signal)
+      } while (spent < turnRecords && !signal.aborted && !this.#isOver(row))
+      return 'more'
+    })
+  }
 
   /**
    * Returns the size of the log and the progress of the recent scan; undefined if the head cannot be read, which full
    * scans report.
    */
-  async function endOf(tenant: Tenant): Promise<{ treeSize: number; seen: number } | undefined> {
+  async #endOf(tenant: Tenant): Promise<{ treeSize: number; seen: number } | undefined> {
+    const read = async (tx: TenantTx) => {
+      const head = await this.#deps.logs.head(tx)
+      return { treeSize: head?.treeSize ?? 0, seen: Number((await findSweep(tx, 'recent'))?.log_index ?? 0) }
+    }
     try {
-      return await database.withTenant(
-        tenant.slug,
-        async (tx) => {
-          const head = await logs.head(tx)
-          return { treeSize: head?.treeSize ?? 0, seen: Number((await findSweep(tx, 'recent'))?.log_index ?? 0) }
-        },
-        { readOnly: true },
-      )
+      return await this.#deps.database.withTenant(tenant.slug, read, { readOnly: true })
     } catch (error) {
       if (!isCorruptionError(error)) throw error
       return undefined
     }
   }
 
-  async function save(tenant: Tenant, row: SweepRow): Promise<void> {
-    const { lane, claimed_until, ...progress } = row
-    await database.withTenant(tenant.slug, (tx) =>
-      releaseSweep(tx, lane as Lane, claimed_until!, { ...progress, updated_at: clock.next().createdAt }),
-    )
-  }
-
   /** Runs the work within a claim. Always releases the claim, with the progress so far. */
-  async function within(tenant: Tenant, lane: Lane, work: (row: SweepRow) => Promise<Turned>): Promise<Turned> {
-    const claimed = await claim(tenant, lane)
+  async #within(tenant: Tenant, lane: Lane, work: (row: SweepRow) => Promise<Turned>): Promise<Turned> {
+    const claimed = await this.#claim(tenant, lane)
     if (claimed === undefined) return 'busy'
     const { row, findings } = claimed
     if (findings.length > 0) {
-      tampering.report(
+      this.#deps.tampering.report(
         tenant,
         findings.map((finding) => ({ ...finding, service: 'sweeper' })),
       )
@@ -90,65 +119,32 @@ export function createScanModes(deps: SweepDeps & { clock: RecordClock }, steps:
     try {
       return await work(row)
     } finally {
-      await save(tenant, row)
+      await this.#save(tenant, row)
     }
   }
 
-  function isOver(row: SweepRow): boolean {
-    return microsOf(row.claimed_until!) - clock.next().micros < claimMicros / 2
+  #claim(tenant: Tenant, lane: Lane): Promise<SweepRead | undefined> {
+    return this.#deps.database.withTenant(tenant.slug, async (tx) => {
+      const { micros, createdAt: now } = this.#deps.clock.next()
+      const until = timeOfMicros(micros + claimMicros)
+      const times = { now, until, claimedMax: timeOfMicros(micros + claimMicros + claimSlackMicros) }
+      const stored = await claimSweep(tx, lane, times)
+      return stored && readSweep(stored, times)
+    })
   }
 
-  function count(row: SweepRow, { checked, failed, inconsistent }: Stepped): void {
-    row.checked += checked
-    row.failed += failed + inconsistent
+  async #save(tenant: Tenant, { lane, claimed_until, ...progress }: SweepRow): Promise<void> {
+    await this.#deps.database.withTenant(tenant.slug, (tx) =>
+      releaseSweep(tx, lane as Lane, claimed_until!, { ...progress, updated_at: this.#deps.clock.next().createdAt }),
+    )
   }
 
-  return {
-    async recent(tenant, { pace, signal, turnRecords }) {
-      const end = await endOf(tenant)
-      if (end === undefined || end.seen === end.treeSize) return 'done'
-      const { treeSize } = end
-      return within(tenant, 'recent', async (row) => {
-        // A log that was rolled back ends at its present size.
-        const start =
-          row.log_index > treeSize ? treeSize : Math.max(row.log_index, treeSize - steps.entriesWorth(behindRecordsMax))
-        row.log_index = start
-        for (let spent = 0; spent < turnRecords && !signal.aborted && !isOver(row); ) {
-          const step = await steps.page(tenant, row.log_index)
-          if (step.next === undefined) {
-            row.finished_at = clock.next().createdAt
-            return 'done'
-          }
-          row.log_index = step.next
-          count(row, step)
-          spent += step.cost
-          await pace.spend(step.cost, signal)
-        }
-        return 'more'
-      })
-    },
-
-    pass(tenant, { pace, signal, turnRecords }) {
-      return within(tenant, 'all', async (row) => {
-        if (row.log_index === 0 && row.after_id === null) {
-          Object.assign(row, { started_at: clock.next().createdAt, checked: 0, failed: 0 })
-          count(row, await steps.head(tenant))
-        }
-        let spent = 0
-        // Each time slice makes progress, even if it must end at once.
-        do {
-          const cost = row.after_id === null ? await passPage(tenant, row) : await passScan(tenant, row)
-          if (cost === undefined) return 'done'
-          spent += cost
-          await pace.spend(cost, signal)
-        } while (spent < turnRecords && !signal.aborted && !isOver(row))
-        return 'more'
-      })
-    },
+  #isOver(row: SweepRow): boolean {
+    return microsOf(row.claimed_until!) - this.#deps.clock.next().micros < claimMicros / 2
   }
 
-  async function passPage(tenant: Tenant, row: SweepRow): Promise<number> {
-    const step = await steps.page(tenant, row.log_index)
+  async #passPage(tenant: Tenant, row: SweepRow): Promise<number> {
+    const step = await this.#steps.page(tenant, row.log_index)
     count(row, step)
     if (step.next === undefined) row.after_id = firstId
     else row.log_index = step.next
@@ -156,14 +152,19 @@ export function createScanModes(deps: SweepDeps & { clock: RecordClock }, steps:
   }
 
   /** Scans a page of records. Returns undefined at the end of the pass. */
-  async function passScan(tenant: Tenant, row: SweepRow): Promise<number | undefined> {
-    const step = await steps.scan(tenant, row.after_id!)
+  async #passScan(tenant: Tenant, row: SweepRow): Promise<number | undefined> {
+    const step = await this.#steps.scan(tenant, row.after_id!)
     count(row, step)
     if (step.next !== undefined) {
       row.after_id = step.next
       return step.cost
     }
-    Object.assign(row, { log_index: 0, after_id: null, finished_at: clock.next().createdAt })
+    Object.assign(row, { log_index: 0, after_id: null, finished_at: this.#deps.clock.next().createdAt })
     return undefined
   }
+}
+
+function count(row: SweepRow, { checked, failed, inconsistent }: Stepped): void {
+  row.checked += checked
+  row.failed += failed + inconsistent
 }

@@ -14,10 +14,10 @@ import type {
 } from '../verification/verification-types.ts'
 import { type AccessCursor, createAccessSweep } from './access-sweep.ts'
 import { createHeadCheck } from './head-check.ts'
-import { createHoldSweep, firstHoldCursor, type HoldCursor, type HoldsSwept } from './hold-sweep.ts'
+import { firstHoldCursor, type HoldCursor, HoldSweep } from './hold-sweep.ts'
 import { createPageCheck, type PageChecked, pageRecords } from './page-check.ts'
-import { createRecordScan } from './record-scan.ts'
-import type { Finding, ScanResult, SweptFigures } from './sweep-types.ts'
+import { scanRecords } from './record-scan.ts'
+import type { Finding, RoundStep, ScanResult, SweptFigures } from './sweep-types.ts'
 
 export interface SweepDeps {
   database: Database
@@ -40,27 +40,12 @@ export interface Stepped extends ScanResult {
   cost: number
 }
 
-/** The steps of a scan, each a short piece of work that reports its findings. */
-export interface SweepSteps {
-  head(tenant: Tenant): Promise<Stepped>
-  /** Returns the number of log entries that cost about as much as the given number of records. */
-  entriesWorth(records: number): number
-  /** Checks some holds, releases and retention rules, and some of their events. */
-  holds(tenant: Tenant, cursor: HoldCursor): Promise<Stepped & { cursor: HoldCursor; isRoundOver: boolean }>
-  /** Checks some rows that grant access, and some events about them. */
-  access(tenant: Tenant, cursor: AccessCursor): Promise<Stepped & { cursor: AccessCursor; isRoundOver: boolean }>
-  /** Checks entries of the log from an index on; `next` is where to continue, undefined at the end. */
-  page(tenant: Tenant, from: number): Promise<Stepped & { next: number | undefined }>
-  /** Creates the comparison of aggregates with the records. Its first step compares the price list with its event. */
-  figures(tenant: Tenant, range: 'newest' | 'all'): () => Promise<Stepped & { isOver: boolean }>
-  /** Searches records in id order. */
-  scan(tenant: Tenant, afterId: string): Promise<Stepped & { next: string | undefined }>
-}
+type SteppedRound<Cursor> = Stepped & Pick<RoundStep<Cursor>, 'cursor' | 'isRoundOver'>
 
 /** Maximum entries for {@link SealedRecords.ofEntries}. */
 const pageEntriesMax = 500
 const pageEntriesMin = 16
-const scanRecords = 5_000
+const scanRecordsMax = 5_000
 /** Cost of an entry without its records, in records: a signature and a tree. */
 const entryCost = 3
 /** Cost per scanned record: two columns are read, and nothing is verified. */
@@ -72,124 +57,127 @@ const holdCost = 0.2
 /** Maximum consecutive unreadable entries. Beyond it, the cause is not single entries, and the scan fails. */
 const unreadableMax = 100
 
-export function createSweepSteps(deps: SweepDeps): SweepSteps {
-  const { tampering, log } = deps
-  const checkHead = createHeadCheck({ keptCheckpoints: undefined, ...deps })
-  const sweepHolds = createHoldSweep(deps)
-  const sweepAccess = createAccessSweep(deps)
-  const checkPage = createPageCheck(deps)
-  const scanRecordsOf = createRecordScan(deps)
+/** The steps of a scan, each a short piece of work that reports its findings. */
+export class SweepSteps {
+  readonly #deps: SweepDeps
+  readonly #checkHead: ReturnType<typeof createHeadCheck>
+  readonly #holds: HoldSweep
+  readonly #sweepAccess: ReturnType<typeof createAccessSweep>
+  readonly #checkPage: ReturnType<typeof createPageCheck>
   /** Records per entry in the last page. */
-  let density = 1
+  #density = 1
   /** Consecutive unreadable entries. */
-  let unreadable = 0
+  #unreadable = 0
 
-  function report(tenant: Tenant, findings: readonly Finding[]): number {
-    tampering.report(
+  constructor(deps: SweepDeps) {
+    this.#deps = deps
+    this.#checkHead = createHeadCheck({ keptCheckpoints: undefined, ...deps })
+    this.#holds = new HoldSweep(deps)
+    this.#sweepAccess = createAccessSweep(deps)
+    this.#checkPage = createPageCheck(deps)
+  }
+
+  /** Returns the number of log entries that cost about as much as the given number of records. */
+  entriesWorth(records: number): number {
+    return Math.ceil(records / (this.#density + entryCost))
+  }
+
+  async head(tenant: Tenant): Promise<Stepped> {
+    const problem: Finding = { subject: `log:${tenant.logName}`, failedChecks: ['readable'], found: {} }
+    const findings = await this.#checkHead(tenant).catch(
+      this.#ifCorrupted({ tenant: tenant.slug }, 'the head of a log cannot be read', [problem]),
+    )
+    return this.#stepped(tenant, findings, 1)
+  }
+
+  /** Checks some holds, releases and retention rules, and some of their events. Unreadable data ends the round. */
+  async holds(tenant: Tenant, from: HoldCursor): Promise<SteppedRound<HoldCursor>> {
+    const problem: Finding = { subject: `tenant:${tenant.slug}`, failedChecks: ['readable'], found: {} }
+    const swept = await this.#holds.step(tenant, from).catch(
+      this.#ifCorrupted({ tenant: tenant.slug }, 'legal holds or retention rules cannot be read', {
+        ...{ rows: 1, findings: [problem], cursor: firstHoldCursor, isRoundOver: true },
+      }),
+    )
+    const { rows, findings, cursor, isRoundOver } = swept
+    return { ...this.#stepped(tenant, findings, rows * holdCost + 1), cursor, isRoundOver }
+  }
+
+  /** Checks some rows that grant access, and some events about them. */
+  async access(tenant: Tenant, from: AccessCursor): Promise<SteppedRound<AccessCursor>> {
+    const { rows, findings, cursor, isRoundOver } = await this.#sweepAccess(tenant, from)
+    return { ...this.#stepped(tenant, findings, rows * holdCost + 1), cursor, isRoundOver }
+  }
+
+  /** Checks entries of the log from an index on; `next` is where to continue, undefined at the end. */
+  async page(tenant: Tenant, from: number): Promise<Stepped & { next: number | undefined }> {
+    const limit = Math.min(pageEntriesMax, Math.max(pageEntriesMin, Math.floor(pageRecords / this.#density)))
+    const { places, checked, failed, findings } = await this.#checkReadable(tenant, from, limit)
+    if (places > 0) this.#density = Math.max(1, checked / places)
+    const cost = checked + Math.min(places, pageEntriesMax) * entryCost + 1
+    const next = places === 0 ? undefined : from + places
+    return { ...this.#stepped(tenant, findings, cost), checked, failed, next }
+  }
+
+  /** Creates the comparison of aggregates with the records. Its first step compares the price list with its event. */
+  figures(tenant: Tenant, range: 'newest' | 'all'): () => Promise<Stepped & { isOver: boolean }> {
+    const audit = this.#deps.figures.audit(tenant, range)
+    let isBegun = false
+    return async () => {
+      const prices = isBegun ? [] : await this.#checkPrices(tenant)
+      isBegun = true
+      const { findings, cost, isOver } = await audit.step()
+      return { ...this.#stepped(tenant, [...prices, ...findings], cost), isOver }
+    }
+  }
+
+  /** Searches records in id order. */
+  async scan(tenant: Tenant, afterId: string): Promise<Stepped & { next: string | undefined }> {
+    const { lastId, records, findings } = await scanRecords(this.#deps, tenant, afterId, scanRecordsMax)
+    return { ...this.#stepped(tenant, findings, records * scanCost + 1), next: lastId }
+  }
+
+  #stepped(tenant: Tenant, findings: readonly Finding[], cost: number): Stepped {
+    this.#deps.tampering.report(
       tenant,
       findings.map((finding) => ({ ...finding, service: 'sweeper' })),
     )
-    return findings.length
+    return { checked: 0, failed: 0, inconsistent: findings.length, cost }
   }
 
-  async function checkReadableHead(tenant: Tenant): Promise<Finding[]> {
-    try {
-      return await checkHead(tenant)
-    } catch (error) {
+  /** Returns a handler that logs unreadable data, and returns the result instead. Rethrows any other error. */
+  #ifCorrupted<Result>(details: object, message: string, result: Result): (error: unknown) => Result {
+    return (error) => {
       if (!isCorruptionError(error)) throw error
-      log.error({ err: error, tenant: tenant.slug }, 'the head of a log cannot be read')
-      return [{ subject: `log:${tenant.logName}`, failedChecks: ['readable'], found: {} }]
+      this.#deps.log.error({ err: error, ...details }, message)
+      return result
     }
   }
 
-  async function checkPrices(tenant: Tenant): Promise<Finding[]> {
-    const { prices } = deps.figures
-    const { isProven, eventId = null } = await deps.database.withTenant(tenant.slug, prices, { readOnly: true })
-    return isProven
-      ? []
-      : [{ subject: `prices:${tenant.slug}`, failedChecks: ['prices_proven'], found: { event: eventId } }]
-  }
-
-  /** Checks holds. Unreadable data ends the round with a finding. */
-  async function sweepReadableHolds(tenant: Tenant, cursor: HoldCursor): Promise<HoldsSwept> {
-    try {
-      return await sweepHolds(tenant, cursor)
-    } catch (error) {
-      if (!isCorruptionError(error)) throw error
-      log.error({ err: error, tenant: tenant.slug }, 'legal holds or retention rules cannot be read')
-      const findings: Finding[] = [{ subject: `tenant:${tenant.slug}`, failedChecks: ['readable'], found: {} }]
-      return { rows: 1, findings, cursor: firstHoldCursor, isRoundOver: true }
-    }
+  async #checkPrices({ slug }: Tenant): Promise<Finding[]> {
+    const { database, figures } = this.#deps
+    const { isProven, eventId = null } = await database.withTenant(slug, figures.prices, { readOnly: true })
+    return isProven ? [] : [{ subject: `prices:${slug}`, failedChecks: ['prices_proven'], found: { event: eventId } }]
   }
 
   /**
    * Checks a page. Halves an unreadable page, down to the one entry whose rows contain invalid values. That is
    * tampering, too, and must not keep the sweeper from the rest.
    */
-  async function checkReadable(tenant: Tenant, from: number, limit: number): Promise<PageChecked> {
+  async #checkReadable(tenant: Tenant, from: number, limit: number): Promise<PageChecked> {
     try {
-      const page = await checkPage(tenant, from, limit)
-      unreadable = 0
+      const page = await this.#checkPage(tenant, from, limit)
+      this.#unreadable = 0
       return page
     } catch (error) {
       if (!isCorruptionError(error)) throw error
-      if (limit > 1) return checkReadable(tenant, from, Math.floor(limit / 2))
-      unreadable += 1
-      if (unreadable > unreadableMax) throw error
-      log.error(
-        { err: error, tenant: tenant.slug, log_index: from },
-        'the stored contents of a log entry cannot be read',
-      )
-      const finding: Finding = {
-        subject: `log:${tenant.logName}`,
-        failedChecks: ['readable'],
-        found: { log_index: from },
-      }
+      if (limit > 1) return this.#checkReadable(tenant, from, Math.floor(limit / 2))
+      this.#unreadable += 1
+      if (this.#unreadable > unreadableMax) throw error
+      const details = { err: error, tenant: tenant.slug, log_index: from }
+      this.#deps.log.error(details, 'the stored contents of a log entry cannot be read')
+      const found = { log_index: from }
+      const finding: Finding = { subject: `log:${tenant.logName}`, failedChecks: ['readable'], found }
       return { places: 1, checked: 0, failed: 0, findings: [finding] }
     }
-  }
-
-  return {
-    entriesWorth: (count) => Math.ceil(count / (density + entryCost)),
-    async head(tenant) {
-      return { checked: 0, failed: 0, inconsistent: report(tenant, await checkReadableHead(tenant)), cost: 1 }
-    },
-    async holds(tenant, from) {
-      const { rows, findings, cursor, isRoundOver } = await sweepReadableHolds(tenant, from)
-      const inconsistent = report(tenant, findings)
-      return { checked: 0, failed: 0, inconsistent, cost: rows * holdCost + 1, cursor, isRoundOver }
-    },
-    async access(tenant, from) {
-      const { rows, findings, cursor, isRoundOver } = await sweepAccess(tenant, from)
-      const inconsistent = report(tenant, findings)
-      return { checked: 0, failed: 0, inconsistent, cost: rows * holdCost + 1, cursor, isRoundOver }
-    },
-    async page(tenant, from) {
-      const limit = Math.min(pageEntriesMax, Math.max(pageEntriesMin, Math.floor(pageRecords / density)))
-      const { places, checked, failed, findings } = await checkReadable(tenant, from, limit)
-      if (places > 0) density = Math.max(1, checked / places)
-      return {
-        checked,
-        failed,
-        inconsistent: report(tenant, findings),
-        cost: checked + Math.min(places, pageEntriesMax) * entryCost + 1,
-        next: places === 0 ? undefined : from + places,
-      }
-    },
-    figures(tenant, range) {
-      const audit = deps.figures.audit(tenant, range)
-      let isBegun = false
-      return async () => {
-        const prices = isBegun ? [] : await checkPrices(tenant)
-        isBegun = true
-        const { findings, cost, isOver } = await audit.step()
-        return { checked: 0, failed: 0, inconsistent: report(tenant, [...prices, ...findings]), cost, isOver }
-      }
-    },
-    async scan(tenant, afterId) {
-      const { lastId, records, findings } = await scanRecordsOf(tenant, afterId, scanRecords)
-      const inconsistent = report(tenant, findings)
-      return { checked: 0, failed: 0, inconsistent, cost: records * scanCost + 1, next: lastId }
-    },
   }
 }

@@ -1,7 +1,7 @@
 import type { TenantTx } from '../../db/database.ts'
 
 /** Formats a time in our text form within PostgreSQL, because an edited time may be unparsable. */
-const timeText = (column: string) =>
+export const timeText = (column: string) =>
   `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as ${column}`
 
 export interface TombstoneRow {

@@ -14,6 +14,15 @@ export interface Finding {
   found: Record<string, JsonValue>
 }
 
+/** The result of a step of a round over rows. */
+export interface RoundStep<Cursor> {
+  rows: number
+  findings: Finding[]
+  cursor: Cursor
+  /** Whether the round is over; the cursor then belongs to the next one. */
+  isRoundOver: boolean
+}
+
 /** The checks of the sweeper besides the verification of each record; docs/auditor.md explains them. */
 export type SweepCheck =
   | 'seal_present'
@@ -75,13 +84,10 @@ export interface Sweeper {
   stop(): Promise<void>
 }
 
-/** An inconsistency between an aggregate and the records that it was computed from. */
-export type AuditFinding = Finding
-
 /** One pass over another module's aggregates of a tenant. Its progress is in memory. */
 export interface FigureAudit {
   /** Does the next short piece. */
-  step(): Promise<{ findings: AuditFinding[] /** In records read. */; cost: number; isOver: boolean }>
+  step(): Promise<{ findings: Finding[] /** In records read. */; cost: number; isOver: boolean }>
 }
 
 /** Audits the aggregates of other modules, and their prices. */

@@ -6,54 +6,41 @@ import { type AccessCursor, firstAccessCursor } from './access-sweep.ts'
 import { createFullScan } from './full-scan.ts'
 import { firstHoldCursor, type HoldCursor } from './hold-sweep.ts'
 import { createLostLogs } from './lost-logs.ts'
-import { createScanModes } from './scan-modes.ts'
-import { createSweepSteps, type SweepDeps, type SweepSteps } from './sweep-steps.ts'
+import { ScanModes } from './scan-modes.ts'
+import { type SweepDeps, SweepSteps } from './sweep-steps.ts'
 import type { Sweeper } from './sweep-types.ts'
 import { createThrottle, pause, type Throttle } from './throttle.ts'
 
 /** Rates and times of the sweeper; docs/adr/0030-integrity-scan.md calculates with them. */
-export interface SweepPlan {
+export const sweepPlan = {
   /** Records per second that a process verifies in full scans. */
-  passRate: number
+  passRate: 2_500,
   /** Records per second that it verifies at the end of logs. */
-  recentRate: number
+  recentRate: 2_500,
   /** Records per second that it counts again for aggregates. */
-  figureRate: number
+  figureRate: 2_500,
   /**
    * Milliseconds between two full scans of a tenant, and between two checks of the end of its log; longer with many
    * tenants.
    */
-  passEveryMs: number
-  lookEveryMs: number
+  passEveryMs: 20_000,
+  lookEveryMs: 10_000,
   /** Milliseconds between two counts of the newest days, and between two of all days of a tenant. */
-  newestFiguresEveryMs: number
-  allFiguresEveryMs: number
+  newestFiguresEveryMs: 60_000,
+  allFiguresEveryMs: 600_000,
   /**
    * Maximum full scans started, and checks, per second. They bound the cost of thousands of tenants without new
    * records.
    */
-  passesPerSecond: number
-  looksPerSecond: number
-  /** Records of a tenant per time slice. */
-  turnRecords: number
-  listEveryMs: number
-  retryMs: { first: number; max: number }
-}
-
-export const sweepPlan: SweepPlan = {
-  passRate: 2_500,
-  recentRate: 2_500,
-  figureRate: 2_500,
-  passEveryMs: 20_000,
-  lookEveryMs: 10_000,
-  newestFiguresEveryMs: 60_000,
-  allFiguresEveryMs: 600_000,
   passesPerSecond: 5,
   looksPerSecond: 100,
+  /** Records of a tenant per time slice. */
   turnRecords: 5_000,
   listEveryMs: 10_000,
   retryMs: { first: 1_000, max: 30_000 },
 }
+
+export type SweepPlan = typeof sweepPlan
 
 /**
  * Maximum steps per check of a tenant with thousands of holds or people: a step covers 500 holds or 1,000 rows that
@@ -93,9 +80,9 @@ interface Turn {
  */
 export function createSweeper(
   deps: SweepDeps & { directory: Pick<TenantDirectory, 'find' | 'slugs'>; clock: RecordClock },
-  plan: SweepPlan = sweepPlan,
+  plan = sweepPlan,
 ): Sweeper {
-  const steps = createSweepSteps(deps)
+  const steps = new SweepSteps(deps)
   const background = new BackgroundSweeper(deps, plan, steps)
   return {
     sweep: createFullScan(deps, steps),
@@ -108,7 +95,7 @@ class BackgroundSweeper {
   readonly #deps: Parameters<typeof createSweeper>[0]
   readonly #plan: SweepPlan
   readonly #steps: SweepSteps
-  readonly #modes: ReturnType<typeof createScanModes>
+  readonly #modes: ScanModes
   readonly #lostLogs: ReturnType<typeof createLostLogs>
   readonly #loops: readonly TenantLoop[]
   readonly #progress = new Map<string, TenantProgress>()
@@ -120,7 +107,7 @@ class BackgroundSweeper {
     this.#deps = deps
     this.#plan = plan
     this.#steps = steps
-    this.#modes = createScanModes(deps, steps)
+    this.#modes = new ScanModes(deps, steps)
     this.#lostLogs = createLostLogs(deps)
     const figurePace = createThrottle(plan.figureRate)
     this.#loops = [

@@ -1,19 +1,20 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
-/** Limits work to a rate. */
-export interface Throttle {
-  /** Accounts for the cost, and waits until the rate permits more. Returns early if stopped. */
-  spend(cost: number, signal: AbortSignal): Promise<void>
-}
-
 /** Milliseconds of credit for the time that the work itself takes. Unused capacity beyond it expires. */
 const slackMs = 1_000
 
-/** @param perSecond the maximum cost per second */
-export function createThrottle(perSecond: number, nowMs = () => performance.now(), wait = pause): Throttle {
+export type Throttle = ReturnType<typeof createThrottle>
+
+/**
+ * Creates a limit of work to a rate.
+ *
+ * @param perSecond the maximum cost per second
+ */
+export function createThrottle(perSecond: number, nowMs = () => performance.now(), wait = pause) {
   let freeAtMs = 0
   return {
-    async spend(cost, signal) {
+    /** Accounts for the cost, and waits until the rate permits more. Returns early if stopped. */
+    async spend(cost: number, signal: AbortSignal): Promise<void> {
       freeAtMs = Math.max(freeAtMs, nowMs() - slackMs) + (cost / perSecond) * 1000
       await wait(freeAtMs - nowMs(), signal)
     },

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Database } from '../../db/database.ts'
 import type { EventBus } from '../../events.ts'
-import { type RecordClock, recordIdFloor } from '../../records/record-clock.ts'
+import type { RecordClock } from '../../records/record-clock.ts'
 import type { SkillRegistry } from '../entitlement/entitlement-types.ts'
 import type { ClientEvents, GovernanceLog } from '../governance/governance-types.ts'
 import type { Idempotency } from '../idempotency/idempotency-types.ts'
@@ -26,7 +26,6 @@ export function createRecords(deps: { sealer: RecordSealer; clock: RecordClock; 
     writer: createRecordWriter(events),
     receipts: readReceipts,
     missing: missingRecords(clock),
-    firstIdAt: recordIdFloor,
   }
 }
 

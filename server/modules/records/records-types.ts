@@ -29,11 +29,6 @@ export interface Records {
   receipts(tx: TenantTx, recordIds: readonly string[]): Promise<RecordReceipt[]>
   /** Returns the ids that name no readable record of the tenant. */
   missing(tx: TenantTx, recordIds: readonly string[]): Promise<Set<string>>
-  /**
-   * Returns the smallest record id of a time. A record was created at or after that time if, and only if, its id is not
-   * below.
-   */
-  firstIdAt(epochMs: number, microsOfMs: number): string
 }
 
 /** The response to a write (interface 4.2 and 4.3), with the names of the API. */

@@ -1,7 +1,7 @@
 import { type AdjustmentKind, added, adjustmentPage, storedSums, sumOf } from '../../../db/adjustment-sums.ts'
 import type { Database, TenantTx } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
-import type { AuditFinding, FigureAudit } from '../../integrity-sweep/sweep-types.ts'
+import type { FigureAudit, Finding } from '../../integrity-sweep/sweep-types.ts'
 import { provenSums } from './adjustment-store.ts'
 
 /** The cost of a row, in records: it is hashed, and neither parsed nor counted. */
@@ -20,7 +20,7 @@ export function createAdjustmentAudits({ database }: { database: Database }): (t
   async function recount(tx: TenantTx): Promise<Step> {
     const proven = await provenSums(tx)
     const { rows, ...stored } = await storedSums(tx.client, tx.proofs, tx.tenantId)
-    const failedChecks: AuditFinding['failedChecks'] =
+    const failedChecks: Finding['failedChecks'] =
       proven === undefined
         ? ['adjustments_proven']
         : [

@@ -5,7 +5,7 @@ import { parseTimestamp } from '../../../../contract/timestamp.ts'
 import type { Database } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import { type CursorBinding, openCursor, signCursor } from '../../../http/cursor.ts'
-import type { Records } from '../../records/records-types.ts'
+import { recordIdFloor } from '../../../records/record-clock.ts'
 import type { TenantPrices } from '../prices/tenant-prices.ts'
 import { type ExceptionsRequest, readExceptions } from './exceptions-reader.ts'
 import { type ExceptionsPage, type ExceptionsQuery, tolerancePercentDefault } from './exceptions-schemas.ts'
@@ -19,10 +19,9 @@ export interface CostExceptions {
 export function createCostExceptions(deps: {
   database: Database
   prices: Pick<TenantPrices, 'freshBookOf'>
-  records: Pick<Records, 'firstIdAt'>
   cursorKey: Buffer
 }): CostExceptions {
-  const { database, prices, records, cursorKey } = deps
+  const { database, prices, cursorKey } = deps
 
   function requestOf(query: ExceptionsQuery, afterId: string | undefined): ExceptionsRequest {
     const errors: PointedError[] = []
@@ -30,7 +29,7 @@ export function createCostExceptions(deps: {
       const text = query[name]
       if (text === undefined) return undefined
       const time = parseTimestamp(text)
-      if (time) return records.firstIdAt(time.epochMs, time.microsOfMs)
+      if (time) return recordIdFloor(time.epochMs, time.microsOfMs)
       const detail = 'must be an RFC 3339 timestamp; a `+` is written %2B in a query'
       errors.push({ pointer: `/query/${name}`, detail })
       return undefined

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { isJsonObject, type JsonObject } from '../../../../provenance/json.ts'
 import type { TenantTx } from '../../../db/database.ts'
-import type { Records } from '../../records/records-types.ts'
+import { recordIdFloor } from '../../../records/record-clock.ts'
 import type { PriceOverride } from './prices-schemas.ts'
 import { allPrices, findPriceEvents, inOrder } from './prices-store.ts'
 
@@ -48,17 +48,13 @@ interface Seen {
  * Creates the proof of prices. It searches all settings of the tenant for the newest event once, and later only those
  * of the last hour. The process remembers the event even if somebody deletes it.
  */
-export function createPriceProof(deps: {
-  verifiedEvents: VerifiedEvents
-  records: Pick<Records, 'firstIdAt'>
-}): PriceProof {
-  const { verifiedEvents, records } = deps
+export function createPriceProof({ verifiedEvents }: { verifiedEvents: VerifiedEvents }): PriceProof {
   const seen = new LRUCache<string, Seen>({ max: tenantsMax })
 
   async function newestEvents(tx: TenantTx): Promise<readonly string[]> {
     const before = seen.get(tx.tenantId)
     const scannedAtMs = Date.now()
-    const after = records.firstIdAt(before === undefined ? 0 : before.scannedAtMs - overlapMs, 0)
+    const after = recordIdFloor(before === undefined ? 0 : before.scannedAtMs - overlapMs, 0)
     const found = await findPriceEvents(tx, after, eventsMax)
     const ids = [...new Set([...found, ...(before?.ids ?? [])])].sort().reverse().slice(0, eventsMax)
     seen.set(tx.tenantId, { ids, scannedAtMs })

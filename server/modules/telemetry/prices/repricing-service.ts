@@ -5,8 +5,8 @@ import { eventFutureMinutesMax } from '../../../../contract/limits.ts'
 import { formatTimestamp, parseTimestamp } from '../../../../contract/timestamp.ts'
 import type { Database, DatabaseLog, TenantTx } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
+import { recordIdFloor } from '../../../records/record-clock.ts'
 import type { GovernanceLog } from '../../governance/governance-types.ts'
-import type { Records } from '../../records/records-types.ts'
 import { adjustSums } from '../adjustments/adjustment-store.ts'
 import { usdOfExactMicros } from '../summary/summary-response.ts'
 import { repricePart } from './repricing-part.ts'
@@ -31,7 +31,6 @@ export interface RepricingRuns extends TelemetryRepricing {
 export function createRepricingRuns(deps: {
   database: Database
   prices: Pick<TenantPrices, 'bookWithin'>
-  records: Pick<Records, 'firstIdAt'>
   governance: GovernanceLog
   /** Queues a run for `run`. */
   send(tenant: Tenant, order: RepricingRequest): Promise<void>
@@ -41,13 +40,13 @@ export function createRepricingRuns(deps: {
   nowMs?: () => number
   settleMs?: number
 }): RepricingRuns {
-  const { database, prices, records, governance, nowMs = Date.now, settleMs = staleBookMsMax } = deps
+  const { database, prices, governance, nowMs = Date.now, settleMs = staleBookMsMax } = deps
 
   function begin(tenant: Tenant, { runId, range }: RepricingRequest): Promise<void> {
     // An event is stored at most 5 minutes before its time, so no earlier record can be in the range.
     const firstMs = parseTimestamp(range.from)!.epochMs - eventFutureMinutesMax * 60_000
-    const position = records.firstIdAt(firstMs, 0)
-    const untilId = records.firstIdAt(nowMs() + staleBookMsMax, 0)
+    const position = recordIdFloor(firstMs, 0)
+    const untilId = recordIdFloor(nowMs() + staleBookMsMax, 0)
     return database.withTenant(tenant.slug, (tx) => insertRun(tx, { run_id: runId, position, until_id: untilId }))
   }
 

@@ -37,7 +37,6 @@ export class LatencySketch {
   /** The sorted bins, cached between quantiles. */
   #order: readonly (readonly [bin: number, count: number])[] | undefined
 
-  /** Returns the number of counted latencies. */
   get count(): number {
     return this.#count
   }

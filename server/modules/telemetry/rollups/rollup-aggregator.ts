@@ -24,64 +24,62 @@ export interface Folded {
 }
 
 /** Aggregates a tenant's deltas into its rollups, and remembers unreadable ones. */
-export interface RollupAggregator {
-  /**
-   * Aggregates the oldest deltas in this transaction: adds their entries to the rows, opens their days, and deletes the
-   * deltas. Returns `busy`, and does nothing, while another transaction changes the tenant's rollups.
-   */
-  fold(tx: TenantTx): Promise<Folded | 'busy'>
-}
-
-export function createRollupAggregator(log: Pick<DatabaseLog, 'error'>): RollupAggregator {
+export class RollupAggregator {
+  readonly #log: Pick<DatabaseLog, 'error'>
   /**
    * Unreadable deltas stay, for a newer version of the service to aggregate or a rebuild to delete, but must not block
    * others.
    */
-  const skipped = new Set<string>()
+  readonly #skipped = new Set<string>()
 
-  function skip(tx: TenantTx, deltaId: string, error: UnreadableDelta): void {
-    skipped.add(deltaId)
-    if (skipped.size > skippedMax) skipped.delete(skipped.values().next().value!)
-    log.error(
-      { err: error, tenant: tx.tenantId, deltaId },
-      'a telemetry delta cannot be read, so the summary lacks its events: run hub rollups rebuild for the tenant',
-    )
+  constructor(log: Pick<DatabaseLog, 'error'>) {
+    this.#log = log
   }
 
-  function read(tx: TenantTx, deltaId: string, text: string): DeltaEntry[] | undefined {
+  /**
+   * Aggregates the oldest deltas in this transaction: adds their entries to the rows, opens their days, and deletes the
+   * deltas. Returns `busy`, and does nothing, while another transaction changes the tenant's rollups.
+   */
+  async fold(tx: TenantTx): Promise<Folded | 'busy'> {
+    // Most tenants usually have nothing to aggregate.
+    if ((await waitingDeltas(tx, [...this.#skipped], 1)).length === 0) return { deltas: 0, more: false }
+    if (!(await lockRollups(tx))) return 'busy'
+    const waiting = await waitingDeltas(tx, [...this.#skipped], deltasMax)
+    const all = new Cells()
+    const yieldIfLong = createEventLoopYielder(turnMsMax)
+    const folded: string[] = []
+    let seen = 0
+    for (const deltaIds of readsOf(waiting)) {
+      for (const { deltaId, entries: text } of await readDeltas(tx, deltaIds)) {
+        const entries = this.#read(tx, deltaId, text)
+        if (!entries) continue
+        folded.push(deltaId)
+        for (const { quarter, dimensions, addTo } of entries) {
+          addTo(all.metricsOf('all', quarter, dimensions))
+          await yieldIfLong()
+        }
+      }
+      seen += deltaIds.length
+      if (all.size >= cellsMax) break
+    }
+    await storeCells(tx, all)
+    await deleteDeltas(tx, folded)
+    return { deltas: folded.length, more: waiting.length === deltasMax || seen < waiting.length }
+  }
+
+  #read(tx: TenantTx, deltaId: string, text: string): DeltaEntry[] | undefined {
     try {
       return readDelta(text)
     } catch (error) {
       if (!(error instanceof UnreadableDelta)) throw error
-      skip(tx, deltaId, error)
+      this.#skipped.add(deltaId)
+      if (this.#skipped.size > skippedMax) this.#skipped.delete(this.#skipped.values().next().value!)
+      this.#log.error(
+        { err: error, tenant: tx.tenantId, deltaId },
+        'a telemetry delta cannot be read, so the summary lacks its events: run hub rollups rebuild for the tenant',
+      )
       return undefined
     }
-  }
-
-  return {
-    async fold(tx) {
-      // Most tenants usually have nothing to aggregate.
-      if ((await waitingDeltas(tx, [...skipped], 1)).length === 0) return { deltas: 0, more: false }
-      if (!(await lockRollups(tx))) return 'busy'
-      const waiting = await waitingDeltas(tx, [...skipped], deltasMax)
-      const all = new Cells()
-      const counter = createCounter(all)
-      const folded: string[] = []
-      let seen = 0
-      for (const deltaIds of readsOf(waiting)) {
-        for (const { deltaId, entries: text } of await readDeltas(tx, deltaIds)) {
-          const entries = read(tx, deltaId, text)
-          if (!entries) continue
-          folded.push(deltaId)
-          await counter.count(entries)
-        }
-        seen += deltaIds.length
-        if (all.size >= cellsMax) break
-      }
-      await storeCells(tx, all)
-      await deleteDeltas(tx, folded)
-      return { deltas: folded.length, more: waiting.length === deltasMax || seen < waiting.length }
-    },
   }
 }
 
@@ -105,19 +103,6 @@ export async function storeCells(tx: TenantTx, all: Cells): Promise<number> {
   rows += await mergeIntoRows(tx, 'quarter', all.values())
   await openDays(tx, [...days])
   return rows
-}
-
-/** Counts entries, and yields to requests of the process. */
-function createCounter(all: Cells) {
-  const yieldIfLong = createEventLoopYielder(turnMsMax)
-  return {
-    async count(entries: readonly DeltaEntry[]): Promise<void> {
-      for (const { quarter, dimensions, addTo } of entries) {
-        addTo(all.metricsOf('all', quarter, dimensions))
-        await yieldIfLong()
-      }
-    },
-  }
 }
 
 /** Returns the ids of the first deltas, in parts that are read one after the other. */

@@ -1,6 +1,6 @@
 import type { TenantTx } from '../../../db/database.ts'
 import type { Dimensions } from './rollup-cells.ts'
-import type { MetricValues } from './rollup-rows-store.ts'
+import type { MetricValues, QuarterRow } from './rollup-rows-store.ts'
 import { quartersPerDay, type StoredGrain, type View, views } from './rollup-types.ts'
 
 const rowsPerRead = 250
@@ -15,8 +15,7 @@ export interface AuditedRow {
   values: MetricValues
 }
 
-type Name = string | null
-type StoredRow = [string, Buffer, Name, Name, Name, Name, Name, ...MetricValues]
+type StoredRow = QuarterRow<string>
 
 /** Reads the rows of one grain, view and day, in pages of about 250. */
 export async function* auditedRows(

@@ -3,8 +3,8 @@ import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import type { Database, TenantTx } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import { createEventLoopYielder } from '../../../http/event-loop-yielder.ts'
-import type { AuditFinding, FigureAudit } from '../../integrity-sweep/sweep-types.ts'
-import type { Records } from '../../records/records-types.ts'
+import { recordIdFloor } from '../../../records/record-clock.ts'
+import type { FigureAudit, Finding } from '../../integrity-sweep/sweep-types.ts'
 import { deltasAfter } from '../summary/summary-store.ts'
 import { nextDayWithRows } from './rollup-audit-store.ts'
 import { Cells } from './rollup-cells.ts'
@@ -60,143 +60,147 @@ class Sums {
   }
 }
 
+const inSnapshot = { readOnly: true, snapshot: true, inIndexOrder: true } as const
+
 /**
- * Creates audits that compare the rollups of a tenant with its records, in short steps. An audit reads the events from
- * the range's first day on and adds each to the fingerprint of its day. Then it compares day after day, in a snapshot
- * with the events that came since. A late event may belong to any day, so one reading serves all days. Days that differ
- * are counted once more, in one snapshot: an erasure or a repricing between two steps changes earlier data, and must
- * not raise an alert.
+ * Compares the rollups of a tenant with its records, in short steps. Reads the events from the range's first day on and
+ * adds each to the fingerprint of its day. Then it compares day after day, in a snapshot with the events that came
+ * since. A late event may belong to any day, so one reading serves all days. Days that differ are counted once more, in
+ * one snapshot: an erasure or a repricing between two steps changes earlier data, and must not raise an alert.
  */
-export function createRollupAudits(deps: { database: Database; records: Pick<Records, 'firstIdAt'> }) {
-  const { database, records } = deps
-  const inSnapshot = { readOnly: true, snapshot: true, inIndexOrder: true } as const
+export class RollupAudit implements FigureAudit {
+  readonly #database: Database
+  readonly #slug: string
+  readonly #sums: Sums
+  readonly #suspects: number[] = []
+  #position: string
+  #isReading = true
+  /** The next day to compare. */
+  #next: number
 
-  /** Returns an id before which no event of a day was stored: its `ts` is at most some minutes ahead of its record. */
-  const idBefore = (day: number) =>
-    day === firstDay ? noUuid : records.firstIdAt(Math.max(0, day * dayMs - eventFutureMinutesMax * 60_000), 0)
-
-  async function addRest(tx: TenantTx, sums: Sums, after: string): Promise<number> {
-    let read = 0
-    for (let position = after; ; ) {
-      const page = await eventsAfter(tx, position, eventsPerPage)
-      sums.addEvents(page)
-      read += page.length
-      if (page.length < eventsPerPage) return read
-      position = page.at(-1)!.recordId
-    }
-  }
-
-  async function addUnfolded(tx: TenantTx, sums: Sums): Promise<void> {
-    const yieldIfLong = createEventLoopYielder()
-    for (let last = noUuid; ; ) {
-      const deltas = await deltasAfter(tx, last, deltasPerRead)
-      for (const { entries } of deltas) {
-        const cells = new Cells()
-        for (const { quarter, dimensions, addTo } of entriesOf(entries))
-          addTo(cells.metricsOf('all', quarter, dimensions))
-        sums.addCells(cells)
-        await yieldIfLong()
-      }
-      if (deltas.length < deltasPerRead) return
-      last = deltas.at(-1)!.delta_id
-    }
-  }
-
-  /** Reads the events and deltas that the rest of a comparison needs, in its snapshot. */
-  async function readRest(tx: TenantTx, after: string, isWanted: (day: number) => boolean) {
-    const isBlind = tx.contents.erasedBeginnings(tx.tenantId).length > 0
-    const since = new Sums(isWanted)
-    const waiting = new Sums(isWanted)
-    const events = isBlind ? 0 : await addRest(tx, since, after)
-    await addUnfolded(tx, waiting)
-    return { isBlind, since: since.days, waiting: waiting.days, events }
-  }
-
-  /**
-   * Compares days in the snapshot of the transaction, until none remain or enough rows were read.
-   *
-   * @param before the fingerprints of events up to `after`
-   */
-  async function compare(
-    tx: TenantTx,
-    { before, after, from, rowsMax }: { before: Days; after: string; from: number; rowsMax: number },
-  ) {
-    const { isBlind, since, waiting, events } = await readRest(tx, after, (day) => day >= from)
-    const known = [...new Set([...before.keys(), ...since.keys(), ...waiting.keys()])]
-    const findings: AuditFinding[] = []
-    const differing: number[] = []
-    let rows = 0
-    for (let day = from; ; day += 1) {
-      day = Math.min((await nextDayWithRows(tx, day, endDay)) ?? endDay, ...known.filter((one) => one >= day))
-      if (day >= endDay || rows >= rowsMax) return { findings, differing, next: day, cost: 1 + events + rows * rowCost }
-      const records = mergedOf(before.get(day), since.get(day))
-      const unfolded = mergedOf(waiting.get(day))
-      const checked = await checkReadable(tx, day, { records: isBlind ? undefined : records, unfolded })
-      rows += checked.rows + rowsOfDay
-      if (checked.failedChecks.length > 0) findings.push(findingOf(day, checked))
-      if (checked.differs) differing.push(day)
-    }
-  }
-
-  /** Counts the days once more in one snapshot, without a time limit: the finding is exact. */
-  async function recount(tx: TenantTx, suspects: readonly number[]) {
-    const first = Math.min(...suspects)
-    const { since, waiting, events } = await readRest(tx, idBefore(first), (day) => suspects.includes(day))
-    const findings: AuditFinding[] = []
-    let rows = 0
-    for (const day of suspects) {
-      const sums = { records: mergedOf(since.get(day)), unfolded: mergedOf(waiting.get(day)) }
-      const checked = await checkReadable(tx, day, sums)
-      rows += checked.rows
-      const failedChecks: AuditFinding['failedChecks'] = checked.differs
-        ? ['figures_match_records', ...checked.failedChecks]
-        : checked.failedChecks
-      if (failedChecks.length > 0) findings.push(findingOf(day, { ...checked, failedChecks }))
-    }
-    return { findings, cost: 1 + events + rows * rowCost }
-  }
-
-  return (tenant: Tenant, range: 'newest' | 'all'): FigureAudit => {
+  constructor(database: Database, { slug }: Tenant, range: 'newest' | 'all') {
     const from = range === 'all' ? firstDay : Math.floor(Date.now() / dayMs) - 1
-    const sums = new Sums((day) => day >= from)
-    const suspects: number[] = []
-    let position = idBefore(from)
-    let isReading = true
-    let next = from
-
-    /** Counts outside of the transaction, which may run twice. */
-    async function read() {
-      const until = records.firstIdAt(Math.max(0, Date.now() - settledMs), 0)
-      const page = await database.withTenant(tenant.slug, (tx) => eventsAfter(tx, position, eventsPerPage), {
-        readOnly: true,
-        inIndexOrder: true,
-      })
-      const settled = page.filter(({ recordId }) => recordId < until)
-      sums.addEvents(settled)
-      position = settled.at(-1)?.recordId ?? position
-      isReading = settled.length === eventsPerPage
-      return { findings: [], cost: 1 + settled.length, isOver: false }
-    }
-
-    async function compareNext() {
-      const asked = { before: sums.days, after: position, from: next, rowsMax: rowsPerStep }
-      const compared = await database.withTenant(tenant.slug, (tx) => compare(tx, asked), inSnapshot)
-      next = compared.next
-      suspects.push(...compared.differing)
-      // Reads new events before the next part, so that no snapshot has much to read.
-      isReading = next < endDay
-      return { ...compared, isOver: next >= endDay && suspects.length === 0 }
-    }
-
-    return {
-      async step() {
-        if (isReading) return read()
-        if (next < endDay) return compareNext()
-        const recounted = await database.withTenant(tenant.slug, (tx) => recount(tx, suspects), inSnapshot)
-        return { ...recounted, isOver: true }
-      },
-    }
+    this.#database = database
+    this.#slug = slug
+    this.#sums = new Sums((day) => day >= from)
+    this.#position = idBefore(from)
+    this.#next = from
   }
+
+  async step() {
+    if (this.#isReading) return this.#read()
+    if (this.#next < endDay) return this.#compareNext()
+    const recounted = await this.#database.withTenant(this.#slug, (tx) => recount(tx, this.#suspects), inSnapshot)
+    return { ...recounted, isOver: true }
+  }
+
+  /** Counts outside of the transaction, which may run twice. */
+  async #read() {
+    const until = recordIdFloor(Date.now() - settledMs, 0)
+    const read = (tx: TenantTx) => eventsAfter(tx, this.#position, eventsPerPage)
+    const page = await this.#database.withTenant(this.#slug, read, { readOnly: true, inIndexOrder: true })
+    const settled = page.filter(({ recordId }) => recordId < until)
+    this.#sums.addEvents(settled)
+    this.#position = settled.at(-1)?.recordId ?? this.#position
+    this.#isReading = settled.length === eventsPerPage
+    return { findings: [], cost: 1 + settled.length, isOver: false }
+  }
+
+  async #compareNext() {
+    const asked = { before: this.#sums.days, after: this.#position, from: this.#next, rowsMax: rowsPerStep }
+    const compared = await this.#database.withTenant(this.#slug, (tx) => compare(tx, asked), inSnapshot)
+    this.#next = compared.next
+    this.#suspects.push(...compared.differing)
+    // Reads new events before the next part, so that no snapshot has much to read.
+    this.#isReading = this.#next < endDay
+    return { ...compared, isOver: this.#next >= endDay && this.#suspects.length === 0 }
+  }
+}
+
+/** Returns an id before which no event of a day was stored: its `ts` is at most some minutes ahead of its record. */
+function idBefore(day: number): string {
+  return day === firstDay ? noUuid : recordIdFloor(day * dayMs - eventFutureMinutesMax * 60_000, 0)
+}
+
+async function addRest(tx: TenantTx, sums: Sums, after: string): Promise<number> {
+  let read = 0
+  for (let position = after; ; ) {
+    const page = await eventsAfter(tx, position, eventsPerPage)
+    sums.addEvents(page)
+    read += page.length
+    if (page.length < eventsPerPage) return read
+    position = page.at(-1)!.recordId
+  }
+}
+
+async function addUnfolded(tx: TenantTx, sums: Sums): Promise<void> {
+  const yieldIfLong = createEventLoopYielder()
+  for (let last = noUuid; ; ) {
+    const deltas = await deltasAfter(tx, last, deltasPerRead)
+    for (const { entries } of deltas) {
+      const cells = new Cells()
+      for (const { quarter, dimensions, addTo } of entriesOf(entries))
+        addTo(cells.metricsOf('all', quarter, dimensions))
+      sums.addCells(cells)
+      await yieldIfLong()
+    }
+    if (deltas.length < deltasPerRead) return
+    last = deltas.at(-1)!.delta_id
+  }
+}
+
+/** Reads the events and deltas that the rest of a comparison needs, in its snapshot. */
+async function readRest(tx: TenantTx, after: string, isWanted: (day: number) => boolean) {
+  const isBlind = tx.contents.erasedBeginnings(tx.tenantId).length > 0
+  const since = new Sums(isWanted)
+  const waiting = new Sums(isWanted)
+  const events = isBlind ? 0 : await addRest(tx, since, after)
+  await addUnfolded(tx, waiting)
+  return { isBlind, since: since.days, waiting: waiting.days, events }
+}
+
+/**
+ * Compares days in the snapshot of the transaction, until none remain or enough rows were read.
+ *
+ * @param before the fingerprints of events up to `after`
+ */
+async function compare(
+  tx: TenantTx,
+  { before, after, from, rowsMax }: { before: Days; after: string; from: number; rowsMax: number },
+) {
+  const { isBlind, since, waiting, events } = await readRest(tx, after, (day) => day >= from)
+  const known = [...new Set([...before.keys(), ...since.keys(), ...waiting.keys()])]
+  const findings: Finding[] = []
+  const differing: number[] = []
+  let rows = 0
+  for (let day = from; ; day += 1) {
+    day = Math.min((await nextDayWithRows(tx, day, endDay)) ?? endDay, ...known.filter((one) => one >= day))
+    if (day >= endDay || rows >= rowsMax) return { findings, differing, next: day, cost: 1 + events + rows * rowCost }
+    const records = mergedOf(before.get(day), since.get(day))
+    const unfolded = mergedOf(waiting.get(day))
+    const checked = await checkReadable(tx, day, { records: isBlind ? undefined : records, unfolded })
+    rows += checked.rows + rowsOfDay
+    if (checked.failedChecks.length > 0) findings.push(findingOf(day, checked))
+    if (checked.differs) differing.push(day)
+  }
+}
+
+/** Counts the days once more in one snapshot, without a time limit: the finding is exact. */
+async function recount(tx: TenantTx, suspects: readonly number[]) {
+  const first = Math.min(...suspects)
+  const { since, waiting, events } = await readRest(tx, idBefore(first), (day) => suspects.includes(day))
+  const findings: Finding[] = []
+  let rows = 0
+  for (const day of suspects) {
+    const sums = { records: mergedOf(since.get(day)), unfolded: mergedOf(waiting.get(day)) }
+    const checked = await checkReadable(tx, day, sums)
+    rows += checked.rows
+    const failedChecks: Finding['failedChecks'] = checked.differs
+      ? ['figures_match_records', ...checked.failedChecks]
+      : checked.failedChecks
+    if (failedChecks.length > 0) findings.push(findingOf(day, { ...checked, failedChecks }))
+  }
+  return { findings, cost: 1 + events + rows * rowCost }
 }
 
 function mergedOf(...some: (Fingerprint | undefined)[]): Fingerprint {
@@ -225,6 +229,6 @@ function entriesOf(text: string): DeltaEntry[] {
   }
 }
 
-function findingOf(day: number, { failedChecks, found }: Pick<DayChecked, 'failedChecks' | 'found'>): AuditFinding {
+function findingOf(day: number, { failedChecks, found }: Pick<DayChecked, 'failedChecks' | 'found'>): Finding {
   return { subject: `figures:${formatTimestamp(day * dayMs).slice(0, 10)}`, failedChecks, found }
 }

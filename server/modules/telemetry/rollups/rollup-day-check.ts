@@ -1,10 +1,10 @@
 import type { TenantTx } from '../../../db/database.ts'
 import { createEventLoopYielder } from '../../../http/event-loop-yielder.ts'
-import type { AuditFinding } from '../../integrity-sweep/sweep-types.ts'
+import type { Finding } from '../../integrity-sweep/sweep-types.ts'
 import { usdOfExactMicros } from '../summary/summary-response.ts'
 import { auditedRows, isDayOpen } from './rollup-audit-store.ts'
 import { type Cell, keptBy, Metrics } from './rollup-cells.ts'
-import { Fingerprint, type Totals } from './rollup-fingerprint.ts'
+import { Fingerprint } from './rollup-fingerprint.ts'
 import { addValues } from './rollup-rows-store.ts'
 import { quartersPerDay, type StoredGrain, type View, views } from './rollup-types.ts'
 
@@ -19,10 +19,10 @@ export interface DaySums {
 export interface DayChecked {
   rows: number
   /** Failed comparisons between rows: readers of one view or grain get other values than those of another. */
-  failedChecks: AuditFinding['failedChecks']
+  failedChecks: Finding['failedChecks']
   /** Whether the values differ from those of the records, as far as these were read. */
   differs: boolean
-  found: AuditFinding['found']
+  found: Finding['found']
 }
 
 /** Compares the rows of a day with the records and with one another. Call it in a snapshot. */
@@ -50,7 +50,7 @@ export async function checkDay(tx: TenantTx, day: number, sums: DaySums): Promis
   const ofView =
     (view: View) =>
     (cell: Cell): Cell => ({ ...cell, view, dimensions: keptBy(view, cell.dimensions) })
-  const failedChecks = new Set<AuditFinding['failedChecks'][number]>()
+  const failedChecks = new Set<Finding['failedChecks'][number]>()
 
   const [all, ...fromAll] = await sumRows('quarter', 'all', [asStored, ...views.map(ofView)])
   const isOpen = await isDayOpen(tx, day)
@@ -74,7 +74,7 @@ export async function checkDay(tx: TenantTx, day: number, sums: DaySums): Promis
   }
 }
 
-function describeTotals({ invocations, costEstimate, costComputed }: Totals) {
+function describeTotals({ invocations, costEstimate, costComputed }: Fingerprint['totals']) {
   return {
     invocations,
     cost_usd_estimate: usdOfExactMicros(costEstimate),

@@ -38,7 +38,6 @@ const at = {
 }
 const fixedLength = 13
 
-/** Returns the delta of events as text. */
 export function deltaOf(events: readonly CountedEvent[]): string {
   const delta = emptyDelta(events[0]?.epochMs ?? 0)
   const places = new Map<string, number>()

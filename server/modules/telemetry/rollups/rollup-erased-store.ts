@@ -1,6 +1,6 @@
 import type { TenantTx } from '../../../db/database.ts'
 import type { Cells } from './rollup-cells.ts'
-import { addValues, cellDigest, type MetricValues, metricColumns } from './rollup-rows-store.ts'
+import { addValues, cellDigest, metricColumns, type QuarterRow } from './rollup-rows-store.ts'
 import type { StoredGrain } from './rollup-types.ts'
 
 const rowsPerRead = 1000
@@ -19,9 +19,7 @@ export const beforeFirst: ErasedPlace = { quarter: -(2 ** 53), cell: Buffer.allo
  * Adds the next rows of the grain `erased` to cells of the view `all`. Returns the last position; undefined at the end.
  */
 export async function addErasedCells(tx: TenantTx, all: Cells, after: ErasedPlace): Promise<ErasedPlace | undefined> {
-  const { rows } = await tx.client.query<
-    [number, Buffer, string, string, string, string, string | null, ...MetricValues]
-  >({
+  const { rows } = await tx.client.query<QuarterRow>({
     text: `select first_quarter, cell, skill_id, archetype_id, user_id, llm_platform, llm_model, ${metricColumns}
         from hub.telemetry_rollups
         where tenant_id = $1 and grain = 'erased' and view = 'all' and (first_quarter, cell) > ($2, $3)

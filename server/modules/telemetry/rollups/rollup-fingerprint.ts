@@ -10,13 +10,6 @@ const randomWeight = () => randomBytes(8).readBigUInt64BE() % prime
 const weights = Array.from({ length: metricCount }, randomWeight)
 const binWeights = Array.from({ length: latencyBinMax + 1 }, randomWeight)
 
-/** Totals of a fingerprint that a report contains. Amounts are micro-dollars. */
-export interface Totals {
-  invocations: number
-  costEstimate: bigint
-  costComputed: bigint
-}
-
 /**
  * Represents any number of cells in constant memory. It is linear: cells may be added in parts and in any order, and
  * two sets of cells with the same sums have the same fingerprint. Other sets differ, except with a chance of about
@@ -24,7 +17,8 @@ export interface Totals {
  */
 export class Fingerprint {
   #sum = 0n
-  readonly totals: Totals = { invocations: 0, costEstimate: 0n, costComputed: 0n }
+  /** The totals that a report contains. Amounts are micro-dollars. */
+  readonly totals = { invocations: 0, costEstimate: 0n, costComputed: 0n }
 
   add({ view, firstQuarter, dimensions, metrics }: Cell): void {
     this.#sum = (this.#sum + cellWeight(`${view} ${firstQuarter} ${idsOf(dimensions)}`) * weightedSum(metrics)) % prime

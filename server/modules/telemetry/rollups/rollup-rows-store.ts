@@ -122,7 +122,6 @@ export interface CellShare {
   last: number
 }
 
-/** Counts the rows of a view's quarters in a day. */
 export async function countQuarters(tx: TenantTx, view: View, day: number): Promise<number> {
   const { rows } = await tx.client.query<[number]>({
     text: `select count(*) from hub.telemetry_rollups
@@ -162,7 +161,8 @@ export async function addQuarters(
 }
 
 type Name = string | null
-type QuarterRow = [number, Buffer, Name, Name, Name, Name, Name, ...MetricValues]
+/** The key, the dimensions and the values of a row. */
+export type QuarterRow<Quarter = number> = [Quarter, Buffer, Name, Name, Name, Name, Name, ...MetricValues]
 
 export async function deleteDayRows(tx: TenantTx, view: View, day: number): Promise<void> {
   await tx.client.query({

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { DomainError } from '../../../../contract/domain-error.ts'
 import type { Database, DatabaseLog, TenantTx } from '../../../db/database.ts'
-import { createRollupAggregator, type Folded } from './rollup-aggregator.ts'
+import { type Folded, RollupAggregator } from './rollup-aggregator.ts'
 import { Cells } from './rollup-cells.ts'
 import { type Rebuilt, rebuildRollups } from './rollup-rebuild.ts'
 import { addQuarters, type CellShare, countQuarters, deleteDayRows, insertRows } from './rollup-rows-store.ts'
@@ -20,71 +20,71 @@ const rowsTogetherMax = 50_000
 const digestBytes = 256
 
 /** Changes the rollups of one tenant, each time in transactions of its own. */
-export interface Rollups {
+export class Rollups {
+  readonly #database: Database
+  readonly #log: Pick<DatabaseLog, 'error'>
+  readonly #aggregator: RollupAggregator
+
+  constructor({ database, log }: { database: Database; log: Pick<DatabaseLog, 'error'> }) {
+    this.#database = database
+    this.#log = log
+    this.#aggregator = new RollupAggregator(log)
+  }
+
   /**
    * Aggregates the oldest deltas in one transaction; returns `busy` while another process changes the tenant's rollups.
    */
-  fold(tenantId: string): Promise<Folded | 'busy'>
+  fold(tenantId: string): Promise<Folded | 'busy'> {
+    return this.#database.withTenant(tenantId, (tx) => this.#aggregator.fold(tx))
+  }
+
   /** Returns days with outdated rows that had no addition for this many seconds. */
-  daysToClose(tenantId: string, idleSeconds: number): Promise<number[]>
+  daysToClose(tenantId: string, idleSeconds: number): Promise<number[]> {
+    return this.#database.withTenant(tenantId, (tx) => idleOpenDays(tx, idleSeconds), { readOnly: true })
+  }
+
   /** Writes the rows of a day from its quarters; returns `busy` like {@link fold}. */
-  closeDay(tenantId: string, day: number): Promise<'closed' | 'busy'>
+  closeDay(tenantId: string, day: number): Promise<'closed' | 'busy'> {
+    return this.#database.withTenant(tenantId, (tx) => compactDay(tx, day))
+  }
+
   /**
    * Aggregates every delta, and compacts every open day. Throws `concurrent-modification` if another process blocks it
    * for two minutes.
    */
-  settle(tenantId: string): Promise<{ deltas: number; days: number }>
+  async settle(tenantId: string): Promise<{ deltas: number; days: number }> {
+    let deltas = 0
+    for (let more = true; more; ) {
+      const folded = await notBusy(tenantId, () => this.fold(tenantId))
+      deltas += folded.deltas
+      more = folded.more
+    }
+    return { deltas, days: await this.#closeAll(tenantId) }
+  }
+
   /**
    * Rebuilds everything from the records, while ingest may continue, then compacts the days. Throws like {@link
    * settle}, and `AggregateLossError` if the key of events was destroyed.
    *
    * @param options.mayLose continues without the events that are no longer readable
    */
-  rebuild(tenantId: string, options?: { mayLose?: boolean }): Promise<Rebuilt & { days: number }>
-}
+  async rebuild(tenantId: string, options?: { mayLose?: boolean }): Promise<Rebuilt & { days: number }> {
+    // Retries when busy rather than waiting inside: the snapshot must not be older than the lock.
+    const rebuilt = await notBusy(tenantId, () =>
+      this.#database.withTenant(tenantId, (tx) => rebuildRollups(tx, this.#log, options), { snapshot: true }),
+    )
+    return { ...rebuilt, days: await this.#closeAll(tenantId) }
+  }
 
-export function createRollups(deps: { database: Database; log: Pick<DatabaseLog, 'error'> }): Rollups {
-  const { database, log } = deps
-  const folding = createRollupAggregator(log)
-
-  const fold = (tenantId: string) => database.withTenant(tenantId, (tx) => folding.fold(tx))
-  const close = (tenantId: string, day: number) => database.withTenant(tenantId, (tx) => compactDay(tx, day))
-  const daysToClose = (tenantId: string, idleSeconds: number) =>
-    database.withTenant(tenantId, (tx) => idleOpenDays(tx, idleSeconds), { readOnly: true })
-
-  async function closeAll(tenantId: string): Promise<number> {
+  async #closeAll(tenantId: string): Promise<number> {
     let closed = 0
     for (;;) {
-      const days = await daysToClose(tenantId, 0)
-      for (const day of days) await notBusy(tenantId, () => close(tenantId, day))
+      const days = await this.daysToClose(tenantId, 0)
+      for (const day of days) await notBusy(tenantId, () => this.closeDay(tenantId, day))
       closed += days.length
       // The query returns at most a thousand days. Fewer are all, though ingest may open further ones meanwhile.
       if (days.length < 1000) return closed
     }
-  }
-
-  return {
-    fold,
-    closeDay: close,
-    daysToClose,
-
-    async settle(tenantId) {
-      let deltas = 0
-      for (let more = true; more; ) {
-        const folded = await notBusy(tenantId, () => fold(tenantId))
-        deltas += folded.deltas
-        more = folded.more
-      }
-      return { deltas, days: await closeAll(tenantId) }
-    },
-
-    async rebuild(tenantId, options) {
-      // Retries when busy rather than waiting inside: the snapshot must not be older than the lock.
-      const rebuilt = await notBusy(tenantId, () =>
-        database.withTenant(tenantId, (tx) => rebuildRollups(tx, log, options), { snapshot: true }),
-      )
-      return { ...rebuilt, days: await closeAll(tenantId) }
-    },
   }
 }
 
