@@ -1,5 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { DomainError } from '../../contract/domain-error.ts'
+import { pageSizeDefault } from '../../contract/limits.ts'
 import type { JsonValue } from '../../provenance/json.ts'
 
 /** The `deriveKey` purpose of the key that authenticates cursors. */
@@ -53,6 +54,30 @@ export function pageOf<Row>(
 ): { shown: readonly Row[]; next_cursor: string | null } {
   const last = rows.length > limit ? rows[limit - 1] : undefined
   return { shown: rows.slice(0, limit), next_cursor: last === undefined ? null : cursorAfter(last) }
+}
+
+/** The page of a list that a caller asks for, as `PageQuery` describes it. */
+export interface PageRequest {
+  limit?: number | undefined
+  cursor?: string | undefined
+}
+
+/**
+ * Opens a page of a list. Throws `invalid-cursor`.
+ *
+ * @param boundTo the list, and its filters without `limit` and `cursor`
+ */
+export function openPage<Position>(key: Buffer, boundTo: CursorBinding, asked: PageRequest) {
+  const { limit = pageSizeDefault, cursor } = asked
+  return {
+    /** The position of the last row of the previous page; undefined for the first page. */
+    after: cursor === undefined ? undefined : (openCursor(key, boundTo, cursor) as Position),
+    /** The number of rows to read: one more than the page shows. */
+    count: limit + 1,
+    /** Returns the rows to show and the cursor of the next page. */
+    of: <Row>(rows: readonly Row[], positionOf: (last: Row) => Position) =>
+      pageOf(rows, limit, (last) => signCursor(key, boundTo, positionOf(last) as JsonValue)),
+  }
 }
 
 function macOf(key: Buffer, { tenant, operation, query }: CursorBinding, content: Buffer): Buffer {
