@@ -69,8 +69,7 @@ test('of purges and a hold at once, each record is refused or purged before the 
       expect(stored.is_frozen).toBe(stored.is_purged)
     }
     await expectAllVerified(ids)
-    for (const { hold_id } of (await lab.holds.list(acme, { active: true }, { limit: 100 })).items)
-      await release(hold_id)
+    for (const { hold_id } of (await lab.holds.list(acme, { active: true, limit: 100 })).items) await release(hold_id)
     expect((await storedOf(ids)).filter((stored) => stored.is_frozen)).toEqual([])
     await expectAllVerified(ids)
   }

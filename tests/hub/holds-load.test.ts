@@ -188,7 +188,7 @@ test('holds that others released are not looked through', async () => {
 test('holds that came and went between two purges are not read with the records', async () => {
   await releasedHolds(many, '2026-01-15T00:00:00Z')
   const times = ['2026-01-01T00:00:00.000000Z', '2026-01-14T23:59:58.999999Z', '2026-01-15T00:00:00.000000Z']
-  const found = (at: readonly string[]) => lab.database.withTenant('acme', (tx) => findFilterPeriods(tx, at))
+  const found = (at: readonly string[]) => lab.database.withTenant('acme', (tx) => findFilterPeriods(tx, at, []))
   expect(await found(times)).toEqual([])
   // From the moment on that they began, and before the one that they ended.
   for (const within of ['2026-01-14T23:59:59.000000Z', '2026-01-14T23:59:59.999999Z']) {

@@ -27,7 +27,6 @@ import {
 } from './erasure-store.ts'
 import type { ErasedRecord, ErasureJournal, KeptErasure } from './erasure-types.ts'
 
-/** A record that may be erased. */
 export interface ErasureOrder {
   recordId: string
   /** The proven purge. It must be unchanged, and its recovery period over by `until`. */
@@ -51,23 +50,69 @@ interface Erasable {
   asOf?: string | undefined
 }
 
-export interface ErasurePart {
-  /** Erases, within the transaction, the records that nothing protects. Returns their number. */
-  erase(tx: TenantTx, tenant: Tenant, orders: readonly ErasureOrder[]): Promise<number>
-}
-
-export function createErasurePart(deps: {
+export interface ErasurePartDeps {
   clock: RecordClock
   governance: GovernanceLog
   holds: HoldCheck
   erasureList: ErasureJournal
   events: EventBus
   log: Pick<DatabaseLog, 'error'>
-}): ErasurePart {
-  const { clock, governance, holds, erasureList, log } = deps
+}
+
+/** Erases records in one transaction. */
+export class ErasurePart {
+  readonly #deps: ErasurePartDeps
+
+  constructor(deps: ErasurePartDeps) {
+    this.#deps = deps
+  }
+
+  /** Erases the records that nothing protects. Returns their number. */
+  async erase(tx: TenantTx, tenant: Tenant, orders: readonly ErasureOrder[]): Promise<number> {
+    const { clock, governance, holds, erasureList, events } = this.#deps
+    if (orders.length === 0) return 0
+    await lockErasure(tx)
+    await holds.lock(tx)
+    const going = await this.#erasable(tx, orders)
+    if (going.length === 0) return 0
+    const purges = going.map(({ purge }) => purge.purged_at)
+    const erasedAt = nextTimePoint(clock.next().micros, purges).text
+    const written = await governance.appendAll(
+      tx,
+      tenant,
+      going.map((one) => ({
+        kind: 'hub.record_hard_deleted',
+        subject: `record:${one.record.record_id}`,
+        details: detailsOf(one, erasedAt),
+        actor: { service: 'erasure' },
+      })),
+    )
+    await insertTombstones(
+      tx,
+      going.map(({ record, purge }, at) => ({
+        record_id: record.record_id,
+        record_type: record.record_type,
+        seal_id: record.seal_id,
+        leaf_index: record.leaf_index,
+        purged_at: purge.purged_at,
+        purged_by: purge.purged_by,
+        purge_reason: purge.purge_reason,
+        purge_event_id: purge.event_id,
+        event_id: written[at]!.recordId,
+        erased_at: erasedAt,
+      })),
+    )
+    const erased = going.map((one, at) => erasedRecordOf(one, erasedAt, written[at]!.recordId))
+    await events.publishInTransaction(tx, 'recordsErased', { records: erased })
+    const ids = erased.map((record) => record.record_id)
+    if ((await eraseRecords(tx, ids)) !== ids.length) throw new Error('a locked record was deleted concurrently')
+    // Last, and before the commit: an entry that the journal lists twice is erased once.
+    await erasureList.keep(going.flatMap((one) => (one.erasedBefore ? [] : [keptOf(tenant, one, erasedAt)])))
+    return ids.length
+  }
 
   /** Returns the stored records that may be erased. Except for those erased before, their purge must be unchanged. */
-  async function erasable(tx: TenantTx, orders: readonly ErasureOrder[]): Promise<Erasable[]> {
+  async #erasable(tx: TenantTx, orders: readonly ErasureOrder[]): Promise<Erasable[]> {
     const ids = orders.map((order) => order.recordId)
     const states = new Map((await lockPurged(tx, ids)).map((state) => [state.record_id, state]))
     const orderOf = new Map(orders.map((order) => [order.recordId, order]))
@@ -77,31 +122,27 @@ export function createErasurePart(deps: {
       if (kept) return [{ record, purge: purgeOfKept(kept, state), erasedBefore: kept.erased_at }]
       return state && purge && isStill(state, purge) ? [{ record, purge: state, asOf: purge.asOf }] : []
     })
-    return unkept(tx, found)
+    return this.#unkept(tx, found)
   }
 
-  async function unkept(tx: TenantTx, found: readonly Erasable[]): Promise<Erasable[]> {
-    const active = await holds.activeOver(
-      tx,
-      found.map(({ record }) => heldRecordOf(record)),
-    )
+  async #unkept(tx: TenantTx, found: readonly Erasable[]): Promise<Erasable[]> {
+    const { holds } = this.#deps
+    const records = found.map(({ record }) => record)
+    const active = await holds.activeOver(tx, records.map(heldRecordOf))
     const unreleased = await holds.idsWithoutRelease(
       tx,
       found.flatMap(({ record: { record_id, record_type }, purge: { purged_at }, erasedBefore }) =>
         erasedBefore ? [] : [{ record_id, record_type, purged_at }],
       ),
     )
-    const relied = await findReferencedEvents(tx, found.flatMap(evidenceOf))
-    const reliedByHolds = await findReliedByHolds(tx, found.flatMap(holdEvidenceOf))
-    const reliedByAccess = await findReliedByAccess(
-      tx,
-      found.flatMap(({ record }) => accessEvidenceOf(record)),
-    )
+    const relied = await findReferencedEvents(tx, records.flatMap(evidenceOf))
+    const reliedByHolds = await findReliedByHolds(tx, records.flatMap(holdEvidenceOf))
+    const reliedByAccess = await findReliedByAccess(tx, records.flatMap(accessEvidenceOf))
     return found.filter(({ record, erasedBefore }, at) => {
       const { record_id: id } = record
       const holding = active[at]!.filter((hold) => erasedBefore === undefined || isLater(hold, erasedBefore))
       const isRelied = relied.has(id) || reliedByHolds.has(id) || reliedByAccess.has(id)
-      return holding.length === 0 && !unreleased.has(id) && !isRelied && isInItsSeal(tx, record)
+      return holding.length === 0 && !unreleased.has(id) && !isRelied && this.#isInItsSeal(tx, record)
     })
   }
 
@@ -109,61 +150,16 @@ export function createErasurePart(deps: {
    * Checks that the seal contains the record and that the text is the sealed one. An altered record must stay visible:
    * its existence could not be proven after the erasure, and aggregates would keep the altered values.
    */
-  function isInItsSeal(tx: TenantTx, record: ErasableRecord): boolean {
-    const { salt, provenance_hash, leaf, canonical } = record
+  #isInItsSeal(tx: TenantTx, { record_id, salt, provenance_hash, leaf, canonical }: ErasableRecord): boolean {
     const isText =
       isErased(tx, canonical) ||
       recordHash(canonical, nodeCrypto.sha256).every((byte, at) => byte === provenance_hash[at])
     const isSound = isText && leaf !== null && isLeafOf(leaf, salt, provenance_hash, nodeCrypto.sha256)
     if (!isSound) {
-      const details = { tenant: tx.tenantId, record_id: record.record_id }
-      log.error(details, 'a purged record is not in the seal that it names, so it is not erased: verify it')
+      const message = 'a purged record is not in the seal that it names, so it is not erased: verify it'
+      this.#deps.log.error({ tenant: tx.tenantId, record_id }, message)
     }
     return isSound
-  }
-
-  return {
-    async erase(tx, tenant, orders) {
-      if (orders.length === 0) return 0
-      await lockErasure(tx)
-      await holds.lock(tx)
-      const going = await erasable(tx, orders)
-      if (going.length === 0) return 0
-      const purges = going.map(({ purge }) => purge.purged_at)
-      const erasedAt = nextTimePoint(clock.next().micros, purges).text
-      const events = await governance.appendAll(
-        tx,
-        tenant,
-        going.map((one) => ({
-          kind: 'hub.record_hard_deleted',
-          subject: `record:${one.record.record_id}`,
-          details: detailsOf(one, erasedAt),
-          actor: { service: 'erasure' },
-        })),
-      )
-      await insertTombstones(
-        tx,
-        going.map(({ record, purge }, at) => ({
-          record_id: record.record_id,
-          record_type: record.record_type,
-          seal_id: record.seal_id,
-          leaf_index: record.leaf_index,
-          purged_at: purge.purged_at,
-          purged_by: purge.purged_by,
-          purge_reason: purge.purge_reason,
-          purge_event_id: purge.event_id,
-          event_id: events[at]!.recordId,
-          erased_at: erasedAt,
-        })),
-      )
-      const erased = going.map((one, at) => erasedRecordOf(one, erasedAt, events[at]!.recordId))
-      await deps.events.publishInTransaction(tx, 'recordsErased', { records: erased })
-      const ids = erased.map((record) => record.record_id)
-      if ((await eraseRecords(tx, ids)) !== ids.length) throw new Error('a locked record was deleted concurrently')
-      // Last, and before the commit: an entry that the journal lists twice is erased once.
-      await erasureList.keep(going.flatMap((one) => (one.erasedBefore ? [] : [keptOf(tenant, one, erasedAt)])))
-      return ids.length
-    },
   }
 }
 
@@ -193,7 +189,7 @@ function purgeOfKept({ purged_at, purged_by, purge_reason }: KeptErasure, state:
 /**
  * Returns a reference if the record is an event about the purge or erasure of another record, which may depend on it.
  */
-function evidenceOf({ record }: Erasable): { event_id: string; record_id: string }[] {
+function evidenceOf(record: ErasableRecord): { event_id: string; record_id: string }[] {
   const { record_id, event_kind, canonical } = record
   if (event_kind === null || !/^hub\.record_(purged|restored|hard_deleted)$/.test(event_kind)) return []
   const subject = parseCanonical(canonical)?.subject
@@ -202,7 +198,7 @@ function evidenceOf({ record }: Erasable): { event_id: string; record_id: string
 }
 
 /** Returns a reference if the record is an event about a hold, a release or retention rules, which may depend on it. */
-function holdEvidenceOf({ record }: Erasable): { event_id: string; about_id: string | null }[] {
+function holdEvidenceOf(record: ErasableRecord): { event_id: string; about_id: string | null }[] {
   const { record_id, event_kind, canonical } = record
   if (!/^(hub\.legal_hold_(applied|released)|tenant\.config_changed)$/.test(event_kind ?? '')) return []
   const subject = parseCanonical(canonical)?.subject

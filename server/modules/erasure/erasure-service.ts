@@ -1,17 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { DomainError } from '../../../contract/domain-error.ts'
-import type { Database, DatabaseLog } from '../../db/database.ts'
-import type { EventBus } from '../../events.ts'
+import type { DatabaseLog } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
-import type { RecordClock } from '../../records/record-clock.ts'
-import type { GovernanceLog } from '../governance/governance-types.ts'
-import type { HoldCheck } from '../legal-holds/holds-types.ts'
 import type { RetentionPurge } from '../retention/retention-types.ts'
-import type { StoredVerification } from '../verification/verification-types.ts'
-import { createErasurePart, type ErasureOrder } from './erasure-part.ts'
+import { type ErasureOrder, ErasurePart, type ErasurePartDeps } from './erasure-part.ts'
 import { type DueRecord, findDue, findStored } from './erasure-store.ts'
-import type { Erased, Erasure, ErasureJournal, KeptErasure } from './erasure-types.ts'
-import { createPurgeVerifier } from './purge-verifier.ts'
+import type { Erased, Erasure, KeptErasure } from './erasure-types.ts'
+import { provenPurges } from './purge-verifier.ts'
 
 /** Limits one transaction, so that it ends soon. */
 const recordsMax = 500
@@ -24,20 +19,11 @@ const loggedMax = 10
 const attemptsMax = 20
 const pauseMsMax = 1000
 
-export function createErasure(deps: {
-  database: Database
-  clock: RecordClock
-  governance: GovernanceLog
-  holds: HoldCheck
-  overdue: RetentionPurge
-  verification: StoredVerification
-  erasureList: ErasureJournal
-  events: EventBus
-  log: DatabaseLog
-}): Erasure {
+export function createErasure(
+  deps: ErasurePartDeps & Parameters<typeof provenPurges>[0] & { overdue: RetentionPurge; log: DatabaseLog },
+): Erasure {
   const { database, clock, log } = deps
-  const part = createErasurePart(deps)
-  const evidence = createPurgeVerifier(deps)
+  const part = new ErasurePart(deps)
 
   function erase(tenant: Tenant, orders: readonly ErasureOrder[]): Promise<number> {
     return again(() => database.withTenant(tenant.slug, (tx) => part.erase(tx, tenant, orders)))
@@ -59,7 +45,7 @@ export function createErasure(deps: {
       const due = fitting(found)
       if (due.length === 0) break
       after = due.at(-1)
-      const proven = await evidence.proven(tenant, due)
+      const proven = await provenPurges(deps, tenant, due)
       const provenIds = new Set(proven.map((record) => record.record_id))
       const lacking = due.filter((record) => !provenIds.has(record.record_id)).map((record) => record.record_id)
       unproven.push(...lacking.slice(0, loggedMax - unproven.length))

@@ -22,7 +22,6 @@ export type ErasableRecord = Omit<TenantTables['hub.records'], 'tenant_id' | 'co
   leaf: Buffer | null
 }
 
-/** The state of a purged record. */
 export type PurgedState = Pick<RecordState, 'hard_delete_after' | 'event_id'> & {
   record_id: string
   purged_at: string
@@ -94,7 +93,6 @@ export async function findErasable(tx: TenantTx, recordIds: readonly string[]): 
   return rows
 }
 
-/** Returns the ids of stored records. */
 export async function findStored(tx: TenantTx, recordIds: readonly string[]): Promise<Set<string>> {
   const { rows } = await tx.client.query<{ record_id: string }>(
     'select record_id from hub.records where tenant_id = $1 and record_id = any($2::uuid[])',

@@ -1,4 +1,5 @@
 import type { TenantTx } from '../../db/database.ts'
+import type { TenantTables } from '../../db/schema.ts'
 import type { Tenant } from '../../http/caller.ts'
 
 /** A record that is being erased, in its last state. */
@@ -15,14 +16,10 @@ export interface ErasedRecord {
 }
 
 /** An erasure in the journal outside of the database, repeated after a backup is restored. */
-export interface KeptErasure {
-  tenant: string
-  record_id: string
-  purged_at: string
-  purged_by: string
-  purge_reason: string
-  erased_at: string
-}
+export type KeptErasure = { tenant: string } & Pick<
+  TenantTables['hub.tombstones'],
+  'record_id' | 'purged_at' | 'purged_by' | 'purge_reason' | 'erased_at'
+>
 
 /** Stores the erasure journal outside of the database. */
 export interface ErasureJournal {

@@ -8,35 +8,29 @@ import { findRecords, includingErasable } from '../../records/record-store.ts'
 import type { StoredVerification } from '../verification/verification-types.ts'
 import type { DueRecord } from './erasure-store.ts'
 
-/** Distinguishes purges by the service from purges that somebody wrote into the database. */
-export interface PurgeVerifier {
-  /**
-   * Returns the records whose purge has a verified governance event that records the same purge and recovery period. So
-   * nobody can have a record erased by editing its state. Must not be called inside a transaction.
-   */
-  proven(tenant: Tenant, due: readonly DueRecord[]): Promise<DueRecord[]>
-}
-
-export function createPurgeVerifier(deps: { database: Database; verification: StoredVerification }): PurgeVerifier {
-  const { database, verification } = deps
-  return {
-    async proven(tenant, due) {
-      const ids = due.flatMap(({ event_id }) => event_id ?? [])
-      const { events, check } = await database.withTenant(
-        tenant.slug,
-        async (tx) => {
-          const events = await findRecords(tx, [...new Set(ids)], includingErasable)
-          return { events, check: await verification.prepare(tx, tenant, events) }
-        },
-        { readOnly: true },
-      )
-      const verifications = await check()
-      const sound = new Map(
-        events.flatMap((event, at) => (verifications[at]!.verified ? [[event.record_id, event] as const] : [])),
-      )
-      return due.filter((record) => matchesPurge(sound.get(record.event_id ?? ''), record))
+/**
+ * Returns the records whose purge has a verified governance event that records the same purge and recovery period. So
+ * nobody can have a record erased by editing its state. Must not be called inside a transaction.
+ */
+export async function provenPurges(
+  { database, verification }: { database: Database; verification: StoredVerification },
+  tenant: Tenant,
+  due: readonly DueRecord[],
+): Promise<DueRecord[]> {
+  const ids = due.flatMap(({ event_id }) => event_id ?? [])
+  const { events, check } = await database.withTenant(
+    tenant.slug,
+    async (tx) => {
+      const events = await findRecords(tx, [...new Set(ids)], includingErasable)
+      return { events, check: await verification.prepare(tx, tenant, events) }
     },
-  }
+    { readOnly: true },
+  )
+  const verifications = await check()
+  const sound = new Map(
+    events.flatMap((event, at) => (verifications[at]!.verified ? [[event.record_id, event] as const] : [])),
+  )
+  return due.filter((record) => matchesPurge(sound.get(record.event_id ?? ''), record))
 }
 
 /** Returns whether the event records this purge. The recovery period must not end before the recorded end. */

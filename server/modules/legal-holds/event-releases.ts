@@ -4,7 +4,7 @@ import { canSee } from '../../../contract/record-visibility.ts'
 import { parseTimestamp } from '../../../contract/timestamp.ts'
 import type { Database, TenantTx } from '../../db/database.ts'
 import type { Caller } from '../../http/caller.ts'
-import { openCursor, pageOf, signCursor } from '../../http/cursor.ts'
+import { openPage, type PageRequest } from '../../http/cursor.ts'
 import type { RecordClock } from '../../records/record-clock.ts'
 import { recordNotFound } from '../../records/record-errors.ts'
 import { findRecord } from '../../records/record-store.ts'
@@ -82,23 +82,19 @@ export function createEventReleases(deps: {
     },
 
     /** Lists all releases of the record, oldest first, including ended ones. */
-    async list(
-      caller: Caller,
-      recordId: string,
-      { limit, cursor }: { limit: number; cursor?: string | undefined },
-    ): Promise<Static<typeof ReleaseList>> {
-      const { tenant } = caller
-      const binding = { tenant: tenant.slug, operation: 'listReleases', query: { record_id: recordId } }
-      const after = cursor === undefined ? undefined : (openCursor(cursorKey, binding, cursor) as string)
+    async list(caller: Caller, recordId: string, asked: PageRequest): Promise<Static<typeof ReleaseList>> {
+      const { slug } = caller.tenant
+      const binding = { tenant: slug, operation: 'listReleases', query: { record_id: recordId } }
+      const page = openPage<string>(cursorKey, binding, asked)
       const rows = await database.withTenant(
-        tenant.slug,
+        slug,
         async (tx) => {
           await requireEvent(tx, caller, recordId, clock.next().createdAt)
-          return releasesAfter(tx, recordId, after, limit + 1)
+          return releasesAfter(tx, recordId, page.after, page.count)
         },
         { readOnly: true, inIndexOrder: true },
       )
-      const { shown, next_cursor } = pageOf(rows, limit, (last) => signCursor(cursorKey, binding, last.release_id))
+      const { shown, next_cursor } = page.of(rows, (last) => last.release_id)
       return { items: shown.map((row) => ({ ...answerOf(row), created_by: row.created_by })), next_cursor }
     },
   }

@@ -4,10 +4,8 @@ import type { NamedHold } from './holds-store.ts'
 import type { HoldName, HoldRow } from './holds-types.ts'
 import { filterOf } from './stored-filter.ts'
 
-/** The release of a hold, by its row. */
 export type HoldEnd = Pick<HoldRow, 'hold_id' | 'release_event_id'> & { released_at: string }
 
-/** A released hold. */
 export type ReleasedHold = HoldEnd & { name: string }
 
 const nil = '00000000-0000-0000-0000-000000000000'
@@ -75,7 +73,6 @@ export async function filteredReleasedBy(
   return rows.map((row) => ({ ...row, filter: filterOf(row.filter) }))
 }
 
-/** Returns all released holds. */
 export async function findEndedHolds(tx: TenantTx): Promise<ReleasedHold[]> {
   const { rows } = await tx.client.query<ReleasedHold>(
     `select hold_id, name, released_at, release_event_id from hub.legal_holds
@@ -137,7 +134,7 @@ export async function findNamedPeriods(
 export async function findFilterPeriods(
   tx: TenantTx,
   times: readonly string[],
-  unended: readonly string[] = [],
+  unended: readonly string[],
 ): Promise<HoldPeriod[]> {
   // A time lies within the hold if fewer times precede its beginning than its release.
   const { rows } = await tx.client.query<HoldPeriod>(

@@ -1,28 +1,18 @@
-import type { RecordFilter } from '../../../contract/record-filter.ts'
 import type { Tenant } from '../../http/caller.ts'
 import type { Actor } from '../governance/governance-types.ts'
+import type { PlacedHold } from './holds-types.ts'
 
 /** A legal hold as placed. */
-export interface JournaledHold {
+export type JournaledHold = Omit<PlacedHold, 'record_count'> & {
   tenant: string
   hold_id: string
-  name: string
-  reason: string
-  /** Null if the hold names records. */
-  filter: RecordFilter | null
   record_ids: readonly string[]
-  created_at: string
-  created_by: string
 }
 
-/** The release of a hold. */
-export interface JournaledHoldRelease {
-  tenant: string
-  hold_id: string
-  released_at: string
-  released_by: string
-  release_reason: string
-}
+export type JournaledHoldRelease = Record<
+  'tenant' | 'hold_id' | 'released_at' | 'released_by' | 'release_reason',
+  string
+>
 
 /**
  * Stores holds outside of the database, so that a restored database does not release records that were held since. A

@@ -4,27 +4,18 @@ import type { VerifiedEvents } from '../verification/verification-types.ts'
 import { digestOfFilterEnds, endsNaming, filterEndsAfter, type HoldEnd } from './hold-check-store.ts'
 import { holdEvents } from './hold-events.ts'
 
-/** Distinguishes releases of holds by the service from those that somebody wrote into the database. */
-export interface HoldReleaseVerifier {
-  /**
-   * Returns the ids of released holds that have a filter, or name any of the records, and lack a verified governance
-   * event of the release. They are still in force.
-   */
-  unproven(tx: TenantTx, recordIds: readonly string[]): Promise<string[]>
-  /** Returns the ids of the given released holds that lack such an event. */
-  unprovenOf(tx: TenantTx, ends: readonly HoldEnd[]): Promise<string[]>
-}
-
 const partSize = 1_000
 const tenantsRememberedMax = 10_000
 
-export function createHoldReleaseVerifier(verifiedEvents: VerifiedEvents): HoldReleaseVerifier {
+/** Distinguishes releases of holds by the service from those that somebody wrote into the database. */
+export function createHoldReleaseVerifier(verifiedEvents: VerifiedEvents) {
   /**
    * Digests of the releases, for tenants whose releases were all proven. They save checking every release at each
    * purge.
    */
   const proven = new LRUCache<string, string>({ max: tenantsRememberedMax })
 
+  /** Returns the ids of the given released holds that lack a verified governance event of the release. */
   async function unprovenOf(tx: TenantTx, ends: readonly HoldEnd[]): Promise<string[]> {
     const events = await verifiedEvents.find(
       tx,
@@ -51,7 +42,11 @@ export function createHoldReleaseVerifier(verifiedEvents: VerifiedEvents): HoldR
 
   return {
     unprovenOf,
-    async unproven(tx, recordIds) {
+    /**
+     * Returns the ids of released holds that have a filter, or name any of the records, and lack such an event. They are
+     * still in force.
+     */
+    async unproven(tx: TenantTx, recordIds: readonly string[]): Promise<string[]> {
       const naming = await unprovenOf(tx, await endsNaming(tx, recordIds))
       return [...naming, ...(await unprovenWithFilter(tx))]
     },

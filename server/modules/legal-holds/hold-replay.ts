@@ -1,25 +1,19 @@
-import type { Database, TenantTx } from '../../db/database.ts'
+import type { TenantTx } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
 import { nextTimePoint } from '../../records/monotonic-timestamp.ts'
-import type { RecordClock } from '../../records/record-clock.ts'
-import type { Actor, GovernanceLog } from '../governance/governance-types.ts'
-import type { RetentionPolicy } from '../retention/retention-types.ts'
+import type { Actor } from '../governance/governance-types.ts'
 import { appliedDetails, appliedKind, releasedDetails, releasedKind } from './hold-events.ts'
 import type { HoldReplay, JournaledHold, JournaledHoldRelease } from './hold-journal-types.ts'
-import { storedScope } from './holds-service.ts'
+import { type HoldsDeps, storedScope } from './holds-service.ts'
 import { findHold, insertHold, markReleased, takeHoldsLock } from './holds-store.ts'
-import type { HoldCheck, HoldRow } from './holds-types.ts'
+import type { HoldRow } from './holds-types.ts'
 import { resumeRecoveryPeriods } from './recovery-periods.ts'
 import { pauseRecoveryPeriods } from './recovery-periods-store.ts'
 
 /** Creates the replay of the hold journal into a restored database. */
-export function createHoldReplay(deps: {
-  database: Database
-  clock: RecordClock
-  governance: GovernanceLog
-  holds: HoldCheck
-  retention: RetentionPolicy
-}): HoldReplay {
+export function createHoldReplay(
+  deps: Pick<HoldsDeps, 'database' | 'clock' | 'governance' | 'holds' | 'retention'>,
+): HoldReplay {
   const { database, clock, governance, holds, retention } = deps
 
   async function place(tx: TenantTx, tenant: Tenant, kept: JournaledHold, actor: Actor): Promise<void> {

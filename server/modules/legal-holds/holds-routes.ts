@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { filterHoldsMax, pageSizeDefault } from '../../../contract/limits.ts'
+import { filterHoldsMax } from '../../../contract/limits.ts'
 import { PageQuery } from '../../../contract/request-schemas.ts'
 import { addRoute } from '../../http/route.ts'
 import { recordIdParams } from '../../records/record-schemas.ts'
@@ -57,10 +57,7 @@ function addHoldRoutes(app: FastifyInstance, holds: Holds): void {
     app,
     'listHolds',
     { description: 'The oldest first.', querystring: HoldsQuery, response: { 200: HoldList } },
-    async (request) => {
-      const { limit = pageSizeDefault, cursor, ...filter } = request.query
-      return holds.list(request.caller.tenant, filter, { limit, cursor })
-    },
+    async (request) => holds.list(request.caller.tenant, request.query),
   )
 
   addRoute(
@@ -121,10 +118,7 @@ function addReleaseRoutes(app: FastifyInstance, releases: EventReleases): void {
       querystring: PageQuery,
       response: { 200: ReleaseList },
     },
-    async (request) => {
-      const { limit = pageSizeDefault, cursor } = request.query
-      return releases.list(request.caller, request.params.record_id.toLowerCase(), { limit, cursor })
-    },
+    async (request) => releases.list(request.caller, request.params.record_id.toLowerCase(), request.query),
   )
 }
 

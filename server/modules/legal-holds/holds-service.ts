@@ -5,7 +5,7 @@ import { patterns } from '../../../contract/literals.ts'
 import { normaliseFilter, type RecordFilter } from '../../../contract/record-filter.ts'
 import type { Database, TenantTx } from '../../db/database.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
-import { openCursor, pageOf, signCursor } from '../../http/cursor.ts'
+import { openPage } from '../../http/cursor.ts'
 import { nextTimePoint } from '../../records/monotonic-timestamp.ts'
 import { retentionSubject } from '../../records/purge-details.ts'
 import type { RecordClock } from '../../records/record-clock.ts'
@@ -15,7 +15,7 @@ import type { ProvenRetention, RetentionPolicy } from '../retention/retention-ty
 import type { VerifiedEvents } from '../verification/verification-types.ts'
 import { appliedDetails, appliedKind, holdEvents, releasedDetails, releasedKind } from './hold-events.ts'
 import type { HoldJournal } from './hold-journal-types.ts'
-import type { HoldList, HoldSchema, PlaceHoldBody, WholeHoldSchema } from './holds-schemas.ts'
+import type { HoldList, HoldSchema, HoldsQuery, PlaceHoldBody, WholeHoldSchema } from './holds-schemas.ts'
 import {
   countFilterHolds,
   findHold,
@@ -32,7 +32,7 @@ import { filterOf } from './stored-filter.ts'
 
 type HoldAnswer = Static<typeof HoldSchema>
 
-interface HoldsDeps {
+export interface HoldsDeps {
   database: Database
   clock: RecordClock
   governance: GovernanceLog
@@ -94,19 +94,14 @@ export class Holds {
     })
   }
 
-  async list(
-    tenant: Tenant,
-    { active }: { active?: boolean },
-    { limit, cursor }: { limit: number; cursor?: string | undefined },
-  ): Promise<Static<typeof HoldList>> {
+  async list({ slug }: Tenant, { active, ...asked }: Static<typeof HoldsQuery>): Promise<Static<typeof HoldList>> {
     const { database, cursorKey } = this.deps
-    const binding = { tenant: tenant.slug, operation: 'listHolds', query: { active } }
-    const after = cursor === undefined ? undefined : (openCursor(cursorKey, binding, cursor) as string)
-    const rows = await database.withTenant(tenant.slug, (tx) => holdsAfter(tx, active, after, limit + 1), {
+    const page = openPage<string>(cursorKey, { tenant: slug, operation: 'listHolds', query: { active } }, asked)
+    const rows = await database.withTenant(slug, (tx) => holdsAfter(tx, active, page.after, page.count), {
       readOnly: true,
       inIndexOrder: true,
     })
-    const { shown, next_cursor } = pageOf(rows, limit, (last) => signCursor(cursorKey, binding, last.hold_id))
+    const { shown, next_cursor } = page.of(rows, (last) => last.hold_id)
     return { items: shown.map(answerOf), next_cursor }
   }
 
@@ -116,7 +111,7 @@ export class Holds {
       async (tx) => {
         const hold = await existing(tx, holdId)
         if (hold.filter !== null) return answerOf(hold)
-        return { ...answerOf(hold), record_ids: await recordIdsOf(tx, holdId, undefined, holdRecordsAnswered) }
+        return { ...answerOf(hold), record_ids: await recordIdsOf(tx, holdId, holdRecordsAnswered) }
       },
       { readOnly: true },
     )
@@ -232,10 +227,9 @@ async function existing(tx: TenantTx, holdId: string): Promise<HoldRow> {
   return hold
 }
 
-/** Returns the scope of a stored hold. */
 export async function storedScope(tx: TenantTx, { hold_id, filter, record_count }: HoldRow): Promise<HoldScope> {
   if (filter !== null) return { filter: filterOf(filter) }
-  return { recordIds: await recordIdsOf(tx, hold_id, undefined, record_count ?? 0) }
+  return { recordIds: await recordIdsOf(tx, hold_id, record_count ?? 0) }
 }
 
 function keptMembers({ hold_id, name, reason, filter, created_at, created_by }: HoldRow) {

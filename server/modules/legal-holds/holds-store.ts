@@ -5,7 +5,6 @@ import { lockTenant, lockTenantShared } from '../../db/tenant-lock.ts'
 import type { HoldName, HoldRow } from './holds-types.ts'
 import { filterOf } from './stored-filter.ts'
 
-/** A hold that names the record. */
 export type NamedHold = HoldName & { record_id: string }
 
 /** A hold over all matching records. */
@@ -76,16 +75,10 @@ export async function holdsAfter(
 }
 
 /** Returns the records that the hold names, in id order. */
-export async function recordIdsOf(
-  tx: TenantTx,
-  holdId: string,
-  after: string | undefined,
-  count: number,
-): Promise<string[]> {
+export async function recordIdsOf(tx: TenantTx, holdId: string, count: number): Promise<string[]> {
   const { rows } = await tx.client.query<{ record_id: string }>(
-    `select record_id from hub.legal_hold_records
-     where tenant_id = $1 and hold_id = $2 and record_id > $3 order by record_id limit $4`,
-    [tx.tenantId, holdId, after ?? '00000000-0000-0000-0000-000000000000', count],
+    `select record_id from hub.legal_hold_records where tenant_id = $1 and hold_id = $2 order by record_id limit $3`,
+    [tx.tenantId, holdId, count],
   )
   return rows.map((row) => row.record_id)
 }

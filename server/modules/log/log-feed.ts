@@ -15,23 +15,21 @@ const entriesPerCallMax = 1000
 /** Number of entries that are read together. It starts low, because they may have many records. */
 const entriesAtOnce = { first: 8, most: 256 }
 
-/** Lists the records in log order. */
-export interface LogFeed {
-  /** Returns the response of `listLogEntries` as JSON. Throws DomainError `validation-failed` and `invalid-cursor`. */
-  follow(caller: Caller, query: EntriesQuery): Promise<string>
-}
+export type LogFeed = ReturnType<typeof createLogFeed>
 
+/** Lists the records in log order. */
 export function createLogFeed(deps: {
   database: Database
   logs: TenantLogs
   records: LogEntryRecords
   clock: RecordClock
   cursorKey: Buffer
-}): LogFeed {
+}) {
   const { database, logs, records, clock, cursorKey } = deps
 
   return {
-    async follow({ tenant, scopes }, query) {
+    /** Returns the response of `listLogEntries` as JSON. Throws DomainError `validation-failed` and `invalid-cursor`. */
+    async follow({ tenant, scopes }: Caller, query: EntriesQuery): Promise<string> {
       const binding = { tenant: tenant.slug, operation: 'listLogEntries', query: {} }
       const begin = beginningOf(query, cursorKey, binding)
       await logs.integrate(tenant)

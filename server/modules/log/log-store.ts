@@ -19,7 +19,6 @@ export async function findHead(tx: TenantTx): Promise<LogHead | undefined> {
   return rows[0]
 }
 
-/** Returns whether the tenant has a signed head and a key. */
 export async function hasHeadAndKey(tx: TenantTx): Promise<boolean> {
   const { rows } = await tx.client.query<{ both: boolean }>(
     `select exists (select from hub.log_heads where tenant_id = $1)
@@ -114,7 +113,6 @@ export async function findSealParts(tx: TenantTx, sealIds: readonly string[]): P
   return rows
 }
 
-/** Returns the seals that are in the log. */
 export async function findEntered(tx: TenantTx, sealIds: readonly string[]): Promise<Set<string>> {
   const { rows } = await tx.client.query<{ seal_id: string }>({
     name: 'hub_log_entered',

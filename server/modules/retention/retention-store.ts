@@ -55,7 +55,7 @@ export async function wereReplaced(tx: TenantTx): Promise<boolean> {
 
 /** Returns the smallest id of the time one hour earlier. */
 function idLongBefore(recordId: string): string {
-  return recordIdFloor(Math.max(0, Math.floor(microsOf(timeOfRecordId(recordId)) / 1000) - 3_600_000), 0)
+  return recordIdFloor(Math.floor(microsOf(timeOfRecordId(recordId)) / 1000) - 3_600_000, 0)
 }
 
 /**

@@ -8,7 +8,6 @@ import type { RetentionSchema } from './retention-schemas.ts'
 export type RetentionRules = Static<typeof RetentionSchema>
 export type RetentionRule = RetentionRules['rules'][number]
 
-/** The rules in force. */
 export interface ProvenRetention extends RetentionRules {
   /** The author of the rules; undefined without a verified event. */
   author: string | undefined

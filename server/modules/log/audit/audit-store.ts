@@ -1,17 +1,13 @@
 import type { TenantTx } from '../../../db/database.ts'
 import { decryptRows } from '../../../db/record-encryption.ts'
+import type { TenantTables } from '../../../db/schema.ts'
 import type { LogEntry } from '../log-types.ts'
 
 /** The fields of a stored record without its text. Somebody may have edited the values. */
-export interface RecordHead {
-  record_id: string
-  record_type: string
-  seal_id: string
-  leaf_index: number
-  salt: Buffer
-  provenance_hash: Buffer
-  text_bytes: number
-}
+export type RecordHead = Pick<
+  TenantTables['hub.records'],
+  'record_id' | 'record_type' | 'seal_id' | 'leaf_index' | 'salt' | 'provenance_hash'
+> & { text_bytes: number }
 
 /** Returns the records in the id ranges of the entries that name their seals. */
 export async function findRecordHeads(tx: TenantTx, entries: readonly LogEntry[]): Promise<RecordHead[]> {
@@ -36,7 +32,6 @@ export async function findRecordHeads(tx: TenantTx, entries: readonly LogEntry[]
   return rows
 }
 
-/** Returns the existing texts by record id. */
 export async function findTexts(tx: TenantTx, recordIds: readonly string[]): Promise<Map<string, string>> {
   const { rows } = await tx.client.query<{ record_id: string; canonical: string }>({
     name: 'hub_audit_texts',
@@ -47,12 +42,7 @@ export async function findTexts(tx: TenantTx, recordIds: readonly string[]): Pro
   return new Map(rows.map((row) => [row.record_id, row.canonical]))
 }
 
-export interface Tombstone {
-  record_id: string
-  seal_id: string
-  leaf_index: number
-  event_id: string
-}
+export type Tombstone = Pick<TenantTables['hub.tombstones'], 'record_id' | 'seal_id' | 'leaf_index' | 'event_id'>
 
 export async function findTombstones(tx: TenantTx, sealIds: readonly string[]): Promise<Tombstone[]> {
   const { rows } = await tx.client.query<Tombstone>({
@@ -81,7 +71,6 @@ interface LastTile {
   last_hashes: number
 }
 
-/** Returns the last tile of each level. */
 export async function findLastTiles(tx: TenantTx): Promise<LastTile[]> {
   const { rows } = await tx.client.query<LastTile>({
     name: 'hub_audit_last_tiles',

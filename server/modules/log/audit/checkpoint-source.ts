@@ -14,7 +14,6 @@ import { fileProblem, StartupError } from '../../../startup-error.ts'
 export interface FoundCheckpoint extends Checkpoint {
   /** The line of the file, from 1 on. */
   line: number
-  /** The signed note. */
   note: string
 }
 
@@ -39,38 +38,28 @@ const singleBytesMax = 1_000_000
 export async function openCheckpointSource(file: string): Promise<CheckpointSource> {
   const start = await beginningOf(file)
   const single = readSingle(start)
-  const source = single ? sourceOfOne(file, single) : sourceOfLines(file)
+  const source: CheckpointSource = { file, read: single ? () => one(single) : (skipped) => linesOf(file, skipped) }
   for await (const _ of source.read()) return source
   throw new StartupError(`${file} contains no checkpoint.`, checkpointFileFix)
 }
 
-function sourceOfOne(file: string, found: FoundCheckpoint): CheckpointSource {
-  return {
-    file,
-    async *read() {
-      yield found
-    },
-  }
+async function* one(found: FoundCheckpoint): AsyncGenerator<FoundCheckpoint> {
+  yield found
 }
 
-function sourceOfLines(file: string): CheckpointSource {
-  return {
-    file,
-    async *read(unreadable = () => {}) {
-      const input = createReadStream(file, 'utf8')
-      let line = 0
-      try {
-        for await (const text of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
-          line += 1
-          if (text.trim() === '') continue
-          const found = readJson(text, line)
-          if (found) yield found
-          else unreadable(line)
-        }
-      } finally {
-        input.destroy()
-      }
-    },
+async function* linesOf(file: string, unreadable: (line: number) => void = () => {}): AsyncGenerator<FoundCheckpoint> {
+  const input = createReadStream(file, 'utf8')
+  let line = 0
+  try {
+    for await (const text of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
+      line += 1
+      if (text.trim() === '') continue
+      const found = readJson(text, line)
+      if (found) yield found
+      else unreadable(line)
+    }
+  } finally {
+    input.destroy()
   }
 }
 

@@ -8,6 +8,7 @@ import {
   fileNameOf,
   newestOf,
   openIfThere,
+  readIfThere,
   readLines,
   readPart,
   readTail,
@@ -19,21 +20,15 @@ import {
   LogRollbackError,
   type StoredCheckpoint,
 } from './checkpoint-types.ts'
-import { type KnownLogs, openKnownLogs } from './known-logs.ts'
+import { openKnownLogs } from './known-logs.ts'
 
 const newline = 10
 
-/** A folder with one append-only file per log, and the list of these logs. */
-export interface CheckpointFolder extends CheckpointSink {
-  /** Returns the path of a log's file, which may not exist. */
-  fileOf(logName: string): string
-  /** Renames a log's file, so that the log starts again. Returns undefined if it does not exist. */
-  putAside(logName: string, mark: string): Promise<string | undefined>
-  readonly known: KnownLogs
-}
-
-/** Opens a folder. Creates nothing before the first checkpoint is stored. */
-export function openCheckpointFolder(directory: string): CheckpointFolder {
+/**
+ * Opens a folder with one append-only file per log, and the list of these logs. Creates nothing before the first
+ * checkpoint is stored.
+ */
+export function openCheckpointFolder(directory: string) {
   const fileOf = (logName: string) => join(directory, fileNameOf(logName))
   const known = openKnownLogs(directory)
   /** Logs that are known to be in the list, so that it is not read each time. */
@@ -60,10 +55,8 @@ export function openCheckpointFolder(directory: string): CheckpointFolder {
     listed.add(logName)
   }
 
-  return {
+  const sink: CheckpointSink = {
     place: directory,
-    fileOf,
-    known,
     async keep(checkpoint, continues) {
       await mkdir(directory, { recursive: true, mode: 0o700 })
       const file = await openToAppend(checkpoint.log_name)
@@ -85,20 +78,24 @@ export function openCheckpointFolder(directory: string): CheckpointFolder {
     },
     newest: (logName) => checkpointNewestIn(fileOf(logName)),
     async some(logName, count) {
-      const file = await openIfThere(fileOf(logName))
-      if (file === undefined) return []
-      try {
-        const { size } = await file.stat()
+      const some = await readIfThere(fileOf(logName), async (file, size) => {
         const begin = Math.floor(Math.random() * Math.max(1, size - tailBytes))
         const found = readLines(await readPart(file, begin, tailBytes))
         // Includes the first checkpoint, on which all later history builds.
         const oldest = readLines(await readPart(file, 0, tailBytes)).slice(0, 1)
         return [...oldest, ...shuffled(found)].slice(0, count)
-      } finally {
-        await file.close()
-      }
+      })
+      return some ?? []
     },
-    async putAside(logName, mark) {
+  }
+
+  return {
+    ...sink,
+    /** Returns the path of a log's file, which may not exist. */
+    fileOf,
+    known,
+    /** Renames a log's file, so that the log starts again. Returns undefined if it does not exist. */
+    async putAside(logName: string, mark: string): Promise<string | undefined> {
       const aside = `${fileOf(logName).replace(/\.jsonl$/, '')}.${mark}.jsonl`
       try {
         await rename(fileOf(logName), aside)

@@ -10,11 +10,15 @@ export const tailBytes = 64 * 1024
 
 /** Returns the checkpoint of the largest tree in a file; undefined if there is none. */
 export async function checkpointNewestIn(path: string): Promise<StoredCheckpoint | undefined> {
+  return readIfThere(path, async (file, size) => newestOf(await readTail(file, size)))
+}
+
+/** Reads a file, given its size in bytes. Returns undefined if it does not exist. */
+export async function readIfThere<Result>(path: string, read: (file: FileHandle, size: number) => Promise<Result>) {
   const file = await openIfThere(path)
   if (file === undefined) return undefined
   try {
-    const { size } = await file.stat()
-    return newestOf(await readTail(file, size))
+    return await read(file, (await file.stat()).size)
   } finally {
     await file.close()
   }

@@ -8,23 +8,18 @@ import { type NextVisit, TenantLoop } from '../../../jobs/tenant-loop.ts'
 import type { LogHead } from '../log-types.ts'
 import { type CheckpointSink, LogRollbackError, type StoredCheckpoint } from './checkpoint-types.ts'
 
-export interface PublisherTimes {
+const usualTimes = {
   /** Milliseconds between two stored checkpoints of one log. */
-  intervalMs: number
-  /** Milliseconds between two reads of the heads that other processes have signed. */
-  lookMs: number
-  /** Milliseconds before a retry; doubled each time. */
-  retryMs: { first: number; max: number }
-  /** Maximum milliseconds for which stopping waits for running writes. */
-  stopMs: number
-}
-
-const usualTimes: PublisherTimes = {
   intervalMs: 2_000,
+  /** Milliseconds between two reads of the heads that other processes have signed. */
   lookMs: 60_000,
+  /** Milliseconds before a retry; doubled each time. */
   retryMs: { first: 1_000, max: 300_000 },
+  /** Maximum milliseconds for which stopping waits for running writes. */
   stopMs: 5_000,
 }
+
+export type PublisherTimes = typeof usualTimes
 
 /**
  * Maximum logs that are sent to one sink at once, so that one slow log does not delay the others, and few files are

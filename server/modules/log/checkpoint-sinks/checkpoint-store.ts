@@ -12,24 +12,7 @@ import { openCheckpointWebhook } from './checkpoint-webhook.ts'
 import { createConsistencyCheck } from './consistency-check.ts'
 import { createEmptiedLogs, type Retirement } from './known-logs.ts'
 
-export interface CheckpointStore extends KeptCheckpoints {
-  keeper: CheckpointPublisher
-  /** Returns the paths of a log's files, whether or not they exist. */
-  filesOf(logName: string): readonly string[]
-  /**
-   * Renames the files of a log that was larger before its database was set back on purpose, so that later checkpoints
-   * do not count as forgeries.
-   *
-   * @param mark part of the new names, such as a time
-   */
-  putAside(logName: string, treeSize: number, mark: string): Promise<PutAside[]>
-  /**
-   * Stores a last checkpoint, and the statement that the log ended with it. Returns the number of folders that contain
-   * both.
-   */
-  retire(tenant: Tenant, last: StoredCheckpoint, retirement: Retirement): Promise<number>
-  close(): Promise<void>
-}
+export type CheckpointStore = ReturnType<typeof openCheckpointStore>
 
 /** Opens the sinks of `HUB_CHECKPOINT_SINK` for signed checkpoints outside of the database. */
 export function openCheckpointStore(deps: {
@@ -39,7 +22,7 @@ export function openCheckpointStore(deps: {
   logs: TenantLogs
   events: EventBus
   log: DatabaseLog
-}): CheckpointStore {
+}) {
   const { config, database, directory, logs, events } = deps
   const files = config.checkpointSinks.filter((sink) => sink.kind === 'file')
   const folders = files.map((sink) => openCheckpointFolder(sink.directory))
@@ -70,23 +53,11 @@ export function openCheckpointStore(deps: {
   const keeper = new CheckpointPublisher({ ...deps, sinks, storedHeads, continues })
   events.on('headSigned', ({ tenant, head }) => keeper.headSigned(tenant, head))
 
-  return {
-    keeper,
+  const kept: KeptCheckpoints = {
     newest,
     async some(logName, count) {
       const found = await Promise.all(folders.map((folder) => folder.some(logName, count)))
       return found.flat().map((kept) => ({ treeSize: kept.tree_size, checkpoint: kept.checkpoint }))
-    },
-    filesOf: (logName) => folders.map((folder) => folder.fileOf(logName)),
-    async putAside(logName, treeSize, mark) {
-      const aside: PutAside[] = []
-      for (const folder of folders) {
-        const kept = await folder.newest(logName)
-        if (kept === undefined || kept.tree_size <= treeSize) continue
-        const file = await folder.putAside(logName, mark)
-        if (file !== undefined) aside.push({ log_name: logName, tree_size: kept.tree_size, file })
-      }
-      return aside
     },
     async lostLogs() {
       // The lists are read first: a log that is added meanwhile has its tenant and its rows by then.
@@ -100,7 +71,34 @@ export function openCheckpointStore(deps: {
         return hasFile ? [] : [{ log_name, problem: 'no_file' }]
       })
     },
-    async retire(tenant, last, retirement) {
+  }
+
+  return {
+    keeper,
+    ...kept,
+    /** Returns the paths of a log's files, whether or not they exist. */
+    filesOf: (logName: string) => folders.map((folder) => folder.fileOf(logName)),
+    /**
+     * Renames the files of a log that was larger before its database was set back on purpose, so that later checkpoints
+     * do not count as forgeries.
+     *
+     * @param mark part of the new names, such as a time
+     */
+    async putAside(logName: string, treeSize: number, mark: string): Promise<PutAside[]> {
+      const aside: PutAside[] = []
+      for (const folder of folders) {
+        const kept = await folder.newest(logName)
+        if (kept === undefined || kept.tree_size <= treeSize) continue
+        const file = await folder.putAside(logName, mark)
+        if (file !== undefined) aside.push({ log_name: logName, tree_size: kept.tree_size, file })
+      }
+      return aside
+    },
+    /**
+     * Stores a last checkpoint, and the statement that the log ended with it. Returns the number of folders that contain
+     * both.
+     */
+    async retire(tenant: Tenant, last: StoredCheckpoint, retirement: Retirement): Promise<number> {
       for (const folder of folders) {
         await folder.keep(last, (earlier, later) => continues(tenant, earlier, later))
         await folder.known.note(retirement)

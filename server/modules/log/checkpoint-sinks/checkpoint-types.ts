@@ -32,7 +32,6 @@ export interface CheckpointSink {
 /** Signals that a checkpoint is inconsistent with a stored one: the log was set back or rewritten. */
 export class LogRollbackError extends Error {
   override readonly name = 'LogRollbackError'
-  /** The stored checkpoint. */
   readonly kept: StoredCheckpoint
 
   constructor(message: string, kept: StoredCheckpoint) {

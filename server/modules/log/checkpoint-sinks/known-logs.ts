@@ -19,28 +19,15 @@ export interface Retirement {
 
 type Line = { log_name: string; begun_at: string } | { log_name: string; put_aside_at: string } | Retirement
 
-/**
- * Lists the logs whose checkpoints a folder contains. The list is beside the files, to detect a missing file, and
- * outside of the database, to detect a missing tenant.
- */
-export interface KnownLogs {
-  /** Returns whether checkpoints of the log were stored, and it has neither ended nor started again since. */
-  isKnown(logName: string): Promise<boolean>
-  note(line: Line): Promise<void>
-  /** Returns the logs that should exist: those that were neither put aside nor ended. */
-  expected(): Promise<ExpectedLog[]>
-}
-
-interface ExpectedLog {
-  log_name: string
-  hasFile: boolean
-}
-
 const listName = 'known-logs.txt'
 /** Maximum tenants per look, to bound its cost for the database. Further tenants follow at the next looks. */
 const tenantsAtOnce = 50
 
-export function openKnownLogs(directory: string): KnownLogs {
+/**
+ * Lists the logs whose checkpoints a folder contains. The list is beside the files, to detect a missing file, and
+ * outside of the database, to detect a missing tenant.
+ */
+export function openKnownLogs(directory: string) {
   const list = join(directory, listName)
 
   /** Returns the last line about each log. A file without a line, or without a list, stands for one. */
@@ -52,20 +39,22 @@ export function openKnownLogs(directory: string): KnownLogs {
   }
 
   return {
-    async isKnown(logName) {
+    /** Returns whether checkpoints of the log were stored, and it has neither ended nor started again since. */
+    async isKnown(logName: string): Promise<boolean> {
       const line = (await lastLines()).get(logName)
       return line !== undefined && 'begun_at' in line
     },
-    async note(line) {
+    async note(line: Line): Promise<void> {
       const isFirst = (await textOf(list)) === undefined
       const before = isFirst ? [...(await lastLines()).values()] : []
       const lines = [...before.filter(({ log_name }) => log_name !== line.log_name), line]
       await appendFile(list, lines.map((each) => `${JSON.stringify(each)}\n`).join(''), { mode: 0o600 })
     },
+    /** Returns the logs that should exist: those that were neither put aside nor ended. */
     async expected() {
       const lines = await lastLines()
       const files = new Set(await namesIn(directory))
-      const expected: ExpectedLog[] = []
+      const expected: { log_name: string; hasFile: boolean }[] = []
       for (const [logName, line] of lines) {
         if ('put_aside_at' in line) continue
         if ('retired_at' in line && (await hasEnded(directory, line))) continue

@@ -9,11 +9,6 @@ import type { TenantLogs } from '../log-types.ts'
 import type { CheckpointStore } from './checkpoint-store.ts'
 import { type Retirement, retirementText } from './known-logs.ts'
 
-/** The result, with the names of the command's output. */
-interface Retired extends Retirement {
-  tree_size: number
-}
-
 /** Ends the log of a tenant before its removal. Its key signs a statement, which is stored with its checkpoints. */
 export function createLogRetirement(deps: {
   database: Database
@@ -21,10 +16,11 @@ export function createLogRetirement(deps: {
   keys: ProvenanceKeys
   governance: GovernanceLog
   checkpoints: CheckpointStore
-}): { retire(tenant: Tenant, reason: string, actor: Actor): Promise<Retired> } {
+}) {
   const { database, logs, keys, governance, checkpoints } = deps
   return {
-    async retire(tenant, reason, actor) {
+    /** Returns the names of the command's output. */
+    async retire(tenant: Tenant, reason: string, actor: Actor): Promise<Retirement & { tree_size: number }> {
       const { slug, logName } = tenant
       const event = { kind: 'tenant.config_changed', subject: `tenant:${slug}`, actor } as const
       const details = { change: 'log_retired', reason }

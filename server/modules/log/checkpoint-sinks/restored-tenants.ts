@@ -41,7 +41,6 @@ export function createRestoredTenants(deps: {
   holdList: HoldJournal
   checkpoints: CheckpointStore
   governance: GovernanceLog
-  /** Destroys content keys again. Returns their number. */
   destroyKeysAgain: (tenant: Tenant, actor: Actor) => Promise<number>
 }): { followUp(tenant: Tenant, restore: Restore, actor: Actor): Promise<FollowedUp> } {
   const { database, logs, erasure, erasureList, holds, holdList, checkpoints, governance } = deps
