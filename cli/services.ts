@@ -17,7 +17,7 @@ import type { CheckpointStore } from '../server/modules/log/checkpoint-sinks/che
 import { createLogRetirement } from '../server/modules/log/checkpoint-sinks/log-retirement.ts'
 import { createRestoredTenants } from '../server/modules/log/checkpoint-sinks/restored-tenants.ts'
 import type { LogModule } from '../server/modules/log/log-module.ts'
-import type { Archetypes } from '../server/modules/roster/roster-types.ts'
+import type { Archetypes } from '../server/modules/roster/roster-service.ts'
 import type { AcceptAdjustments } from '../server/modules/telemetry/adjustments/adjustment-acceptance.ts'
 import type { TelemetryRepricing } from '../server/modules/telemetry/prices/repricing-types.ts'
 import type { Rollups } from '../server/modules/telemetry/rollups/rollup-service.ts'

@@ -196,7 +196,7 @@ export async function createModules(options: ModulesOptions) {
   })
   const cmek = createCmekModule({
     ...{ ...shared, ...encryption, customerKeys, content: hub.destruction },
-    ...{ destroyed: [exports.keyDestruction, webhooks.keyDestruction] },
+    ...{ destroyed: [exports.expiry, webhooks.keyDestruction] },
     destroyedKeys: new DestroyedKeysList(storage),
   })
   const { connections } = scimAccess

@@ -1,9 +1,8 @@
 import type { FastifyInstance } from 'fastify'
-import { pageSizeDefault } from '../../../contract/limits.ts'
 import { PageQuery } from '../../../contract/request-schemas.ts'
 import { addRoute } from '../../http/route.ts'
 import { SkillList, SkillParams, SkillSchema, TransitionBody } from './entitlement-schemas.ts'
-import type { Skills } from './entitlement-types.ts'
+import type { Skills } from './entitlement-service.ts'
 
 export function addEntitlementRoutes(app: FastifyInstance, skills: Skills): void {
   addRoute(
@@ -14,10 +13,7 @@ export function addEntitlementRoutes(app: FastifyInstance, skills: Skills): void
       querystring: PageQuery,
       response: { 200: SkillList },
     },
-    async (request) => {
-      const { limit = pageSizeDefault, cursor } = request.query
-      return skills.list(request.caller.tenant, { limit, cursor })
-    },
+    async (request) => skills.list(request.caller.tenant, request.query),
   )
 
   addRoute(

@@ -1,11 +1,13 @@
+import type { Static } from 'typebox'
 import { DomainError, validationFailed } from '../../../contract/domain-error.ts'
 import { patterns, type SkillState } from '../../../contract/literals.ts'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
 import type { Database, TenantTx } from '../../db/database.ts'
 import type { EventBus } from '../../events.ts'
-import type { Caller } from '../../http/caller.ts'
-import { openCursor, pageOf, signCursor } from '../../http/cursor.ts'
+import type { Caller, Tenant } from '../../http/caller.ts'
+import { openPage, type PageRequest } from '../../http/cursor.ts'
 import type { GovernanceLog } from '../governance/governance-types.ts'
+import type { SkillList, SkillSchema } from './entitlement-schemas.ts'
 import {
   lockSkill,
   lockSkills,
@@ -17,7 +19,6 @@ import {
   type VersionRow,
   versionsOf,
 } from './entitlement-store.ts'
-import type { Skill, Skills } from './entitlement-types.ts'
 
 const idPattern = new RegExp(patterns.identifier)
 
@@ -44,33 +45,40 @@ interface Deps {
   events: EventBus
 }
 
-export function createSkills(deps: Deps): Skills {
+type Skill = Static<typeof SkillSchema>
+
+export type Skills = ReturnType<typeof createSkills>
+
+/** Lists the skills of a tenant, and moves them to other states. */
+export function createSkills(deps: Deps) {
   const { database, cursorKey } = deps
   return {
-    get: (tenant, skillId) =>
-      database.withTenant(
-        tenant.slug,
-        async (tx) => {
-          const row = idPattern.test(skillId) ? await skillRow(tx, skillId) : undefined
-          if (!row) throw skillNotFound(skillId)
-          return skillFrom(tx, row)
-        },
-        { readOnly: true },
-      ),
-    async list(tenant, { limit, cursor }) {
-      const binding = { tenant: tenant.slug, operation: 'listSkills', query: {} }
-      const after = cursor === undefined ? '' : String(openCursor(cursorKey, binding, cursor))
-      return database.withTenant(
-        tenant.slug,
-        async (tx) => {
-          const rows = await skillsAfter(tx, after, limit + 1)
-          const { shown, next_cursor } = pageOf(rows, limit, (last) => signCursor(cursorKey, binding, last.skill_id))
-          return { items: await withVersions(tx, shown), next_cursor }
-        },
-        { readOnly: true },
-      )
+    /** Returns a skill. Throws `not-found`. */
+    get({ slug }: Tenant, skillId: string): Promise<Skill> {
+      const read = async (tx: TenantTx) => {
+        const row = idPattern.test(skillId) ? await skillRow(tx, skillId) : undefined
+        if (!row) throw skillNotFound(skillId)
+        return skillFrom(tx, row)
+      }
+      return database.withTenant(slug, read, { readOnly: true })
     },
-    transition: (caller, skillId, state) =>
+
+    async list({ slug }: Tenant, asked: PageRequest) {
+      const page = openPage<string>(cursorKey, { tenant: slug, operation: 'listSkills', query: {} }, asked)
+      const read = async (tx: TenantTx): Promise<Static<typeof SkillList>> => {
+        const rows = await skillsAfter(tx, page.after ?? '', page.count)
+        const { shown, next_cursor } = page.of(rows, (last) => last.skill_id)
+        return { items: await withVersions(tx, shown), next_cursor }
+      }
+      return database.withTenant(slug, read, { readOnly: true })
+    },
+
+    /**
+     * Moves a skill to another state; its versions follow. `published` also publishes versions that are still drafts. A
+     * call that changes nothing writes no event. Throws `not-found`, and `validation-failed` (pointer `/state`) for a
+     * transition that is not allowed.
+     */
+    transition: (caller: Caller, skillId: string, state: SkillState) =>
       database.withTenant(caller.tenant.slug, (tx) => transition(tx, deps, { caller, skillId, state })),
   }
 }

@@ -1,8 +1,5 @@
-import type { Static } from 'typebox'
 import type { SkillState } from '../../../contract/literals.ts'
 import type { TenantTx } from '../../db/database.ts'
-import type { Caller, Tenant } from '../../http/caller.ts'
-import type { SkillList, SkillSchema } from './entitlement-schemas.ts'
 
 /** A version of a skill that a `skill_definition` record registers. */
 export interface SkillRegistration {
@@ -23,23 +20,7 @@ export interface SkillRegistry {
   register(tx: TenantTx, skill: SkillRegistration): Promise<void>
   /** Returns the state of a skill, or undefined if it is not registered. */
   stateOf(tx: TenantTx, skillId: string): Promise<SkillState | undefined>
-  /** Returns the states of all skills of the tenant. */
   allStates(tx: TenantTx): Promise<Map<string, SkillState>>
-}
-
-export type Skill = Static<typeof SkillSchema>
-type SkillPage = Static<typeof SkillList>
-
-export interface Skills {
-  /** Returns a skill. Throws `not-found`. */
-  get(tenant: Tenant, skillId: string): Promise<Skill>
-  list(tenant: Tenant, page: { limit: number; cursor?: string | undefined }): Promise<SkillPage>
-  /**
-   * Moves a skill to another state; its versions follow. `published` also publishes versions that are still drafts. A
-   * call that changes nothing writes no event. Throws `not-found`, and `validation-failed` (pointer `/state`) for a
-   * transition that is not allowed.
-   */
-  transition(caller: Caller, skillId: string, state: SkillState): Promise<Skill>
 }
 
 /** A published skill in the form that connectors distribute. */

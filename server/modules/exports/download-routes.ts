@@ -2,8 +2,9 @@ import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { DomainError } from '../../../contract/domain-error.ts'
 import { addRoute } from '../../http/route.ts'
+import type { Downloads } from './download-service.ts'
 import { DownloadHeaders, DownloadParams, DownloadQuery, downloadAnswers } from './exports-schemas.ts'
-import type { Download, Downloads } from './exports-types.ts'
+import type { ByteRange, Download } from './exports-types.ts'
 
 export function addDownloadRoutes(app: FastifyInstance, downloads: Downloads): void {
   addRoute(
@@ -58,12 +59,6 @@ function rangeOf(request: FastifyRequest, reply: FastifyReply, { etag, sizeBytes
     'range-not-satisfiable',
     `The range starts after the end of the file, which has ${sizeBytes} bytes.`,
   )
-}
-
-/** A part of a file, both ends included. */
-interface ByteRange {
-  start: number
-  end: number
 }
 
 /**

@@ -11,7 +11,7 @@ import { type DownloadUrls, secondOf } from './download-url.ts'
 import type { ExportEncryption } from './export-encryption.ts'
 import { isDownloadable } from './export-response.ts'
 import { type ExportRow, findExport, orderOf } from './exports-store.ts'
-import type { DownloadRequest, Downloads, ExportFormat, ExportOrder, ExportWriter } from './exports-types.ts'
+import type { ByteRange, Download, DownloadRequest, ExportFormat, ExportOrder, ExportWriter } from './exports-types.ts'
 
 const contentTypes: Record<ExportFormat, string> = {
   jsonl: 'application/x-ndjson; charset=utf-8',
@@ -21,6 +21,9 @@ const contentTypes: Record<ExportFormat, string> = {
 const minuteMicros = 60_000_000
 const notedMax = 10_000
 
+export type Downloads = ReturnType<typeof createDownloads>
+
+/** Opens downloads by their signed addresses. */
 export function createDownloads(deps: {
   database: Database
   clock: RecordClock
@@ -30,14 +33,14 @@ export function createDownloads(deps: {
   urls: DownloadUrls
   governance: GovernanceLog
   directory: TenantDirectory
-}): Downloads {
+}) {
   const { database, clock, storage, writer } = deps
   /** The time until which further parts for the same address belong to an earlier event. */
   const noted = new LRUCache<string, number>({ max: notedMax })
 
   async function signedExport(request: DownloadRequest, hostTenant: Tenant | null) {
-    const { tenant: slug = '', expires = '', signature = '', jobId, fileName } = request
-    if (!deps.urls.isSigned({ tenant: slug, jobId, fileName, expires, signature })) return undefined
+    const { tenant: slug = '', expires, jobId, fileName } = request
+    if (!deps.urls.isSigned(request)) return undefined
     const tenant = await deps.directory.find(slug)
     if (!tenant || !isServedAt(hostTenant?.slug, tenant)) return undefined
     const row = await database.withTenant(slug, (tx) => findExport(tx, jobId), { readOnly: true })
@@ -52,7 +55,8 @@ export function createDownloads(deps: {
   }
 
   return {
-    async open(request, hostTenant) {
+    /** Opens a download. Throws `invalid-download-url`, always with the same text. */
+    async open(request: DownloadRequest, hostTenant: Tenant | null): Promise<Download> {
       const found = await signedExport(request, hostTenant)
       if (!found) throw invalidUrl()
       const { tenant, row, key, files, sizeBytes } = found
@@ -72,7 +76,12 @@ export function createDownloads(deps: {
       }
     },
 
-    async note({ tenant, jobId, fileName, sizeBytes }, range, { address, requestId }) {
+    /** Writes `hub.export_downloaded`: for each whole file, and for parts once a minute per file and address. */
+    async note(
+      { tenant, jobId, fileName, sizeBytes }: Download,
+      range: ByteRange | undefined,
+      { address, requestId }: { address: string; requestId: string },
+    ): Promise<void> {
       const key = JSON.stringify([tenant.slug, jobId, fileName, address])
       const part = range && (range.start > 0 || range.end < sizeBytes - 1) ? range : undefined
       if (part) {

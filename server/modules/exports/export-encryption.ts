@@ -6,26 +6,19 @@ import { encryptedStorage, sealedKeyOf } from '../../storage/encrypted-storage.t
 import type { Storage } from '../../storage/storage.ts'
 import type { TenantSecrets } from '../cmek/cmek-types.ts'
 
+const dataKeyBytes = 32
+
+export type ExportEncryption = ReturnType<typeof createExportEncryption>
+
 /**
  * Encrypts the files of Mode B exports at rest. Each attempt has its own data key, encrypted under the tenant's content
  * key and stored at the beginning of each file. Files of other tenants stay in clear.
  */
-export interface ExportEncryption {
-  /** Returns the storage for an attempt's files. Throws `hub-unavailable` while the tenant's key cannot be reached. */
-  forWriting(tenant: Tenant, jobId: string, storage: Storage): Promise<Storage>
-  /**
-   * Returns the storage that decrypts a file, given its key there. Throws `hub-unavailable` while the tenant's key
-   * cannot be reached, and `invalid-download-url` once it is destroyed.
-   */
-  forReading(tenant: Tenant, jobId: string, storage: Storage, file: string): Promise<Storage>
-}
-
-const dataKeyBytes = 32
-
-export function createExportEncryption(deps: { database: Database; secrets: TenantSecrets }): ExportEncryption {
+export function createExportEncryption(deps: { database: Database; secrets: TenantSecrets }) {
   const { database, secrets } = deps
   return {
-    async forWriting(tenant, jobId, storage) {
+    /** Returns the storage for an attempt's files. Throws `hub-unavailable` while the tenant's key cannot be reached. */
+    async forWriting(tenant: Tenant, jobId: string, storage: Storage): Promise<Storage> {
       if (tenant.mode !== 'B') return storage
       const key = randomBytes(dataKeyBytes)
       const sealed = await database.withTenant(tenant.slug, (tx) =>
@@ -34,7 +27,11 @@ export function createExportEncryption(deps: { database: Database; secrets: Tena
       return encryptedStorage(storage, { key, sealed })
     },
 
-    async forReading(tenant, jobId, storage, file) {
+    /**
+     * Returns the storage that decrypts a file, given its key there. Throws `hub-unavailable` while the tenant's key
+     * cannot be reached, and `invalid-download-url` once it is destroyed.
+     */
+    async forReading(tenant: Tenant, jobId: string, storage: Storage, file: string): Promise<Storage> {
       const sealed = tenant.mode === 'B' ? await sealedKeyOf(storage, file) : undefined
       // Files written before encryption existed are in clear.
       if (sealed === undefined) return storage

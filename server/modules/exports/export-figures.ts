@@ -7,59 +7,62 @@ import type { ExportRefusal } from './export-quota.ts'
 /** Milliseconds for which the bytes are cached, because reading them takes a transaction for each tenant. */
 const freshMs = 60_000
 
-/** Collects the metrics of exports. */
-export interface ExportFigures {
-  refuse(reason: ExportRefusal): void
-  /** Wraps a disk check to count its refusals. */
-  counted(disk: Pick<DiskSpace, 'requireRoom'>): Pick<DiskSpace, 'requireRoom'>
-  /**
-   * Returns the metrics. With `bytes` they include the bytes of every tenant, at most a minute old; these are absent
-   * while they cannot be read.
-   */
-  read(options: { bytes: boolean }): Promise<{ refused: Record<ExportRefusal, number>; bytesKept?: number | undefined }>
-}
-
-export function createExportFigures(deps: {
+interface FiguresDeps {
   database: Database
   directory: Pick<TenantDirectory, 'slugs'>
   clock: RecordClock
   log: DatabaseLog
   bytesKept: (tx: TenantTx, nowMicros: number) => Promise<number>
-}): ExportFigures {
-  const refused = { exports_per_day: 0, bytes_kept: 0, disk_full: 0 }
-  let latest: { atMs: number; bytes: Promise<number | undefined> } | undefined
+}
 
-  async function readBytes(): Promise<number | undefined> {
-    try {
-      const now = deps.clock.next().micros
-      let bytes = 0
-      for (const slug of await deps.directory.slugs()) {
-        bytes += await deps.database.withTenant(slug, (tx) => deps.bytesKept(tx, now), { readOnly: true })
-      }
-      return bytes
-    } catch (error) {
-      deps.log.warn({ err: error }, 'the bytes of exports could not be read')
-      return undefined
+/** Collects the metrics of exports. */
+export class ExportFigures {
+  readonly #deps: FiguresDeps
+  readonly #refused: Record<ExportRefusal, number> = { exports_per_day: 0, bytes_kept: 0, disk_full: 0 }
+  #latest: { atMs: number; bytes: Promise<number | undefined> } | undefined
+
+  constructor(deps: FiguresDeps) {
+    this.#deps = deps
+  }
+
+  refuse(reason: ExportRefusal): void {
+    this.#refused[reason] += 1
+  }
+
+  /** Wraps a disk check to count its refusals. */
+  counted(disk: Pick<DiskSpace, 'requireRoom'>): Pick<DiskSpace, 'requireRoom'> {
+    return {
+      requireRoom: () =>
+        disk.requireRoom().catch((error: unknown) => {
+          this.refuse('disk_full')
+          throw error
+        }),
     }
   }
 
-  return {
-    refuse: (reason) => {
-      refused[reason] += 1
-    },
-    counted: (disk) => ({
-      async requireRoom() {
-        await disk.requireRoom().catch((error: unknown) => {
-          refused.disk_full += 1
-          throw error
-        })
-      },
-    }),
-    async read({ bytes }) {
-      if (!bytes) return { refused }
-      const now = performance.now()
-      if (latest === undefined || now - latest.atMs > freshMs) latest = { atMs: now, bytes: readBytes() }
-      return { refused, bytesKept: await latest.bytes }
-    },
+  /**
+   * Returns the metrics. With `bytes` they include the bytes of every tenant, at most a minute old; these are absent
+   * while they cannot be read.
+   */
+  async read({ bytes }: { bytes: boolean }) {
+    if (!bytes) return { refused: this.#refused }
+    const now = performance.now()
+    if (!this.#latest || now - this.#latest.atMs > freshMs) this.#latest = { atMs: now, bytes: this.#readBytes() }
+    return { refused: this.#refused, bytesKept: await this.#latest.bytes }
+  }
+
+  async #readBytes(): Promise<number | undefined> {
+    const { database, directory, clock, log, bytesKept } = this.#deps
+    try {
+      const now = clock.next().micros
+      let bytes = 0
+      for (const slug of await directory.slugs()) {
+        bytes += await database.withTenant(slug, (tx) => bytesKept(tx, now), { readOnly: true })
+      }
+      return bytes
+    } catch (error) {
+      log.warn({ err: error }, 'the bytes of exports could not be read')
+      return undefined
+    }
   }
 }

@@ -2,25 +2,24 @@ import type { DatabaseLog } from '../../db/database.ts'
 import type { Storage } from '../../storage/storage.ts'
 import type { ExportOrder, ExportWriter } from './exports-types.ts'
 
-/** Deletes the files of exports from the storage. */
-export interface ExportFileStore {
-  /** Deletes the files of an export. */
-  remove(tenant: string, order: ExportOrder): Promise<void>
-  /** Deletes them in the background. The hourly chore repeats failed deletions. */
-  removeSoon(tenant: string, order: ExportOrder): void
-  /** Resolves when no deletion is running. */
-  settled(): Promise<void>
-}
-
-export function createExportFileStore(deps: {
+interface FileStoreDeps {
   storage: Storage
   writer: Pick<ExportWriter, 'fileNames' | 'keyOf'>
   log: DatabaseLog
-}): ExportFileStore {
-  const { storage, writer } = deps
-  const removals = new Set<Promise<void>>()
+}
 
-  async function remove(tenant: string, order: ExportOrder): Promise<void> {
+/** Deletes the files of exports from the storage. */
+export class ExportFileStore {
+  readonly #deps: FileStoreDeps
+  readonly #removals = new Set<Promise<void>>()
+
+  constructor(deps: FileStoreDeps) {
+    this.#deps = deps
+  }
+
+  /** Deletes the files of an export. */
+  async remove(tenant: string, order: ExportOrder): Promise<void> {
+    const { storage, writer } = this.#deps
     const { file, manifest } = writer.fileNames(order)
     const key = writer.keyOf(tenant, order.jobId, file)
     // Deletes by name first, because that includes unfinished writes; then deletes the rest of the folder.
@@ -29,18 +28,18 @@ export function createExportFileStore(deps: {
     for await (const other of storage.list(key.slice(0, -file.length))) await storage.delete(other)
   }
 
-  return {
-    remove,
-    removeSoon(tenant, order) {
-      const removal = remove(tenant, order)
-        .catch((error: unknown) =>
-          deps.log.warn({ err: error, export: order.jobId }, 'files of an export are deleted later'),
-        )
-        .finally(() => removals.delete(removal))
-      removals.add(removal)
-    },
-    settled: async () => {
-      await Promise.all(removals)
-    },
+  /** Deletes them in the background. The hourly chore repeats failed deletions. */
+  removeSoon(tenant: string, order: ExportOrder): void {
+    const removal = this.remove(tenant, order)
+      .catch((error: unknown) =>
+        this.#deps.log.warn({ err: error, export: order.jobId }, 'files of an export are deleted later'),
+      )
+      .finally(() => this.#removals.delete(removal))
+    this.#removals.add(removal)
+  }
+
+  /** Resolves when no deletion is running. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#removals)
   }
 }

@@ -24,21 +24,6 @@ export function exportQuotaOf({ exportsPerDay, exportMbKept }: ExportSettings): 
   return { exportsPerDay, bytesKept: exportMbKept * mebibyte }
 }
 
-/** Prevents one tenant from filling the disk of all. */
-export interface ExportQuotas {
-  /** Throws `rate-limited` for a tenant that has reached a limit of its requests or bytes. */
-  requireRoom(tx: TenantTx, nowMicros: number): Promise<void>
-  /**
-   * Reserves room for a file of at least this many bytes, so that concurrent exports count for each other. Returns the
-   * bytes that the file may have until it reserves again; undefined if the attempt no longer counts.
-   *
-   * @throws DomainError `rate-limited` without room for them
-   */
-  reserve(tx: TenantTx, attempt: Attempt, bytes: number, nowMicros: number): Promise<number | undefined>
-  /** Returns the bytes of the tenant's stored files, including reservations. */
-  bytesKept(tx: TenantTx, nowMicros: number): Promise<number>
-}
-
 /**
  * Bytes that a file reserves ahead: a large file needs few transactions, and under a small quota other files lose
  * little.
@@ -47,64 +32,88 @@ const aheadBytesMax = 8 * mebibyte
 const aheadShare = 1 / 64
 const dayMicros = 86_400_000_000
 
-/**
- * @param standard the quotas of a tenant without its own
- * @param ownQuota reads the quotas that the operator set for the tenant
- * @param onRefusal called for each refused export
- */
-export function createExportQuotas(
-  standard: ExportQuota,
-  ownQuota: (tx: TenantTx) => Promise<OwnExportQuota>,
-  onRefusal: (reason: ExportRefusal) => void = () => {},
-): ExportQuotas {
-  async function quotaOf(tx: TenantTx): Promise<ExportQuota> {
-    const { exports_per_day: exportsPerDay = standard.exportsPerDay, mb_kept: mbKept } = await ownQuota(tx)
-    return { exportsPerDay, bytesKept: mbKept === undefined ? standard.bytesKept : mbKept * mebibyte }
+/** Prevents one tenant from filling the disk of all. */
+export class ExportQuotas {
+  readonly #standard: ExportQuota
+  readonly #ownQuota: (tx: TenantTx) => Promise<OwnExportQuota>
+  readonly #onRefusal: (reason: ExportRefusal) => void
+
+  /**
+   * @param standard the quotas of a tenant without its own
+   * @param ownQuota reads the quotas that the operator set for the tenant
+   * @param onRefusal called for each refused export
+   */
+  constructor(
+    standard: ExportQuota,
+    ownQuota: (tx: TenantTx) => Promise<OwnExportQuota>,
+    onRefusal: (reason: ExportRefusal) => void,
+  ) {
+    this.#standard = standard
+    this.#ownQuota = ownQuota
+    this.#onRefusal = onRefusal
   }
 
-  /** Reads the use of the quota. A stored export was requested at most two days ago. */
-  const useAt = (tx: TenantTx, nowMicros: number, besides?: string) =>
-    exportUse(tx, { dayAgo: timeAt(nowMicros - dayMicros), keptSince: timeAt(nowMicros - 3 * dayMicros) }, besides)
-
-  return {
-    async requireRoom(tx, nowMicros) {
-      const quota = await quotaOf(tx)
-      const { ordered, firstOrderedAt, keptBytes, firstExpiresAt } = await useAt(tx, nowMicros)
-      if (ordered >= quota.exportsPerDay) {
-        onRefusal('exports_per_day')
-        throw refused(
-          `The tenant has requested ${ordered} exports within 24 hours; its limit is ${quota.exportsPerDay}. Wait, or ask the operator for more.`,
-          firstOrderedAt === null ? 0 : Date.parse(firstOrderedAt) * 1000 + dayMicros - nowMicros,
-        )
-      }
-      if (keptBytes >= quota.bytesKept) {
-        onRefusal('bytes_kept')
-        throw refused(
-          `The exports of the tenant have ${keptBytes} bytes; the limit is ${quota.bytesKept}. Wait until one expires, or ask the operator for more.`,
-          firstExpiresAt === null ? 0 : Date.parse(firstExpiresAt) * 1000 - nowMicros,
-        )
-      }
-    },
-
-    bytesKept: async (tx, nowMicros) => (await useAt(tx, nowMicros)).keptBytes,
-
-    async reserve(tx, attempt, bytes, nowMicros) {
-      await lockOrders(tx)
-      const { bytesKept } = await quotaOf(tx)
-      const { keptBytes } = await useAt(tx, nowMicros, attempt.jobId)
-      const left = Math.max(bytesKept - keptBytes, 0)
-      if (bytes > left) {
-        onRefusal('bytes_kept')
-        throw refused(
-          `The file would exceed the ${left} remaining bytes of the ${bytesKept} that exports of the tenant can use. Export fewer records, or ask the operator for more.`,
-          0,
-        )
-      }
-      const ahead = Math.min(aheadBytesMax, Math.floor(bytesKept * aheadShare))
-      const reserved = Math.min(bytes + ahead, left)
-      return (await reserveBytes(tx, attempt, reserved)) ? reserved : undefined
-    },
+  /** Throws `rate-limited` for a tenant that has reached a limit of its requests or bytes. */
+  async requireRoom(tx: TenantTx, nowMicros: number): Promise<void> {
+    const quota = await this.#quotaOf(tx)
+    const { ordered, firstOrderedAt, keptBytes, firstExpiresAt } = await useAt(tx, nowMicros)
+    if (ordered >= quota.exportsPerDay) {
+      this.#onRefusal('exports_per_day')
+      throw refused(
+        `The tenant has requested ${ordered} exports within 24 hours; its limit is ${quota.exportsPerDay}. Wait, or ask the operator for more.`,
+        firstOrderedAt === null ? 0 : Date.parse(firstOrderedAt) * 1000 + dayMicros - nowMicros,
+      )
+    }
+    if (keptBytes >= quota.bytesKept) {
+      this.#onRefusal('bytes_kept')
+      throw refused(
+        `The exports of the tenant have ${keptBytes} bytes; the limit is ${quota.bytesKept}. Wait until one expires, or ask the operator for more.`,
+        firstExpiresAt === null ? 0 : Date.parse(firstExpiresAt) * 1000 - nowMicros,
+      )
+    }
   }
+
+  /** Returns the bytes of the tenant's stored files, including reservations. */
+  async bytesKept(tx: TenantTx, nowMicros: number): Promise<number> {
+    return (await useAt(tx, nowMicros)).keptBytes
+  }
+
+  /**
+   * Reserves room for a file of at least this many bytes, so that concurrent exports count for each other. Returns the
+   * bytes that the file may have until it reserves again; undefined if the attempt no longer counts.
+   *
+   * @throws DomainError `rate-limited` without room for them
+   */
+  async reserve(tx: TenantTx, attempt: Attempt, bytes: number, nowMicros: number): Promise<number | undefined> {
+    await lockOrders(tx)
+    const { bytesKept } = await this.#quotaOf(tx)
+    const { keptBytes } = await useAt(tx, nowMicros, attempt.jobId)
+    const left = Math.max(bytesKept - keptBytes, 0)
+    if (bytes > left) {
+      this.#onRefusal('bytes_kept')
+      throw refused(
+        `The file would exceed the ${left} remaining bytes of the ${bytesKept} that exports of the tenant can use. Export fewer records, or ask the operator for more.`,
+        0,
+      )
+    }
+    const ahead = Math.min(aheadBytesMax, Math.floor(bytesKept * aheadShare))
+    const reserved = Math.min(bytes + ahead, left)
+    return (await reserveBytes(tx, attempt, reserved)) ? reserved : undefined
+  }
+
+  async #quotaOf(tx: TenantTx): Promise<ExportQuota> {
+    const { exports_per_day: perDay, mb_kept: mbKept } = await this.#ownQuota(tx)
+    return {
+      exportsPerDay: perDay ?? this.#standard.exportsPerDay,
+      bytesKept: mbKept === undefined ? this.#standard.bytesKept : mbKept * mebibyte,
+    }
+  }
+}
+
+/** Reads the use of the quota. A stored export was requested at most two days ago. */
+function useAt(tx: TenantTx, nowMicros: number, besides?: string) {
+  const since = { dayAgo: timeAt(nowMicros - dayMicros), keptSince: timeAt(nowMicros - 3 * dayMicros) }
+  return exportUse(tx, since, besides)
 }
 
 function refused(detail: string, waitMicros: number): DomainError {

@@ -34,7 +34,6 @@ interface WorkerDeps {
   log: DatabaseLog
 }
 
-/** One attempt, as it began. */
 interface BegunAttempt extends Attempt {
   tenant: Tenant
   order: ExportOrder

@@ -18,31 +18,16 @@ import type { StoredVerification } from '../verification/verification-types.ts'
 import { addDownloadRoutes } from './download-routes.ts'
 import { createDownloads } from './download-service.ts'
 import { createDownloadUrls } from './download-url.ts'
-import { createExportCleanup } from './export-cleanup.ts'
+import { ExportCleanup } from './export-cleanup.ts'
 import { createExportEncryption } from './export-encryption.ts'
-import { forgetAllExports, forgetInExports } from './export-erasure.ts'
-import { createExportFigures, type ExportFigures } from './export-figures.ts'
-import { createExportFileStore } from './export-file-store.ts'
-import { createExportQuotas, type ExportQuota } from './export-quota.ts'
+import { ExportFigures } from './export-figures.ts'
+import { ExportFileStore } from './export-file-store.ts'
+import { type ExportQuota, ExportQuotas } from './export-quota.ts'
 import { ExportWorker, exportJobData, exportJobName } from './export-worker.ts'
 import { addExportsRoutes } from './exports-routes.ts'
 import { Exports } from './exports-service.ts'
-import type { ExportExpiry, ExportWriter } from './exports-types.ts'
+import type { ExportWriter } from './exports-types.ts'
 import { createExportWriter } from './files/export-writer.ts'
-
-export interface ExportsModule {
-  expiry: ExportExpiry
-  /** Expires all exports of a tenant together with its key. */
-  keyDestruction: { forget(tx: TenantTx, at: string): Promise<void> }
-  routes(app: FastifyInstance): void
-  jobs: readonly JobDefinition[]
-  chores: readonly TenantChore[]
-  /** Stops writing. The next worker, or the next start, begins unfinished exports again. */
-  stop(): void
-  figures: ExportFigures['read']
-  /** Resolves when no deletion of files is running. Call it before the database closes. */
-  settled(): Promise<void>
-}
 
 export function createExportsModule(deps: {
   database: Database
@@ -67,13 +52,13 @@ export function createExportsModule(deps: {
   log: DatabaseLog
   /** Replaces the writer in tests. */
   writer?: ExportWriter
-}): ExportsModule {
+}) {
   const encryption = createExportEncryption(deps)
   const { writer = createExportWriter({ ...deps, encryption }) } = deps
   const urls = createDownloadUrls(deps.masterKey)
-  const files = createExportFileStore({ ...deps, writer })
-  const figures: ExportFigures = createExportFigures({ ...deps, bytesKept: (tx, now) => quotas.bytesKept(tx, now) })
-  const quotas = createExportQuotas(deps.quota, deps.ownQuota, (reason) => figures.refuse(reason))
+  const files = new ExportFileStore({ ...deps, writer })
+  const figures: ExportFigures = new ExportFigures({ ...deps, bytesKept: (tx, now) => quotas.bytesKept(tx, now) })
+  const quotas = new ExportQuotas(deps.quota, deps.ownQuota, (reason) => figures.refuse(reason))
   const runs = new ExportWorker({ ...deps, quotas, writer, files })
   const exports = new Exports({
     ...deps,
@@ -88,19 +73,21 @@ export function createExportsModule(deps: {
     stopAttempt: (jobId) => runs.stopAttempt(jobId),
   })
   const downloads = createDownloads({ ...deps, encryption, writer, urls })
-  const { expiry, chores } = createExportCleanup({ ...deps, files })
-  deps.events.onInTransaction('recordsErased', (tx, { records }) => forgetInExports(tx, expiry, records))
+  const cleanup = new ExportCleanup({ ...deps, files })
+  deps.events.onInTransaction('recordsErased', (tx, { records }) => cleanup.forgetRecords(tx, records))
   return {
-    expiry,
-    keyDestruction: { forget: (tx, at) => forgetAllExports(tx, expiry, at) },
-    chores,
-    routes: (app) => {
+    /** Ends exports of erased records, and all of a tenant together with its key. */
+    expiry: cleanup,
+    chores: cleanup.chores,
+    routes: (app: FastifyInstance) => {
       addExportsRoutes(app, exports)
       addDownloadRoutes(app, downloads)
     },
     jobs: [runs.job],
-    figures: figures.read,
+    figures: (asked: { bytes: boolean }) => figures.read(asked),
+    /** Stops writing. The next worker, or the next start, begins unfinished exports again. */
     stop: () => runs.stop(),
+    /** Resolves when no deletion of files is running. Call it before the database closes. */
     settled: () => files.settled(),
   }
 }

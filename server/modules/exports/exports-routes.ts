@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { exportsOpenMax, pageSizeDefault } from '../../../contract/limits.ts'
+import { exportsOpenMax } from '../../../contract/limits.ts'
 import { PageQuery } from '../../../contract/request-schemas.ts'
 import { addRoute, emptyBody } from '../../http/route.ts'
 import {
@@ -46,10 +46,7 @@ export function addExportsRoutes(app: FastifyInstance, exports: Exports): void {
       response: { 200: ExportList },
       problems: ['invalid-cursor'],
     },
-    async (request) => {
-      const { limit = pageSizeDefault, cursor } = request.query
-      return exports.list(request.caller, { limit, cursor })
-    },
+    async (request) => exports.list(request.caller, request.query),
   )
 
   addRoute(

@@ -1,3 +1,4 @@
+import type { Static } from 'typebox'
 import { DomainError, invalidTenant, validationFailed } from '../../../contract/domain-error.ts'
 import { exportsOpenMax } from '../../../contract/limits.ts'
 import { type RecordType, recordTypes } from '../../../contract/literals.ts'
@@ -7,7 +8,7 @@ import type { Scope } from '../../../contract/scopes.ts'
 import type { JsonValue } from '../../../provenance/json.ts'
 import type { Database, TenantTx } from '../../db/database.ts'
 import type { Caller } from '../../http/caller.ts'
-import { openCursor, pageOf, signCursor } from '../../http/cursor.ts'
+import { openPage, type PageRequest } from '../../http/cursor.ts'
 import type { RecordClock } from '../../records/record-clock.ts'
 import { randomText } from '../../secrets/random-text.ts'
 import type { DiskSpace } from '../../storage/disk-space.ts'
@@ -17,6 +18,7 @@ import type { DownloadUrls } from './download-url.ts'
 import type { ExportFileStore } from './export-file-store.ts'
 import type { ExportQuotas } from './export-quota.ts'
 import { isDownloadable, timeAt, toExportResponse } from './export-response.ts'
+import type { ExportList } from './exports-schemas.ts'
 import {
   countOpen,
   type ExportPosition,
@@ -86,23 +88,16 @@ export class Exports {
   }
 
   /** Lists exports, the newest first. */
-  async list(
-    caller: Caller,
-    { limit, cursor }: { limit: number; cursor?: string | undefined },
-  ): Promise<{ items: ExportAnswer[]; next_cursor: string | null }> {
+  async list(caller: Caller, asked: PageRequest): Promise<Static<typeof ExportList>> {
     const { cursorKey, database } = this.#deps
     const { slug } = caller.tenant
-    const binding = { tenant: slug, operation: 'listExports', query: {} }
-    const before =
-      cursor === undefined ? undefined : (openCursor(cursorKey, binding, cursor) as unknown as ExportPosition)
+    const page = openPage<ExportPosition>(cursorKey, { tenant: slug, operation: 'listExports', query: {} }, asked)
     const types = visibleTypes(caller.scopes) ?? recordTypes
-    const rows = await database.withTenant(slug, (tx) => exportsBefore(tx, types, before, limit + 1), {
+    const rows = await database.withTenant(slug, (tx) => exportsBefore(tx, types, page.after, page.count), {
       readOnly: true,
       inIndexOrder: true,
     })
-    const { shown, next_cursor } = pageOf(rows, limit, (last) =>
-      signCursor(cursorKey, binding, [last.created_at, last.job_id]),
-    )
+    const { shown, next_cursor } = page.of(rows, (last) => [last.created_at, last.job_id])
     return { items: shown.map((row) => this.#answer(caller, row)), next_cursor }
   }
 

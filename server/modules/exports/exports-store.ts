@@ -22,7 +22,6 @@ export interface ExportRow extends Columns {
   error: { slug: string; detail: string } | null
 }
 
-/** Returns the request of an export. */
 export function orderOf(row: ExportRow): ExportOrder {
   return {
     jobId: row.job_id,

@@ -1,7 +1,6 @@
 import type { Readable } from 'node:stream'
 import type { Static } from 'typebox'
 import type { RecordFilter } from '../../../contract/record-filter.ts'
-import type { TenantTx } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
 import type { ExportBody, ExportSchema } from './exports-schemas.ts'
 
@@ -11,7 +10,6 @@ export type NewExport = Static<typeof ExportBody>
 export type ExportAnswer = Static<typeof ExportSchema>
 export type ExportFormat = ExportAnswer['format']
 
-/** A requested export. */
 export interface ExportOrder {
   jobId: string
   format: ExportFormat
@@ -26,7 +24,6 @@ export interface ExportOrder {
   createdAt: string
 }
 
-/** The names of the files of an export. */
 export interface ExportFileNames {
   file: string
   manifest: string
@@ -78,7 +75,12 @@ export interface DownloadRequest {
   signature: string | undefined
 }
 
-/** A file of an export that may be downloaded. */
+/** A part of a file, both ends included. */
+export interface ByteRange {
+  start: number
+  end: number
+}
+
 export interface Download {
   tenant: Tenant
   jobId: string
@@ -87,28 +89,5 @@ export interface Download {
   sizeBytes: number
   /** A strong entity tag. */
   etag: string
-  /** Reads from `start` to `end`, both included. */
-  read(range?: { start: number; end: number }): Promise<Readable>
-}
-
-export interface Downloads {
-  /** Opens a download. Throws `invalid-download-url`, always with the same text. */
-  open(request: DownloadRequest, hostTenant: Tenant | null): Promise<Download>
-  /** Writes `hub.export_downloaded`: for each whole file, and for parts once a minute per file and address. */
-  note(
-    download: Download,
-    range: { start: number; end: number } | undefined,
-    by: { address: string; requestId: string },
-  ): Promise<void>
-}
-
-/** Ends exports for erasure. */
-export interface ExportExpiry {
-  /**
-   * Ends exports that may contain a record that lived from `createdAt` to `purgedAt`; their files are deleted after the
-   * commit.
-   *
-   * @param reason a sentence for the export and its download addresses; defaults to the erasure of a record
-   */
-  expireHolding(tx: TenantTx, record: { createdAt: string; purgedAt: string }, reason?: string): Promise<void>
+  read(range?: ByteRange): Promise<Readable>
 }

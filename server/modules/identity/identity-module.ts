@@ -7,39 +7,20 @@ import type { InboundSecrets } from '../inbound/inbound-types.ts'
 import type { ArchetypeBundle } from '../roster/roster-types.ts'
 import type { RosterUpkeep } from '../roster/sync/sync-types.ts'
 import { createConnectionSecrets } from './connection-secrets.ts'
-import type { IdentityProviders, SsoHealthReader } from './identity-types.ts'
 import { createProviderDirectory } from './provider-directory.ts'
-import {
-  createScimConnections,
-  createScimTokens,
-  type ScimConnectionCache,
-  type ScimTokens,
-} from './scim/scim-connections.ts'
+import { createScimConnections, createScimTokens } from './scim/scim-connections.ts'
 import { addScimRoutes } from './scim/scim-routes.ts'
 import { ScimService } from './scim/scim-service.ts'
 import { createScimSources } from './scim/scim-source.ts'
-import type { ScimSources } from './scim/scim-source-types.ts'
 import { createScimTester } from './scim/scim-tester.ts'
 import { createSsoHealth } from './sso-health.ts'
 import { addSsoRoutes } from './sso-routes.ts'
 import { createSsoService } from './sso-service.ts'
 import { createSsoTester } from './sso-tester.ts'
 
+type ScimAccess = ReturnType<typeof createScimAccess>
+
 /** Provides access to tenants' directories, which the roster needs before the identity module is created. */
-export interface ScimAccess {
-  tokens: ScimTokens
-  connections: ScimConnectionCache
-  sources: ScimSources
-}
-
-export interface IdentityModule {
-  providers: IdentityProviders
-  ssoHealth: SsoHealthReader
-  /** Returns the archetypes that the tenant's group mapping names but its bundle lacks. */
-  unknownArchetypes(tx: TenantTx): Promise<string[]>
-  routes(app: FastifyInstance): void
-}
-
 export function createScimAccess(deps: {
   database: Database
   masterKey: Buffer
@@ -47,7 +28,7 @@ export function createScimAccess(deps: {
   /** The outbound client for directories, whose responses may be larger and slower. */
   directoryOutbound: Outbound
   log: DatabaseLog
-}): ScimAccess {
+}) {
   const tokens = createScimTokens(deps.masterKey)
   return {
     tokens,
@@ -67,23 +48,19 @@ export function createIdentityModule(deps: {
   archetypes: ArchetypeBundle
   upkeep: RosterUpkeep
   log: DatabaseLog
-}): IdentityModule {
+}) {
   const secrets = createConnectionSecrets(deps.masterKey)
   const sso = createSsoService({ ...deps, secrets })
   const { connections, tokens } = deps.scim
   // Configuring or testing a connection is interactive, so these requests use the short limits.
   const askingSources = createScimSources(deps.outbound)
-  const scim = new ScimService({
-    ...deps,
-    tokens,
-    connections,
-    sources: askingSources,
-  })
+  const scim = new ScimService({ ...deps, tokens, connections, sources: askingSources })
   return {
     providers: createProviderDirectory({ ...deps, secrets }),
     ssoHealth: createSsoHealth(deps),
-    unknownArchetypes: (tx) => scim.unknownArchetypes(tx),
-    routes: (app) => {
+    /** Returns the archetypes that the tenant's group mapping names but its bundle lacks. */
+    unknownArchetypes: (tx: TenantTx) => scim.unknownArchetypes(tx),
+    routes: (app: FastifyInstance) => {
       addSsoRoutes(app, sso, createSsoTester({ ...deps, secrets }))
       addScimRoutes(app, scim, createScimTester({ ...deps, connections, sources: askingSources }))
     },

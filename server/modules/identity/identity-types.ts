@@ -19,7 +19,6 @@ export interface ProviderClaims {
   displayName: string | undefined
 }
 
-/** The identity provider of a tenant. */
 export interface IdentityProvider {
   readonly connectionId: string
   readonly allowedEmailDomains: readonly string[]

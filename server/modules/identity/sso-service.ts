@@ -19,35 +19,19 @@ import { ProviderError } from './provider-metadata.ts'
 import type { SsoAnswer, SsoConfiguration } from './sso-schemas.ts'
 import * as store from './sso-store.ts'
 
-/** Settings of a connection. */
 export type SsoSettings = Static<typeof SsoConfiguration>
 
-/** A stored connection. */
 export type SsoState = Static<typeof SsoAnswer>
 
-export interface SsoService {
-  /** Returns the problems of settings that are visible without a request to the provider. */
-  problemsIn(settings: ValidParts<SsoSettings>): PointedError[]
-  /**
-   * Stores the connection after fetching the provider's configuration. Repeating it changes nothing and writes no
-   * event. Throws `validation-failed` with the fetched address and the problem.
-   */
-  configure(tenant: Tenant, settings: SsoSettings, actor: Actor): Promise<SsoState>
-  /** Returns the connection. Throws `not-found` without one. */
-  get(tenant: Tenant): Promise<SsoState>
-  /**
-   * Ends sign-in by the provider. People stay, and running sessions last until their end, at most 8 hours. Does nothing
-   * without a connection.
-   */
-  remove(tenant: Tenant, actor: Actor): Promise<void>
-}
+export type SsoService = ReturnType<typeof createSsoService>
 
+/** Manages the connection of a tenant to its identity provider. */
 export function createSsoService(deps: {
   database: Database
   governance: GovernanceLog
   outbound: Outbound
   secrets: ConnectionSecrets
-}): SsoService {
+}) {
   const { database, governance, outbound, secrets } = deps
 
   async function makeConnection(tx: TenantTx, tenant: Tenant, settings: SsoSettings, replaced: string | undefined) {
@@ -104,6 +88,7 @@ export function createSsoService(deps: {
     return changed
   }
 
+  /** Returns the problems of settings that are visible without a request to the provider. */
   function problemsIn({ issuer, allowed_email_domains: domains = [] }: ValidParts<SsoSettings>): PointedError[] {
     const problem = issuer === undefined ? undefined : problemOfIssuer(issuer, outbound)
     return [...(problem === undefined ? [] : [{ pointer: '/issuer', detail: problem }]), ...problemsOfDomains(domains)]
@@ -111,17 +96,26 @@ export function createSsoService(deps: {
 
   return {
     problemsIn,
-    async configure(tenant, settings, actor) {
+    /**
+     * Stores the connection after fetching the provider's configuration. Repeating it changes nothing and writes no
+     * event. Throws `validation-failed` with the fetched address and the problem.
+     */
+    async configure(tenant: Tenant, settings: SsoSettings, actor: Actor): Promise<SsoState> {
       const problems = problemsIn(settings)
       if (problems.length > 0) throw validationFailed(problems)
       const checked = { ...settings, allowed_email_domains: readDomains(settings.allowed_email_domains) }
       await askProvider(checked.issuer, outbound)
       return stateOf(tenant, await database.withTenant(tenant.slug, (tx) => keep(tx, tenant, checked, actor)))
     },
-    async get(tenant) {
+    /** Returns the connection. Throws `not-found` without one. */
+    async get(tenant: Tenant): Promise<SsoState> {
       return stateOf(tenant, await database.withTenant(tenant.slug, configuredSso, { readOnly: true }))
     },
-    remove: (tenant, actor) =>
+    /**
+     * Ends sign-in by the provider. People stay, and running sessions last until their end, at most 8 hours. Does
+     * nothing without a connection.
+     */
+    remove: (tenant: Tenant, actor: Actor): Promise<void> =>
       database.withTenant(tenant.slug, async (tx) => {
         await store.lockSso(tx)
         const row = await store.storedConnection(tx)

@@ -15,16 +15,9 @@ import { ProviderError, type ProviderMetadata } from './provider-metadata.ts'
 import { configuredSso } from './sso-service.ts'
 import type { ConnectionRow } from './sso-store.ts'
 
-export interface SsoTester {
-  /** Tests the stored connection. Throws `not-found` without one. */
-  run(tenant: Tenant): Promise<ConnectionTestResult>
-}
+export type SsoTester = ReturnType<typeof createSsoTester>
 
-export function createSsoTester(deps: {
-  database: Database
-  outbound: Outbound
-  secrets: ConnectionSecrets
-}): SsoTester {
+export function createSsoTester(deps: { database: Database; outbound: Outbound; secrets: ConnectionSecrets }) {
   const { database, outbound, secrets } = deps
 
   function stepsFor(tenant: Tenant, row: ConnectionRow): readonly Step[] {
@@ -94,7 +87,8 @@ export function createSsoTester(deps: {
   }
 
   return {
-    async run(tenant) {
+    /** Tests the stored connection. Throws `not-found` without one. */
+    async run(tenant: Tenant): Promise<ConnectionTestResult> {
       const row = await database.withTenant(tenant.slug, configuredSso, { readOnly: true })
       return runConnectionTest(stepsFor(tenant, row))
     },

@@ -1,21 +1,18 @@
 import type { FastifyInstance } from 'fastify'
-import type { Database, TenantTx } from '../../db/database.ts'
+import type { TenantTx } from '../../db/database.ts'
 import type { EventBus } from '../../events.ts'
 import { cursorKeyPurpose } from '../../http/cursor.ts'
 import { deriveKey } from '../../secrets/encryption.ts'
 import type { TokenRevoker } from '../auth/auth-types.ts'
-import type { GovernanceLog } from '../governance/governance-types.ts'
 import { createArchetypeAssignment } from './directory/archetype-assignment.ts'
 import { createDirectory, createFormerAddressKey } from './directory/directory-service.ts'
-import type { Directory } from './directory/directory-types.ts'
 import { createGroups } from './directory/groups-service.ts'
 import { mappingOf } from './directory/user-archetypes-store.ts'
 import { resolveUsers } from './directory/user-references-store.ts'
 import { addGroupRoutes, addRosterRoutes } from './roster-routes.ts'
 import { createArchetypes } from './roster-service.ts'
 import { archetypeIds } from './roster-store.ts'
-import type { ArchetypeBundle, Archetypes, SignInUsers, UserProfiles, UserReferences } from './roster-types.ts'
-import { createSyncModule, type SyncModule, type SyncModuleParts } from './sync/sync-module.ts'
+import { createSyncModule, type SyncModuleParts } from './sync/sync-module.ts'
 import { createPersonalArchetypes } from './users/personal-archetypes.ts'
 import { RosterSignIn } from './users/sign-in-service.ts'
 import { createUserChanges } from './users/user-changes.ts'
@@ -26,40 +23,22 @@ import { createUsers } from './users/users-service.ts'
 /** `deriveKey` purpose of the key for comparing addresses of removed people. */
 const formerAddressPurpose = 'former addresses'
 
-export interface RosterModule {
-  bundle: ArchetypeBundle
-  archetypes: Archetypes
-  directory: Directory
-  references: UserReferences
-  profiles: UserProfiles
-  signInUsers: SignInUsers
-  sync: SyncModule
-  routes(app: FastifyInstance): void
-}
-
 export function createRosterModule(
   deps: SyncModuleParts & {
-    database: Database
     masterKey: Buffer
-    governance: GovernanceLog
     revoker: TokenRevoker
     events: EventBus
     /** Returns the address of the administrator the tenant was created for. */
     adminEmail: (tx: TenantTx) => Promise<string | undefined>
   },
-): RosterModule {
+) {
   const cursorKey = deriveKey(deps.masterKey, cursorKeyPurpose)
   const formerAddressKey = createFormerAddressKey(deriveKey(deps.masterKey, formerAddressPurpose))
   const assignment = createArchetypeAssignment({ mappingOf, bundleOf: archetypeIds })
   const settleLater = (tx: TenantTx): Promise<void> => sync.settleLater(tx)
   const directory = createDirectory({ ...deps, assignment, formerAddressKey, settleLater })
   const sync = createSyncModule({ ...deps, cursorKey, directory })
-  const archetypes = createArchetypes({
-    ...deps,
-    cursorKey,
-    assignment,
-    settle: sync.upkeep.settle,
-  })
+  const archetypes = createArchetypes({ ...deps, cursorKey, assignment, settle: sync.upkeep.settle })
   const changes = createUserChanges(deps)
   const users = createUsers({ ...deps, changes, cursorKey })
   const groups = createGroups({ ...deps, assignment, cursorKey })
@@ -72,7 +51,7 @@ export function createRosterModule(
     profiles: { ofUsers: profilesOf },
     signInUsers: new RosterSignIn({ changes, adminEmail: deps.adminEmail, formerAddressKey }),
     sync,
-    routes: (app) => {
+    routes: (app: FastifyInstance) => {
       sync.routes(app)
       addRosterRoutes(app, archetypes)
       addUserRoutes(app, users)

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify'
-import { pageSizeDefault } from '../../../contract/limits.ts'
 import { PageQuery } from '../../../contract/request-schemas.ts'
 import { addRoute } from '../../http/route.ts'
+import type { Groups } from './directory/groups-service.ts'
 import { ArchetypeBundleSchema, ArchetypeList, GroupList, GroupMemberList, GroupParams } from './roster-schemas.ts'
-import type { Archetypes, Groups } from './roster-types.ts'
+import type { Archetypes } from './roster-service.ts'
 
 export function addRosterRoutes(app: FastifyInstance, archetypes: Archetypes): void {
   addRoute(
@@ -14,10 +14,7 @@ export function addRosterRoutes(app: FastifyInstance, archetypes: Archetypes): v
       querystring: PageQuery,
       response: { 200: ArchetypeList },
     },
-    async (request) => {
-      const { limit = pageSizeDefault, cursor } = request.query
-      return archetypes.list(request.caller.tenant, { limit, cursor })
-    },
+    async (request) => archetypes.list(request.caller.tenant, request.query),
   )
 
   addRoute(
@@ -42,10 +39,7 @@ export function addGroupRoutes(app: FastifyInstance, groups: Groups): void {
     app,
     'listGroups',
     { description: 'The oldest first.', querystring: PageQuery, response: { 200: GroupList } },
-    async (request) => {
-      const { limit = pageSizeDefault, cursor } = request.query
-      return groups.list(request.caller.tenant, { limit, cursor })
-    },
+    async (request) => groups.list(request.caller.tenant, request.query),
   )
 
   addRoute(
@@ -57,9 +51,6 @@ export function addGroupRoutes(app: FastifyInstance, groups: Groups): void {
       querystring: PageQuery,
       response: { 200: GroupMemberList },
     },
-    async (request) => {
-      const { limit = pageSizeDefault, cursor } = request.query
-      return groups.members(request.caller.tenant, request.params.group_id, { limit, cursor })
-    },
+    async (request) => groups.members(request.caller.tenant, request.params.group_id, request.query),
   )
 }

@@ -1,17 +1,18 @@
+import type { Static } from 'typebox'
 import { type PointedError, validationFailed } from '../../../contract/domain-error.ts'
 import { archetypesMax } from '../../../contract/limits.ts'
 import { patterns, patternWords } from '../../../contract/literals.ts'
 import type { Database, TenantTx } from '../../db/database.ts'
 import type { EventBus } from '../../events.ts'
 import type { Tenant } from '../../http/caller.ts'
-import { openCursor, pageOf, signCursor } from '../../http/cursor.ts'
+import { openPage, type PageRequest } from '../../http/cursor.ts'
 import type { Actor, GovernanceLog } from '../governance/governance-types.ts'
 import type { ArchetypeAssignment } from './directory/archetype-assignment.ts'
 import { lockDirectory } from './directory/directory-users-store.ts'
 import { holdersOf } from './directory/user-archetypes-store.ts'
+import type { ArchetypeList } from './roster-schemas.ts'
 import { allArchetypes, archetypesAfter, deleteArchetypes, lockBundle, putArchetypes } from './roster-store.ts'
-import type { Archetype, Archetypes } from './roster-types.ts'
-import type { ArchetypeSettling } from './sync/sync-types.ts'
+import type { RosterUpkeep } from './sync/sync-types.ts'
 
 /** Maximum number of ids that a governance event names; its counts are always complete. */
 const idsInEventMax = 1_000
@@ -19,14 +20,19 @@ const idPattern = new RegExp(patterns.identifier)
 
 const withdrawnAtOnce = 200
 
+type Archetype = Static<typeof ArchetypeList>['items'][number]
+
+export type Archetypes = ReturnType<typeof createArchetypes>
+
+/** Manages the archetypes of a tenant. */
 export function createArchetypes(deps: {
   database: Database
   governance: GovernanceLog
   cursorKey: Buffer
   events: EventBus
   assignment: ArchetypeAssignment
-  settle: ArchetypeSettling['settle']
-}): Archetypes {
+  settle: RosterUpkeep['settle']
+}) {
   const { database, governance, events, cursorKey, assignment } = deps
 
   /**
@@ -47,7 +53,11 @@ export function createArchetypes(deps: {
   }
 
   return {
-    async replace(tenant, archetypes, actor) {
+    /**
+     * Replaces the bundle and returns the stored one. Repeating it changes nothing and writes no event. Throws
+     * `validation-failed` with a pointer to each id that is malformed or occurs twice.
+     */
+    async replace(tenant: Tenant, archetypes: readonly Archetype[], actor: Actor): Promise<Archetype[]> {
       checkBundle(archetypes)
       await database.withTenant(tenant.slug, async (tx) => {
         await lockBundle(tx)
@@ -65,13 +75,11 @@ export function createArchetypes(deps: {
       })
       return [...archetypes].sort((a, b) => (a.archetype_id < b.archetype_id ? -1 : 1))
     },
-    async list(tenant, { limit, cursor }) {
-      const binding = { tenant: tenant.slug, operation: 'listArchetypes', query: {} }
-      const after = cursor === undefined ? '' : String(openCursor(cursorKey, binding, cursor))
-      const rows = await database.withTenant(tenant.slug, (tx) => archetypesAfter(tx, after, limit + 1), {
-        readOnly: true,
-      })
-      const { shown, next_cursor } = pageOf(rows, limit, (last) => signCursor(cursorKey, binding, last.archetype_id))
+    async list({ slug }: Tenant, asked: PageRequest): Promise<Static<typeof ArchetypeList>> {
+      const page = openPage<string>(cursorKey, { tenant: slug, operation: 'listArchetypes', query: {} }, asked)
+      const read = (tx: TenantTx) => archetypesAfter(tx, page.after ?? '', page.count)
+      const rows = await database.withTenant(slug, read, { readOnly: true })
+      const { shown, next_cursor } = page.of(rows, (last) => last.archetype_id)
       const items = shown.map(({ archetype_id, name }) => ({ archetype_id, ...(name !== null && { name }) }))
       return { items, next_cursor }
     },

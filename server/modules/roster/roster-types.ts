@@ -1,29 +1,13 @@
 import type { Static } from 'typebox'
 import type { Role } from '../../../contract/roles.ts'
 import type { TenantTx } from '../../db/database.ts'
-import type { Caller, Tenant } from '../../http/caller.ts'
-import type { Actor } from '../governance/governance-types.ts'
-import type { ArchetypeList, GroupList, GroupMemberList } from './roster-schemas.ts'
-import type { NewUserBody, UserArchetypesSchema, UserList, UserSchema, UsersQuery } from './users/users-schemas.ts'
+import type { Tenant } from '../../http/caller.ts'
+import type { UserSchema } from './users/users-schemas.ts'
 
 /** Provides the archetypes of a tenant to other modules. */
 export interface ArchetypeBundle {
   allIds(tx: TenantTx): Promise<Set<string>>
 }
-
-/** An archetype. */
-export type Archetype = ArchetypePage['items'][number]
-
-export interface Archetypes {
-  /**
-   * Replaces the bundle and returns the stored one. Repeating it changes nothing and writes no event. Throws
-   * `validation-failed` with a pointer to each id that is malformed or occurs twice.
-   */
-  replace(tenant: Tenant, archetypes: readonly Archetype[], actor: Actor): Promise<Archetype[]>
-  list(tenant: Tenant, page: { limit: number; cursor?: string | undefined }): Promise<ArchetypePage>
-}
-
-export type ArchetypePage = Static<typeof ArchetypeList>
 
 /** The person a reference identifies, with their archetypes. */
 export interface ResolvedUser {
@@ -111,61 +95,4 @@ export type UserProfile = Pick<UserAnswer, 'user_id' | 'role' | 'active' | 'arch
 export interface UserProfiles {
   /** Returns profiles by id as the transaction sees them; skips unknown ids. Takes two statements. */
   ofUsers(tx: TenantTx, userIds: readonly string[]): Promise<Map<string, UserProfile>>
-}
-
-/** The role defaults to `member`. */
-export type NewUser = Static<typeof NewUserBody>
-
-/** Conditions on users. All of them must hold. */
-export type UserFilter = Omit<Static<typeof UsersQuery>, 'limit' | 'cursor'>
-
-export type UserPage = Static<typeof UserList>
-
-/**
- * Manages the people of a tenant for its administrators. Every method throws `not-found` for a user of another tenant.
- * To change a role, or to add, deactivate or reactivate somebody, the caller needs every scope of the role before and
- * after, else `insufficient-scope`: nobody grants or revokes a right they do not hold. A change that leaves no active
- * administrator throws `concurrent-modification`. Repeating a change does nothing.
- */
-export interface Users {
-  /** Returns a page of users, oldest first. */
-  list(tenant: Tenant, filter: UserFilter, page: { limit: number; cursor?: string | undefined }): Promise<UserPage>
-  /** Creates a user. Throws `concurrent-modification` if an active user has the address. */
-  create(caller: Caller, user: NewUser): Promise<UserAnswer>
-  get(tenant: Tenant, userId: string): Promise<UserAnswer>
-  /** Changes the role. Access tokens of the old role end within 5 seconds; sessions continue with the new one. */
-  replaceRole(caller: Caller, userId: string, role: Role): Promise<UserAnswer>
-  /** Deactivates the user, and ends their sessions at once and their access tokens within 5 seconds. */
-  deactivate(caller: Caller, userId: string): Promise<UserAnswer>
-  /** Reactivates the user. Throws `concurrent-modification` if another active user has the address. */
-  reactivate(caller: Caller, userId: string): Promise<UserAnswer>
-}
-
-/** The archetypes of a user, and their source: groups of the directory, or an administrator. */
-export type UserArchetypes = Static<typeof UserArchetypesSchema>
-
-/**
- * Manages the archetypes of single users. Every method throws `not-found` for an unknown user. Repeating a change does
- * nothing.
- */
-export interface PersonalArchetypes {
-  get(tenant: Tenant, userId: string): Promise<UserArchetypes>
-  /**
-   * Sets archetypes manually; groups no longer decide. Throws `validation-failed` with a pointer to each id outside the
-   * bundle.
-   */
-  replace(caller: Caller, userId: string, archetypeIds: readonly string[]): Promise<UserArchetypes>
-  /** Lets groups decide again. */
-  reset(caller: Caller, userId: string): Promise<UserArchetypes>
-}
-
-export interface Groups {
-  /** Returns a page of groups, oldest first. */
-  list(tenant: Tenant, page: { limit: number; cursor?: string | undefined }): Promise<Static<typeof GroupList>>
-  /** Returns a page of members by user id. Throws `not-found` for a group of another tenant. */
-  members(
-    tenant: Tenant,
-    groupId: string,
-    page: { limit: number; cursor?: string | undefined },
-  ): Promise<Static<typeof GroupMemberList>>
 }

@@ -11,21 +11,15 @@ import type { CheckQuery, EntitlementSchema } from './checks-schemas.ts'
 type EntitlementQuestion = Static<typeof CheckQuery>
 type Entitlement = Static<typeof EntitlementSchema>
 
-export interface EntitlementChecks {
-  /**
-   * Checks entitlements and returns the results in the order of the questions. Takes a few statements for any number.
-   */
-  check(tenant: Tenant, questions: readonly EntitlementQuestion[]): Promise<Entitlement[]>
-}
-
-export function createEntitlementChecks(deps: { database: Database; references: UserReferences }): EntitlementChecks {
-  return {
-    check: (tenant, questions) =>
-      deps.database.withTenant(tenant.slug, (tx) => answer(tx, deps.references, questions), {
-        readOnly: true,
-        snapshot: true,
-      }),
-  }
+/**
+ * Checks entitlements and returns the results in the order of the questions. Takes a few statements for any number.
+ */
+export function checkEntitlements(
+  { database, references }: { database: Database; references: UserReferences },
+  { slug }: Tenant,
+  questions: readonly EntitlementQuestion[],
+): Promise<Entitlement[]> {
+  return database.withTenant(slug, (tx) => answer(tx, references, questions), { readOnly: true, snapshot: true })
 }
 
 async function answer(

@@ -11,7 +11,6 @@ export interface ApplicationGround {
   archetypeIds: readonly string[]
   /** States of the pack's registered skills. */
   states: ReadonlyMap<string, SkillState>
-  /** Every version of those skills. */
   versions: readonly Pick<VersionRow, 'skill_id' | 'skill_version' | 'state'>[]
   /** The grants from the pack, and those between its archetypes and skills from any source. */
   grants: readonly GrantRow[]

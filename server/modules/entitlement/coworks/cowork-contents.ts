@@ -5,20 +5,16 @@ import type { TenantSecrets } from '../../cmek/cmek-types.ts'
 import type { StoredSkill } from './coworks-store.ts'
 import type { CoworkSkill } from './coworks-types.ts'
 
+export type CoworkContents = ReturnType<typeof createCoworkContents>
+
 /**
  * Encrypts and decrypts the skills of packs. Apart from ids and versions, they are content: in Mode B the tenant's own
  * key encrypts them, as it encrypts skill_definition records. Without a key `seal` throws DomainError
  * `hub-not-provisioned` for a pack with skills: content without a key cannot be erased by destroying the key.
  */
-export interface CoworkContents {
-  seal(tx: TenantTx, tenant: Tenant, coworkId: string, skills: readonly CoworkSkill[]): Promise<StoredSkill[]>
-  /** Decrypts skills. If the key of a skill was destroyed, only id and version remain, with an empty name. */
-  open(tx: TenantTx, tenant: Tenant, coworkId: string, skills: readonly StoredSkill[]): Promise<CoworkSkill[]>
-}
-
-export function createCoworkContents(secrets: TenantSecrets): CoworkContents {
+export function createCoworkContents(secrets: TenantSecrets) {
   return {
-    async seal(tx, tenant, coworkId, skills) {
+    async seal(tx: TenantTx, tenant: Tenant, coworkId: string, skills: readonly CoworkSkill[]): Promise<StoredSkill[]> {
       if (tenant.mode !== 'B' || skills.length === 0) return [...skills]
       await contentEncryptor(tx)
       const stored: StoredSkill[] = []
@@ -30,7 +26,8 @@ export function createCoworkContents(secrets: TenantSecrets): CoworkContents {
       }
       return stored
     },
-    async open(tx, tenant, coworkId, skills) {
+    /** Decrypts skills. If the key of a skill was destroyed, only id and version remain, with an empty name. */
+    async open(tx: TenantTx, tenant: Tenant, coworkId: string, skills: readonly StoredSkill[]): Promise<CoworkSkill[]> {
       const opened: CoworkSkill[] = []
       for (const { sealed, ...skill } of skills) {
         const context = contextOf(coworkId, skill)

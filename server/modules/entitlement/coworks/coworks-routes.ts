@@ -1,6 +1,5 @@
 import type { FastifyInstance } from 'fastify'
 import { DomainError, type PointedError } from '../../../../contract/domain-error.ts'
-import { pageSizeDefault } from '../../../../contract/limits.ts'
 import { PageQuery } from '../../../../contract/request-schemas.ts'
 import { isJsonObject, type JsonValue } from '../../../../provenance/json.ts'
 import { errorAt } from '../../../http/body/json-violations.ts'
@@ -14,7 +13,7 @@ import {
   CoworkSchema,
   NewCoworkParams,
 } from './coworks-schemas.ts'
-import type { Coworks } from './coworks-types.ts'
+import type { Coworks } from './coworks-service.ts'
 
 export function addCoworkRoutes(app: FastifyInstance, coworks: Coworks): void {
   addRoute(
@@ -25,10 +24,7 @@ export function addCoworkRoutes(app: FastifyInstance, coworks: Coworks): void {
       querystring: PageQuery,
       response: { 200: CoworkList },
     },
-    async (request) => {
-      const { limit = pageSizeDefault, cursor } = request.query
-      return coworks.list(request.caller.tenant, { limit, cursor })
-    },
+    async (request) => coworks.list(request.caller.tenant, request.query),
   )
 
   addRoute(

@@ -1,4 +1,6 @@
+import type { Static } from 'typebox'
 import { DomainError, type PointedError, validationFailed } from '../../../../contract/domain-error.ts'
+import { pageSizeDefault } from '../../../../contract/limits.ts'
 import { patterns } from '../../../../contract/literals.ts'
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import { canonicalize } from '../../../../provenance/index.ts'
@@ -7,7 +9,7 @@ import type { Database, TenantTx } from '../../../db/database.ts'
 import { contentEncryptor } from '../../../db/record-encryption.ts'
 import type { EventBus } from '../../../events.ts'
 import type { Caller, Tenant } from '../../../http/caller.ts'
-import { openCursor, signCursor } from '../../../http/cursor.ts'
+import { openCursor, type PageRequest, signCursor } from '../../../http/cursor.ts'
 import type { GovernanceLog } from '../../governance/governance-types.ts'
 import type { Records } from '../../records/records-types.ts'
 import type { ArchetypeBundle } from '../../roster/roster-types.ts'
@@ -15,8 +17,9 @@ import { lockSkills } from '../entitlement-store.ts'
 import { named } from '../grants/grant-events.ts'
 import { applyPack } from './application-service.ts'
 import type { CoworkContents } from './cowork-contents.ts'
+import type { ApplicationBody, CoworkList } from './coworks-schemas.ts'
 import { type CoworkRow, coworkRow, coworksAfter, putCowork } from './coworks-store.ts'
-import type { Cowork, CoworkBody, Coworks } from './coworks-types.ts'
+import type { Cowork, CoworkBody } from './coworks-types.ts'
 
 const idPattern = new RegExp(patterns.identifier)
 
@@ -30,7 +33,10 @@ interface Deps {
   cursorKey: Buffer
 }
 
-export function createCoworks(deps: Deps): Coworks {
+export type Coworks = ReturnType<typeof createCoworks>
+
+/** Manages packs. Methods about one pack throw `not-found` if it is not stored; `replace` stores it instead. */
+export function createCoworks(deps: Deps) {
   const { database, bundle, contents, cursorKey } = deps
 
   async function answerOf(tx: TenantTx, tenant: Tenant, row: Omit<CoworkRow, 'application'>): Promise<Cowork> {
@@ -46,27 +52,28 @@ export function createCoworks(deps: Deps): Coworks {
   }
 
   return {
-    async list(tenant, { limit, cursor }) {
+    async list(tenant: Tenant, { limit = pageSizeDefault, cursor }: PageRequest) {
       const binding = { tenant: tenant.slug, operation: 'listCoworks', query: {} }
       const after = cursor === undefined ? '' : String(openCursor(cursorKey, binding, cursor))
-      return database.withTenant(
-        tenant.slug,
-        async (tx) => {
-          const { rows, more } = await coworksAfter(tx, after, limit)
-          const items: Cowork[] = []
-          for (const row of rows) items.push(await answerOf(tx, tenant, row))
-          return { items, next_cursor: more ? signCursor(cursorKey, binding, rows.at(-1)!.cowork_id) : null }
-        },
-        { readOnly: true },
-      )
+      const read = async (tx: TenantTx): Promise<Static<typeof CoworkList>> => {
+        const { rows, more } = await coworksAfter(tx, after, limit)
+        const items: Cowork[] = []
+        for (const row of rows) items.push(await answerOf(tx, tenant, row))
+        return { items, next_cursor: more ? signCursor(cursorKey, binding, rows.at(-1)!.cowork_id) : null }
+      }
+      return database.withTenant(tenant.slug, read, { readOnly: true })
     },
 
-    get: (tenant, coworkId) =>
-      database.withTenant(tenant.slug, async (tx) => answerOf(tx, tenant, await existing(tx, coworkId)), {
-        readOnly: true,
-      }),
+    get(tenant: Tenant, coworkId: string) {
+      const read = async (tx: TenantTx) => answerOf(tx, tenant, await existing(tx, coworkId))
+      return database.withTenant(tenant.slug, read, { readOnly: true })
+    },
 
-    replace: (caller, coworkId, body) =>
+    /**
+     * Stores a pack without applying it. Repeating it changes nothing and writes no event. Throws `validation-failed`
+     * with a pointer to each duplicate skill or archetype, and to each archetype outside the bundle.
+     */
+    replace: (caller: Caller, coworkId: string, body: CoworkBody) =>
       database.withTenant(caller.tenant.slug, async (tx) => {
         await lockSkills(tx)
         await checkBody(tx, bundle, body)
@@ -77,7 +84,14 @@ export function createCoworks(deps: Deps): Coworks {
         return answerOf(tx, caller.tenant, await existing(tx, coworkId))
       }),
 
-    apply: (caller, coworkId, { archetype_ids, dry_run = false }) =>
+    /**
+     * Applies a pack: registers its missing versions, publishes its skills, grants them to the archetypes, and revokes
+     * the grants that the pack no longer contains, in one transaction with one event. Grants that another applied pack
+     * contains stay. Repeating it changes nothing and writes no event. Throws `validation-failed` for archetypes outside
+     * the bundle and for unregistered versions whose names were lost with a key, `skill-not-registered` for retired
+     * skills (pointers into the pack), and `hub-not-provisioned`.
+     */
+    apply: (caller: Caller, coworkId: string, { archetype_ids, dry_run = false }: Static<typeof ApplicationBody>) =>
       database.withTenant(
         caller.tenant.slug,
         async (tx) => {
@@ -93,7 +107,8 @@ export function createCoworks(deps: Deps): Coworks {
         { readOnly: dry_run },
       ),
 
-    application: (tenant, coworkId) =>
+    /** Returns the last application that changed something. Throws `not-found` before the first. */
+    application: (tenant: Tenant, coworkId: string) =>
       database.withTenant(
         tenant.slug,
         async (tx) => {

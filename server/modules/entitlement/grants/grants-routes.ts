@@ -1,5 +1,4 @@
 import type { FastifyInstance } from 'fastify'
-import { pageSizeDefault } from '../../../../contract/limits.ts'
 import { addRoute } from '../../../http/route.ts'
 import {
   ArchetypeGrantsBody,
@@ -19,10 +18,7 @@ export function addGrantRoutes(app: FastifyInstance, grants: Grants): void {
       querystring: GrantsQuery,
       response: { 200: GrantList },
     },
-    async (request) => {
-      const { limit = pageSizeDefault, cursor, ...filter } = request.query
-      return grants.list(request.caller.tenant, filter, { limit, cursor })
-    },
+    async (request) => grants.list(request.caller.tenant, request.query),
   )
 
   addRoute(

@@ -5,12 +5,12 @@ import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import type { Database, TenantTx } from '../../../db/database.ts'
 import type { EventBus, TransactionEvents } from '../../../events.ts'
 import type { Caller, Tenant } from '../../../http/caller.ts'
-import { openCursor, pageOf, signCursor } from '../../../http/cursor.ts'
+import { openPage } from '../../../http/cursor.ts'
 import type { GovernanceLog } from '../../governance/governance-types.ts'
 import type { ArchetypeBundle } from '../../roster/roster-types.ts'
 import { lockSkills, statesOf } from '../entitlement-store.ts'
 import { grantDetails, sortedPairs } from './grant-events.ts'
-import type { ArchetypeGrantsSchema, GrantList } from './grants-schemas.ts'
+import type { ArchetypeGrantsSchema, GrantList, GrantsQuery } from './grants-schemas.ts'
 import {
   deleteGrants,
   deleteGrantsOfArchetypes,
@@ -24,32 +24,17 @@ const idPattern = new RegExp(patterns.identifier)
 
 type ArchetypeGrants = Static<typeof ArchetypeGrantsSchema>
 type GrantPage = Static<typeof GrantList>
-type Grant = GrantPage['items'][number]
 
-export interface Grants {
-  list(
-    tenant: Tenant,
-    filter: { archetype_id?: string; skill_id?: string },
-    page: { limit: number; cursor?: string | undefined },
-  ): Promise<GrantPage>
-  /** Returns the grants of an archetype. Like {@link replace}, throws `not-found` for one outside the bundle. */
-  ofArchetype(tenant: Tenant, archetypeId: string): Promise<ArchetypeGrants>
-  /**
-   * Grants the archetype these skills and no others. Existing grants stay unchanged. Throws `skill-not-registered` with
-   * a pointer to each new skill that is unknown or retired. Repeating it changes nothing and writes no event.
-   */
-  replace(caller: Caller, archetypeId: string, skillIds: readonly string[]): Promise<ArchetypeGrants>
-  /** Revokes the grants of archetypes that leave the bundle, inside the transaction that removes them, with one event. */
-  archetypesRemoved(tx: TenantTx, removal: TransactionEvents['archetypesRemoved']): Promise<void>
-}
+export type Grants = ReturnType<typeof createGrants>
 
+/** Manages which archetypes may use which skills. */
 export function createGrants(deps: {
   database: Database
   governance: GovernanceLog
   bundle: ArchetypeBundle
   cursorKey: Buffer
   events: EventBus
-}): Grants {
+}) {
   const { database, governance, bundle, cursorKey, events } = deps
 
   async function requireArchetype(tx: TenantTx, archetypeId: string): Promise<void> {
@@ -62,34 +47,30 @@ export function createGrants(deps: {
   }
 
   return {
-    async list(tenant, filter, { limit, cursor }) {
-      const { archetype_id = null, skill_id = null } = filter
-      const binding = { tenant: tenant.slug, operation: 'listGrants', query: { ...filter } }
-      const [archetypeId, skillId] =
-        cursor === undefined ? ['', ''] : (openCursor(cursorKey, binding, cursor) as string[])
-      const after = { archetype_id: archetypeId!, skill_id: skillId! }
-      const rows = await database.withTenant(
-        tenant.slug,
-        (tx) => grantsAfter(tx, { archetypeId: archetype_id, skillId: skill_id }, after, limit + 1),
-        { readOnly: true },
-      )
-      const { shown, next_cursor } = pageOf(rows, limit, (last) =>
-        signCursor(cursorKey, binding, [last.archetype_id, last.skill_id]),
-      )
+    async list({ slug }: Tenant, { limit, cursor, ...filter }: Static<typeof GrantsQuery>): Promise<GrantPage> {
+      const binding = { tenant: slug, operation: 'listGrants', query: filter }
+      const page = openPage<[string, string]>(cursorKey, binding, { limit, cursor })
+      const rows = await database.withTenant(slug, (tx) => grantsAfter(tx, filter, page.after, page.count), {
+        readOnly: true,
+      })
+      const { shown, next_cursor } = page.of(rows, (last) => [last.archetype_id, last.skill_id])
       return { items: shown.map((row) => ({ archetype_id: row.archetype_id, ...grantOf(row) })), next_cursor }
     },
 
-    ofArchetype: (tenant, archetypeId) =>
-      database.withTenant(
-        tenant.slug,
-        async (tx) => {
-          await requireArchetype(tx, archetypeId)
-          return answerOf(archetypeId, await grantsOfArchetype(tx, archetypeId))
-        },
-        { readOnly: true },
-      ),
+    /** Returns the grants of an archetype. Throws `not-found` for one outside the bundle, as `replace` does. */
+    ofArchetype({ slug }: Tenant, archetypeId: string): Promise<ArchetypeGrants> {
+      const read = async (tx: TenantTx) => {
+        await requireArchetype(tx, archetypeId)
+        return answerOf(archetypeId, await grantsOfArchetype(tx, archetypeId))
+      }
+      return database.withTenant(slug, read, { readOnly: true })
+    },
 
-    replace: (caller, archetypeId, skillIds) =>
+    /**
+     * Grants the archetype these skills and no others. Existing grants stay unchanged. Throws `skill-not-registered`
+     * with a pointer to each new skill that is unknown or retired. Repeating it changes nothing and writes no event.
+     */
+    replace: (caller: Caller, archetypeId: string, skillIds: readonly string[]): Promise<ArchetypeGrants> =>
       database.withTenant(caller.tenant.slug, async (tx) => {
         await lockSkills(tx)
         await requireArchetype(tx, archetypeId)
@@ -117,7 +98,11 @@ export function createGrants(deps: {
         return answerOf(archetypeId, await grantsOfArchetype(tx, archetypeId))
       }),
 
-    async archetypesRemoved(tx, { tenant, archetypeIds, actor }) {
+    /** Revokes the grants of archetypes that leave the bundle, in the transaction that removes them, with one event. */
+    async archetypesRemoved(
+      tx: TenantTx,
+      { tenant, archetypeIds, actor }: TransactionEvents['archetypesRemoved'],
+    ): Promise<void> {
       if (archetypeIds.length === 0) return
       await lockSkills(tx)
       const revoked = sortedPairs(await deleteGrantsOfArchetypes(tx, archetypeIds))
@@ -163,7 +148,7 @@ function answerOf(archetypeId: string, rows: readonly GrantRow[]): ArchetypeGran
   return { archetype_id: archetypeId, grants: rows.map(grantOf) }
 }
 
-function grantOf(row: GrantRow): Omit<Grant, 'archetype_id'> {
+function grantOf(row: GrantRow): ArchetypeGrants['grants'][number] {
   return {
     skill_id: row.skill_id,
     granted_at: row.granted_at,

@@ -4,7 +4,6 @@ import { openName, type VersionRow } from '../entitlement-store.ts'
 
 export type GrantRow = Omit<TenantTables['hub.skill_grants'], 'tenant_id'>
 
-/** A grant of a skill to an archetype. */
 export type GrantPair = Pick<GrantRow, 'archetype_id' | 'skill_id'>
 
 const columns = 'archetype_id, skill_id, granted_at, cowork_id'
@@ -29,7 +28,6 @@ export async function grantsBetween(
   return rows
 }
 
-/** Returns the grants from the pack. */
 export async function grantsOfCowork(tx: TenantTx, coworkId: string): Promise<GrantRow[]> {
   const { rows } = await tx.client.query<GrantRow>(
     `select ${columns} from hub.skill_grants where tenant_id = $1 and cowork_id = $2`,
@@ -47,11 +45,11 @@ export async function grantsOfArchetype(tx: TenantTx, archetypeId: string): Prom
   return rows
 }
 
-/** Returns grants in the byte order of archetype, then skill. A null filter matches all. */
+/** Returns grants in the byte order of archetype, then skill. */
 export async function grantsAfter(
   tx: TenantTx,
-  filter: { archetypeId: string | null; skillId: string | null },
-  after: GrantPair,
+  filter: { archetype_id?: string; skill_id?: string },
+  after: readonly [archetypeId: string, skillId: string] = ['', ''],
   count: number,
 ): Promise<GrantRow[]> {
   const { rows } = await tx.client.query<GrantRow>(
@@ -59,7 +57,7 @@ export async function grantsAfter(
      where tenant_id = $1 and ($2::text is null or archetype_id = $2) and ($3::text is null or skill_id = $3)
        and (archetype_id collate "C", skill_id collate "C") > ($4, $5)
      order by archetype_id collate "C", skill_id collate "C" limit $6`,
-    [tx.tenantId, filter.archetypeId, filter.skillId, after.archetype_id, after.skill_id, count],
+    [tx.tenantId, filter.archetype_id ?? null, filter.skill_id ?? null, ...after, count],
   )
   return rows
 }
@@ -94,7 +92,6 @@ export async function deleteGrants(tx: TenantTx, given: readonly GrantPair[]): P
   ])
 }
 
-/** Deletes the grants of archetypes and returns them. */
 export async function deleteGrantsOfArchetypes(tx: TenantTx, archetypeIds: readonly string[]): Promise<GrantPair[]> {
   const { rows } = await tx.client.query<GrantPair>(
     `delete from hub.skill_grants where tenant_id = $1 and archetype_id = any($2::text[])
@@ -104,7 +101,6 @@ export async function deleteGrantsOfArchetypes(tx: TenantTx, archetypeIds: reado
   return rows
 }
 
-/** A published version of a published skill. */
 export type PublishedVersionRow = Pick<VersionRow, 'skill_id' | 'skill_version' | 'name' | 'record_id'>
 
 /** Returns published versions by skill id in byte order, the most recently registered version of each skill first. */

@@ -31,7 +31,6 @@ interface PartsDeps {
   verification: StoredVerification
 }
 
-/** Maximum number of records on one page. */
 const pageRecords = 1024
 /**
  * Number of records composed at once: they are used and freed before the next ones are composed. In between the event

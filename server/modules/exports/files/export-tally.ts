@@ -11,7 +11,6 @@ export class ExportTally {
   #reportedAt = 0
   /** The number of leaves it has passed. */
   #passed = 0
-  /** The number of rows of stored seals. */
   #sealedRows = 0
   rows = 0
   readonly verificationSummary: VerificationSummary = { checked: 0, verified: 0, tampered: 0, cosign_invalid: 0 }

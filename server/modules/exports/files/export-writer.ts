@@ -58,7 +58,6 @@ export function createExportWriter(deps: ExportWriterDeps, options: { progressMs
   }
 }
 
-/** Returns the names of the file and of its manifest. */
 function fileNames({
   jobId,
   format,
@@ -68,7 +67,6 @@ function fileNames({
   return { file, manifest: `${file}.manifest.json` }
 }
 
-/** Returns the storage key of a file of an export. */
 function keyOf(tenant: string, jobId: string, fileName: string): string {
   return `exports/${tenant}/${jobId}/${fileName}`
 }

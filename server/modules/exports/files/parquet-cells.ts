@@ -90,7 +90,6 @@ const none = -1
 class TextBytes implements Cells {
   #bytes = Buffer.allocUnsafeSlow(firstBytes)
   #size = 0
-  /** The end of each text. */
   #ends: number[] = []
 
   get length(): number {

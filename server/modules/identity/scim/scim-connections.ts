@@ -1,27 +1,18 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
-import type { Database, DatabaseLog } from '../../../db/database.ts'
+import type { Database, DatabaseLog, TenantTx } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import { deriveKey } from '../../../secrets/encryption.ts'
 import { randomText } from '../../../secrets/random-text.ts'
 import type { TenantSecrets } from '../../cmek/cmek-types.ts'
-import type { ScimConfiguration, ScimConnections } from '../../roster/sync/sync-types.ts'
+import type { ScimConfiguration } from '../../roster/sync/sync-types.ts'
 import { findScim, type ScimRow, saveLastRequest } from './scim-store.ts'
 
 /** 43 characters out of 62 hold 256 bits. */
 const secretLength = 44
 
-/**
- * Makes and hashes the bearer tokens of directories in push mode. They have the entropy of a key, so a keyed hash
- * protects them.
- */
-export interface ScimTokens {
-  /** Returns a new token: `scim` and 44 letters and digits. Secret scanners recognise the prefix. */
-  make(): string
-  /** Hashes a token of the tenant. The same token of another tenant has another hash. */
-  hash(tenant: Pick<Tenant, 'slug'>, token: string): Buffer
-}
+export type ScimTokens = ReturnType<typeof createScimTokens>
 
 /** Milliseconds for which a token that another process revoked remains valid here. */
 const rememberedMs = 3000
@@ -30,22 +21,16 @@ const tenantsMax = 10_000
 
 const noteEveryMs = 30_000
 
-/** Returns the encryption context of a pull token. */
 export const pullTokenContext = (connectionId: string) => `scim/${connectionId}`
 
-export interface ScimConnectionCache extends ScimConnections {
-  /** Removes a tenant from the cache. Call this after a commit that changed the configuration. */
-  forget(tenantId: string): void
-  /** Waits for pending writes of request times. */
-  settled(): Promise<void>
-}
+export type ScimConnectionCache = ReturnType<typeof createScimConnections>
 
 export function createScimConnections(deps: {
   database: Database
   secrets: TenantSecrets
   tokens: ScimTokens
   log: DatabaseLog
-}): ScimConnectionCache {
+}) {
   const { database, secrets, tokens, log } = deps
   const known = new LRUCache<string, { row: ScimRow | undefined }>({
     max: tenantsMax,
@@ -56,16 +41,16 @@ export function createScimConnections(deps: {
   const writing = new Set<Promise<void>>()
 
   return {
-    of: async (tx) => {
+    of: async (tx: TenantTx) => {
       const row = await findScim(tx)
       return row && configurationOf(row)
     },
-    async pullTokenOf(tx, tenant) {
+    async pullTokenOf(tx: TenantTx, tenant: Tenant) {
       const row = await findScim(tx)
       if (!row?.bearer_token_sealed) return undefined
       return secrets.open(tx, tenant, row.bearer_token_sealed, pullTokenContext(row.connection_id))
     },
-    async admits(tenant, token) {
+    async admits(tenant: Tenant, token: string) {
       const hash = tokens.hash(tenant, token)
       const row = (await known.fetch(tenant.slug))?.row
       const isFormer = matches(hash, row?.former_token_hash)
@@ -74,7 +59,7 @@ export function createScimConnections(deps: {
       const formerIsGood = row.former_token_until !== null && formatTimestamp(Date.now()) < row.former_token_until
       return isCurrent || (isFormer && formerIsGood) ? configurationOf(row) : undefined
     },
-    noteRequest({ slug }) {
+    noteRequest({ slug }: Tenant) {
       const now = Date.now()
       if (now - (notedAt.get(slug) ?? 0) < noteEveryMs) return
       notedAt.set(slug, now)
@@ -87,10 +72,12 @@ export function createScimConnections(deps: {
         .finally(() => writing.delete(work))
       writing.add(work)
     },
-    forget: (tenantId) => {
+    /** Removes a tenant from the cache. Call this after a commit that changed the configuration. */
+    forget: (tenantId: string) => {
       known.delete(tenantId)
       notedAt.delete(tenantId)
     },
+    /** Waits for pending writes of request times. */
     settled: async () => {
       await Promise.all(writing)
     },
@@ -113,10 +100,17 @@ function matches(hash: Buffer, stored: Buffer | null | undefined): boolean {
   return timingSafeEqual(hash, other) && stored?.length === hash.length
 }
 
-export function createScimTokens(masterKey: Buffer): ScimTokens {
+/**
+ * Makes and hashes the bearer tokens of directories in push mode. They have the entropy of a key, so a keyed hash
+ * protects them.
+ */
+export function createScimTokens(masterKey: Buffer) {
   const key = deriveKey(masterKey, 'bearer tokens of directories')
   return {
+    /** Returns a new token: `scim` and 44 letters and digits. Secret scanners recognise the prefix. */
     make: () => `scim${randomText(secretLength)}`,
-    hash: (tenant, token) => createHmac('sha256', key).update(`${tenant.slug}\0${token}`).digest(),
+    /** Hashes a token of the tenant. The same token of another tenant has another hash. */
+    hash: (tenant: Pick<Tenant, 'slug'>, token: string) =>
+      createHmac('sha256', key).update(`${tenant.slug}\0${token}`).digest(),
   }
 }

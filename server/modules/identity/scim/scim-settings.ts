@@ -5,7 +5,6 @@ import type { Outbound } from '../../../outbound/outbound.ts'
 import type { GroupMapping } from '../../roster/directory/directory-types.ts'
 import type { ScimConfigurationBody } from './scim-schemas.ts'
 
-/** Settings of a connection. */
 export type ScimSettings = Static<typeof ScimConfigurationBody>
 
 export interface CheckedScim {

@@ -13,19 +13,17 @@ import { configuredScim, scimBaseUrl } from './scim-service.ts'
 import type { ScimPage, ScimSource, ScimSourceAnswer, ScimSources } from './scim-source-types.ts'
 import type { ScimRow } from './scim-store.ts'
 
-export interface ScimTester {
-  /** Tests the stored connection. Throws `not-found` without one. */
-  run(tenant: Tenant): Promise<ConnectionTestResult>
-}
+export type ScimTester = ReturnType<typeof createScimTester>
 
 export function createScimTester(deps: {
   database: Database
   outbound: Pick<Outbound, 'resolvedProblemOf'>
   connections: Pick<ScimConnections, 'pullTokenOf'>
   sources: ScimSources
-}): ScimTester {
+}) {
   return {
-    async run(tenant) {
+    /** Tests the stored connection. Throws `not-found` without one. */
+    async run(tenant: Tenant): Promise<ConnectionTestResult> {
       const { row, token } = await deps.database.withTenant(
         tenant.slug,
         async (tx) => ({ row: await configuredScim(tx), token: await deps.connections.pullTokenOf(tx, tenant) }),

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { patterns } from '../../../../contract/literals.ts'
-import { object } from '../../../records/record-schemas.ts'
+import { object } from '../../../../contract/object-schema.ts'
 
 const rulesMax = 100
 

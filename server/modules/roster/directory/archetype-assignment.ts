@@ -13,37 +13,20 @@ import {
   setByHand,
 } from './user-archetypes-store.ts'
 
+type Source = 'group' | 'manual' | 'bundle'
+type Wanted = (userId: string, before: readonly string[]) => readonly string[]
+
+export type ArchetypeAssignment = ReturnType<typeof createArchetypeAssignment>
+
 /**
  * Decides which people have which archetypes. Every method returns one `rbac.archetype_assigned` for each person whose
  * archetypes changed; the caller writes them. The directory must be locked.
  */
-export interface ArchetypeAssignment {
-  /** Assigns archetypes by groups, except to people whose archetypes are set manually. */
-  byGroups(tx: TenantTx, userIds: readonly string[], actor: Actor): Promise<GovernanceEvent[]>
-  /** Sets archetypes manually; groups no longer decide. */
-  byHand(tx: TenantTx, userId: string, archetypeIds: readonly string[], actor: Actor): Promise<GovernanceEvent[]>
-  /** Lets groups decide again. */
-  reset(tx: TenantTx, userId: string, actor: Actor): Promise<GovernanceEvent[]>
-  /** Removes deleted archetypes from everyone who has them. */
-  withdraw(
-    tx: TenantTx,
-    userIds: readonly string[],
-    archetypeIds: readonly string[],
-    actor: Actor,
-  ): Promise<GovernanceEvent[]>
-  /** Returns the archetypes of each mapped group, limited to those in the bundle. */
-  ofGroups(tx: TenantTx): Promise<Map<string, string[]>>
-  /** Removes all archetypes of a person whom the directory removed. */
-  clear(tx: TenantTx, userId: string, actor: Actor): Promise<GovernanceEvent[]>
-}
-
-type Source = 'group' | 'manual' | 'bundle'
-type Wanted = (userId: string, before: readonly string[]) => readonly string[]
-
 export function createArchetypeAssignment(deps: {
   mappingOf: (tx: TenantTx) => Promise<readonly GroupMapping[]>
   bundleOf: (tx: TenantTx) => Promise<Set<string>>
-}): ArchetypeAssignment {
+}) {
+  /** Assigns archetypes by groups, except to people whose archetypes are set manually. */
   async function byGroups(tx: TenantTx, userIds: readonly string[], actor: Actor): Promise<GovernanceEvent[]> {
     if (userIds.length === 0) return []
     const manual = await setByHand(tx, userIds)
@@ -56,6 +39,7 @@ export function createArchetypeAssignment(deps: {
     return assign(tx, people, wanted, 'group', actor)
   }
 
+  /** Returns the archetypes of each mapped group, limited to those in the bundle. */
   async function mappedGroups(tx: TenantTx): Promise<Map<string, string[]>> {
     const bundle = await deps.bundleOf(tx)
     const mapping = (await deps.mappingOf(tx)).filter(({ archetype_id: id }) => bundle.has(id))
@@ -115,22 +99,26 @@ export function createArchetypeAssignment(deps: {
   return {
     byGroups,
     ofGroups: mappedGroups,
-    async byHand(tx, userId, archetypeIds, actor) {
+    /** Sets archetypes manually; groups no longer decide. */
+    async byHand(tx: TenantTx, userId: string, archetypeIds: readonly string[], actor: Actor) {
       const isNew = await markByHand(tx, userId, true)
       const events = await assign(tx, [userId], () => archetypeIds, 'manual', actor)
       return isNew && events.length === 0 ? [sourceEvent(userId, ['group', 'manual'], actor)] : events
     },
-    async reset(tx, userId, actor) {
+    /** Lets groups decide again. */
+    async reset(tx: TenantTx, userId: string, actor: Actor) {
       const isNew = await markByHand(tx, userId, false)
       if (!isNew) return []
       const events = await byGroups(tx, [userId], actor)
       return events.length === 0 ? [sourceEvent(userId, ['manual', 'group'], actor)] : events
     },
-    withdraw(tx, userIds, archetypeIds, actor) {
+    /** Removes deleted archetypes from everyone who has them. */
+    withdraw(tx: TenantTx, userIds: readonly string[], archetypeIds: readonly string[], actor: Actor) {
       const gone = new Set(archetypeIds)
       return assign(tx, userIds, (_, before) => before.filter((id) => !gone.has(id)), 'bundle', actor)
     },
-    async clear(tx, userId, actor) {
+    /** Removes all archetypes of a person whom the directory removed. */
+    async clear(tx: TenantTx, userId: string, actor: Actor) {
       await markByHand(tx, userId, false)
       return assign(tx, [userId], () => [], 'group', actor)
     },

@@ -91,7 +91,6 @@ export async function freeGroupNames(tx: TenantTx, groupIds: readonly string[]):
   )
 }
 
-/** Deletes groups and their memberships. */
 export async function deleteGroups(tx: TenantTx, groupIds: readonly string[]): Promise<void> {
   await tx.client.query('delete from hub.directory_members where tenant_id = $1 and group_id = any($2::text[])', [
     tx.tenantId,

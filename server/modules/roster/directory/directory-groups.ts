@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util'
 import { type DomainError, type PointedError, validationFailed } from '../../../../contract/domain-error.ts'
 import { scimAssignedInPlaceMax, scimPageMembersMax } from '../../../../contract/limits.ts'
 import type { TenantTx } from '../../../db/database.ts'
@@ -24,7 +23,7 @@ import {
   type Pair,
   touchGroups,
 } from './directory-members-store.ts'
-import { makeGroupId, nameKey } from './directory-names.ts'
+import { changedMembers, makeGroupId, nameKey } from './directory-names.ts'
 import { nameTaken, requireRevision, requireStorable, unknownGroup } from './directory-refusals.ts'
 import type { Directory, DirectoryGroup, DirectoryGroupWrite } from './directory-types.ts'
 import { knownUserIds, lockDirectory } from './directory-users-store.ts'
@@ -183,12 +182,7 @@ export function isOtherName(before: DirectoryGroupRow, after: DirectoryGroupWrit
 
 /** Returns the names of the changed attributes, never their values. */
 export function changedAttributes(before: DirectoryGroupRow, after: DirectoryGroupWrite): string[] {
-  const names = new Set([...Object.keys(before.attributes), ...Object.keys(after.attributes)])
-  return [
-    ...(before.display_name === after.displayName ? [] : ['displayName']),
-    ...(before.external_id === after.externalId ? [] : ['externalId']),
-    ...[...names].filter((name) => !isDeepStrictEqual(before.attributes[name], after.attributes[name])).sort(),
-  ]
+  return [...(before.display_name === after.displayName ? [] : ['displayName']), ...changedMembers(before, after)]
 }
 
 export function groupEvent(

@@ -1,8 +1,6 @@
 import type { TenantTx } from '../../../db/database.ts'
 import type { TenantTables } from '../../../db/schema.ts'
 
-/** Memberships of people in groups. */
-
 export type Membership = Pair & { display_name: string }
 
 export async function membershipsOf(tx: TenantTx, userIds: readonly string[]): Promise<Membership[]> {

@@ -1,6 +1,7 @@
+import { isDeepStrictEqual } from 'node:util'
 import { emailKey, isEmail } from '../../../../contract/email-address.ts'
 import { displayNameLengthMax } from '../../../../contract/limits.ts'
-import { isJsonObject, type JsonValue } from '../../../../provenance/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../../../provenance/json.ts'
 import { randomText } from '../../../secrets/random-text.ts'
 import type { DirectoryUserWrite } from './directory-types.ts'
 
@@ -12,6 +13,18 @@ export function makeGroupId(): string {
 /** Returns the comparison key of a user name or group display name. RFC 7643 defines both as case-insensitive. */
 export function nameKey(name: string): string {
   return name.normalize('NFC').toLowerCase().normalize('NFC')
+}
+
+/** Returns the names of the members that differ, sorted after `externalId`. */
+export function changedMembers(
+  before: { external_id: string | null; attributes: JsonObject },
+  after: Pick<DirectoryUserWrite, 'externalId' | 'attributes'>,
+): string[] {
+  const names = new Set([...Object.keys(before.attributes), ...Object.keys(after.attributes)])
+  return [
+    ...(before.external_id === after.externalId ? [] : ['externalId']),
+    ...[...names].filter((name) => !isDeepStrictEqual(before.attributes[name], after.attributes[name])).sort(),
+  ]
 }
 
 /** The details of a person that the Hub itself stores. */

@@ -9,7 +9,7 @@ import { groupCounts, memberCounts } from './directory-members-store.ts'
 import { queryGroups, queryUsers } from './directory-query-store.ts'
 import { createDirectorySync } from './directory-sync.ts'
 import type { Directory } from './directory-types.ts'
-import { createDirectoryUsers, withGroups } from './directory-users.ts'
+import { DirectoryUsers, withGroups } from './directory-users.ts'
 import { lockDirectory, rosterCounts } from './directory-users-store.ts'
 import { People } from './people.ts'
 import { countLimit, shortPage } from './short-page.ts'
@@ -22,12 +22,13 @@ export function createDirectory(deps: {
   formerAddressKey: (tenantId: string, emailKey: string) => string
   settleLater: (tx: TenantTx) => Promise<void>
 }): Directory {
-  const people = new People(deps)
-  const users = createDirectoryUsers({ ...deps, people })
-  const { store: _, ...userOperations } = users
+  const users = new DirectoryUsers({ ...deps, people: new People(deps) })
   return {
     lock: lockDirectory,
-    ...userOperations,
+    createUser: (...asked) => users.createUser(...asked),
+    replaceUser: (...asked) => users.replaceUser(...asked),
+    removeUser: (...asked) => users.removeUser(...asked),
+    user: (tx, userId) => users.user(tx, userId),
     ...createDirectoryGroups(deps),
     ...createDirectorySync({ ...deps, users }),
     async users(tx, query) {

@@ -5,7 +5,6 @@ import { now } from '../users/user-changes.ts'
 import type { ArchetypeAssignment } from './archetype-assignment.ts'
 import { changedAttributes, groupEvent } from './directory-groups.ts'
 import {
-  type DirectoryGroupRow,
   deleteGroups,
   freeGroupNames,
   groupsKnownBy,
@@ -53,8 +52,8 @@ export function createDirectorySync(deps: {
       const nameOf = (user: (typeof page)[number]) => nameKey(user.userName)
       const rows = await usersKnownBy(tx, keysOf(page, nameOf))
       const changes = match(page, rows, nameOf, (row) => row.user_name_key, isStillThere)
-      const blocking = namesInTheWay(changes, rows, nameOf, (row) => row.user_name_key)
-      await freeUserNames(tx, blocking.map(idOfUser))
+      const blocking = namesInTheWay(changes, rows, nameOf, (row) => row.user_name_key).map((row) => row.user_id)
+      await freeUserNames(tx, blocking)
       const { userIds, kept, ...counts } = await users.store(tx, tenant, changes, actor)
       await markUsersSeen(tx, userIds, syncId)
       return { ...counts, ...(kept.length > 0 && { keptActive: kept }) }
@@ -70,7 +69,8 @@ export function createDirectorySync(deps: {
         ...change,
         groupId: change.before?.group_id ?? makeGroupId(),
       }))
-      await freeGroupNames(tx, namesInTheWay(changes, rows, nameOf, (row) => row.display_name_key).map(idOfGroup))
+      const blocking = namesInTheWay(changes, rows, nameOf, (row) => row.display_name_key).map((row) => row.group_id)
+      await freeGroupNames(tx, blocking)
       const fresh = changes.filter(({ before }) => !before)
       const other = changes.filter(({ before, after }) => before && changedAttributes(before, after).length > 0)
       await updateGroups(tx, other.map(asWrite))
@@ -249,12 +249,4 @@ function isStillThere(row: DirectoryUserRow): boolean {
 function inactive(row: DirectoryUserRow) {
   const { user_name: userName, external_id: externalId, attributes } = row
   return { before: row, after: { userName, externalId, attributes, active: false } }
-}
-
-function idOfUser(row: DirectoryUserRow): string {
-  return row.user_id
-}
-
-function idOfGroup(row: DirectoryGroupRow): string {
-  return row.group_id
 }

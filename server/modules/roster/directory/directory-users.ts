@@ -1,16 +1,15 @@
 import { isDeepStrictEqual } from 'node:util'
 import { DomainError } from '../../../../contract/domain-error.ts'
 import { scimPageMembersMax } from '../../../../contract/limits.ts'
-import type { JsonObject } from '../../../../provenance/json.ts'
 import type { TenantTx } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import type { Actor, GovernanceEvent, GovernanceLog } from '../../governance/governance-types.ts'
 import { now } from '../users/user-changes.ts'
 import type { ArchetypeAssignment } from './archetype-assignment.ts'
 import { groupCounts, leaveGroups, membershipsOf } from './directory-members-store.ts'
-import { nameKey, type PersonDetails, personOf } from './directory-names.ts'
+import { changedMembers, nameKey, type PersonDetails, personOf } from './directory-names.ts'
 import { nameTaken, requireRevision, requireStorable, unknownUser } from './directory-refusals.ts'
-import type { Directory, DirectoryUser, DirectoryUserWrite } from './directory-types.ts'
+import type { Directory, DirectoryCause, DirectoryUser, DirectoryUserWrite } from './directory-types.ts'
 import {
   type DirectoryUserRow,
   deleteUser,
@@ -24,51 +23,92 @@ import { eventOf, type People } from './people.ts'
 import { erasePerson, type PersonRow, peopleByIds } from './people-store.ts'
 import { countLimit } from './short-page.ts'
 
-export interface UserChange {
+interface UserChange {
   before?: DirectoryUserRow | undefined
   after: DirectoryUserWrite
 }
 
-export interface StoredUsers {
-  /** User ids in the order of the changes. */
-  userIds: string[]
-  added: number
-  updated: number
-  /** Number of updated people who became inactive. */
-  deactivated: number
-  /** Last administrators, who stay active. */
-  kept: string[]
-}
-
-export interface DirectoryUsers extends Pick<Directory, 'createUser' | 'replaceUser' | 'removeUser' | 'user'> {
-  /** Applies changes to the directory and to the people of the Hub in a few statements. The new names must be free. */
-  store(tx: TenantTx, tenant: Tenant, changes: readonly UserChange[], actor: Actor): Promise<StoredUsers>
-}
-
-export function createDirectoryUsers(deps: {
+interface DirectoryUsersDeps {
   governance: GovernanceLog
   people: People
   assignment: ArchetypeAssignment
   /** Returns the replacement for the address of a removed person. */
   formerAddressKey: (tenantId: string, emailKey: string) => string
-}): DirectoryUsers {
-  const { governance, people, assignment } = deps
+}
 
-  async function store(tx: TenantTx, tenant: Tenant, changes: readonly UserChange[], actor: Actor) {
+/** Stores the people of a company's directory; see {@link Directory}. */
+export class DirectoryUsers implements Pick<Directory, 'createUser' | 'replaceUser' | 'removeUser' | 'user'> {
+  readonly #deps: DirectoryUsersDeps
+
+  constructor(deps: DirectoryUsersDeps) {
+    this.#deps = deps
+  }
+
+  async user(tx: TenantTx, userId: string): Promise<DirectoryUser | undefined> {
+    return (await withGroups(tx, await usersByIds(tx, [userId])))[0]
+  }
+
+  async createUser(tx: TenantTx, tenant: Tenant, write: DirectoryUserWrite, { actor }: DirectoryCause) {
+    await lockDirectory(tx)
+    return this.#storeOne(tx, tenant, { after: write }, actor)
+  }
+
+  async replaceUser(tx: TenantTx, tenant: Tenant, userId: string, write: DirectoryUserWrite, cause: DirectoryCause) {
+    await lockDirectory(tx)
+    const before = await existing(tx, userId)
+    requireRevision(before.revision, cause.revision)
+    return this.#storeOne(tx, tenant, { before, after: write }, cause.actor)
+  }
+
+  async removeUser(tx: TenantTx, tenant: Tenant, userId: string, { actor, revision }: DirectoryCause): Promise<void> {
+    const { governance, people, assignment, formerAddressKey } = this.#deps
+    await lockDirectory(tx)
+    const row = await existing(tx, userId)
+    requireRevision(row.revision, revision)
+    const left: GovernanceEvent[] = []
+    if ((await people.deactivate(tx, [userId], actor, left)).length > 0) throw lastAdministrator('')
+    // Written before the names are erased, since the messages to others contain them.
+    await governance.appendAll(tx, tenant, left)
+    await leaveGroups(tx, userId, now())
+    await deleteUser(tx, userId)
+    const cleared = await assignment.clear(tx, userId, actor)
+    const [person] = await peopleByIds(tx, [userId])
+    const key = person!.email_key
+    await erasePerson(tx, userId, key === '' ? '' : formerAddressKey(tx.tenantId, key))
+    const changed = forgotten(row, person!)
+    const removed = eventOf(userId, { change: 'directory_user_removed', changed }, actor)
+    await governance.appendAll(tx, tenant, [...cleared, removed])
+  }
+
+  /**
+   * Applies changes to the directory and to the people of the Hub in a few statements. The new names must be free.
+   * Returns the user ids in the order of the changes, how many of the updated people became inactive, and the last
+   * administrators, who stay active.
+   */
+  async store(tx: TenantTx, tenant: Tenant, changes: readonly UserChange[], actor: Actor) {
     const events: GovernanceEvent[] = []
     const known = changes.filter(isOfKnown)
     // Updates come first: they may free an address that a new person needs.
-    const { updated, deactivated, kept } = await update(tx, known.filter(isChange), actor, events)
+    const { updated, deactivated, kept } = await this.#update(tx, known.filter(isChange), actor, events)
     const fresh = changes.filter(({ before }) => !before).map(({ after }) => after)
-    const ids = await add(tx, fresh, actor, events)
-    await governance.appendAll(tx, tenant, events)
+    const ids = await this.#add(tx, fresh, actor, events)
+    await this.#deps.governance.appendAll(tx, tenant, events)
     const newIds = ids.userIds.values()
     const userIds = changes.map(({ before }) => before?.user_id ?? newIds.next().value!)
     return { userIds, added: fresh.length, updated, deactivated, kept: [...kept, ...ids.kept] }
   }
 
-  async function update(tx: TenantTx, changes: KnownChange[], actor: Actor, events: GovernanceEvent[]) {
+  async #storeOne(tx: TenantTx, tenant: Tenant, change: UserChange, actor: Actor): Promise<DirectoryUser> {
+    requireStorable(change.after)
+    await requireFreeName(tx, change.after.userName, change.before?.user_id)
+    const { userIds, kept } = await this.store(tx, tenant, [change], actor)
+    if (kept.length > 0) throw lastAdministrator('/active')
+    return (await this.user(tx, userIds[0]!))!
+  }
+
+  async #update(tx: TenantTx, changes: KnownChange[], actor: Actor, events: GovernanceEvent[]) {
     if (changes.length === 0) return { updated: 0, deactivated: 0, kept: [] }
+    const { people } = this.#deps
     const idsWhere = (isIt: (change: KnownChange) => boolean) =>
       changes.filter(isIt).map(({ before }) => before.user_id)
     const details = changes.map(({ before, after }) => ({
@@ -107,8 +147,9 @@ export function createDirectoryUsers(deps: {
     return { updated: stored.length, deactivated: leaving.length - kept.length, kept }
   }
 
-  async function add(tx: TenantTx, users: DirectoryUserWrite[], actor: Actor, events: GovernanceEvent[]) {
+  async #add(tx: TenantTx, users: DirectoryUserWrite[], actor: Actor, events: GovernanceEvent[]) {
     if (users.length === 0) return { userIds: [], kept: [] }
+    const { people } = this.#deps
     const wanted = users.map((user) => ({ ...personOf(user), active: user.active, externalId: user.externalId }))
     const userIds = await people.add(tx, wanted, actor, events)
     // Affects adopted people only: a person created as inactive is inactive already.
@@ -121,63 +162,17 @@ export function createDirectoryUsers(deps: {
     await insertUsers(tx, rows, now())
     return { userIds, kept }
   }
+}
 
-  async function existing(tx: TenantTx, userId: string): Promise<DirectoryUserRow> {
-    const [row] = await usersByIds(tx, [userId])
-    if (!row) throw unknownUser()
-    return row
-  }
+async function existing(tx: TenantTx, userId: string): Promise<DirectoryUserRow> {
+  const [row] = await usersByIds(tx, [userId])
+  if (!row) throw unknownUser()
+  return row
+}
 
-  async function requireFreeName(tx: TenantTx, userName: string, except?: string): Promise<void> {
-    const owners = await usersKnownBy(tx, { nameKeys: [nameKey(userName)], externalIds: [] })
-    if (owners.some(({ user_id: id }) => id !== except)) throw nameTaken('/userName')
-  }
-
-  async function storeOne(tx: TenantTx, tenant: Tenant, change: UserChange, actor: Actor): Promise<DirectoryUser> {
-    requireStorable(change.after)
-    await requireFreeName(tx, change.after.userName, change.before?.user_id)
-    const { userIds, kept } = await store(tx, tenant, [change], actor)
-    if (kept.length > 0) throw lastAdministrator('/active')
-    return (await user(tx, userIds[0]!))!
-  }
-
-  async function user(tx: TenantTx, userId: string): Promise<DirectoryUser | undefined> {
-    const rows = await usersByIds(tx, [userId])
-    return (await withGroups(tx, rows))[0]
-  }
-
-  return {
-    store,
-    user,
-    async createUser(tx, tenant, write, { actor }) {
-      await lockDirectory(tx)
-      return storeOne(tx, tenant, { after: write }, actor)
-    },
-    async replaceUser(tx, tenant, userId, write, { actor, revision }) {
-      await lockDirectory(tx)
-      const before = await existing(tx, userId)
-      requireRevision(before.revision, revision)
-      return storeOne(tx, tenant, { before, after: write }, actor)
-    },
-    async removeUser(tx, tenant, userId, { actor, revision }) {
-      await lockDirectory(tx)
-      const row = await existing(tx, userId)
-      requireRevision(row.revision, revision)
-      const left: GovernanceEvent[] = []
-      if ((await people.deactivate(tx, [userId], actor, left)).length > 0) throw lastAdministrator('')
-      // Written before the names are erased, since the messages to others contain them.
-      await governance.appendAll(tx, tenant, left)
-      await leaveGroups(tx, userId, now())
-      await deleteUser(tx, userId)
-      const cleared = await assignment.clear(tx, userId, actor)
-      const [person] = await peopleByIds(tx, [userId])
-      const key = person!.email_key
-      await erasePerson(tx, userId, key === '' ? '' : deps.formerAddressKey(tx.tenantId, key))
-      const changed = forgotten(row, person!)
-      const removed = eventOf(userId, { change: 'directory_user_removed', changed }, actor)
-      await governance.appendAll(tx, tenant, [...cleared, removed])
-    },
-  }
+async function requireFreeName(tx: TenantTx, userName: string, except?: string): Promise<void> {
+  const owners = await usersKnownBy(tx, { nameKeys: [nameKey(userName)], externalIds: [] })
+  if (owners.some(({ user_id: id }) => id !== except)) throw nameTaken('/userName')
 }
 
 type KnownChange = UserChange & { before: DirectoryUserRow }
@@ -197,13 +192,7 @@ function isChange({ before, after }: KnownChange): boolean {
 
 /** Returns the names of the changed attributes, never their values. A change of `active` has its own event. */
 function changedAttributes({ before, after }: KnownChange): string[] {
-  const [old, next]: JsonObject[] = [before.attributes, after.attributes]
-  const names = new Set([...Object.keys(old!), ...Object.keys(next!)])
-  return [
-    ...(before.user_name === after.userName ? [] : ['userName']),
-    ...(before.external_id === after.externalId ? [] : ['externalId']),
-    ...[...names].filter((name) => !isDeepStrictEqual(old![name], next![name])).sort(),
-  ]
+  return [...(before.user_name === after.userName ? [] : ['userName']), ...changedMembers(before, after)]
 }
 
 /** Returns whether the display name in the Hub changes. */

@@ -1,6 +1,8 @@
-import type { Database } from '../../../db/database.ts'
-import { openCursor, pageOf, signCursor } from '../../../http/cursor.ts'
-import type { Groups } from '../roster-types.ts'
+import type { Static } from 'typebox'
+import type { Database, TenantTx } from '../../../db/database.ts'
+import type { Tenant } from '../../../http/caller.ts'
+import { openPage, type PageRequest } from '../../../http/cursor.ts'
+import type { GroupList, GroupMemberList } from '../roster-schemas.ts'
 import type { ArchetypeAssignment } from './archetype-assignment.ts'
 import {
   type GroupPosition,
@@ -12,35 +14,34 @@ import {
 } from './directory-groups-store.ts'
 import { unknownGroup } from './directory-refusals.ts'
 
-export function createGroups(deps: { database: Database; assignment: ArchetypeAssignment; cursorKey: Buffer }): Groups {
+export type Groups = ReturnType<typeof createGroups>
+
+/** Lists the groups of the directory. */
+export function createGroups(deps: { database: Database; assignment: ArchetypeAssignment; cursorKey: Buffer }) {
   const { database, assignment, cursorKey } = deps
   return {
-    async list(tenant, { limit, cursor }) {
-      const binding = { tenant: tenant.slug, operation: 'listGroups', query: {} }
-      const after = cursor === undefined ? undefined : (openCursor(cursorKey, binding, cursor) as GroupPosition)
-      const { rows, archetypes } = await database.withTenant(
-        tenant.slug,
-        async (tx) => ({ rows: await groupsAfter(tx, after, limit + 1), archetypes: await assignment.ofGroups(tx) }),
-        { readOnly: true },
-      )
-      const { shown, next_cursor } = pageOf(rows, limit, (last) =>
-        signCursor(cursorKey, binding, [last.created_at, last.group_id]),
-      )
+    /** Returns a page of groups, oldest first. */
+    async list({ slug }: Tenant, asked: PageRequest): Promise<Static<typeof GroupList>> {
+      const page = openPage<GroupPosition>(cursorKey, { tenant: slug, operation: 'listGroups', query: {} }, asked)
+      const read = async (tx: TenantTx) => ({
+        rows: await groupsAfter(tx, page.after, page.count),
+        archetypes: await assignment.ofGroups(tx),
+      })
+      const { rows, archetypes } = await database.withTenant(slug, read, { readOnly: true })
+      const { shown, next_cursor } = page.of(rows, (last) => [last.created_at, last.group_id])
       return { items: shown.map((row) => groupAnswer(row, archetypes.get(row.group_id) ?? [])), next_cursor }
     },
 
-    async members(tenant, groupId, { limit, cursor }) {
-      const binding = { tenant: tenant.slug, operation: 'listGroupMembers', query: { group_id: groupId } }
-      const after = cursor === undefined ? '' : String(openCursor(cursorKey, binding, cursor))
-      const rows = await database.withTenant(
-        tenant.slug,
-        async (tx) => {
-          if ((await groupsByIds(tx, [groupId])).length === 0) throw unknownGroup()
-          return membersAfter(tx, groupId, after, limit + 1)
-        },
-        { readOnly: true },
-      )
-      const { shown, next_cursor } = pageOf(rows, limit, (last) => signCursor(cursorKey, binding, last.user_id))
+    /** Returns a page of members by user id. Throws `not-found` for a group of another tenant. */
+    async members({ slug }: Tenant, groupId: string, asked: PageRequest): Promise<Static<typeof GroupMemberList>> {
+      const binding = { tenant: slug, operation: 'listGroupMembers', query: { group_id: groupId } }
+      const page = openPage<string>(cursorKey, binding, asked)
+      const read = async (tx: TenantTx) => {
+        if ((await groupsByIds(tx, [groupId])).length === 0) throw unknownGroup()
+        return membersAfter(tx, groupId, page.after ?? '', page.count)
+      }
+      const rows = await database.withTenant(slug, read, { readOnly: true })
+      const { shown, next_cursor } = page.of(rows, (last) => last.user_id)
       return { items: shown.map(memberAnswer), next_cursor }
     },
   }

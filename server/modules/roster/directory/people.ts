@@ -100,7 +100,8 @@ export class People {
     events: GovernanceEvent[],
   ): Promise<void> {
     if (changes.length === 0) return
-    const rows = await rowsById(tx, changes)
+    const userIds = changes.map(({ userId }) => userId)
+    const rows = new Map((await peopleByIds(tx, userIds)).map((row) => [row.user_id, row]))
     const readdressed = changes.filter(
       ({ before, after }) => before.emailKey !== after.emailKey || before.email !== after.email,
     )
@@ -205,14 +206,6 @@ const noAddress = { email: '', emailKey: '' }
 
 function keysOf(people: readonly PersonDetails[]): string[] {
   return [...new Set(people.map((person) => person.emailKey).filter((key) => key !== ''))]
-}
-
-async function rowsById(tx: TenantTx, changes: readonly { userId: string }[]): Promise<Map<string, PersonRow>> {
-  const rows = await peopleByIds(
-    tx,
-    changes.map(({ userId }) => userId),
-  )
-  return new Map(rows.map((row) => [row.user_id, row]))
 }
 
 /** Creates an event without address and name: events are immutable, so they could not be erased. */

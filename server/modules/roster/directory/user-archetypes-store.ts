@@ -2,8 +2,6 @@ import type { TenantTx } from '../../../db/database.ts'
 import type { TenantTables } from '../../../db/schema.ts'
 import type { GroupMapping } from './directory-types.ts'
 
-/** Archetypes of people. */
-
 export type PersonArchetype = Omit<TenantTables['hub.user_archetypes'], 'tenant_id' | 'assigned_at'>
 
 export async function archetypesOf(tx: TenantTx, userIds: readonly string[]): Promise<PersonArchetype[]> {

@@ -24,11 +24,9 @@ interface SyncTimeSlice {
 
 export const timeSliceMs = rosterSyncTurnSeconds * 1000
 
-/** Schedule of the next time slice. */
 export interface NextTimeSlice {
   /** The new lane, if the directory has become slow. */
   lane?: SyncLane
-  /** Minimum pause in milliseconds. */
   pauseMs?: number
   /** Number of failed attempts at the current request. */
   asks?: number

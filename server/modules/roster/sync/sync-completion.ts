@@ -10,19 +10,10 @@ import { forgetEntries } from './sync-entries-store.ts'
 import { nameKept, type SyncPosition } from './sync-state.ts'
 import type { SyncRow } from './syncs-store.ts'
 
-/** Completes a sync once every page is applied. */
-export interface SyncCompletion {
-  /** Deactivates a batch of people absent from the directory, or requests confirmation first. */
-  absent(attempt: SyncAttempt): Promise<SyncRow>
-  /** Reconciles the archetypes of a batch of people. The last batch completes the sync. */
-  archetypes(attempt: SyncAttempt): Promise<SyncRow>
-}
+export type SyncCompletion = ReturnType<typeof createSyncCompletion>
 
-export function createSyncCompletion(deps: {
-  database: Database
-  directory: Directory
-  governance: GovernanceLog
-}): SyncCompletion {
+/** Completes a sync once every page is applied. */
+export function createSyncCompletion(deps: { database: Database; directory: Directory; governance: GovernanceLog }) {
   const { database, directory, governance } = deps
 
   /** Returns the reason for a confirmation; undefined if deactivating is safe or confirmed. */
@@ -49,7 +40,8 @@ export function createSyncCompletion(deps: {
   }
 
   return {
-    absent: (attempt) =>
+    /** Deactivates a batch of people absent from the directory, or requests confirmation first. */
+    absent: (attempt: SyncAttempt) =>
       takeStep(database, attempt, async (tx, row) => {
         const asked = await askFirst(tx, row)
         if (asked) {
@@ -65,7 +57,8 @@ export function createSyncCompletion(deps: {
         // The remaining share only falls, so a check that passed once stays passed.
         if (gone.deactivated === 0) row.position.phase = 'archetypes'
       }),
-    archetypes: (attempt) =>
+    /** Reconciles the archetypes of a batch of people. The last batch completes the sync. */
+    archetypes: (attempt: SyncAttempt) =>
       takeStep(database, attempt, async (tx, row) => {
         const { tenant, actor } = attempt
         const page = { after: row.position.after, limit: rosterPullPageSize }

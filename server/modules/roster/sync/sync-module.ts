@@ -1,15 +1,12 @@
 import type { FastifyInstance } from 'fastify'
 import { rosterSyncsAtOnce, slowRosterSyncsAtOnce } from '../../../../contract/limits.ts'
-import type { Database, DatabaseLog, TenantTx } from '../../../db/database.ts'
-import type { TenantChore } from '../../../jobs/housekeeping.ts'
+import type { DatabaseLog, TenantTx } from '../../../db/database.ts'
 import type { JobDefinition, JobSender } from '../../../jobs/queue.ts'
-import type { GovernanceLog } from '../../governance/governance-types.ts'
-import type { ScimSources } from '../../identity/scim/scim-source-types.ts'
 import type { TenantDirectory } from '../../tenants/tenants-types.ts'
 import type { Directory } from '../directory/directory-types.ts'
-import { type ArchetypeReconciliationRuns, createArchetypeReconciliation } from './archetype-reconciliation.ts'
+import { type ArchetypeReconciliation, createArchetypeReconciliation } from './archetype-reconciliation.ts'
 import type { SyncLane } from './sync-attempt.ts'
-import type { ResourceReader, RosterSyncs, RosterUpkeep, ScimConnections } from './sync-types.ts'
+import type { RosterUpkeep } from './sync-types.ts'
 import { type ScheduledTimeSlice, SyncWorker } from './sync-worker.ts'
 import { addSyncRoutes } from './syncs-routes.ts'
 import { Syncs } from './syncs-service.ts'
@@ -22,30 +19,12 @@ const settlingJobName = 'settle-archetypes'
 /** Never reached: the counter of the sync decides, not that of the queue. */
 const retryLimit = 1000
 
-export interface SyncModule {
-  upkeep: RosterUpkeep
-  /** Reconciles archetypes with groups in the background once the transaction commits. */
-  settleLater(tx: TenantTx): Promise<void>
-  lastSynced: RosterSyncs
-  jobs: readonly JobDefinition[]
-  chores: readonly TenantChore[]
-  routes(app: FastifyInstance): void
-  /** Stops syncs. Another worker continues them, or this one after its next start. */
-  stop(): void
-}
-
-export interface SyncModuleParts {
-  database: Database
-  governance: GovernanceLog
+export type SyncModuleParts = Omit<ConstructorParameters<typeof SyncWorker>[0], 'directory' | 'goOn'> & {
   tenants: Pick<TenantDirectory, 'find' | 'slugs'>
-  connections: Pick<ScimConnections, 'of' | 'pullTokenOf'>
-  sources: ScimSources
-  reader: ResourceReader
   jobSender: Pick<JobSender, 'send'>
-  log: DatabaseLog
 }
 
-export function createSyncModule(deps: SyncModuleParts & { cursorKey: Buffer; directory: Directory }): SyncModule {
+export function createSyncModule(deps: SyncModuleParts & { cursorKey: Buffer; directory: Directory }) {
   const { jobSender, connections } = deps
   const goOn = (tx: TenantTx, syncId: string, { lane, startAfter }: ScheduledTimeSlice) =>
     jobSender.send(
@@ -64,10 +43,12 @@ export function createSyncModule(deps: SyncModuleParts & { cursorKey: Buffer; di
     goOn: (tx, after) => jobSender.send(settlingJobName, { tenant: tx.tenantId, after }, { tx }),
   })
   return {
-    upkeep: { settle: settling.settle, endSyncs: (tx, tenant, actor) => syncs.endOpen(tx, tenant, actor) },
+    upkeep: { settle: settling.settle, endSyncs: (...asked) => syncs.endOpen(...asked) } satisfies RosterUpkeep,
+    /** Reconciles archetypes with groups in the background once the transaction commits. */
     settleLater: settling.later,
     lastSynced: {
-      async lastSyncedAt(tx) {
+      /** Returns when the directory was last in step: the last completed sync, or in push mode also its last request. */
+      async lastSyncedAt(tx: TenantTx): Promise<string | undefined> {
         const configuration = await connections.of(tx)
         if (!configuration) return undefined
         const { mode, lastRequestAt } = configuration
@@ -79,8 +60,9 @@ export function createSyncModule(deps: SyncModuleParts & { cursorKey: Buffer; di
       },
     },
     jobs: syncJobs({ ...deps, runs, schedule: syncs, settling }),
-    chores: [{ name: 'delete old syncs of the roster', run: (tx) => syncs.forgetOld(tx) }],
-    routes: (app) => addSyncRoutes(app, syncs),
+    chores: [{ name: 'delete old syncs of the roster', run: (tx: TenantTx) => syncs.forgetOld(tx) }],
+    routes: (app: FastifyInstance) => addSyncRoutes(app, syncs),
+    /** Stops syncs. Another worker continues them, or this one after its next start. */
     stop: () => runs.stop(),
   }
 }
@@ -88,7 +70,7 @@ export function createSyncModule(deps: SyncModuleParts & { cursorKey: Buffer; di
 function syncJobs(deps: {
   runs: SyncWorker
   schedule: Syncs
-  settling: ArchetypeReconciliationRuns
+  settling: ArchetypeReconciliation
   tenants: Pick<TenantDirectory, 'find' | 'slugs'>
   log: DatabaseLog
 }): JobDefinition[] {

@@ -6,58 +6,45 @@ export type SyncStatus = Static<typeof SyncSchema>['status']
 /** A skipped entry of the directory: only its place from 1 and a reason, never its content. */
 export type SkippedEntry = NonNullable<Static<typeof SyncSchema>['skipped_entries']>[number]
 
-/** Progress of a sync. A new process continues from here. */
-export interface SyncPosition {
-  phase: 'users' | 'groups' | 'absent' | 'archetypes'
-  /** Index of the next page, from 1. */
-  startIndex: number
-  /** Number of the pass: a directory that changes while it is read is read again. */
-  pass: number
-  /**
-   * Values of the pass: the largest total that the directory reported, the number of new entries, and of unusable ones.
-   */
-  totalMax: number
-  fresh: number
-  skipped: number
-  /** The first skipped entries of users and groups. */
-  skippedEntries: readonly SkippedEntry[]
-  /** Entries of all passes, each counted once. */
-  users: number
-  groups: number
-  /** Number of unusable user entries, once their pass has ended. */
-  usersSkipped: number
-  /** Members of groups are requested group by group, since together they are too large for a response. */
-  membersApart: boolean
-  /** Maximum number of entries per page; reduced if pages are too large. */
-  count: number
-  /** Whether this pass may have missed entries. */
-  isDoubtful: boolean
-  /** The same for users, once they are read. */
-  usersDoubtful: boolean
-  /** User ids of last administrators who are inactive or absent in the directory. */
-  keptActive: readonly string[]
-  /** The person whose archetypes were reconciled last. */
-  after: string
-  /** Number of processes that took up the sync since its last progress. */
-  tries: number
-  /** Number of failed attempts at the next request to the directory. */
-  asks: number
-}
+type Phase = 'users' | 'groups' | 'absent' | 'archetypes'
 
-export function firstPosition(phase: SyncPosition['phase'], count: number): SyncPosition {
+/** Progress of a sync. A new process continues from here. */
+export type SyncPosition = ReturnType<typeof firstPosition>
+
+export function firstPosition(phase: Phase, count: number) {
   return {
-    ...{ phase, startIndex: 1, pass: 1, totalMax: 0, fresh: 0, skipped: 0, users: 0, groups: 0, usersSkipped: 0 },
-    ...{
-      membersApart: false,
-      count,
-      isDoubtful: false,
-      usersDoubtful: false,
-      keptActive: [],
-      skippedEntries: [],
-      after: '',
-      tries: 0,
-      asks: 0,
-    },
+    phase,
+    /** Index of the next page, from 1. */
+    startIndex: 1,
+    /** Number of the pass: a directory that changes while it is read is read again. */
+    pass: 1,
+    /**
+     * Values of the pass: the largest total that the directory reported, the number of new entries, and of unusable
+     * ones.
+     */
+    ...{ totalMax: 0, fresh: 0, skipped: 0 },
+    /** The first skipped entries of users and groups. */
+    skippedEntries: [] as readonly SkippedEntry[],
+    /** Entries of all passes, each counted once. */
+    ...{ users: 0, groups: 0 },
+    /** Number of unusable user entries, once their pass has ended. */
+    usersSkipped: 0,
+    /** Members of groups are requested group by group, since together they are too large for a response. */
+    membersApart: false,
+    /** Maximum number of entries per page; reduced if pages are too large. */
+    count,
+    /** Whether this pass may have missed entries. */
+    isDoubtful: false,
+    /** The same for users, once they are read. */
+    usersDoubtful: false,
+    /** User ids of last administrators who are inactive or absent in the directory. */
+    keptActive: [] as readonly string[],
+    /** The person whose archetypes were reconciled last. */
+    after: '',
+    /** Number of processes that took up the sync since its last progress. */
+    tries: 0,
+    /** Number of failed attempts at the next request to the directory. */
+    asks: 0,
   }
 }
 

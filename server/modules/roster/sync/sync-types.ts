@@ -27,20 +27,10 @@ export interface ScimConnections {
   noteRequest(tenant: Tenant): void
 }
 
-/** Provides the sync state for the health of a tenant. */
-export interface RosterSyncs {
-  /** Returns when the directory was last in step: the last completed sync, or in push mode also its last request. */
-  lastSyncedAt(tx: TenantTx): Promise<string | undefined>
-}
-
-/** Reconciles archetypes with groups after a change of the mapping or the bundle. */
-export interface ArchetypeSettling {
-  /** Reconciles the first people inside the transaction, and the rest in the background once it commits. */
-  settle(tx: TenantTx, tenant: Tenant, actor: Actor): Promise<void>
-}
-
 /** Applies a change of the SCIM configuration, in its transaction. */
-export interface RosterUpkeep extends ArchetypeSettling {
+export interface RosterUpkeep {
+  /** Reconciles archetypes of the first people with their groups, and of the rest once the transaction commits. */
+  settle(tx: TenantTx, tenant: Tenant, actor: Actor): Promise<void>
   /** Cancels queued and running syncs: the tenant no longer uses the directory they read. */
   endSyncs(tx: TenantTx, tenant: Tenant, actor: Actor): Promise<void>
 }

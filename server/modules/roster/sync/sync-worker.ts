@@ -47,7 +47,6 @@ interface SyncWorkerDeps {
   log: DatabaseLog
 }
 
-/** Runs syncs. */
 export class SyncWorker {
   readonly #deps: SyncWorkerDeps
   readonly #stopping = new AbortController()

@@ -1,5 +1,4 @@
 import type { FastifyInstance } from 'fastify'
-import { pageSizeDefault } from '../../../../contract/limits.ts'
 import { PageQuery } from '../../../../contract/request-schemas.ts'
 import { addRoute, emptyBody } from '../../../http/route.ts'
 import { StartedSync, SyncList, SyncParams, SyncSchema, syncLocation } from './syncs-schemas.ts'
@@ -47,10 +46,7 @@ export function addSyncRoutes(app: FastifyInstance, syncs: Syncs): void {
       response: { 200: SyncList },
       problems: ['invalid-cursor'],
     },
-    async (request) => {
-      const { limit = pageSizeDefault, cursor } = request.query
-      return syncs.list(request.caller.tenant, { limit, cursor })
-    },
+    async (request) => syncs.list(request.caller.tenant, request.query),
   )
 
   addRoute(

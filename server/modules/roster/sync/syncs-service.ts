@@ -10,15 +10,14 @@ import {
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import type { Database, TenantTx } from '../../../db/database.ts'
 import type { Caller, Tenant } from '../../../http/caller.ts'
-import { openCursor, pageOf, signCursor } from '../../../http/cursor.ts'
+import { openPage, type PageRequest } from '../../../http/cursor.ts'
 import { randomText } from '../../../secrets/random-text.ts'
 import type { Actor, GovernanceLog } from '../../governance/governance-types.ts'
 import { syncDetails } from './sync-completion.ts'
 import { forgetEntries } from './sync-entries-store.ts'
-import { type SyncResponse, toSyncResponse } from './sync-response.ts'
 import { firstPosition } from './sync-state.ts'
 import type { ScimConnections } from './sync-types.ts'
-import type { SyncList } from './syncs-schemas.ts'
+import type { SyncList, SyncSchema } from './syncs-schemas.ts'
 import {
   findSync,
   forgetSyncsBefore,
@@ -30,6 +29,8 @@ import {
   saveSync,
   syncsBefore,
 } from './syncs-store.ts'
+
+type SyncResponse = Static<typeof SyncSchema>
 
 const hourMs = 3_600_000
 const forgottenAtOnce = 500
@@ -84,22 +85,14 @@ export class Syncs {
   }
 
   /** Returns a page of syncs, newest first. */
-  async list(
-    { slug }: Tenant,
-    { limit, cursor }: { limit: number; cursor?: string | undefined },
-  ): Promise<Static<typeof SyncList>> {
-    const binding = { tenant: slug, operation: 'listRosterSyncs', query: {} }
-    const before =
-      cursor === undefined
-        ? undefined
-        : (openCursor(this.#deps.cursorKey, binding, cursor) as unknown as SyncListPosition)
-    const rows = await this.#deps.database.withTenant(slug, (tx) => syncsBefore(tx, before, limit + 1), {
+  async list({ slug }: Tenant, asked: PageRequest): Promise<Static<typeof SyncList>> {
+    const { database, cursorKey } = this.#deps
+    const page = openPage<SyncListPosition>(cursorKey, { tenant: slug, operation: 'listRosterSyncs', query: {} }, asked)
+    const rows = await database.withTenant(slug, (tx) => syncsBefore(tx, page.after, page.count), {
       readOnly: true,
       inIndexOrder: true,
     })
-    const { shown, next_cursor } = pageOf(rows, limit, (last) =>
-      signCursor(this.#deps.cursorKey, binding, [last.created_at, last.sync_id]),
-    )
+    const { shown, next_cursor } = page.of(rows, (last) => [last.created_at, last.sync_id])
     return { items: shown.map(toSyncResponse), next_cursor }
   }
 
@@ -200,4 +193,30 @@ async function found(tx: TenantTx, syncId: string, lock?: 'for update'): Promise
 
 function refused(what: 'confirmed' | 'cancelled', row: SyncRow): DomainError {
   return new DomainError('concurrent-modification', `The sync cannot be ${what}: it is ${row.status}.`)
+}
+
+function toSyncResponse(row: SyncRow): SyncResponse {
+  const { keptActive, skippedEntries } = row.position
+  return {
+    sync_id: row.sync_id,
+    mode: row.mode,
+    status: row.status,
+    created_at: row.created_at,
+    created_by: row.created_by,
+    ...(row.started_at !== null && { started_at: row.started_at }),
+    ...(row.finished_at !== null && { finished_at: row.finished_at }),
+    progress: { done: row.done, ...(row.total !== null && { total: row.total }) },
+    added: row.added,
+    updated: row.updated,
+    deactivated: row.deactivated,
+    unmatched: row.unmatched,
+    skipped: row.skipped,
+    ...(skippedEntries.length > 0 && { skipped_entries: [...skippedEntries] }),
+    ...(keptActive.length > 0 && { kept_active: [...keptActive] }),
+    ...(row.to_deactivate !== null && { to_deactivate: row.to_deactivate }),
+    ...(row.confirmation_reason !== null && { confirmation_reason: row.confirmation_reason }),
+    ...(row.confirmed_at !== null && { confirmed_at: row.confirmed_at }),
+    ...(row.confirmed_by !== null && { confirmed_by: row.confirmed_by }),
+    ...(row.error && { error: row.error }),
+  }
 }

@@ -1,19 +1,28 @@
+import type { Static } from 'typebox'
 import { DomainError, validationFailed } from '../../../../contract/domain-error.ts'
 import type { Database, TenantTx } from '../../../db/database.ts'
-import type { Caller } from '../../../http/caller.ts'
+import type { Caller, Tenant } from '../../../http/caller.ts'
 import type { GovernanceEvent, GovernanceLog } from '../../governance/governance-types.ts'
 import type { ArchetypeAssignment } from '../directory/archetype-assignment.ts'
 import { lockDirectory } from '../directory/directory-users-store.ts'
 import { archetypesOf, setByHand } from '../directory/user-archetypes-store.ts'
-import type { PersonalArchetypes, UserArchetypes } from '../roster-types.ts'
+import type { UserArchetypesSchema } from './users-schemas.ts'
 import { userById } from './users-store.ts'
 
+type UserArchetypes = Static<typeof UserArchetypesSchema>
+
+export type PersonalArchetypes = ReturnType<typeof createPersonalArchetypes>
+
+/**
+ * Manages the archetypes of single users. Every method throws `not-found` for an unknown user. Repeating a change does
+ * nothing.
+ */
 export function createPersonalArchetypes(deps: {
   database: Database
   governance: GovernanceLog
   assignment: ArchetypeAssignment
   bundleOf: (tx: TenantTx) => Promise<Set<string>>
-}): PersonalArchetypes {
+}) {
   const { database, governance, assignment } = deps
 
   function change(caller: Caller, userId: string, work: (tx: TenantTx) => Promise<GovernanceEvent[]>) {
@@ -26,7 +35,7 @@ export function createPersonalArchetypes(deps: {
   }
 
   return {
-    get: (tenant, userId) =>
+    get: (tenant: Tenant, userId: string) =>
       database.withTenant(
         tenant.slug,
         async (tx) => {
@@ -36,7 +45,11 @@ export function createPersonalArchetypes(deps: {
         { readOnly: true },
       ),
 
-    replace: (caller, userId, archetypeIds) =>
+    /**
+     * Sets archetypes manually; groups no longer decide. Throws `validation-failed` with a pointer to each id outside
+     * the bundle.
+     */
+    replace: (caller: Caller, userId: string, archetypeIds: readonly string[]) =>
       change(caller, userId, async (tx) => {
         const bundle = await deps.bundleOf(tx)
         const errors = archetypeIds.flatMap((id, index) =>
@@ -46,7 +59,8 @@ export function createPersonalArchetypes(deps: {
         return assignment.byHand(tx, userId, archetypeIds, caller)
       }),
 
-    reset: (caller, userId) => change(caller, userId, (tx) => assignment.reset(tx, userId, caller)),
+    /** Lets groups decide again. */
+    reset: (caller: Caller, userId: string) => change(caller, userId, (tx) => assignment.reset(tx, userId, caller)),
   }
 }
 

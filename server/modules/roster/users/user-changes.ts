@@ -24,26 +24,14 @@ export interface Cause {
   reason?: string
 }
 
-export interface UserChanges {
-  /** Writes the event of a new user. */
-  added(tx: TenantTx, tenant: Tenant, user: UserRow, cause: Cause): Promise<void>
-  /**
-   * Changes the role. Access tokens of the old role end with the transaction; sessions continue. Call `lockRoles`
-   * before reading the user. Throws `concurrent-modification` if no active administrator would remain.
-   */
-  changeRole(tx: TenantTx, tenant: Tenant, user: UserRow, role: Role, cause: Cause): Promise<UserRow>
-  /**
-   * Deactivates the user as {@link changeRole} changes a role. Also ends sessions and access tokens, and keeps the
-   * directory from reactivating the user.
-   */
-  deactivate(tx: TenantTx, tenant: Tenant, user: UserRow, cause: Cause): Promise<UserRow>
-  reactivate(tx: TenantTx, tenant: Tenant, user: UserRow, cause: Cause): Promise<UserRow>
-  /** Writes an event about the user, never with an address: events are immutable, so it could not be erased. */
-  note(tx: TenantTx, tenant: Tenant, userId: string, details: Record<string, JsonValue>, cause: Cause): Promise<void>
-}
+export type UserChanges = ReturnType<typeof createUserChanges>
 
-export function createUserChanges({ governance, revoker, events }: UserChangesDeps): UserChanges {
-  const note: UserChanges['note'] = async (tx, tenant, userId, details, { actor, reason }) => {
+/** Changes users, each with its governance event. */
+export function createUserChanges({ governance, revoker, events }: UserChangesDeps) {
+  type Details = Record<string, JsonValue>
+
+  /** Writes an event about the user, never with an address: events are immutable, so it could not be erased. */
+  async function note(tx: TenantTx, tenant: Tenant, userId: string, details: Details, { actor, reason }: Cause) {
     await governance.append(tx, tenant, {
       kind: 'tenant.config_changed',
       subject: `user:${userId}`,
@@ -56,10 +44,15 @@ export function createUserChanges({ governance, revoker, events }: UserChangesDe
 
   return {
     note,
-    added: (tx, tenant, user, cause) =>
+    /** Writes the event of a new user. */
+    added: (tx: TenantTx, tenant: Tenant, user: UserRow, cause: Cause) =>
       note(tx, tenant, user.user_id, { change: 'user_created', before: null, after: stateOf(user) }, cause),
 
-    async changeRole(tx, tenant, user, role, cause) {
+    /**
+     * Changes the role. Access tokens of the old role end with the transaction; sessions continue. Call `lockRoles`
+     * before reading the user. Throws `concurrent-modification` if no active administrator would remain.
+     */
+    async changeRole(tx: TenantTx, tenant: Tenant, user: UserRow, role: Role, cause: Cause): Promise<UserRow> {
       if (user.role === role) return user
       if (isActive(user) && user.role === 'admin' && !(await hasActiveAdmin(tx, user.user_id))) {
         throw lastAdministrator('/role', 'would remove the role from the last active administrator')
@@ -70,7 +63,11 @@ export function createUserChanges({ governance, revoker, events }: UserChangesDe
       return changed
     },
 
-    async deactivate(tx, tenant, user, cause) {
+    /**
+     * Deactivates the user as `changeRole` changes a role. Also ends sessions and access tokens, and keeps the directory
+     * from reactivating the user.
+     */
+    async deactivate(tx: TenantTx, tenant: Tenant, user: UserRow, cause: Cause): Promise<UserRow> {
       if (!isActive(user)) {
         // The directory deactivated this user. From now on it cannot reactivate them.
         if (await keepDeactivated(tx, user.user_id, now())) {
@@ -88,7 +85,7 @@ export function createUserChanges({ governance, revoker, events }: UserChangesDe
       return changed
     },
 
-    async reactivate(tx, tenant, user, cause) {
+    async reactivate(tx: TenantTx, tenant: Tenant, user: UserRow, cause: Cause): Promise<UserRow> {
       if (isActive(user)) return user
       const changed = await setDeactivated(tx, user.user_id, null, now()).catch(refuseTakenAddress)
       await noteChange(tx, tenant, 'user_reactivated', user, changed, cause)

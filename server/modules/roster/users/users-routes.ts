@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
-import { pageSizeDefault } from '../../../../contract/limits.ts'
 import { addRoute, emptyBody } from '../../../http/route.ts'
-import type { PersonalArchetypes, UserAnswer, Users } from '../roster-types.ts'
+import type { UserAnswer } from '../roster-types.ts'
+import type { PersonalArchetypes } from './personal-archetypes.ts'
 import {
   NewUserBody,
   RoleBody,
@@ -14,6 +14,7 @@ import {
   UsersQuery,
   userLocation,
 } from './users-schemas.ts'
+import type { Users } from './users-service.ts'
 
 const grantRule =
   'Requires `roster:write` and every scope of the role, because callers cannot grant or revoke permissions that they do not have.'
@@ -23,10 +24,7 @@ export function addUserRoutes(app: FastifyInstance, users: Users): void {
     app,
     'listUsers',
     { description: 'The oldest first.', querystring: UsersQuery, response: { 200: UserList } },
-    async (request) => {
-      const { limit = pageSizeDefault, cursor, ...filter } = request.query
-      return users.list(request.caller.tenant, filter, { limit, cursor })
-    },
+    async (request) => users.list(request.caller.tenant, request.query),
   )
 
   addRoute(

@@ -1,26 +1,28 @@
+import type { Static } from 'typebox'
 import { DomainError } from '../../../../contract/domain-error.ts'
 import { emailKey, requireEmail } from '../../../../contract/email-address.ts'
 import { type Role, roles } from '../../../../contract/roles.ts'
 import { type Scope, scopeNames } from '../../../../contract/scopes.ts'
 import type { Database, TenantTx } from '../../../db/database.ts'
-import type { Caller } from '../../../http/caller.ts'
-import { openCursor, pageOf, signCursor } from '../../../http/cursor.ts'
+import type { Caller, Tenant } from '../../../http/caller.ts'
+import { openPage } from '../../../http/cursor.ts'
 import { personOf } from '../directory/directory-names.ts'
 import { lockDirectory, type NameInDirectory, namesInDirectory, touchUser } from '../directory/directory-users-store.ts'
 import { archetypesOf } from '../directory/user-archetypes-store.ts'
-import type { UserAnswer, UserFilter, Users } from '../roster-types.ts'
+import type { UserAnswer } from '../roster-types.ts'
 import { addressTaken, isActive, makeUserId, now, type UserChanges } from './user-changes.ts'
-import {
-  insertUser,
-  lockRoles,
-  type UserConditions,
-  type UserPosition,
-  type UserRow,
-  userById,
-  usersAfter,
-} from './users-store.ts'
+import type { NewUserBody, UserList, UsersQuery } from './users-schemas.ts'
+import { insertUser, lockRoles, type UserPosition, type UserRow, userById, usersAfter } from './users-store.ts'
 
-export function createUsers(deps: { database: Database; changes: UserChanges; cursorKey: Buffer }): Users {
+export type Users = ReturnType<typeof createUsers>
+
+/**
+ * Manages the people of a tenant for its administrators. Every method throws `not-found` for a user of another tenant.
+ * To change a role, or to add, deactivate or reactivate somebody, the caller needs every scope of the role before and
+ * after, else `insufficient-scope`: nobody grants or revokes a right they do not hold. A change that leaves no active
+ * administrator throws `concurrent-modification`. Repeating a change does nothing.
+ */
+export function createUsers(deps: { database: Database; changes: UserChanges; cursorKey: Buffer }) {
   const { database, changes, cursorKey } = deps
 
   /** Changes one user, with roles locked. */
@@ -45,23 +47,24 @@ export function createUsers(deps: { database: Database; changes: UserChanges; cu
   }
 
   return {
-    async list(tenant, filter, { limit, cursor }) {
-      const binding = { tenant: tenant.slug, operation: 'listUsers', query: { ...filter } }
-      const after = cursor === undefined ? undefined : (openCursor(cursorKey, binding, cursor) as UserPosition)
-      const read = async (tx: TenantTx) => {
-        const rows = await usersAfter(tx, keyed(filter), after, limit + 1)
-        const { shown, next_cursor } = pageOf(rows, limit, (last) =>
-          signCursor(cursorKey, binding, [last.created_at, last.user_id]),
-        )
+    /** Returns a page of users, oldest first. All conditions must hold. */
+    async list({ slug }: Tenant, { limit, cursor, ...filter }: Static<typeof UsersQuery>) {
+      const binding = { tenant: slug, operation: 'listUsers', query: filter }
+      const page = openPage<UserPosition>(cursorKey, binding, { limit, cursor })
+      const read = async (tx: TenantTx): Promise<Static<typeof UserList>> => {
+        const rows = await usersAfter(tx, filter, page.after, page.count)
+        const { shown, next_cursor } = page.of(rows, (last) => [last.created_at, last.user_id])
         return { items: await toUserResponses(tx, shown), next_cursor }
       }
-      return database.withTenant(tenant.slug, read, { readOnly: true, inIndexOrder: true })
+      return database.withTenant(slug, read, { readOnly: true, inIndexOrder: true })
     },
 
-    async create(caller, { email, display_name = null, role = 'member' }) {
+    /** Creates a user. Throws `concurrent-modification` if an active user has the address. */
+    async create(caller: Caller, { email, display_name, role = 'member' }: Static<typeof NewUserBody>) {
       requireScopesOf(caller, role)
       requireEmail(email)
-      const row = { user_id: makeUserId(), email, email_key: emailKey(email), display_name, role }
+      const named = { email, email_key: emailKey(email), display_name: display_name ?? null }
+      const row = { user_id: makeUserId(), ...named, role }
       return database.withTenant(caller.tenant.slug, async (tx) => {
         const user = await insertUser(tx, row, now())
         if (!user) throw addressTaken('/email')
@@ -70,20 +73,21 @@ export function createUsers(deps: { database: Database; changes: UserChanges; cu
       })
     },
 
-    get: (tenant, userId) =>
-      database.withTenant(tenant.slug, async (tx) => toUserResponse(tx, await existing(tx, userId)), {
-        readOnly: true,
-      }),
+    get: ({ slug }: Tenant, userId: string) =>
+      database.withTenant(slug, async (tx) => toUserResponse(tx, await existing(tx, userId)), { readOnly: true }),
 
-    replaceRole: (caller, userId, role) =>
+    /** Changes the role. Access tokens of the old role end within 5 seconds; sessions continue with the new one. */
+    replaceRole: (caller: Caller, userId: string, role: Role) =>
       change(caller, userId, async (tx, user) => {
         requireScopesOf(caller, user.role, role)
         return changes.changeRole(tx, caller.tenant, user, role, { actor: caller })
       }),
 
-    deactivate: (caller, userId) => changeActive(caller, userId, 'deactivate'),
+    /** Deactivates the user, and ends their sessions at once and their access tokens within 5 seconds. */
+    deactivate: (caller: Caller, userId: string) => changeActive(caller, userId, 'deactivate'),
 
-    reactivate: (caller, userId) => changeActive(caller, userId, 'reactivate'),
+    /** Reactivates the user. Throws `concurrent-modification` if another active user has the address. */
+    reactivate: (caller: Caller, userId: string) => changeActive(caller, userId, 'reactivate'),
   }
 }
 
@@ -91,15 +95,6 @@ async function existing(tx: TenantTx, userId: string): Promise<UserRow> {
   const user = await userById(tx, userId)
   if (!user) throw new DomainError('not-found', 'The tenant has no user with this id.')
   return user
-}
-
-function keyed({ email, group_id: groupId, archetype_id: archetypeId, ...others }: UserFilter): UserConditions {
-  return {
-    ...others,
-    ...(email !== undefined && { emailKey: emailKey(email) }),
-    ...(groupId !== undefined && { groupId }),
-    ...(archetypeId !== undefined && { archetypeId }),
-  }
 }
 
 /**

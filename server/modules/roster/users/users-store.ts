@@ -1,4 +1,6 @@
 import { type Selectable, sql } from 'kysely'
+import type { Static } from 'typebox'
+import { emailKey } from '../../../../contract/email-address.ts'
 import type { Role } from '../../../../contract/roles.ts'
 import { rolesLockClass } from '../../../db/advisory-locks.ts'
 import type { TenantTx } from '../../../db/database.ts'
@@ -6,6 +8,7 @@ import { userRows } from '../../../db/proven-rows.ts'
 import type { TenantTables } from '../../../db/schema.ts'
 import { lockTenant } from '../../../db/tenant-lock.ts'
 import { changeUsers } from './proven-users-store.ts'
+import type { UsersQuery } from './users-schemas.ts'
 
 export type UserRow = Omit<Selectable<TenantTables['hub.users']>, 'tenant_id' | 'archetypes_by_hand'>
 
@@ -41,12 +44,12 @@ export async function userById(tx: TenantTx, userId: string): Promise<UserRow | 
 }
 
 /** Returns the active user with an address; undefined also for a row whose proof does not verify. */
-export async function activeUserAt(tx: TenantTx, emailKey: string): Promise<UserRow | undefined> {
+export async function activeUserAt(tx: TenantTx, key: string): Promise<UserRow | undefined> {
   const row = await tx.db
     .selectFrom('hub.users')
     .select(columns)
     .where('tenant_id', '=', tx.tenantId)
-    .where('email_key', '=', emailKey)
+    .where('email_key', '=', key)
     .where('deactivated_at', 'is', null)
     .executeTakeFirst()
   return tx.proofs.sound(userRows, tx.tenantId, row)
@@ -184,25 +187,17 @@ export async function setLastSignIn(tx: TenantTx, userId: string, now: string): 
 /** `created_at` and `user_id` of the last user of the previous page. */
 export type UserPosition = readonly [createdAt: string, userId: string]
 
-export interface UserConditions {
-  role?: Role
-  active?: boolean
-  emailKey?: string
-  /** A part of the address or of the name. */
-  search?: string
-  groupId?: string
-  archetypeId?: string
-  matched?: boolean
-}
+/** All conditions must hold. */
+export type UserFilter = Omit<Static<typeof UsersQuery>, 'limit' | 'cursor'>
 
 /** Returns the next users by age. The transaction must use `inIndexOrder`. */
 export function usersAfter(
   tx: TenantTx,
-  filter: UserConditions,
+  filter: UserFilter,
   after: UserPosition | undefined,
   count: number,
 ): Promise<UserRow[]> {
-  const { role, active, emailKey, search, groupId, archetypeId, matched } = filter
+  const { role, active, email, search, group_id: groupId, archetype_id: archetypeId, matched } = filter
   const unmatched = sql<boolean>`(hub.users.deactivated_at is null
     and exists (select from hub.directory_users d where d.tenant_id = ${tx.tenantId} and d.user_id = hub.users.user_id)
     and not exists (select from hub.user_archetypes a
@@ -213,7 +208,7 @@ export function usersAfter(
     .where('tenant_id', '=', tx.tenantId)
     .$if(role !== undefined, (query) => query.where('role', '=', role!))
     .$if(active !== undefined, (query) => query.where('deactivated_at', active ? 'is' : 'is not', null))
-    .$if(emailKey !== undefined, (query) => query.where('email_key', '=', emailKey!))
+    .$if(email !== undefined, (query) => query.where('email_key', '=', emailKey(email!)))
     .$if(search !== undefined, (query) =>
       query.where(
         // lower() may change ASCII letters only. The second condition still finds text in the case of the name.
