@@ -6,7 +6,7 @@ import type { SkillRegistry } from './modules/entitlement/entitlement-types.ts'
 import { createErasureModule } from './modules/erasure/erasure-module.ts'
 import type { ErasureJournal } from './modules/erasure/erasure-types.ts'
 import type { ClientEvents, GovernanceLog } from './modules/governance/governance-types.ts'
-import { createIdempotency } from './modules/idempotency/idempotency-service.ts'
+import { IdempotencyKeys } from './modules/idempotency/idempotency-service.ts'
 import type { SweptFigures } from './modules/integrity-sweep/sweep-types.ts'
 import { createSweeper } from './modules/integrity-sweep/sweeper.ts'
 import type { ProvenanceKeyAudit, ProvenanceKeys } from './modules/keys/keys-types.ts'
@@ -39,7 +39,7 @@ export function createRecordStore(deps: {
   events: EventBus
 }) {
   const { clock, events } = deps
-  const idempotency = createIdempotency({ ...deps, now: () => Math.floor(clock.next().micros / 1000) })
+  const idempotency = new IdempotencyKeys({ ...deps, now: () => Math.floor(clock.next().micros / 1000) })
   // Stored responses name their records.
   events.onInTransaction('recordsErased', (tx, { records }) =>
     idempotency.forgetRecords(

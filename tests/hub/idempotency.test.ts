@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { canonicalize, type JsonValue } from '../../provenance/index.ts'
 import type { IngestStepRefused } from '../../server/db/ingest-script.ts'
 import { canonicalPieces } from '../../server/modules/idempotency/idempotency-digest.ts'
-import { createIdempotency } from '../../server/modules/idempotency/idempotency-service.ts'
+import { IdempotencyKeys } from '../../server/modules/idempotency/idempotency-service.ts'
 import type { Idempotency } from '../../server/modules/idempotency/idempotency-types.ts'
 import { openRecordLab, type RecordLab } from './record-lab.ts'
 
@@ -14,7 +14,7 @@ let idempotency: Idempotency
 
 beforeAll(async () => {
   lab = await openRecordLab()
-  idempotency = createIdempotency({ database: lab.database, now: () => now })
+  idempotency = new IdempotencyKeys({ database: lab.database, now: () => now })
 })
 
 afterAll(() => lab.drop())

@@ -4,7 +4,7 @@ import type { Tenant } from '../../server/http/caller.ts'
 import { createSkillRegistry } from '../../server/modules/entitlement/skill-registry.ts'
 import { createGovernanceLog } from '../../server/modules/governance/governance-log.ts'
 import type { GovernanceLog } from '../../server/modules/governance/governance-types.ts'
-import { createIdempotency } from '../../server/modules/idempotency/idempotency-service.ts'
+import { IdempotencyKeys } from '../../server/modules/idempotency/idempotency-service.ts'
 import { archetypeIds } from '../../server/modules/roster/roster-store.ts'
 import { createReferenceReader } from '../../server/modules/telemetry/ingest/event-references.ts'
 import { createEventWriter, type InvocationOutbox } from '../../server/modules/telemetry/ingest/event-writer.ts'
@@ -40,7 +40,7 @@ export async function openTelemetryLab() {
       skills: createSkillRegistry({ events: new EventBus() }),
       ...(nowMs ? { nowMs } : {}),
     })
-    const idempotency = createIdempotency({ database })
+    const idempotency = new IdempotencyKeys({ database })
     const book = createPriceBook()
     const writer = createEventWriter({
       ...{ database, records, idempotency, invocationOutbox: unusedOutbox },

@@ -4,7 +4,7 @@ import { idempotencyKeyHours } from '../../../contract/limits.ts'
 import { patterns, patternWords } from '../../../contract/literals.ts'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
 import type { JsonValue } from '../../../provenance/index.ts'
-import type { Database } from '../../db/database.ts'
+import type { Database, TenantTx } from '../../db/database.ts'
 import type { IngestStep } from '../../db/ingest-script.ts'
 import { timeOfRecordId } from '../../records/record-clock.ts'
 import { requestDigest } from './idempotency-digest.ts'
@@ -22,7 +22,14 @@ import {
   keysPerClaim,
   shortLockTimeout,
 } from './idempotency-store.ts'
-import type { AnsweredClaim, Idempotency, IdempotentRequest, SingleClaim } from './idempotency-types.ts'
+import type {
+  AnsweredClaim,
+  Claim,
+  ClaimSteps,
+  Idempotency,
+  IdempotentRequest,
+  SingleClaim,
+} from './idempotency-types.ts'
 
 const keyPattern = new RegExp(patterns.idempotencyKey)
 
@@ -47,17 +54,123 @@ const lockNotAvailable = '55P03'
 /** Rolls back the transaction that lost the race for a key. */
 class KeyTaken extends Error {}
 
-export function createIdempotency(deps: { database: Database; now?: () => number }): Idempotency {
-  const { database, now = Date.now } = deps
-  const expiredBefore = () => formatTimestamp(now() - idempotencyKeyHours * 3_600_000)
+/** Keeps the keys of 24 hours in hub.idempotency_keys. */
+export class IdempotencyKeys implements Idempotency {
+  readonly #database: Database
+  readonly #now: () => number
+  /** Requests in progress in this process. A duplicate waits here and not in the database. */
+  readonly #inFlight = new Map<string, Promise<unknown>>()
+
+  constructor(deps: { database: Database; now?: () => number }) {
+    this.#database = deps.database
+    this.#now = deps.now ?? Date.now
+  }
+
+  async requestOf(tenantId: string, key: string | undefined, path: string, body: JsonValue) {
+    if (key === undefined) return undefined
+    if (!keyPattern.test(key)) {
+      const detail = `must be ${patternWords[patterns.idempotencyKey]}`
+      throw validationFailed([{ pointer: '/headers/idempotency-key', detail }])
+    }
+    return { tenantId, keyDigest: hash('sha256', key, 'buffer'), requestDigest: await requestDigest(path, body) }
+  }
+
+  async once<Result>(
+    request: IdempotentRequest | undefined,
+    write: (claim: SingleClaim | undefined) => Promise<Result>,
+    replay: (answer: JsonValue) => Promise<Result>,
+  ): Promise<Result> {
+    if (request === undefined) return write(undefined)
+    for (let attempts = 0; attempts < attemptsMax; attempts++) {
+      for (;;) {
+        const duplicate = this.#inFlight.get(nameOf(request))
+        if (duplicate === undefined) break
+        await duplicate.catch(() => undefined)
+        const answer = await this.#find(request)
+        if (answer !== undefined) return replay(answer)
+      }
+      const result = await this.#attempt(request, write, replay)
+      if (result !== undefined) return result
+    }
+    throw contended()
+  }
+
+  async onceEach(
+    tenantId: string,
+    keys: readonly string[],
+    write: (fresh: readonly number[], claim: Claim) => Promise<void>,
+  ): Promise<readonly number[]> {
+    const requestDigest = hash('sha256', eachPath, 'buffer')
+    const byDigest = new Map<string, { index: number; request: IdempotentRequest }>()
+    for (const [index, key] of keys.entries()) {
+      // No Idempotency-Key has a line feed, so none of them equals such a key.
+      const keyDigest = hash('sha256', `${eachPath}\n${key}`, 'buffer')
+      const digest = keyDigest.toString('hex')
+      if (!byDigest.has(digest)) byDigest.set(digest, { index, request: { tenantId, keyDigest, requestDigest } })
+    }
+    for (let attempts = 0; attempts < attemptsMax; attempts++) {
+      const fresh = [...byDigest.values()]
+      const requests = fresh.map(({ request }) => request)
+      const indexes = fresh.map(({ index }) => index)
+      if (fresh.length === 0) return []
+      try {
+        await write(indexes, { requests, taken: () => new KeyTaken() })
+        return indexes
+      } catch (error) {
+        if (!(error instanceof KeyTaken)) throw error
+      }
+      const digests = requests.map(({ keyDigest }) => keyDigest)
+      const used = await this.#database.withTenant(tenantId, async (tx) => {
+        await deleteExpiredOf(tx, digests, this.#expiredBefore())
+        return findUsedKeys(tx, digests, this.#expiredBefore())
+      })
+      for (const digest of used) byDigest.delete(digest)
+    }
+    throw contended()
+  }
+
+  claimSteps(claims: readonly AnsweredClaim[], patient: boolean): ClaimSteps {
+    const createdAt = formatTimestamp(this.#now())
+    const order: number[] = []
+    const steps: IngestStep[] = []
+    for (const { index, rows } of inKeyOrder(claims)) {
+      for (const some of partsOf(rows)) {
+        steps.push(claimStep(some, createdAt))
+        order.push(index)
+      }
+    }
+    const first = patient ? 0 : 1
+    return {
+      steps: steps.length === 0 || patient ? steps : [shortLockTimeout, ...steps, defaultLockTimeout],
+      refused(step, code) {
+        const index = order[step - first]
+        const inFlight = code === lockNotAvailable
+        return index !== undefined && (inFlight || code === uniqueViolation) ? { index, inFlight } : undefined
+      },
+    }
+  }
+
+  async forgetExpired(tx: TenantTx): Promise<boolean> {
+    return (await deleteExpiredKeys(tx, this.#expiredBefore(), forgottenAtOnce)) === forgottenAtOnce
+  }
+
+  async forgetRecords(tx: TenantTx, recordIds: readonly string[]): Promise<void> {
+    const times = recordIds.map(timeOfRecordId).sort()
+    if (times.length === 0) return
+    const around = (time: string, ms: number) => formatTimestamp(Date.parse(time) + ms)
+    await deleteKeysNaming(tx, recordIds, around(times[0]!, -clockMsMax), around(times.at(-1)!, clockMsMax))
+  }
+
+  #expiredBefore(): string {
+    return formatTimestamp(this.#now() - idempotencyKeyHours * 3_600_000)
+  }
 
   /** Returns the first response, or undefined if the key is free. */
-  async function find(request: IdempotentRequest): Promise<JsonValue | undefined> {
-    const stored = await database.withTenant(request.tenantId, async (tx) => findKey(tx, request, expiredBefore()), {
-      readOnly: true,
-    })
+  async #find(request: IdempotentRequest): Promise<JsonValue | undefined> {
+    const find = (tx: TenantTx) => findKey(tx, request, this.#expiredBefore())
+    const stored = await this.#database.withTenant(request.tenantId, find, { readOnly: true })
     if (stored === undefined) return undefined
-    if (Buffer.compare(stored.requestDigest, request.requestDigest) !== 0) {
+    if (Buffer.compare(stored.request_digest, request.requestDigest) !== 0) {
       throw new DomainError(
         'idempotency-conflict',
         `This Idempotency-Key was used within the last ${idempotencyKeyHours} hours for another path or payload; ` +
@@ -65,135 +178,42 @@ export function createIdempotency(deps: { database: Database; now?: () => number
         { errors: [{ pointer: '/headers/idempotency-key', detail: 'was used for another request' }] },
       )
     }
-    return stored.answer
+    return stored.answer as JsonValue
   }
 
-  /** Requests in progress in this process. A duplicate waits here and not in the database. */
-  const inFlight = new Map<string, Promise<unknown>>()
-
-  const claimOf = (request: IdempotentRequest): SingleClaim => ({
-    requests: [request],
-    within: async (tx, answer) => {
-      if (!(await insertKey(tx, request, answer, formatTimestamp(now())))) throw new KeyTaken()
-    },
-    taken: () => new KeyTaken(),
-  })
-
   /** Returns the response, or undefined if another request held the key. The caller then retries. */
-  async function attempt<Result>(
+  async #attempt<Result>(
     request: IdempotentRequest,
     write: (claim: SingleClaim) => Promise<Result>,
     replay: (answer: JsonValue) => Promise<Result>,
   ): Promise<Result | undefined> {
     const name = nameOf(request)
-    const work = write(claimOf(request))
-    inFlight.set(name, work)
+    const work = write(this.#claimOf(request))
+    this.#inFlight.set(name, work)
     try {
       return await work
     } catch (error) {
       // A key look-up would add load to an overloaded service.
       if (isUnavailable(error)) throw error
       // The first attempt may have succeeded despite any other error.
-      const answer = await find(request)
+      const answer = await this.#find(request)
       if (answer !== undefined) return replay(answer)
       if (!(error instanceof KeyTaken)) throw error
-      await database.withTenant(request.tenantId, (tx) => deleteExpiredKey(tx, request, expiredBefore()))
+      await this.#database.withTenant(request.tenantId, (tx) => deleteExpiredKey(tx, request, this.#expiredBefore()))
       return undefined
     } finally {
-      inFlight.delete(name)
+      this.#inFlight.delete(name)
     }
   }
 
-  return {
-    async requestOf(tenantId, key, path, body) {
-      if (key === undefined) return undefined
-      if (!keyPattern.test(key)) {
-        throw validationFailed([
-          { pointer: '/headers/idempotency-key', detail: `must be ${patternWords[patterns.idempotencyKey]}` },
-        ])
-      }
-      return {
-        tenantId,
-        keyDigest: hash('sha256', key, 'buffer'),
-        requestDigest: await requestDigest(path, body),
-      }
-    },
-
-    forgetExpired: async (tx) => (await deleteExpiredKeys(tx, expiredBefore(), forgottenAtOnce)) === forgottenAtOnce,
-
-    async forgetRecords(tx, recordIds) {
-      const times = recordIds.map(timeOfRecordId).sort()
-      if (times.length === 0) return
-      const around = (time: string, ms: number) => formatTimestamp(Date.parse(time) + ms)
-      await deleteKeysNaming(tx, recordIds, around(times[0]!, -clockMsMax), around(times.at(-1)!, clockMsMax))
-    },
-
-    async onceEach(tenantId, keys, write) {
-      const requestDigest = hash('sha256', eachPath, 'buffer')
-      const byDigest = new Map<string, { index: number; request: IdempotentRequest }>()
-      for (const [index, key] of keys.entries()) {
-        // No Idempotency-Key has a line feed, so none of them equals such a key.
-        const keyDigest = hash('sha256', `${eachPath}\n${key}`, 'buffer')
-        const digest = keyDigest.toString('hex')
-        if (!byDigest.has(digest)) byDigest.set(digest, { index, request: { tenantId, keyDigest, requestDigest } })
-      }
-      for (let attempts = 0; attempts < attemptsMax; attempts++) {
-        const fresh = [...byDigest.values()]
-        const requests = fresh.map(({ request }) => request)
-        const indexes = fresh.map(({ index }) => index)
-        if (fresh.length === 0) return []
-        try {
-          await write(indexes, { requests, taken: () => new KeyTaken() })
-          return indexes
-        } catch (error) {
-          if (!(error instanceof KeyTaken)) throw error
-        }
-        const digests = requests.map(({ keyDigest }) => keyDigest)
-        const used = await database.withTenant(tenantId, async (tx) => {
-          await deleteExpiredOf(tx, digests, expiredBefore())
-          return findUsedKeys(tx, digests, expiredBefore())
-        })
-        for (const digest of used) byDigest.delete(digest)
-      }
-      throw contended()
-    },
-
-    claimSteps(claims, patient) {
-      const createdAt = formatTimestamp(now())
-      const order: number[] = []
-      const steps: IngestStep[] = []
-      for (const { index, rows } of inKeyOrder(claims)) {
-        for (const some of partsOf(rows)) {
-          steps.push(claimStep(some, createdAt))
-          order.push(index)
-        }
-      }
-      const first = patient ? 0 : 1
-      return {
-        steps: steps.length === 0 || patient ? steps : [shortLockTimeout, ...steps, defaultLockTimeout],
-        refused(step, code) {
-          const index = order[step - first]
-          const inFlight = code === lockNotAvailable
-          return index !== undefined && (inFlight || code === uniqueViolation) ? { index, inFlight } : undefined
-        },
-      }
-    },
-
-    async once(request, write, replay) {
-      if (request === undefined) return write(undefined)
-      for (let attempts = 0; attempts < attemptsMax; attempts++) {
-        for (;;) {
-          const duplicate = inFlight.get(nameOf(request))
-          if (duplicate === undefined) break
-          await duplicate.catch(() => undefined)
-          const answer = await find(request)
-          if (answer !== undefined) return replay(answer)
-        }
-        const result = await attempt(request, write, replay)
-        if (result !== undefined) return result
-      }
-      throw contended()
-    },
+  #claimOf(request: IdempotentRequest): SingleClaim {
+    return {
+      requests: [request],
+      within: async (tx, answer) => {
+        if (!(await insertKey(tx, request, answer, formatTimestamp(this.#now())))) throw new KeyTaken()
+      },
+      taken: () => new KeyTaken(),
+    }
   }
 }
 

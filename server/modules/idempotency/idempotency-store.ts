@@ -3,11 +3,6 @@ import type { TenantTx } from '../../db/database.ts'
 import type { IngestStep } from '../../db/ingest-script.ts'
 import type { IdempotentRequest } from './idempotency-types.ts'
 
-export interface StoredAnswer {
-  requestDigest: Uint8Array
-  answer: JsonValue
-}
-
 const insertColumns = '(tenant_id, key_digest, request_digest, answer, created_at) values ($1, $2, $3, $4, $5)'
 
 /**
@@ -78,19 +73,14 @@ function bytesOf(bytes: Uint8Array): Buffer {
 }
 
 /** Returns the stored use of a key, unless it is older than `expiredBefore`. */
-export async function findKey(
-  tx: TenantTx,
-  request: IdempotentRequest,
-  expiredBefore: string,
-): Promise<StoredAnswer | undefined> {
-  const row = await tx.db
+export function findKey(tx: TenantTx, request: IdempotentRequest, expiredBefore: string) {
+  return tx.db
     .selectFrom('hub.idempotency_keys')
     .select(['request_digest', 'answer'])
     .where('tenant_id', '=', request.tenantId)
     .where('key_digest', '=', Buffer.from(request.keyDigest))
     .where('created_at', '>=', expiredBefore)
     .executeTakeFirst()
-  return row && { requestDigest: row.request_digest, answer: row.answer as JsonValue }
 }
 
 /** Returns the digests, in hexadecimal digits, of those keys that were used and not before `expiredBefore`. */

@@ -34,20 +34,6 @@ export function createSsoService(deps: {
 }) {
   const { database, governance, outbound, secrets } = deps
 
-  async function makeConnection(tx: TenantTx, tenant: Tenant, settings: SsoSettings, replaced: string | undefined) {
-    const now = formatTimestamp(Date.now())
-    if (replaced !== undefined) await store.replaceConnection(tx, replaced, now)
-    const connectionId = `sso_${randomText(24)}`
-    return store.addConnection(tx, {
-      connection_id: connectionId,
-      issuer: settings.issuer,
-      client_id: settings.client_id,
-      client_secret_sealed: secrets.seal(settings.client_secret, tenant, connectionId),
-      allowed_email_domains: settings.allowed_email_domains,
-      updated_at: now,
-    })
-  }
-
   async function keep(tx: TenantTx, tenant: Tenant, settings: SsoSettings, actor: Actor) {
     await store.lockSso(tx)
     const current = await store.currentConnection(tx)
@@ -56,7 +42,7 @@ export function createSsoService(deps: {
       governance.append(tx, tenant, { kind, subject: `connection:${connectionId}`, details, actor })
 
     if (current?.issuer !== settings.issuer || current.client_id !== settings.client_id) {
-      const made = await makeConnection(tx, tenant, settings, replaced?.connection_id)
+      const made = await makeConnection(tx, secrets, tenant, settings, replaced?.connection_id)
       await append('connector.added', made.connection_id, {
         kind: 'scim_idp',
         ...describe(made),
@@ -130,6 +116,26 @@ export function createSsoService(deps: {
         })
       }),
   }
+}
+
+async function makeConnection(
+  tx: TenantTx,
+  secrets: ConnectionSecrets,
+  tenant: Tenant,
+  settings: SsoSettings,
+  replaced: string | undefined,
+) {
+  const now = formatTimestamp(Date.now())
+  if (replaced !== undefined) await store.replaceConnection(tx, replaced, now)
+  const connectionId = `sso_${randomText(24)}`
+  return store.addConnection(tx, {
+    connection_id: connectionId,
+    issuer: settings.issuer,
+    client_id: settings.client_id,
+    client_secret_sealed: secrets.seal(settings.client_secret, tenant, connectionId),
+    allowed_email_domains: settings.allowed_email_domains,
+    updated_at: now,
+  })
 }
 
 /** Returns the connection. Throws `not-found` without one. */

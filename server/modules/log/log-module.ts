@@ -13,24 +13,13 @@ import { Integrator } from './integrator.ts'
 import { createLogFeed } from './log-feed.ts'
 import { createLogProofs } from './log-proofs.ts'
 import { addLogRoutes } from './log-routes.ts'
-import type { TenantLogs } from './log-types.ts'
 import { createProofBundles } from './proof-bundles.ts'
 import { createTenantLogs } from './tenant-logs.ts'
 
 /** The channel that wakes the processes that integrate seals. */
 export const arrivalsChannel = 'hub_arrivals'
 
-export interface LogModule {
-  logs: TenantLogs
-  /** Integrates arrivals. Returns the number of seals, with the names of the command's output. */
-  integrate(tenant: Tenant): Promise<{ added: number; tree_size: number }>
-  routes(app: FastifyInstance): void
-  /** Integrates seals in the background. */
-  start(): void
-  /** Notifies the processes that integrate, instead of {@link start}. */
-  tellOthers(): void
-  stop(): Promise<void>
-}
+export type LogModule = ReturnType<typeof createLogModule>
 
 export function createLogModule(deps: {
   database: Database
@@ -41,7 +30,7 @@ export function createLogModule(deps: {
   records: LogEntryRecords
   events: EventBus
   log: DatabaseLog
-}): LogModule {
+}) {
   const { database, directory, events } = deps
   const logs = createTenantLogs(deps)
   const integrator = new Integrator({
@@ -56,18 +45,21 @@ export function createLogModule(deps: {
   events.on('recordsSealed', ({ tenantId }) => (notifier ? notifier.notify(tenantId) : integrator.sealed(tenantId)))
   return {
     logs,
-    async integrate(tenant) {
+    /** Integrates arrivals. Returns the number of seals, with the names of the command's output. */
+    async integrate(tenant: Tenant): Promise<{ added: number; tree_size: number }> {
       const before = await database.withTenant(tenant.slug, logs.head, { readOnly: true })
       const { treeSize } = await logs.integrate(tenant)
       return { added: treeSize - (before?.treeSize ?? 0), tree_size: treeSize }
     },
-    routes: (app) =>
+    routes: (app: FastifyInstance) =>
       addLogRoutes(app, {
         proofs: createLogProofs({ ...deps, logs }),
         bundles: createProofBundles({ ...deps, logs }),
         feed: createLogFeed({ ...deps, logs, cursorKey: deriveKey(deps.masterKey, cursorKeyPurpose) }),
       }),
+    /** Integrates seals in the background. */
     start: () => integrator.start(),
+    /** Notifies the processes that integrate, instead of `start`. */
     tellOthers() {
       notifier ??= new TenantNotifier({ database, channel: arrivalsChannel, pauseMs: 100 })
     },

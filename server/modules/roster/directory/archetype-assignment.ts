@@ -90,12 +90,6 @@ export function createArchetypeAssignment(deps: {
     return events
   }
 
-  /** Returns the event for a change of source alone, where the archetypes stay the same. */
-  function sourceEvent(userId: string, [before, after]: [Source, Source], actor: Actor): GovernanceEvent {
-    const details = { change: 'user_archetypes_source', before, after }
-    return { kind: 'tenant.config_changed', subject: `user:${userId}`, details, actor }
-  }
-
   return {
     byGroups,
     ofGroups: mappedGroups,
@@ -123,4 +117,10 @@ export function createArchetypeAssignment(deps: {
       return assign(tx, [userId], () => [], 'group', actor)
     },
   }
+}
+
+/** Returns the event for a change of source alone, where the archetypes stay the same. */
+function sourceEvent(userId: string, [before, after]: [Source, Source], actor: Actor): GovernanceEvent {
+  const details = { change: 'user_archetypes_source', before, after }
+  return { kind: 'tenant.config_changed', subject: `user:${userId}`, details, actor }
 }
