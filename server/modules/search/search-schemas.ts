@@ -1,8 +1,9 @@
 import { type Static, Type } from 'typebox'
 import { searchLengthMax, searchPageSizeDefault, searchPageSizeMax, suggestionsMax } from '../../../contract/limits.ts'
 import { recordTypes } from '../../../contract/literals.ts'
+import { object } from '../../../contract/object-schema.ts'
 import { NextCursor } from '../../../contract/response-schemas.ts'
-import { exampleTime, object, RecordSchema } from '../../records/record-schemas.ts'
+import { exampleTime, RecordSchema } from '../../records/record-schemas.ts'
 
 export const suggestionKinds = ['skill', 'person', 'archetype', 'model', 'record'] as const
 export type SuggestionKind = (typeof suggestionKinds)[number]
