@@ -5,6 +5,7 @@ import { chat, span, traces } from '../otlp/otlp-bodies.ts'
 import { send } from '../otlp/otlp-lab.ts'
 import type { CallOptions, TestHub } from '../support/hub.ts'
 import { event } from '../telemetry/events.ts'
+import { walkAgents } from './agents-walk.ts'
 import { walkAlerts } from './alerts-walk.ts'
 import { walkAudit } from './audit-walk.ts'
 import { walkCustomerKeys } from './cmek-walk.ts'
@@ -83,6 +84,7 @@ async function walkPeople(hub: TestHub, tenant: Tenant): Promise<void> {
   await walkOutbox(hub, tenant)
   await walkViews(hub, tenant)
   await walkSearch(hub, tenant)
+  await walkAgents(hub, tenant)
   await walkErasure(hub, tenant)
 }
 

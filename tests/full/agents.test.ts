@@ -81,6 +81,7 @@ async function refusal(client: Client, name: string, given: Record<string, unkno
 
 const { record_type: _, ...decisionInput } = decision
 const names = [
+  'search_records',
   'get_record',
   'related_records',
   'verify_record',
@@ -146,6 +147,21 @@ describe.each([
     expect(summary.totals.invocations).toBeGreaterThan(0)
     const { skills } = await call(client, 'list_skills')
     expect(skills).toMatchObject([{ skill_id: 'sum-up', latest_version: '1.0.0', state: 'draft' }])
+  })
+
+  test('searches records by their words', async () => {
+    const id = await write(hub, 'acme', { ...decision, decision_subject: 'Zebra crossing' })
+    const { results, next_cursor } = await call(client, 'search_records', { q: 'zebra', record_type: 'decision' })
+    expect(results[0]).toMatchObject({ record_id: id, title: 'Zebra crossing', snippet: expect.stringContaining('‹') })
+    expect(next_cursor).toBeNull()
+    const first = await call(client, 'search_records', { q: 'renewal or zebra', limit: 1 })
+    const second = await call(client, 'search_records', {
+      q: 'renewal or zebra',
+      limit: 1,
+      cursor: first.next_cursor,
+    })
+    expect(second.results[0].record_id).not.toBe(first.results[0].record_id)
+    expect(await refusal(client, 'search_records', { q: '-zebra' })).toContain('/q: ')
   })
 
   test('has records as resources', async () => {
@@ -225,7 +241,8 @@ test('the same idempotency key writes once', async () => {
 test('tools are those of the scopes, and records those of the tenant', async () => {
   const reader = await overHttp('auto', { scopes: ['telemetry:read'] })
   const { tools } = await reader.listTools()
-  expect(tools.map(({ name }) => name)).toEqual(['get_record', 'related_records', 'verify_record', 'telemetry_summary'])
+  const reading = ['search_records', 'get_record', 'related_records', 'verify_record', 'telemetry_summary']
+  expect(tools.map(({ name }) => name)).toEqual(reading)
   expect(await refusal(reader, 'record_decision', decisionInput)).toContain('(403)')
   const id = await write(hub, 'acme', decision)
   expect(await refusal(reader, 'get_record', { record_id: id })).toContain('(404)')

@@ -91,6 +91,7 @@ export const table: Partial<Record<OperationId, Case | Without>> = {
   verifyRecord: { without: 'changes nothing; what it finds is hub.tamper_detected' },
   ingestEvent: { without: 'the record is the evidence itself' },
   ingestBatch: { without: 'the records are the evidence themselves' },
+  callMcp: { without: 'a tool calls another operation, which has an event if it needs one' },
   issueServiceToken: { without: 'a token every hour tells nothing; refusals are auth.login_failed' },
   issueUserToken: { without: 'goes on with a session, whose beginning is auth.login; reuse has an event of its own' },
   requestMagicLink: { without: 'anybody can ask for a link; its use is auth.login' },
