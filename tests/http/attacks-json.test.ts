@@ -109,6 +109,7 @@ describe('13 JSON that two parsers may read differently', () => {
     rateTelemetryAgain: { from: '2026-01-01T00:00:00Z' },
     restoreRecord: {},
     verifyRecord: {},
+    callMcp: { jsonrpc: '2.0', id: 1, method: 'tools/list', params: { a: 1 } },
     replaceTenant: { display_name: 'Acme' },
     createTenant: { slug: 'initech', mode: 'A', admin_email: 'a@initech.example' },
     updateTenant: { limits: { roster: { per_token: 1, per_tenant: 1 } } },

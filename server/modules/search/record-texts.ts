@@ -26,8 +26,8 @@ const searchedMembers: Readonly<Record<string, MembersByWeight>> = {
 /** The types whose records are searched. */
 export const searchedTypes = Object.keys(searchedMembers)
 
-/** Members that are stored in clear in Mode B, too: as columns of the record, or of the register of skills. */
-const clearMembers = ['skill_id', 'skill_version', 'archetype_id', 'user_id', 'event_kind', 'name']
+/** Members that are columns of the record, and so in clear in Mode B, too. */
+const clearMembers = ['skill_id', 'skill_version', 'archetype_id', 'user_id', 'event_kind']
 
 /** Characters of a record that are searched. The words of a record must fit into 1 MiB in PostgreSQL. */
 const lengthMax = 60_000
@@ -45,7 +45,7 @@ export function searchedTexts(members: JsonObject, isEncrypted: boolean): Search
   let left = lengthMax
   for (const weight of ['A', 'B', 'C', 'D'] as const) {
     for (const name of byWeight[weight]) {
-      if (clearOnly && (!clearMembers.includes(name) || !isClear(members, name))) continue
+      if (clearOnly && !clearMembers.includes(name)) continue
       for (const text of textsIn(members[name])) {
         if (left <= 0) return texts
         const taken = text.slice(0, left).toWellFormed().normalize('NFC')
@@ -55,11 +55,6 @@ export function searchedTexts(members: JsonObject, isEncrypted: boolean): Search
     }
   }
   return texts
-}
-
-/** Returns whether a member is in clear: the name of a skill definition is, any other name is not. */
-function isClear({ record_type }: JsonObject, name: string): boolean {
-  return name !== 'name' || record_type === 'skill_definition'
 }
 
 /** Returns the strings and numbers in a JSON value, in its order. */
