@@ -82,6 +82,19 @@ describe.each(encodings)('%s', (encoding) => {
     expect(await ofSpan(String(good.spanId))).toHaveLength(1)
   })
 
+  test.each(['resource', 'scope'])('a %s with too many attributes: nothing is stored', async (part) => {
+    const many = Object.fromEntries(Array.from({ length: 1001 }, (_, index) => [`a${index}`, index]))
+    const sent = next()
+    const scopeSpans = [{ scope: { attributes: keyValues(part === 'scope' ? many : {}) }, spans: [sent] }]
+    const resource = { attributes: keyValues(part === 'resource' ? many : {}) }
+    const answer = await send(hub, { resourceSpans: [{ resource, scopeSpans }] }, { encoding })
+    expect(answer).toMatchObject({
+      status: 413,
+      body: { code: 3, message: expect.stringContaining('at most 1000 attributes') },
+    })
+    expect(await ofSpan(String(sent.spanId))).toEqual([])
+  })
+
   test('a repeated span is accepted and stored once: within a request, alone, among new ones, and at the same time', async () => {
     const [first, second, third] = [next(), next(), next()]
     const results = [await send(hub, traces([first, first, second]), { encoding })]

@@ -1,5 +1,4 @@
-/** An attribute's value. Arrays, maps and bytes are never read. */
-export type AttributeValue = string | number | boolean
+import type { Attributes } from './attributes.ts'
 
 export type Signal = 'traces' | 'logs'
 
@@ -15,8 +14,8 @@ export interface OtlpItem {
   startNanos: bigint
   endNanos: bigint
   isError: boolean
-  /** Attributes of the resource, the scope and the item; the last of one name counts. */
-  attributes: ReadonlyMap<string, AttributeValue>
+  /** Attributes of the item, its scope and its resource; the nearest counts. */
+  attributes: Attributes
   /** The reason that it cannot be read, for the sender. */
   fault?: string
 }

@@ -1,7 +1,16 @@
 import { validationFailed } from '../../../../contract/domain-error.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../../provenance/index.ts'
-import type { AttributeValue, OtlpItem, Signal, WantedNames } from '../otlp-types.ts'
-import { attributesMax, itemsMax, storableText, tooManyAttributes, tooManyItems } from './decode-limits.ts'
+import { Attributes, type AttributeValue } from '../attributes.ts'
+import type { OtlpItem, Signal, WantedNames } from '../otlp-types.ts'
+import {
+  attributesMax,
+  GroupBudget,
+  itemsMax,
+  storableText,
+  tooManyAttributes,
+  tooManyItems,
+  tooManyOfGroup,
+} from './decode-limits.ts'
 
 /** Names of the members of a request in the JSON encoding of OTLP. */
 const names = {
@@ -18,16 +27,21 @@ const names = {
 export function* decodeJson(body: JsonValue, signal: Signal, wanted: WantedNames): Generator<void, OtlpItem[]> {
   const { resources, scopes, items } = names[signal]
   const found: OtlpItem[] = []
+  const groups = new GroupBudget()
   for (const [resource, at] of objectsIn(requireObject(body, ''), resources, '')) {
-    const ofResource = new Map<string, AttributeValue>()
-    readAttributes(optionalObject(resource, 'resource', at), `${at}/resource`, wanted, ofResource)
+    groups.take()
+    yield
+    const ofResource = new Attributes()
+    readGroup(optionalObject(resource, 'resource', at), `${at}/resource`, wanted, ofResource)
     for (const [scope, scopeAt] of objectsIn(resource, scopes, at)) {
-      const inherited = new Map(ofResource)
-      readAttributes(optionalObject(scope, 'scope', scopeAt), `${scopeAt}/scope`, wanted, inherited)
+      groups.take()
+      yield
+      const inherited = new Attributes(ofResource)
+      readGroup(optionalObject(scope, 'scope', scopeAt), `${scopeAt}/scope`, wanted, inherited)
       for (const [item, itemAt] of objectsIn(scope, items, scopeAt)) {
         if (found.length >= itemsMax) throw tooManyItems()
         const read = signal === 'traces' ? spanOf(item, itemAt) : logOf(item, itemAt)
-        const own = new Map(inherited)
+        const own = new Attributes(inherited)
         const isRead = readAttributes(item, itemAt, wanted, own)
         found.push({ ...read, attributes: own, ...(!isRead && { fault: tooManyAttributes }) })
         yield
@@ -64,14 +78,13 @@ function logOf(log: JsonObject, at: string): ReadItem {
   }
 }
 
+/** Adds the wanted attributes of a resource or scope. Throws `payload-too-large` if there are too many. */
+function readGroup(owner: JsonObject | undefined, at: string, wanted: WantedNames, into: Attributes): void {
+  if (owner !== undefined && !readAttributes(owner, at, wanted, into)) throw tooManyOfGroup()
+}
+
 /** Adds the wanted attributes. Returns false, and adds none, if there are too many. */
-function readAttributes(
-  owner: JsonObject | undefined,
-  at: string,
-  wanted: WantedNames,
-  into: Map<string, AttributeValue>,
-): boolean {
-  if (owner === undefined) return true
+function readAttributes(owner: JsonObject, at: string, wanted: WantedNames, into: Attributes): boolean {
   const { attributes } = owner
   if (Array.isArray(attributes) && attributes.length > attributesMax) return false
   for (const [attribute, place] of objectsIn(owner, 'attributes', at)) {

@@ -1,7 +1,17 @@
 import protobuf from 'protobufjs/minimal.js'
 import { DomainError } from '../../../../contract/domain-error.ts'
-import type { AttributeValue, OtlpItem, Signal, WantedNames } from '../otlp-types.ts'
-import { attributesMax, FieldBudget, itemsMax, storableText, tooManyAttributes, tooManyItems } from './decode-limits.ts'
+import { Attributes, type AttributeValue } from '../attributes.ts'
+import type { OtlpItem, Signal, WantedNames } from '../otlp-types.ts'
+import {
+  attributesMax,
+  FieldBudget,
+  GroupBudget,
+  itemsMax,
+  storableText,
+  tooManyAttributes,
+  tooManyItems,
+  tooManyOfGroup,
+} from './decode-limits.ts'
 
 type Reader = protobuf.Reader
 
@@ -21,7 +31,8 @@ const fields = {
 
 const errorStatus = 2
 const valueBytesMax = 64 * 1024
-const noAttributes: ReadonlyMap<string, AttributeValue> = new Map()
+/** Maximum number of fields of an attribute, a value or a status, which have three at most and are read in one turn. */
+const smallFieldsMax = 1000
 
 /**
  * Decodes an export request of traces or logs. Yields, so that other work runs in between. Attributes that are not
@@ -43,6 +54,7 @@ class Decoder {
   readonly #signal: Signal
   readonly #wanted: WantedNames
   readonly #budget = new FieldBudget()
+  readonly #groups = new GroupBudget()
   readonly #items: OtlpItem[] = []
 
   constructor(signal: Signal, wanted: WantedNames) {
@@ -51,20 +63,23 @@ class Decoder {
   }
 
   *request(bytes: Uint8Array): Generator<void, OtlpItem[]> {
-    for (const resource of yield* this.#messages(bytes, fields.request.resources)) yield* this.#resource(resource)
+    for (const resource of yield* this.#messages(bytes, fields.request.resources, true)) yield* this.#resource(resource)
     return this.#items
   }
 
   *#resource(bytes: Uint8Array): Generator<void> {
-    const attributes = new Map<string, AttributeValue>()
+    yield
+    const attributes = new Attributes()
     for (const resource of yield* this.#messages(bytes, fields.resource.resource)) {
       yield* this.#attributes(resource, fields.attributesOfResource, attributes)
     }
-    for (const scope of yield* this.#messages(bytes, fields.resource.scopes)) yield* this.#scope(scope, attributes)
+    const scopes = yield* this.#messages(bytes, fields.resource.scopes, true)
+    for (const scope of scopes) yield* this.#scope(scope, attributes)
   }
 
-  *#scope(bytes: Uint8Array, ofResource: ReadonlyMap<string, AttributeValue>): Generator<void> {
-    const attributes = new Map(ofResource)
+  *#scope(bytes: Uint8Array, ofResource: Attributes): Generator<void> {
+    yield
+    const attributes = new Attributes(ofResource)
     for (const scope of yield* this.#messages(bytes, fields.scope.scope)) {
       yield* this.#attributes(scope, fields.attributesOfScope, attributes)
     }
@@ -76,13 +91,16 @@ class Decoder {
     }
   }
 
-  *#span(bytes: Uint8Array, inherited: ReadonlyMap<string, AttributeValue>): Generator<void, OtlpItem> {
-    const item = emptyItem(inherited)
-    const own = new Map(inherited)
+  *#span(bytes: Uint8Array, inherited: Attributes): Generator<void, OtlpItem> {
+    const own = new Attributes(inherited)
+    const item = emptyItem(own)
     let attributes = 0
+    let name: Uint8Array | undefined
+    let status: Uint8Array | undefined
     const reader = protobuf.Reader.create(bytes)
     while (reader.pos < reader.len) {
-      if (this.#budget.take()) yield
+      this.#budget.take()
+      if (this.#budget.takeTurn()) yield
       const tag = reader.uint32()
       switch (tag) {
         case delimited(fields.span.traceId):
@@ -95,7 +113,7 @@ class Decoder {
           item.parentSpanId = idOf(reader.bytes(), 8)
           break
         case delimited(fields.span.name):
-          item.name = textOf(reader.bytes())
+          name = reader.bytes()
           break
         case fixed64(fields.span.start):
           item.startNanos = nanosOf(reader)
@@ -105,28 +123,32 @@ class Decoder {
           break
         case delimited(fields.span.attributes):
           attributes++
-          if (attributes > attributesMax) return { ...item, attributes: noAttributes, fault: tooManyAttributes }
+          if (attributes > attributesMax) return { ...item, attributes: inherited, fault: tooManyAttributes }
           this.#attribute(reader.bytes(), own)
           break
         case delimited(fields.span.status):
-          item.isError = isErrorStatus(reader.bytes())
+          status = reader.bytes()
           break
         default:
           skip(reader, tag)
       }
     }
-    return { ...item, attributes: own }
+    if (name !== undefined) item.name = textOf(name)
+    if (status !== undefined) item.isError = this.#isErrorStatus(status)
+    return item
   }
 
-  *#log(bytes: Uint8Array, inherited: ReadonlyMap<string, AttributeValue>): Generator<void, OtlpItem> {
-    const item = emptyItem(inherited)
-    const own = new Map(inherited)
+  *#log(bytes: Uint8Array, inherited: Attributes): Generator<void, OtlpItem> {
+    const own = new Attributes(inherited)
+    const item = emptyItem(own)
     let attributes = 0
-    let body: AttributeValue | undefined
+    let name: Uint8Array | undefined
+    let body: Uint8Array | undefined
     let observed = 0n
     const reader = protobuf.Reader.create(bytes)
     while (reader.pos < reader.len) {
-      if (this.#budget.take()) yield
+      this.#budget.take()
+      if (this.#budget.takeTurn()) yield
       const tag = reader.uint32()
       switch (tag) {
         case fixed64(fields.log.time):
@@ -136,11 +158,11 @@ class Decoder {
           observed = nanosOf(reader)
           break
         case delimited(fields.log.body):
-          body = readValue(reader.bytes())
+          body = reader.bytes()
           break
         case delimited(fields.log.attributes):
           attributes++
-          if (attributes > attributesMax) return { ...item, attributes: noAttributes, fault: tooManyAttributes }
+          if (attributes > attributesMax) return { ...item, attributes: inherited, fault: tooManyAttributes }
           this.#attribute(reader.bytes(), own)
           break
         case delimited(fields.log.traceId):
@@ -150,56 +172,105 @@ class Decoder {
           item.spanId = idOf(reader.bytes(), 8)
           break
         case delimited(fields.log.eventName):
-          item.name = textOf(reader.bytes())
+          name = reader.bytes()
           break
         default:
           skip(reader, tag)
       }
     }
     item.startNanos ||= observed
-    if (item.name === '' && typeof body === 'string') item.name = body
-    return { ...item, attributes: own }
+    item.name = (name && textOf(name)) || this.#textOfBody(body)
+    return item
   }
 
-  /** Returns the parts of a message that are messages with this field number. */
-  *#messages(bytes: Uint8Array, field: number): Generator<void, Uint8Array[]> {
+  /** Returns the parts of a message that are messages with this field number, each of which may be a group of items. */
+  *#messages(bytes: Uint8Array, field: number, areGroups = false): Generator<void, Uint8Array[]> {
     const found: Uint8Array[] = []
     const reader = protobuf.Reader.create(bytes)
     while (reader.pos < reader.len) {
-      if (this.#budget.take()) yield
+      this.#budget.take()
+      if (this.#budget.takeTurn()) yield
       const tag = reader.uint32()
-      if (tag !== delimited(field)) skip(reader, tag)
-      else if (found.push(reader.bytes()) > itemsMax) throw tooManyItems()
+      if (tag !== delimited(field)) {
+        skip(reader, tag)
+        continue
+      }
+      if (areGroups) this.#groups.take()
+      else if (found.length >= itemsMax) throw tooManyItems()
+      found.push(reader.bytes())
     }
     return found
   }
 
-  *#attributes(bytes: Uint8Array, field: number, into: Map<string, AttributeValue>): Generator<void> {
+  *#attributes(bytes: Uint8Array, field: number, into: Attributes): Generator<void> {
     const found = yield* this.#messages(bytes, field)
-    if (found.length > attributesMax) {
-      throw new DomainError('payload-too-large', `A resource or scope has at most ${attributesMax} attributes.`)
+    if (found.length > attributesMax) throw tooManyOfGroup()
+    for (const attribute of found) {
+      this.#attribute(attribute, into)
+      if (this.#budget.takeTurn()) yield
     }
-    for (const attribute of found) this.#attribute(attribute, into)
   }
 
-  #attribute(bytes: Uint8Array, into: Map<string, AttributeValue>): void {
+  #attribute(bytes: Uint8Array, into: Attributes): void {
     const reader = protobuf.Reader.create(bytes)
-    let key = ''
+    let key: Uint8Array | undefined
     let value: Uint8Array | undefined
-    while (reader.pos < reader.len) {
-      this.#budget.take()
-      const tag = reader.uint32()
-      if (tag === delimited(fields.attribute.key)) key = textOf(reader.bytes())
+    for (let count = 0; reader.pos < reader.len; count++) {
+      const tag = this.#smallTag(reader, count)
+      if (tag === delimited(fields.attribute.key)) key = reader.bytes()
       else if (tag === delimited(fields.attribute.value)) value = reader.bytes()
       else skip(reader, tag)
     }
-    if (value === undefined || !this.#wanted.has(key)) return
-    const read = readValue(value)
-    if (read !== undefined) into.set(key, read)
+    if (key === undefined || value === undefined) return
+    const name = textOf(key)
+    if (!this.#wanted.has(name)) return
+    const read = this.#value(value)
+    if (read !== undefined) into.set(name, read)
+  }
+
+  /** Returns undefined for a value that is too large to be part of an event. */
+  #value(bytes: Uint8Array): AttributeValue | undefined {
+    if (bytes.length > valueBytesMax) return undefined
+    const reader = protobuf.Reader.create(bytes)
+    let value: AttributeValue | Uint8Array | undefined
+    for (let count = 0; reader.pos < reader.len; count++) {
+      const tag = this.#smallTag(reader, count)
+      if (tag === delimited(fields.value.text)) value = reader.bytes()
+      else if (tag === varint(fields.value.boolean)) value = reader.bool()
+      else if (tag === varint(fields.value.integer)) value = Number(reader.int64())
+      else if (tag === fixed64(fields.value.double)) value = reader.double()
+      else skip(reader, tag)
+    }
+    return typeof value === 'object' ? textOf(value) : value
+  }
+
+  #textOfBody(bytes: Uint8Array | undefined): string {
+    const body = bytes && this.#value(bytes)
+    return typeof body === 'string' ? body : ''
+  }
+
+  #isErrorStatus(bytes: Uint8Array): boolean {
+    // A status has a message that people read, so it is not large.
+    if (bytes.length > valueBytesMax) return true
+    const reader = protobuf.Reader.create(bytes)
+    let code = 0
+    for (let count = 0; reader.pos < reader.len; count++) {
+      const tag = this.#smallTag(reader, count)
+      if (tag === varint(fields.statusCode)) code = reader.int32()
+      else skip(reader, tag)
+    }
+    return code === errorStatus
+  }
+
+  /** Reads the tag of the next field of a small message, of which `count` fields are read. */
+  #smallTag(reader: Reader, count: number): number {
+    if (count >= smallFieldsMax) throw new Error(`an attribute or status has more than ${smallFieldsMax} fields`)
+    this.#budget.take()
+    return reader.uint32()
   }
 }
 
-function emptyItem(attributes: ReadonlyMap<string, AttributeValue>): OtlpItem {
+function emptyItem(attributes: Attributes): OtlpItem {
   return {
     name: '',
     traceId: undefined,
@@ -227,41 +298,14 @@ function varint(field: number): number {
 
 function skip(reader: Reader, tag: number): void {
   if (tag >>> 3 === 0) throw new Error('a field has the number 0')
-  reader.skipType(tag & 7)
+  const wireType = tag & 7
+  if (wireType === 3 || wireType === 4) throw new Error('a field is a group, which version 3 does not have')
+  reader.skipType(wireType)
 }
 
 function textOf(bytes: Uint8Array): string {
   // Four bytes encode at most two UTF-16 units, so the excess is cut before it is decoded.
   return storableText(Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 4096)).toString('utf8'))
-}
-
-/** Returns undefined for a value that is too large to be part of an event. */
-function readValue(bytes: Uint8Array): AttributeValue | undefined {
-  if (bytes.length > valueBytesMax) return undefined
-  const reader = protobuf.Reader.create(bytes)
-  let value: AttributeValue | undefined
-  while (reader.pos < reader.len) {
-    const tag = reader.uint32()
-    if (tag === delimited(fields.value.text)) value = textOf(reader.bytes())
-    else if (tag === varint(fields.value.boolean)) value = reader.bool()
-    else if (tag === varint(fields.value.integer)) value = Number(reader.int64())
-    else if (tag === fixed64(fields.value.double)) value = reader.double()
-    else skip(reader, tag)
-  }
-  return value
-}
-
-function isErrorStatus(bytes: Uint8Array): boolean {
-  // A status has a message that people read, so it is not large.
-  if (bytes.length > valueBytesMax) return true
-  const reader = protobuf.Reader.create(bytes)
-  let code = 0
-  while (reader.pos < reader.len) {
-    const tag = reader.uint32()
-    if (tag === varint(fields.statusCode)) code = reader.int32()
-    else skip(reader, tag)
-  }
-  return code === errorStatus
 }
 
 function idOf(bytes: Uint8Array, length: number): string | undefined {

@@ -2,7 +2,8 @@ import { hash } from 'node:crypto'
 import { latencyMsLimit } from '../../../../contract/limits.ts'
 import { patterns } from '../../../../contract/literals.ts'
 import { canonicalize, type JsonObject, type JsonValue } from '../../../../provenance/index.ts'
-import type { AttributeValue, OtlpItem, Signal, WantedNames } from '../otlp-types.ts'
+import type { Attributes, AttributeValue } from '../attributes.ts'
+import type { OtlpItem, Signal, WantedNames } from '../otlp-types.ts'
 import { attributeNames, claudeCodeNames, fixedNames, operations, platformOfProvider } from './attribute-names.ts'
 import { claudeEventOf, isMaskedSkill, type SessionSkills } from './claude-code.ts'
 import type { OtlpMapping } from './mapping-schemas.ts'
@@ -125,7 +126,7 @@ function skillOf(item: OtlpItem, { mapping, rules, isClaude, sessions, operation
   return byRule ?? (isMaskedSkill(named) ? undefined : identifierOf(named)) ?? fallback
 }
 
-function matches({ when }: Rule, attributes: ReadonlyMap<string, AttributeValue>): boolean {
+function matches({ when }: Rule, attributes: Attributes): boolean {
   return Object.entries(when).every(([name, value]) => {
     const actual = attributes.get(name)
     return actual !== undefined && String(actual) === String(value)
@@ -137,7 +138,7 @@ function setBy(rules: readonly Rule[], member: keyof Rule['set']): string | unde
 }
 
 function firstOf(
-  attributes: ReadonlyMap<string, AttributeValue>,
+  attributes: Attributes,
   names: readonly string[],
 ): AttributeValue | undefined {
   for (const name of names) {
