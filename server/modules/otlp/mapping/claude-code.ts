@@ -1,16 +1,21 @@
 import { LRUCache } from 'lru-cache'
-import type { AttributeValue, OtlpItem } from '../otlp-types.ts'
+import type { OtlpItem } from '../otlp-types.ts'
 import { eventNameAttribute } from './attribute-names.ts'
 
-const sessionsMax = 50_000
+/** Tenants whose sessions are remembered. */
+const tenantsMax = 200
+/** Maximum number of sessions of a tenant, so that no tenant displaces those of another. */
+const sessionsMax = 1000
+const sessionIdLengthMax = 128
 /** Milliseconds after which the last activation of a session no longer counts. */
 const sessionMs = 24 * 3_600_000
 
 /** The names that Claude Code sends instead of a skill's own, unless `OTEL_LOG_TOOL_DETAILS=1` is set. */
-const masked: ReadonlySet<unknown> = new Set(['custom_skill', 'third-party'])
+const masked: ReadonlySet<string> = new Set(['custom_skill', 'third-party'])
 
-export function isMaskedSkill(name: AttributeValue | undefined): boolean {
-  return masked.has(name)
+/** Returns the skill id, or undefined for a masked one. */
+export function unmasked(skillId: string | undefined): string | undefined {
+  return skillId !== undefined && masked.has(skillId) ? undefined : skillId
 }
 
 /** Returns the event that a log record of Claude Code reports, if it concerns requests or skills. */
@@ -24,22 +29,25 @@ export function claudeEventOf({ name, attributes }: OtlpItem): 'api_request' | '
 
 /** The last skill that each session of one tenant activated, as far as this process received it. */
 export interface SessionSkills {
-  activated(sessionId: string, skill: AttributeValue | undefined): void
+  /** Remembers a skill id; undefined makes the session's skill unknown. Ignores a session id that is too long. */
+  activated(sessionId: string, skillId: string | undefined): void
   lastOf(sessionId: string): string | undefined
 }
 
-/** Remembers the skills of sessions of all tenants. A masked name makes the session's skill unknown. */
+/** Remembers the skills of sessions, for each tenant on its own. */
 export function createSessionSkills(): (tenantId: string) => SessionSkills {
-  const skills = new LRUCache<string, string>({ max: sessionsMax, ttl: sessionMs })
-  return (tenantId) => {
-    const keyOf = (sessionId: string) => `${tenantId} ${sessionId}`
-    return {
-      activated(sessionId, skill) {
-        if (sessionId === '') return
-        if (skill === undefined || isMaskedSkill(skill)) skills.delete(keyOf(sessionId))
-        else skills.set(keyOf(sessionId), String(skill))
-      },
-      lastOf: (sessionId) => skills.get(keyOf(sessionId)),
-    }
+  const tenants = new LRUCache<string, LRUCache<string, string>>({ max: tenantsMax })
+  const create = (tenantId: string) => {
+    const skills = new LRUCache<string, string>({ max: sessionsMax, ttl: sessionMs })
+    tenants.set(tenantId, skills)
+    return skills
   }
+  return (tenantId) => ({
+    activated(sessionId, skillId) {
+      if (sessionId === '' || sessionId.length > sessionIdLengthMax) return
+      if (skillId === undefined) tenants.get(tenantId)?.delete(sessionId)
+      else (tenants.get(tenantId) ?? create(tenantId)).set(sessionId, skillId)
+    },
+    lastOf: (sessionId) => tenants.get(tenantId)?.get(sessionId),
+  })
 }

@@ -5,7 +5,7 @@ import { canonicalize, type JsonObject, type JsonValue } from '../../../../prove
 import type { Attributes, AttributeValue } from '../attributes.ts'
 import type { OtlpItem, Signal, WantedNames } from '../otlp-types.ts'
 import { attributeNames, claudeCodeNames, fixedNames, operations, platformOfProvider } from './attribute-names.ts'
-import { claudeEventOf, isMaskedSkill, type SessionSkills } from './claude-code.ts'
+import { claudeEventOf, type SessionSkills, unmasked } from './claude-code.ts'
 import type { OtlpMapping } from './mapping-schemas.ts'
 
 /** An event to be stored, which may still lack its archetype. */
@@ -44,7 +44,7 @@ export function mapItem(item: OtlpItem, context: MappingContext): MappedItem {
   if (item.fault !== undefined) return { fault: item.fault }
   const claudeEvent = signal === 'logs' ? claudeEventOf(item) : undefined
   if (claudeEvent === 'skill_activated') {
-    context.sessions.activated(String(attributes.get('session.id') ?? ''), attributes.get('skill.name'))
+    context.sessions.activated(String(attributes.get('session.id') ?? ''), ownSkill(attributes))
     return 'ignored'
   }
   const isClaude = claudeEvent === 'api_request'
@@ -74,9 +74,12 @@ interface ItemContext extends MappingContext {
 }
 
 function membersOf(item: OtlpItem, context: ItemContext): Record<string, JsonValue> {
-  const { names, rules, isClaude } = context
+  const { names, rules, isClaude, signal } = context
   const { attributes } = item
   const first = (member: keyof Names) => firstOf(attributes, names[member] ?? [])
+  const error = first('error_code')
+  // Spans have a status, and log records do not.
+  const isFailed = item.isError || (signal === 'logs' && error !== undefined)
   const event: Record<string, JsonValue | undefined> = {
     skill_id: skillOf(item, context),
     skill_version: versionOf(first('skill_version')),
@@ -85,12 +88,12 @@ function membersOf(item: OtlpItem, context: ItemContext): Record<string, JsonVal
     llm_platform: setBy(rules, 'llm_platform') ?? (isClaude ? 'claude' : platformOf(first('llm_platform'))),
     llm_model: modelOf(first('llm_model')),
     ts: timeOf(item.startNanos),
-    success: !item.isError,
+    success: !isFailed,
     latency_ms: latencyOf(item, first('latency_ms')),
     tokens_in: numberOf(first('tokens_in')) ?? 0,
     tokens_out: numberOf(first('tokens_out')) ?? 0,
     cost_usd_estimate: numberOf(first('cost_usd_estimate')),
-    error_code: item.isError ? (identifierOf(first('error_code')) ?? 'error') : undefined,
+    error_code: isFailed ? (identifierOf(error) ?? 'error') : undefined,
     trace_id: item.traceId,
     span_id: item.spanId,
     parent_span_id: item.parentSpanId,
@@ -117,13 +120,16 @@ function skillOf(item: OtlpItem, { mapping, rules, isClaude, sessions, operation
   const byRule = setBy(rules, 'skill_id')
   const fallback = mapping.default_skill_id ?? undefined
   if (isClaude) {
-    const own = attributes.get('skill.name')
-    const known = isMaskedSkill(own) ? undefined : identifierOf(own)
-    return known ?? identifierOf(sessions.lastOf(String(attributes.get('session.id') ?? ''))) ?? byRule ?? fallback
+    return ownSkill(attributes) ?? sessions.lastOf(String(attributes.get('session.id') ?? '')) ?? byRule ?? fallback
   }
-  const tool = operation === 'execute_tool' ? attributes.get('gen_ai.tool.name') : undefined
-  const named = attributes.get('skill.name') ?? attributes.get('gen_ai.agent.name') ?? tool
-  return byRule ?? (isMaskedSkill(named) ? undefined : identifierOf(named)) ?? fallback
+  const names = ['skill.name', 'gen_ai.agent.name', ...(operation === 'execute_tool' ? ['gen_ai.tool.name'] : [])]
+  const named = names.map((name) => identifierOf(attributes.get(name))).find((id) => id !== undefined)
+  return byRule ?? unmasked(named) ?? fallback
+}
+
+/** Returns the skill that a log record of Claude Code names itself. */
+function ownSkill(attributes: Attributes): string | undefined {
+  return unmasked(identifierOf(attributes.get('skill.name')))
 }
 
 function matches({ when }: Rule, attributes: Attributes): boolean {
@@ -137,10 +143,7 @@ function setBy(rules: readonly Rule[], member: keyof Rule['set']): string | unde
   return rules.find(({ set }) => set[member] !== undefined)?.set[member]
 }
 
-function firstOf(
-  attributes: Attributes,
-  names: readonly string[],
-): AttributeValue | undefined {
+function firstOf(attributes: Attributes, names: readonly string[]): AttributeValue | undefined {
   for (const name of names) {
     const value = attributes.get(name)
     if (value !== undefined && value !== '') return value
@@ -154,11 +157,10 @@ function textOf(value: AttributeValue | undefined): string | undefined {
 
 /** Replaces what an identifier cannot have by hyphens: names of agents have spaces. */
 function identifierOf(value: AttributeValue | undefined): string | undefined {
-  return (
+  return meaningful(
     textOf(value)
       ?.trim()
-      .replaceAll(/[^A-Za-z0-9_.:-]+/g, '-')
-      .slice(0, 128) || undefined
+      .replaceAll(/[^A-Za-z0-9_.:-]+/g, '-'),
   )
 }
 
@@ -167,7 +169,13 @@ function modelOf(value: AttributeValue | undefined): string | undefined {
   const model = textOf(value)
     ?.trim()
     .replace(/\[[^\]]*\]$/, '')
-  return model?.replaceAll(/[^A-Za-z0-9_.:/@-]+/g, '-').slice(0, 128) || undefined
+  return meaningful(model?.replaceAll(/[^A-Za-z0-9_.:/@-]+/g, '-'))
+}
+
+/** Returns undefined for an id without letters and digits: names in other scripts have become hyphens. */
+function meaningful(id: string | undefined): string | undefined {
+  const cut = id?.slice(0, 128)
+  return cut !== undefined && /[A-Za-z0-9]/.test(cut) ? cut : undefined
 }
 
 function versionOf(value: AttributeValue | undefined): string {
