@@ -32,6 +32,8 @@ test.each([
   [{ 'gen_ai.response.model': 'claude-x[1m]' }, { llm_model: 'claude-x' }],
   [{ 'user.id': 'user:lee' }, { user_id: 'user:lee' }],
   [{ 'skill.version': '2.1.0' }, { skill_version: '2.1.0' }],
+  [{ 'skill.name': '要約', 'gen_ai.agent.name': 'by-rule' }, { skill_id: 'by-rule' }],
+  [{ 'skill.name': '', 'gen_ai.agent.name': 'by-rule' }, { skill_id: 'by-rule' }],
   [
     { 'gen_ai.usage.cache_read.input_tokens': 7, 'gen_ai.usage.reasoning.output_tokens': 8 },
     { metadata: { operation: 'chat', cost_source: 'hub', tokens_cache_read: 7, tokens_reasoning: 8 } },
@@ -118,9 +120,9 @@ describe.each(encodings)('Claude Code, %s', (encoding) => {
       record(request, 'api_request', 1),
       record({ ...request, 'skill.name': 'sum-up' }, 'api_request', 2),
       record({ ...request, 'plugin.name': 'tools' }, 'api_request', 3),
-      activated('Support-Agent'),
-      record({ ...request, 'skill.name': 'custom_skill' }, 'api_request', 4),
-      activated('third-party'),
+      activated('Support Agent'),
+      record({ ...request, 'skill.name': ' custom_skill ' }, 'api_request', 4),
+      activated(' third-party'),
       record({ ...request, 'skill.name': 'third-party' }, 'api_request', 5),
       record({ ...request, 'event.name': 'tool_result' }, 'tool_result', 6),
       record(request, 'api_request', 7),
@@ -139,4 +141,38 @@ describe.each(encodings)('Claude Code, %s', (encoding) => {
       expect((await hub.call('acme', 'GET', `/api/v1/skill-entitlement/skills/${masked}`)).status).toBe(404)
     }
   })
+
+  test('a repeated request is stored once, though its session and the mapping have changed', async () => {
+    const defaults = { default_skill_id: 'fallback', default_archetype_id: 'analyst' }
+    await setMapping(hub, 'acme', defaults)
+    const session = `repeated, ${encoding}`
+    const own = { ...request, 'session.id': session }
+    const activation = { 'event.name': 'skill_activated', 'session.id': session, 'skill.name': 'sum-up' }
+    const sent = logs([
+      record({ ...own, 'terminal.type': 'a' }, 'api_request'),
+      record({ ...own, 'terminal.type': 'b' }, 'api_request'),
+      record(activation, 'skill_activated'),
+    ])
+    const storedSkills = async () => {
+      expect((await send(hub, sent, { encoding })).body).toEqual({})
+      const events = await eventsOf(hub, 'acme', `&session_id=${encodeURIComponent(session)}`)
+      return events.map((event) => event.skill_id)
+    }
+    expect(await storedSkills()).toEqual(['fallback', 'fallback'])
+    expect(await storedSkills()).toEqual(['fallback', 'fallback'])
+    const rules = [{ when: { 'terminal.type': 'b' }, set: { skill_id: 'by-rule', archetype_id: 'of-roster' } }]
+    await setMapping(hub, 'acme', { ...defaults, default_archetype_id: 'of-roster', rules })
+    expect(await storedSkills()).toEqual(['fallback', 'fallback'])
+  })
+})
+
+test.each(encodings)('%s: a failed call on both signals is stored once, with its error', async (encoding) => {
+  const call = span(++spans, { ...chat, 'error.type': 'timeout' }, { status: { code: 2 } })
+  const { traceId, spanId } = call
+  const record = log({ ...chat, 'error.type': 'timeout' }, { traceId, spanId } as JsonObject)
+  for (const sent of [logs([record]), traces([call]), logs([record])]) {
+    expect((await send(hub, sent, { encoding })).body).toEqual({})
+  }
+  const events = (await eventsOf(hub, 'acme')).filter((event) => event.span_id === spanId)
+  expect(events).toMatchObject([{ success: false, error_code: 'timeout', latency_ms: 1 }])
 })

@@ -5,6 +5,7 @@ import type { UserReferences } from '../roster/roster-types.ts'
 import type { KeyedIngest } from '../telemetry/telemetry-types.ts'
 import type { SessionSkills } from './mapping/claude-code.ts'
 import { type MappedEvent, mapItem } from './mapping/event-mapping.ts'
+import { ItemKeys } from './mapping/item-keys.ts'
 import type { OtlpMapping } from './mapping/mapping-schemas.ts'
 import type { ExportResult, OtlpItem, Signal } from './otlp-types.ts'
 import { type RegisterSkills, registeredSkillsMax } from './skill-registration.ts'
@@ -13,6 +14,7 @@ import { type RegisterSkills, registeredSkillsMax } from './skill-registration.t
 const eventsAtOnce = 1000
 /** Maximum number of reasons in a response. */
 const reasonsMax = 10
+const noArchetype = 'has no archetype: set archetype.id, or default_archetype_id of the mapping'
 /** Items between two yields. */
 const itemsPerTurn = 64
 
@@ -59,7 +61,8 @@ export function createOtlpIngest(deps: {
   return {
     async export(caller, signal, items, mapping) {
       const reasons = new Reasons()
-      const events: (MappedEvent & { item: OtlpItem })[] = []
+      const keys = new ItemKeys(signal)
+      const events: (MappedEvent & { item: OtlpItem; key: string })[] = []
       const context = {
         ...{ mapping, signal, withMetadata: caller.tenant.mode !== 'C' },
         sessions: sessionsOf(caller.tenant.slug),
@@ -67,24 +70,24 @@ export function createOtlpIngest(deps: {
       const yieldIfLong = createEventLoopYielder()
       for (const [index, item] of items.entries()) {
         if (index % itemsPerTurn === 0) await yieldIfLong()
+        const key = keys.next(item)
         const mapped = mapItem(item, context)
         if (mapped === 'ignored') continue
-        if ('fault' in mapped) reasons.add(item, mapped.fault)
-        else events.push({ ...mapped, item })
+        if ('fault' in mapped) reasons.add(item, () => mapped.fault)
+        else events.push({ ...mapped, item, key })
       }
       await setArchetypes(caller, events, mapping.default_archetype_id)
       const complete = events.filter(({ event, item }) => {
         const isComplete = event.archetype_id !== undefined
-        if (!isComplete) reasons.add(item, 'has no archetype: set archetype.id, or default_archetype_id of the mapping')
+        if (!isComplete) reasons.add(item, () => noArchetype)
         return isComplete
       })
       if (mapping.unknown_skill === 'register') await register(caller, complete)
-      const keyed = withDistinctKeys(complete)
-      for (let from = 0; from < keyed.length; from += eventsAtOnce) {
-        const some = keyed.slice(from, from + eventsAtOnce)
+      for (let from = 0; from < complete.length; from += eventsAtOnce) {
+        const some = complete.slice(from, from + eventsAtOnce)
         const { refused } = await telemetry.ingestKeyed(caller, some)
         for (const [at, { errors }] of refused) {
-          reasons.add(some[at]!.item, errors.map(({ pointer, detail }) => `${pointer} ${detail}`).join('; '))
+          reasons.add(some[at]!.item, () => errors.map(({ pointer, detail }) => `${pointer} ${detail}`).join('; '))
         }
       }
       return reasons.result()
@@ -92,26 +95,16 @@ export function createOtlpIngest(deps: {
   }
 }
 
-/** Tells equal log records of one request apart. Spans have ids, so those that are equal are the same span. */
-function withDistinctKeys<Event extends MappedEvent>(events: readonly Event[]): Event[] {
-  const counts = new Map<string, number>()
-  return events.map((event) => {
-    if (!event.key.startsWith('log ')) return event
-    const count = counts.get(event.key) ?? 0
-    counts.set(event.key, count + 1)
-    return count === 0 ? event : { ...event, key: `${event.key} ${count}` }
-  })
-}
-
 /** Counts rejected items, and explains the first ones. */
 class Reasons {
   #count = 0
   readonly #texts: string[] = []
 
-  add({ spanId, name }: OtlpItem, reason: string): void {
+  add({ spanId, name }: OtlpItem, reason: () => string): void {
     this.#count++
+    if (this.#texts.length >= reasonsMax) return
     const subject = spanId === undefined ? `log record ${name.slice(0, 100)}` : `span ${spanId}`
-    if (this.#texts.length < reasonsMax) this.#texts.push(`${subject}: ${reason.slice(0, 500)}`)
+    this.#texts.push(`${subject}: ${reason().slice(0, 500)}`)
   }
 
   result(): ExportResult {

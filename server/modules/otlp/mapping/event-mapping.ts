@@ -1,7 +1,6 @@
-import { hash } from 'node:crypto'
 import { latencyMsLimit } from '../../../../contract/limits.ts'
 import { patterns } from '../../../../contract/literals.ts'
-import { canonicalize, type JsonObject, type JsonValue } from '../../../../provenance/index.ts'
+import type { JsonObject, JsonValue } from '../../../../provenance/index.ts'
 import type { Attributes, AttributeValue } from '../attributes.ts'
 import type { OtlpItem, Signal, WantedNames } from '../otlp-types.ts'
 import { attributeNames, claudeCodeNames, fixedNames, operations, platformOfProvider } from './attribute-names.ts'
@@ -10,7 +9,6 @@ import type { OtlpMapping } from './mapping-schemas.ts'
 
 /** An event to be stored, which may still lack its archetype. */
 export interface MappedEvent {
-  key: string
   event: Record<string, JsonValue>
   /** References to the user, the first of whom that the roster knows has the archetype. */
   users: readonly string[]
@@ -37,7 +35,7 @@ export function wantedNames({ rules }: OtlpMapping): WantedNames {
   return new Set([...fixedNames, ...rules.flatMap(({ when }) => Object.keys(when))])
 }
 
-/** Maps a span or log record. The key of a span is its ids; that of a log record is its content. */
+/** Maps a span or log record. */
 export function mapItem(item: OtlpItem, context: MappingContext): MappedItem {
   const { mapping, signal } = context
   const { attributes } = item
@@ -63,7 +61,7 @@ export function mapItem(item: OtlpItem, context: MappingContext): MappedItem {
     return { fault: `names no skill: set skill.name, or default_skill_id of the mapping` }
   }
   const users = attributeNames.user_id.flatMap((name) => userOf(attributes.get(name)) ?? [])
-  return { key: keyOf(item, signal, event), event, users: event.archetype_id === undefined ? users : [] }
+  return { event, users: event.archetype_id === undefined ? users : [] }
 }
 
 interface ItemContext extends MappingContext {
@@ -213,11 +211,6 @@ function timeOf(nanos: bigint): string {
   const micros = nanos / 1000n
   const text = new Date(Number(micros / 1000n)).toISOString()
   return `${text.slice(0, -1)}${String(micros % 1000n).padStart(3, '0')}Z`
-}
-
-function keyOf(item: OtlpItem, signal: Signal, event: JsonObject): string {
-  if (signal === 'traces') return `span ${item.traceId} ${item.spanId}`
-  return `log ${item.startNanos} ${hash('sha256', canonicalize(event), 'base64url')}`
 }
 
 function withoutAbsent(members: Record<string, JsonValue | undefined>): Record<string, JsonValue> {
