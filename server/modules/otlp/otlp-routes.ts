@@ -16,6 +16,8 @@ import type { OtlpIngest } from './otlp-service.ts'
 import type { ExportResult, OtlpItem, Signal } from './otlp-types.ts'
 
 const access = { kind: 'token', anyOf: [['telemetry:write']] } as const
+/** A request counts as one of its rate class for each started thousand of items, like a batch of events. */
+const itemsPerRequest = 1000
 const metricsDropped = 'Metrics are not stored. Send traces and logs.'
 
 /** Adds OTLP/HTTP at `/api/v1/otlp`, with `/v1/traces`, `/v1/logs` and `/v1/metrics`. */
@@ -88,8 +90,9 @@ async function receive(
 ): Promise<ExportResult> {
   const { caller } = request
   const mapping = await mappings.of(caller.tenant.slug)
-  const wanted = wantedNames(mapping)
-  return ingest.export(caller, signal, await decode(request, signal, wanted), mapping)
+  const items = await decode(request, signal, wantedNames(mapping))
+  for (let from = itemsPerRequest; from < items.length; from += itemsPerRequest) await request.chargeAgain?.()
+  return ingest.export(caller, signal, items, mapping)
 }
 
 /** Decodes the whole body before anything is stored. An empty body is a request without resources. */
