@@ -167,7 +167,7 @@ describe('what it rests on', () => {
     expect(trust).toContain(`${secondKey.keyId} by succession`)
     const unknown = await verifyFile(await writeExport('unknown.jsonl', rotated), { keys: pinned })
     expect(unknown.report.verified).toBe(false)
-    expect(unknown.trust).toContain(`${secondKey.keyId} of the manifest is not trusted: no key introduces it`)
+    expect(unknown.trust).toContain(`${secondKey.keyId} of the file is not trusted: no key introduces it`)
   })
 
   test('keys that are older than a rotation: the hint to fetch them again is given once', async () => {
