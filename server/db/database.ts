@@ -47,6 +47,8 @@ export interface TransactionMode {
    * own.
    */
   readonly summary?: boolean
+  /** Whether the transaction searches words. Few of these run concurrently, with a short time limit. */
+  readonly search?: boolean
 }
 
 /** Encrypts the contents of one tenant under its newest key. Valid until the transaction, or the call, ends. */

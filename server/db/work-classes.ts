@@ -3,7 +3,7 @@ import { DomainError } from '../../contract/domain-error.ts'
 import type { ClassRules } from './fair-queue.ts'
 
 /** The class of a transaction. Classes share connections and have limits of their own. */
-export type WorkClass = 'read' | 'write' | 'summary' | 'background' | 'ingest'
+export type WorkClass = 'read' | 'write' | 'summary' | 'search' | 'background' | 'ingest'
 
 /** Limits of one class. */
 interface WorkLimits {
@@ -32,6 +32,11 @@ export const workLimits: Readonly<Record<WorkClass, WorkLimits>> = {
       'Narrow the summary: a shorter range (`from`, `to`), `interval=day` instead of `hour`, no `group_by`, or ' +
       'another filter such as `skill_id`.',
   },
+  search: {
+    statementMs: 2_000,
+    waitMs: 5_000,
+    remedy: 'Search for fewer or for rarer words, or narrow the search by type, skill or time.',
+  },
   background: { statementMs: 30_000, waitMs: 30_000, remedy: tryAgain },
   ingest: { statementMs: 15_000, waitMs: 5_000, remedy: 'Send fewer events in one batch, or try again shortly.' },
 }
@@ -58,7 +63,7 @@ export function waitedTooLong(workClass: WorkClass): DomainError {
 
 /**
  * Returns the number of transactions that may use a pool of this size. A tenant leaves a quarter of the pool to the
- * others. Summaries and background work have long statements, so they leave connections to short ones.
+ * others. Summaries, searches and background work have long statements, so they leave connections to short ones.
  */
 export function shareRules(connections: number): {
   slots: number
@@ -81,6 +86,7 @@ export function shareRules(connections: number): {
       read: rulesOf('read', connections, ofTenant),
       write: rulesOf('write', connections, ofTenant),
       summary: rulesOf('summary', summaries, summariesOfTenant),
+      search: rulesOf('search', share(1 / 4), summariesOfTenant),
       background: rulesOf('background', share(1 / 2), share(1 / 4)),
       ingest: rulesOf('ingest', connections, ofTenant),
     },
@@ -95,6 +101,11 @@ export function inBackground<T>(work: () => T): T {
 }
 
 /** Returns the class of a transaction opened here. */
-export function workClassOf(mode: { readonly readOnly?: boolean; readonly summary?: boolean }): WorkClass {
-  return ambient.getStore() ?? (mode.summary ? 'summary' : mode.readOnly ? 'read' : 'write')
+export function workClassOf(mode: {
+  readonly readOnly?: boolean
+  readonly summary?: boolean
+  readonly search?: boolean
+}): WorkClass {
+  const own = mode.summary ? 'summary' : mode.search ? 'search' : mode.readOnly ? 'read' : 'write'
+  return ambient.getStore() ?? own
 }

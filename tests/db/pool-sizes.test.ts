@@ -86,6 +86,7 @@ describe('the time limit of a statement', () => {
   test('is that of the class, and ends with the transaction', async () => {
     expect(await limitOf({ readOnly: true })).toEqual({ statement_timeout: '15s' })
     expect(await limitOf({ readOnly: true, summary: true })).toEqual({ statement_timeout: '20s' })
+    expect(await limitOf({ readOnly: true, search: true })).toEqual({ statement_timeout: '2s' })
     expect(await inBackground(() => limitOf({ readOnly: true }))).toEqual({ statement_timeout: '30s' })
     expect(await limitOf()).toEqual({ statement_timeout: '30s' })
   })
@@ -93,6 +94,7 @@ describe('the time limit of a statement', () => {
   test.each([
     [{ readOnly: true }, 'The query took too long. Request less: a smaller `limit`'],
     [{ readOnly: true, summary: true }, 'The query took too long. Narrow the summary: a shorter range'],
+    [{ readOnly: true, search: true }, 'The query took too long. Search for fewer or for rarer words'],
     [{}, 'The query took too long. Try again shortly.'],
   ])('in %j says what to narrow', async (mode, detail) => {
     const slow = pools.withTenant(

@@ -88,7 +88,7 @@ describe('every statement', () => {
 
   test('without a plan is one of a few', () => {
     const known = [
-      /^begin( isolation level repeatable read)?( read only)?(; select hub\.set_tenant\('[a-z0-9-]+'\)(; set local enable_sort = off; set local enable_seqscan = off)?(; set local statement_timeout = (15|20)000)?)?$/,
+      /^begin( isolation level repeatable read)?( read only)?(; select hub\.set_tenant\('[a-z0-9-]+'\)(; set local enable_sort = off; set local enable_seqscan = off)?(; set local statement_timeout = (2|15|20)000)?)?$/,
       /^(commit|rollback)$/,
       /^begin; select hub\.set_tenant\(\$1\)$/,
       /^copy hub\.records_y\d{4}m\d{2} \(tenant_id, record_id, [a-z_, ]+\) from stdin \(format binary\)$/i,
