@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { searchedTexts } from '../../server/modules/search/record-texts.ts'
 import { startHub, type TestHub, type TestTenant } from '../support/hub.ts'
 import { event } from '../telemetry/events.ts'
 import {
@@ -128,6 +129,10 @@ describe('narrows', () => {
     expect(await of(['telemetry:read'])).toBe(0)
   })
 
+  test('by a skill with quotation marks, which are no syntax', async () => {
+    expect(await found('summary', `&skill_id=${encodeURIComponent("sum-up' | 'x\\")}`)).toEqual([])
+  })
+
   test('by purge', async () => {
     const id = await write(hub, 'acme', { record_type: 'artifact', title: 'pangolin' })
     await hub.call('acme', 'DELETE', pathOf(id, '?reason=x'))
@@ -163,6 +168,28 @@ test('pages through all matches in a stable order', async () => {
     'invalid-cursor',
     '/query/cursor',
   )
+})
+
+test('scores and cursors depend only on records of the types that the token may read', async () => {
+  for (const note of ['quokka lemur', 'lemur heron', 'heron']) {
+    await write(hub, 'acme', { ...governanceEvent, details: { note } })
+  }
+  const answers = async () => {
+    const scopes = [['governance:read'], ['hub:read']]
+    return Promise.all(scopes.map((scopes) => search('quokka lemur ibis', '&limit=1', 'acme', { scopes })))
+  }
+  const [hidden, shown] = await answers()
+  expect(hidden.next_cursor).toEqual(expect.any(String))
+  for (let at = 0; at < 3; at += 1) await write(hub, 'acme', { ...decision, decision_rationale: 'A quokka, an ibis.' })
+  const [hiddenAfter, shownAfter] = await answers()
+  expect(hiddenAfter).toEqual(hidden)
+  expect(shownAfter.next_cursor).not.toBe(shown.next_cursor)
+})
+
+test('empty texts count for nothing', () => {
+  const content = [...Array(70_000).fill(''), 'axolotl']
+  const texts = searchedTexts({ record_type: 'artifact', title: '', content }, false, 4)
+  expect(texts).toEqual([{ weight: 'C', text: 'axol' }])
 })
 
 test.each([

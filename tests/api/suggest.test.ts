@@ -13,6 +13,8 @@ let record: string
 beforeAll(async () => {
   hub = await startHub()
   await prepareTelemetry(hub, 'acme')
+  const archetypes = [{ archetype_id: 'analyst', name: 'Quartermaster' }]
+  await hub.call('acme', 'PUT', '/api/v1/roster/archetypes', { body: { archetypes } })
   await write(hub, 'acme', { ...skillDefinition('fin.invoice-check'), name: 'Check of 100 % of bills' })
   record = await write(hub, 'acme', { ...decision, decision_subject: 'Invoicing of the branch in Ulm' })
   await write(hub, 'acme', { record_type: 'governance_event', event_kind: 'custom.invoice-lost' })
@@ -46,11 +48,13 @@ describe('suggests', () => {
     expect(await suggest('haiku', '&kind=model')).toEqual([{ kind: 'model', id: model, label: model }])
   })
 
-  test('records by the beginning of their words', async () => {
+  test('records by the beginning of their words, from three characters on', async () => {
     const found = { kind: 'record', id: record, label: 'Invoicing of the branch in Ulm' }
     expect(await suggest('bra invoicing', '&kind=record')).toEqual([])
     expect(await suggest('invoicing bra', '&kind=record')).toEqual([found])
     expect(await suggest('Ulm', '&kind=record')).toEqual([found])
+    expect(await suggest('br', '&kind=record')).toEqual([])
+    expect(await suggest('branch in', '&kind=record')).toEqual([found])
     await hub.call('acme', 'DELETE', pathOf(record, '?reason=x'))
     expect(await suggest('Ulm', '&kind=record')).toEqual([])
     await hub.call('acme', 'POST', pathOf(record, ':restore'))
@@ -73,6 +77,10 @@ describe('suggests', () => {
     const skill = { kind: 'skill', id: 'fin.invoice-check', label: 'fin.invoice-check' }
     expect(await suggest('invoice', '', ['telemetry:read'])).toEqual([skill])
     expect(await suggest('bills', '', ['telemetry:read'])).toEqual([])
+    const archetype = { kind: 'archetype', id: 'analyst', label: 'analyst' }
+    expect(await suggest('naly', '&kind=archetype', ['telemetry:read'])).toEqual([archetype])
+    expect(await suggest('quarter', '', ['telemetry:read', 'skill_entitlement:read'])).toEqual([])
+    expect(await suggest('quarter', '', ['roster:read'])).toEqual([{ ...archetype, label: 'Quartermaster' }])
   })
 
   test.each(['%', '_', '\\', "'", '"', '|', 'a'.repeat(500), '本', '--'])('for %s, nothing fails', async (q) => {

@@ -37,15 +37,22 @@ select hub.isolate('hub.search_progress');
 grant select, insert, update on hub.search_progress to hub_app;
 
 -- Returns the newest documents that match, at most `most`, each with its score. Each document contains the word '@' plus
--- its tenant, so the index combines both conditions and other tenants cost nothing. With `units`, the score is the share
--- of the units, by weight, that the document contains; otherwise the rank.
+-- its tenant, and outputs '#' plus their skill, so the index combines the conditions. A whole word of several tenants
+-- costs little more for it, but the beginning of a word reads the entries of all tenants. With `units`, the score is the
+-- share of the units, by weight, that the document contains; otherwise the rank.
 create function hub.search_documents_matching(
-  tenant text, wanted tsquery, units tsquery[], weights real[], types text[], from_id uuid, to_id uuid, most integer
+  tenant text, wanted tsquery, units tsquery[], weights real[], types text[], skill text, from_id uuid, to_id uuid,
+  most integer
 ) returns table (record_id uuid, score real)
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
+declare
+  marks tsquery := ('''@' || tenant || '''')::tsquery;
 begin
   if tenant is distinct from current_setting('hub.tenant_id', true) then
     raise exception 'the documents belong to another tenant than the transaction' using errcode = 'insufficient_privilege';
+  end if;
+  if skill is not null then
+    marks := marks && array_to_tsvector(array['#' || skill])::text::tsquery;
   end if;
   return query
     select d.record_id, coalesce(
@@ -55,16 +62,16 @@ begin
       ts_rank('{0.05, 0.2, 0.5, 1}', d.words, wanted, 1))
     from (
       select s.record_id, s.words from hub.search_documents_all s
-      where s.tenant_id = tenant and s.words @@ (wanted && ('''@' || tenant || '''')::tsquery)
-        and (types is null or s.record_type = any (types))
+      where s.tenant_id = tenant and s.words @@ (wanted && marks)
+        and s.record_type = any (types)
         and s.record_id >= from_id and s.record_id < to_id
       order by s.record_id desc limit most
     ) d;
 end
 $$;
 
--- Returns for each query the number of documents that match, at most `most`.
-create function hub.search_frequencies(tenant text, units tsquery[], most integer) returns integer[]
+-- Returns for each query the number of documents of the types that match, at most `most`.
+create function hub.search_frequencies(tenant text, units tsquery[], types text[], most integer) returns integer[]
 language plpgsql stable security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off as $$
 begin
   if tenant is distinct from current_setting('hub.tenant_id', true) then
@@ -75,17 +82,18 @@ begin
         select count(*)::integer from (
           select from hub.search_documents_all s
           where s.tenant_id = tenant and s.words @@ (u.unit && ('''@' || tenant || '''')::tsquery)
+            and s.record_type = any (types)
           limit most) m
       ) order by u.place)
     from unnest(units) with ordinality as u (unit, place));
 end
 $$;
 revoke all on function
-  hub.search_documents_matching(text, tsquery, tsquery[], real[], text[], uuid, uuid, integer),
-  hub.search_frequencies(text, tsquery[], integer) from public;
+  hub.search_documents_matching(text, tsquery, tsquery[], real[], text[], text, uuid, uuid, integer),
+  hub.search_frequencies(text, tsquery[], text[], integer) from public;
 grant execute on function
-  hub.search_documents_matching(text, tsquery, tsquery[], real[], text[], uuid, uuid, integer),
-  hub.search_frequencies(text, tsquery[], integer) to hub_app;
+  hub.search_documents_matching(text, tsquery, tsquery[], real[], text[], text, uuid, uuid, integer),
+  hub.search_frequencies(text, tsquery[], text[], integer) to hub_app;
 
 -- As before, and with the words of the records.
 create or replace function hub.erase_records(tenant text, ids uuid[]) returns integer

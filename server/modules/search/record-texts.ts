@@ -30,14 +30,16 @@ export const searchedTypes = Object.keys(searchedMembers)
 const clearMembers = ['skill_id', 'skill_version', 'archetype_id', 'user_id', 'event_kind']
 
 /** Characters of a record that are searched. The words of a record must fit into 1 MiB in PostgreSQL. */
-const lengthMax = 60_000
+const indexedLengthMax = 60_000
 const depthMax = 64
 
 /**
  * Returns the searched members of a record, by weight. In Mode B these are the members in clear; records of the service
  * itself are never encrypted.
+ *
+ * @param lengthMax characters of all texts together
  */
-export function searchedTexts(members: JsonObject, isEncrypted: boolean): SearchedText[] {
+export function searchedTexts(members: JsonObject, isEncrypted: boolean, lengthMax = indexedLengthMax): SearchedText[] {
   const byWeight = searchedMembers[String(members.record_type)]
   if (byWeight === undefined) return []
   const clearOnly = isEncrypted && members.created_by !== serviceSubject
@@ -47,6 +49,7 @@ export function searchedTexts(members: JsonObject, isEncrypted: boolean): Search
     for (const name of byWeight[weight]) {
       if (clearOnly && !clearMembers.includes(name)) continue
       for (const text of textsIn(members[name])) {
+        if (text === '') continue
         if (left <= 0) return texts
         const taken = text.slice(0, left).toWellFormed().normalize('NFC')
         left -= text.length

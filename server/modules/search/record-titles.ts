@@ -11,25 +11,30 @@ import { parseSearchQuery } from './search-query.ts'
 import { findMatches, parseQuery, parseUnits } from './search-store.ts'
 import type { SuggestionRow } from './suggest-store.ts'
 
-/** Finds records by the beginning of their words. */
+/** Finds records by their words, the last of which may be unfinished. */
 export interface RecordTitles {
   find(tx: TenantTx, caller: Caller, q: string, count: number): Promise<SuggestionRow[]>
 }
 
 const rankedMax = 1_000
 const labelLengthMax = 120
+/** Characters from which a label is made. */
+const titleLengthMax = 1_000
+/** Characters of the beginning of a word. A shorter one reads too much of the index, so only the whole word is found. */
+const prefixLengthMin = 3
 const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 
 export function createRecordTitles(deps: { clock: RecordClock }): RecordTitles {
   return {
     async find(tx, caller, q, count) {
       const types = (visibleTypes(caller.scopes) ?? recordTypes).filter((type) => searchedTypes.includes(type))
-      const words = wordsIn(q)
+      const words = [...new Set(wordsIn(q))]
       if (types.length === 0 || words.length === 0) return []
       const { language } = await parseQuery(tx, '')
       const last = words.at(-1)!
       // Somebody may still be typing the last word.
-      const units = words.map((phrase) => ({ phrase, prefix: phrase === last ? phrase : undefined }))
+      const prefix = [...last].length < prefixLengthMin ? undefined : last
+      const units = words.map((phrase) => ({ phrase, prefix: phrase === last ? prefix : undefined }))
       const wanted = (await parseUnits(tx, language, units)).filter((unit) => unit !== '')
       if (wanted.length === 0) return []
       const now = deps.clock.next().createdAt
@@ -71,7 +76,7 @@ function wordsIn(q: string): string[] {
 /** Returns the title of a record, or its type and id. */
 function labelOf(row: { record_id: string; record_type: string; canonical: string }, isEncrypted: boolean): string {
   const members = parseCanonical(row.canonical)
-  const title = members && searchedTexts(members, isEncrypted)[0]?.text
+  const title = members && searchedTexts(members, isEncrypted, titleLengthMax)[0]?.text
   const label = title?.replace(/[\s\p{Cc}]+/gu, ' ').trim()
   return (label || `${row.record_type} ${row.record_id}`).slice(0, labelLengthMax).toWellFormed()
 }

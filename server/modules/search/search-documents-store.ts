@@ -4,6 +4,8 @@ import type { TenantTx } from '../../db/database.ts'
 export interface SearchDocument {
   recordId: string
   recordType: string
+  /** The skill of an output, by which searches are narrowed. */
+  skillId: string | null
   words: Readonly<Record<'A' | 'B' | 'C' | 'D', string>>
 }
 
@@ -16,9 +18,9 @@ export async function putDocuments(tx: TenantTx, documents: readonly SearchDocum
      select $1::text, d.record_id, d.record_type,
        setweight(to_tsvector(l.language, d.a), 'A') || setweight(to_tsvector(l.language, d.b), 'B')
          || setweight(to_tsvector(l.language, d.c), 'C') || setweight(to_tsvector(l.language, d.d), 'D')
-         || ('''@' || $1::text || '''')::tsvector
-     from unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[])
-       as d (record_id, record_type, a, b, c, d),
+         || array_to_tsvector(array_remove(array['@' || $1::text, '#' || d.skill_id], null))
+     from unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[])
+       as d (record_id, record_type, a, b, c, d, skill_id),
        (select coalesce((select search_language from hub.tenant_settings where tenant_id = $1), 'simple')::regconfig
          as language) l
      on conflict (tenant_id, record_id) do update set words = excluded.words`,
@@ -30,6 +32,7 @@ export async function putDocuments(tx: TenantTx, documents: readonly SearchDocum
       wordsOf('B'),
       wordsOf('C'),
       wordsOf('D'),
+      documents.map(({ skillId }) => skillId),
     ],
   )
 }

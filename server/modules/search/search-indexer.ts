@@ -8,7 +8,7 @@ import { searchedTypes } from './record-texts.ts'
 import { documentsOf } from './search-documents.ts'
 import { findProgress, findUnindexed, type IndexProgress, putDocuments, putProgress } from './search-documents-store.ts'
 
-const batch = { records: 200, bytes: 4 * 1024 * 1024 }
+const batch = { records: 20, bytes: 256 * 1024 }
 /** Milliseconds between two checks whether a tenant has another language, and more per tenant. */
 const recheckMs = { least: 60_000, perTenant: 100 }
 const firstId = '00000000-0000-0000-0000-000000000000'
@@ -56,10 +56,12 @@ export class SearchIndexer {
     return this.#deps.database.withTenant(
       tenantId,
       async (tx) => {
-        const { language, progress } = await findProgress(tx)
-        if (progress?.language === language && progress.finished_at !== null) return false
-        // Erasure waits: it would not delete words that are stored after it.
+        if (isFinished(await findProgress(tx))) return false
+        // Erasure waits: it would not delete words that are stored after it. So does another process that indexes.
         await lockTenant(tx, erasureLockClass)
+        const found = await findProgress(tx)
+        if (isFinished(found)) return false
+        const { language, progress } = found
         const from = progress?.language === language ? progress : begun(language)
         const sizes = await findUnindexed(tx, from.record_type, from.after_id, batch.records)
         const ids = withinBytes(sizes)
@@ -67,7 +69,7 @@ export class SearchIndexer {
         const indexed = records.map(({ record_id, record_type, canonical }) => {
           return { recordId: record_id, recordType: record_type, canonical }
         })
-        await putDocuments(tx, documentsOf(indexed, tenant.mode === 'B'))
+        await putDocuments(tx, await documentsOf(indexed, tenant.mode === 'B'))
         const next = nextOf(from, ids, this.#deps.now())
         await putProgress(tx, next)
         return next.finished_at === null
@@ -84,6 +86,10 @@ export class SearchIndexer {
     for (const slug of due) this.#checkAtMs.set(slug, nowMs + pauseMs)
     return due
   }
+}
+
+function isFinished({ language, progress }: Awaited<ReturnType<typeof findProgress>>): boolean {
+  return progress?.language === language && progress.finished_at !== null
 }
 
 function begun(language: string): IndexProgress {

@@ -25,8 +25,8 @@ export function createSearchModule(deps: {
   const search = createRecordSearch(deps)
   const suggestions = createSuggestions({ ...deps, titles: createRecordTitles(deps) })
   const indexer = new SearchIndexer({ ...deps, now: () => deps.clock.next().createdAt })
-  deps.events.onInTransaction('recordsStored', (tx, { records, isEncrypted }) =>
-    putDocuments(tx, documentsOf(records, isEncrypted)),
+  deps.events.onInTransaction('recordsStored', async (tx, { records, isEncrypted }) =>
+    putDocuments(tx, await documentsOf(records, isEncrypted)),
   )
   deps.events.on('searchLanguageChanged', ({ tenantId }) => indexer.languageChanged(tenantId))
   return { routes: (app: FastifyInstance) => addSearchRoutes(app, search, suggestions), indexer }

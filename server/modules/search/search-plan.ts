@@ -15,8 +15,10 @@ export interface Plan {
   cursorWeights?: readonly number[]
 }
 
-/** Words of a query that are compared with records if some suffice. */
-const unitsMax = 40
+/** Words of a query that are compared with records if some suffice: the longest, as they tend to be rare. */
+const unitsMax = 12
+/** Words of a query whose other forms are found. A beginning is much more work for the index than a word. */
+const prefixesMax = 8
 /** Counts stop here. */
 const countMax = 5_000
 /** From so many words on, records with some of them are found. */
@@ -41,24 +43,25 @@ export async function planSearch(tx: TenantTx, query: SearchQuery): Promise<Plan
  * Returns a plan that also finds other forms of words, and with three or more words records with some of them. Returns
  * the strict plan if the query is not a plain list of words.
  *
+ * @param recordTypes the types whose words decide on weights: others may be hidden from the caller
  * @param weights those of an earlier page
  */
 export async function replanSearch(
   tx: TenantTx,
   strict: Plan,
   query: SearchQuery,
+  recordTypes: readonly string[],
   weights?: readonly number[],
 ): Promise<Plan> {
   if (!query.isList) return strict
-  const wantedUnits = query.units.filter(isWanted).slice(0, unitsMax)
   const { language } = strict
-  const forms = wantedUnits.map((unit) => ({ ...exact(unit.words.join(' ')), prefix: prefixOf(unit, language) }))
+  const forms = formsOf(query, language)
   const queries = await parseUnits(tx, language, forms)
   const excluded = (await parseUnits(tx, language, excludedOf(query))).filter((text) => text !== '')
   const without = excluded.map((text) => ` & !(${text})`).join('')
   const known = queries.filter((text) => text !== '')
   if (known.length === 0 || (known.length === 1 && forms.every(({ prefix }) => prefix === undefined))) return strict
-  const cursorWeights = weights ?? (await weigh(tx, known))
+  const cursorWeights = weights ?? (await weigh(tx, known, recordTypes))
   const candidates = known.filter((_, at) => (cursorWeights[at] ?? 0) > 0)
   const wanted = known.length < someSuffice ? allOf(known) : anyOf(candidates)
   return {
@@ -74,8 +77,8 @@ export async function replanSearch(
  * Returns the weight of each unit: the rarer, the higher. A record must contain one of the rarest units, whose weights
  * are positive; they match a bounded number of records.
  */
-async function weigh(tx: TenantTx, units: readonly string[]): Promise<number[]> {
-  const { all, counts } = await countDocuments(tx, units, countMax)
+async function weigh(tx: TenantTx, units: readonly string[], recordTypes: readonly string[]): Promise<number[]> {
+  const { all, counts } = await countDocuments(tx, units, recordTypes, countMax)
   const weights = counts.map((count) => -Math.max(0.01, Number(Math.log((all + 1) / (count + 0.5)).toFixed(2))))
   const byRarity = counts.map((count, at) => ({ count, at })).sort((a, b) => a.count - b.count)
   let sum = 0
@@ -92,6 +95,26 @@ const exact = (phrase: string) => ({ phrase, prefix: undefined })
 
 function excludedOf({ units }: SearchQuery) {
   return units.filter(({ isExcluded }) => isExcluded).map(({ words }) => exact(words.join(' ')))
+}
+
+/** Returns the words to compare with records, the first of them with the beginning of their forms. */
+function formsOf(query: SearchQuery, language: string) {
+  const prefixes = new Map<string, string | undefined>()
+  let left = prefixesMax
+  const longestFirst = query.units.filter(isWanted).sort((a, b) => lengthOf(b) - lengthOf(a))
+  for (const unit of longestFirst) {
+    const phrase = unit.words.join(' ')
+    if (prefixes.has(phrase)) continue
+    if (prefixes.size === unitsMax) break
+    const prefix = left > 0 ? prefixOf(unit, language) : undefined
+    if (prefix !== undefined) left -= 1
+    prefixes.set(phrase, prefix)
+  }
+  return [...prefixes].map(([phrase, prefix]) => ({ phrase, prefix }))
+}
+
+function lengthOf({ words }: SearchUnit): number {
+  return words.join('').length
 }
 
 /**

@@ -14,7 +14,8 @@ export function addSearchRoutes(app: FastifyInstance, search: RecordSearch, sugg
         'telemetry events are not searched. Words are combined by and; `"…"` finds a phrase, `-` excludes a word, ' +
         'and `or` separates alternatives. If no record has all words of a plain list, records with similar words ' +
         'or with some of the words are returned. In Mode B only members in clear are searched, and the response ' +
-        'says so in `partial`.',
+        'says so in `partial`. Only the newest 10,000 matches are ranked, or 2,000 of those with similar or some words. A ' +
+        'search that takes more than 2 s is answered with 503.',
       querystring: searchQuery,
       response: { 200: SearchPage },
       problems: ['invalid-cursor'],
@@ -27,7 +28,8 @@ export function addSearchRoutes(app: FastifyInstance, search: RecordSearch, sugg
     'suggest',
     {
       description:
-        'Returns up to 10 suggestions whose id or name contains the text, of the kinds that the token may read.',
+        'Returns up to 10 suggestions of the kinds that the token may read. Ids and names contain the text; records ' +
+        'have its words, the last of which may be unfinished from its third character on.',
       querystring: suggestQuery,
       response: { 200: SuggestionList },
     },

@@ -58,7 +58,7 @@ export const SearchPage = object({
 })
 
 export const suggestQuery = object({
-  q: Text('Part of an id or a name', 'contract'),
+  q: Text('Part of an id or a name, or the beginning of a word of records', 'contract'),
   kind: Type.Optional(Type.Enum([...suggestionKinds], { description: 'Only suggestions of this kind' })),
 })
 

@@ -4,8 +4,9 @@ import { recordTypes } from '../../../contract/literals.ts'
 import { visibleTypes } from '../../../contract/record-visibility.ts'
 import { parseTimestamp } from '../../../contract/timestamp.ts'
 import type { Database, TenantTx } from '../../db/database.ts'
-import type { Caller } from '../../http/caller.ts'
+import type { Caller, Tenant } from '../../http/caller.ts'
 import { type CursorBinding, openCursor, signCursor } from '../../http/cursor.ts'
+import { createEventLoopYielder } from '../../http/event-loop-yielder.ts'
 import type { RecordClock } from '../../records/record-clock.ts'
 import { recordIdFloor } from '../../records/record-clock.ts'
 import { parseCanonical, responseText } from '../../records/record-response.ts'
@@ -17,7 +18,7 @@ import { parseSearchQuery, type SearchQuery } from './search-query.ts'
 import type { SearchParameters } from './search-schemas.ts'
 import { findMatches, findMatchingWords, type Match, type MatchCriteria } from './search-store.ts'
 import type { AnswerableRows } from './search-types.ts'
-import { candidateWords, snippetOf } from './snippet.ts'
+import { type Candidates, candidatesOf, snippetLengthMax, snippetOf } from './snippet.ts'
 
 /** Searches records. The response is JSON text, built from the stored records. */
 export interface RecordSearch {
@@ -26,6 +27,7 @@ export interface RecordSearch {
 
 /** Matches that are ranked: the newest. Fewer if each is compared with many words. */
 const rankedMax = { byRank: 10_000, byWords: 2_000 }
+const searchMode = { readOnly: true, search: true } as const
 const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 const uuid = /^\s*([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\s*$/i
 
@@ -46,12 +48,12 @@ export function createRecordSearch(deps: {
     const matchesOf = (plan: Plan) =>
       findMatches(tx, { ...scope, ...plan, ranked: plan.units ? rankedMax.byWords : rankedMax.byRank }, page)
     if (page.weights !== undefined) {
-      const plan = await replanSearch(tx, strict, query, page.weights)
+      const plan = await replanSearch(tx, strict, query, scope.recordTypes, page.weights)
       return { plan, matches: await matchesOf(plan) }
     }
     const matches = strict.wanted === '' && scope.recordId === undefined ? [] : await matchesOf(strict)
     if (matches.length > 0 || page.after !== undefined) return { plan: strict, matches }
-    const plan = await replanSearch(tx, strict, query)
+    const plan = await replanSearch(tx, strict, query, scope.recordTypes)
     return plan === strict ? { plan, matches } : { plan, matches: await matchesOf(plan) }
   }
 
@@ -59,6 +61,15 @@ export function createRecordSearch(deps: {
     const ids = matches.map(({ record_id }) => record_id)
     const rows = new Map((await answerable(tx, await findRecords(tx, ids, now))).map((row) => [row.record_id, row]))
     return ids.flatMap((id) => rows.get(id) ?? [])
+  }
+
+  /** Returns the words of the results that match. */
+  async function wordsToMark({ slug }: Tenant, plan: Plan, results: readonly ResultText[]): Promise<Set<string>> {
+    const words = new Set<string>()
+    for (const { candidates } of results) for (const { hits } of candidates) for (const hit of hits) words.add(hit.text)
+    if (words.size === 0) return words
+    const find = (tx: TenantTx) => findMatchingWords(tx, plan.language, [...words], plan.marking)
+    return new Set(await database.withTenant(slug, find, searchMode))
   }
 
   return {
@@ -73,36 +84,55 @@ export function createRecordSearch(deps: {
       const limit = parameters.limit ?? searchPageSizeDefault
       const isEncrypted = tenant.mode === 'B'
       if (scope.recordTypes.length === 0) return pageText([], null, isEncrypted)
-      return database.withTenant(
+      const page = { after: position, weights: position?.weights, count: limit + 1 }
+      const { plan, shown, rows, hasMore } = await database.withTenant(
         tenant.slug,
         async (tx) => {
-          const page = { after: position, weights: position?.weights, count: limit + 1 }
           const { plan, matches } = await find(tx, query, scope, page)
           const shown = withinBytes(matches.slice(0, limit))
-          const rows = await rowsOf(tx, shown, now)
-          const texts = rows.map((row) => searchedTexts(parseCanonical(row.canonical) ?? {}, isEncrypted))
-          const words = [
-            ...candidateWords(
-              texts.flat(),
-              query.units.flatMap((unit) => unit.words),
-            ),
-          ]
-          const marked = new Set(
-            words.length === 0 ? [] : await findMatchingWords(tx, plan.language, words, plan.marking),
-          )
-          const scores = new Map(shown.map(({ record_id, score }) => [record_id, score]))
-          const results = rows.map((row, at) => {
-            const members = `"score":${Number(scores.get(row.record_id))},"snippet":${JSON.stringify(snippetOf(texts[at]!, marked))}`
-            return `{"record":${responseText(tenant.slug, row)},${members}}`
-          })
-          const last = shown.length < matches.length ? shown.at(-1) : undefined
-          const next = last && { record_id: last.record_id, score: last.score, ...weightsOf(plan) }
-          return pageText(results, next ? signCursor(cursorKey, binding, next) : null, isEncrypted)
+          return { plan, shown, rows: await rowsOf(tx, shown, now), hasMore: shown.length < matches.length }
         },
-        { readOnly: true },
+        searchMode,
       )
+      const texts = await resultsOf(tenant, rows, query)
+      const yieldIfLong = createEventLoopYielder()
+      const marked = await wordsToMark(tenant, plan, texts)
+      const scores = new Map(shown.map(({ record_id, score }) => [record_id, score]))
+      const results: string[] = []
+      for (const { id, record, candidates } of texts) {
+        const snippet = JSON.stringify(snippetOf(candidates, marked))
+        results.push(`{"record":${record},"score":${Number(scores.get(id))},"snippet":${snippet}}`)
+        await yieldIfLong()
+      }
+      const last = hasMore ? shown.at(-1) : undefined
+      const next = last && { record_id: last.record_id, score: last.score, ...weightsOf(plan) }
+      return pageText(results, next ? signCursor(cursorKey, binding, next) : null, isEncrypted)
     },
   }
+}
+
+interface ResultText {
+  id: string
+  /** The record as JSON. */
+  record: string
+  candidates: readonly Candidates[]
+}
+
+/** Returns the texts of a page. Yields between records: a long one takes milliseconds. */
+async function resultsOf(
+  { slug, mode }: Tenant,
+  rows: readonly AnsweredRecord[],
+  { units }: SearchQuery,
+): Promise<ResultText[]> {
+  const yieldIfLong = createEventLoopYielder()
+  const words = units.flatMap((unit) => unit.words)
+  const results: ResultText[] = []
+  for (const row of rows) {
+    const texts = searchedTexts(parseCanonical(row.canonical) ?? {}, mode === 'B', snippetLengthMax)
+    results.push({ id: row.record_id, record: responseText(slug, row), candidates: candidatesOf(texts, words) })
+    await yieldIfLong()
+  }
+  return results
 }
 
 interface PageRequest {

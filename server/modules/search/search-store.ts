@@ -42,15 +42,19 @@ export async function parseUnits(
   return rows.map(({ unit }) => unit)
 }
 
-/** Returns the number of the tenant's documents, and of those that match each tsquery; counts at most `most`. */
+/**
+ * Returns the number of the tenant's documents of the types, and of those that match each tsquery; counts at most
+ * `most`.
+ */
 export async function countDocuments(
   tx: TenantTx,
   units: readonly string[],
+  recordTypes: readonly string[],
   most: number,
 ): Promise<{ all: number; counts: number[] }> {
   const { rows } = await tx.client.query<{ counts: number[] }>(
-    'select hub.search_frequencies($1, $2::tsquery[], $3) as counts',
-    [tx.tenantId, [`'@${tx.tenantId}'`, ...units], most],
+    'select hub.search_frequencies($1, $2::tsquery[], $3::text[], $4) as counts',
+    [tx.tenantId, [`'@${tx.tenantId}'`, ...units], recordTypes, most],
   )
   const [all, ...counts] = rows[0]!.counts
   return { all: all!, counts }
@@ -88,7 +92,7 @@ export async function findMatches(
 ): Promise<Match[]> {
   const { wanted, units, recordId, recordTypes, skillId, fromId, beforeId, includePurged, ranked, now } = criteria
   const values: unknown[] = [tx.tenantId, wanted, units?.queries ?? null, units?.weights ?? null]
-  values.push(recordTypes, fromId, beforeId, ranked, recordId ?? null, now, page.count)
+  values.push(recordTypes, fromId, beforeId, ranked, recordId ?? null, now, page.count, skillId ?? null)
   const parameter = (value: unknown) => `$${values.push(value)}`
   const after = page.after
     ? `where (f.score, f.record_id) < (${parameter(page.after.score)}::real, ${parameter(page.after.record_id)}::uuid)`
@@ -97,14 +101,14 @@ export async function findMatches(
     '(s.hard_delete_after is null or s.hard_delete_after > $10::timestamptz)',
     'r.record_type = any ($5::text[])',
     ...(includePurged ? [] : ['s.purged_at is null']),
-    ...(skillId === undefined ? [] : [`r.skill_id = ${parameter(skillId)}`]),
+    ...(skillId === undefined ? [] : ['r.skill_id = $12']),
   ]
   const { rows } = await tx.client.query<Match>(
     `select m.record_id, m.score::text as score, r.bytes
      from (
        select f.record_id, f.score from (
          select record_id, score from hub.search_documents_matching(
-           $1, $2::tsquery, $3::tsquery[], $4::real[], $5::text[], $6::uuid, $7::uuid, $8)
+           $1, $2::tsquery, $3::tsquery[], $4::real[], $5::text[], $12::text, $6::uuid, $7::uuid, $8)
          union all select $9::uuid, 10::real where $9::uuid >= $6::uuid and $9::uuid < $7::uuid
        ) f ${after}
        order by f.score desc, f.record_id desc offset 0

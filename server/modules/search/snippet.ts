@@ -5,18 +5,23 @@ import { type Word, wordsOf } from './words.ts'
 const snippetLength = 240
 const leadLength = 60
 /** Characters of a record's texts in which matches are looked for. */
-const searchedLengthMax = 20_000
+export const snippetLengthMax = 20_000
 
-/** Returns the words of the texts that begin like a word of the query: those that its dictionary may treat alike. */
-export function candidateWords(texts: readonly SearchedText[], queryWords: readonly string[]): Set<string> {
+/** A text, and its words that may match. */
+export interface Candidates {
+  text: string
+  hits: readonly Word[]
+}
+
+/**
+ * Returns the first text and those with words that begin like a word of the query: a dictionary may treat these alike.
+ */
+export function candidatesOf(texts: readonly SearchedText[], queryWords: readonly string[]): Candidates[] {
   const beginnings = new Set(queryWords.map(beginningOf))
-  const found = new Set<string>()
-  for (const { text } of texts) {
-    for (const word of wordsOf(text.slice(0, searchedLengthMax))) {
-      if (beginnings.has(beginningOf(word.text))) found.add(word.text)
-    }
-  }
-  return found
+  const candidates = texts.map(({ text }) => {
+    return { text, hits: [...wordsOf(text)].filter((word) => beginnings.has(beginningOf(word.text))) }
+  })
+  return candidates.filter(({ hits }, at) => at === 0 || hits.length > 0)
 }
 
 function beginningOf(word: string): string {
@@ -27,10 +32,10 @@ function beginningOf(word: string): string {
  * Returns a passage of the text with the most different matches, as plain text with `‹` and `›` around matches. Without
  * a match it is the beginning of the first text.
  */
-export function snippetOf(texts: readonly SearchedText[], matching: ReadonlySet<string>): string {
+export function snippetOf(candidates: readonly Candidates[], matching: ReadonlySet<string>): string {
   let best: { text: string; hits: Word[]; score: number } | undefined
-  for (const { text } of texts) {
-    const hits = [...wordsOf(text.slice(0, searchedLengthMax))].filter((word) => matching.has(word.text))
+  for (const { text, hits: words } of candidates) {
+    const hits = words.filter((word) => matching.has(word.text))
     const score = new Set(hits.map((word) => word.text)).size
     if (best === undefined || score > best.score) best = { text, hits, score }
   }

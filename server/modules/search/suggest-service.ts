@@ -22,6 +22,8 @@ const scopesOf: Readonly<Record<SuggestionKind, readonly Scope[]>> = {
 }
 /** Scopes that show the names of skills. */
 const namesOfSkills: readonly Scope[] = ['hub:read', 'skill_entitlement:read']
+/** Scopes that show the names of archetypes. */
+const namesOfArchetypes: readonly Scope[] = ['roster:read']
 /** Days of events whose models are suggested, and of those that may not be compacted yet. */
 const modelDays = { compacted: 365, open: 2 }
 const quartersPerDay = 96
@@ -37,7 +39,7 @@ export function createSuggestions(deps: { database: Database; titles: RecordTitl
       case 'person':
         return findPeople(tx, pattern, suggestionsMax)
       case 'archetype':
-        return findArchetypes(tx, pattern, suggestionsMax)
+        return findArchetypes(tx, pattern, holds(caller, namesOfArchetypes), suggestionsMax)
       case 'model':
         return findModels(
           tx,
@@ -64,7 +66,7 @@ export function createSuggestions(deps: { database: Database; titles: RecordTitl
           }
           return lists
         },
-        { readOnly: true },
+        { readOnly: true, search: true },
       )
       return inTurns(found).slice(0, suggestionsMax)
     },

@@ -47,12 +47,19 @@ export async function findPeople(tx: TenantTx, pattern: string, count: number): 
   return rows
 }
 
-export async function findArchetypes(tx: TenantTx, pattern: string, count: number): Promise<SuggestionRow[]> {
+/** Returns archetypes by id, and by name if the caller may read names. */
+export async function findArchetypes(
+  tx: TenantTx,
+  pattern: string,
+  withNames: boolean,
+  count: number,
+): Promise<SuggestionRow[]> {
   const { rows } = await tx.client.query<SuggestionRow>(
-    `select archetype_id as id, coalesce(name, archetype_id) as label from hub.archetypes
-     where tenant_id = $1 and (archetype_id ilike $2 or name ilike $2)
-     order by length(archetype_id), archetype_id limit $3`,
-    [tx.tenantId, pattern, count],
+    `select archetype_id as id, case when $3::boolean then coalesce(name, archetype_id) else archetype_id end as label
+     from hub.archetypes
+     where tenant_id = $1 and (archetype_id ilike $2 or $3::boolean and name ilike $2)
+     order by length(archetype_id), archetype_id limit $4`,
+    [tx.tenantId, pattern, withNames, count],
   )
   return rows
 }
