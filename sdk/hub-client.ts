@@ -7,6 +7,8 @@ interface ClientOptions {
   clientSecret: string
   /** Space-delimited scopes; defaults to all assigned scopes. */
   scope?: string
+  /** Aborts the requests in flight and the waits between them. */
+  signal?: AbortSignal
 }
 
 interface RequestOptions {
@@ -29,15 +31,17 @@ export class HubProblem extends Error {
 
 const attemptsMax = 6
 const tokenMarginSeconds = 60
+const tokenRequestMs = 30_000
 
 /**
  * Calls the Hub as a service account. Requests a token when needed, and once more after a 401 because the token was
  * revoked. Waits as `Retry-After` requires when rate-limited or unavailable. Throws {@link HubProblem} for every other
- * error.
+ * error. Never follows a redirect: another address would get the secret, the token or the content.
  */
 export class HubClient {
   readonly #options: ClientOptions
   #token: { value: string; renewAfterMs: number } | undefined
+  #pendingToken: Promise<string> | undefined
 
   constructor(options: ClientOptions) {
     this.#options = options
@@ -76,7 +80,7 @@ export class HubClient {
     for (let attempt = 1; ; attempt += 1) {
       const response = await this.#send(method, path, token, { body })
       if (response.ok) return contentOf<T>(response)
-      await retryOrThrow(response, attempt)
+      await this.#retryOrThrow(response, attempt)
     }
   }
 
@@ -90,7 +94,7 @@ export class HubClient {
       const headers = new Headers(init.headers)
       headers.set('authorization', `Bearer ${token}`)
       headers.set('x-service-tenant', this.#options.tenant)
-      const response = await fetch(address, { ...init, headers })
+      const response = await this.#fetch(address, { ...init, headers })
       if (response.status !== 401 || isRenewed) return response
       await response.body?.cancel()
       if (this.#token?.value === token) this.#token = undefined
@@ -110,12 +114,12 @@ export class HubClient {
         if (this.#token?.value === token) this.#token = undefined
         continue
       }
-      await retryOrThrow(response, attempt)
+      await this.#retryOrThrow(response, attempt)
     }
   }
 
   #send(method: string, path: string, token: string, { body, idempotencyKey }: RequestOptions): Promise<Response> {
-    return fetch(`${this.#options.baseUrl}${path}`, {
+    return this.#fetch(`${this.#options.baseUrl}${path}`, {
       method,
       headers: {
         authorization: `Bearer ${token}`,
@@ -127,12 +131,26 @@ export class HubClient {
     })
   }
 
+  #fetch(address: string | URL, init: RequestInit): Promise<Response> {
+    const signals = [init.signal, this.#options.signal].filter((signal) => signal instanceof AbortSignal)
+    return fetch(address, { ...init, redirect: 'error', signal: AbortSignal.any(signals) })
+  }
+
   async #accessToken(): Promise<string> {
     if (this.#token && Date.now() < this.#token.renewAfterMs) return this.#token.value
+    // Calls at the same time share one request.
+    this.#pendingToken ??= this.#newToken().finally(() => {
+      this.#pendingToken = undefined
+    })
+    return this.#pendingToken
+  }
+
+  async #newToken(): Promise<string> {
     const { baseUrl, clientId, clientSecret, scope } = this.#options
     for (let attempt = 1; ; attempt += 1) {
-      const response = await fetch(`${baseUrl}/api/v1/oauth/token`, {
+      const response = await this.#fetch(`${baseUrl}/api/v1/oauth/token`, {
         method: 'POST',
+        signal: AbortSignal.timeout(tokenRequestMs),
         body: new URLSearchParams({
           grant_type: 'client_credentials',
           client_id: clientId,
@@ -141,7 +159,7 @@ export class HubClient {
         }),
       })
       if (!response.ok) {
-        await retryOrThrow(response, attempt)
+        await this.#retryOrThrow(response, attempt)
         continue
       }
       const token = (await response.json()) as { access_token: string; expires_in: number }
@@ -152,16 +170,18 @@ export class HubClient {
       return token.access_token
     }
   }
+
+  /** Waits if a retry can help; otherwise throws. */
+  async #retryOrThrow(response: Response, attempt: number): Promise<void> {
+    const document = (await response.json().catch(() => ({}))) as Record<string, unknown>
+    if (![429, 503].includes(response.status) || attempt === attemptsMax)
+      throw new HubProblem(response.status, document)
+    const seconds = Number(response.headers.get('retry-after')) || 2 ** attempt / 4
+    const { signal } = this.#options
+    await sleep(seconds * 1000, undefined, signal && { signal })
+  }
 }
 
 async function contentOf<T>(response: Response): Promise<T> {
   return (response.status === 204 ? undefined : await response.json()) as T
-}
-
-/** Waits if a retry can help; otherwise throws. */
-async function retryOrThrow(response: Response, attempt: number): Promise<void> {
-  const document = (await response.json().catch(() => ({}))) as Record<string, unknown>
-  if (![429, 503].includes(response.status) || attempt === attemptsMax) throw new HubProblem(response.status, document)
-  const seconds = Number(response.headers.get('retry-after')) || 2 ** attempt / 4
-  await sleep(seconds * 1000)
 }

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { StartupError } from '../../server/startup-error.ts'
+import { exposesSecrets } from '../hub-address.ts'
 import { forwardMcp } from '../mcp/forward-mcp.ts'
 import { example } from '../output.ts'
 
@@ -16,7 +17,7 @@ export function addMcpCommand(program: Command): void {
     .action(() => forwardMcp(targetIn(process.env)))
 }
 
-/** Returns the Hub and the account that the environment names. Throws StartupError with the missing variables. */
+/** Returns the Hub and the account that the environment names. Throws StartupError with the variables to set. */
 function targetIn(environment: NodeJS.ProcessEnv) {
   const missing = names.filter((name) => !environment[name])
   if (missing.length > 0) {
@@ -28,6 +29,9 @@ function targetIn(environment: NodeJS.ProcessEnv) {
   const [baseUrl = '', tenant = '', clientId = '', clientSecret = ''] = names.map((name) => environment[name])
   if (!URL.canParse(baseUrl) || !/^https?:$/.test(new URL(baseUrl).protocol)) {
     throw new StartupError(`HUB_URL is not an address: ${baseUrl}`, 'Set it to one such as https://hub.example.com.')
+  }
+  if (exposesSecrets(baseUrl)) {
+    throw new StartupError(`HUB_URL is "${baseUrl}", and the secret would cross the network in clear.`, 'Use https.')
   }
   return { baseUrl: baseUrl.replace(/\/+$/, ''), tenant, clientId, clientSecret }
 }

@@ -5,6 +5,7 @@ import { patterns, patternWords } from '../../contract/literals.ts'
 import { SettingReader } from '../../server/config/setting-reader.ts'
 import { isLoopbackHost } from '../../server/http/request-headers.ts'
 import { ConfigError, fileProblem } from '../../server/startup-error.ts'
+import { exposesSecrets } from '../hub-address.ts'
 
 const connectorPortDefault = 8090
 const spoolMibDefault = 1024
@@ -94,7 +95,7 @@ function readHubUrl(reader: SettingReader, flags: ConnectorFlags): string | unde
     return undefined
   }
   const origin = reader.origin(variable, { httpsOnly: false })
-  if (origin?.startsWith('http:') && !isLoopbackHost(new URL(origin).host)) {
+  if (origin !== undefined && exposesSecrets(origin)) {
     reader.report(variable, `is "${origin}", and the secret would cross the network in clear.`, 'Use https.')
     return undefined
   }

@@ -5,10 +5,12 @@ import { HubClient, HubProblem } from '../../sdk/hub-client.ts'
 
 /** Identifies errors of the connection to the Hub (JSON-RPC: implementation-defined server errors). */
 const hubErrorCode = -32000
+/** Maximum milliseconds until a response is complete. */
+const requestMs = 120_000
 
 /**
  * Forwards messages between stdin and stdout and the endpoint of a Hub, with a token that it renews. Returns when stdin
- * ends.
+ * ends or stdout is closed. Requests in flight are then aborted, because nobody reads their responses.
  */
 export async function forwardMcp(target: {
   baseUrl: string
@@ -16,10 +18,11 @@ export async function forwardMcp(target: {
   clientId: string
   clientSecret: string
 }): Promise<void> {
-  const hub = new HubClient(target)
+  const ending = new AbortController()
+  const hub = new HubClient({ ...target, signal: ending.signal })
   const agent = new StdioServerTransport()
   const server = new StreamableHTTPClientTransport(new URL(`${target.baseUrl}/mcp`), {
-    fetch: (address, init) => hub.fetch(address, init),
+    fetch: (address, init) => hub.fetch(address, withTimeout(init)),
   })
   const open = new Set<Promise<void>>()
 
@@ -27,13 +30,17 @@ export async function forwardMcp(target: {
     try {
       await server.send(message)
     } catch (error) {
+      if (ending.signal.aborted) return
       const text = describe(error)
       process.stderr.write(`hub mcp: ${text}\n`)
       if ('id' in message && 'method' in message) {
-        await agent.send({ jsonrpc: '2.0', id: message.id, error: { code: hubErrorCode, message: text } })
+        void answer({ jsonrpc: '2.0', id: message.id, error: { code: hubErrorCode, message: text } })
       }
     }
   }
+
+  /** Writes a message to stdout. A failure closes the transport, so it needs no report. */
+  const answer = (message: JSONRPCMessage) => agent.send(message).catch(() => agent.close())
 
   agent.onmessage = (message) => {
     const forwarding = forward(message).finally(() => open.delete(forwarding))
@@ -43,14 +50,22 @@ export async function forwardMcp(target: {
     // The older revisions name theirs only here, and later requests repeat it.
     const version = 'result' in message ? message.result.protocolVersion : undefined
     if (typeof version === 'string') server.setProtocolVersion(version)
-    void agent.send(message)
+    void answer(message)
   }
-  const ended = new Promise<void>((resolve) => process.stdin.once('end', resolve).once('close', resolve))
+  const ended = new Promise<void>((resolve) => {
+    agent.onclose = resolve
+  })
   await server.start()
   await agent.start()
   await ended
+  ending.abort()
   await Promise.all(open)
-  await Promise.all([server.close(), agent.close()])
+  await server.close()
+}
+
+function withTimeout(init: RequestInit = {}): RequestInit {
+  const timeout = AbortSignal.timeout(requestMs)
+  return { ...init, signal: init.signal ? AbortSignal.any([init.signal, timeout]) : timeout }
 }
 
 /** Returns the problem of a response, or that the Hub cannot be reached. Never quotes the token. */
@@ -58,7 +73,9 @@ function describe(error: unknown): string {
   if (error instanceof HubProblem) return `The Hub refused the service account: ${error.message}`
   if (error instanceof SdkHttpError)
     return `The Hub refused the message: ${problemIn(error.data.text) ?? error.message}`
-  return `Cannot reach the Hub: ${error instanceof Error ? error.message : String(error)}`
+  if (!(error instanceof Error)) return `Cannot reach the Hub: ${error}`
+  const cause = error.cause instanceof Error ? `: ${error.cause.message}` : ''
+  return `Cannot reach the Hub: ${error.message}${cause}`
 }
 
 function problemIn(text: unknown): string | undefined {

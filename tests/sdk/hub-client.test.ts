@@ -1,4 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { once } from 'node:events'
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { HubClient, HubProblem } from '../../sdk/hub-client.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
 
@@ -33,4 +36,48 @@ test('says so when its account is disabled, after one further try', async () => 
   const refused = await client.get('/api/v1/hub/records').catch((error: unknown) => error)
   expect(refused).toBeInstanceOf(HubProblem)
   expect(refused).toMatchObject({ status: 401, document: { error: 'invalid_client' } })
+})
+
+/** Returns the address of a server that lives as long as the test. */
+async function serve(handle: RequestListener): Promise<string> {
+  const server = createServer(handle)
+  onTestFinished(() => void server.close())
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+test('sends neither secret nor token to the target of a redirect', async () => {
+  const paths: string[] = []
+  let redirected = '/api/v1/oauth/token'
+  const elsewhere = await serve((request, response) => {
+    paths.push(`elsewhere ${request.url}`)
+    response.end('{}')
+  })
+  const baseUrl = await serve((request, response) => {
+    if (request.url === redirected) {
+      paths.push(request.url)
+      response.writeHead(307, { location: `${elsewhere}/stolen` }).end()
+    } else response.end('{"access_token":"t","expires_in":600}')
+  })
+  const account = { baseUrl, tenant: 'acme', clientId: 'c', clientSecret: 's' }
+  await expect(new HubClient(account).get('/x')).rejects.toThrow()
+  redirected = '/x'
+  const client = new HubClient(account)
+  await expect(client.get('/x')).rejects.toThrow()
+  await expect(client.fetch(`${baseUrl}/x`)).rejects.toThrow()
+  expect(paths).toEqual(['/api/v1/oauth/token', '/x', '/x'])
+})
+
+test('calls at the same time share one request for a token, and the next one asks again after a failure', async () => {
+  let tokens = 0
+  const baseUrl = await serve((request, response) => {
+    if (request.url !== '/api/v1/oauth/token') response.end('{"ok":true}')
+    else if (++tokens === 1) response.writeHead(400).end('{}')
+    else response.end('{"access_token":"t","expires_in":600}')
+  })
+  const client = new HubClient({ baseUrl, tenant: 'acme', clientId: 'c', clientSecret: 's' })
+  const three = () => Promise.allSettled([client.get('/1'), client.get('/2'), client.fetch(`${baseUrl}/3`)])
+  expect((await three()).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
+  expect((await three()).map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'fulfilled'])
+  expect(tokens).toBe(2)
 })
