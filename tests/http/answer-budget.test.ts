@@ -1,8 +1,9 @@
 import { EventEmitter } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
+import fastify from 'fastify'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { createAnswerBudget } from '../../server/http/body/answer-budget.ts'
+import { createAnswerBudget, limitAnswers } from '../../server/http/body/answer-budget.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
 
 const mebibyte = 1024 * 1024
@@ -39,6 +40,14 @@ test('counts nothing of what was handed over, is small, or has no reader any mor
   const gone = { destroy: () => void closed.push('gone') } as never
   budget.hold('a', 2 * mebibyte, Object.assign(answer(), { closed: true }), gone)
   expect(closed).toEqual([])
+})
+
+test('counts no injected request: it has no connection', async () => {
+  const app = fastify()
+  limitAnswers(app, createAnswerBudget(0))
+  app.get('/large', () => 'x'.repeat(mebibyte))
+  expect((await app.inject('/large')).statusCode).toBe(200)
+  await app.close()
 })
 
 let hub: TestHub
