@@ -18,7 +18,7 @@ import {
   type SyncCrypto,
   sha256Of,
 } from './sync-async-runner.ts'
-import { type Checks, type VerifyResult, verifyRecords, verifyRecordsSync } from './verify.ts'
+import { type Checks, unhashedMembers, type VerifyResult, verifyRecords, verifyRecordsSync } from './verify.ts'
 
 /** The version of {@link ProofBundle}. */
 export const proofBundleVersion = 1
@@ -234,6 +234,13 @@ const bundleForm: Form = {
 }
 const sealForm: Form = { seal_id: isText, leaf_index: isCount, leaf_count: isCount, note: isText }
 const proofForm: Form = { log_index: isCount, tree_size: isCount, leaf_hash: isText, path: isPath }
+/** The members of a record that its hash does not cover. `is_purged` is stated, not proved. */
+const unhashedForm: Form = {
+  is_purged: (value) => typeof value === 'boolean',
+  provenance_hash: isText,
+  provenance_cosign: isText,
+}
+const keyMembers = ['key_id', 'name', 'algorithm', 'public_key', 'vkey', 'created_at', 'retired_at', 'succession']
 
 /** Returns the bundle with all its members, or a sentence that names the first malformed or unknown member. */
 function readProofBundle(json: JsonValue): ProofBundle | string {
@@ -241,7 +248,9 @@ function readProofBundle(json: JsonValue): ProofBundle | string {
   const problem =
     problemWithForm(json, bundleForm, '') ??
     problemWithForm(json.seal as JsonObject, sealForm, '/seal') ??
-    problemWithForm(json.inclusion_proof as JsonObject, proofForm, '/inclusion_proof')
+    problemWithForm(json.inclusion_proof as JsonObject, proofForm, '/inclusion_proof') ??
+    problemWithForm(unhashedPart(json.record as JsonObject), unhashedForm, '/record') ??
+    problemWithKeyMembers(json.public_keys as readonly JsonValue[])
   if (problem !== undefined) return problem
   const bundle = json as unknown as ProofBundle
   for (const member of ['provenance_hash', 'provenance_cosign'] as const) {
@@ -250,11 +259,27 @@ function readProofBundle(json: JsonValue): ProofBundle | string {
   return bundle
 }
 
-function problemWithForm(object: JsonObject, form: Form, at: string): Problem {
-  const unknown = Object.keys(object).find((member) => !Object.hasOwn(form, member))
-  if (unknown !== undefined) {
-    return `${at}: ${JSON.stringify(unknown)} is not a member of a bundle of version ${proofBundleVersion}`
+function unhashedPart(record: JsonObject): JsonObject {
+  return Object.fromEntries(Object.entries(record).filter(([member]) => unhashedMembers.includes(member)))
+}
+
+/** Returns the first unknown member of a key. All else about keys has a check of its own. */
+function problemWithKeyMembers(keys: readonly JsonValue[]): Problem {
+  for (const [index, key] of keys.entries()) {
+    const problem = isJsonObject(key) ? problemWithMembers(key, keyMembers, `/public_keys/${index}`) : undefined
+    if (problem !== undefined) return problem
   }
+  return undefined
+}
+
+function problemWithMembers(object: JsonObject, known: readonly string[], at: string): Problem {
+  const unknown = Object.keys(object).find((member) => !known.includes(member))
+  return unknown && `${at}: ${JSON.stringify(unknown)} is not a member of a bundle of version ${proofBundleVersion}`
+}
+
+function problemWithForm(object: JsonObject, form: Form, at: string): Problem {
+  const problem = problemWithMembers(object, Object.keys(form), at)
+  if (problem !== undefined) return problem
   const wrong = Object.keys(form).find((member) => !form[member]!(object[member]))
   return wrong && `${at}/${wrong} is missing, or not what it must be`
 }

@@ -24,6 +24,7 @@ export function reportText(verification: FileVerification): string {
         ? checkLines(bundleChecks, bundle.checks)
         : checkedLines(verification)
     ).map((line) => `  ${line}`),
+    ...(bundle ? ['Not proved: is_purged, the times of the keys, and how_to_verify.'] : []),
     ...failureLines(report),
   ].join('\n')
 }

@@ -436,12 +436,23 @@ PROOF_FORM = {
     "leaf_hash": is_text,
     "path": lambda value: is_list(value) and len(value) <= 64 and all(map(is_text, value)),
 }
+# The members of a record that its hash does not cover. is_purged is stated, not proved.
+UNHASHED_FORM = {
+    "is_purged": lambda value: isinstance(value, bool),
+    "provenance_hash": is_text,
+    "provenance_cosign": is_text,
+}
+KEY_MEMBERS = ("key_id", "name", "algorithm", "public_key", "vkey", "created_at", "retired_at", "succession")
+
+
+def require_members(value, known, at):
+    for name in value:
+        if name not in known:
+            raise ProvenanceError("bundle-malformed", f"{at}: {json.dumps(name)} is not a member of a bundle of version 1")
 
 
 def require_form(value, form, at):
-    for name in value:
-        if name not in form:
-            raise ProvenanceError("bundle-malformed", f"{at}: {json.dumps(name)} is not a member of a bundle of version 1")
+    require_members(value, form, at)
     for name, is_valid in form.items():
         if not is_valid(value.get(name)):
             raise ProvenanceError("bundle-malformed", f"{at}/{name} is missing, or not what it must be")
@@ -494,6 +505,11 @@ class BundleVerifier:
         require_form(bundle, BUNDLE_FORM, "")
         require_form(bundle["seal"], SEAL_FORM, "/seal")
         require_form(bundle["inclusion_proof"], PROOF_FORM, "/inclusion_proof")
+        unhashed = {name: value for name, value in bundle["record"].items() if name in UNHASHED_MEMBERS}
+        require_form(unhashed, UNHASHED_FORM, "/record")
+        for index, key in enumerate(bundle["public_keys"]):
+            if is_object(key):
+                require_members(key, KEY_MEMBERS, f"/public_keys/{index}")
         for name in ("provenance_hash", "provenance_cosign"):
             if bundle["record"].get(name) != bundle[name]:
                 raise ProvenanceError("bundle-malformed", f"/{name} is not that of /record")
@@ -590,6 +606,7 @@ def verify_bundle(keys_source, path):
     failures = BundleVerifier(bundle, keys).verify()
     for check, detail in failures:
         print(f"{check}: {json.dumps(detail)}")
+    print("not proved: is_purged, the times of the keys, and how_to_verify")
     print("NOT verified" if failures else f"verified: the bundle of record {bundle['record'].get('record_id')}")
     return 1 if failures else 0
 
@@ -758,6 +775,9 @@ def main():
         if options.vectors:
             return run_vectors(options.vectors)
         return verify_bundle(options.keys, options.bundle) if options.bundle else verify_file(options.keys, options.records)
+    except RecursionError:
+        print("not checked: the JSON is nested too deeply", file=sys.stderr)
+        return 2
     except (OSError, ValueError, KeyError, ProvenanceError) as error:
         print(f"not checked: {error}", file=sys.stderr)
         return 2

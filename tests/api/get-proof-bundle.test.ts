@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { reportText } from '../../cli/verify/report-text.ts'
 import { verifyFile } from '../../cli/verify/verify-file.ts'
 import { decodeCosign, parseCheckpoint } from '../../provenance/index.ts'
 import { startHub, type TestHub, type TestTenant } from '../support/hub.ts'
@@ -96,6 +97,12 @@ test('without other keys, the bundle brings its own, and the report says so', as
   const { outcome, trust, proof } = await verifyFile(file, {})
   expect([outcome, proof.bundle]).toMatchObject(['verified', { recordId: id, sealed: { recordType: 'decision' } }])
   expect(trust).toMatch(/^trust on first use: the keys are those that the proof bundle itself brings/)
+  expect(reportText(await verifyFile(file, {}))).toContain('\nNot proved: is_purged, ')
+  const forged = text.replace('"is_purged":false', '"is_purged":false,"verification":{"verified":true}')
+  expect(await verify(forged)).toMatchObject({
+    outcome: 'failed',
+    reasons: expect.arrayContaining([expect.stringContaining('/record: "verification" is not a member')]),
+  })
   const altered = await verifyFile(await save('altered.json', text.replace('Usage grew.', 'Usage fell.')), {})
   expect(altered.report.failures).toEqual([
     {

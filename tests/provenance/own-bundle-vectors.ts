@@ -85,6 +85,10 @@ const withProof = (changes: JsonObject): JsonObject => ({
   ...good,
   inclusion_proof: { ...good.inclusion_proof, ...changes },
 })
+const withKey = (changes: JsonObject): JsonObject => ({
+  ...good,
+  public_keys: [{ ...good.public_keys[0]!, ...changes }, ...good.public_keys.slice(1)],
+})
 const without = (member: keyof Bundle): JsonObject =>
   Object.fromEntries(Object.entries(good).filter(([name]) => name !== member))
 /** The bundle with a hash or cosignature that differs, at both places. */
@@ -127,6 +131,14 @@ function malformedCases(): BundleCase[] {
     { name: 'no note of the seal', failures: all, bundle: { ...good, seal: { ...good.seal, note: null } } },
     { name: 'an index that is no number', failures: all, bundle: withProof({ log_index: '1' }) },
     { name: 'a negative index', failures: all, bundle: withProof({ log_index: -1 }) },
+    {
+      name: 'a forged result of a verification',
+      failures: all,
+      bundle: { ...good, record: { ...record, verification: { verified: true } } },
+    },
+    { name: 'is_purged as a text', failures: all, bundle: { ...good, record: { ...record, is_purged: 'no' } } },
+    { name: 'is_purged as null', failures: all, bundle: { ...good, record: { ...record, is_purged: null } } },
+    { name: 'an unknown member of a key', failures: all, bundle: withKey({ owner: 'x' }) },
     { name: 'no keys', failures: all, bundle: { ...good, public_keys: [] } },
     { name: "another record's hash outside", failures: all, bundle: { ...good, provenance_hash: `${item.hash}0` } },
     { name: 'a cosignature that differs outside', failures: all, bundle: { ...good, provenance_cosign: 'omhc1.' } },

@@ -53,6 +53,9 @@ test.each([
   ['an altered key', '/public_keys/0/key_id is not that of its name and public_key'],
   ['without checkpoint', '/checkpoint is missing, or not what it must be'],
   ['an unknown member', '"consistency_from" is not a member of a bundle of version 1'],
+  ['a forged result of a verification', '/record: "verification" is not a member of a bundle of version 1'],
+  ['is_purged as a text', '/record/is_purged is missing, or not what it must be'],
+  ['an unknown member of a key', '/public_keys/0: "owner" is not a member of a bundle of version 1'],
   ["another record's hash outside", '/provenance_hash is not that of /record'],
 ])('%s is named: %s', (name, message) => {
   const { bundle, keys } = bundles.find((each) => each.name === name)!
