@@ -1,7 +1,11 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { type Scope, scopeNames } from '../../contract/scopes.ts'
 import { decision, pathOf, read, skillDefinition, unknownId, write } from '../api/record-cases.ts'
 import { prepareTelemetry } from '../api/telemetry-tenants.ts'
@@ -336,7 +340,59 @@ describe('without a token that is valid', () => {
     missing.stderr?.on('data', (chunk) => lines.push(String(chunk)))
     await expect(newClient('legacy').connect(missing)).rejects.toThrow()
     await expect.poll(() => lines.join('')).toContain('HUB_TENANT is not set.')
+    const inClear = new StdioClientTransport(commandOf({ HUB_URL: 'http://192.0.2.1:8080' }))
+    inClear.stderr?.on('data', (chunk) => lines.push(String(chunk)))
+    await expect(newClient('legacy').connect(inClear)).rejects.toThrow()
+    await expect.poll(() => lines.join('')).toContain('the secret would cross the network in clear.')
   })
+})
+
+test('an error of the service reaches the log, and the client without details', async () => {
+  const client = await overHttp('auto')
+  const inject = vi.spyOn(hub.app, 'inject').mockImplementation((() => Promise.reject(new Error('inner-9'))) as never)
+  try {
+    for (const work of [() => client.callTool({ name: 'list_skills', arguments: {} }), () => client.listResources()]) {
+      await expect(work()).rejects.toMatchObject({ code: -32603, message: expect.not.stringContaining('inner-9') })
+    }
+  } finally {
+    inject.mockRestore()
+  }
+  expect(hub.logLines.filter((line) => line.includes('inner-9'))).toHaveLength(2)
+})
+
+test('tools of a tenant make eight calls at a time', async () => {
+  const client = await overHttp('auto')
+  const { app } = hub
+  const inject = app.inject.bind(app) as (...given: unknown[]) => Promise<unknown>
+  let running = 0
+  let most = 0
+  const spy = vi.spyOn(app, 'inject').mockImplementation((async (...given: unknown[]) => {
+    most = Math.max(most, ++running)
+    return inject(...given).finally(() => running--)
+  }) as never)
+  try {
+    await Promise.all(Array.from({ length: 20 }, () => call(client, 'list_skills')))
+  } finally {
+    spy.mockRestore()
+  }
+  expect(most).toBeGreaterThan(1)
+  expect(most).toBeLessThanOrEqual(8)
+})
+
+test('hub mcp ends with its client, also while it waits for the Hub', async () => {
+  const busy = createServer((_, response) => response.writeHead(429, { 'retry-after': '3600' }).end('{}'))
+  await once(busy.listen(0, '127.0.0.1'), 'listening')
+  const { command, args, env } = commandOf({ HUB_URL: `http://127.0.0.1:${(busy.address() as AddressInfo).port}` })
+  const child = spawn(command, args, { env, stdio: ['pipe', 'ignore', 'pipe'] })
+  const lines: string[] = []
+  child.stderr.on('data', (chunk) => lines.push(String(chunk)))
+  const asked = once(busy, 'request')
+  child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' })}\n`)
+  await asked
+  child.stdin.end()
+  expect(await once(child, 'exit')).toEqual([0, null])
+  expect(lines).toEqual([])
+  busy.close()
 })
 
 test('a disabled account is refused in the middle of a session', async () => {

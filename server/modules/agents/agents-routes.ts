@@ -3,16 +3,29 @@ import { Type } from 'typebox'
 import { type OperationId, operations } from '../../../contract/operations.ts'
 import { scopeNames } from '../../../contract/scopes.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../provenance/json.ts'
+import { FairQueue } from '../../db/fair-queue.ts'
 import { addRoute, rawJson } from '../../http/route.ts'
 import { openToEveryOrigin } from '../../http/security-headers.ts'
 import { McpMessage, McpResponse, ProtectedResource } from './agents-schemas.ts'
 import { type HubCall, type HubCallParts, HubRefusal } from './hub-calls.ts'
 import { exchange } from './mcp-exchange.ts'
 
+/** Maximum number of concurrent calls by tools in this process, whose responses are held whole. */
+const callsAtOnce = { all: 32, ofTenant: 8 } as const
+const waitMs = 30_000
+
+type CallQueue = FairQueue<'call'>
+
 export function addAgentRoutes(
   app: FastifyInstance,
   { version, commonUrl }: { version: string; commonUrl: () => string },
 ): void {
+  const { all, ofTenant } = callsAtOnce
+  const queue: CallQueue = new FairQueue({
+    slots: all,
+    ofTenant,
+    classes: { call: { all, ofTenant, waitMs, refusal: tooManyCalls } },
+  })
   addRoute(
     app,
     'callMcp',
@@ -32,7 +45,12 @@ export function addAgentRoutes(
       const { tenant, scopes } = request.caller
       const { status, text, sessionId } = await exchange(
         { url: `${tenant.baseUrl}/mcp`, headers: request.headers, message: request.body as JsonValue },
-        { version, scopes, call: hubCall(app, request, tenant.slug) },
+        {
+          version,
+          scopes,
+          call: hubCall(app, queue, request, tenant.slug),
+          logError: (error) => request.log.error({ err: error }, 'a message of an agent failed'),
+        },
       )
       reply.code(status)
       // An error of the protocol is no problem document, and is logged as one.
@@ -59,10 +77,10 @@ export function addAgentRoutes(
 }
 
 /** Returns calls of this API in the same process, in the name of the caller of a request. */
-function hubCall(app: FastifyInstance, request: FastifyRequest, tenantSlug: string): HubCall {
+function hubCall(app: FastifyInstance, queue: CallQueue, request: FastifyRequest, tenantSlug: string): HubCall {
   return async (operation, parts = {}) => {
     const { body, idempotencyKey } = parts
-    const response = await app.inject({
+    const options: InjectOptions = {
       method: operations[operation].method as NonNullable<InjectOptions['method']>,
       url: urlOf(operation, parts),
       remoteAddress: request.callerAddress,
@@ -76,12 +94,27 @@ function hubCall(app: FastifyInstance, request: FastifyRequest, tenantSlug: stri
         ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
       },
       ...(body && { payload: JSON.stringify(body) }),
-    })
+    }
+    const response = await inTurn(queue, tenantSlug, () => app.inject(options))
     const answer = objectIn(response.payload)
     if (response.statusCode < 400) return answer
     const retryAfter = response.headers['retry-after']
     throw new HubRefusal(response.statusCode, answer, retryAfter === undefined ? undefined : String(retryAfter))
   }
+}
+
+async function inTurn<Result>(queue: CallQueue, tenantSlug: string, work: () => Promise<Result>): Promise<Result> {
+  await queue.enter(tenantSlug, 'call')
+  try {
+    return await work()
+  } finally {
+    queue.leave(tenantSlug, 'call')
+  }
+}
+
+function tooManyCalls(): HubRefusal {
+  const detail = 'The agents of this tenant make too many calls at a time. Make one after the other.'
+  return new HubRefusal(503, { title: 'Service Unavailable', detail }, '5')
 }
 
 function urlOf(operation: OperationId, { path = {}, query = {} }: HubCallParts): string {

@@ -23,10 +23,12 @@ export interface McpServerParts {
   call: HubCall
   /** The client of a request that does not name it itself. */
   client: AgentClient | undefined
+  /** Logs an error of this program, whose details the client does not get. */
+  logError: (error: unknown) => void
 }
 
 /** Creates the server of one request. It lists the tools that the scopes of the caller allow. */
-export function createMcpServer({ version, scopes, call, client }: McpServerParts): Server {
+export function createMcpServer({ version, scopes, call, client, logError }: McpServerParts): Server {
   const server = new Server(
     { name: 'org-memory-hub', title: 'Org-Memory Hub', version },
     { capabilities: { tools: {}, resources: {} }, instructions },
@@ -34,6 +36,16 @@ export function createMcpServer({ version, scopes, call, client }: McpServerPart
   const isAllowed = (tool: Tool) => {
     const { access }: Operation = operations[tool.operation]
     return access.kind === 'token' && admits(access, scopes)
+  }
+
+  async function withoutDetails<Result>(work: () => Promise<Result>): Promise<Result> {
+    try {
+      return await work()
+    } catch (error) {
+      if (error instanceof ProtocolError) throw error
+      logError(error)
+      throw new ProtocolError(ProtocolErrorCode.InternalError, 'Internal error')
+    }
   }
 
   server.setRequestHandler('tools/list', () => ({ tools: allTools.filter(isAllowed).map(describe) }))
@@ -46,18 +58,20 @@ export function createMcpServer({ version, scopes, call, client }: McpServerPart
     const input = params.arguments ?? {}
     const faults = check(input)
     if (faults.length > 0) return failure(faultText(faults))
-    try {
-      const context = { call, client: clientOf(server.getClientVersion()) ?? client }
-      return success(await tool.run(input as never, context))
-    } catch (error) {
-      if (error instanceof HubRefusal) return failure(error.message)
-      throw error
-    }
+    const context = { call, client: clientOf(server.getClientVersion()) ?? client }
+    return withoutDetails(async () => {
+      try {
+        return success(await tool.run(input as never, context))
+      } catch (error) {
+        if (error instanceof HubRefusal) return failure(error.message)
+        throw error
+      }
+    })
   })
 
   server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [recordTemplate] }))
-  server.setRequestHandler('resources/list', async ({ params }) => listRecords(call, params?.cursor))
-  server.setRequestHandler('resources/read', async ({ params }) => readRecord(call, params.uri))
+  server.setRequestHandler('resources/list', ({ params }) => withoutDetails(() => listRecords(call, params?.cursor)))
+  server.setRequestHandler('resources/read', ({ params }) => withoutDetails(() => readRecord(call, params.uri)))
   return server
 }
 

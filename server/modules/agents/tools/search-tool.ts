@@ -6,6 +6,7 @@ import { fittingPage } from './result-size.ts'
 import { closed, cursorInput, defineTool, nextCursor, object, recordSummary, summarize } from './tool.ts'
 
 const resultsMax = 20
+const resultsDefault = 10
 const time = (description: string) => Type.Optional(Type.String({ minLength: 1, maxLength: 64, description }))
 
 export const searchRecords = defineTool({
@@ -30,7 +31,7 @@ Example: {"q": "payment provider -stripe", "record_type": "decision"}`,
         Type.Integer({
           minimum: 1,
           maximum: resultsMax,
-          description: `Maximum number of results; default ${resultsMax}`,
+          description: `Maximum number of results; default ${resultsDefault}`,
         }),
       ),
       cursor: cursorInput,
@@ -51,7 +52,7 @@ Example: {"q": "payment provider -stripe", "record_type": "decision"}`,
     partial: Type.Optional(Type.String({ description: 'Present if encrypted content was not searched' })),
     next_cursor: nextCursor,
   }),
-  run: ({ limit = resultsMax, ...query }, { call }) =>
+  run: ({ limit = resultsDefault, ...query }, { call }) =>
     fittingPage(limit, async (count) => {
       const page = await call('searchRecords', { query: { ...query, limit: count } })
       return { ...page, results: (page.results as JsonObject[]).map(shorten) }
