@@ -4,6 +4,7 @@ import type { Config } from '../../server/config.ts'
 import { readInstanceFile } from '../../server/embedded-postgres/data-directory.ts'
 import { findPostmaster } from '../../server/embedded-postgres/postmaster.ts'
 import { StartupError } from '../../server/startup-error.ts'
+import { exposesSecrets } from '../hub-address.ts'
 
 /** The Hub that the demo is loaded into, and the account that loads it. */
 export interface DemoTarget {
@@ -41,6 +42,9 @@ export function remoteTarget(variables: NodeJS.ProcessEnv, slug: string | undefi
       `HUB_URL is not an address: ${baseUrl}`,
       'Set HUB_URL to one such as https://hub.example.com.',
     )
+  }
+  if (exposesSecrets(baseUrl)) {
+    throw new StartupError(`HUB_URL is "${baseUrl}", and the secret would cross the network in clear.`, 'Use https.')
   }
   return { baseUrl: baseUrl.replace(/\/+$/, ''), tenant, clientId, clientSecret, isTemporary: false }
 }

@@ -105,6 +105,7 @@ describe('a Hub elsewhere', () => {
   test.each([
     ['a missing secret', { HUB_CLIENT_SECRET: '', HUB_TENANT: '' }, 'HUB_TENANT, HUB_CLIENT_SECRET are not'],
     ['no address', { HUB_URL: 'hub.example' }, 'HUB_URL is not an address: hub.example'],
+    ['an address without TLS', { HUB_URL: 'http://hub.example' }, 'the secret would cross the network in clear'],
     ['an address without a Hub', { HUB_URL: 'http://127.0.0.1:9' }, 'Set HUB_URL to the address of a running Hub'],
     ['a wrong secret', { HUB_CLIENT_SECRET: 'x'.repeat(43) }, 'Set HUB_CLIENT_ID and HUB_CLIENT_SECRET'],
     ['a wrong tenant', { HUB_TENANT: 'demo' }, 'Set HUB_TENANT to the tenant of the service account'],
