@@ -16,13 +16,13 @@ beforeAll(async () => {
 afterAll(() => hub.stop())
 
 /**
- * These succeed with a cookie, a provider, the operator's token, a customer's key, or a message whose data is what its kind
- * asks for, which tests of their own bring.
+ * These succeed with a cookie, a provider, the operator's token, a customer's key, the Accept header of their protocol, or
+ * a message whose data is what its kind asks for, which tests of their own bring.
  */
 const needsMore = [
   ...['startLogin', 'completeLogin', 'issueUserToken', 'logOut', 'endSession', 'configureSso', 'getSso', 'testSso'],
   ...['createTenant', 'listTenants', 'getTenantAsOperator', 'updateTenant', 'createWelcomeLink'],
-  ...['rotateContentKey', 'destroyContentKeys', 'receiveInbound'],
+  ...['rotateContentKey', 'destroyContentKeys', 'receiveInbound', 'callMcp'],
 ]
 
 test(`${requestsMin} malformed requests, seed ${seed}`, async () => {
