@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import { Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 
 /** Minimum bytes of a counted response: the number of connections suffices to bound smaller ones. */
@@ -69,7 +69,7 @@ export function limitAnswers(app: FastifyInstance, budget: AnswerBudget): void {
   app.addHook('onSend', (request, reply, payload, done) => {
     const { socket } = request.raw
     // A request of this process, which tools of agents inject, has no connection and reads its response at once.
-    if (socket instanceof Socket && (typeof payload === 'string' || Buffer.isBuffer(payload))) {
+    if (typeof socket.destroy === 'function' && (typeof payload === 'string' || Buffer.isBuffer(payload))) {
       // The bytes of a text are known only when it is written; its characters are a close estimate.
       const reader = request.hubTenant?.slug ?? `address ${request.callerAddress}`
       budget.hold(reader, payload.length, reply.raw, socket)
