@@ -4,7 +4,17 @@ import { decodeCosign } from './cosign.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from './json.ts'
 import type { KeyRing } from './keys.ts'
 import { parseSealNote } from './log.ts'
-import { isCount, isPath, type Problem, problemWithPath, problemWithSignature, readOrProblem } from './proof-steps.ts'
+import {
+  isCount,
+  isPath,
+  type Problem,
+  type ProofFailure,
+  type ProofResult,
+  problemWithPath,
+  problemWithSignature,
+  proofResult,
+  readOrProblem,
+} from './proof-steps.ts'
 import { bufferEndOf } from './purge-event.ts'
 import {
   type AsyncCrypto,
@@ -64,14 +74,8 @@ export type CertificateChecks = {
   readonly events_agree: boolean
 }
 
-export type CertificateFailure = { readonly check: keyof CertificateChecks; readonly detail: string }
-
-export type CertificateResult = {
-  readonly verified: boolean
-  readonly checks: CertificateChecks
-  /** One entry for each failed check. */
-  readonly failures: readonly CertificateFailure[]
-}
+export type CertificateFailure = ProofFailure<CertificateChecks>
+export type CertificateResult = ProofResult<CertificateChecks>
 
 /** Returns true if JSON is meant to be a certificate: no other response of the service has these members. */
 export function isDeletionCertificate(json: JsonObject): boolean {
@@ -117,7 +121,7 @@ function* verification(
     ['events_verified', problemWithEvents(certificate, keys, events, logName)],
     ['events_agree', problemWithStatements(certificate)],
   ]
-  return resultOf(problems)
+  return proofResult<CertificateChecks>(problems)
 }
 
 function* problemWithSeal({ seal_note, seal_id, leaf_index }: DeletionCertificate, keys: KeyRing) {
@@ -232,13 +236,9 @@ const checkNames = [
 ] as const
 
 function malformed(detail: string): CertificateResult {
-  return resultOf(checkNames.map((check) => [check, check === 'well_formed' ? detail : 'the certificate is malformed']))
-}
-
-function resultOf(problems: readonly (readonly [keyof CertificateChecks, Problem])[]): CertificateResult {
-  const failures = problems.flatMap(([check, detail]) => (detail === undefined ? [] : [{ check, detail }]))
-  const checks = Object.fromEntries(problems.map(([check, detail]) => [check, detail === undefined]))
-  return { verified: failures.length === 0, checks: checks as CertificateChecks, failures }
+  return proofResult<CertificateChecks>(
+    checkNames.map((check) => [check, check === 'well_formed' ? detail : 'the certificate is malformed']),
+  )
 }
 
 const textMembers = [

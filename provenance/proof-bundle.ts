@@ -7,7 +7,17 @@ import { succession } from './key-succession.ts'
 import { type KeyRing, keyRingIn } from './keys.ts'
 import { sealNote } from './log.ts'
 import { inclusionRoot } from './merkle.ts'
-import { isCount, isPath, type Problem, problemWithPath, problemWithSignature, readOrProblem } from './proof-steps.ts'
+import {
+  isCount,
+  isPath,
+  type Problem,
+  type ProofFailure,
+  type ProofResult,
+  problemWithPath,
+  problemWithSignature,
+  proofResult,
+  readOrProblem,
+} from './proof-steps.ts'
 import { parseRecordHash } from './record-hash.ts'
 import { leafHashInput } from './seal.ts'
 import {
@@ -69,14 +79,8 @@ export type BundleChecks = Checks & {
   readonly checkpoint_signed: boolean
 }
 
-export type BundleFailure = { readonly check: keyof BundleChecks; readonly detail: string }
-
-export type BundleResult = {
-  readonly verified: boolean
-  readonly checks: BundleChecks
-  /** One entry for each failed check. */
-  readonly failures: readonly BundleFailure[]
-}
+export type BundleFailure = ProofFailure<BundleChecks>
+export type BundleResult = ProofResult<BundleChecks>
 
 /** Returns true if JSON is meant to be a bundle: no other response of the service has any of these members. */
 export function isProofBundle(json: JsonObject): boolean {
@@ -109,7 +113,7 @@ function* verification(bundle: ProofBundle, keys: KeyRing, record: VerifyResult)
     const failure = record.failures.find((each) => each.check === check)
     return [check, failure && `${failure.code}: ${failure.detail}`]
   }
-  return resultOf([
+  return proofResult<BundleChecks>([
     ['well_formed', undefined],
     ['keys_linked', yield* problemWithKeys(bundle, cosign, logName)],
     ofRecord('provenance_hash_matches'),
@@ -207,13 +211,9 @@ const checkNames = [
 ] as const
 
 function malformed(detail: string): BundleResult {
-  return resultOf(checkNames.map((check) => [check, check === 'well_formed' ? detail : 'the bundle is malformed']))
-}
-
-function resultOf(problems: readonly (readonly [keyof BundleChecks, Problem])[]): BundleResult {
-  const failures = problems.flatMap(([check, detail]) => (detail === undefined ? [] : [{ check, detail }]))
-  const checks = Object.fromEntries(problems.map(([check, detail]) => [check, detail === undefined]))
-  return { verified: failures.length === 0, checks: checks as BundleChecks, failures }
+  return proofResult<BundleChecks>(
+    checkNames.map((check) => [check, check === 'well_formed' ? detail : 'the bundle is malformed']),
+  )
 }
 
 const isText = (value: JsonValue | undefined) => typeof value === 'string'

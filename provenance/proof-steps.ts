@@ -53,3 +53,22 @@ export function isCount(value: JsonValue | undefined): value is number {
 export function isPath(value: JsonValue | undefined): boolean {
   return Array.isArray(value) && value.length <= 64 && value.every((hash) => typeof hash === 'string')
 }
+
+export type ProofFailure<Checks> = { readonly check: keyof Checks; readonly detail: string }
+
+/** The result of verifying a proof bundle or a deletion certificate. */
+export type ProofResult<Checks> = {
+  readonly verified: boolean
+  readonly checks: Checks
+  /** One entry for each failed check. */
+  readonly failures: readonly ProofFailure<Checks>[]
+}
+
+/** Returns the result of all checks, each with its problem. */
+export function proofResult<Checks>(
+  problems: readonly (readonly [keyof Checks & string, Problem])[],
+): ProofResult<Checks> {
+  const failures = problems.flatMap(([check, detail]) => (detail === undefined ? [] : [{ check, detail }]))
+  const checks = Object.fromEntries(problems.map(([check, detail]) => [check, detail === undefined]))
+  return { verified: failures.length === 0, checks: checks as Checks, failures }
+}

@@ -54,7 +54,7 @@ async function expectProven(id: string, tenant: TestTenant = 'acme'): Promise<vo
   expect(await verify(text)).toEqual({ outcome: 'verified', reasons: [] })
 }
 
-test('a record with its proof, as soon as it is written', async () => {
+test('a record with its proof, right after it is written', async () => {
   const id = await write(hub, 'acme', decision)
   const bundle = await get(hub, bundlePath(id))
   const record = await read(hub, 'acme', id)

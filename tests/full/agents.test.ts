@@ -2,86 +2,34 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { type Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { type Scope, scopeNames } from '../../contract/scopes.ts'
+import { scopeNames } from '../../contract/scopes.ts'
+import {
+  type AgentAccount,
+  call,
+  closeMcpLab,
+  commandOf,
+  endpoint,
+  newClient,
+  openMcpLab,
+  overHttp,
+  overStdio,
+  refusal,
+} from '../agents/mcp-lab.ts'
 import { decision, pathOf, read, skillDefinition, unknownId, write } from '../api/record-cases.ts'
-import { prepareTelemetry } from '../api/telemetry-tenants.ts'
-import { startHub, type TestHub, type TestTenant } from '../support/hub.ts'
+import type { TestHub } from '../support/hub.ts'
 import { event } from '../telemetry/events.ts'
 
 /** The Model Context Protocol by the official client: both transports, both revisions, one hub. */
 
-type Mode = 'auto' | 'legacy'
-
 let hub: TestHub
-let account: { client_id: string; client_secret: string }
-const open: Client[] = []
+let account: AgentAccount
 beforeAll(async () => {
-  hub = await startHub({ limitFactor: 100 })
-  await prepareTelemetry(hub, 'acme')
-  account = await hub.modules.auth.serviceAccounts.create(
-    await hub.tenant('acme'),
-    { name: 'agent', scopes: [...scopeNames] },
-    { operator: 'test' },
-  )
+  ;({ hub, account } = await openMcpLab())
 })
-afterAll(async () => {
-  await Promise.all(open.map((client) => client.close()))
-  await hub.stop()
-})
-
-const clientInfo = { name: 'test-agent', version: '1.2.3' }
-const newClient = (mode: Mode) => {
-  const client = new Client(clientInfo, { versionNegotiation: { mode } })
-  open.push(client)
-  return client
-}
-const endpoint = () => new URL(`${hub.baseUrl}/mcp`)
-
-async function overHttp(mode: Mode, { tenant = 'acme', scopes }: { tenant?: TestTenant; scopes?: Scope[] } = {}) {
-  const client = newClient(mode)
-  const headers = { authorization: `Bearer ${await hub.token(tenant, scopes)}` }
-  await client.connect(new StreamableHTTPClientTransport(endpoint(), { requestInit: { headers } }))
-  return client
-}
-
-const commandOf = (settings: Record<string, string> = {}) => ({
-  command: process.execPath,
-  args: [join(import.meta.dirname, '../../cli/hub.js'), 'mcp'],
-  env: {
-    PATH: process.env.PATH ?? '',
-    HUB_URL: hub.baseUrl,
-    HUB_TENANT: 'acme',
-    HUB_CLIENT_ID: account.client_id,
-    HUB_CLIENT_SECRET: account.client_secret,
-    ...settings,
-  },
-  stderr: 'pipe' as const,
-})
-
-async function overStdio(mode: Mode) {
-  const client = newClient(mode)
-  await client.connect(new StdioClientTransport(commandOf()))
-  return client
-}
-
-/** Calls a tool that must succeed; answers its structured content, which the client compared with the schema. */
-async function call(client: Client, name: string, given: Record<string, unknown> = {}) {
-  const result = await client.callTool({ name, arguments: given })
-  expect(result.isError, JSON.stringify(result.content)).toBeFalsy()
-  expect(JSON.parse((result.content as { text: string }[])[0]!.text)).toEqual(result.structuredContent)
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into results whose shape they assert
-  return result.structuredContent as any
-}
-
-async function refusal(client: Client, name: string, given: Record<string, unknown> = {}): Promise<string> {
-  const result = await client.callTool({ name, arguments: given })
-  expect(result.isError, JSON.stringify(result)).toBe(true)
-  return (result.content as { text: string }[])[0]!.text
-}
+afterAll(closeMcpLab)
 
 const { record_type: _, ...decisionInput } = decision
 const names = [

@@ -22,7 +22,7 @@ export interface OtlpAnswer {
   body: Record<string, unknown>
 }
 
-/** Sends an export request over HTTP, by default with a bearer token. A Buffer is sent as it is. */
+/** Sends an export request over HTTP, by default with a bearer token. A Buffer is sent unchanged. */
 export async function send(hub: TestHub, request: JsonObject | Buffer, options: SendOptions = {}): Promise<OtlpAnswer> {
   const { tenant = 'acme', encoding = 'application/x-protobuf', scopes = ['telemetry:write'] } = options
   const { headers = {}, method = 'POST' } = options

@@ -62,7 +62,7 @@ export function addLogRoutes(
     {
       description:
         'One file that `hub verify FILE` checks offline: hash, cosignature, seal, place in the log, checkpoint and ' +
-        'keys. A record can be requested as soon as it is written, and until it is erased; purged records have ' +
+        'keys. A record can be requested right after it is written, until it is erased; purged records have ' +
         '`is_purged: true`. Encrypted content (mode B) is in clear; if its key was destroyed, the record has ' +
         '`content: "unavailable"`, and its hash cannot be checked.',
       params: ProofParams,

@@ -92,94 +92,66 @@ class Decoder {
   }
 
   *#span(bytes: Uint8Array, inherited: Attributes): Generator<void, OtlpItem> {
-    const own = new Attributes(inherited)
-    const item = emptyItem(own)
-    let attributes = 0
     let name: Uint8Array | undefined
     let status: Uint8Array | undefined
-    const reader = protobuf.Reader.create(bytes)
-    while (reader.pos < reader.len) {
-      this.#budget.take()
-      if (this.#budget.takeTurn()) yield
-      const tag = reader.uint32()
-      switch (tag) {
-        case delimited(fields.span.traceId):
-          item.traceId = idOf(reader.bytes(), 16)
-          break
-        case delimited(fields.span.spanId):
-          item.spanId = idOf(reader.bytes(), 8)
-          break
-        case delimited(fields.span.parentSpanId):
-          item.parentSpanId = idOf(reader.bytes(), 8)
-          break
-        case delimited(fields.span.name):
-          name = reader.bytes()
-          break
-        case fixed64(fields.span.start):
-          item.startNanos = nanosOf(reader)
-          break
-        case fixed64(fields.span.end):
-          item.endNanos = nanosOf(reader)
-          break
-        case delimited(fields.span.attributes):
-          attributes++
-          if (attributes > attributesMax) return { ...item, attributes: inherited, fault: tooManyAttributes }
-          this.#attribute(reader.bytes(), own)
-          break
-        case delimited(fields.span.status):
-          status = reader.bytes()
-          break
-        default:
-          skip(reader, tag)
-      }
-    }
+    const item = yield* this.#item(bytes, inherited, fields.span.attributes, (tag, reader, span) => {
+      if (tag === delimited(fields.span.traceId)) span.traceId = idOf(reader.bytes(), 16)
+      else if (tag === delimited(fields.span.spanId)) span.spanId = idOf(reader.bytes(), 8)
+      else if (tag === delimited(fields.span.parentSpanId)) span.parentSpanId = idOf(reader.bytes(), 8)
+      else if (tag === delimited(fields.span.name)) name = reader.bytes()
+      else if (tag === fixed64(fields.span.start)) span.startNanos = nanosOf(reader)
+      else if (tag === fixed64(fields.span.end)) span.endNanos = nanosOf(reader)
+      else if (tag === delimited(fields.span.status)) status = reader.bytes()
+      else skip(reader, tag)
+    })
+    if (item.fault !== undefined) return item
     if (name !== undefined) item.name = textOf(name)
     if (status !== undefined) item.isError = this.#isErrorStatus(status)
     return item
   }
 
   *#log(bytes: Uint8Array, inherited: Attributes): Generator<void, OtlpItem> {
-    const own = new Attributes(inherited)
-    const item = emptyItem(own)
-    let attributes = 0
     let name: Uint8Array | undefined
     let body: Uint8Array | undefined
     let observed = 0n
+    const item = yield* this.#item(bytes, inherited, fields.log.attributes, (tag, reader, log) => {
+      if (tag === fixed64(fields.log.time)) log.startNanos = nanosOf(reader)
+      else if (tag === fixed64(fields.log.observed)) observed = nanosOf(reader)
+      else if (tag === delimited(fields.log.body)) body = reader.bytes()
+      else if (tag === delimited(fields.log.traceId)) log.traceId = idOf(reader.bytes(), 16)
+      else if (tag === delimited(fields.log.spanId)) log.spanId = idOf(reader.bytes(), 8)
+      else if (tag === delimited(fields.log.eventName)) name = reader.bytes()
+      else skip(reader, tag)
+    })
+    if (item.fault !== undefined) return item
+    item.startNanos ||= observed
+    item.name = (name && textOf(name)) || this.#textOfBody(body)
+    return item
+  }
+
+  /** Reads an item: its attributes here, each other field by `readField`. Ends with a fault at too many attributes. */
+  *#item(
+    bytes: Uint8Array,
+    inherited: Attributes,
+    attributesField: number,
+    readField: (tag: number, reader: Reader, item: OtlpItem) => void,
+  ): Generator<void, OtlpItem> {
+    const own = new Attributes(inherited)
+    const item = emptyItem(own)
+    let attributes = 0
     const reader = protobuf.Reader.create(bytes)
     while (reader.pos < reader.len) {
       this.#budget.take()
       if (this.#budget.takeTurn()) yield
       const tag = reader.uint32()
-      switch (tag) {
-        case fixed64(fields.log.time):
-          item.startNanos = nanosOf(reader)
-          break
-        case fixed64(fields.log.observed):
-          observed = nanosOf(reader)
-          break
-        case delimited(fields.log.body):
-          body = reader.bytes()
-          break
-        case delimited(fields.log.attributes):
-          attributes++
-          if (attributes > attributesMax) return { ...item, attributes: inherited, fault: tooManyAttributes }
-          this.#attribute(reader.bytes(), own)
-          break
-        case delimited(fields.log.traceId):
-          item.traceId = idOf(reader.bytes(), 16)
-          break
-        case delimited(fields.log.spanId):
-          item.spanId = idOf(reader.bytes(), 8)
-          break
-        case delimited(fields.log.eventName):
-          name = reader.bytes()
-          break
-        default:
-          skip(reader, tag)
+      if (tag !== delimited(attributesField)) {
+        readField(tag, reader, item)
+        continue
       }
+      attributes++
+      if (attributes > attributesMax) return { ...item, attributes: inherited, fault: tooManyAttributes }
+      this.#attribute(reader.bytes(), own)
     }
-    item.startNanos ||= observed
-    item.name = (name && textOf(name)) || this.#textOfBody(body)
     return item
   }
 
