@@ -162,7 +162,8 @@ function decryptor(key: Buffer, name: string, { first, blocks, skip, length }: P
     },
     flush(done) {
       guarded(done, () => {
-        const rest = filled > 0 ? openBlock() : undefined
+        // Even an empty file has a block, so a file without one was truncated.
+        const rest = filled > 0 || index === first ? openBlock() : undefined
         if (left > 0) throw new Error(`${left} bytes are missing`)
         return rest
       })

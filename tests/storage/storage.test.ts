@@ -227,7 +227,9 @@ describe('an encrypted file', () => {
     ['a changed byte', (bytes) => bytes.fill(bytes[headerBytes + 50]! ^ 1, headerBytes + 50, headerBytes + 51), 'file'],
     ['a cut end', (bytes) => bytes.subarray(0, -1), 'file'],
     ['a missing last block', (bytes) => bytes.subarray(0, headerBytes + wholeBlock), 'file'],
-    ['no blocks at all', (bytes) => bytes.subarray(0, headerBytes + 3), 'file'],
+    ['part of a block', (bytes) => bytes.subarray(0, headerBytes + 3), 'file'],
+    ['no blocks at all', (bytes) => bytes.subarray(0, headerBytes), 'file'],
+    ['nothing in it', () => Buffer.alloc(0), 'file'],
     [
       'blocks in another order',
       (bytes) => {
