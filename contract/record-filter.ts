@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox'
 import { type PointedError, validationFailed } from './domain-error.ts'
 import { patterns, recordTypes } from './literals.ts'
+import { object } from './object-schema.ts'
 import { parseTimestamp } from './timestamp.ts'
 
 /** Which records an export or a legal hold is of: the parameters of the Hub query as members. */
@@ -30,10 +31,7 @@ export const recordFilterMembers = {
   event_kind: Type.Optional(text('hub.record_purged')),
 }
 
-export const RecordFilterBody = Type.Object(recordFilterMembers, {
-  additionalProperties: false,
-  description: 'All records if empty',
-})
+export const RecordFilterBody = object(recordFilterMembers, { description: 'All records if empty' })
 
 type RecordFilterBody = Static<typeof RecordFilterBody>
 

@@ -1,6 +1,8 @@
 /** Parts of answers that operations of several modules give. */
+
 import { Type } from 'typebox'
 import { patterns } from './literals.ts'
+import { object } from './object-schema.ts'
 
 export const ProvenanceHash = Type.String({
   description: '`sha256:` and the hash of the canonical record',
@@ -20,25 +22,19 @@ export const NextCursor = Type.Union([Type.String(), Type.Null()], {
 })
 
 /** The result of a connection test, step by step. */
-export const ConnectionTestResult = Type.Object(
-  {
-    ok: Type.Boolean({ description: 'Whether every step succeeded' }),
-    steps: Type.Array(
-      Type.Object(
-        {
-          name: Type.String({ examples: ['users'] }),
-          ok: Type.Boolean(),
-          detail: Type.String({
-            description: 'Result, or the fault and its remedy',
-            examples: ['GET /Users: 412 people.'],
-          }),
-        },
-        { additionalProperties: false },
-      ),
-    ),
-  },
-  { additionalProperties: false },
-)
+export const ConnectionTestResult = object({
+  ok: Type.Boolean({ description: 'Whether every step succeeded' }),
+  steps: Type.Array(
+    object({
+      name: Type.String({ examples: ['users'] }),
+      ok: Type.Boolean(),
+      detail: Type.String({
+        description: 'Result, or the fault and its remedy',
+        examples: ['GET /Users: 412 people.'],
+      }),
+    }),
+  ),
+})
 
 /** The response to a written record. */
 export const receiptMembers = {
@@ -51,7 +47,7 @@ export const receiptMembers = {
   provenance_cosign: ProvenanceCosign,
 }
 
-export const ReceiptSchema = Type.Object(receiptMembers, { additionalProperties: false })
+export const ReceiptSchema = object(receiptMembers)
 
 /** Header of the answer to a repeated call with an Idempotency-Key. */
 export const replayedHeader = {
@@ -72,23 +68,20 @@ const InboundSecret = Type.String({
 
 /** The address to which a connection sends messages. */
 export const InboundConnectionSchema = (exampleId: string) =>
-  Type.Object(
+  object(
     { connection_id: inboundConnectionId(exampleId), secret: Type.Optional(InboundSecret) },
-    { additionalProperties: false, description: 'Settings of its inbound messages' },
+    { description: 'Settings of its inbound messages' },
   )
 
 /** The response to a rotation of the inbound secret. */
 export const RotatedInboundSecretSchema = (exampleId: string) =>
-  Type.Object(
-    {
-      connection_id: inboundConnectionId(exampleId),
-      secret: InboundSecret,
-      former_secret_until: Type.Optional(
-        Type.String({
-          description: 'The previous secret stays valid until this time; absent if there was none',
-          examples: ['2026-07-02T09:30:00.000000Z'],
-        }),
-      ),
-    },
-    { additionalProperties: false },
-  )
+  object({
+    connection_id: inboundConnectionId(exampleId),
+    secret: InboundSecret,
+    former_secret_until: Type.Optional(
+      Type.String({
+        description: 'The previous secret stays valid until this time; absent if there was none',
+        examples: ['2026-07-02T09:30:00.000000Z'],
+      }),
+    ),
+  })

@@ -1,11 +1,11 @@
 import { type TObject, Type } from 'typebox'
 import { webhookDataBytesMax } from './limits.ts'
+import { object } from './object-schema.ts'
 import { roleNames } from './roles.ts'
 import { governancePrefix, testEventKind } from './webhook-events.ts'
 
 /** The messages that the Hub sends to endpoints: `data` of each type, for the OpenAPI document. */
 
-const closed = { additionalProperties: false } as const
 const time = (description: string) =>
   Type.String({ format: 'date-time', description, examples: ['2026-07-01T09:30:00.000000Z'] })
 const text = (description: string, example: string) => Type.String({ description, examples: [example] })
@@ -39,7 +39,7 @@ const person = {
   truncated,
 }
 
-const invocation = Type.Object(
+const invocation = object(
   {
     record_id: uuid('The record of the invocation'),
     skill_id: text('The skill', 'contract-review'),
@@ -57,7 +57,7 @@ const invocation = Type.Object(
     cost_usd_computed: Type.Optional(number('Calculated cost; absent without a price', 0.0034)),
     error_code: Type.Optional(text('Error code of the failure', 'timeout')),
   },
-  { ...closed, description: "In Mode B, only members that are not encrypted with the customer's key." },
+  { description: "In Mode B, only members that are not encrypted with the customer's key." },
 )
 
 const alert = {
@@ -71,15 +71,12 @@ const alert = {
   value: number('Value of the metric in the window: a ratio, milliseconds, or US dollars per hour', 0.31),
   threshold: number('`above` of the rule', 0.2),
   window_minutes: Type.Integer({ description: 'Name of the rule', examples: [60] }),
-  window: Type.Object(
-    { from: time('Its beginning'), to: time('Its end') },
-    { ...closed, description: 'Scope of the alert' },
-  ),
+  window: object({ from: time('Its beginning'), to: time('Its end') }, { description: 'Scope of the alert' }),
   invocations: count('In the window', 412),
   opened_at: time('When it opened'),
 }
 
-const governance = Type.Object(
+const governance = object(
   {
     record_id: uuid('The record of the event'),
     event_kind: text('Same as in the record', 'auth.login'),
@@ -92,7 +89,7 @@ const governance = Type.Object(
     provenance_hash: text('Hash of the canonical text of the record', 'sha256:'.padEnd(71, '0')),
     truncated,
   },
-  { ...closed, description: 'In Mode B, events written by the customer have no subject and details.' },
+  { description: 'In Mode B, events written by the customer have no subject and details.' },
 )
 
 /** A kind of message. */
@@ -103,28 +100,25 @@ export interface DescribedMessage {
 }
 
 export const describedMessages: readonly DescribedMessage[] = [
-  { kind: 'user.provisioned', summary: 'A person was added to the roster', data: Type.Object(person, closed) },
+  { kind: 'user.provisioned', summary: 'A person was added to the roster', data: object(person) },
   {
     kind: 'user.updated',
     summary: 'Role, name, address or status of a person changed',
-    data: Type.Object({ ...person, changed: names('Names of the changed members', 'role') }, closed),
+    data: object({ ...person, changed: names('Names of the changed members', 'role') }),
   },
   {
     kind: 'user.deactivated',
     summary: 'A person was deactivated, or removed by the directory',
-    data: Type.Object(person, closed),
+    data: object(person),
   },
   {
     kind: 'user.archetype_changed',
     summary: 'The archetypes of a person changed',
-    data: Type.Object(
-      {
-        ...person,
-        before: Type.Optional(names('Archetypes before the change; absent only if `truncated`')),
-        after: Type.Optional(names('Archetypes after the change; absent only if `truncated`', 'analyst')),
-      },
-      closed,
-    ),
+    data: object({
+      ...person,
+      before: Type.Optional(names('Archetypes before the change; absent only if `truncated`')),
+      after: Type.Optional(names('Archetypes after the change; absent only if `truncated`', 'analyst')),
+    }),
   },
   { kind: 'skill.invocation_failed', summary: 'An invocation failed', data: invocation },
   {
@@ -137,45 +131,39 @@ export const describedMessages: readonly DescribedMessage[] = [
     summary: 'An invocation cost more than `thresholds.cost_usd` of the endpoint',
     data: invocation,
   },
-  { kind: 'skill.alert_opened', summary: 'An alert rule of the endpoint fired', data: Type.Object(alert, closed) },
+  { kind: 'skill.alert_opened', summary: 'An alert rule of the endpoint fired', data: object(alert) },
   {
     kind: 'skill.alert_closed',
     summary: 'An alert of the endpoint recovered',
-    data: Type.Object({ ...alert, closed_at: time('Time of closing') }, closed),
+    data: object({ ...alert, closed_at: time('Time of closing') }),
   },
   { kind: `${governancePrefix}*`, summary: 'A governance event was written', data: governance },
   {
     kind: testEventKind,
     summary: 'Test message of an endpoint',
-    data: Type.Object(
-      { message: text('Explanation for people', 'A test of this endpoint. Nothing has happened.') },
-      closed,
-    ),
+    data: object({ message: text('Explanation for people', 'A test of this endpoint. Nothing has happened.') }),
   },
 ]
 
 /** The body of a message. */
 export function messageSchema({ kind, data }: DescribedMessage): TObject {
   const isFamily = kind.endsWith('.*')
-  return Type.Object(
-    {
-      id: uuid('Id of the message, the same for all endpoints and attempts'),
-      kind: isFamily
-        ? Type.String({
-            pattern: `^${kind.slice(0, -1).replaceAll('.', '\\.')}`,
-            description: `\`${governancePrefix}\` and the kind of the event`,
-            examples: [`${governancePrefix}auth.login`],
-          })
-        : Type.Literal(kind, { description: 'Id of the message' }),
-      tenant: text('Slug', 'acme'),
-      occurred_at: time('When it happened'),
-      sequence: Type.Integer({
-        minimum: 1,
-        description: 'Counts the messages to the endpoint, from 1 and without gaps, in the order they were queued',
-        examples: [42],
-      }),
-      data,
-    },
-    closed,
-  )
+  return object({
+    id: uuid('Id of the message, the same for all endpoints and attempts'),
+    kind: isFamily
+      ? Type.String({
+          pattern: `^${kind.slice(0, -1).replaceAll('.', '\\.')}`,
+          description: `\`${governancePrefix}\` and the kind of the event`,
+          examples: [`${governancePrefix}auth.login`],
+        })
+      : Type.Literal(kind, { description: 'Id of the message' }),
+    tenant: text('Slug', 'acme'),
+    occurred_at: time('When it happened'),
+    sequence: Type.Integer({
+      minimum: 1,
+      description: 'Counts the messages to the endpoint, from 1 and without gaps, in the order they were queued',
+      examples: [42],
+    }),
+    data,
+  })
 }

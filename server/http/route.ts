@@ -6,8 +6,9 @@ import type {
   RawRequestDefaultExpression,
   RawServerDefault,
 } from 'fastify'
-import { type Static, type TSchema, Type } from 'typebox'
+import type { Static, TSchema } from 'typebox'
 import { bodyBounds } from '../../contract/limits.ts'
+import { object } from '../../contract/object-schema.ts'
 import { type Operation, type OperationId, operations } from '../../contract/operations.ts'
 import type { Caller } from './caller.ts'
 import { compileRequestValidator, type RequestValidator } from './request-validation.ts'
@@ -93,7 +94,7 @@ export function addRoute<const S extends RouteSchema>(
 }
 
 /** An empty JSON object: the body of actions without one. */
-export const emptyBody = Type.Object({}, { additionalProperties: false })
+export const emptyBody = object({})
 
 /** Parameters whose values callers choose, and which may contain colons. */
 const idsWithColons: ReadonlySet<string> = new Set(['skill_id'])

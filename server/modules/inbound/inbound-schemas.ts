@@ -2,20 +2,18 @@ import { type TSchema, Type } from 'typebox'
 import { emailLengthMax } from '../../../contract/email-address.ts'
 import { inboundMessageDays, scimNameLengthMax } from '../../../contract/limits.ts'
 import { patterns, patternWords } from '../../../contract/literals.ts'
+import { object } from '../../../contract/object-schema.ts'
 
 export const invocationKind = 'skill.invoked'
 export const personKinds = ['user.provisioned', 'user.updated', 'user.deactivated'] as const
 export type PersonKind = (typeof personKinds)[number]
 
-export const InboundParams = Type.Object(
-  {
-    connection_id: Type.String({
-      description: '`inbound.connection_id` of the connector or of the SCIM configuration',
-      examples: ['con_7Kd2mQx9RtVb4LhZs8WcNp3F'],
-    }),
-  },
-  { additionalProperties: false },
-)
+export const InboundParams = object({
+  connection_id: Type.String({
+    description: '`inbound.connection_id` of the connector or of the SCIM configuration',
+    examples: ['con_7Kd2mQx9RtVb4LhZs8WcNp3F'],
+  }),
+})
 
 // Contains at least one visible character.
 const line = (description: string, example: string) =>
@@ -29,7 +27,7 @@ const line = (description: string, example: string) =>
   })
 
 /** Member `data` of messages about a person. */
-export const PersonData = Type.Object(
+export const PersonData = object(
   {
     user_name: line(
       'Name of the person at the identity provider. Required except for `user.deactivated` with `external_id`.',
@@ -56,7 +54,7 @@ export const PersonData = Type.Object(
       }),
     ),
   },
-  { additionalProperties: false, description: 'Data of `user.*`. Absent members stay unchanged.' },
+  { description: 'Data of `user.*`. Absent members stay unchanged.' },
 )
 
 const InvocationData = Type.Record(Type.String(), Type.Unknown(), {
@@ -80,31 +78,28 @@ const InvocationData = Type.Record(Type.String(), Type.Unknown(), {
 })
 
 const messageOf = (kind: TSchema, data: TSchema) =>
-  Type.Object(
-    {
-      id: Type.String({
-        pattern: patterns.idempotencyKey,
-        description: `Id of the message, chosen by the sender. A repeated id within ${inboundMessageDays} days has no effect.`,
-        examples: ['evt_019a2f64'],
-      }),
-      kind,
-      occurred_at: Type.String({
-        format: 'date-time',
-        description: 'Time of the event, RFC 3339. Messages take effect in the order of their arrival.',
-        examples: ['2026-01-05T09:30:00.123456Z'],
-      }),
-      data,
-    },
-    { additionalProperties: false },
-  )
+  object({
+    id: Type.String({
+      pattern: patterns.idempotencyKey,
+      description: `Id of the message, chosen by the sender. A repeated id within ${inboundMessageDays} days has no effect.`,
+      examples: ['evt_019a2f64'],
+    }),
+    kind,
+    occurred_at: Type.String({
+      format: 'date-time',
+      description: 'Time of the event, RFC 3339. Messages take effect in the order of their arrival.',
+      examples: ['2026-01-05T09:30:00.123456Z'],
+    }),
+    data,
+  })
 
 /** The handler validates kind and data by the type of the connection. */
 export const InboundMessageSchema = messageOf(Type.String(), Type.Record(Type.String(), Type.Unknown()))
 
 /** Makes the name optional: `user.deactivated` accepts an external id alone. */
-const DescribedPerson = Type.Object(
+const DescribedPerson = object(
   { ...PersonData.properties, user_name: Type.Optional(PersonData.properties.user_name) },
-  { additionalProperties: false, description: 'Data of `user.*`. Absent members stay unchanged.' },
+  { description: 'Data of `user.*`. Absent members stay unchanged.' },
 )
 
 /** The body for the API description. */
@@ -116,14 +111,11 @@ export const InboundBody = messageOf(
   Type.Union([DescribedPerson, InvocationData]),
 )
 
-export const InboundAnswer = Type.Object(
-  {
-    id: Type.String({ description: 'Id of the message', examples: ['evt_019a2f64'] }),
-    status: Type.Enum(['accepted', 'duplicate'], {
-      description:
-        '`duplicate`: a message with this id was accepted before. This one has no effect, even if its content differs.',
-      examples: ['accepted'],
-    }),
-  },
-  { additionalProperties: false },
-)
+export const InboundAnswer = object({
+  id: Type.String({ description: 'Id of the message', examples: ['evt_019a2f64'] }),
+  status: Type.Enum(['accepted', 'duplicate'], {
+    description:
+      '`duplicate`: a message with this id was accepted before. This one has no effect, even if its content differs.',
+    examples: ['accepted'],
+  }),
+})

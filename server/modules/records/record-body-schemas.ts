@@ -3,6 +3,7 @@ import { customKindPattern } from '../../../contract/governance-kinds.ts'
 import { relatedRecordsMax, skillVersionLengthMax } from '../../../contract/limits.ts'
 import { patterns } from '../../../contract/literals.ts'
 import { costUsdMax } from '../../../contract/money.ts'
+import { object } from '../../../contract/object-schema.ts'
 
 /** Schemas of client-written records: the fields of each record type (interface 2.2; decisions section 2). */
 
@@ -40,7 +41,7 @@ const metadata = Type.Optional(
   ),
 )
 
-const OutputBody = Type.Object(
+const OutputBody = object(
   {
     record_type: Type.Literal('output'),
     skill_id: identifier('A registered skill that is not retired', 'summarise-contract'),
@@ -67,10 +68,10 @@ const OutputBody = Type.Object(
     metadata,
     related_records: relatedRecords,
   },
-  { additionalProperties: false, title: 'Output' },
+  { title: 'Output' },
 )
 
-const ArtifactBody = Type.Object(
+const ArtifactBody = object(
   {
     record_type: Type.Literal('artifact'),
     title: text(500, 'Kind of the subject', 'Master services agreement'),
@@ -95,10 +96,10 @@ const ArtifactBody = Type.Object(
     size_bytes: Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, examples: [48213] })),
     related_records: relatedRecords,
   },
-  { additionalProperties: false, title: 'Artifact' },
+  { title: 'Artifact' },
 )
 
-const DecisionBody = Type.Object(
+const DecisionBody = object(
   {
     record_type: Type.Literal('decision'),
     decision_id: text(4000, 'Your own id of the decision', 'DEC-2031'),
@@ -109,10 +110,10 @@ const DecisionBody = Type.Object(
     metadata,
     related_records: relatedRecords,
   },
-  { additionalProperties: false, title: 'Decision' },
+  { title: 'Decision' },
 )
 
-const GovernanceEventBody = Type.Object(
+const GovernanceEventBody = object(
   {
     record_type: Type.Literal('governance_event'),
     event_kind: Type.String({
@@ -127,10 +128,10 @@ const GovernanceEventBody = Type.Object(
     ),
     related_records: relatedRecords,
   },
-  { additionalProperties: false, title: 'Governance event' },
+  { title: 'Governance event' },
 )
 
-const SkillDefinitionBody = Type.Object(
+const SkillDefinitionBody = object(
   {
     record_type: Type.Literal('skill_definition'),
     skill_id: identifier('Id of the skill', 'summarise-contract'),
@@ -143,7 +144,7 @@ const SkillDefinitionBody = Type.Object(
     ),
     related_records: relatedRecords,
   },
-  { additionalProperties: false, title: 'Skill definition' },
+  { title: 'Skill definition' },
 )
 
 const variants = [OutputBody, ArtifactBody, DecisionBody, GovernanceEventBody, SkillDefinitionBody] as const

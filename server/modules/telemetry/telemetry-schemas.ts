@@ -10,6 +10,7 @@ import {
 } from '../../../contract/limits.ts'
 import { patterns, patternWords } from '../../../contract/literals.ts'
 import { costUsdMax } from '../../../contract/money.ts'
+import { object } from '../../../contract/object-schema.ts'
 import { receiptMembers } from '../../../contract/response-schemas.ts'
 
 const tokensMax = 2 ** 31 - 1
@@ -137,56 +138,47 @@ const extras = {
 
 export const envelopeNames: ReadonlySet<string> = new Set(Object.keys(envelope))
 
-export const EventSchema = Type.Object(
+export const EventSchema = object(
   { ...envelope, ...extras },
-  { additionalProperties: false, title: 'Telemetry event', description: 'A telemetry event' },
+  { title: 'Telemetry event', description: 'A telemetry event' },
 )
 
 /** A telemetry event (interface 2.3) in the form of a request. */
 export type TelemetryEvent = Static<typeof EventSchema>
 
-export const BatchSchema = Type.Object(
+export const BatchSchema = object(
   { events: Type.Array(EventSchema, { minItems: 1, maxItems: batchEventsMax }) },
-  { additionalProperties: false, description: 'Each event is stored or refused independently' },
+  { description: 'Each event is stored or refused independently' },
 )
 
-export const BatchAnswerSchema = Type.Object(
-  {
-    accepted: Type.Integer({ minimum: 0, examples: [1] }),
-    failed: Type.Integer({ minimum: 0, examples: [0] }),
-    records: Type.Array(
-      Type.Object(
-        { index: Type.Integer({ minimum: 0, description: 'Index in `events`' }), ...receiptMembers },
-        { additionalProperties: false },
-      ),
-      { description: 'One per accepted event, in order' },
-    ),
-    errors: Type.Optional(
-      Type.Array(
-        Type.Object(
-          {
-            index: Type.Integer({ minimum: 0, description: 'Index in `events`' }),
-            type: Type.String({ format: 'uri' }),
-            title: Type.String(),
-            status: Type.Integer({ examples: [400, 422] }),
-            detail: Type.String({ description: 'Every error of the event' }),
-            pointer: Type.String({ examples: ['/events/3/latency_ms'] }),
-          },
-          { additionalProperties: false },
-        ),
-        {
-          description: `One entry for each refused event, in order; at most ${batchErrorsMax}`,
-          maxItems: batchErrorsMax,
-        },
-      ),
-    ),
-    errors_omitted: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        description: 'Number of refused events that `errors` does not list',
-        examples: [12],
+export const BatchAnswerSchema = object({
+  accepted: Type.Integer({ minimum: 0, examples: [1] }),
+  failed: Type.Integer({ minimum: 0, examples: [0] }),
+  records: Type.Array(
+    object({ index: Type.Integer({ minimum: 0, description: 'Index in `events`' }), ...receiptMembers }),
+    { description: 'One per accepted event, in order' },
+  ),
+  errors: Type.Optional(
+    Type.Array(
+      object({
+        index: Type.Integer({ minimum: 0, description: 'Index in `events`' }),
+        type: Type.String({ format: 'uri' }),
+        title: Type.String(),
+        status: Type.Integer({ examples: [400, 422] }),
+        detail: Type.String({ description: 'Every error of the event' }),
+        pointer: Type.String({ examples: ['/events/3/latency_ms'] }),
       }),
+      {
+        description: `One entry for each refused event, in order; at most ${batchErrorsMax}`,
+        maxItems: batchErrorsMax,
+      },
     ),
-  },
-  { additionalProperties: false },
-)
+  ),
+  errors_omitted: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      description: 'Number of refused events that `errors` does not list',
+      examples: [12],
+    }),
+  ),
+})

@@ -1,6 +1,7 @@
 import { type TInteger, type TSchema, Type } from 'typebox'
 import { exportQuotaMax, type RateClass, rateClasses } from '../../../contract/limits.ts'
 import { patterns, searchLanguages, tenantModes } from '../../../contract/literals.ts'
+import { object } from '../../../contract/object-schema.ts'
 import { displayName } from '../../../contract/request-schemas.ts'
 import { NextCursor } from '../../../contract/response-schemas.ts'
 
@@ -34,7 +35,7 @@ const OwnAddress = Type.String({
   examples: ['https://hub.customer.example'],
 })
 const Count = Type.Integer({ minimum: 1, maximum: limitMax, description: 'Requests per minute', examples: [1000] })
-export const Limit = Type.Object({ per_token: Count, per_tenant: Count }, closed)
+export const Limit = object({ per_token: Count, per_tenant: Count })
 const byClass = <Schema extends TSchema>(schema: Schema) =>
   Object.fromEntries(rateClasses.map((name) => [name, schema])) as Record<RateClass, Schema>
 
@@ -71,7 +72,7 @@ const details = {
   provisioned_at: Type.Optional(time('When its Hub was provisioned')),
   live_since: Type.Optional(time('When its first telemetry event came')),
 }
-export const TenantDetailsAnswer = Type.Object(details, closed)
+export const TenantDetailsAnswer = object(details)
 
 /** Accepts the response of GET unchanged: members that the caller may not change must equal the stored ones. */
 export const TenantDetailsBody = Type.Partial(
@@ -85,93 +86,76 @@ export const TenantDetailsBody = Type.Partial(
   closed,
 )
 
-export const SlugParams = Type.Object(
-  { slug: Type.String({ description: 'Slug of the tenant', examples: ['acme'] }) },
-  closed,
-)
+export const SlugParams = object({ slug: Type.String({ description: 'Slug of the tenant', examples: ['acme'] }) })
 
 // The service validates formats, so that one response lists all errors, including those that one schema cannot express.
-export const NewTenantBody = Type.Object(
-  {
-    slug: Slug,
-    mode: Mode,
-    admin_email: AdminEmail,
-    base_url: Type.Optional(OwnAddress),
-    display_name: Type.Optional(DisplayName),
-  },
-  closed,
-)
+export const NewTenantBody = object({
+  slug: Slug,
+  mode: Mode,
+  admin_email: AdminEmail,
+  base_url: Type.Optional(OwnAddress),
+  display_name: Type.Optional(DisplayName),
+})
 
-export const CreatedTenantAnswer = Type.Object(
-  {
-    tenant: Slug,
-    mode: Mode,
-    admin_email: AdminEmail,
-    welcome_url: Type.String({
-      description: 'Address that signs in its user as the administrator, once; returned only once',
-      examples: ['https://hub.example.com/welcome/acme/Zk3vXo5mT1yq8Lr0Jd2sWbNc7HfEuPgA4iKtYx6QvR9'],
-    }),
-    welcome_expires_at: time('Expiry of the link'),
-  },
-  closed,
-)
+export const CreatedTenantAnswer = object({
+  tenant: Slug,
+  mode: Mode,
+  admin_email: AdminEmail,
+  welcome_url: Type.String({
+    description: 'Address that signs in its user as the administrator, once; returned only once',
+    examples: ['https://hub.example.com/welcome/acme/Zk3vXo5mT1yq8Lr0Jd2sWbNc7HfEuPgA4iKtYx6QvR9'],
+  }),
+  welcome_expires_at: time('Expiry of the link'),
+})
 
 const suspension = {
   suspended: Type.Boolean({ description: 'Whether all access to the tenant is blocked' }),
   suspended_at: Type.Optional(time('Time of the suspension')),
 }
 
-const TenantEntry = Type.Object(
-  { tenant: Slug, mode: Mode, base_url: BaseUrl, created_at: time('Time of creation'), ...suspension },
-  closed,
-)
+const TenantEntry = object({
+  tenant: Slug,
+  mode: Mode,
+  base_url: BaseUrl,
+  created_at: time('Time of creation'),
+  ...suspension,
+})
 
-export const TenantList = Type.Object({ items: Type.Array(TenantEntry), next_cursor: NextCursor }, closed)
+export const TenantList = object({ items: Type.Array(TenantEntry), next_cursor: NextCursor })
 
-export const OperatedTenantAnswer = Type.Object(
-  {
-    ...details,
-    ...suspension,
-    limits: Type.Object(byClass(Type.Optional(Limit)), {
-      ...closed,
-      description: 'The tenant’s own rate limits by class; defaults apply to the others',
-    }),
-    export_quota: Type.Object(
-      { exports_per_day: Type.Optional(ExportsPerDay), mb_kept: Type.Optional(MbKept) },
-      { ...closed, description: 'The tenant’s own quotas of exports; absent members have the default' },
-    ),
-  },
-  closed,
-)
+export const OperatedTenantAnswer = object({
+  ...details,
+  ...suspension,
+  limits: object(byClass(Type.Optional(Limit)), {
+    description: 'The tenant’s own rate limits by class; defaults apply to the others',
+  }),
+  export_quota: object(
+    { exports_per_day: Type.Optional(ExportsPerDay), mb_kept: Type.Optional(MbKept) },
+    { description: 'The tenant’s own quotas of exports; absent members have the default' },
+  ),
+})
 
-export const TenantChangesBody = Type.Object(
-  {
-    display_name: Type.Optional(DisplayName),
-    admin_email: Type.Optional(AdminEmail),
-    base_url: Type.Optional(Type.Union([OwnAddress, Type.Null()], { description: 'null: the common address' })),
-    suspended: Type.Optional(Type.Boolean()),
-    limits: Type.Optional(
-      Type.Object(
-        byClass(
-          Type.Optional(
-            Type.Union([Limit, Type.Null()], {
-              description: 'null: the defaults',
-              'x-must-be': `null, or per_token and per_tenant of 1 to ${limitMax} requests per minute`,
-            }),
-          ),
+export const TenantChangesBody = object({
+  display_name: Type.Optional(DisplayName),
+  admin_email: Type.Optional(AdminEmail),
+  base_url: Type.Optional(Type.Union([OwnAddress, Type.Null()], { description: 'null: the common address' })),
+  suspended: Type.Optional(Type.Boolean()),
+  limits: Type.Optional(
+    object(
+      byClass(
+        Type.Optional(
+          Type.Union([Limit, Type.Null()], {
+            description: 'null: the defaults',
+            'x-must-be': `null, or per_token and per_tenant of 1 to ${limitMax} requests per minute`,
+          }),
         ),
-        closed,
       ),
     ),
-    export_quota: Type.Optional(
-      Type.Object(
-        {
-          exports_per_day: Type.Optional(orDefault(ExportsPerDay, exportQuotaMax.perDay)),
-          mb_kept: Type.Optional(orDefault(MbKept, exportQuotaMax.mbKept)),
-        },
-        closed,
-      ),
-    ),
-  },
-  closed,
-)
+  ),
+  export_quota: Type.Optional(
+    object({
+      exports_per_day: Type.Optional(orDefault(ExportsPerDay, exportQuotaMax.perDay)),
+      mb_kept: Type.Optional(orDefault(MbKept, exportQuotaMax.mbKept)),
+    }),
+  ),
+})

@@ -1,10 +1,10 @@
 import { Type } from 'typebox'
 import { viewNameLengthMax, viewQueryLengthMax } from '../../../contract/limits.ts'
+import { object } from '../../../contract/object-schema.ts'
 import { PageQuery } from '../../../contract/request-schemas.ts'
 import { NextCursor } from '../../../contract/response-schemas.ts'
 import { viewPages } from '../../../contract/saved-views.ts'
 
-const closed = { additionalProperties: false } as const
 const time = (description: string) =>
   Type.String({ format: 'date-time', description, examples: ['2026-07-01T09:30:00.000000Z'] })
 
@@ -32,40 +32,40 @@ const Query = Type.String({
 })
 const Shared = Type.Boolean({ description: 'Whether everyone in the tenant can see it', examples: [false] })
 
-export const ViewParams = Type.Object({ view_id: ViewId }, closed)
+export const ViewParams = object({ view_id: ViewId })
 
-export const ViewsQuery = Type.Object(
-  { ...PageQuery.properties, page: Type.Optional(Type.Enum(viewPages, { description: 'Only views of this page' })) },
-  closed,
-)
+export const ViewsQuery = object({
+  ...PageQuery.properties,
+  page: Type.Optional(Type.Enum(viewPages, { description: 'Only views of this page' })),
+})
 
-export const NewViewBody = Type.Object(
-  { page: Page, name: Name, query: Query, shared: Type.Optional({ ...Shared, default: false }) },
-  closed,
-)
+export const NewViewBody = object({
+  page: Page,
+  name: Name,
+  query: Query,
+  shared: Type.Optional({ ...Shared, default: false }),
+})
 
-export const ViewChangesBody = Type.Object(
-  { name: Type.Optional(Name), query: Type.Optional(Query), shared: Type.Optional(Shared) },
-  closed,
-)
+export const ViewChangesBody = object({
+  name: Type.Optional(Name),
+  query: Type.Optional(Query),
+  shared: Type.Optional(Shared),
+})
 
-export const ViewSchema = Type.Object(
-  {
-    view_id: ViewId,
-    page: Page,
-    name: Name,
-    query: Query,
-    shared: Shared,
-    own: Type.Boolean({
-      description: 'True for your own view. The owner of another view is not disclosed',
-      examples: [true],
-    }),
-    created_at: time('Time of creation'),
-    updated_at: time('Time of the last change'),
-  },
-  closed,
-)
+export const ViewSchema = object({
+  view_id: ViewId,
+  page: Page,
+  name: Name,
+  query: Query,
+  shared: Shared,
+  own: Type.Boolean({
+    description: 'True for your own view. The owner of another view is not disclosed',
+    examples: [true],
+  }),
+  created_at: time('Time of creation'),
+  updated_at: time('Time of the last change'),
+})
 
-export const ViewList = Type.Object({ items: Type.Array(ViewSchema), next_cursor: NextCursor }, closed)
+export const ViewList = object({ items: Type.Array(ViewSchema), next_cursor: NextCursor })
 
 export const viewLocation = { location: Type.String({ description: 'Path of the view' }) }

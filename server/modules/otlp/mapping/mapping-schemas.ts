@@ -20,13 +20,13 @@ const RuleSchema = object({
       examples: [{ 'service.name': 'support-bot' }],
     },
   ),
-  set: Type.Object(
+  set: object(
     {
       skill_id: Type.Optional(SkillId),
       archetype_id: Type.Optional(ArchetypeId),
       llm_platform: Type.Optional(Type.String({ pattern: patterns.llmPlatform, examples: ['custom:support-bot'] })),
     },
-    { additionalProperties: false, minProperties: 1, description: 'Members of the event' },
+    { minProperties: 1, description: 'Members of the event' },
   ),
 })
 
@@ -53,7 +53,7 @@ const members = {
   }),
 }
 
-export const OtlpMappingSchema = Type.Object(members, { additionalProperties: false, title: 'OpenTelemetry mapping' })
+export const OtlpMappingSchema = object(members, { title: 'OpenTelemetry mapping' })
 
 /** Absent members have their defaults. */
 export const OtlpMappingBody = Type.Partial(OtlpMappingSchema, { additionalProperties: false })

@@ -1,6 +1,7 @@
 import { type Static, type TObject, type TProperties, Type } from 'typebox'
 import { summaryDaysMax } from '../../../../contract/limits.ts'
 import { patterns } from '../../../../contract/literals.ts'
+import { object } from '../../../../contract/object-schema.ts'
 import { PageQuery } from '../../../../contract/request-schemas.ts'
 import { NextCursor } from '../../../../contract/response-schemas.ts'
 import { type Grouping, groupings, intervals } from './summary-types.ts'
@@ -12,54 +13,51 @@ const filter = (pattern: string, example: string) =>
   Type.Optional(Type.String({ pattern, description: 'Only events with this value', examples: [example] }))
 
 /** The parameters of summary and reconciliation: the events to count, and the rows. */
-export const summaryQuery = Type.Object(
-  {
-    from: Type.Optional(
-      Type.String({
-        description: 'RFC 3339, on a quarter of an hour; inclusive, compared with `ts`. Default: 30 days before `to`',
-        examples: [from],
-      }),
-    ),
-    to: Type.Optional(
-      Type.String({
-        description:
-          'RFC 3339, on a quarter of an hour; exclusive. Default: the end of the quarter five minutes from now, ' +
-          'so that every accepted event is counted',
-        examples: [to],
-      }),
-    ),
-    interval: Type.Optional(
-      Type.Enum([...intervals], {
-        description: `One row for each hour or day of \`time_zone\` that has events. The range is at most ${summaryDaysMax.hour} days for \`hour\`, ${summaryDaysMax.day} for \`day\``,
-        examples: ['day'],
-      }),
-    ),
-    time_zone: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 64,
-        default: 'UTC',
-        description:
-          'IANA time zone of `interval`; ignored without it. A day has 23 or 25 hours when daylight saving time ' +
-          'changes, and a repeated hour is two rows. A quarter belongs to the day in which it starts',
-        examples: ['Europe/Berlin'],
-      }),
-    ),
-    group_by: Type.Optional(
-      Type.Enum(Object.keys(groupings) as Grouping[], {
-        description: 'One row for each value, in `key`',
-        examples: ['skill'],
-      }),
-    ),
-    skill_id: filter(patterns.identifier, 'summarise-ticket'),
-    archetype_id: filter(patterns.identifier, 'support-agent'),
-    user_id: filter(patterns.userId, 'user:kim@example.com'),
-    llm_platform: filter(patterns.llmPlatform, 'claude'),
-    llm_model: filter(patterns.llmModel, 'claude-sonnet-4-5'),
-    ...PageQuery.properties,
-  },
-  { additionalProperties: false },
-)
+export const summaryQuery = object({
+  from: Type.Optional(
+    Type.String({
+      description: 'RFC 3339, on a quarter of an hour; inclusive, compared with `ts`. Default: 30 days before `to`',
+      examples: [from],
+    }),
+  ),
+  to: Type.Optional(
+    Type.String({
+      description:
+        'RFC 3339, on a quarter of an hour; exclusive. Default: the end of the quarter five minutes from now, ' +
+        'so that every accepted event is counted',
+      examples: [to],
+    }),
+  ),
+  interval: Type.Optional(
+    Type.Enum([...intervals], {
+      description: `One row for each hour or day of \`time_zone\` that has events. The range is at most ${summaryDaysMax.hour} days for \`hour\`, ${summaryDaysMax.day} for \`day\``,
+      examples: ['day'],
+    }),
+  ),
+  time_zone: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 64,
+      default: 'UTC',
+      description:
+        'IANA time zone of `interval`; ignored without it. A day has 23 or 25 hours when daylight saving time ' +
+        'changes, and a repeated hour is two rows. A quarter belongs to the day in which it starts',
+      examples: ['Europe/Berlin'],
+    }),
+  ),
+  group_by: Type.Optional(
+    Type.Enum(Object.keys(groupings) as Grouping[], {
+      description: 'One row for each value, in `key`',
+      examples: ['skill'],
+    }),
+  ),
+  skill_id: filter(patterns.identifier, 'summarise-ticket'),
+  archetype_id: filter(patterns.identifier, 'support-agent'),
+  user_id: filter(patterns.userId, 'user:kim@example.com'),
+  llm_platform: filter(patterns.llmPlatform, 'claude'),
+  llm_model: filter(patterns.llmModel, 'claude-sonnet-4-5'),
+  ...PageQuery.properties,
+})
 
 export type SummaryQuery = Static<typeof summaryQuery>
 
@@ -100,27 +98,21 @@ const summaryMembers = {
   cost_usd_estimate: costEstimate,
   cost_usd_computed: costComputed,
   unpriced,
-  latency_ms: Type.Object(
+  latency_ms: object(
     { p50: percentile(1810), p95: percentile(4105), p99: percentile(7420) },
-    { additionalProperties: false, description: 'Within 2 % of the exact percentile. All 0 without events' },
+    { description: 'Within 2 % of the exact percentile. All 0 without events' },
   ),
 }
 
 /** Returns the schema of a page: rows, and totals that have the rows' members without `start` and `key`. */
 function pageOf<Place extends TProperties, Numbers extends TProperties>(place: Place, members: Numbers) {
-  return Type.Object(
-    {
-      rows: Type.Array(Type.Object({ ...place, ...members }, { additionalProperties: false }), {
-        description: 'Ascending by `start`, then by `key` in code point order, null first',
-      }),
-      totals: Type.Object(members, {
-        additionalProperties: false,
-        description: 'Totals of all matching rows, on every page',
-      }),
-      next_cursor: NextCursor,
-    },
-    { additionalProperties: false },
-  )
+  return object({
+    rows: Type.Array(object({ ...place, ...members }), {
+      description: 'Ascending by `start`, then by `key` in code point order, null first',
+    }),
+    totals: object(members, { description: 'Totals of all matching rows, on every page' }),
+    next_cursor: NextCursor,
+  })
 }
 
 export const SummaryPage = pageOf(rowPlace, summaryMembers)

@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import { webhookAttemptsKept, webhookBodyCharactersKept, webhookRedeliveriesMax } from '../../../../contract/limits.ts'
 import { patterns } from '../../../../contract/literals.ts'
+import { object } from '../../../../contract/object-schema.ts'
 import { PageQuery } from '../../../../contract/request-schemas.ts'
 import { NextCursor } from '../../../../contract/response-schemas.ts'
 import { deliveryErrors, deliveryStatuses, meaningsOf, wordsOf } from '../../../../contract/webhook-deliveries.ts'
@@ -10,7 +11,6 @@ const exampleDelivery = '019a2f64-51f0-7c4e-9f3b-0d5a6e1c2b3a'
 const exampleMessage = '019a2f64-51c8-7a10-8d42-5b1f0e9c7a64'
 const exampleTime = '2026-07-01T09:30:00.000000Z'
 const exampleKind = 'user.provisioned'
-const closed = { additionalProperties: false } as const
 
 const DeliveryId = Type.String({
   pattern: patterns.uuid,
@@ -25,85 +25,76 @@ const Status = Type.Enum(wordsOf(deliveryStatuses), {
 const Headers = (description: string, example: Record<string, string>) =>
   Type.Record(Type.String(), Type.String(), { description, examples: [example] })
 
-export const LoneDeliveryParams = Type.Object({ delivery_id: DeliveryId }, closed)
-export const DeliveryParams = Type.Object({ webhook_id: WebhookId, delivery_id: DeliveryId }, closed)
+export const LoneDeliveryParams = object({ delivery_id: DeliveryId })
+export const DeliveryParams = object({ webhook_id: WebhookId, delivery_id: DeliveryId })
 
-export const DeliveriesQuery = Type.Object(
-  {
-    ...PageQuery.properties,
-    status: Type.Optional(Status),
-    kind: Type.Optional(
-      Type.String({ minLength: 1, maxLength: 256, description: 'Kind of the message', examples: [exampleKind] }),
-    ),
-    created_at__gte: Type.Optional(time('RFC 3339; queued at or after this time')),
-    created_at__lt: Type.Optional(time('RFC 3339; queued before this time')),
-  },
-  closed,
-)
+export const DeliveriesQuery = object({
+  ...PageQuery.properties,
+  status: Type.Optional(Status),
+  kind: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 256, description: 'Kind of the message', examples: [exampleKind] }),
+  ),
+  created_at__gte: Type.Optional(time('RFC 3339; queued at or after this time')),
+  created_at__lt: Type.Optional(time('RFC 3339; queued before this time')),
+})
 
-export const RedeliverBody = Type.Object(
-  {
-    since: time('RFC 3339; messages queued at or after this time'),
-    until: Type.Optional(time('RFC 3339; messages queued before this time; default is now')),
-    status: Type.Optional(
-      Type.Enum(['failed', 'dead', 'delivered'], {
-        description: 'Only deliveries with this status; default is `failed` and `dead`',
-        examples: ['dead'],
-      }),
-    ),
-  },
-  closed,
-)
-
-export const AttemptSchema = Type.Object(
-  {
-    at: time('Start time'),
-    duration_ms: Type.Integer({
-      minimum: 0,
-      description: 'Duration until the response headers or the failure',
-      examples: [84],
+export const RedeliverBody = object({
+  since: time('RFC 3339; messages queued at or after this time'),
+  until: Type.Optional(time('RFC 3339; messages queued before this time; default is now')),
+  status: Type.Optional(
+    Type.Enum(['failed', 'dead', 'delivered'], {
+      description: 'Only deliveries with this status; default is `failed` and `dead`',
+      examples: ['dead'],
     }),
-    url: Type.String({ description: 'Address of the receiver', examples: ['https://acme.example/hooks/hub'] }),
-    request_headers: Headers('Request headers, names in lower case; empty if nothing was sent', {
-      'content-type': 'application/json',
-      'user-agent': 'org-memory-hub',
-      'x-service-tenant': 'acme',
-      'x-service-webhook-id': exampleMessage,
-      'x-service-signature': 't=1782898200,v1=5257a869e7ecebeda32affa62cdca3fa51cad7e77a0e56ff536d0ce8e108d8bd',
-    }),
-    response: Type.Optional(
-      Type.Object(
-        {
-          status: Type.Integer({ description: 'HTTP status', examples: [200] }),
-          headers: Headers('The first response headers, names in lower case', { 'content-type': 'text/plain' }),
-          body: Type.Optional(
-            Type.String({
-              description: `The first ${webhookBodyCharactersKept.toLocaleString('en')} characters, if it is text`,
-              examples: ['ok'],
-            }),
-          ),
-        },
-        { ...closed, description: 'Absent without a response' },
-      ),
-    ),
-    error: Type.Optional(
-      Type.Object(
-        {
-          code: Type.Enum(wordsOf(deliveryErrors), { description: meaningsOf(deliveryErrors), examples: ['http-5xx'] }),
-          detail: Type.String({
-            description: 'Explanation for people',
-            examples: ['The receiver answered 500, which is no success.'],
+  ),
+})
+
+export const AttemptSchema = object({
+  at: time('Start time'),
+  duration_ms: Type.Integer({
+    minimum: 0,
+    description: 'Duration until the response headers or the failure',
+    examples: [84],
+  }),
+  url: Type.String({ description: 'Address of the receiver', examples: ['https://acme.example/hooks/hub'] }),
+  request_headers: Headers('Request headers, names in lower case; empty if nothing was sent', {
+    'content-type': 'application/json',
+    'user-agent': 'org-memory-hub',
+    'x-service-tenant': 'acme',
+    'x-service-webhook-id': exampleMessage,
+    'x-service-signature': 't=1782898200,v1=5257a869e7ecebeda32affa62cdca3fa51cad7e77a0e56ff536d0ce8e108d8bd',
+  }),
+  response: Type.Optional(
+    object(
+      {
+        status: Type.Integer({ description: 'HTTP status', examples: [200] }),
+        headers: Headers('The first response headers, names in lower case', { 'content-type': 'text/plain' }),
+        body: Type.Optional(
+          Type.String({
+            description: `The first ${webhookBodyCharactersKept.toLocaleString('en')} characters, if it is text`,
+            examples: ['ok'],
           }),
-        },
-        { ...closed, description: 'Reason for the failure; absent if the attempt succeeded' },
-      ),
+        ),
+      },
+      { description: 'Absent without a response' },
     ),
-    retry_after_seconds: Type.Optional(
-      Type.Number({ minimum: 0, description: 'Delay that the receiver requested (`Retry-After`)', examples: [120] }),
+  ),
+  error: Type.Optional(
+    object(
+      {
+        code: Type.Enum(wordsOf(deliveryErrors), { description: meaningsOf(deliveryErrors), examples: ['http-5xx'] }),
+        detail: Type.String({
+          description: 'Explanation for people',
+          examples: ['The receiver answered 500, which is no success.'],
+        }),
+      },
+      { description: 'Reason for the failure; absent if the attempt succeeded' },
     ),
-  },
-  closed,
-)
+  ),
+  retry_after_seconds: Type.Optional(
+    Type.Number({ minimum: 0, description: 'Delay that the receiver requested (`Retry-After`)', examples: [120] }),
+  ),
+})
 
 const deliveryMembers = {
   delivery_id: DeliveryId,
@@ -126,50 +117,42 @@ const deliveryMembers = {
   delivered_at: Type.Optional(time('Time of acceptance by the receiver')),
 }
 
-const LastAttempt = Type.Optional(
-  Type.Object(AttemptSchema.properties, { ...closed, description: 'Absent before the first' }),
-)
+const LastAttempt = Type.Optional(object(AttemptSchema.properties, { description: 'Absent before the first' }))
 
-export const DeliverySchema = Type.Object({ ...deliveryMembers, last_attempt: LastAttempt }, closed)
+export const DeliverySchema = object({ ...deliveryMembers, last_attempt: LastAttempt })
 
-export const DeliveryList = Type.Object({ items: Type.Array(DeliverySchema), next_cursor: NextCursor }, closed)
+export const DeliveryList = object({ items: Type.Array(DeliverySchema), next_cursor: NextCursor })
 
-export const DeliveryDetailsSchema = Type.Object(
-  {
-    ...deliveryMembers,
-    last_attempt: LastAttempt,
-    body: Type.Object(
-      {
-        id: Type.String({ examples: [exampleMessage] }),
-        kind: Type.String({ examples: [exampleKind] }),
-        tenant: Type.String({ examples: ['acme'] }),
-        occurred_at: time('When it happened'),
-        sequence: Type.Integer({ examples: [42] }),
-        data: Type.Optional(
-          Type.Record(Type.String(), Type.Unknown(), {
-            description: 'Data by kind; absent after the erasure of its subject',
-            examples: [{ user_id: 'usr_9QmVb3xQ8ZrT2vYw0LxNp6Bd', role: 'member', active: true }],
-          }),
-        ),
-      },
-      { ...closed, description: 'Body of the message' },
-    ),
-    attempts: Type.Array(AttemptSchema, { description: `The last ${webhookAttemptsKept} attempts, oldest first` }),
-  },
-  closed,
-)
+export const DeliveryDetailsSchema = object({
+  ...deliveryMembers,
+  last_attempt: LastAttempt,
+  body: object(
+    {
+      id: Type.String({ examples: [exampleMessage] }),
+      kind: Type.String({ examples: [exampleKind] }),
+      tenant: Type.String({ examples: ['acme'] }),
+      occurred_at: time('When it happened'),
+      sequence: Type.Integer({ examples: [42] }),
+      data: Type.Optional(
+        Type.Record(Type.String(), Type.Unknown(), {
+          description: 'Data by kind; absent after the erasure of its subject',
+          examples: [{ user_id: 'usr_9QmVb3xQ8ZrT2vYw0LxNp6Bd', role: 'member', active: true }],
+        }),
+      ),
+    },
+    { description: 'Body of the message' },
+  ),
+  attempts: Type.Array(AttemptSchema, { description: `The last ${webhookAttemptsKept} attempts, oldest first` }),
+})
 
-export const RedeliveredSchema = Type.Object(
-  {
-    webhook_id: WebhookId,
-    queued: Type.Integer({
-      minimum: 0,
-      maximum: webhookRedeliveriesMax,
-      description: 'Deliveries that are queued again',
-      examples: [17],
-    }),
-  },
-  closed,
-)
+export const RedeliveredSchema = object({
+  webhook_id: WebhookId,
+  queued: Type.Integer({
+    minimum: 0,
+    maximum: webhookRedeliveriesMax,
+    description: 'Deliveries that are queued again',
+    examples: [17],
+  }),
+})
 
 export const deliveryLocation = { location: Type.String({ description: 'The delivery, for its result' }) }
