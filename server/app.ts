@@ -2,6 +2,7 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { Config } from './config.ts'
 import type { Database, DatabaseLog } from './db/database.ts'
 import { EventBus } from './events.ts'
+import { cursorKeyPurpose } from './http/cursor.ts'
 import { createHttpServer } from './http/http-server.ts'
 import { MemoryRateLimiter, type RateLimiter } from './http/rate-limits/rate-limiter.ts'
 import { countRequests } from './http/request-metrics.ts'
@@ -47,6 +48,7 @@ import { createWebhooksModule } from './modules/webhooks/webhooks-module.ts'
 import { createOutboundClients } from './outbound/outbound.ts'
 import { createRecordModules, createRecordStore, createRecordVerification } from './record-modules.ts'
 import { createRecordClock, type TimeSource } from './records/record-clock.ts'
+import { deriveKey } from './secrets/encryption.ts'
 import { createDiskSpace, type DiskSettings, type FreeBytes } from './storage/disk-space.ts'
 import { openStorage } from './storage/open-storage.ts'
 
@@ -95,6 +97,7 @@ async function createFoundation(options: ModulesOptions) {
   const shared = {
     ...{ database, masterKey, log, events, governance, ...recordStore },
     ...{ keys: keys.provenance, secrets: encryption.secrets, environment: config.environment },
+    cursorKey: deriveKey(masterKey, cursorKeyPurpose),
     /** The sender that `Background` connects to the job queue; a command never connects it. */
     jobSender: new JobSender(),
   }

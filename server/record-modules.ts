@@ -1,7 +1,6 @@
 import type { Database, DatabaseLog, TenantTx } from './db/database.ts'
 import { createRowProofs } from './db/row-proofs.ts'
 import type { EventBus } from './events.ts'
-import { cursorKeyPurpose } from './http/cursor.ts'
 import type { SkillRegistry } from './modules/entitlement/entitlement-types.ts'
 import { createErasureModule } from './modules/erasure/erasure-module.ts'
 import type { ErasureJournal } from './modules/erasure/erasure-types.ts'
@@ -29,7 +28,6 @@ import { createVerificationPool } from './modules/verification/provenance-check-
 import { createVerificationModule } from './modules/verification/verification-module.ts'
 import { createVerifiedEvents } from './modules/verification/verified-events.ts'
 import type { RecordClock } from './records/record-clock.ts'
-import { deriveKey } from './secrets/encryption.ts'
 
 /** Creates the record store. The governance log needs the records, and the endpoints of records need that log. */
 export function createRecordStore(deps: {
@@ -104,7 +102,7 @@ export function createRecordModules(
   deps: ReturnType<typeof createRecordStore> & {
     database: Database
     keys: ProvenanceKeys & ProvenanceKeyAudit
-    masterKey: Buffer
+    cursorKey: Buffer
     governance: GovernanceLog & ClientEvents
     events: EventBus
     verification: ReturnType<typeof createRecordVerification>
@@ -121,7 +119,7 @@ export function createRecordModules(
   },
 ) {
   const { stored: verification, ...checks } = deps.verification
-  const shared = { ...deps, ...checks, verification, cursorKey: deriveKey(deps.masterKey, cursorKeyPurpose) }
+  const shared = { ...deps, ...checks, verification }
   const legalHolds = createLegalHoldsModule(shared)
   const retentionRules = createRetentionModule(shared)
   const records = createRecordsModule(shared)

@@ -85,7 +85,7 @@ describe('a tenant', () => {
         withRegistry: (...given: Parameters<typeof database.withRegistry>) =>
           counting(() => database.withRegistry(...given)),
       } as typeof database,
-      masterKey: Buffer.alloc(32),
+      cursorKey: Buffer.alloc(32),
       keyring: lab.modules.customerKeys,
       events: new EventBus(),
       keys: lab.modules.keys.provenance,

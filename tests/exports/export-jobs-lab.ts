@@ -78,6 +78,7 @@ export async function startExportJobsLab(
       modules.exports = createExportsModule({
         ...modules,
         ...parts,
+        cursorKey: Buffer.alloc(32, 7),
         secrets: createMasterKeySecrets(parts.masterKey),
         ownQuota: modules.tenants.exportQuota,
         quota: options.quota ?? { exportsPerDay: 1000, bytesKept: 10_000_000_000 },

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { usersNamedIn } from '../../server/modules/views/named-users.ts'
+import { usersNamedIn } from '../../server/modules/views/views-service.ts'
 
 test.each<[string, string[]]>([
   ['', []],

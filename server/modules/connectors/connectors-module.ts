@@ -1,8 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { Database, TenantTx } from '../../db/database.ts'
-import { cursorKeyPurpose } from '../../http/cursor.ts'
 import type { Outbound } from '../../outbound/outbound.ts'
-import { deriveKey } from '../../secrets/encryption.ts'
 import { createUrlRedactor } from '../../secrets/redacted-url.ts'
 import type { ConnectorTester, Deliveries } from '../distribution/distribution-types.ts'
 import type { GovernanceLog } from '../governance/governance-types.ts'
@@ -16,6 +14,7 @@ import { allConnectors, connectorById } from './connectors-store.ts'
 export function createConnectorsModule(deps: {
   database: Database
   masterKey: Buffer
+  cursorKey: Buffer
   governance: GovernanceLog
   outbound: Outbound
   vault: CredentialVault
@@ -25,7 +24,6 @@ export function createConnectorsModule(deps: {
 }) {
   const administration = new ConnectorAdministration({
     ...deps,
-    cursorKey: deriveKey(deps.masterKey, cursorKeyPurpose),
     describeUrl: createUrlRedactor(deps.masterKey),
   })
   return {

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { connectorsMax, pageSizeDefault } from '../../../contract/limits.ts'
+import { connectorsMax } from '../../../contract/limits.ts'
 import { PageQuery } from '../../../contract/request-schemas.ts'
 import { ConnectionTestResult } from '../../../contract/response-schemas.ts'
 import type { ValidParts } from '../../http/body/valid-parts.ts'
@@ -48,10 +48,7 @@ export function addConnectorRoutes(app: FastifyInstance, connectors: ConnectorAd
       response: { 200: ConnectorList },
       problems: ['invalid-cursor'],
     },
-    async (request) => {
-      const { limit = pageSizeDefault, cursor } = request.query
-      return connectors.list(request.caller.tenant, { limit, cursor })
-    },
+    async (request) => connectors.list(request.caller.tenant, request.query),
   )
 
   addRoute(

@@ -6,7 +6,7 @@ import type { JsonValue } from '../../../provenance/json.ts'
 import type { Database, TenantTx } from '../../db/database.ts'
 import type { ValidParts } from '../../http/body/valid-parts.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
-import { openCursor, pageOf, signCursor } from '../../http/cursor.ts'
+import { openPage, type PageRequest } from '../../http/cursor.ts'
 import type { Outbound } from '../../outbound/outbound.ts'
 import { constantTimeEqual } from '../../secrets/constant-time-equal.ts'
 import { randomText } from '../../secrets/random-text.ts'
@@ -76,17 +76,15 @@ export class ConnectorAdministration {
     })
   }
 
-  async list(tenant: Tenant, { limit, cursor }: { limit: number; cursor: string | undefined }) {
+  async list(tenant: Tenant, asked: PageRequest) {
     const { database, cursorKey } = this.#deps
     const binding = { tenant: tenant.slug, operation: 'listConnectors', query: {} }
-    const after = cursor === undefined ? undefined : openCursor(cursorKey, binding, cursor)
+    const page = openPage<store.ConnectorPosition>(cursorKey, binding, asked)
     return database.withTenant(
       tenant.slug,
       async (tx) => {
-        const rows = await store.connectorsAfter(tx, after as store.ConnectorPosition | undefined, limit + 1)
-        const { shown, next_cursor } = pageOf(rows, limit, (last) =>
-          signCursor(cursorKey, binding, [last.created_at, last.connector_id]),
-        )
+        const rows = await store.connectorsAfter(tx, page.after, page.count)
+        const { shown, next_cursor } = page.of(rows, (last) => [last.created_at, last.connector_id])
         const items: ConnectorAnswer[] = []
         for (const row of shown) items.push(await this.#answerOf(tx, tenant, row))
         return { items, next_cursor }

@@ -1,6 +1,4 @@
 import type { FastifyInstance } from 'fastify'
-import { cursorKeyPurpose } from '../../http/cursor.ts'
-import { deriveKey } from '../../secrets/encryption.ts'
 import type { TenantSecrets } from '../cmek/cmek-types.ts'
 import { addCheckRoutes } from './checks/checks-routes.ts'
 import type { checkEntitlements } from './checks/checks-service.ts'
@@ -16,14 +14,13 @@ import { forgetSkills } from './skill-erasure.ts'
 import { createSkillRegistry } from './skill-registry.ts'
 
 export function createEntitlementModule(
-  deps: Omit<Parameters<typeof createCoworks>[0], 'contents' | 'cursorKey'> &
+  deps: Omit<Parameters<typeof createCoworks>[0], 'contents'> &
     Parameters<typeof checkEntitlements>[0] &
-    Parameters<typeof createSkillGrants>[0] & { masterKey: Buffer; secrets: TenantSecrets },
+    Parameters<typeof createSkillGrants>[0] & { secrets: TenantSecrets },
 ) {
-  const cursorKey = deriveKey(deps.masterKey, cursorKeyPurpose)
-  const skills = createSkills({ ...deps, cursorKey })
-  const coworks = createCoworks({ ...deps, contents: createCoworkContents(deps.secrets), cursorKey })
-  const grants = createGrants({ ...deps, cursorKey })
+  const skills = createSkills(deps)
+  const coworks = createCoworks({ ...deps, contents: createCoworkContents(deps.secrets) })
+  const grants = createGrants(deps)
   deps.events.onInTransaction('archetypesRemoved', grants.archetypesRemoved)
   deps.events.onInTransaction('recordsErased', (tx, { records }) => forgetSkills(tx, records))
   return {

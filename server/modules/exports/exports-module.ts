@@ -1,10 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 import type { Database, DatabaseLog, TenantTx } from '../../db/database.ts'
 import type { EventBus } from '../../events.ts'
-import { cursorKeyPurpose } from '../../http/cursor.ts'
 import type { JobSender } from '../../jobs/queue.ts'
 import type { RecordClock } from '../../records/record-clock.ts'
-import { deriveKey } from '../../secrets/encryption.ts'
 import type { DiskSpace } from '../../storage/disk-space.ts'
 import type { Storage } from '../../storage/storage.ts'
 import type { TenantSecrets } from '../cmek/cmek-types.ts'
@@ -37,6 +35,7 @@ export function createExportsModule(deps: {
   /** The quotas of a tenant without its own. */
   quota: ExportQuota
   ownQuota(tx: TenantTx): Promise<OwnExportQuota>
+  cursorKey: Buffer
   /** Encrypts the keys of files. */
   secrets: TenantSecrets
   keys: ProvenanceKeys
@@ -61,7 +60,6 @@ export function createExportsModule(deps: {
   const runs = new ExportWorker({ ...deps, quotas, writer, files })
   const exports = new Exports({
     ...deps,
-    cursorKey: deriveKey(deps.masterKey, cursorKeyPurpose),
     urls,
     writer,
     files,

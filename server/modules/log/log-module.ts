@@ -3,9 +3,7 @@ import type { Database, DatabaseLog } from '../../db/database.ts'
 import { listenForTenants, TenantNotifier } from '../../db/tenant-notifier.ts'
 import type { EventBus } from '../../events.ts'
 import type { Tenant } from '../../http/caller.ts'
-import { cursorKeyPurpose } from '../../http/cursor.ts'
 import type { RecordClock } from '../../records/record-clock.ts'
-import { deriveKey } from '../../secrets/encryption.ts'
 import type { ProvenanceKeys } from '../keys/keys-types.ts'
 import type { LogEntryRecords } from '../records/log-entry-records-types.ts'
 import type { TenantDirectory } from '../tenants/tenants-types.ts'
@@ -23,7 +21,7 @@ export type LogModule = ReturnType<typeof createLogModule>
 
 export function createLogModule(deps: {
   database: Database
-  masterKey: Buffer
+  cursorKey: Buffer
   keys: ProvenanceKeys
   directory: TenantDirectory
   clock: RecordClock
@@ -55,7 +53,7 @@ export function createLogModule(deps: {
       addLogRoutes(app, {
         proofs: createLogProofs({ ...deps, logs }),
         bundles: createProofBundles({ ...deps, logs }),
-        feed: createLogFeed({ ...deps, logs, cursorKey: deriveKey(deps.masterKey, cursorKeyPurpose) }),
+        feed: createLogFeed({ ...deps, logs }),
       }),
     /** Integrates seals in the background. */
     start: () => integrator.start(),

@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { TenantTx } from '../../db/database.ts'
 import type { EventBus } from '../../events.ts'
-import { cursorKeyPurpose } from '../../http/cursor.ts'
 import { deriveKey } from '../../secrets/encryption.ts'
 import type { TokenRevoker } from '../auth/auth-types.ts'
 import { createArchetypeAssignment } from './directory/archetype-assignment.ts'
@@ -26,22 +25,22 @@ const formerAddressPurpose = 'former addresses'
 export function createRosterModule(
   deps: SyncModuleParts & {
     masterKey: Buffer
+    cursorKey: Buffer
     revoker: TokenRevoker
     events: EventBus
     /** Returns the address of the administrator the tenant was created for. */
     adminEmail: (tx: TenantTx) => Promise<string | undefined>
   },
 ) {
-  const cursorKey = deriveKey(deps.masterKey, cursorKeyPurpose)
   const formerAddressKey = createFormerAddressKey(deriveKey(deps.masterKey, formerAddressPurpose))
   const assignment = createArchetypeAssignment({ mappingOf, bundleOf: archetypeIds })
   const settleLater = (tx: TenantTx): Promise<void> => sync.settleLater(tx)
   const directory = createDirectory({ ...deps, assignment, formerAddressKey, settleLater })
-  const sync = createSyncModule({ ...deps, cursorKey, directory })
-  const archetypes = createArchetypes({ ...deps, cursorKey, assignment, settle: sync.upkeep.settle })
+  const sync = createSyncModule({ ...deps, directory })
+  const archetypes = createArchetypes({ ...deps, assignment, settle: sync.upkeep.settle })
   const changes = createUserChanges(deps)
-  const users = createUsers({ ...deps, changes, cursorKey })
-  const groups = createGroups({ ...deps, assignment, cursorKey })
+  const users = createUsers({ ...deps, changes })
+  const groups = createGroups({ ...deps, assignment })
   const personalArchetypes = createPersonalArchetypes({ ...deps, assignment, bundleOf: archetypeIds })
   return {
     bundle: { allIds: archetypeIds },

@@ -2,9 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Database, DatabaseLog, TenantTx } from '../../db/database.ts'
 import type { EventBus } from '../../events.ts'
 import type { Tenant } from '../../http/caller.ts'
-import { cursorKeyPurpose } from '../../http/cursor.ts'
 import type { JobDefinition, JobSender } from '../../jobs/queue.ts'
-import { deriveKey } from '../../secrets/encryption.ts'
 import type { SkillRegistry } from '../entitlement/entitlement-types.ts'
 import type { GovernanceLog } from '../governance/governance-types.ts'
 import type { Idempotency } from '../idempotency/idempotency-types.ts'
@@ -48,7 +46,7 @@ export interface TelemetryModule {
 
 export function createTelemetryModule(deps: {
   database: Database
-  masterKey: Buffer
+  cursorKey: Buffer
   records: Records
   idempotency: Idempotency
   governance: GovernanceLog
@@ -81,9 +79,8 @@ export function createTelemetryModule(deps: {
     live: createTenantLive(deps),
   }
   const telemetry = { ...createTelemetry(ingest), ...createKeyedIngest(ingest) }
-  const cursorKey = deriveKey(deps.masterKey, cursorKeyPurpose)
-  const summaries = createTelemetrySummaries({ database: deps.database, cursorKey })
-  const exceptions = createCostExceptions({ ...deps, prices: tenantPrices, cursorKey })
+  const summaries = createTelemetrySummaries(deps)
+  const exceptions = createCostExceptions({ ...deps, prices: tenantPrices })
   const runs = createRepricingRuns({
     ...deps,
     prices: tenantPrices,

@@ -4,7 +4,7 @@ import type { JsonValue } from '../../../provenance/json.ts'
 import type { Database, TenantTx } from '../../db/database.ts'
 import { settingsRows, tenantRows } from '../../db/proven-rows.ts'
 import { type RowDigests, rowDigests } from '../../db/row-digests.ts'
-import { openCursor, pageOf, signCursor } from '../../http/cursor.ts'
+import { openPage, type PageRequest } from '../../http/cursor.ts'
 import type { Actor, GovernanceLog } from '../governance/governance-types.ts'
 import type { SignInLinks } from '../links/links-types.ts'
 import { addressTaken, checkChanges, existingTenant, provenTenant } from './tenant-checks.ts'
@@ -53,11 +53,11 @@ export class OperatedTenants {
   }
 
   /** Lists tenants in slug order. */
-  async list({ limit, cursor }: { limit: number; cursor?: string | undefined }) {
+  async list(asked: PageRequest) {
     const { database, cursorKey, baseUrl } = this.#deps
-    const after = cursor === undefined ? '' : String(openCursor(cursorKey, listBinding, cursor))
-    const rows = await database.withRegistry((tx) => tenantsAfter(tx, after, limit + 1))
-    const { shown, next_cursor } = pageOf(rows, limit, (last) => signCursor(cursorKey, listBinding, last.slug))
+    const page = openPage<string>(cursorKey, listBinding, asked)
+    const rows = await database.withRegistry((tx) => tenantsAfter(tx, page.after ?? '', page.count))
+    const { shown, next_cursor } = page.of(rows, (last) => last.slug)
     return { items: shown.map((row) => entryOf(row, baseUrl())), next_cursor }
   }
 

@@ -1,6 +1,5 @@
 import type { FastifyInstance } from 'fastify'
 import { type Static, Type } from 'typebox'
-import { pageSizeDefault } from '../../../contract/limits.ts'
 import { PageQuery } from '../../../contract/request-schemas.ts'
 import type { ValidParts } from '../../http/body/valid-parts.ts'
 import { operatorOf } from '../../http/own-credentials.ts'
@@ -57,10 +56,7 @@ export function addOperatorRoutes(
       querystring: PageQuery,
       response: { 200: TenantList },
     },
-    async (request) => {
-      const { limit = pageSizeDefault, cursor } = request.query
-      return operated.list({ limit, cursor })
-    },
+    async (request) => operated.list(request.query),
   )
 
   addRoute(

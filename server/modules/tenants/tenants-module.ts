@@ -1,8 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { Database, TenantTx } from '../../db/database.ts'
 import type { EventBus } from '../../events.ts'
-import { cursorKeyPurpose } from '../../http/cursor.ts'
-import { deriveKey } from '../../secrets/encryption.ts'
 import type { ContentKeyring } from '../cmek/cmek-types.ts'
 import type { GovernanceLog } from '../governance/governance-types.ts'
 import type { ProvenanceKeyMaker } from '../keys/keys-types.ts'
@@ -21,7 +19,7 @@ import { adminEmailOf, settings } from './tenants-store.ts'
 export function createTenantsModule(
   deps: TenantHostPolicy & {
     database: Database
-    masterKey: Buffer
+    cursorKey: Buffer
     keys: ProvenanceKeyMaker
     governance: GovernanceLog
     events: EventBus
@@ -34,7 +32,6 @@ export function createTenantsModule(
   const operated = new OperatedTenants({
     ...deps,
     changed: (slug) => directory.forget(slug),
-    cursorKey: deriveKey(deps.masterKey, cursorKeyPurpose),
   })
   return {
     ...{ directory, administration, operated },

@@ -1,16 +1,32 @@
 import type { FastifyInstance } from 'fastify'
-import type { Database } from '../../db/database.ts'
+import { viewsLockClass } from '../../db/advisory-locks.ts'
+import type { Database, TenantTx } from '../../db/database.ts'
+import { lockTenant } from '../../db/tenant-lock.ts'
+import { usersWithoutRecords } from '../../db/users-without-records.ts'
 import type { EventBus } from '../../events.ts'
-import { cursorKeyPurpose } from '../../http/cursor.ts'
-import { deriveKey } from '../../secrets/encryption.ts'
-import { forgetViews } from './views-erasure.ts'
+import type { ErasedRecord } from '../erasure/erasure-types.ts'
 import { addViewRoutes } from './views-routes.ts'
 import { createSavedViews } from './views-service.ts'
+import { deleteViewsNaming } from './views-store.ts'
+
+/** Deletes views whose query names users without remaining records, since they would show nothing. */
+async function forgetViews(tx: TenantTx, records: readonly ErasedRecord[]): Promise<void> {
+  const users = [...new Set(records.flatMap(({ user_id }) => user_id ?? []))]
+  if (users.length === 0) return
+  const gone = await usersWithoutRecords(
+    tx,
+    users,
+    records.map((record) => record.record_id),
+  )
+  if (gone.length === 0) return
+  // Waits for views that are being saved.
+  await lockTenant(tx, viewsLockClass)
+  await deleteViewsNaming(tx, gone)
+}
 
 /** Creates the module of saved views: named states of pages of the web UI. */
-export function createViewsModule(deps: { database: Database; masterKey: Buffer; events: EventBus }) {
-  const cursorKey = deriveKey(deps.masterKey, cursorKeyPurpose)
-  const views = createSavedViews({ ...deps, cursorKey })
+export function createViewsModule(deps: { database: Database; cursorKey: Buffer; events: EventBus }) {
+  const views = createSavedViews(deps)
   deps.events.onInTransaction('recordsErased', (tx, { records }) => forgetViews(tx, records))
   return { routes: (app: FastifyInstance) => addViewRoutes(app, views) }
 }

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
-import { ownViewsMax, pageSizeDefault, sharedViewsMax } from '../../../contract/limits.ts'
+import { ownViewsMax, sharedViewsMax } from '../../../contract/limits.ts'
 import { addRoute } from '../../http/route.ts'
 import {
   NewViewBody,
@@ -11,7 +11,7 @@ import {
   ViewsQuery,
   viewLocation,
 } from './views-schemas.ts'
-import type { SavedViews } from './views-types.ts'
+import type { SavedViews } from './views-service.ts'
 
 export function addViewRoutes(app: FastifyInstance, views: SavedViews): void {
   addRoute(
@@ -23,10 +23,7 @@ export function addViewRoutes(app: FastifyInstance, views: SavedViews): void {
       response: { 200: ViewList },
       problems: ['invalid-cursor'],
     },
-    async (request) => {
-      const { page, limit = pageSizeDefault, cursor } = request.query
-      return views.list(request.caller, { page, limit, cursor })
-    },
+    async (request) => views.list(request.caller, request.query),
   )
 
   addRoute(

@@ -1,18 +1,24 @@
+import type { Static } from 'typebox'
 import { DomainError, validationFailed } from '../../../contract/domain-error.ts'
 import { ownViewsMax, sharedViewsMax } from '../../../contract/limits.ts'
 import { scopeNames } from '../../../contract/scopes.ts'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
+import type { JsonValue } from '../../../provenance/json.ts'
 import { viewsLockClass } from '../../db/advisory-locks.ts'
 import type { Database, TenantTx } from '../../db/database.ts'
 import { lockTenant } from '../../db/tenant-lock.ts'
 import type { Caller } from '../../http/caller.ts'
-import { openCursor, pageOf, signCursor } from '../../http/cursor.ts'
+import { openPage } from '../../http/cursor.ts'
 import { randomText } from '../../secrets/random-text.ts'
-import { usersNamedIn } from './named-users.ts'
+import type { NewViewBody, ViewChangesBody, ViewList, ViewSchema, ViewsQuery } from './views-schemas.ts'
 import * as store from './views-store.ts'
-import type { SavedView, SavedViews } from './views-types.ts'
 
-export function createSavedViews(deps: { database: Database; cursorKey: Buffer }): SavedViews {
+type SavedView = Static<typeof ViewSchema>
+
+export type SavedViews = ReturnType<typeof createSavedViews>
+
+/** Manages the saved views that a caller sees: their own, and those that others share. */
+export function createSavedViews(deps: { database: Database; cursorKey: Buffer }) {
   const { database, cursorKey } = deps
 
   /** Serialises changes of a tenant's views, which check names and counts first. */
@@ -24,22 +30,25 @@ export function createSavedViews(deps: { database: Database; cursorKey: Buffer }
   }
 
   return {
-    async list(caller, { page, limit, cursor }) {
+    /** Returns a page of views, by name. */
+    async list(caller: Caller, { page, ...asked }: Static<typeof ViewsQuery>): Promise<Static<typeof ViewList>> {
       // The cursor includes the subject, since the next page must belong to the same list.
       const query = { page, subject: caller.subject }
       const binding = { tenant: caller.tenant.slug, operation: 'listViews', query }
-      const after = cursor === undefined ? undefined : openCursor(cursorKey, binding, cursor)
-      const wanted = { owner: caller.subject, page, after: after as store.ViewPosition | undefined, count: limit + 1 }
+      const opened = openPage<store.ViewPosition>(cursorKey, binding, asked)
+      const wanted = { owner: caller.subject, page, after: opened.after, count: opened.count }
       const rows = await database.withTenant(caller.tenant.slug, (tx) => store.viewsAfter(tx, wanted), {
         readOnly: true,
       })
-      const { shown, next_cursor } = pageOf(rows, limit, (last) =>
-        signCursor(cursorKey, binding, [last.name_key, last.view_id]),
-      )
+      const { shown, next_cursor } = opened.of(rows, (last) => [last.name_key, last.view_id])
       return { items: shown.map((row) => answerOf(row, caller)), next_cursor }
     },
 
-    create: (caller, { page, name, query, shared = false }) =>
+    /**
+     * Saves a view. Throws `concurrent-modification` if the caller has one with that name, `validation-failed` if there
+     * are too many.
+     */
+    create: (caller: Caller, { page, name, query, shared = false }: Static<typeof NewViewBody>) =>
       locked(caller, async (tx) => {
         const at = formatTimestamp(Date.now())
         const row = {
@@ -54,7 +63,8 @@ export function createSavedViews(deps: { database: Database; cursorKey: Buffer }
         return answerOf(row, caller)
       }),
 
-    update: (caller, viewId, changes) =>
+    /** Updates a view. Throws the errors of `create` and `remove`. */
+    update: (caller: Caller, viewId: string, changes: Static<typeof ViewChangesBody>) =>
       locked(caller, async (tx) => {
         const before = await changeable(tx, caller, viewId)
         const { name = before.name, query = before.query, shared = before.shared } = changes
@@ -66,7 +76,11 @@ export function createSavedViews(deps: { database: Database; cursorKey: Buffer }
         return answerOf(after, caller)
       }),
 
-    remove: (caller, viewId) =>
+    /**
+     * Deletes a view. Throws `not-found` for a view the caller does not see, `insufficient-scope` for another's view that
+     * they may not change.
+     */
+    remove: (caller: Caller, viewId: string) =>
       locked(caller, async (tx) => {
         await changeable(tx, caller, viewId)
         await store.deleteView(tx, viewId)
@@ -116,4 +130,34 @@ async function requireRoomForShared(tx: TenantTx): Promise<void> {
   if ((await store.countShared(tx)) < sharedViewsMax) return
   const detail = `exceeds the ${sharedViewsMax} shared views of a tenant; stop sharing one first`
   throw validationFailed([{ pointer: '/shared', detail }])
+}
+
+const userPrefix = 'user:'
+
+/**
+ * Returns the users (`user:…`) that a page's query contains, without duplicates: as a parameter's value, in a
+ * comma-separated list, or inside JSON.
+ */
+export function usersNamedIn(query: string): string[] {
+  const texts = [...new URLSearchParams(query).values()].flatMap((value) => [
+    value,
+    // A user's id may contain commas itself, so the whole value counts as well.
+    ...value.split(','),
+    ...textsIn(parsed(value)),
+  ])
+  return [...new Set(texts.filter((text) => text.startsWith(userPrefix)))]
+}
+
+function parsed(value: string): JsonValue {
+  try {
+    return JSON.parse(value) as JsonValue
+  } catch {
+    return null
+  }
+}
+
+function textsIn(value: JsonValue): string[] {
+  if (typeof value === 'string') return [value]
+  if (typeof value !== 'object' || value === null) return []
+  return Object.values(value).flatMap((member) => (member === undefined ? [] : textsIn(member)))
 }

@@ -1,11 +1,9 @@
 import type { FastifyInstance } from 'fastify'
 import type { Database, DatabaseLog, TenantTx } from '../../db/database.ts'
 import type { EventBus } from '../../events.ts'
-import { cursorKeyPurpose } from '../../http/cursor.ts'
 import type { TenantChore } from '../../jobs/housekeeping.ts'
 import type { Outbound } from '../../outbound/outbound.ts'
 import type { RecordClock } from '../../records/record-clock.ts'
-import { deriveKey } from '../../secrets/encryption.ts'
 import { createUrlRedactor } from '../../secrets/redacted-url.ts'
 import type { TenantSecrets } from '../cmek/cmek-types.ts'
 import type { ErasedRecord } from '../erasure/erasure-types.ts'
@@ -57,6 +55,7 @@ export function createWebhooksModule(deps: {
   secrets: TenantSecrets
   /** The client with the timeout of webhook receivers. */
   outbound: Outbound
+  cursorKey: Buffer
   clock: RecordClock
   profiles: UserProfiles
   directory: Pick<TenantDirectory, 'find' | 'slugs'>
@@ -65,7 +64,6 @@ export function createWebhooksModule(deps: {
   wallMs: () => number
   log: DatabaseLog
 }): WebhooksModule {
-  const cursorKey = deriveKey(deps.masterKey, cursorKeyPurpose)
   const tenants = {
     findTenant: (slug: string) => deps.directory.find(slug),
     listTenants: () => deps.directory.slugs(),
@@ -87,7 +85,7 @@ export function createWebhooksModule(deps: {
   const describeUrl = createUrlRedactor(deps.masterKey)
   const endpoints = new Endpoints({ ...deps, secrets, describeUrl, changed: endpointsChanged })
   const administration = new WebhookAdministration({
-    ...{ ...deps, secrets, describeUrl, cursorKey, changed: endpointsChanged },
+    ...{ ...deps, secrets, describeUrl, changed: endpointsChanged },
     breakOff: (...endpoint) => worker.breakOff(...endpoint),
     alertEnds,
   })
@@ -102,10 +100,10 @@ export function createWebhooksModule(deps: {
   const watches = createInvocationWatches({ ...deps, endpoints })
   const evaluator = new AlertEvaluator({ ...deps, endpoints, outbox, nowMs: deps.wallMs })
   const alertLoop = createAlertLoop({ ...{ ...deps, ...tenants }, evaluator })
-  const alerts = new AlertLists({ ...deps, endpoints, cursorKey })
+  const alerts = new AlertLists({ ...deps, endpoints })
 
   // ── Deliveries ──
-  const deliveries = new DeliveryAdministration({ ...deps, endpoints, outbox, cursorKey })
+  const deliveries = new DeliveryAdministration({ ...deps, endpoints, outbox })
 
   // ── Erasure ──
   async function forgetRecords(tx: TenantTx, records: readonly ErasedRecord[]): Promise<void> {

@@ -1,10 +1,8 @@
 import type { Static } from 'typebox'
-import { pageSizeDefault } from '../../../../contract/limits.ts'
-import type { PageQuery } from '../../../../contract/request-schemas.ts'
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import type { Database, TenantTx } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
-import { openCursor, pageOf, signCursor } from '../../../http/cursor.ts'
+import { openPage, type PageRequest } from '../../../http/cursor.ts'
 import type { Endpoints } from '../endpoints/endpoints.ts'
 import type { AlertInstance } from './alert-rules.ts'
 import type { AlertList, AlertSchema } from './alerts-schemas.ts'
@@ -22,20 +20,16 @@ export class AlertLists {
    * Returns a page of open alerts, the oldest first. A cursor is the id of the last alert of a page. Throws `not-found`
    * for a missing endpoint, and `invalid-cursor`.
    */
-  async list(
-    tenant: Tenant,
-    webhookId: string,
-    { limit = pageSizeDefault, cursor }: Static<typeof PageQuery>,
-  ): Promise<Static<typeof AlertList>> {
+  async list(tenant: Tenant, webhookId: string, asked: PageRequest): Promise<Static<typeof AlertList>> {
     const { database, endpoints, cursorKey } = this.#deps
     const binding = { tenant: tenant.slug, operation: 'listWebhookAlerts', query: { webhook_id: webhookId } }
-    const after = cursor === undefined ? undefined : (openCursor(cursorKey, binding, cursor) as string)
+    const page = openPage<string>(cursorKey, binding, asked)
     const read = async (tx: TenantTx) => {
       await endpoints.find(tx, webhookId)
-      return alertsAfter(tx, webhookId, after, limit + 1)
+      return alertsAfter(tx, webhookId, page.after, page.count)
     }
     const alerts = await database.withTenant(tenant.slug, read, { readOnly: true })
-    const { shown, next_cursor } = pageOf(alerts, limit, (last) => signCursor(cursorKey, binding, last.alertId))
+    const { shown, next_cursor } = page.of(alerts, (last) => last.alertId)
     return { items: shown.map(answerOf), next_cursor }
   }
 }

@@ -1,6 +1,5 @@
 import type { FastifyInstance } from 'fastify'
 import {
-  pageSizeDefault,
   secretOverlapHours,
   webhookAnswerSeconds,
   webhookPauseSeconds,
@@ -61,10 +60,7 @@ export function addWebhookRoutes(app: FastifyInstance, webhooks: WebhookAdminist
       response: { 200: WebhookList },
       problems: ['invalid-cursor'],
     },
-    async (request) => {
-      const { limit = pageSizeDefault, cursor } = request.query
-      return webhooks.list(request.caller.tenant, { limit, cursor })
-    },
+    async (request) => webhooks.list(request.caller.tenant, request.query),
   )
 
   addRoute(

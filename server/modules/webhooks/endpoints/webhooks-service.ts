@@ -7,7 +7,7 @@ import type { JsonValue } from '../../../../provenance/json.ts'
 import type { Database, TenantTx } from '../../../db/database.ts'
 import type { ValidParts } from '../../../http/body/valid-parts.ts'
 import type { Caller, Tenant } from '../../../http/caller.ts'
-import { openCursor, pageOf, signCursor } from '../../../http/cursor.ts'
+import { openPage, type PageRequest } from '../../../http/cursor.ts'
 import type { Outbound } from '../../../outbound/outbound.ts'
 import { randomText } from '../../../secrets/random-text.ts'
 import type { RedactedUrl } from '../../../secrets/redacted-url.ts'
@@ -44,18 +44,12 @@ export class WebhookAdministration {
     return this.#locked(caller.tenant, (tx) => this.#add(tx, caller, settings))
   }
 
-  async list(
-    tenant: Tenant,
-    { limit, cursor }: { limit: number; cursor: string | undefined },
-  ): Promise<Static<typeof WebhookList>> {
-    const { cursorKey } = this.#deps
+  async list(tenant: Tenant, asked: PageRequest): Promise<Static<typeof WebhookList>> {
     const binding = { tenant: tenant.slug, operation: 'listWebhooks', query: {} }
-    const after = cursor === undefined ? undefined : openCursor(cursorKey, binding, cursor)
+    const page = openPage<store.WebhookPosition>(this.#deps.cursorKey, binding, asked)
     return this.#read(tenant, async (tx) => {
-      const rows = await store.webhooksAfter(tx, after as store.WebhookPosition | undefined, limit + 1)
-      const { shown, next_cursor } = pageOf(rows, limit, (last) =>
-        signCursor(cursorKey, binding, [last.created_at, last.webhook_id]),
-      )
+      const rows = await store.webhooksAfter(tx, page.after, page.count)
+      const { shown, next_cursor } = page.of(rows, (last) => [last.created_at, last.webhook_id])
       return { items: await answers(tx, shown), next_cursor }
     })
   }
