@@ -3,6 +3,14 @@
 export const pageSizeDefault = 50
 export const pageSizeMax = 1000
 export const batchEventsMax = 1000
+/** Maximum number of steps on one page of a session or trace, and of sessions on one page of their list. */
+export const stepsPageMax = 1000
+export const sessionsPageMax = 50
+export const sessionsPageDefault = 20
+/** Events whose numbers the list of sessions adds up for each session: the newest. */
+export const sessionEventsCounted = 200
+/** Maximum number of events that one page of the list of sessions scans. */
+export const sessionsScannedMax = 5000
 export const latencyMsLimit = 600_000
 export const tokenSumTolerance = 0.02
 export const idempotencyKeyHours = 24

@@ -71,6 +71,7 @@ async function walkRecords(hub: TestHub, tenant: Tenant): Promise<void> {
   await walkExportFiles(hub, tenant)
   await walkInbound(hub, tenant)
   await walkOtlp(hub, tenant)
+  await walkSessionsAndTraces(hub, tenant)
 }
 
 async function walkPeople(hub: TestHub, tenant: Tenant): Promise<void> {
@@ -110,6 +111,19 @@ async function walkOtlp(hub: TestHub, tenant: Tenant): Promise<void> {
     const { status, body: result } = await send(hub, traces(sent), { tenant })
     if (status !== 200 || 'partialSuccess' in result) throw new Error(JSON.stringify(result))
   }
+}
+
+async function walkSessionsAndTraces(hub: TestHub, tenant: Tenant): Promise<void> {
+  const trace_id = 'e'.repeat(32)
+  const events = ['run-1', 'run-2', 'run-1'].map((session_id) => event({ session_id, trace_id }))
+  await call(hub, tenant, 'POST', '/api/v1/telemetry/events:batch', { body: { events } })
+  const times = 'created_at__gte=2020-01-01T00:00:00Z&created_at__lt=2099-01-01T00:00:00Z'
+  const filters = 'user_id=user:kim@example.com&skill_id=sum-up&archetype_id=analyst'
+  for (const list of ['sessions?limit=1', `sessions?limit=1&${filters}&${times}`, `traces/${trace_id}?limit=1`]) {
+    const { next_cursor: cursor } = await call(hub, tenant, 'GET', `/api/v1/hub/${list}`)
+    await call(hub, tenant, 'GET', `/api/v1/hub/${list}&cursor=${cursor}`)
+  }
+  await call(hub, tenant, 'GET', '/api/v1/hub/sessions/run-1')
 }
 
 async function setPrices(hub: TestHub, tenant: Tenant): Promise<void> {

@@ -144,6 +144,18 @@ export const isolationCases: Partial<Record<OperationId, (loot: Loot) => Attempt
     ),
     attempt(200, '/api/v1/hub/search?q=secret&skill_id=secret-skill'),
   ],
+  listTelemetrySessions: () => [
+    attempt(200, '/api/v1/hub/sessions?limit=50'),
+    attempt(200, '/api/v1/hub/sessions?skill_id=secret-skill'),
+  ],
+  getTelemetrySession: () => {
+    const path = (id: string) => `/api/v1/hub/sessions/${id}`
+    return [attempt(404, path('secret-session'), undefined, { path: path('no-such-session') })]
+  },
+  getTrace: () => {
+    const path = (digit: string) => `/api/v1/hub/traces/${digit.repeat(32)}`
+    return [attempt(404, path('a'), undefined, { path: path('b') })]
+  },
   suggest: (loot) =>
     ['secret', 'a', loot.userId, loot.record].map((q) => attempt(200, `/api/v1/suggest?q=${encodeURIComponent(q)}`)),
   writeRecord: (loot) => [

@@ -31,6 +31,8 @@ import { addTelemetryRoutes } from './telemetry-routes.ts'
 import { createTelemetry } from './telemetry-service.ts'
 import { countEvents } from './telemetry-store.ts'
 import type { Telemetry } from './telemetry-types.ts'
+import { addTracesRoutes } from './traces/traces-routes.ts'
+import { createTraces } from './traces/traces-service.ts'
 
 export interface TelemetryModule {
   telemetry: Telemetry
@@ -81,6 +83,7 @@ export function createTelemetryModule(deps: {
   const telemetry = { ...createTelemetry(ingest), ...createKeyedIngest(ingest) }
   const summaries = createTelemetrySummaries(deps)
   const exceptions = createCostExceptions({ ...deps, prices: tenantPrices })
+  const traces = createTraces(deps)
   const runs = createRepricingRuns({
     ...deps,
     prices: tenantPrices,
@@ -101,6 +104,7 @@ export function createTelemetryModule(deps: {
       addTelemetryRoutes(app, telemetry)
       addSummaryRoutes(app, summaries)
       addExceptionsRoutes(app, exceptions)
+      addTracesRoutes(app, traces)
       addRepricingRoutes(app, runs)
       addPricesRoutes(app, createPrices({ ...deps, tenantPrices, proof }))
     },
