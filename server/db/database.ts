@@ -145,6 +145,16 @@ export interface Database {
   close(): Promise<void>
 }
 
+/** Runs a transaction of {@link Database.withTenant} that only reads. */
+export function readTenant<T>(
+  database: Pick<Database, 'withTenant'>,
+  tenantId: string,
+  read: (tx: TenantTx) => Promise<T>,
+  mode: Omit<TransactionMode, 'readOnly'> = {},
+): Promise<T> {
+  return database.withTenant(tenantId, read, { ...mode, readOnly: true })
+}
+
 export interface Listener {
   close(): void
 }

@@ -1,6 +1,6 @@
 import { DomainError, validationFailed } from '../../../contract/domain-error.ts'
 import type { Config } from '../../config.ts'
-import type { Database, TenantTx } from '../../db/database.ts'
+import { type Database, readTenant, type TenantTx } from '../../db/database.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
 import type { GovernanceLog } from '../governance/governance-types.ts'
 import type { CmekState, ContentKeyring, KeyChoice, PreparedKeys } from './cmek-types.ts'
@@ -125,7 +125,7 @@ export class CustomerKeys implements ContentKeyring {
   }
 
   #read({ slug }: Tenant): Promise<ContentKeyRow[]> {
-    return this.#deps.database.withTenant(slug, contentKeys, { readOnly: true })
+    return readTenant(this.#deps.database, slug, contentKeys)
   }
 
   /** Stores prepared keys if the keys are unchanged since. */

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { Database, DatabaseLog } from '../../db/database.ts'
+import { type Database, type DatabaseLog, readTenant } from '../../db/database.ts'
 import { FetchRequiredError } from '../../db/fetch-required.ts'
 import { beginningOf } from './content-cipher.ts'
 import { type ContentKeyRow, contentKeys } from './content-keys-store.ts'
@@ -105,7 +105,7 @@ export class KeyLists {
 
   async #readNow(tenantId: string): Promise<KeyList> {
     const readAtMs = performance.now()
-    const rows = await this.#deps.database.withTenant(tenantId, contentKeys, { readOnly: true })
+    const rows = await readTenant(this.#deps.database, tenantId, contentKeys)
     const destroyed = rows.filter((row) => row.state === 'destroyed')
     const list: KeyList = {
       readAtMs,

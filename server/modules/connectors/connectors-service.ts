@@ -3,7 +3,7 @@ import type { GovernanceKind } from '../../../contract/governance-kinds.ts'
 import { connectorsMax } from '../../../contract/limits.ts'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
 import type { JsonValue } from '../../../provenance/json.ts'
-import type { Database, TenantTx } from '../../db/database.ts'
+import { type Database, readTenant, type TenantTx } from '../../db/database.ts'
 import type { ValidParts } from '../../http/body/valid-parts.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
 import { openPage, type PageRequest } from '../../http/cursor.ts'
@@ -80,7 +80,8 @@ export class ConnectorAdministration {
     const { database, cursorKey } = this.#deps
     const binding = { tenant: tenant.slug, operation: 'listConnectors', query: {} }
     const page = openPage<store.ConnectorPosition>(cursorKey, binding, asked)
-    return database.withTenant(
+    return readTenant(
+      database,
       tenant.slug,
       async (tx) => {
         const rows = await store.connectorsAfter(tx, page.after, page.count)
@@ -89,14 +90,12 @@ export class ConnectorAdministration {
         for (const row of shown) items.push(await this.#answerOf(tx, tenant, row))
         return { items, next_cursor }
       },
-      { readOnly: true, inIndexOrder: true },
+      { inIndexOrder: true },
     )
   }
 
   get(tenant: Tenant, connectorId: string): Promise<ConnectorAnswer> {
-    return this.#deps.database.withTenant(tenant.slug, (tx) => this.#answer(tx, tenant, connectorId), {
-      readOnly: true,
-    })
+    return readTenant(this.#deps.database, tenant.slug, (tx) => this.#answer(tx, tenant, connectorId))
   }
 
   /** Updates a connector. Throws `concurrent-modification` if another connector of the platform has the name. */

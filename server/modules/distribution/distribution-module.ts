@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
-import type { Database, DatabaseLog } from '../../db/database.ts'
+import { type Database, type DatabaseLog, readTenant } from '../../db/database.ts'
 import { listenForTenants, TenantNotifier } from '../../db/tenant-notifier.ts'
 import type { EventBus } from '../../events.ts'
 import type { Outbound } from '../../outbound/outbound.ts'
@@ -48,7 +48,7 @@ export function createDistributionModule(deps: {
   const adapterOf = createPlatformAdapters({
     outbound: deps.outbound,
     secondsSinceFetch: (tenant, connectorId) =>
-      database.withTenant(tenant, (tx) => secondsSincePublish(tx, connectorId), { readOnly: true }),
+      readTenant(database, tenant, (tx) => secondsSincePublish(tx, connectorId)),
   })
   const parts = { ...deps, adapterOf }
   const publisher = createPublishScheduler({

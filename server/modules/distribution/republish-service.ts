@@ -1,6 +1,6 @@
 import { DomainError } from '../../../contract/domain-error.ts'
 import { formatTimestamp, parseTimestamp } from '../../../contract/timestamp.ts'
-import type { Database, TenantTx } from '../../db/database.ts'
+import { type Database, readTenant, type TenantTx } from '../../db/database.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
 import { randomText } from '../../secrets/random-text.ts'
 import type { GovernanceLog } from '../governance/governance-types.ts'
@@ -44,7 +44,7 @@ export class Republishing {
 
   /** Returns the latest republication. Throws `not-found` before the first. */
   async latest(tenant: Tenant): Promise<RepublishAnswer> {
-    const row = await this.#deps.database.withTenant(tenant.slug, latestRepublish, { readOnly: true })
+    const row = await readTenant(this.#deps.database, tenant.slug, latestRepublish)
     const how = 'POST /api/v1/skill-entitlement/distribution:republish starts one.'
     if (!row) throw new DomainError('not-found', `The skills were never republished. ${how}`)
     return answerOf(row)
@@ -53,7 +53,7 @@ export class Republishing {
   /** Returns a republication. Throws `not-found`. */
   async get(tenant: Tenant, jobId: string): Promise<RepublishAnswer> {
     const read = (tx: TenantTx) => republishById(tx, jobId)
-    const row = await this.#deps.database.withTenant(tenant.slug, read, { readOnly: true })
+    const row = await readTenant(this.#deps.database, tenant.slug, read)
     if (!row) throw new DomainError('not-found', 'The tenant has no republication with this id.')
     return answerOf(row)
   }

@@ -2,7 +2,7 @@ import type { Static } from 'typebox'
 import { DomainError, validationFailed } from '../../../contract/domain-error.ts'
 import { patterns, type SkillState } from '../../../contract/literals.ts'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
-import type { Database, TenantTx } from '../../db/database.ts'
+import { type Database, readTenant, type TenantTx } from '../../db/database.ts'
 import type { EventBus } from '../../events.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
 import { openPage, type PageRequest } from '../../http/cursor.ts'
@@ -60,7 +60,7 @@ export function createSkills(deps: Deps) {
         if (!row) throw skillNotFound(skillId)
         return skillFrom(tx, row)
       }
-      return database.withTenant(slug, read, { readOnly: true })
+      return readTenant(database, slug, read)
     },
 
     async list({ slug }: Tenant, asked: PageRequest) {
@@ -70,7 +70,7 @@ export function createSkills(deps: Deps) {
         const { shown, next_cursor } = page.of(rows, (last) => last.skill_id)
         return { items: await withVersions(tx, shown), next_cursor }
       }
-      return database.withTenant(slug, read, { readOnly: true })
+      return readTenant(database, slug, read)
     },
 
     /**

@@ -2,7 +2,7 @@ import { DomainError } from '../../../contract/domain-error.ts'
 import { canSee } from '../../../contract/record-visibility.ts'
 import { inclusionPath } from '../../../provenance/index.ts'
 import { openSeal } from '../../../provenance/log.ts'
-import type { Database, TenantTx } from '../../db/database.ts'
+import { type Database, readTenant, type TenantTx } from '../../db/database.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
 import { nodeCrypto } from '../../records/node-crypto.ts'
 import { sealOf } from '../../records/record-cosign.ts'
@@ -18,17 +18,13 @@ export function createDeletionCertificates(deps: { database: Database; logs: Ten
   const { database, logs } = deps
 
   function requireTombstone(caller: Caller, recordId: string): Promise<Tombstone> {
-    return database.withTenant(
-      caller.tenant.slug,
-      async (tx) => {
-        const tombstone = await findTombstone(tx, recordId)
-        const type = tombstone?.record_type ?? (await findType(tx, recordId))
-        if (type === undefined || !canSee(caller.scopes, type)) throw recordNotFound(recordId)
-        if (tombstone === undefined) throw notErased(recordId)
-        return tombstone
-      },
-      { readOnly: true },
-    )
+    return readTenant(database, caller.tenant.slug, async (tx) => {
+      const tombstone = await findTombstone(tx, recordId)
+      const type = tombstone?.record_type ?? (await findType(tx, recordId))
+      if (type === undefined || !canSee(caller.scopes, type)) throw recordNotFound(recordId)
+      if (tombstone === undefined) throw notErased(recordId)
+      return tombstone
+    })
   }
 
   async function proofIn(tx: TenantTx, tenant: Tenant, stone: Tombstone, head: LogHead) {
@@ -62,14 +58,10 @@ export function createDeletionCertificates(deps: { database: Database; logs: Ten
       const { tenant } = caller
       const stone = await requireTombstone(caller, recordId)
       const head = await logs.integrate(tenant)
-      return database.withTenant(
-        tenant.slug,
-        async (tx) => {
-          const proof = await proofIn(tx, tenant, stone, head)
-          return certificateText(tenant, stone, proof, await eventsOf(tx, caller, stone))
-        },
-        { readOnly: true },
-      )
+      return readTenant(database, tenant.slug, async (tx) => {
+        const proof = await proofIn(tx, tenant, stone, head)
+        return certificateText(tenant, stone, proof, await eventsOf(tx, caller, stone))
+      })
     },
   }
 }

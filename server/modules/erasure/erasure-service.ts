@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { DomainError } from '../../../contract/domain-error.ts'
-import type { DatabaseLog } from '../../db/database.ts'
+import { type DatabaseLog, readTenant } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
 import type { RetentionPurge } from '../retention/retention-types.ts'
 import { type ErasureOrder, ErasurePart, type ErasurePartDeps } from './erasure-part.ts'
@@ -38,8 +38,7 @@ export function createErasure(
     const unproven: string[] = []
     let unprovenCount = 0
     for (let after: DueRecord | undefined; !signal?.aborted; ) {
-      const found = await database.withTenant(tenant.slug, (tx) => findDue(tx, until, after, recordsMax), {
-        readOnly: true,
+      const found = await readTenant(database, tenant.slug, (tx) => findDue(tx, until, after, recordsMax), {
         inIndexOrder: true,
       })
       const due = fitting(found)
@@ -84,9 +83,7 @@ export function createErasure(
       let erased = 0
       for await (const some of partsOf(erasures, recordsMax)) {
         const kept = new Map(some.map((erasure) => [erasure.record_id, erasure]))
-        const stored = await database.withTenant(tenant.slug, (tx) => findStored(tx, [...kept.keys()]), {
-          readOnly: true,
-        })
+        const stored = await readTenant(database, tenant.slug, (tx) => findStored(tx, [...kept.keys()]))
         if (stored.size === 0) continue
         const done = await erase(
           tenant,

@@ -1,6 +1,6 @@
 import { isJsonObject } from '../../../provenance/json.ts'
 import { bufferEndOf } from '../../../provenance/purge-event.ts'
-import type { Database } from '../../db/database.ts'
+import { type Database, readTenant } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
 import { parseCanonical } from '../../records/record-response.ts'
 import type { StoredRecord } from '../../records/record-rows.ts'
@@ -18,14 +18,10 @@ export async function provenPurges(
   due: readonly DueRecord[],
 ): Promise<DueRecord[]> {
   const ids = due.flatMap(({ event_id }) => event_id ?? [])
-  const { events, check } = await database.withTenant(
-    tenant.slug,
-    async (tx) => {
-      const events = await findRecords(tx, [...new Set(ids)], includingErasable)
-      return { events, check: await verification.prepare(tx, tenant, events) }
-    },
-    { readOnly: true },
-  )
+  const { events, check } = await readTenant(database, tenant.slug, async (tx) => {
+    const events = await findRecords(tx, [...new Set(ids)], includingErasable)
+    return { events, check: await verification.prepare(tx, tenant, events) }
+  })
   const verifications = await check()
   const sound = new Map(
     events.flatMap((event, at) => (verifications[at]!.verified ? [[event.record_id, event] as const] : [])),

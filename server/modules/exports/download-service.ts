@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { DomainError } from '../../../contract/domain-error.ts'
-import type { Database } from '../../db/database.ts'
+import { type Database, readTenant } from '../../db/database.ts'
 import { isServedAt, type Tenant } from '../../http/caller.ts'
 import type { RecordClock } from '../../records/record-clock.ts'
 import type { Storage } from '../../storage/storage.ts'
@@ -43,7 +43,7 @@ export function createDownloads(deps: {
     if (!deps.urls.isSigned(request)) return undefined
     const tenant = await deps.directory.find(slug)
     if (!tenant || !isServedAt(hostTenant?.slug, tenant)) return undefined
-    const row = await database.withTenant(slug, (tx) => findExport(tx, jobId), { readOnly: true })
+    const row = await readTenant(database, slug, (tx) => findExport(tx, jobId))
     if (row?.status === 'expired' && row.error) throw invalidUrl(row.error.detail)
     if (!row || !isDownloadable(row, clock.next().createdAt)) return undefined
     if (row.expires_at === null || String(secondOf(row.expires_at)) !== expires) return undefined

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { DomainError } from '../../../contract/domain-error.ts'
-import type { Database } from '../../db/database.ts'
+import { type Database, readTenant } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
 import { encryptedStorage, sealedKeyOf } from '../../storage/encrypted-storage.ts'
 import type { Storage } from '../../storage/storage.ts'
@@ -35,9 +35,7 @@ export function createExportEncryption(deps: { database: Database; secrets: Tena
       const sealed = tenant.mode === 'B' ? await sealedKeyOf(storage, file) : undefined
       // Files written before encryption existed are in clear.
       if (sealed === undefined) return storage
-      const key = await database.withTenant(tenant.slug, (tx) => secrets.open(tx, tenant, sealed, contextOf(jobId)), {
-        readOnly: true,
-      })
+      const key = await readTenant(database, tenant.slug, (tx) => secrets.open(tx, tenant, sealed, contextOf(jobId)))
       if (key === undefined) throw keyDestroyed()
       return encryptedStorage(storage, { key: Buffer.from(key, 'base64url'), sealed })
     },

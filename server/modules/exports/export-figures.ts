@@ -1,4 +1,4 @@
-import type { Database, DatabaseLog, TenantTx } from '../../db/database.ts'
+import { type Database, type DatabaseLog, readTenant, type TenantTx } from '../../db/database.ts'
 import type { RecordClock } from '../../records/record-clock.ts'
 import type { DiskSpace } from '../../storage/disk-space.ts'
 import type { TenantDirectory } from '../tenants/tenants-types.ts'
@@ -57,7 +57,7 @@ export class ExportFigures {
       const now = clock.next().micros
       let bytes = 0
       for (const slug of await directory.slugs()) {
-        bytes += await database.withTenant(slug, (tx) => bytesKept(tx, now), { readOnly: true })
+        bytes += await readTenant(database, slug, (tx) => bytesKept(tx, now))
       }
       return bytes
     } catch (error) {

@@ -1,6 +1,6 @@
 import { DomainError, isUnavailable } from '../../../contract/domain-error.ts'
 import { exportHours, exportRunHoursMax, exportsAtOnce, exportTriesMax } from '../../../contract/limits.ts'
-import type { Database, DatabaseLog } from '../../db/database.ts'
+import { type Database, type DatabaseLog, readTenant } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
 import type { JobDefinition } from '../../jobs/queue.ts'
 import type { RecordClock } from '../../records/record-clock.ts'
@@ -204,7 +204,7 @@ export class ExportWorker {
 
   async #removeUnlessTaken({ tenant, order, attempt }: BegunAttempt): Promise<void> {
     const { database, files } = this.#deps
-    const row = await database.withTenant(tenant.slug, (tx) => findExport(tx, order.jobId), { readOnly: true })
+    const row = await readTenant(database, tenant.slug, (tx) => findExport(tx, order.jobId))
     if (row?.attempt === attempt) await files.remove(tenant.slug, order)
   }
 }

@@ -6,7 +6,7 @@ import { normaliseFilter } from '../../../contract/record-filter.ts'
 import { canSee, readScopeOf, visibleTypes } from '../../../contract/record-visibility.ts'
 import type { Scope } from '../../../contract/scopes.ts'
 import type { JsonValue } from '../../../provenance/json.ts'
-import type { Database, TenantTx } from '../../db/database.ts'
+import { type Database, readTenant, type TenantTx } from '../../db/database.ts'
 import type { Caller } from '../../http/caller.ts'
 import { openPage, type PageRequest } from '../../http/cursor.ts'
 import type { RecordClock } from '../../records/record-clock.ts'
@@ -93,8 +93,7 @@ export class Exports {
     const { slug } = caller.tenant
     const page = openPage<ExportPosition>(cursorKey, { tenant: slug, operation: 'listExports', query: {} }, asked)
     const types = visibleTypes(caller.scopes) ?? recordTypes
-    const rows = await database.withTenant(slug, (tx) => exportsBefore(tx, types, page.after, page.count), {
-      readOnly: true,
+    const rows = await readTenant(database, slug, (tx) => exportsBefore(tx, types, page.after, page.count), {
       inIndexOrder: true,
     })
     const { shown, next_cursor } = page.of(rows, (last) => [last.created_at, last.job_id])
@@ -104,7 +103,7 @@ export class Exports {
   /** Returns an export; throws `not-found`. */
   get(caller: Caller, jobId: string): Promise<ExportAnswer> {
     const read = async (tx: TenantTx) => this.#answer(caller, await visible(tx, caller, jobId))
-    return this.#deps.database.withTenant(caller.tenant.slug, read, { readOnly: true })
+    return readTenant(this.#deps.database, caller.tenant.slug, read)
   }
 
   /** Cancels an export. Throws `not-found`, and `concurrent-modification` for one that has ended otherwise. */

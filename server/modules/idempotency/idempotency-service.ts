@@ -4,7 +4,7 @@ import { idempotencyKeyHours } from '../../../contract/limits.ts'
 import { patterns, patternWords } from '../../../contract/literals.ts'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
 import type { JsonValue } from '../../../provenance/index.ts'
-import type { Database, TenantTx } from '../../db/database.ts'
+import { type Database, readTenant, type TenantTx } from '../../db/database.ts'
 import type { IngestStep } from '../../db/ingest-script.ts'
 import { timeOfRecordId } from '../../records/record-clock.ts'
 import { requestDigest } from './idempotency-digest.ts'
@@ -168,7 +168,7 @@ export class IdempotencyKeys implements Idempotency {
   /** Returns the first response, or undefined if the key is free. */
   async #find(request: IdempotentRequest): Promise<JsonValue | undefined> {
     const find = (tx: TenantTx) => findKey(tx, request, this.#expiredBefore())
-    const stored = await this.#database.withTenant(request.tenantId, find, { readOnly: true })
+    const stored = await readTenant(this.#database, request.tenantId, find)
     if (stored === undefined) return undefined
     if (Buffer.compare(stored.request_digest, request.requestDigest) !== 0) {
       throw new DomainError(

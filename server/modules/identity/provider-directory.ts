@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { DomainError } from '../../../contract/domain-error.ts'
-import type { Database, DatabaseLog } from '../../db/database.ts'
+import { type Database, type DatabaseLog, readTenant } from '../../db/database.ts'
 import type { Outbound } from '../../outbound/outbound.ts'
 import type { ConnectionSecrets } from './connection-secrets.ts'
 import { discover } from './discovery.ts'
@@ -31,7 +31,7 @@ export function createProviderDirectory(deps: {
 
   return {
     async of(tenant) {
-      const row = await database.withTenant(tenant.slug, currentConnection, { readOnly: true })
+      const row = await readTenant(database, tenant.slug, currentConnection)
       if (!row) return undefined
       const key = `${tenant.slug} ${row.connection_id} ${row.updated_at}`
       return createProviderClient({

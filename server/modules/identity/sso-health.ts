@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
-import type { Database } from '../../db/database.ts'
+import { type Database, readTenant } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
 import type { Outbound } from '../../outbound/outbound.ts'
 import { checkKeys, discover } from './discovery.ts'
@@ -38,7 +38,7 @@ export function createSsoHealth(deps: { database: Database; outbound: Outbound }
 
   return {
     async of(tenant: Pick<Tenant, 'slug'>): Promise<SsoHealth> {
-      const row = await database.withTenant(tenant.slug, currentConnection, { readOnly: true })
+      const row = await readTenant(database, tenant.slug, currentConnection)
       if (!row) return { configured: false, healthy: false, detail: 'No single sign-on is configured.' }
       const { connection_id: connectionId, issuer } = row
       const key = `${tenant.slug} ${connectionId} ${row.updated_at}`

@@ -3,7 +3,7 @@ import { DomainError, type PointedError, validationFailed } from '../../../contr
 import type { GovernanceKind } from '../../../contract/governance-kinds.ts'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
 import type { JsonValue } from '../../../provenance/json.ts'
-import type { Database, TenantTx } from '../../db/database.ts'
+import { type Database, readTenant, type TenantTx } from '../../db/database.ts'
 import { ssoRows } from '../../db/proven-rows.ts'
 import { rowDigests } from '../../db/row-digests.ts'
 import type { ValidParts } from '../../http/body/valid-parts.ts'
@@ -95,7 +95,7 @@ export function createSsoService(deps: {
     },
     /** Returns the connection. Throws `not-found` without one. */
     async get(tenant: Tenant): Promise<SsoState> {
-      return stateOf(tenant, await database.withTenant(tenant.slug, configuredSso, { readOnly: true }))
+      return stateOf(tenant, await readTenant(database, tenant.slug, configuredSso))
     },
     /**
      * Ends sign-in by the provider. People stay, and running sessions last until their end, at most 8 hours. Does

@@ -1,4 +1,4 @@
-import type { Database } from '../../db/database.ts'
+import { type Database, readTenant } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
 import {
   addressStep,
@@ -89,7 +89,7 @@ export function createSsoTester(deps: { database: Database; outbound: Outbound; 
   return {
     /** Tests the stored connection. Throws `not-found` without one. */
     async run(tenant: Tenant): Promise<ConnectionTestResult> {
-      const row = await database.withTenant(tenant.slug, configuredSso, { readOnly: true })
+      const row = await readTenant(database, tenant.slug, configuredSso)
       return runConnectionTest(stepsFor(tenant, row))
     },
   }

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 import { DomainError } from '../../../contract/domain-error.ts'
 import { parseSignature, problemOfAge, type SignatureParts } from '../../../contract/webhook-signature.ts'
-import type { Database } from '../../db/database.ts'
+import { type Database, readTenant } from '../../db/database.ts'
 import { isServedAt, type Tenant } from '../../http/caller.ts'
 import type { TenantDirectory } from '../tenants/tenants-types.ts'
 import type { InboundSecretVault } from './inbound-secrets.ts'
@@ -51,14 +51,10 @@ export function createInboundAccess(deps: {
       const slug = await database.withRegistry((tx) => tenantOfConnection(tx, connectionId))
       const found = await tenants.read(slug ?? anySlug)
       const tenant = slug !== undefined && found && isServedAt(hostTenant?.slug, found) ? found : undefined
-      const secrets = await database.withTenant(
-        slug ?? anySlug,
-        async (tx) => {
-          const row = await findSecret(tx, connectionId)
-          return row && tenant ? { kind: row.kind, ...(await vault.open(tx, tenant, row)) } : undefined
-        },
-        { readOnly: true },
-      )
+      const secrets = await readTenant(database, slug ?? anySlug, async (tx) => {
+        const row = await findSecret(tx, connectionId)
+        return row && tenant ? { kind: row.kind, ...(await vault.open(tx, tenant, row)) } : undefined
+      })
       const isGood = isSigned({ header, body }, secrets ?? { current: undefined, former: undefined }, Date.now())
       return isGood && tenant && secrets ? { tenant, connectionId, kind: secrets.kind } : undefined
     },

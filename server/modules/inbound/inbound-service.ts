@@ -2,7 +2,7 @@ import type { Static } from 'typebox'
 import { bodyBounds, inboundMessageDays } from '../../../contract/limits.ts'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
 import type { JsonValue } from '../../../provenance/json.ts'
-import type { Database, TenantTx } from '../../db/database.ts'
+import { type Database, readTenant, type TenantTx } from '../../db/database.ts'
 import { parseStrictJson } from '../../http/body/strict-json.ts'
 import { type InboundSender, notAdmitted } from './inbound-access.ts'
 import type { InboundInvocations, Origin } from './inbound-invocations.ts'
@@ -33,14 +33,10 @@ export function createInboundService(deps: {
 
   /** Returns the platform of a connector, and whether the message is known. */
   async function look({ tenant, connectionId, kind }: InboundSender, id: string | undefined) {
-    return database.withTenant(
-      tenant.slug,
-      async (tx) => ({
-        platform: kind === 'connector' ? await deps.platformOf(tx, connectionId) : undefined,
-        isKnown: id !== undefined && (await isNoted(tx, connectionId, id)),
-      }),
-      { readOnly: true },
-    )
+    return readTenant(database, tenant.slug, async (tx) => ({
+      platform: kind === 'connector' ? await deps.platformOf(tx, connectionId) : undefined,
+      isKnown: id !== undefined && (await isNoted(tx, connectionId, id)),
+    }))
   }
 
   async function takePerson(sender: InboundSender, body: JsonValue, origin: Origin): Promise<Receipt> {

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../../provenance/json.ts'
-import type { Database, TenantTx } from '../../db/database.ts'
+import { type Database, readTenant, type TenantTx } from '../../db/database.ts'
 import {
   type AccountFields,
   accountRows,
@@ -108,7 +108,8 @@ export function createAccessSweep(deps: { database: Database; verifiedEvents: Ve
   }
 
   return ({ slug }: Tenant, cursor: AccessCursor): Promise<RoundStep<AccessCursor>> =>
-    database.withTenant(
+    readTenant(
+      database,
       slug,
       async (tx) => {
         const followed = await followEvents(tx, cursor)
@@ -116,7 +117,7 @@ export function createAccessSweep(deps: { database: Database; verifiedEvents: Ve
         const checked = await checkRows(tx, followed.cursor)
         return { ...checked, rows: checked.rows + followed.rows }
       },
-      { readOnly: true, snapshot: true, inIndexOrder: true },
+      { snapshot: true, inIndexOrder: true },
     )
 }
 

@@ -1,5 +1,5 @@
 import { checkEarlierCheckpoint, checkHead } from '../../../provenance/log-verifier.ts'
-import type { Database, TenantTx } from '../../db/database.ts'
+import { type Database, readTenant, type TenantTx } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
 import { nodeCrypto } from '../../records/node-crypto.ts'
 import type { ProvenanceKeyAudit, ProvenanceKeys, PublishedKey } from '../keys/keys-types.ts'
@@ -46,7 +46,7 @@ export function createHeadCheck(deps: {
       }
       return evidence
     }
-    return database.withTenant(tenant.slug, read, { readOnly: true, snapshot: true })
+    return readTenant(database, tenant.slug, read, { snapshot: true })
   }
 
   async function checkKeys(tenant: Tenant): Promise<Finding[]> {

@@ -1,4 +1,4 @@
-import type { Database, TenantTx } from '../../db/database.ts'
+import { type Database, readTenant, type TenantTx } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
 import type { HoldEvents } from '../legal-holds/holds-types.ts'
 import type { RetentionPolicy } from '../retention/retention-types.ts'
@@ -57,8 +57,7 @@ export class HoldSweep {
 
   /** Checks some rows and events of each kind. */
   step(tenant: Tenant, cursor: HoldCursor): Promise<RoundStep<HoldCursor>> {
-    return this.#deps.database.withTenant(tenant.slug, (tx) => this.#step(tx, tenant, cursor), {
-      readOnly: true,
+    return readTenant(this.#deps.database, tenant.slug, (tx) => this.#step(tx, tenant, cursor), {
       snapshot: true,
       inIndexOrder: true,
     })

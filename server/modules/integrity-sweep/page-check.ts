@@ -1,6 +1,6 @@
 import { equalBytes } from '../../../provenance/bytes.ts'
 import { type CheckedEntry, type CheckedPage, checkPage, type PageEvidence } from '../../../provenance/log-verifier.ts'
-import type { Database, TenantTx } from '../../db/database.ts'
+import { type Database, readTenant, type TenantTx } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
 import { nodeCrypto } from '../../records/node-crypto.ts'
 import { sealOf } from '../../records/record-cosign.ts'
@@ -136,10 +136,7 @@ export function createPageCheck(deps: {
   }
 
   return async (tenant: Tenant, from: number, limit: number): Promise<PageChecked> => {
-    const page = await database.withTenant(tenant.slug, (tx) => read(tx, tenant, from, limit), {
-      readOnly: true,
-      snapshot: true,
-    })
+    const page = await readTenant(database, tenant.slug, (tx) => read(tx, tenant, from, limit), { snapshot: true })
     return judge(tenant, page, await page.verify(), erasedContents)
   }
 }

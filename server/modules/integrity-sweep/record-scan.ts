@@ -1,4 +1,4 @@
-import type { Database } from '../../db/database.ts'
+import { type Database, readTenant } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
 import type { TenantLogs } from '../log/log-types.ts'
 import type { Finding } from './sweep-types.ts'
@@ -15,10 +15,11 @@ export async function scanRecords(
   afterId: string,
   limit: number,
 ) {
-  const { lastId, records, unexplained } = await database.withTenant(
+  const { lastId, records, unexplained } = await readTenant(
+    database,
     tenant.slug,
     (tx) => logs.unexplained(tx, afterId, limit),
-    { readOnly: true, snapshot: true, inIndexOrder: true },
+    { snapshot: true, inIndexOrder: true },
   )
   const findings = unexplained.map(
     ({ record_id, seal_id, is_tombstone }): Finding => ({

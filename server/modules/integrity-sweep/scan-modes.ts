@@ -1,4 +1,4 @@
-import type { TenantTx } from '../../db/database.ts'
+import { readTenant, type TenantTx } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
 import { microsOf, timeOfMicros } from '../../records/monotonic-timestamp.ts'
 import type { RecordClock } from '../../records/record-clock.ts'
@@ -98,7 +98,7 @@ export class ScanModes {
       return { treeSize: head?.treeSize ?? 0, seen: Number((await findSweep(tx, 'recent'))?.log_index ?? 0) }
     }
     try {
-      return await this.#deps.database.withTenant(tenant.slug, read, { readOnly: true })
+      return await readTenant(this.#deps.database, tenant.slug, read)
     } catch (error) {
       if (!isCorruptionError(error)) throw error
       return undefined

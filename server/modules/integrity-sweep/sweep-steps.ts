@@ -1,4 +1,4 @@
-import type { Database, DatabaseLog } from '../../db/database.ts'
+import { type Database, type DatabaseLog, readTenant } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
 import { isCorruptionError } from '../../records/record-errors.ts'
 import type { ProvenanceKeyAudit, ProvenanceKeys } from '../keys/keys-types.ts'
@@ -155,7 +155,7 @@ export class SweepSteps {
 
   async #checkPrices({ slug }: Tenant): Promise<Finding[]> {
     const { database, figures } = this.#deps
-    const { isProven, eventId = null } = await database.withTenant(slug, figures.prices, { readOnly: true })
+    const { isProven, eventId = null } = await readTenant(database, slug, figures.prices)
     return isProven ? [] : [{ subject: `prices:${slug}`, failedChecks: ['prices_proven'], found: { event: eventId } }]
   }
 

@@ -1,5 +1,5 @@
 import { keyIdOf, type VerifierKey, verifySuccessionSync } from '../../../provenance/index.ts'
-import type { Database } from '../../db/database.ts'
+import { type Database, readTenant } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
 import { nodeCrypto } from '../../records/node-crypto.ts'
 import { type ProvenanceKeyRow, type PublishedKeyRow, provenanceKeys, publishedKeysOf } from './keys-store.ts'
@@ -13,7 +13,7 @@ export async function auditKeys(
   { slug, logName }: Pick<Tenant, 'slug' | 'logName'>,
 ): ReturnType<ProvenanceKeyAudit['auditKeys']> {
   // The reverse of a rotation's write order: a stored key is always published already.
-  const stored = await database.withTenant(slug, provenanceKeys, { readOnly: true })
+  const stored = await readTenant(database, slug, provenanceKeys)
   const published = await database.withRegistry((tx) => publishedKeysOf(tx, logName))
   const made = stored.filter((row) => row.name === logName && genuine.open(row) !== undefined)
   const problems = [

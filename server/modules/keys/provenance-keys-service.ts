@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache'
 import { DomainError } from '../../../contract/domain-error.ts'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
 import { getOrFetch } from '../../cached-fetch.ts'
-import type { Database, RegistryTx, TenantTx } from '../../db/database.ts'
+import { type Database, type RegistryTx, readTenant, type TenantTx } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
 import { deriveKey } from '../../secrets/encryption.ts'
 import {
@@ -63,7 +63,7 @@ export class ProvenanceKeyRing implements ProvenanceKeys, ProvenanceKeyMaker, Pr
       noDeleteOnFetchRejection: true,
       // A caller that waits for a fetch gets its result, even if a transaction has stored something newer meanwhile.
       ignoreFetchAbort: true,
-      fetchMethod: (tenantId) => database.withTenant(tenantId, (tx) => this.#read(tx), { readOnly: true }),
+      fetchMethod: (tenantId) => readTenant(database, tenantId, (tx) => this.#read(tx)),
     })
   }
 
@@ -105,7 +105,7 @@ export class ProvenanceKeyRing implements ProvenanceKeys, ProvenanceKeyMaker, Pr
   /** Creates a key that the tenant's current one introduces. Stores nothing. */
   async prepareSuccessor(tenantId: string): Promise<SuccessorKey> {
     // Not from the cache: two rotations must create two keys.
-    const keys = await this.#database.withTenant(tenantId, (tx) => this.#read(tx), { readOnly: true })
+    const keys = await readTenant(this.#database, tenantId, (tx) => this.#read(tx))
     const predecessor = requireSigner(tenantId, keys)
     const row = makeProvenanceKeyRow(this.#sealingKey, { tenantId, name: predecessor.logName }, predecessor)
     return { key: publishedKeyOf(row), predecessorId: predecessor.keyId, privateKeySealed: row.private_key_sealed }

@@ -2,7 +2,7 @@ import type { Static } from 'typebox'
 import { validationFailed } from '../../../contract/domain-error.ts'
 import { canSee } from '../../../contract/record-visibility.ts'
 import { parseTimestamp } from '../../../contract/timestamp.ts'
-import type { Database, TenantTx } from '../../db/database.ts'
+import { type Database, readTenant, type TenantTx } from '../../db/database.ts'
 import type { Caller } from '../../http/caller.ts'
 import { openPage, type PageRequest } from '../../http/cursor.ts'
 import type { RecordClock } from '../../records/record-clock.ts'
@@ -86,13 +86,14 @@ export function createEventReleases(deps: {
       const { slug } = caller.tenant
       const binding = { tenant: slug, operation: 'listReleases', query: { record_id: recordId } }
       const page = openPage<string>(cursorKey, binding, asked)
-      const rows = await database.withTenant(
+      const rows = await readTenant(
+        database,
         slug,
         async (tx) => {
           await requireEvent(tx, caller, recordId, clock.next().createdAt)
           return releasesAfter(tx, recordId, page.after, page.count)
         },
-        { readOnly: true, inIndexOrder: true },
+        { inIndexOrder: true },
       )
       const { shown, next_cursor } = page.of(rows, (last) => last.release_id)
       return { items: shown.map((row) => ({ ...answerOf(row), created_by: row.created_by })), next_cursor }

@@ -3,7 +3,7 @@ import { DomainError, invalidTenant, type PointedError, validationFailed } from 
 import { filterHoldsMax, holdRecordsAnswered } from '../../../contract/limits.ts'
 import { patterns } from '../../../contract/literals.ts'
 import { normaliseFilter, type RecordFilter } from '../../../contract/record-filter.ts'
-import type { Database, TenantTx } from '../../db/database.ts'
+import { type Database, readTenant, type TenantTx } from '../../db/database.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
 import { openPage } from '../../http/cursor.ts'
 import { nextTimePoint } from '../../records/monotonic-timestamp.ts'
@@ -97,8 +97,7 @@ export class Holds {
   async list({ slug }: Tenant, { active, ...asked }: Static<typeof HoldsQuery>): Promise<Static<typeof HoldList>> {
     const { database, cursorKey } = this.deps
     const page = openPage<string>(cursorKey, { tenant: slug, operation: 'listHolds', query: { active } }, asked)
-    const rows = await database.withTenant(slug, (tx) => holdsAfter(tx, active, page.after, page.count), {
-      readOnly: true,
+    const rows = await readTenant(database, slug, (tx) => holdsAfter(tx, active, page.after, page.count), {
       inIndexOrder: true,
     })
     const { shown, next_cursor } = page.of(rows, (last) => last.hold_id)
@@ -106,15 +105,11 @@ export class Holds {
   }
 
   get(tenant: Tenant, holdId: string): Promise<Static<typeof WholeHoldSchema>> {
-    return this.deps.database.withTenant(
-      tenant.slug,
-      async (tx) => {
-        const hold = await existing(tx, holdId)
-        if (hold.filter !== null) return answerOf(hold)
-        return { ...answerOf(hold), record_ids: await recordIdsOf(tx, holdId, holdRecordsAnswered) }
-      },
-      { readOnly: true },
-    )
+    return readTenant(this.deps.database, tenant.slug, async (tx) => {
+      const hold = await existing(tx, holdId)
+      if (hold.filter !== null) return answerOf(hold)
+      return { ...answerOf(hold), record_ids: await recordIdsOf(tx, holdId, holdRecordsAnswered) }
+    })
   }
 
   /** Releases a hold. Repeating it returns the same response and changes nothing. */

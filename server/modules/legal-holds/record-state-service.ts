@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import { holdsNamedMax } from '../../../contract/limits.ts'
 import { canSee } from '../../../contract/record-visibility.ts'
-import type { Database } from '../../db/database.ts'
+import { type Database, readTenant } from '../../db/database.ts'
 import type { Caller } from '../../http/caller.ts'
 import type { RecordClock } from '../../records/record-clock.ts'
 import { recordNotFound } from '../../records/record-errors.ts'
@@ -21,7 +21,8 @@ export function createRecordStates(deps: { database: Database; clock: RecordCloc
   return {
     /** Returns the state of a record. Throws `not-found` also for a record that the caller can neither see nor purge. */
     get: ({ tenant, scopes }: Caller, recordId: string): Promise<RecordStateAnswer> =>
-      database.withTenant(
+      readTenant(
+        database,
         tenant.slug,
         async (tx) => {
           const record = await findRecord(tx, recordId, clock.next().createdAt)
@@ -37,7 +38,7 @@ export function createRecordStates(deps: { database: Database; clock: RecordCloc
             truncated: over.length > holdsNamedMax,
           }
         },
-        { readOnly: true, snapshot: true },
+        { snapshot: true },
       ),
   }
 }

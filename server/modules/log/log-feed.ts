@@ -2,7 +2,7 @@ import { DomainError, validationFailed } from '../../../contract/domain-error.ts
 import { pageSizeDefault, recordsAnswerBytesMax } from '../../../contract/limits.ts'
 import { patterns } from '../../../contract/literals.ts'
 import { sealSizeMax } from '../../../provenance/index.ts'
-import type { Database, TenantTx } from '../../db/database.ts'
+import { type Database, readTenant, type TenantTx } from '../../db/database.ts'
 import type { Caller } from '../../http/caller.ts'
 import { type CursorBinding, openCursor, signCursor } from '../../http/cursor.ts'
 import type { RecordClock } from '../../records/record-clock.ts'
@@ -34,7 +34,8 @@ export function createLogFeed(deps: {
       const begin = beginningOf(query, cursorKey, binding)
       await logs.integrate(tenant)
       // A snapshot, so that a record erased meanwhile is neither lost nor listed twice.
-      return database.withTenant(
+      return readTenant(
+        database,
         tenant.slug,
         async (tx) => {
           const end = ((await logs.head(tx))?.treeSize ?? 0) * sealSizeMax
@@ -47,7 +48,7 @@ export function createLogFeed(deps: {
           const next = at < end ? JSON.stringify(signCursor(cursorKey, binding, at)) : 'null'
           return `{"items":[${items.join(',')}],"next_cursor":${next},"last_position":${at}}`
         },
-        { readOnly: true, snapshot: true },
+        { snapshot: true },
       )
     },
   }

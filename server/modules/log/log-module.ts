@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import type { Database, DatabaseLog } from '../../db/database.ts'
+import { type Database, type DatabaseLog, readTenant } from '../../db/database.ts'
 import { listenForTenants, TenantNotifier } from '../../db/tenant-notifier.ts'
 import type { EventBus } from '../../events.ts'
 import type { Tenant } from '../../http/caller.ts'
@@ -45,7 +45,7 @@ export function createLogModule(deps: {
     logs,
     /** Integrates arrivals. Returns the number of seals, with the names of the command's output. */
     async integrate(tenant: Tenant): Promise<{ added: number; tree_size: number }> {
-      const before = await database.withTenant(tenant.slug, logs.head, { readOnly: true })
+      const before = await readTenant(database, tenant.slug, logs.head)
       const { treeSize } = await logs.integrate(tenant)
       return { added: treeSize - (before?.treeSize ?? 0), tree_size: treeSize }
     },

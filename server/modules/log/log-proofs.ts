@@ -8,7 +8,7 @@ import {
   parseRecordHash,
   sealNoteOfRecord,
 } from '../../../provenance/index.ts'
-import type { Database } from '../../db/database.ts'
+import { type Database, readTenant } from '../../db/database.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
 import { nodeCrypto } from '../../records/node-crypto.ts'
 import type { RecordClock } from '../../records/record-clock.ts'
@@ -50,10 +50,8 @@ export function createLogProofs(deps: {
       if (to > treeSize) throw beyond('to', treeSize)
       if (from > treeSize) throw beyond('from', treeSize)
       if (from > to) throw validationFailed([{ pointer: '/query/from', detail: `must not be greater than to, ${to}` }])
-      const { path, fromRoot, toRoot } = await database.withTenant(
-        tenant.slug,
-        (tx) => explained(readConsistency(tx, from, to)),
-        { readOnly: true },
+      const { path, fromRoot, toRoot } = await readTenant(database, tenant.slug, (tx) =>
+        explained(readConsistency(tx, from, to)),
       )
       return { from, to, from_root: toBase64(fromRoot), to_root: toBase64(toRoot), path: path.map(toBase64) }
     },
@@ -63,10 +61,8 @@ export function createLogProofs(deps: {
      * that is not in the log.
      */
     async inclusion({ tenant, scopes }: Caller, recordId: string) {
-      const place = await database.withTenant(
-        tenant.slug,
-        (tx) => records.placeOf(tx, recordId, { scopes, now: clock.next().createdAt }),
-        { readOnly: true },
+      const place = await readTenant(database, tenant.slug, (tx) =>
+        records.placeOf(tx, recordId, { scopes, now: clock.next().createdAt }),
       )
       const note = noteOf(tenant, place)
       const { checkpoint, path, ...inclusion } = await proofOf(deps, tenant, recordId, place)
@@ -95,24 +91,20 @@ export async function proofOf(
   { sealId }: RecordPlace,
 ) {
   const { treeSize, checkpoint } = await logs.integrate(tenant)
-  return database.withTenant(
-    tenant.slug,
-    async (tx) => {
-      const entry = await logs.entryOf(tx, sealId)
-      if (entry === undefined || entry.logIndex >= treeSize) throw notInLog(recordId)
-      const { logIndex } = entry
-      const [leaf] = await logs.leaves(tx, logIndex, logIndex + 1)
-      const path = await logs.inclusionPath(tx, logIndex, treeSize)
-      return {
-        log_index: logIndex,
-        tree_size: treeSize,
-        leaf_hash: toBase64(leaf!),
-        path: path.map(toBase64),
-        checkpoint,
-      }
-    },
-    { readOnly: true },
-  )
+  return readTenant(database, tenant.slug, async (tx) => {
+    const entry = await logs.entryOf(tx, sealId)
+    if (entry === undefined || entry.logIndex >= treeSize) throw notInLog(recordId)
+    const { logIndex } = entry
+    const [leaf] = await logs.leaves(tx, logIndex, logIndex + 1)
+    const path = await logs.inclusionPath(tx, logIndex, treeSize)
+    return {
+      log_index: logIndex,
+      tree_size: treeSize,
+      leaf_hash: toBase64(leaf!),
+      path: path.map(toBase64),
+      checkpoint,
+    }
+  })
 }
 
 /** Returns the note of the record's seal; undefined if the seal was edited so that it has none. */

@@ -7,7 +7,7 @@ import {
   parseNote,
   proofBundleVersion,
 } from '../../../provenance/index.ts'
-import type { Database } from '../../db/database.ts'
+import { type Database, readTenant } from '../../db/database.ts'
 import type { Caller } from '../../http/caller.ts'
 import { nodeCrypto } from '../../records/node-crypto.ts'
 import type { RecordClock } from '../../records/record-clock.ts'
@@ -44,10 +44,8 @@ export function createProofBundles(deps: {
 
   return {
     async bundle({ tenant, scopes }, recordId) {
-      const { place, json } = await database.withTenant(
-        tenant.slug,
-        (tx) => records.recordOf(tx, recordId, { scopes, now: clock.next().createdAt }),
-        { readOnly: true },
+      const { place, json } = await readTenant(database, tenant.slug, (tx) =>
+        records.recordOf(tx, recordId, { scopes, now: clock.next().createdAt }),
       )
       const { checkpoint, ...inclusion } = await proofOf(deps, tenant, recordId, place)
       const note = noteOf(tenant, place)

@@ -1,6 +1,6 @@
 import { DomainError } from '../../../contract/domain-error.ts'
 import { ProvenanceError } from '../../../provenance/index.ts'
-import type { Database } from '../../db/database.ts'
+import { type Database, readTenant } from '../../db/database.ts'
 import type { EventBus } from '../../events.ts'
 import type { Tenant } from '../../http/caller.ts'
 import type { RecordClock } from '../../records/record-clock.ts'
@@ -24,7 +24,7 @@ export function createTenantLogs(deps: {
   const { database, keys, clock, events } = deps
   const turns = coalesceRuns<LogHead>()
 
-  const look = (tenantId: string) => database.withTenant(tenantId, findHeadAndWaiting, { readOnly: true })
+  const look = (tenantId: string) => readTenant(database, tenantId, findHeadAndWaiting)
 
   async function integrateAll(tenant: Tenant): Promise<LogHead> {
     for (;;) {

@@ -1,5 +1,5 @@
 import type { Static } from 'typebox'
-import type { Database } from '../../db/database.ts'
+import { type Database, readTenant } from '../../db/database.ts'
 import type { Caller } from '../../http/caller.ts'
 import type { RecordClock } from '../../records/record-clock.ts'
 import { judgeHealth } from './tenant-health-rules.ts'
@@ -17,7 +17,8 @@ export async function readTenantHealth(
   { database, clock, sources }: TenantHealthDeps,
   { tenant }: Caller,
 ): Promise<Static<typeof TenantHealthAnswer>> {
-  const stored = database.withTenant(
+  const stored = readTenant(
+    database,
     tenant.slug,
     async (tx): Promise<Omit<HealthFacts, 'sso'>> => ({
       tenantSlug: tenant.slug,
@@ -31,7 +32,6 @@ export async function readTenantHealth(
       skills: await sources.skills(tx),
       eventsReceived: await sources.eventsReceived(tx, eventsCountedMax),
     }),
-    { readOnly: true },
   )
   const [sso, facts] = await Promise.all([sources.sso(tenant), stored])
   return judgeHealth({ ...facts, sso }, clock.next().createdAt)

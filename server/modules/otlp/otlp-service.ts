@@ -1,4 +1,4 @@
-import type { Database } from '../../db/database.ts'
+import { type Database, readTenant } from '../../db/database.ts'
 import type { Caller } from '../../http/caller.ts'
 import { createEventLoopYielder } from '../../http/event-loop-yielder.ts'
 import type { UserReferences } from '../roster/roster-types.ts'
@@ -37,9 +37,7 @@ export function createOtlpIngest(deps: {
   async function setArchetypes(caller: Caller, events: readonly MappedEvent[], byDefault: string | null) {
     const users = [...new Set(events.flatMap((event) => event.users))]
     if (users.length === 0) return
-    const found = await database.withTenant(caller.tenant.slug, (tx) => references.resolveUsers(tx, users), {
-      readOnly: true,
-    })
+    const found = await readTenant(database, caller.tenant.slug, (tx) => references.resolveUsers(tx, users))
     for (const { event, users } of events) {
       if (event.archetype_id !== undefined) continue
       const known = users.map((user) => found.get(user)?.archetypeIds ?? []).find((ids) => ids.length > 0)

@@ -3,7 +3,7 @@ import { type PointedError, validationFailed } from '../../../contract/domain-er
 import { pageSizeDefault } from '../../../contract/limits.ts'
 import { canSee, visibleTypes } from '../../../contract/record-visibility.ts'
 import { parseTimestamp } from '../../../contract/timestamp.ts'
-import type { Database } from '../../db/database.ts'
+import { type Database, readTenant } from '../../db/database.ts'
 import { isErased } from '../../db/record-encryption.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
 import { type CursorBinding, openCursor, signCursor } from '../../http/cursor.ts'
@@ -47,7 +47,8 @@ export function createRecordReading(deps: {
   const turns = createPageTurns()
 
   async function readOne(caller: Caller, recordId: string, verify: boolean) {
-    const { row, isContentGone, check } = await database.withTenant(
+    const { row, isContentGone, check } = await readTenant(
+      database,
       caller.tenant.slug,
       async (tx) => {
         const row = await findRecord(tx, recordId, clock.next().createdAt)
@@ -57,8 +58,7 @@ export function createRecordReading(deps: {
         const check = verify ? await verification.prepare(tx, caller.tenant, [row]) : undefined
         return { row: answered, isContentGone, check }
       },
-      // A snapshot keeps the compared data unchanged between statements, and prevents erasure of the record.
-      { readOnly: true, snapshot: verify },
+      { snapshot: verify },
     )
     return { row, isContentGone, verification: check && (await check())[0] }
   }

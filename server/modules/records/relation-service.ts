@@ -1,6 +1,6 @@
 import { recordsAnswerBytesMax, relatedAnswerMax } from '../../../contract/limits.ts'
 import { canSee, visibleTypes } from '../../../contract/record-visibility.ts'
-import type { Database, TenantTx } from '../../db/database.ts'
+import { type Database, readTenant, type TenantTx } from '../../db/database.ts'
 import type { Caller } from '../../http/caller.ts'
 import type { RecordClock } from '../../records/record-clock.ts'
 import { recordNotFound } from '../../records/record-errors.ts'
@@ -27,23 +27,19 @@ export function createRecordRelations(deps: { database: Database; clock: RecordC
       { depth, direction }: { depth: number; direction: Direction },
     ): Promise<string> {
       const now = clock.next().createdAt
-      const found = await database.withTenant(
-        caller.tenant.slug,
-        async (tx) => {
-          const start = await findRecord(tx, root, now)
-          if (start === undefined || !canSee(caller.scopes, start.record_type)) throw recordNotFound(root)
-          const reached = await walk(tx, root, depth, direction, caller)
-          const ids = await fitting(tx, reached.ids)
-          const truncated = reached.truncated || ids.length < reached.ids.length
-          const rows = inOrderOf(ids, [start, ...(await findRecords(tx, ids.slice(1), now))])
-          const edges = await findEdges(
-            tx,
-            rows.map((row) => row.record_id),
-          )
-          return { rows: await withUnavailable(tx, rows), truncated, edges }
-        },
-        { readOnly: true },
-      )
+      const found = await readTenant(database, caller.tenant.slug, async (tx) => {
+        const start = await findRecord(tx, root, now)
+        if (start === undefined || !canSee(caller.scopes, start.record_type)) throw recordNotFound(root)
+        const reached = await walk(tx, root, depth, direction, caller)
+        const ids = await fitting(tx, reached.ids)
+        const truncated = reached.truncated || ids.length < reached.ids.length
+        const rows = inOrderOf(ids, [start, ...(await findRecords(tx, ids.slice(1), now))])
+        const edges = await findEdges(
+          tx,
+          rows.map((row) => row.record_id),
+        )
+        return { rows: await withUnavailable(tx, rows), truncated, edges }
+      })
       const { rows, edges, truncated } = found
       const records = rows.map((row) => responseText(caller.tenant.slug, row)).join(',')
       return `{"root":"${root}","records":[${records}],"edges":${JSON.stringify(edges)},"truncated":${truncated}}`

@@ -2,7 +2,7 @@ import { DomainError, validationFailed } from '../../../contract/domain-error.ts
 import { roundUsd } from '../../../contract/money.ts'
 import { repeatedRecords, unknownRecords } from '../../../contract/related-records.ts'
 import { isJsonObject, type JsonValue } from '../../../provenance/json.ts'
-import type { Database, TenantTx } from '../../db/database.ts'
+import { type Database, readTenant, type TenantTx } from '../../db/database.ts'
 import { contentEncryptor } from '../../db/record-encryption.ts'
 import type { Caller } from '../../http/caller.ts'
 import { recordNotFound } from '../../records/record-errors.ts'
@@ -76,9 +76,7 @@ export function createRecordWriting(deps: {
         },
         async (answer) => {
           const { record_id } = answer as { record_id: string }
-          const [receipt] = await database.withTenant(tenant.slug, (tx) => records.receipts(tx, [record_id]), {
-            readOnly: true,
-          })
+          const [receipt] = await readTenant(database, tenant.slug, (tx) => records.receipts(tx, [record_id]))
           if (receipt === undefined) throw recordNotFound(record_id)
           return { receipt, replayed: true }
         },

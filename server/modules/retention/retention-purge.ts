@@ -1,4 +1,4 @@
-import type { Database, TenantTx } from '../../db/database.ts'
+import { type Database, readTenant, type TenantTx } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
 import { microsOf, nextTimePoint, timeOfMicros } from '../../records/monotonic-timestamp.ts'
 import { purgeDetails, recoveryBufferMicros, retentionSubject } from '../../records/purge-details.ts'
@@ -82,11 +82,10 @@ export function createRetentionPurge(deps: {
 
   async function* parts(tenant: Tenant, { signal, asOf }: { signal?: AbortSignal; asOf?: string }) {
     const now = asOf ?? clock.next().createdAt
-    const rules = await database.withTenant(tenant.slug, findRules, { readOnly: true })
+    const rules = await readTenant(database, tenant.slug, findRules)
     for (const criteria of overdueCriteria(rules, now)) {
       for (let after: string | undefined; !signal?.aborted; ) {
-        const ids = await database.withTenant(tenant.slug, (tx) => findOverdue(tx, criteria, after, recordsMax), {
-          readOnly: true,
+        const ids = await readTenant(database, tenant.slug, (tx) => findOverdue(tx, criteria, after, recordsMax), {
           inIndexOrder: true,
         })
         if (ids.length === 0) break

@@ -2,7 +2,7 @@ import type { Static } from 'typebox'
 import { type PointedError, validationFailed } from '../../../contract/domain-error.ts'
 import type { JsonObject } from '../../../provenance/json.ts'
 import { holdsLockClass } from '../../db/advisory-locks.ts'
-import type { Database, TenantTx } from '../../db/database.ts'
+import { type Database, readTenant, type TenantTx } from '../../db/database.ts'
 import { lockTenant } from '../../db/tenant-lock.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
 import type { GovernanceLog } from '../governance/governance-types.ts'
@@ -29,7 +29,7 @@ export function createRetention(deps: {
   }
 
   return {
-    get: (tenant: Tenant) => database.withTenant(tenant.slug, findRetention, { readOnly: true }),
+    get: (tenant: Tenant) => readTenant(database, tenant.slug, findRetention),
 
     /**
      * Replaces all rules. Without `four_eyes`, that setting is unchanged.

@@ -2,7 +2,7 @@ import type { Static } from 'typebox'
 import { type PointedError, validationFailed } from '../../../contract/domain-error.ts'
 import { archetypesMax } from '../../../contract/limits.ts'
 import { patterns, patternWords } from '../../../contract/literals.ts'
-import type { Database, TenantTx } from '../../db/database.ts'
+import { type Database, readTenant, type TenantTx } from '../../db/database.ts'
 import type { EventBus } from '../../events.ts'
 import type { Tenant } from '../../http/caller.ts'
 import { openPage, type PageRequest } from '../../http/cursor.ts'
@@ -78,7 +78,7 @@ export function createArchetypes(deps: {
     async list({ slug }: Tenant, asked: PageRequest): Promise<Static<typeof ArchetypeList>> {
       const page = openPage<string>(cursorKey, { tenant: slug, operation: 'listArchetypes', query: {} }, asked)
       const read = (tx: TenantTx) => archetypesAfter(tx, page.after ?? '', page.count)
-      const rows = await database.withTenant(slug, read, { readOnly: true })
+      const rows = await readTenant(database, slug, read)
       const { shown, next_cursor } = page.of(rows, (last) => last.archetype_id)
       const items = shown.map(({ archetype_id, name }) => ({ archetype_id, ...(name !== null && { name }) }))
       return { items, next_cursor }

@@ -1,6 +1,6 @@
 import { scimPageMembersMax } from '../../../contract/limits.ts'
 import type { JsonObject } from '../../../provenance/json.ts'
-import type { Database, TenantTx } from '../../db/database.ts'
+import { type Database, readTenant, type TenantTx } from '../../db/database.ts'
 import type { Directory, DirectoryGroup, DirectoryGroupWrite } from '../roster/directory/directory-types.ts'
 import { changeResource } from './entity-tags.ts'
 import { asksForMembers, isOfMembers, membersChanged } from './member-change.ts'
@@ -34,14 +34,14 @@ export function createScimGroups(deps: { database: Database; directory: Director
 
     async get({ tenant }, id, projection) {
       const withMembers = projection.includes('members')
-      const group = await database.withTenant(tenant.slug, (tx) => existing(tx, id, withMembers), { readOnly: true })
+      const group = await readTenant(database, tenant.slug, (tx) => existing(tx, id, withMembers))
       if (withMembers) requireMembers(group)
       return renderGroup(tenant, group, projection)
     },
 
     async list({ tenant }, query, projection) {
       const asked = { ...query, withMembers: projection.includes('members') }
-      const page = await database.withTenant(tenant.slug, (tx) => directory.groups(tx, asked), { readOnly: true })
+      const page = await readTenant(database, tenant.slug, (tx) => directory.groups(tx, asked))
       return { total: page.total, items: page.items.map((group) => renderGroup(tenant, group, projection).body) }
     },
 

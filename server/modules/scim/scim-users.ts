@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../provenance/json.ts'
-import type { Database, TenantTx } from '../../db/database.ts'
+import { type Database, readTenant, type TenantTx } from '../../db/database.ts'
 import type { Directory, DirectoryUser, DirectoryUserWrite } from '../roster/directory/directory-types.ts'
 import { changeResource } from './entity-tags.ts'
 import { applyPatch } from './patch.ts'
@@ -28,12 +28,12 @@ export function createScimUsers(deps: { database: Database; directory: Directory
     },
 
     async get({ tenant }, id, projection) {
-      const user = await database.withTenant(tenant.slug, (tx) => existing(tx, id), { readOnly: true })
+      const user = await readTenant(database, tenant.slug, (tx) => existing(tx, id))
       return renderUser(tenant, user, projection)
     },
 
     async list({ tenant }, query, projection) {
-      const page = await database.withTenant(tenant.slug, (tx) => directory.users(tx, query), { readOnly: true })
+      const page = await readTenant(database, tenant.slug, (tx) => directory.users(tx, query))
       return { total: page.total, items: page.items.map((user) => renderUser(tenant, user, projection).body) }
     },
 

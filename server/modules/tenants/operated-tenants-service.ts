@@ -1,7 +1,7 @@
 import type { RateClass } from '../../../contract/limits.ts'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
 import type { JsonValue } from '../../../provenance/json.ts'
-import type { Database, TenantTx } from '../../db/database.ts'
+import { type Database, readTenant, type TenantTx } from '../../db/database.ts'
 import { settingsRows, tenantRows } from '../../db/proven-rows.ts'
 import { type RowDigests, rowDigests } from '../../db/row-digests.ts'
 import { openPage, type PageRequest } from '../../http/cursor.ts'
@@ -63,7 +63,7 @@ export class OperatedTenants {
 
   async get(slug: string): Promise<OperatedTenant> {
     await existingTenant(this.#deps.database, slug)
-    return this.#deps.database.withTenant(slug, (tx) => this.#stateOf(tx), { readOnly: true })
+    return readTenant(this.#deps.database, slug, (tx) => this.#stateOf(tx))
   }
 
   /**

@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import { DomainError, type PointedError, validationFailed } from '../../../contract/domain-error.ts'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
-import type { Database } from '../../db/database.ts'
+import { type Database, readTenant } from '../../db/database.ts'
 import type { ValidParts } from '../../http/body/valid-parts.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
 import type { CmekState, ContentKeyring } from '../cmek/cmek-types.ts'
@@ -73,14 +73,10 @@ export function createProvisionService(deps: {
       }
     },
     get({ tenant }: Caller): Promise<Provision> {
-      return database.withTenant(
-        tenant.slug,
-        async (tx) => {
-          const cmek = tenant.mode === 'B' ? await keyring.state(tx) : undefined
-          return answer(tenant, await settings(tx), cmek)
-        },
-        { readOnly: true },
-      )
+      return readTenant(database, tenant.slug, async (tx) => {
+        const cmek = tenant.mode === 'B' ? await keyring.state(tx) : undefined
+        return answer(tenant, await settings(tx), cmek)
+      })
     },
   }
 }

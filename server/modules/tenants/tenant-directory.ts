@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { patterns } from '../../../contract/literals.ts'
 import { getOrFetch } from '../../cached-fetch.ts'
-import type { Database } from '../../db/database.ts'
+import { type Database, readTenant } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
 import type { TenantLimits } from '../../http/rate-limits/rate-limit-headers.ts'
 import { createTenantHosts } from './tenant-hosts.ts'
@@ -43,7 +43,7 @@ export function createTenantDirectory(deps: {
     max: entriesMax,
     ttl: foundMs,
     fetchMethod: async (slug) => {
-      const own = Object.entries(await database.withTenant(slug, limits, { readOnly: true }))
+      const own = Object.entries(await readTenant(database, slug, limits))
       return Object.fromEntries(
         own.map(([name, { per_token, per_tenant }]) => [name, { perToken: per_token, perTenant: per_tenant }]),
       )

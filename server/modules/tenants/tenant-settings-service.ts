@@ -1,7 +1,7 @@
 import { type PointedError, validationFailed } from '../../../contract/domain-error.ts'
 import { isEmail } from '../../../contract/email-address.ts'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
-import type { Database, TenantTx } from '../../db/database.ts'
+import { type Database, readTenant, type TenantTx } from '../../db/database.ts'
 import type { EventBus } from '../../events.ts'
 import type { ValidParts } from '../../http/body/valid-parts.ts'
 import type { Caller } from '../../http/caller.ts'
@@ -29,7 +29,7 @@ export function createTenantSettings(deps: {
   }
 
   return {
-    get: ({ tenant }: Caller) => database.withTenant(tenant.slug, answer, { readOnly: true }),
+    get: ({ tenant }: Caller) => readTenant(database, tenant.slug, answer),
     /** Returns the problems of details, before the comparison with the stored ones. */
     problemsIn,
     /**

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
 import { bytesToUuid } from '../../../provenance/bytes.ts'
 import { isJsonObject, type JsonObject } from '../../../provenance/json.ts'
-import type { Database, DatabaseLog, TenantTx } from '../../db/database.ts'
+import { type Database, type DatabaseLog, readTenant, type TenantTx } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
 import { isCorruptionError } from '../../records/record-errors.ts'
 import { parseCanonical } from '../../records/record-response.ts'
@@ -183,13 +183,14 @@ function createReportProof(deps: { database: Database; check: RecordVerifier }) 
   const { database, check } = deps
 
   async function isReport(tenant: Tenant, eventId: string, finding: NamedFinding, day: string): Promise<boolean> {
-    const { event, verify } = await database.withTenant(
+    const { event, verify } = await readTenant(
+      database,
       tenant.slug,
       async (tx) => {
         const event = await findRecord(tx, eventId, includingErasable)
         return { event, verify: await check(tx, tenant, event ? [event] : []) }
       },
-      { readOnly: true, snapshot: true },
+      { snapshot: true },
     )
     const members = parseCanonical(event?.canonical ?? '')
     const isReportEvent =
@@ -203,7 +204,7 @@ function createReportProof(deps: { database: Database; check: RecordVerifier }) 
   }
 
   return async (tenant: Tenant, finding: NamedFinding, place: ReportPlace): Promise<ReportProof> => {
-    const eventId = await database.withTenant(tenant.slug, (tx) => findReportEvent(tx, place), { readOnly: true })
+    const eventId = await readTenant(database, tenant.slug, (tx) => findReportEvent(tx, place))
     if (!eventId) return { eventId, isProven: false }
     try {
       return { eventId, isProven: await isReport(tenant, eventId, finding, place.day) }

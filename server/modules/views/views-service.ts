@@ -5,7 +5,7 @@ import { scopeNames } from '../../../contract/scopes.ts'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
 import type { JsonValue } from '../../../provenance/json.ts'
 import { viewsLockClass } from '../../db/advisory-locks.ts'
-import type { Database, TenantTx } from '../../db/database.ts'
+import { type Database, readTenant, type TenantTx } from '../../db/database.ts'
 import { lockTenant } from '../../db/tenant-lock.ts'
 import type { Caller } from '../../http/caller.ts'
 import { openPage } from '../../http/cursor.ts'
@@ -37,9 +37,7 @@ export function createSavedViews(deps: { database: Database; cursorKey: Buffer }
       const binding = { tenant: caller.tenant.slug, operation: 'listViews', query }
       const opened = openPage<store.ViewPosition>(cursorKey, binding, asked)
       const wanted = { owner: caller.subject, page, after: opened.after, count: opened.count }
-      const rows = await database.withTenant(caller.tenant.slug, (tx) => store.viewsAfter(tx, wanted), {
-        readOnly: true,
-      })
+      const rows = await readTenant(database, caller.tenant.slug, (tx) => store.viewsAfter(tx, wanted))
       const { shown, next_cursor } = opened.of(rows, (last) => [last.name_key, last.view_id])
       return { items: shown.map((row) => answerOf(row, caller)), next_cursor }
     },

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import type { SkillState } from '../../../../contract/literals.ts'
-import type { Database, TenantTx } from '../../../db/database.ts'
+import { type Database, readTenant, type TenantTx } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import type { ResolvedUser, UserReferences } from '../../roster/roster-types.ts'
 import { statesOf } from '../entitlement-store.ts'
@@ -19,7 +19,7 @@ export function checkEntitlements(
   { slug }: Tenant,
   questions: readonly EntitlementQuestion[],
 ): Promise<Entitlement[]> {
-  return database.withTenant(slug, (tx) => answer(tx, references, questions), { readOnly: true, snapshot: true })
+  return readTenant(database, slug, (tx) => answer(tx, references, questions), { snapshot: true })
 }
 
 async function answer(

@@ -5,7 +5,7 @@ import { patterns } from '../../../../contract/literals.ts'
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import { canonicalize } from '../../../../provenance/index.ts'
 import type { JsonObject, JsonValue } from '../../../../provenance/json.ts'
-import type { Database, TenantTx } from '../../../db/database.ts'
+import { type Database, readTenant, type TenantTx } from '../../../db/database.ts'
 import { contentEncryptor } from '../../../db/record-encryption.ts'
 import type { EventBus } from '../../../events.ts'
 import type { Caller, Tenant } from '../../../http/caller.ts'
@@ -61,12 +61,12 @@ export function createCoworks(deps: Deps) {
         for (const row of rows) items.push(await answerOf(tx, tenant, row))
         return { items, next_cursor: more ? signCursor(cursorKey, binding, rows.at(-1)!.cowork_id) : null }
       }
-      return database.withTenant(tenant.slug, read, { readOnly: true })
+      return readTenant(database, tenant.slug, read)
     },
 
     get(tenant: Tenant, coworkId: string) {
       const read = async (tx: TenantTx) => answerOf(tx, tenant, await existing(tx, coworkId))
-      return database.withTenant(tenant.slug, read, { readOnly: true })
+      return readTenant(database, tenant.slug, read)
     },
 
     /**
@@ -109,18 +109,14 @@ export function createCoworks(deps: Deps) {
 
     /** Returns the last application that changed something. Throws `not-found` before the first. */
     application: (tenant: Tenant, coworkId: string) =>
-      database.withTenant(
-        tenant.slug,
-        async (tx) => {
-          const { application } = await existing(tx, coworkId)
-          if (application !== null) return application
-          throw new DomainError(
-            'not-found',
-            `The pack ${coworkId} has not been applied yet: POST /api/v1/skill-entitlement/coworks/${coworkId}/apply.`,
-          )
-        },
-        { readOnly: true },
-      ),
+      readTenant(database, tenant.slug, async (tx) => {
+        const { application } = await existing(tx, coworkId)
+        if (application !== null) return application
+        throw new DomainError(
+          'not-found',
+          `The pack ${coworkId} has not been applied yet: POST /api/v1/skill-entitlement/coworks/${coworkId}/apply.`,
+        )
+      }),
   }
 }
 

@@ -2,7 +2,7 @@ import type { Static } from 'typebox'
 import { DomainError, type PointedError, validationFailed } from '../../../../contract/domain-error.ts'
 import { patterns } from '../../../../contract/literals.ts'
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
-import type { Database, TenantTx } from '../../../db/database.ts'
+import { type Database, readTenant, type TenantTx } from '../../../db/database.ts'
 import type { EventBus, TransactionEvents } from '../../../events.ts'
 import type { Caller, Tenant } from '../../../http/caller.ts'
 import { openPage } from '../../../http/cursor.ts'
@@ -50,9 +50,7 @@ export function createGrants(deps: {
     async list({ slug }: Tenant, { limit, cursor, ...filter }: Static<typeof GrantsQuery>): Promise<GrantPage> {
       const binding = { tenant: slug, operation: 'listGrants', query: filter }
       const page = openPage<[string, string]>(cursorKey, binding, { limit, cursor })
-      const rows = await database.withTenant(slug, (tx) => grantsAfter(tx, filter, page.after, page.count), {
-        readOnly: true,
-      })
+      const rows = await readTenant(database, slug, (tx) => grantsAfter(tx, filter, page.after, page.count))
       const { shown, next_cursor } = page.of(rows, (last) => [last.archetype_id, last.skill_id])
       return { items: shown.map((row) => ({ archetype_id: row.archetype_id, ...grantOf(row) })), next_cursor }
     },
@@ -63,7 +61,7 @@ export function createGrants(deps: {
         await requireArchetype(tx, archetypeId)
         return answerOf(archetypeId, await grantsOfArchetype(tx, archetypeId))
       }
-      return database.withTenant(slug, read, { readOnly: true })
+      return readTenant(database, slug, read)
     },
 
     /**

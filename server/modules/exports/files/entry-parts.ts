@@ -1,6 +1,6 @@
 import { setImmediate as breathe, setTimeout as sleep } from 'node:timers/promises'
 import { isUnavailable } from '../../../../contract/domain-error.ts'
-import type { Database, TenantTx } from '../../../db/database.ts'
+import { type Database, readTenant, type TenantTx } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import type { TenantLogs } from '../../log/log-types.ts'
 import type {
@@ -63,17 +63,13 @@ async function* textParts(deps: PartsDeps, request: PartsRequest): PartPages & A
   let count = pageEntries.first
 
   const readPage = (from: number): Promise<TextPage> =>
-    database.withTenant(
-      tenant.slug,
-      async (tx) => {
-        const asked = { from, to: Math.min(from + count, span.to) }
-        const found = await records.selectedEntries(tx, asked, selection)
-        const entries = new Map(found.map((entry) => [entry.logIndex, entry]))
-        const read = { from, to: isCut(found, asked) ? found.at(-1)!.logIndex + 1 : asked.to }
-        return { span: read, entries, leaves: await leavesWithoutRows(tx, deps.logs, read, entries) }
-      },
-      { readOnly: true },
-    )
+    readTenant(database, tenant.slug, async (tx) => {
+      const asked = { from, to: Math.min(from + count, span.to) }
+      const found = await records.selectedEntries(tx, asked, selection)
+      const entries = new Map(found.map((entry) => [entry.logIndex, entry]))
+      const read = { from, to: isCut(found, asked) ? found.at(-1)!.logIndex + 1 : asked.to }
+      return { span: read, entries, leaves: await leavesWithoutRows(tx, deps.logs, read, entries) }
+    })
 
   for await (const page of ahead(span, readPage, request.signal)) {
     const { from, to } = page.span
@@ -147,17 +143,13 @@ async function* rowParts(deps: PartsDeps, request: PartsRequest): PartPages & As
   let reading: Promise<RowPage> | undefined
 
   const readPage = (from: number, after: RowPosition | undefined): Promise<RowPage> =>
-    database.withTenant(
-      tenant.slug,
-      async (tx) => {
-        const asked = { from, to: Math.min(from + count, span.to) }
-        const found = await records.selectedRows(tx, asked, selection, after)
-        const leaves = await leavesOf(tx, logs, asked)
-        const check = verify ? await verification.prepare(tx, tenant, found.rows) : undefined
-        return { ...found, span: asked, after, leaves, check }
-      },
-      { readOnly: true },
-    )
+    readTenant(database, tenant.slug, async (tx) => {
+      const asked = { from, to: Math.min(from + count, span.to) }
+      const found = await records.selectedRows(tx, asked, selection, after)
+      const leaves = await leavesOf(tx, logs, asked)
+      const check = verify ? await verification.prepare(tx, tenant, found.rows) : undefined
+      return { ...found, span: asked, after, leaves, check }
+    })
 
   try {
     let page: RowPage | undefined = span.from < span.to ? await readPage(span.from, undefined) : undefined

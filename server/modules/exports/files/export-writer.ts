@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { Readable, Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
-import type { Database } from '../../../db/database.ts'
+import { type Database, readTenant } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import type { RecordClock } from '../../../records/record-clock.ts'
 import type { Storage } from '../../../storage/storage.ts'
@@ -92,18 +92,14 @@ async function writeFiles(
   const { database, storage, logs, keys, records } = deps
   const paths = keysOf(tenant.slug, order)
   const head = await logs.integrate(tenant)
-  const { span, leaves, proof } = await database.withTenant(
-    tenant.slug,
-    async (tx) => {
-      const found: LogSpan = await records.spanOf(tx, order.filter, head.treeSize)
-      return {
-        span: found,
-        leaves: await records.countLeaves(tx, found),
-        proof: await logs.rangeProof(tx, found.from, found.to, head.treeSize),
-      }
-    },
-    { readOnly: true },
-  )
+  const { span, leaves, proof } = await readTenant(database, tenant.slug, async (tx) => {
+    const found: LogSpan = await records.spanOf(tx, order.filter, head.treeSize)
+    return {
+      span: found,
+      leaves: await records.countLeaves(tx, found),
+      proof: await logs.rangeProof(tx, found.from, found.to, head.treeSize),
+    }
+  })
 
   const tally = new ExportTally(leaves, progress, everyMs)
   await tally.report()

@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
-import type { Database, DatabaseLog, TenantTx } from '../../../db/database.ts'
+import { type Database, type DatabaseLog, readTenant, type TenantTx } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import { deriveKey } from '../../../secrets/encryption.ts'
 import { randomText } from '../../../secrets/random-text.ts'
@@ -35,7 +35,7 @@ export function createScimConnections(deps: {
   const known = new LRUCache<string, { row: ScimRow | undefined }>({
     max: tenantsMax,
     ttl: rememberedMs,
-    fetchMethod: async (slug) => ({ row: await database.withTenant(slug, findScim, { readOnly: true }) }),
+    fetchMethod: async (slug) => ({ row: await readTenant(database, slug, findScim) }),
   })
   const notedAt = new LRUCache<string, number>({ max: tenantsMax })
   const writing = new Set<Promise<void>>()

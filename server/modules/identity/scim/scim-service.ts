@@ -3,7 +3,7 @@ import { DomainError, type PointedError, validationFailed } from '../../../../co
 import { secretOverlapHours } from '../../../../contract/limits.ts'
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import type { JsonValue } from '../../../../provenance/json.ts'
-import type { Database, TenantTx } from '../../../db/database.ts'
+import { type Database, readTenant, type TenantTx } from '../../../db/database.ts'
 import { scimRows } from '../../../db/proven-rows.ts'
 import { rowDigests } from '../../../db/row-digests.ts'
 import type { ValidParts } from '../../../http/body/valid-parts.ts'
@@ -60,9 +60,7 @@ export class ScimService {
    * event. Throws `validation-failed`, or `concurrent-modification` if an omitted setting changed before it was stored.
    */
   async configure(tenant: Tenant, settings: ScimSettings, actor: Actor): Promise<ScimState> {
-    const known = await this.#deps.database.withTenant(tenant.slug, (tx) => this.#knownPull(tx, tenant), {
-      readOnly: true,
-    })
+    const known = await readTenant(this.#deps.database, tenant.slug, (tx) => this.#knownPull(tx, tenant))
     const whole = completed(settings, known)
     const problems = [...this.problemsIn(whole), ...missingIn(whole)]
     if (problems.length > 0) throw validationFailed(problems)
@@ -73,10 +71,8 @@ export class ScimService {
 
   /** Returns the configuration. Throws `not-found` without one. */
   get(tenant: Tenant): Promise<ScimState> {
-    return this.#deps.database.withTenant(
-      tenant.slug,
-      async (tx) => this.#stateOf(tx, tenant, await configuredScim(tx)),
-      { readOnly: true },
+    return readTenant(this.#deps.database, tenant.slug, async (tx) =>
+      this.#stateOf(tx, tenant, await configuredScim(tx)),
     )
   }
 

@@ -1,4 +1,4 @@
-import type { Database } from '../../../db/database.ts'
+import { type Database, readTenant } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import {
   addressStep,
@@ -24,11 +24,10 @@ export function createScimTester(deps: {
   return {
     /** Tests the stored connection. Throws `not-found` without one. */
     async run(tenant: Tenant): Promise<ConnectionTestResult> {
-      const { row, token } = await deps.database.withTenant(
-        tenant.slug,
-        async (tx) => ({ row: await configuredScim(tx), token: await deps.connections.pullTokenOf(tx, tenant) }),
-        { readOnly: true },
-      )
+      const { row, token } = await readTenant(deps.database, tenant.slug, async (tx) => ({
+        row: await configuredScim(tx),
+        token: await deps.connections.pullTokenOf(tx, tenant),
+      }))
       if (row.mode === 'push' || row.base_url === null) return runConnectionTest(stepsOfPush(tenant, row))
       if (token === undefined) return runConnectionTest([['token', failForLostToken]])
       return runConnectionTest(

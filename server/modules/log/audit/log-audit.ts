@@ -1,7 +1,7 @@
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import { TreeBuilder } from '../../../../provenance/index.ts'
 import { checkHead } from '../../../../provenance/log-verifier.ts'
-import type { Database, TenantTx } from '../../../db/database.ts'
+import { type Database, readTenant, type TenantTx } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import { nodeCrypto } from '../../../records/node-crypto.ts'
 import type { ProvenanceKeyAudit } from '../../keys/keys-types.ts'
@@ -85,7 +85,7 @@ class AuditRun {
   }
 
   #read<Result>(work: (tx: TenantTx) => Promise<Result>): Promise<Result> {
-    return this.#deps.database.withTenant(this.#tenant.slug, work, { readOnly: true, snapshot: true })
+    return readTenant(this.#deps.database, this.#tenant.slug, work, { snapshot: true })
   }
 
   /**
@@ -183,10 +183,11 @@ class AuditRun {
    */
   async #auditUnexplained(after: string | null): Promise<string | undefined> {
     const { database, logs } = this.#deps
-    const { lastId, unexplained } = await database.withTenant(
+    const { lastId, unexplained } = await readTenant(
+      database,
       this.#tenant.slug,
       (tx) => logs.unexplained(tx, after, recordsPerPage),
-      { readOnly: true, snapshot: true, inIndexOrder: true },
+      { snapshot: true, inIndexOrder: true },
     )
     for (const { record_id, is_tombstone } of unexplained) {
       if (!is_tombstone) this.#fail(`record:${record_id}`, 'no entry of the log has it: it was inserted')

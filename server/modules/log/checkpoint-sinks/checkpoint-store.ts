@@ -1,5 +1,5 @@
 import type { Config } from '../../../config.ts'
-import type { Database, DatabaseLog } from '../../../db/database.ts'
+import { type Database, type DatabaseLog, readTenant } from '../../../db/database.ts'
 import type { EventBus } from '../../../events.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import { createOutbound, type Outbound } from '../../../outbound/outbound.ts'
@@ -33,7 +33,7 @@ export function openCheckpointStore(deps: {
   async function* storedHeads(): AsyncGenerator<{ tenant: Tenant; head: LogHead }> {
     for (const slug of await directory.slugs()) {
       const tenant = await directory.find(slug, { evenSuspended: true })
-      const head = await database.withTenant(slug, (tx) => logs.head(tx), { readOnly: true })
+      const head = await readTenant(database, slug, (tx) => logs.head(tx))
       if (tenant && head) yield { tenant, head }
     }
   }

@@ -1,6 +1,6 @@
 import { equalBytes } from '../../../../provenance/bytes.ts'
 import { joinRoots, parseCheckpoint, rootOfRange } from '../../../../provenance/index.ts'
-import type { Database } from '../../../db/database.ts'
+import { type Database, readTenant } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import { nodeCrypto } from '../../../records/node-crypto.ts'
 import type { TenantLogs } from '../log-types.ts'
@@ -19,10 +19,8 @@ export function createConsistencyCheck(deps: { database: Database; logs: TenantL
   return async (tenant: Pick<Tenant, 'slug'>, earlier: StoredCheckpoint, later: StoredCheckpoint): Promise<boolean> => {
     const [from, to] = [parseCheckpoint(earlier.checkpoint), parseCheckpoint(later.checkpoint)]
     try {
-      const { left, right } = await deps.database.withTenant(
-        tenant.slug,
-        (tx) => deps.logs.rangeProof(tx, from.treeSize, from.treeSize, to.treeSize),
-        { readOnly: true },
+      const { left, right } = await readTenant(deps.database, tenant.slug, (tx) =>
+        deps.logs.rangeProof(tx, from.treeSize, from.treeSize, to.treeSize),
       )
       const root = rootOfRange(from.treeSize, [], left, right, to.treeSize, sha256)
       return equalBytes(joinRoots(left, sha256), from.root) && equalBytes(root, to.root)

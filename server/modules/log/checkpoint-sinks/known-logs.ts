@@ -1,7 +1,7 @@
 import { appendFile, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseCheckpoint, parseNote, verifyNoteSync } from '../../../../provenance/index.ts'
-import type { Database } from '../../../db/database.ts'
+import { type Database, readTenant } from '../../../db/database.ts'
 import { nodeCrypto } from '../../../records/node-crypto.ts'
 import type { TenantDirectory } from '../../tenants/tenants-types.ts'
 import { hasHeadAndKey } from '../log-store.ts'
@@ -87,7 +87,7 @@ export function createEmptiedLogs(deps: {
     for (const slug of due) {
       const tenant = await directory.find(slug, { evenSuspended: true })
       if (tenant === undefined) continue
-      if (await database.withTenant(slug, hasHeadAndKey, { readOnly: true })) emptied.delete(tenant.logName)
+      if (await readTenant(database, slug, hasHeadAndKey)) emptied.delete(tenant.logName)
       else emptied.add(tenant.logName)
     }
     return emptied

@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../../../provenance/json.ts'
-import type { Database } from '../../../db/database.ts'
+import { type Database, readTenant } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import type { Erasure, ErasureJournal } from '../../erasure/erasure-types.ts'
 import type { Actor, GovernanceLog } from '../../governance/governance-types.ts'
@@ -49,7 +49,7 @@ export function createRestoredTenants(deps: {
     async followUp(tenant, restore, actor) {
       const { slug, logName } = tenant
       // First, because the later steps make the log grow.
-      const head = await database.withTenant(slug, (tx) => logs.head(tx), { readOnly: true })
+      const head = await readTenant(database, slug, (tx) => logs.head(tx))
       const treeSize = head?.treeSize ?? 0
       const aside = await checkpoints.putAside(logName, treeSize, mark)
       // Before any decryption, which would otherwise wait for the destroyed keys.

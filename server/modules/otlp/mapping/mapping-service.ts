@@ -3,7 +3,7 @@ import { type PointedError, validationFailed } from '../../../../contract/domain
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import { canonicalize, type JsonValue } from '../../../../provenance/index.ts'
 import { TenantCache } from '../../../cached-fetch.ts'
-import type { Database } from '../../../db/database.ts'
+import { type Database, readTenant } from '../../../db/database.ts'
 import { errorAt } from '../../../http/body/json-violations.ts'
 import type { Caller, Tenant } from '../../../http/caller.ts'
 import type { GovernanceLog } from '../../governance/governance-types.ts'
@@ -25,7 +25,7 @@ export interface OtlpMappings {
 export function createOtlpMappings(deps: { database: Database; governance: GovernanceLog }): OtlpMappings {
   const { database, governance } = deps
   const read = (tenantId: string) =>
-    database.withTenant(tenantId, async (tx) => (await findMapping(tx)) ?? defaultMapping, { readOnly: true })
+    readTenant(database, tenantId, async (tx) => (await findMapping(tx)) ?? defaultMapping)
   const cache = new TenantCache(read)
 
   return {

@@ -1,5 +1,5 @@
 import type { Static } from 'typebox'
-import type { Database, TenantTx } from '../../../db/database.ts'
+import { type Database, readTenant, type TenantTx } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import { openPage, type PageRequest } from '../../../http/cursor.ts'
 import type { GroupList, GroupMemberList } from '../roster-schemas.ts'
@@ -27,7 +27,7 @@ export function createGroups(deps: { database: Database; assignment: ArchetypeAs
         rows: await groupsAfter(tx, page.after, page.count),
         archetypes: await assignment.ofGroups(tx),
       })
-      const { rows, archetypes } = await database.withTenant(slug, read, { readOnly: true })
+      const { rows, archetypes } = await readTenant(database, slug, read)
       const { shown, next_cursor } = page.of(rows, (last) => [last.created_at, last.group_id])
       return { items: shown.map((row) => groupAnswer(row, archetypes.get(row.group_id) ?? [])), next_cursor }
     },
@@ -40,7 +40,7 @@ export function createGroups(deps: { database: Database; assignment: ArchetypeAs
         if ((await groupsByIds(tx, [groupId])).length === 0) throw unknownGroup()
         return membersAfter(tx, groupId, page.after ?? '', page.count)
       }
-      const rows = await database.withTenant(slug, read, { readOnly: true })
+      const rows = await readTenant(database, slug, read)
       const { shown, next_cursor } = page.of(rows, (last) => last.user_id)
       return { items: shown.map(memberAnswer), next_cursor }
     },

@@ -8,7 +8,7 @@ import {
   rosterSyncDays,
 } from '../../../../contract/limits.ts'
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
-import type { Database, TenantTx } from '../../../db/database.ts'
+import { type Database, readTenant, type TenantTx } from '../../../db/database.ts'
 import type { Caller, Tenant } from '../../../http/caller.ts'
 import { openPage, type PageRequest } from '../../../http/cursor.ts'
 import { randomText } from '../../../secrets/random-text.ts'
@@ -71,25 +71,20 @@ export class Syncs {
   }
 
   async latest(tenant: Tenant): Promise<SyncResponse> {
-    const [row] = await this.#deps.database.withTenant(tenant.slug, (tx) => syncsBefore(tx, undefined, 1), {
-      readOnly: true,
-    })
+    const [row] = await readTenant(this.#deps.database, tenant.slug, (tx) => syncsBefore(tx, undefined, 1))
     if (row) return toSyncResponse(row)
     throw new DomainError('not-found', 'No sync has started yet. POST /api/v1/roster/scim:sync starts one.')
   }
 
   get(tenant: Tenant, syncId: string): Promise<SyncResponse> {
-    return this.#deps.database.withTenant(tenant.slug, async (tx) => toSyncResponse(await found(tx, syncId)), {
-      readOnly: true,
-    })
+    return readTenant(this.#deps.database, tenant.slug, async (tx) => toSyncResponse(await found(tx, syncId)))
   }
 
   /** Returns a page of syncs, newest first. */
   async list({ slug }: Tenant, asked: PageRequest): Promise<Static<typeof SyncList>> {
     const { database, cursorKey } = this.#deps
     const page = openPage<SyncListPosition>(cursorKey, { tenant: slug, operation: 'listRosterSyncs', query: {} }, asked)
-    const rows = await database.withTenant(slug, (tx) => syncsBefore(tx, page.after, page.count), {
-      readOnly: true,
+    const rows = await readTenant(database, slug, (tx) => syncsBefore(tx, page.after, page.count), {
       inIndexOrder: true,
     })
     const { shown, next_cursor } = page.of(rows, (last) => [last.created_at, last.sync_id])

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import { DomainError, validationFailed } from '../../../../contract/domain-error.ts'
-import type { Database, TenantTx } from '../../../db/database.ts'
+import { type Database, readTenant, type TenantTx } from '../../../db/database.ts'
 import type { Caller, Tenant } from '../../../http/caller.ts'
 import type { GovernanceEvent, GovernanceLog } from '../../governance/governance-types.ts'
 import type { ArchetypeAssignment } from '../directory/archetype-assignment.ts'
@@ -36,14 +36,10 @@ export function createPersonalArchetypes(deps: {
 
   return {
     get: (tenant: Tenant, userId: string) =>
-      database.withTenant(
-        tenant.slug,
-        async (tx) => {
-          await requireUser(tx, userId)
-          return answerOf(tx, userId)
-        },
-        { readOnly: true },
-      ),
+      readTenant(database, tenant.slug, async (tx) => {
+        await requireUser(tx, userId)
+        return answerOf(tx, userId)
+      }),
 
     /**
      * Sets archetypes manually; groups no longer decide. Throws `validation-failed` with a pointer to each id outside

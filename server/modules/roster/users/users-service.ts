@@ -3,7 +3,7 @@ import { DomainError } from '../../../../contract/domain-error.ts'
 import { emailKey, requireEmail } from '../../../../contract/email-address.ts'
 import { type Role, roles } from '../../../../contract/roles.ts'
 import { type Scope, scopeNames } from '../../../../contract/scopes.ts'
-import type { Database, TenantTx } from '../../../db/database.ts'
+import { type Database, readTenant, type TenantTx } from '../../../db/database.ts'
 import type { Caller, Tenant } from '../../../http/caller.ts'
 import { openPage } from '../../../http/cursor.ts'
 import { personOf } from '../directory/directory-names.ts'
@@ -56,7 +56,7 @@ export function createUsers(deps: { database: Database; changes: UserChanges; cu
         const { shown, next_cursor } = page.of(rows, (last) => [last.created_at, last.user_id])
         return { items: await toUserResponses(tx, shown), next_cursor }
       }
-      return database.withTenant(slug, read, { readOnly: true, inIndexOrder: true })
+      return readTenant(database, slug, read, { inIndexOrder: true })
     },
 
     /** Creates a user. Throws `concurrent-modification` if an active user has the address. */
@@ -74,7 +74,7 @@ export function createUsers(deps: { database: Database; changes: UserChanges; cu
     },
 
     get: ({ slug }: Tenant, userId: string) =>
-      database.withTenant(slug, async (tx) => toUserResponse(tx, await existing(tx, userId)), { readOnly: true }),
+      readTenant(database, slug, async (tx) => toUserResponse(tx, await existing(tx, userId))),
 
     /** Changes the role. Access tokens of the old role end within 5 seconds; sessions continue with the new one. */
     replaceRole: (caller: Caller, userId: string, role: Role) =>

@@ -1,5 +1,5 @@
 import { type AdjustmentKind, added, adjustmentPage, storedSums, sumOf } from '../../../db/adjustment-sums.ts'
-import type { Database, TenantTx } from '../../../db/database.ts'
+import { type Database, readTenant, type TenantTx } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import type { FigureAudit, Finding } from '../../integrity-sweep/sweep-types.ts'
 import { provenSums } from './adjustment-store.ts'
@@ -38,7 +38,7 @@ export function createAdjustmentAudits({ database }: { database: Database }): (t
     let after: Awaited<ReturnType<typeof adjustmentPage>>['next']
     let differs = false
     const within = <Result>(work: (tx: TenantTx) => Promise<Result>, options: { snapshot?: boolean } = {}) =>
-      database.withTenant(tenant.slug, work, { readOnly: true, ...options })
+      readTenant(database, tenant.slug, work, { ...options })
 
     async function addPage(kind: AdjustmentKind): Promise<Step> {
       const { rows, sum, next } = await within(async (tx) => {

@@ -2,7 +2,7 @@ import type { Static } from 'typebox'
 import { type PointedError, validationFailed } from '../../../../contract/domain-error.ts'
 import { pageSizeDefault } from '../../../../contract/limits.ts'
 import { parseTimestamp } from '../../../../contract/timestamp.ts'
-import type { Database } from '../../../db/database.ts'
+import { type Database, readTenant } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import { type CursorBinding, openCursor, signCursor } from '../../../http/cursor.ts'
 import { recordIdFloor } from '../../../records/record-clock.ts'
@@ -48,8 +48,7 @@ export function createCostExceptions(deps: {
       const request = requestOf(query, afterId)
       // A caller that has just set a price must see its effect in every process.
       const book = await prices.freshBookOf(tenant.slug)
-      const { items, lastId } = await database.withTenant(tenant.slug, (tx) => readExceptions(tx, request, book), {
-        readOnly: true,
+      const { items, lastId } = await readTenant(database, tenant.slug, (tx) => readExceptions(tx, request, book), {
         inIndexOrder: true,
       })
       return { items, next_cursor: lastId === undefined ? null : signCursor(cursorKey, binding, lastId) }

@@ -2,7 +2,7 @@ import { DomainError } from '../../../../contract/domain-error.ts'
 import { usdOfMicros } from '../../../../contract/money.ts'
 import { exactMs } from '../../../../contract/timestamp.ts'
 import type { JsonObject, JsonValue } from '../../../../provenance/index.ts'
-import type { Database } from '../../../db/database.ts'
+import { type Database, readTenant } from '../../../db/database.ts'
 import { type IngestStep, IngestStepRefused } from '../../../db/ingest-script.ts'
 import { contentKeyChanged } from '../../../db/record-encryption.ts'
 import type { Caller, Tenant } from '../../../http/caller.ts'
@@ -76,11 +76,9 @@ export function createEventWriter(deps: {
       return storeUnderKey(tenant, submissions, patient, 0)
     },
 
-    receipts: (tenant, recordIds) =>
-      database.withTenant(tenant.slug, (tx) => records.receipts(tx, recordIds), { readOnly: true }),
+    receipts: (tenant, recordIds) => readTenant(database, tenant.slug, (tx) => records.receipts(tx, recordIds)),
 
-    missing: (tenant, recordIds) =>
-      database.withTenant(tenant.slug, (tx) => records.missing(tx, recordIds), { readOnly: true }),
+    missing: (tenant, recordIds) => readTenant(database, tenant.slug, (tx) => records.missing(tx, recordIds)),
   }
 
   /** @param repeats how often this process' content key was no longer the active one */

@@ -1,7 +1,7 @@
 import type { PointedError } from '../../../../contract/domain-error.ts'
 import { unknownRecords } from '../../../../contract/related-records.ts'
 import { TenantCache } from '../../../cached-fetch.ts'
-import type { Database } from '../../../db/database.ts'
+import { type Database, readTenant } from '../../../db/database.ts'
 import type { SkillRegistry } from '../../entitlement/entitlement-types.ts'
 import type { ArchetypeBundle } from '../../roster/roster-types.ts'
 import { isProvisioned } from '../telemetry-store.ts'
@@ -25,14 +25,14 @@ export function createCatalogues(deps: {
   const { database, archetypes, skills, nowMs } = deps
   const catalogues = new TenantCache(
     (tenantId) =>
-      database.withTenant(
+      readTenant(
+        database,
         tenantId,
         async (tx): Promise<Catalogue> => ({
           provisioned: await isProvisioned(tx),
           archetypeIds: await archetypes.allIds(tx),
           skillStates: await skills.allStates(tx),
         }),
-        { readOnly: true },
       ),
     { nowMs },
   )

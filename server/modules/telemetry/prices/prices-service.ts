@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import { DomainError } from '../../../../contract/domain-error.ts'
 import type { JsonObject } from '../../../../provenance/index.ts'
-import type { Database } from '../../../db/database.ts'
+import { type Database, readTenant } from '../../../db/database.ts'
 import type { Caller, Tenant } from '../../../http/caller.ts'
 import type { GovernanceLog } from '../../governance/governance-types.ts'
 import { priceCatalogue } from './list-price-book.ts'
@@ -33,7 +33,7 @@ export function createPrices(deps: {
 
   return {
     async get(tenant) {
-      const { prices, isProven } = await database.withTenant(tenant.slug, proof.read, { readOnly: true })
+      const { prices, isProven } = await readTenant(database, tenant.slug, proof.read)
       return { prices, ...(isProven ? {} : { verified: false }), catalogue }
     },
 

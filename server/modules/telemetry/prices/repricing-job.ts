@@ -1,5 +1,5 @@
 import { canonicalize } from '../../../../provenance/index.ts'
-import type { Database, DatabaseLog, TenantTx } from '../../../db/database.ts'
+import { type Database, type DatabaseLog, readTenant, type TenantTx } from '../../../db/database.ts'
 import type { ProofRules } from '../../../db/row-proofs.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import type { JobDefinition } from '../../../jobs/queue.ts'
@@ -57,7 +57,7 @@ export function repricingJob(deps: {
         deps.log.warn({ tenant: slug, runId: order.runId }, 'a deleted tenant is not repriced')
         return
       }
-      const sound = await deps.database.withTenant(slug, async (tx) => isSound(tx, job), { readOnly: true })
+      const sound = await readTenant(deps.database, slug, async (tx) => isSound(tx, job))
       if (sound) await deps.runs.run(tenant, order, signal)
     },
   }

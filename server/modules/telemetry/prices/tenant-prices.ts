@@ -1,7 +1,7 @@
 import { DomainError } from '../../../../contract/domain-error.ts'
 import { exactMs, parseTimestamp } from '../../../../contract/timestamp.ts'
 import { TenantCache } from '../../../cached-fetch.ts'
-import type { Database, TenantTx } from '../../../db/database.ts'
+import { type Database, readTenant, type TenantTx } from '../../../db/database.ts'
 import { costMicrosOf, createPriceBook, decimalOf, type PriceBook } from './list-price-book.ts'
 import type { PriceOverride } from './prices-schemas.ts'
 import type { PriceProof, ProvenPrices } from './proven-prices.ts'
@@ -52,7 +52,7 @@ export function createTenantPrices(deps: {
     prices.length === 0 ? catalogue : createTenantPriceBook(prices, catalogue)
 
   async function read(tenantId: string): Promise<CachedBook> {
-    const proven = await database.withTenant(tenantId, proof.read, { readOnly: true })
+    const proven = await readTenant(database, tenantId, proof.read)
     if (proven.isProven) return bookOfAll(proven)
     unproven(tenantId, proven.eventId)
     return noBook

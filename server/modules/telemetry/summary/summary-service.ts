@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import { pageSizeDefault } from '../../../../contract/limits.ts'
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
-import type { Database } from '../../../db/database.ts'
+import { type Database, readTenant } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import { type CursorBinding, openCursor, signCursor } from '../../../http/cursor.ts'
 import type { Metrics } from '../rollups/rollup-cells.ts'
@@ -47,10 +47,11 @@ export function createTelemetrySummaries(deps: {
     const binding = bindingOf(tenant, operation, query)
     const opened = cursor === undefined ? undefined : readCursor(cursorKey, binding, cursor)
     const request = readSummaryQuery(query, nowMs(), opened?.range)
-    const { rows, hasMore, totals } = await database.withTenant(
+    const { rows, hasMore, totals } = await readTenant(
+      database,
       tenant.slug,
       (tx) => readMetrics(tx, request, { after: opened?.after, limit, latencies }),
-      { readOnly: true, snapshot: true, summary: true },
+      { snapshot: true, summary: true },
     )
     const last = rows.at(-1)
     return {

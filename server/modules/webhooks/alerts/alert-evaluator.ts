@@ -1,4 +1,4 @@
-import type { Database, DatabaseLog, TenantTx } from '../../../db/database.ts'
+import { type Database, type DatabaseLog, readTenant, type TenantTx } from '../../../db/database.ts'
 import { createEventLoopYielder } from '../../../http/event-loop-yielder.ts'
 import { TenantLoop } from '../../../jobs/tenant-loop.ts'
 import type { RecordClock } from '../../../records/record-clock.ts'
@@ -84,7 +84,7 @@ export class AlertEvaluator {
   async #overview(tenantId: string): Promise<{ readings: Reading[]; orphaned: string[] }> {
     const { database, endpoints } = this.#deps
     const read = async (tx: TenantTx) => [await endpoints.all(tx), await store.rulesWithAlerts(tx)] as const
-    const [all, withAlerts] = await database.withTenant(tenantId, read, { readOnly: true })
+    const [all, withAlerts] = await readTenant(database, tenantId, read)
     const readings = await queryMetrics(all, createEventLoopYielder())
     const watched = new Set(readings.flatMap(({ watches }) => watches.map(watchName)))
     const orphaned = withAlerts.filter((rule) => !watched.has(watchName(rule))).map(({ webhookId }) => webhookId)
@@ -104,7 +104,7 @@ export class AlertEvaluator {
     const { database } = this.#deps
     if (!underWay.isRead) {
       const read = (tx: TenantTx) => this.#read(tx, underWay, isOver)
-      underWay.after = await database.withTenant(tenantId, read, { snapshot: true, readOnly: true })
+      underWay.after = await readTenant(database, tenantId, read, { snapshot: true })
       underWay.isRead = underWay.after === undefined
       if (!underWay.isRead) return false
     }

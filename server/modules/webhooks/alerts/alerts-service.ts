@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
-import type { Database, TenantTx } from '../../../db/database.ts'
+import { type Database, readTenant, type TenantTx } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import { openPage, type PageRequest } from '../../../http/cursor.ts'
 import type { Endpoints } from '../endpoints/endpoints.ts'
@@ -28,7 +28,7 @@ export class AlertLists {
       await endpoints.find(tx, webhookId)
       return alertsAfter(tx, webhookId, page.after, page.count)
     }
-    const alerts = await database.withTenant(tenant.slug, read, { readOnly: true })
+    const alerts = await readTenant(database, tenant.slug, read)
     const { shown, next_cursor } = page.of(alerts, (last) => last.alertId)
     return { items: shown.map(answerOf), next_cursor }
   }

@@ -4,7 +4,7 @@ import { pageSizeDefault, webhookRedeliveriesMax } from '../../../../contract/li
 import { parseTimestamp } from '../../../../contract/timestamp.ts'
 import { isMessageKind, testEventKind } from '../../../../contract/webhook-events.ts'
 import type { JsonObject } from '../../../../provenance/json.ts'
-import type { Database, TenantTx } from '../../../db/database.ts'
+import { type Database, readTenant, type TenantTx } from '../../../db/database.ts'
 import { databaseTimes } from '../../../db/database-time.ts'
 import type { Caller, Tenant } from '../../../http/caller.ts'
 import { type CursorBinding, openCursor, signCursor } from '../../../http/cursor.ts'
@@ -75,7 +75,7 @@ export class DeliveryAdministration {
       await this.#deps.endpoints.find(tx, webhookId)
       return findDelivery(tx, webhookId, deliveryId)
     }
-    const row = await this.#deps.database.withTenant(tenant.slug, read, { readOnly: true })
+    const row = await readTenant(this.#deps.database, tenant.slug, read)
     if (!row) throw noSuchDelivery(webhookId)
     return { ...toDeliveryResponse(row), body: messageBody(tenant.slug, row), attempts: row.attempts }
   }

@@ -4,7 +4,7 @@ import { type PointedError, validationFailed } from '../../../../contract/domain
 import { webhookHealthCountMax, webhooksMax } from '../../../../contract/limits.ts'
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import type { JsonValue } from '../../../../provenance/json.ts'
-import type { Database, TenantTx } from '../../../db/database.ts'
+import { type Database, readTenant, type TenantTx } from '../../../db/database.ts'
 import type { ValidParts } from '../../../http/body/valid-parts.ts'
 import type { Caller, Tenant } from '../../../http/caller.ts'
 import { openPage, type PageRequest } from '../../../http/cursor.ts'
@@ -117,7 +117,7 @@ export class WebhookAdministration {
   }
 
   #read<T>(tenant: Tenant, work: (tx: TenantTx) => Promise<T>): Promise<T> {
-    return this.#deps.database.withTenant(tenant.slug, work, { readOnly: true, inIndexOrder: true })
+    return readTenant(this.#deps.database, tenant.slug, work, { inIndexOrder: true })
   }
 
   async #add(tx: TenantTx, caller: Caller, settings: WebhookSettings): Promise<WebhookAnswer> {

@@ -1,7 +1,7 @@
 import { type InvocationEventKind, invocationEventKinds } from '../../../../contract/webhook-events.ts'
 import type { JsonObject, JsonValue } from '../../../../provenance/json.ts'
 import { TenantCache } from '../../../cached-fetch.ts'
-import type { Database } from '../../../db/database.ts'
+import { type Database, readTenant } from '../../../db/database.ts'
 import type { Endpoints } from '../endpoints/endpoints.ts'
 import { exceeds, type Floors, type InvocationFilter, invocationFilterOf } from '../outbox/endpoint-matching.ts'
 import type { Endpoint, IngestedEvent, InvocationWatch, InvocationWatches, OutgoingMessage } from '../webhooks-types.ts'
@@ -111,8 +111,7 @@ export function createInvocationWatches(deps: {
 }): InvocationWatches {
   const { database, endpoints, nowMs } = deps
   const watches = new TenantCache(
-    async (tenantId) =>
-      invocationWatch(await database.withTenant(tenantId, (tx) => endpoints.all(tx), { readOnly: true })),
+    async (tenantId) => invocationWatch(await readTenant(database, tenantId, (tx) => endpoints.all(tx))),
     { nowMs },
   )
   return {

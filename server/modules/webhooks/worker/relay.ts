@@ -1,7 +1,7 @@
 import { DomainError } from '../../../../contract/domain-error.ts'
 import { webhookOpenDeliveriesMax } from '../../../../contract/limits.ts'
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
-import type { Database, DatabaseLog, TenantTx } from '../../../db/database.ts'
+import { type Database, type DatabaseLog, readTenant, type TenantTx } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import { createEventLoopYielder } from '../../../http/event-loop-yielder.ts'
 import type { RecordClock } from '../../../records/record-clock.ts'
@@ -51,7 +51,7 @@ export class Relay {
 
   /** Relays the oldest part of a tenant's outbox. */
   async run(tenantId: string): Promise<RelayTurn> {
-    const oldest = await this.#deps.database.withTenant(tenantId, store.oldestOutboxId, { readOnly: true })
+    const oldest = await readTenant(this.#deps.database, tenantId, store.oldestOutboxId)
     if (oldest === undefined) return { isMore: false, waitedMs: 0, grown: [] }
     const waitedMs = Math.max(0, Date.now() - madeAtMs(oldest))
     return { ...(await this.#runTurn(tenantId)), waitedMs }
