@@ -1,6 +1,6 @@
-import type { Database, DatabaseLog, TenantTx } from './db/database.ts'
+import type { TenantTx } from './db/database.ts'
 import { createRowProofs } from './db/row-proofs.ts'
-import type { EventBus } from './events.ts'
+import type { ModuleParts } from './module-parts.ts'
 import type { SkillRegistry } from './modules/entitlement/entitlement-types.ts'
 import { createErasureModule } from './modules/erasure/erasure-module.ts'
 import type { ErasureJournal } from './modules/erasure/erasure-types.ts'
@@ -13,7 +13,7 @@ import { createHoldCheck } from './modules/legal-holds/hold-check.ts'
 import { holdEvents } from './modules/legal-holds/hold-events.ts'
 import type { HoldJournal } from './modules/legal-holds/hold-journal-types.ts'
 import { createLegalHoldsModule } from './modules/legal-holds/legal-holds-module.ts'
-import type { KeptCheckpoints, TenantLogs } from './modules/log/log-types.ts'
+import type { KeptCheckpoints } from './modules/log/log-types.ts'
 import { logEntryRecords } from './modules/records/log-entry-records.ts'
 import { readableRecords } from './modules/records/record-lookups.ts'
 import { createRecords, createRecordsModule } from './modules/records/records-module.ts'
@@ -23,19 +23,12 @@ import { createRetentionPolicy } from './modules/retention/retention-policy.ts'
 import { createRecordSealer } from './modules/sealing/record-sealer.ts'
 import { sealedRecords } from './modules/sealing/sealed-records.ts'
 import { createSearchModule } from './modules/search/search-module.ts'
-import type { TenantDirectory } from './modules/tenants/tenants-types.ts'
 import { createVerificationPool } from './modules/verification/provenance-check-pool.ts'
 import { createVerificationModule } from './modules/verification/verification-module.ts'
 import { createVerifiedEvents } from './modules/verification/verified-events.ts'
-import type { RecordClock } from './records/record-clock.ts'
 
 /** Creates the record store. The governance log needs the records, and the endpoints of records need that log. */
-export function createRecordStore(deps: {
-  database: Database
-  keys: ProvenanceKeys
-  clock: RecordClock
-  events: EventBus
-}) {
+export function createRecordStore(deps: Pick<ModuleParts, 'database' | 'keys' | 'clock' | 'events'>) {
   const { clock, events } = deps
   const idempotency = new IdempotencyKeys({ ...deps, now: () => Math.floor(clock.next().micros / 1000) })
   // Stored responses name their records.
@@ -56,15 +49,9 @@ export function createRecordStore(deps: {
 }
 
 /** Creates the verification of stored records, which modules before the endpoints of records need. */
-export function createRecordVerification(deps: {
-  database: Database
-  masterKey: Buffer
-  keys: ProvenanceKeys
-  governance: GovernanceLog
-  directory: TenantDirectory
-  events: EventBus
-  log: DatabaseLog
-}) {
+export function createRecordVerification(
+  deps: Pick<ModuleParts, 'database' | 'masterKey' | 'keys' | 'governance' | 'directory' | 'events' | 'log'>,
+) {
   const pool = createVerificationPool()
   const verifiedEvents = createVerifiedEvents({ keys: deps.keys, pool })
   const holds = createHoldCheck(verifiedEvents)
@@ -99,24 +86,19 @@ export function createRecordVerification(deps: {
 
 /** Creates the modules about records in the order in which they depend on each other. */
 export function createRecordModules(
-  deps: ReturnType<typeof createRecordStore> & {
-    database: Database
-    keys: ProvenanceKeys & ProvenanceKeyAudit
-    cursorKey: Buffer
-    governance: GovernanceLog & ClientEvents
-    events: EventBus
-    verification: ReturnType<typeof createRecordVerification>
-    skills: SkillRegistry
-    logs: TenantLogs
-    directory: TenantDirectory
-    erasureList: ErasureJournal
-    holdList: HoldJournal
-    /** Checkpoints with which the sweeper compares the logs; absent without checkpoint sinks. */
-    keptCheckpoints?: KeptCheckpoints
-    /** Aggregates that the sweeper recomputes. */
-    figures: SweptFigures
-    log: DatabaseLog
-  },
+  deps: ReturnType<typeof createRecordStore> &
+    Pick<ModuleParts, 'database' | 'cursorKey' | 'events' | 'logs' | 'directory' | 'log'> & {
+      keys: ProvenanceKeys & ProvenanceKeyAudit
+      governance: GovernanceLog & ClientEvents
+      verification: ReturnType<typeof createRecordVerification>
+      skills: SkillRegistry
+      erasureList: ErasureJournal
+      holdList: HoldJournal
+      /** Checkpoints with which the sweeper compares the logs; absent without checkpoint sinks. */
+      keptCheckpoints?: KeptCheckpoints
+      /** Aggregates that the sweeper recomputes. */
+      figures: SweptFigures
+    },
 ) {
   const { stored: verification, ...checks } = deps.verification
   const shared = { ...deps, ...checks, verification }

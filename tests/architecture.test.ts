@@ -106,6 +106,7 @@ const rules: Record<string, { folders: string[]; packages?: RegExp }> = {
       'server/startup-error.ts',
       'server/cached-fetch.ts',
       'server/events.ts',
+      'server/module-parts.ts',
       'server/outbound/',
       'server/mail/',
       'server/storage/',

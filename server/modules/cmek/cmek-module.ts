@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../config.ts'
-import type { Database, DatabaseLog, TenantTx } from '../../db/database.ts'
+import type { TenantTx } from '../../db/database.ts'
+import type { ModuleParts } from '../../module-parts.ts'
 import { addCmekRoutes } from './cmek-routes.ts'
 import { ContentKeys } from './content-keys.ts'
 import { contentKeys } from './content-keys-store.ts'
@@ -14,12 +15,11 @@ import { createTenantSecrets } from './tenant-secrets.ts'
  * Creates the first of two parts, which encrypts and decrypts content. The record store needs it before any other part
  * can be created. From now on transactions of the database decrypt content.
  */
-export function createContentEncryption(deps: {
-  config: Pick<Config, 'dataDir' | 'aws' | 'keyringDir' | 'vault' | 'keyNames'>
-  database: Database
-  masterKey: Buffer
-  log: DatabaseLog
-}) {
+export function createContentEncryption(
+  deps: Pick<ModuleParts, 'database' | 'masterKey' | 'log'> & {
+    config: Pick<Config, 'dataDir' | 'aws' | 'keyringDir' | 'vault' | 'keyNames'>
+  },
+) {
   const { config, database, masterKey, log } = deps
   const providers = openKeyProviders(config, masterKey)
   const contentKeys = new ContentKeys({ database, providers, log })

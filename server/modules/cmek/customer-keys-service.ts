@@ -1,8 +1,8 @@
 import { DomainError, validationFailed } from '../../../contract/domain-error.ts'
 import type { Config } from '../../config.ts'
-import { type Database, readTenant, type TenantTx } from '../../db/database.ts'
+import { readTenant, type TenantTx } from '../../db/database.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
-import type { GovernanceLog } from '../governance/governance-types.ts'
+import type { ModuleParts } from '../../module-parts.ts'
 import type { CmekState, ContentKeyring, KeyChoice, PreparedKeys } from './cmek-types.ts'
 import type { ContentKeys } from './content-keys.ts'
 import {
@@ -27,9 +27,7 @@ interface Prepared extends PreparedKeys {
   rewrapped: readonly ContentKeyRow[]
 }
 
-interface CustomerKeysDeps {
-  database: Database
-  governance: GovernanceLog
+interface CustomerKeysDeps extends Pick<ModuleParts, 'database' | 'governance'> {
   providers: KeyProviders
   keyNames: Config['keyNames']
   contentKeys: Pick<ContentKeys, 'changed'>

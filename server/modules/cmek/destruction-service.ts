@@ -2,10 +2,11 @@ import type { Static } from 'typebox'
 import { validationFailed } from '../../../contract/domain-error.ts'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
 import type { JsonValue } from '../../../provenance/json.ts'
-import type { Database, TenantTx } from '../../db/database.ts'
+import type { TenantTx } from '../../db/database.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
+import type { ModuleParts } from '../../module-parts.ts'
 import type { ContentDestruction } from '../erasure/erasure-types.ts'
-import type { Actor, GovernanceLog } from '../governance/governance-types.ts'
+import type { Actor } from '../governance/governance-types.ts'
 import type { DestroyBody } from './cmek-schemas.ts'
 import type { Destroyed } from './cmek-types.ts'
 import type { ContentKeys } from './content-keys.ts'
@@ -22,9 +23,7 @@ interface ContentsDestroyed {
   forget(tx: TenantTx, at: string): Promise<void>
 }
 
-export interface KeyDestructionDeps {
-  database: Database
-  governance: GovernanceLog
+export interface KeyDestructionDeps extends Pick<ModuleParts, 'database' | 'governance'> {
   providers: KeyProviders
   contentKeys: Pick<ContentKeys, 'changed'>
   content: ContentDestruction

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify'
-import type { Database, TenantTx } from '../../db/database.ts'
+import type { TenantTx } from '../../db/database.ts'
+import type { ModuleParts } from '../../module-parts.ts'
 import type { Outbound } from '../../outbound/outbound.ts'
 import { createUrlRedactor } from '../../secrets/redacted-url.ts'
 import type { ConnectorTester, Deliveries } from '../distribution/distribution-types.ts'
-import type { GovernanceLog } from '../governance/governance-types.ts'
 import type { InboundSecrets } from '../inbound/inbound-types.ts'
 import type { CredentialVault } from './connector-credentials.ts'
 import { publishStateOf } from './connector-response.ts'
@@ -11,17 +11,15 @@ import { addConnectorRoutes, addConnectorSecretRoutes } from './connectors-route
 import { ConnectorAdministration } from './connectors-service.ts'
 import { allConnectors, connectorById } from './connectors-store.ts'
 
-export function createConnectorsModule(deps: {
-  database: Database
-  masterKey: Buffer
-  cursorKey: Buffer
-  governance: GovernanceLog
-  outbound: Outbound
-  vault: CredentialVault
-  inboundSecrets: InboundSecrets
-  deliveries: Deliveries
-  tester: ConnectorTester
-}) {
+export function createConnectorsModule(
+  deps: Pick<ModuleParts, 'database' | 'masterKey' | 'cursorKey' | 'governance'> & {
+    outbound: Outbound
+    vault: CredentialVault
+    inboundSecrets: InboundSecrets
+    deliveries: Deliveries
+    tester: ConnectorTester
+  },
+) {
   const administration = new ConnectorAdministration({
     ...deps,
     describeUrl: createUrlRedactor(deps.masterKey),

@@ -3,16 +3,16 @@ import type { GovernanceKind } from '../../../contract/governance-kinds.ts'
 import { connectorsMax } from '../../../contract/limits.ts'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
 import type { JsonValue } from '../../../provenance/json.ts'
-import { type Database, readTenant, type TenantTx } from '../../db/database.ts'
+import { readTenant, type TenantTx } from '../../db/database.ts'
 import type { ValidParts } from '../../http/body/valid-parts.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
 import { openPage, type PageRequest } from '../../http/cursor.ts'
+import type { ModuleParts } from '../../module-parts.ts'
 import type { Outbound } from '../../outbound/outbound.ts'
 import { constantTimeEqual } from '../../secrets/constant-time-equal.ts'
 import { randomText } from '../../secrets/random-text.ts'
 import type { RedactedUrl } from '../../secrets/redacted-url.ts'
 import type { Deliveries } from '../distribution/distribution-types.ts'
-import type { GovernanceLog } from '../governance/governance-types.ts'
 import type { InboundSecrets, RotatedInboundSecret } from '../inbound/inbound-types.ts'
 import { type CredentialVault, type KeptCredentials, noCredentials, originOf, textOf } from './connector-credentials.ts'
 import { toConnectorResponse } from './connector-response.ts'
@@ -28,14 +28,11 @@ import {
 import * as store from './connectors-store.ts'
 import type { ConnectorAnswer, ConnectorChanges, ConnectorSettings, Credentials } from './connectors-types.ts'
 
-interface ConnectorAdministrationDeps {
-  database: Database
-  governance: GovernanceLog
+interface ConnectorAdministrationDeps extends Pick<ModuleParts, 'database' | 'governance' | 'cursorKey'> {
   outbound: Outbound
   vault: CredentialVault
   inboundSecrets: InboundSecrets
   deliveries: Deliveries
-  cursorKey: Buffer
   describeUrl: (tenantId: string, url: string) => RedactedUrl
 }
 

@@ -1,13 +1,11 @@
 import type { FastifyInstance } from 'fastify'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
-import { type Database, type DatabaseLog, readTenant } from '../../db/database.ts'
+import { readTenant } from '../../db/database.ts'
 import { listenForTenants, TenantNotifier } from '../../db/tenant-notifier.ts'
-import type { EventBus } from '../../events.ts'
+import type { ModuleParts } from '../../module-parts.ts'
 import type { Outbound } from '../../outbound/outbound.ts'
 import type { ConnectorCredentials } from '../connectors/connectors-types.ts'
 import type { SkillGrants } from '../entitlement/entitlement-types.ts'
-import type { GovernanceLog } from '../governance/governance-types.ts'
-import type { ProvenanceKeys } from '../keys/keys-types.ts'
 import type { TenantDirectory } from '../tenants/tenants-types.ts'
 import { createAnthropicSkills } from './adapters/anthropic-skills.ts'
 import { createHttpPush, createPull, type SecondsSinceFetch } from './adapters/http-push.ts'
@@ -32,18 +30,15 @@ export interface DistributionModule {
   settled(): Promise<void>
 }
 
-export function createDistributionModule(deps: {
-  database: Database
-  governance: GovernanceLog
-  events: EventBus
-  keys: ProvenanceKeys
-  grants: Pick<SkillGrants, 'published'>
-  credentials: ConnectorCredentials
-  directory: Pick<TenantDirectory, 'find' | 'slugs'>
-  /** Has the timeout for receivers. */
-  outbound: Outbound
-  log: DatabaseLog
-}): DistributionModule {
+export function createDistributionModule(
+  deps: Pick<ModuleParts, 'database' | 'governance' | 'events' | 'keys' | 'log'> & {
+    grants: Pick<SkillGrants, 'published'>
+    credentials: ConnectorCredentials
+    directory: Pick<TenantDirectory, 'find' | 'slugs'>
+    /** Has the timeout for receivers. */
+    outbound: Outbound
+  },
+): DistributionModule {
   const { database, directory, log } = deps
   const adapterOf = createPlatformAdapters({
     outbound: deps.outbound,

@@ -1,20 +1,18 @@
 import { DomainError } from '../../../contract/domain-error.ts'
-import type { Database, TenantTx } from '../../db/database.ts'
+import type { TenantTx } from '../../db/database.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
 import { namesTag } from '../../http/request-headers.ts'
+import type { ModuleParts } from '../../module-parts.ts'
 import { runConnectionTest, TestStepError } from '../../outbound/connection-test.ts'
 import type { ConnectorCredentials } from '../connectors/connectors-types.ts'
 import type { SkillGrants } from '../entitlement/entitlement-types.ts'
-import type { ProvenanceKeys } from '../keys/keys-types.ts'
 import { notePull, targetById } from './deliveries-store.ts'
 import type { AdapterOf, ConnectorTester } from './distribution-types.ts'
 import { signedManifest, skillSetOf } from './skill-manifest.ts'
 
-interface Deps {
-  database: Database
+interface Deps extends Pick<ModuleParts, 'database' | 'keys'> {
   grants: Pick<SkillGrants, 'published'>
   credentials: ConnectorCredentials
-  keys: ProvenanceKeys
   adapterOf: AdapterOf
 }
 

@@ -1,12 +1,12 @@
 import { backoff } from '../../../contract/backoff.ts'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
 import type { JsonObject, JsonValue } from '../../../provenance/json.ts'
-import type { Database, DatabaseLog, TenantTx } from '../../db/database.ts'
+import type { DatabaseLog, TenantTx } from '../../db/database.ts'
 import type { LeaseChanges, LeasedTarget, TargetLeases } from '../../delivery/target-leases.ts'
 import type { Tenant } from '../../http/caller.ts'
+import type { ModuleParts } from '../../module-parts.ts'
 import type { ConnectorCredentials, Credentials } from '../connectors/connectors-types.ts'
 import type { SkillGrants } from '../entitlement/entitlement-types.ts'
-import type { ProvenanceKeys } from '../keys/keys-types.ts'
 import * as store from './deliveries-store.ts'
 import type { AdapterOf, DeliveryError } from './distribution-types.ts'
 import { deliveryErrorOf, PublishFailure } from './publish-failure.ts'
@@ -145,11 +145,9 @@ export class PublishExecutor {
   }
 }
 
-export interface PublishExecutorDeps {
-  database: Database
+export interface PublishExecutorDeps extends Pick<ModuleParts, 'database' | 'keys'> {
   grants: Pick<SkillGrants, 'published'>
   credentials: ConnectorCredentials
-  keys: ProvenanceKeys
   adapterOf: AdapterOf
   log: Pick<DatabaseLog, 'error'>
 }

@@ -1,9 +1,9 @@
 import { DomainError } from '../../../contract/domain-error.ts'
 import { formatTimestamp, parseTimestamp } from '../../../contract/timestamp.ts'
-import { type Database, readTenant, type TenantTx } from '../../db/database.ts'
+import { readTenant, type TenantTx } from '../../db/database.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
+import type { ModuleParts } from '../../module-parts.ts'
 import { randomText } from '../../secrets/random-text.ts'
-import type { GovernanceLog } from '../governance/governance-types.ts'
 import { lockConnectors, makeAllDue, targets } from './deliveries-store.ts'
 import type { RepublishAnswer, RepublishResult } from './distribution-types.ts'
 import {
@@ -87,9 +87,7 @@ export class Republishing {
   }
 }
 
-interface RepublishingDeps {
-  database: Database
-  governance: GovernanceLog
+interface RepublishingDeps extends Pick<ModuleParts, 'database' | 'governance'> {
   /** Called after the commit. */
   ordered: (tenantId: string) => void
 }

@@ -2,11 +2,10 @@ import type { Static } from 'typebox'
 import { DomainError, validationFailed } from '../../../contract/domain-error.ts'
 import { patterns, type SkillState } from '../../../contract/literals.ts'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
-import { type Database, readTenant, type TenantTx } from '../../db/database.ts'
-import type { EventBus } from '../../events.ts'
+import { readTenant, type TenantTx } from '../../db/database.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
 import { openPage, type PageRequest } from '../../http/cursor.ts'
-import type { GovernanceLog } from '../governance/governance-types.ts'
+import type { ModuleParts } from '../../module-parts.ts'
 import type { SkillList, SkillSchema } from './entitlement-schemas.ts'
 import {
   lockSkill,
@@ -38,12 +37,7 @@ const followers: Record<SkillState, readonly SkillState[]> = {
   retired: ['draft', 'published', 'deprecated'],
 }
 
-interface Deps {
-  database: Database
-  governance: GovernanceLog
-  cursorKey: Buffer
-  events: EventBus
-}
+type Deps = Pick<ModuleParts, 'database' | 'governance' | 'cursorKey' | 'events'>
 
 type Skill = Static<typeof SkillSchema>
 

@@ -2,19 +2,20 @@ import { DomainError } from '../../../contract/domain-error.ts'
 import { canSee } from '../../../contract/record-visibility.ts'
 import { inclusionPath } from '../../../provenance/index.ts'
 import { openSeal } from '../../../provenance/log.ts'
-import { type Database, readTenant, type TenantTx } from '../../db/database.ts'
+import { readTenant, type TenantTx } from '../../db/database.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
+import type { ModuleParts } from '../../module-parts.ts'
 import { nodeCrypto } from '../../records/node-crypto.ts'
 import { sealOf } from '../../records/record-cosign.ts'
 import { recordNotFound } from '../../records/record-errors.ts'
 import { responseText } from '../../records/record-response.ts'
 import { findRecords, findSeals, includingErasable } from '../../records/record-store.ts'
-import type { LogHead, TenantLogs } from '../log/log-types.ts'
+import type { LogHead } from '../log/log-types.ts'
 import { findTombstone, findType, type Tombstone } from './erasure-store.ts'
 
 export type DeletionCertificates = ReturnType<typeof createDeletionCertificates>
 
-export function createDeletionCertificates(deps: { database: Database; logs: TenantLogs }) {
+export function createDeletionCertificates(deps: Pick<ModuleParts, 'database' | 'logs'>) {
   const { database, logs } = deps
 
   function requireTombstone(caller: Caller, recordId: string): Promise<Tombstone> {

@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify'
-import type { TenantLogs } from '../log/log-types.ts'
+import type { ModuleParts } from '../../module-parts.ts'
 import type { RetentionPolicy } from '../retention/retention-types.ts'
-import type { TenantDirectory } from '../tenants/tenants-types.ts'
 import { createDeletionCertificates } from './certificate-service.ts'
 import { createDestructionRules } from './destruction-rules.ts'
 import { hardDeleteJob } from './erasure-job.ts'
@@ -10,11 +9,7 @@ import { createErasure } from './erasure-service.ts'
 
 /** Creates the erasure of purged records, its job, deletion certificates, and the rules for destroying all content. */
 export function createErasureModule(
-  deps: Parameters<typeof createErasure>[0] & {
-    directory: TenantDirectory
-    logs: TenantLogs
-    retention: RetentionPolicy
-  },
+  deps: Parameters<typeof createErasure>[0] & Pick<ModuleParts, 'directory' | 'logs'> & { retention: RetentionPolicy },
 ) {
   const erasure = createErasure(deps)
   return {

@@ -2,15 +2,13 @@ import { recordHash } from '../../../provenance/index.ts'
 import { isLeafOf } from '../../../provenance/seal.ts'
 import type { DatabaseLog, TenantTx } from '../../db/database.ts'
 import { isErased } from '../../db/record-encryption.ts'
-import type { EventBus } from '../../events.ts'
 import type { Tenant } from '../../http/caller.ts'
+import type { ModuleParts } from '../../module-parts.ts'
 import { nextTimePoint } from '../../records/monotonic-timestamp.ts'
 import { nodeCrypto } from '../../records/node-crypto.ts'
-import type { RecordClock } from '../../records/record-clock.ts'
 import { timeOfRecordId } from '../../records/record-clock.ts'
 import { parseCanonical } from '../../records/record-response.ts'
 import { heldRecordOf } from '../../records/record-rows.ts'
-import type { GovernanceLog } from '../governance/governance-types.ts'
 import type { HoldCheck, HoldName } from '../legal-holds/holds-types.ts'
 import { accessEvidenceOf } from './access-evidence.ts'
 import {
@@ -50,12 +48,9 @@ interface Erasable {
   asOf?: string | undefined
 }
 
-export interface ErasurePartDeps {
-  clock: RecordClock
-  governance: GovernanceLog
+export interface ErasurePartDeps extends Pick<ModuleParts, 'clock' | 'governance' | 'events'> {
   holds: HoldCheck
   erasureList: ErasureJournal
-  events: EventBus
   log: Pick<DatabaseLog, 'error'>
 }
 

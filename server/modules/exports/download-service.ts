@@ -1,12 +1,10 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { DomainError } from '../../../contract/domain-error.ts'
-import { type Database, readTenant } from '../../db/database.ts'
+import { readTenant } from '../../db/database.ts'
 import { isServedAt, type Tenant } from '../../http/caller.ts'
-import type { RecordClock } from '../../records/record-clock.ts'
+import type { ModuleParts } from '../../module-parts.ts'
 import type { Storage } from '../../storage/storage.ts'
-import type { GovernanceLog } from '../governance/governance-types.ts'
-import type { TenantDirectory } from '../tenants/tenants-types.ts'
 import { type DownloadUrls, secondOf } from './download-url.ts'
 import type { ExportEncryption } from './export-encryption.ts'
 import { isDownloadable } from './export-response.ts'
@@ -24,16 +22,14 @@ const notedMax = 10_000
 export type Downloads = ReturnType<typeof createDownloads>
 
 /** Opens downloads by their signed addresses. */
-export function createDownloads(deps: {
-  database: Database
-  clock: RecordClock
-  storage: Storage
-  encryption: Pick<ExportEncryption, 'forReading'>
-  writer: Pick<ExportWriter, 'fileNames' | 'keyOf'>
-  urls: DownloadUrls
-  governance: GovernanceLog
-  directory: TenantDirectory
-}) {
+export function createDownloads(
+  deps: Pick<ModuleParts, 'database' | 'clock' | 'governance' | 'directory'> & {
+    storage: Storage
+    encryption: Pick<ExportEncryption, 'forReading'>
+    writer: Pick<ExportWriter, 'fileNames' | 'keyOf'>
+    urls: DownloadUrls
+  },
+) {
   const { database, clock, storage, writer } = deps
   /** The time until which further parts for the same address belong to an earlier event. */
   const noted = new LRUCache<string, number>({ max: notedMax })

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { DomainError } from '../../../contract/domain-error.ts'
-import { type Database, readTenant } from '../../db/database.ts'
+import { readTenant } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
+import type { ModuleParts } from '../../module-parts.ts'
 import { encryptedStorage, sealedKeyOf } from '../../storage/encrypted-storage.ts'
 import type { Storage } from '../../storage/storage.ts'
-import type { TenantSecrets } from '../cmek/cmek-types.ts'
 
 const dataKeyBytes = 32
 
@@ -14,7 +14,7 @@ export type ExportEncryption = ReturnType<typeof createExportEncryption>
  * Encrypts the files of Mode B exports at rest. Each attempt has its own data key, encrypted under the tenant's content
  * key and stored at the beginning of each file. Files of other tenants stay in clear.
  */
-export function createExportEncryption(deps: { database: Database; secrets: TenantSecrets }) {
+export function createExportEncryption(deps: Pick<ModuleParts, 'database' | 'secrets'>) {
   const { database, secrets } = deps
   return {
     /** Returns the storage for an attempt's files. Throws `hub-unavailable` while the tenant's key cannot be reached. */

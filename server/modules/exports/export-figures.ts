@@ -1,5 +1,5 @@
-import { type Database, type DatabaseLog, readTenant, type TenantTx } from '../../db/database.ts'
-import type { RecordClock } from '../../records/record-clock.ts'
+import { readTenant, type TenantTx } from '../../db/database.ts'
+import type { ModuleParts } from '../../module-parts.ts'
 import type { DiskSpace } from '../../storage/disk-space.ts'
 import type { TenantDirectory } from '../tenants/tenants-types.ts'
 import type { ExportRefusal } from './export-quota.ts'
@@ -7,11 +7,8 @@ import type { ExportRefusal } from './export-quota.ts'
 /** Milliseconds for which the bytes are cached, because reading them takes a transaction for each tenant. */
 const freshMs = 60_000
 
-interface FiguresDeps {
-  database: Database
+interface FiguresDeps extends Pick<ModuleParts, 'database' | 'clock' | 'log'> {
   directory: Pick<TenantDirectory, 'slugs'>
-  clock: RecordClock
-  log: DatabaseLog
   bytesKept: (tx: TenantTx, nowMicros: number) => Promise<number>
 }
 

@@ -1,15 +1,11 @@
-import type { Database, DatabaseLog } from '../../db/database.ts'
-import type { RecordClock } from '../../records/record-clock.ts'
+import type { ModuleParts } from '../../module-parts.ts'
 import { type Attempt, saveProgress } from './export-attempt-store.ts'
 import { timeAt } from './export-response.ts'
 import type { ExportProgress } from './exports-types.ts'
 
 const saveMs = 1000
 
-interface ProgressDeps {
-  database: Database
-  clock: RecordClock
-  log: DatabaseLog
+interface ProgressDeps extends Pick<ModuleParts, 'database' | 'clock' | 'log'> {
   tenantId: string
   attempt: Attempt
   /** Called when the attempt no longer counts. */

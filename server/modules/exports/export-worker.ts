@@ -1,12 +1,10 @@
 import { DomainError, isUnavailable } from '../../../contract/domain-error.ts'
 import { exportHours, exportRunHoursMax, exportsAtOnce, exportTriesMax } from '../../../contract/limits.ts'
-import { type Database, type DatabaseLog, readTenant } from '../../db/database.ts'
+import { readTenant } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
 import type { JobDefinition } from '../../jobs/queue.ts'
-import type { RecordClock } from '../../records/record-clock.ts'
+import type { ModuleParts } from '../../module-parts.ts'
 import type { DiskSpace } from '../../storage/disk-space.ts'
-import type { GovernanceLog } from '../governance/governance-types.ts'
-import type { TenantDirectory } from '../tenants/tenants-types.ts'
 import { type Attempt, beginAttempt, completeExport, failExport, giveUpAttempt } from './export-attempt-store.ts'
 import type { ExportFileStore } from './export-file-store.ts'
 import { AttemptProgress } from './export-progress.ts'
@@ -22,16 +20,11 @@ class WorkerStops extends Error {}
 
 const hourMicros = 3_600_000_000
 
-interface WorkerDeps {
-  database: Database
-  clock: RecordClock
+interface WorkerDeps extends Pick<ModuleParts, 'database' | 'clock' | 'governance' | 'directory' | 'log'> {
   writer: ExportWriter
   files: ExportFileStore
-  governance: GovernanceLog
-  directory: TenantDirectory
   disk: Pick<DiskSpace, 'requireRoom'>
   quotas: Pick<ExportQuotas, 'reserve'>
-  log: DatabaseLog
 }
 
 interface BegunAttempt extends Attempt {

@@ -1,16 +1,13 @@
 import type { FastifyInstance } from 'fastify'
-import type { Database, DatabaseLog, TenantTx } from '../../db/database.ts'
-import type { EventBus } from '../../events.ts'
+import type { TenantTx } from '../../db/database.ts'
 import type { JobSender } from '../../jobs/queue.ts'
-import type { RecordClock } from '../../records/record-clock.ts'
+import type { ModuleParts } from '../../module-parts.ts'
 import type { DiskSpace } from '../../storage/disk-space.ts'
 import type { Storage } from '../../storage/storage.ts'
 import type { TenantSecrets } from '../cmek/cmek-types.ts'
-import type { GovernanceLog, RefusalLog } from '../governance/governance-types.ts'
-import type { ProvenanceKeys } from '../keys/keys-types.ts'
-import type { TenantLogs } from '../log/log-types.ts'
+import type { RefusalLog } from '../governance/governance-types.ts'
 import type { SealedRecords } from '../sealing/sealed-records-types.ts'
-import type { OwnExportQuota, TenantDirectory } from '../tenants/tenants-types.ts'
+import type { OwnExportQuota } from '../tenants/tenants-types.ts'
 import type { StoredVerification } from '../verification/verification-types.ts'
 import { addDownloadRoutes } from './download-routes.ts'
 import { createDownloads } from './download-service.ts'
@@ -26,31 +23,26 @@ import { Exports } from './exports-service.ts'
 import type { ExportWriter } from './exports-types.ts'
 import { createExportWriter } from './files/export-writer.ts'
 
-export function createExportsModule(deps: {
-  database: Database
-  masterKey: Buffer
-  clock: RecordClock
-  storage: Storage
-  disk: Pick<DiskSpace, 'requireRoom'>
-  /** The quotas of a tenant without its own. */
-  quota: ExportQuota
-  ownQuota(tx: TenantTx): Promise<OwnExportQuota>
-  cursorKey: Buffer
-  /** Encrypts the keys of files. */
-  secrets: TenantSecrets
-  keys: ProvenanceKeys
-  logs: TenantLogs
-  records: SealedRecords
-  verification: StoredVerification
-  governance: GovernanceLog
-  refusals: Pick<RefusalLog, 'note'>
-  directory: TenantDirectory
-  events: EventBus
-  jobSender: Pick<JobSender, 'send'>
-  log: DatabaseLog
-  /** Replaces the writer in tests. */
-  writer?: ExportWriter
-}) {
+export function createExportsModule(
+  deps: Pick<
+    ModuleParts,
+    'database' | 'masterKey' | 'clock' | 'cursorKey' | 'keys' | 'logs' | 'governance' | 'directory' | 'events' | 'log'
+  > & {
+    storage: Storage
+    disk: Pick<DiskSpace, 'requireRoom'>
+    /** The quotas of a tenant without its own. */
+    quota: ExportQuota
+    ownQuota(tx: TenantTx): Promise<OwnExportQuota>
+    /** Encrypts the keys of files. */
+    secrets: TenantSecrets
+    records: SealedRecords
+    verification: StoredVerification
+    refusals: Pick<RefusalLog, 'note'>
+    jobSender: Pick<JobSender, 'send'>
+    /** Replaces the writer in tests. */
+    writer?: ExportWriter
+  },
+) {
   const encryption = createExportEncryption(deps)
   const { writer = createExportWriter({ ...deps, encryption }) } = deps
   const urls = createDownloadUrls(deps.masterKey)

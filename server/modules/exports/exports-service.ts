@@ -6,13 +6,13 @@ import { normaliseFilter } from '../../../contract/record-filter.ts'
 import { canSee, readScopeOf, visibleTypes } from '../../../contract/record-visibility.ts'
 import type { Scope } from '../../../contract/scopes.ts'
 import type { JsonValue } from '../../../provenance/json.ts'
-import { type Database, readTenant, type TenantTx } from '../../db/database.ts'
+import { readTenant, type TenantTx } from '../../db/database.ts'
 import type { Caller } from '../../http/caller.ts'
 import { openPage, type PageRequest } from '../../http/cursor.ts'
-import type { RecordClock } from '../../records/record-clock.ts'
+import type { ModuleParts } from '../../module-parts.ts'
 import { randomText } from '../../secrets/random-text.ts'
 import type { DiskSpace } from '../../storage/disk-space.ts'
-import type { GovernanceLog, RefusalLog } from '../governance/governance-types.ts'
+import type { RefusalLog } from '../governance/governance-types.ts'
 import type { TenantLogs } from '../log/log-types.ts'
 import type { DownloadUrls } from './download-url.ts'
 import type { ExportFileStore } from './export-file-store.ts'
@@ -36,12 +36,8 @@ import type { ExportAnswer, ExportOrder, ExportWriter, NewExport } from './expor
 const sealsPerSecond = 2500
 const secondsMin = 3
 
-interface ExportsDeps {
-  database: Database
-  cursorKey: Buffer
-  clock: RecordClock
+interface ExportsDeps extends Pick<ModuleParts, 'database' | 'cursorKey' | 'clock' | 'governance'> {
   logs: Pick<TenantLogs, 'head'>
-  governance: GovernanceLog
   refusals: Pick<RefusalLog, 'note'>
   urls: DownloadUrls
   writer: Pick<ExportWriter, 'fileNames'>

@@ -1,9 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
 import type { JsonValue } from '../../../provenance/json.ts'
-import type { Database, DatabaseLog } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
-import type { GovernanceLog, Refusal, RefusalLog } from './governance-types.ts'
+import type { ModuleParts } from '../../module-parts.ts'
+import type { Refusal, RefusalLog } from './governance-types.ts'
 
 const repeatMs = 60_000
 const actor = { service: 'access-control' } as const
@@ -19,10 +19,7 @@ interface Entry {
   timer: NodeJS.Timeout
 }
 
-interface DenialLogDeps {
-  database: Database
-  governance: GovernanceLog
-  log: DatabaseLog
+interface DenialLogDeps extends Pick<ModuleParts, 'database' | 'governance' | 'log'> {
   /**
    * Maximum number of distinct refusals tracked at one time. Further ones are counted as `others`, one entry per tenant
    * and kind. A stranger with many addresses causes many refusals and must fill neither memory nor the log.

@@ -1,14 +1,9 @@
 import type { JsonValue } from '../../../provenance/json.ts'
-import type { Database } from '../../db/database.ts'
-import type { TenantDirectory } from '../tenants/tenants-types.ts'
-import type { Actor, GovernanceLog } from './governance-types.ts'
+import type { ModuleParts } from '../../module-parts.ts'
+import type { Actor } from './governance-types.ts'
 
 /** Creates the log of an operator's service-wide actions: each concerns every tenant, and is in the log of each. */
-export function createServiceEvents(deps: {
-  database: Database
-  directory: TenantDirectory
-  governance: GovernanceLog
-}) {
+export function createServiceEvents(deps: Pick<ModuleParts, 'database' | 'directory' | 'governance'>) {
   const { database, directory, governance } = deps
   return {
     /** Writes the event for every tenant, one transaction each. */

@@ -1,8 +1,7 @@
 import type { FastifyInstance } from 'fastify'
-import type { Database, DatabaseLog, TenantTx } from '../../db/database.ts'
+import type { TenantTx } from '../../db/database.ts'
+import type { ModuleParts } from '../../module-parts.ts'
 import type { Outbound } from '../../outbound/outbound.ts'
-import type { TenantSecrets } from '../cmek/cmek-types.ts'
-import type { GovernanceLog } from '../governance/governance-types.ts'
 import type { InboundSecrets } from '../inbound/inbound-types.ts'
 import type { ArchetypeBundle } from '../roster/roster-types.ts'
 import type { RosterUpkeep } from '../roster/sync/sync-types.ts'
@@ -21,14 +20,12 @@ import { createSsoTester } from './sso-tester.ts'
 type ScimAccess = ReturnType<typeof createScimAccess>
 
 /** Provides access to tenants' directories, which the roster needs before the identity module is created. */
-export function createScimAccess(deps: {
-  database: Database
-  masterKey: Buffer
-  secrets: TenantSecrets
-  /** The outbound client for directories, whose responses may be larger and slower. */
-  directoryOutbound: Outbound
-  log: DatabaseLog
-}) {
+export function createScimAccess(
+  deps: Pick<ModuleParts, 'database' | 'masterKey' | 'secrets' | 'log'> & {
+    /** The outbound client for directories, whose responses may be larger and slower. */
+    directoryOutbound: Outbound
+  },
+) {
   const tokens = createScimTokens(deps.masterKey)
   return {
     tokens,
@@ -37,18 +34,15 @@ export function createScimAccess(deps: {
   }
 }
 
-export function createIdentityModule(deps: {
-  database: Database
-  masterKey: Buffer
-  governance: GovernanceLog
-  outbound: Outbound
-  scim: ScimAccess
-  secrets: TenantSecrets
-  inboundSecrets: InboundSecrets
-  archetypes: ArchetypeBundle
-  upkeep: RosterUpkeep
-  log: DatabaseLog
-}) {
+export function createIdentityModule(
+  deps: Pick<ModuleParts, 'database' | 'masterKey' | 'governance' | 'secrets' | 'log'> & {
+    outbound: Outbound
+    scim: ScimAccess
+    inboundSecrets: InboundSecrets
+    archetypes: ArchetypeBundle
+    upkeep: RosterUpkeep
+  },
+) {
   const secrets = createConnectionSecrets(deps.masterKey)
   const sso = createSsoService({ ...deps, secrets })
   const { connections, tokens } = deps.scim

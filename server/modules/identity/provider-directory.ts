@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { DomainError } from '../../../contract/domain-error.ts'
-import { type Database, type DatabaseLog, readTenant } from '../../db/database.ts'
+import { readTenant } from '../../db/database.ts'
+import type { ModuleParts } from '../../module-parts.ts'
 import type { Outbound } from '../../outbound/outbound.ts'
 import type { ConnectionSecrets } from './connection-secrets.ts'
 import { discover } from './discovery.ts'
@@ -16,12 +17,12 @@ const providersMax = 1000
  * Holds the providers of all tenants. Reads the connection on every use, so that a change is effective at once in every
  * process. Caches the provider's own configuration for ten minutes, or until the connection changes.
  */
-export function createProviderDirectory(deps: {
-  database: Database
-  outbound: Outbound
-  secrets: ConnectionSecrets
-  log: DatabaseLog
-}): IdentityProviders {
+export function createProviderDirectory(
+  deps: Pick<ModuleParts, 'database' | 'log'> & {
+    outbound: Outbound
+    secrets: ConnectionSecrets
+  },
+): IdentityProviders {
   const { database, outbound, secrets, log } = deps
   const known = new LRUCache<string, KnownProvider, { issuer: string }>({
     max: providersMax,

@@ -3,15 +3,16 @@ import { DomainError, type PointedError, validationFailed } from '../../../contr
 import type { GovernanceKind } from '../../../contract/governance-kinds.ts'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
 import type { JsonValue } from '../../../provenance/json.ts'
-import { type Database, readTenant, type TenantTx } from '../../db/database.ts'
+import { readTenant, type TenantTx } from '../../db/database.ts'
 import { ssoRows } from '../../db/proven-rows.ts'
 import { rowDigests } from '../../db/row-digests.ts'
 import type { ValidParts } from '../../http/body/valid-parts.ts'
 import type { Tenant } from '../../http/caller.ts'
+import type { ModuleParts } from '../../module-parts.ts'
 import type { Outbound } from '../../outbound/outbound.ts'
 import { constantTimeEqual } from '../../secrets/constant-time-equal.ts'
 import { randomText } from '../../secrets/random-text.ts'
-import type { Actor, GovernanceLog } from '../governance/governance-types.ts'
+import type { Actor } from '../governance/governance-types.ts'
 import type { ConnectionSecrets } from './connection-secrets.ts'
 import { checkAddresses, discover, problemOfIssuer } from './discovery.ts'
 import { readDomain } from './email-domains.ts'
@@ -26,12 +27,12 @@ export type SsoState = Static<typeof SsoAnswer>
 export type SsoService = ReturnType<typeof createSsoService>
 
 /** Manages the connection of a tenant to its identity provider. */
-export function createSsoService(deps: {
-  database: Database
-  governance: GovernanceLog
-  outbound: Outbound
-  secrets: ConnectionSecrets
-}) {
+export function createSsoService(
+  deps: Pick<ModuleParts, 'database' | 'governance'> & {
+    outbound: Outbound
+    secrets: ConnectionSecrets
+  },
+) {
   const { database, governance, outbound, secrets } = deps
 
   async function keep(tx: TenantTx, tenant: Tenant, settings: SsoSettings, actor: Actor) {

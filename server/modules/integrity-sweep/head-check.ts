@@ -1,9 +1,10 @@
 import { checkEarlierCheckpoint, checkHead } from '../../../provenance/log-verifier.ts'
-import { type Database, readTenant, type TenantTx } from '../../db/database.ts'
+import { readTenant, type TenantTx } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
+import type { ModuleParts } from '../../module-parts.ts'
 import { nodeCrypto } from '../../records/node-crypto.ts'
 import type { ProvenanceKeyAudit, ProvenanceKeys, PublishedKey } from '../keys/keys-types.ts'
-import type { KeptCheckpoints, LogHead, TenantLogs } from '../log/log-types.ts'
+import type { KeptCheckpoints, LogHead } from '../log/log-types.ts'
 import { listed } from './finding.ts'
 import type { Finding, SweepCheck } from './sweep-types.ts'
 
@@ -23,12 +24,12 @@ interface HeadEvidence {
  * Checks the head of a log: its signature, that nothing follows it, and its consistency with the newest checkpoint
  * stored outside of the database and some earlier ones. Also checks that the service created the log's keys.
  */
-export function createHeadCheck(deps: {
-  database: Database
-  logs: TenantLogs
-  keys: ProvenanceKeys & ProvenanceKeyAudit
-  keptCheckpoints: KeptCheckpoints | undefined
-}) {
+export function createHeadCheck(
+  deps: Pick<ModuleParts, 'database' | 'logs'> & {
+    keys: ProvenanceKeys & ProvenanceKeyAudit
+    keptCheckpoints: KeptCheckpoints | undefined
+  },
+) {
   const { database, logs, keys, keptCheckpoints } = deps
 
   async function gather(tenant: Tenant): Promise<HeadEvidence> {

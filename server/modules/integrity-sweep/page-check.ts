@@ -1,12 +1,13 @@
 import { equalBytes } from '../../../provenance/bytes.ts'
 import { type CheckedEntry, type CheckedPage, checkPage, type PageEvidence } from '../../../provenance/log-verifier.ts'
-import { type Database, readTenant, type TenantTx } from '../../db/database.ts'
+import { readTenant, type TenantTx } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
+import type { ModuleParts } from '../../module-parts.ts'
 import { nodeCrypto } from '../../records/node-crypto.ts'
 import { sealOf } from '../../records/record-cosign.ts'
 import type { SealedRow, StoredSeal } from '../../records/record-rows.ts'
 import { findRecords, includingErasable } from '../../records/record-store.ts'
-import type { LogEntry, LogHead, TenantLogs } from '../log/log-types.ts'
+import type { LogEntry, LogHead } from '../log/log-types.ts'
 import type { RecordsOfEntries, SealedRecords } from '../sealing/sealed-records-types.ts'
 import type {
   ErasedContentCheck,
@@ -62,13 +63,13 @@ export const pageRecords = 1_000
  * Checks entries of the log: the tree over them, their seals, and each of their records or what replaces it. Reads one
  * snapshot, which contains either both a change and its traces or neither.
  */
-export function createPageCheck(deps: {
-  database: Database
-  logs: TenantLogs
-  records: SealedRecords
-  verification: StoredVerification
-  erasedContents: ErasedContentCheck
-}) {
+export function createPageCheck(
+  deps: Pick<ModuleParts, 'database' | 'logs'> & {
+    records: SealedRecords
+    verification: StoredVerification
+    erasedContents: ErasedContentCheck
+  },
+) {
   const { database, logs, records, verification, erasedContents } = deps
 
   async function read(tx: TenantTx, tenant: Tenant, from: number, limit: number): Promise<PageRead> {

@@ -1,9 +1,10 @@
-import { type Database, type DatabaseLog, readTenant } from '../../db/database.ts'
+import { readTenant } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
+import type { ModuleParts } from '../../module-parts.ts'
 import { isCorruptionError } from '../../records/record-errors.ts'
 import type { ProvenanceKeyAudit, ProvenanceKeys } from '../keys/keys-types.ts'
 import type { HoldEvents } from '../legal-holds/holds-types.ts'
-import type { KeptCheckpoints, TenantLogs } from '../log/log-types.ts'
+import type { KeptCheckpoints } from '../log/log-types.ts'
 import type { RetentionPolicy } from '../retention/retention-types.ts'
 import type { SealedRecords } from '../sealing/sealed-records-types.ts'
 import type {
@@ -19,9 +20,7 @@ import { createPageCheck, type PageChecked, pageRecords } from './page-check.ts'
 import { scanRecords } from './record-scan.ts'
 import type { Finding, RoundStep, ScanResult, SweptFigures } from './sweep-types.ts'
 
-export interface SweepDeps {
-  database: Database
-  logs: TenantLogs
+export interface SweepDeps extends Pick<ModuleParts, 'database' | 'logs' | 'log'> {
   keys: ProvenanceKeys & ProvenanceKeyAudit
   records: SealedRecords
   verification: StoredVerification
@@ -32,7 +31,6 @@ export interface SweepDeps {
   holdEvents: HoldEvents
   retention: RetentionPolicy
   figures: SweptFigures
-  log: DatabaseLog
 }
 
 /** The result of one step, and its cost in records read. */

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import type { Database, DatabaseLog } from '../../db/database.ts'
+import type { ModuleParts } from '../../module-parts.ts'
 import { addKeysRoutes } from './keys-routes.ts'
 import { ProvenanceKeyRing } from './provenance-keys-service.ts'
 import { PublishedKeys } from './published-keys-service.ts'
@@ -11,12 +11,9 @@ import { TokenKeyRing } from './token-keys-service.ts'
  *
  * @throws StartupError if the stored keys were encrypted under another master key
  */
-export async function createKeysModule(deps: {
-  database: Database
-  masterKey: Buffer
-  log: DatabaseLog
-  signingDelayMs?: number | undefined
-}) {
+export async function createKeysModule(
+  deps: Pick<ModuleParts, 'database' | 'masterKey' | 'log'> & { signingDelayMs?: number | undefined },
+) {
   const tokens = await TokenKeyRing.open(deps)
   const published = new PublishedKeys(deps.database)
   return {

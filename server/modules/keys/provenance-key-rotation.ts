@@ -1,15 +1,13 @@
 import { DomainError } from '../../../contract/domain-error.ts'
-import type { Database } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
-import type { Actor, GovernanceLog } from '../governance/governance-types.ts'
+import type { ModuleParts } from '../../module-parts.ts'
+import type { Actor } from '../governance/governance-types.ts'
 import type { TenantLogs } from '../log/log-types.ts'
 import type { ProvenanceKeyRotation } from './keys-types.ts'
 import type { ProvenanceKeyRing } from './provenance-keys-service.ts'
 
-interface RotatorDeps {
-  database: Database
+interface RotatorDeps extends Pick<ModuleParts, 'database' | 'governance'> {
   keys: ProvenanceKeyRing
-  governance: GovernanceLog
   logs: Pick<TenantLogs, 'integrate'>
 }
 

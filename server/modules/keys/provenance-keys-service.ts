@@ -5,6 +5,7 @@ import { formatTimestamp } from '../../../contract/timestamp.ts'
 import { getOrFetch } from '../../cached-fetch.ts'
 import { type Database, type RegistryTx, readTenant, type TenantTx } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
+import type { ModuleParts } from '../../module-parts.ts'
 import { deriveKey } from '../../secrets/encryption.ts'
 import {
   insertProvenanceKey,
@@ -50,7 +51,7 @@ export class ProvenanceKeyRing implements ProvenanceKeys, ProvenanceKeyMaker, Pr
   readonly #genuine: VerifiedKeys
   readonly #cache: LRUCache<string, TenantKeys>
 
-  constructor({ database, masterKey }: { database: Database; masterKey: Buffer }) {
+  constructor({ database, masterKey }: Pick<ModuleParts, 'database' | 'masterKey'>) {
     this.#database = database
     this.#sealingKey = deriveKey(masterKey, 'provenance keys')
     this.#genuine = new VerifiedKeys(this.#sealingKey)

@@ -2,6 +2,7 @@ import { serviceTokenSeconds } from '../../../contract/limits.ts'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
 import type { Database, DatabaseLog } from '../../db/database.ts'
 import { createSnapshotPoller, type SnapshotPoller } from '../../db/snapshot-poller.ts'
+import type { ModuleParts } from '../../module-parts.ts'
 import { deriveKey } from '../../secrets/encryption.ts'
 import { insertTokenKey, lockTokenKeys, retireTokenKeys, type TokenKeyRow, tokenKeys } from './keys-store.ts'
 import type { PublicTokenKey, TokenAlgorithm, TokenKeyRotation, TokenKeys, TokenSigningKey } from './keys-types.ts'
@@ -20,10 +21,7 @@ interface RingKey extends TokenSigningKey {
   signsUntilMs: number
 }
 
-export interface TokenKeyRingOptions {
-  database: Database
-  masterKey: Buffer
-  log: DatabaseLog
+export interface TokenKeyRingOptions extends Pick<ModuleParts, 'database' | 'masterKey' | 'log'> {
   now?: () => number
   /**
    * Milliseconds for which a new key is published before it signs; must be equal in all processes. Shorter for tests.

@@ -2,13 +2,12 @@ import type { Static } from 'typebox'
 import { validationFailed } from '../../../contract/domain-error.ts'
 import { canSee } from '../../../contract/record-visibility.ts'
 import { parseTimestamp } from '../../../contract/timestamp.ts'
-import { type Database, readTenant, type TenantTx } from '../../db/database.ts'
+import { readTenant, type TenantTx } from '../../db/database.ts'
 import type { Caller } from '../../http/caller.ts'
 import { openPage, type PageRequest } from '../../http/cursor.ts'
-import type { RecordClock } from '../../records/record-clock.ts'
+import type { ModuleParts } from '../../module-parts.ts'
 import { recordNotFound } from '../../records/record-errors.ts'
 import { findRecord } from '../../records/record-store.ts'
-import type { GovernanceLog } from '../governance/governance-types.ts'
 import type { RetentionPolicy } from '../retention/retention-types.ts'
 import { releaseDetails, releasedKind } from './hold-events.ts'
 import type { ReleaseBody, ReleaseList, ReleaseSchema } from './holds-schemas.ts'
@@ -20,13 +19,9 @@ type ReleaseAnswer = Static<typeof ReleaseSchema>
 /** Creates and lists releases that permit purging governance events. Record ids are in lower case, as stored. */
 export type EventReleases = ReturnType<typeof createEventReleases>
 
-export function createEventReleases(deps: {
-  database: Database
-  clock: RecordClock
-  governance: GovernanceLog
-  retention: RetentionPolicy
-  cursorKey: Buffer
-}) {
+export function createEventReleases(
+  deps: Pick<ModuleParts, 'database' | 'clock' | 'governance' | 'cursorKey'> & { retention: RetentionPolicy },
+) {
   const { database, clock, governance, retention, cursorKey } = deps
 
   /**

@@ -3,14 +3,13 @@ import { DomainError, invalidTenant, type PointedError, validationFailed } from 
 import { filterHoldsMax, holdRecordsAnswered } from '../../../contract/limits.ts'
 import { patterns } from '../../../contract/literals.ts'
 import { normaliseFilter, type RecordFilter } from '../../../contract/record-filter.ts'
-import { type Database, readTenant, type TenantTx } from '../../db/database.ts'
+import { readTenant, type TenantTx } from '../../db/database.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
 import { openPage } from '../../http/cursor.ts'
+import type { ModuleParts } from '../../module-parts.ts'
 import { nextTimePoint } from '../../records/monotonic-timestamp.ts'
 import { retentionSubject } from '../../records/purge-details.ts'
-import type { RecordClock } from '../../records/record-clock.ts'
 import { findRecordIds } from '../../records/record-store.ts'
-import type { GovernanceLog } from '../governance/governance-types.ts'
 import type { ProvenRetention, RetentionPolicy } from '../retention/retention-types.ts'
 import type { VerifiedEvents } from '../verification/verification-types.ts'
 import { appliedDetails, appliedKind, holdEvents, releasedDetails, releasedKind } from './hold-events.ts'
@@ -32,15 +31,11 @@ import { filterOf } from './stored-filter.ts'
 
 type HoldAnswer = Static<typeof HoldSchema>
 
-export interface HoldsDeps {
-  database: Database
-  clock: RecordClock
-  governance: GovernanceLog
+export interface HoldsDeps extends Pick<ModuleParts, 'database' | 'clock' | 'governance' | 'cursorKey'> {
   holds: HoldCheck
   retention: RetentionPolicy
   verifiedEvents: VerifiedEvents
   holdList: HoldJournal
-  cursorKey: Buffer
 }
 
 /** Places, lists and releases legal holds. Ids are in lower case, as stored. */

@@ -1,9 +1,9 @@
 import type { Static } from 'typebox'
 import { holdsNamedMax } from '../../../contract/limits.ts'
 import { canSee } from '../../../contract/record-visibility.ts'
-import { type Database, readTenant } from '../../db/database.ts'
+import { readTenant } from '../../db/database.ts'
 import type { Caller } from '../../http/caller.ts'
-import type { RecordClock } from '../../records/record-clock.ts'
+import type { ModuleParts } from '../../module-parts.ts'
 import { recordNotFound } from '../../records/record-errors.ts'
 import { heldRecordOf } from '../../records/record-rows.ts'
 import { findStates } from '../../records/record-state-store.ts'
@@ -16,7 +16,7 @@ type RecordStateAnswer = Static<typeof RecordStateSchema>
 /** Reports the holds over a record and the end of its recovery period. Record ids are in lower case, as stored. */
 export type RecordStates = ReturnType<typeof createRecordStates>
 
-export function createRecordStates(deps: { database: Database; clock: RecordClock; holds: HoldCheck }) {
+export function createRecordStates(deps: Pick<ModuleParts, 'database' | 'clock'> & { holds: HoldCheck }) {
   const { database, clock, holds } = deps
   return {
     /** Returns the state of a record. Throws `not-found` also for a record that the caller can neither see nor purge. */

@@ -2,13 +2,12 @@ import { DomainError, validationFailed } from '../../../contract/domain-error.ts
 import { pageSizeDefault, recordsAnswerBytesMax } from '../../../contract/limits.ts'
 import { patterns } from '../../../contract/literals.ts'
 import { sealSizeMax } from '../../../provenance/index.ts'
-import { type Database, readTenant, type TenantTx } from '../../db/database.ts'
+import { readTenant, type TenantTx } from '../../db/database.ts'
 import type { Caller } from '../../http/caller.ts'
 import { type CursorBinding, openCursor, signCursor } from '../../http/cursor.ts'
-import type { RecordClock } from '../../records/record-clock.ts'
+import type { ModuleParts } from '../../module-parts.ts'
 import type { LogEntryPlace, LogEntryRecords, Viewer } from '../records/log-entry-records-types.ts'
 import type { EntriesQuery } from './log-schemas.ts'
-import type { TenantLogs } from './log-types.ts'
 
 /** Maximum number of entries that one call reads, visible or not. Each entry has up to 64 records. */
 const entriesPerCallMax = 1000
@@ -18,13 +17,9 @@ const entriesAtOnce = { first: 8, most: 256 }
 export type LogFeed = ReturnType<typeof createLogFeed>
 
 /** Lists the records in log order. */
-export function createLogFeed(deps: {
-  database: Database
-  logs: TenantLogs
-  records: LogEntryRecords
-  clock: RecordClock
-  cursorKey: Buffer
-}) {
+export function createLogFeed(
+  deps: Pick<ModuleParts, 'database' | 'logs' | 'clock' | 'cursorKey'> & { records: LogEntryRecords },
+) {
   const { database, logs, records, clock, cursorKey } = deps
 
   return {

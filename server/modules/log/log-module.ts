@@ -1,12 +1,9 @@
 import type { FastifyInstance } from 'fastify'
-import { type Database, type DatabaseLog, readTenant } from '../../db/database.ts'
+import { readTenant } from '../../db/database.ts'
 import { listenForTenants, TenantNotifier } from '../../db/tenant-notifier.ts'
-import type { EventBus } from '../../events.ts'
 import type { Tenant } from '../../http/caller.ts'
-import type { RecordClock } from '../../records/record-clock.ts'
-import type { ProvenanceKeys } from '../keys/keys-types.ts'
+import type { ModuleParts } from '../../module-parts.ts'
 import type { LogEntryRecords } from '../records/log-entry-records-types.ts'
-import type { TenantDirectory } from '../tenants/tenants-types.ts'
 import { Integrator } from './integrator.ts'
 import { createLogFeed } from './log-feed.ts'
 import { createLogProofs } from './log-proofs.ts'
@@ -19,16 +16,11 @@ export const arrivalsChannel = 'hub_arrivals'
 
 export type LogModule = ReturnType<typeof createLogModule>
 
-export function createLogModule(deps: {
-  database: Database
-  cursorKey: Buffer
-  keys: ProvenanceKeys
-  directory: TenantDirectory
-  clock: RecordClock
-  records: LogEntryRecords
-  events: EventBus
-  log: DatabaseLog
-}) {
+export function createLogModule(
+  deps: Pick<ModuleParts, 'database' | 'cursorKey' | 'keys' | 'directory' | 'clock' | 'events' | 'log'> & {
+    records: LogEntryRecords
+  },
+) {
   const { database, directory, events } = deps
   const logs = createTenantLogs(deps)
   const integrator = new Integrator({

@@ -8,24 +8,18 @@ import {
   parseRecordHash,
   sealNoteOfRecord,
 } from '../../../provenance/index.ts'
-import { type Database, readTenant } from '../../db/database.ts'
+import { readTenant } from '../../db/database.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
+import type { ModuleParts } from '../../module-parts.ts'
 import { nodeCrypto } from '../../records/node-crypto.ts'
-import type { RecordClock } from '../../records/record-clock.ts'
 import type { LogEntryRecords, RecordPlace } from '../records/log-entry-records-types.ts'
-import type { TenantLogs } from './log-types.ts'
 import { explained } from './tenant-logs.ts'
 import { readConsistency } from './tree-reading.ts'
 
 /** Provides the signed checkpoint of the log and its proofs. All cover what was committed before the call. */
 export type LogProofs = ReturnType<typeof createLogProofs>
 
-export function createLogProofs(deps: {
-  database: Database
-  logs: TenantLogs
-  records: LogEntryRecords
-  clock: RecordClock
-}) {
+export function createLogProofs(deps: Pick<ModuleParts, 'database' | 'logs' | 'clock'> & { records: LogEntryRecords }) {
   const { database, logs, records, clock } = deps
   return {
     async checkpoint(tenant: Tenant) {
@@ -85,7 +79,7 @@ export function createLogProofs(deps: {
  * the seal is not in the log.
  */
 export async function proofOf(
-  { database, logs }: { database: Database; logs: TenantLogs },
+  { database, logs }: Pick<ModuleParts, 'database' | 'logs'>,
   tenant: Tenant,
   recordId: string,
   { sealId }: RecordPlace,

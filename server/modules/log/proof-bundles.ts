@@ -7,14 +7,12 @@ import {
   parseNote,
   proofBundleVersion,
 } from '../../../provenance/index.ts'
-import { type Database, readTenant } from '../../db/database.ts'
+import { readTenant } from '../../db/database.ts'
 import type { Caller } from '../../http/caller.ts'
+import type { ModuleParts } from '../../module-parts.ts'
 import { nodeCrypto } from '../../records/node-crypto.ts'
-import type { RecordClock } from '../../records/record-clock.ts'
-import type { ProvenanceKeys } from '../keys/keys-types.ts'
 import type { LogEntryRecords, RecordPlace } from '../records/log-entry-records-types.ts'
 import { noteOf, proofOf } from './log-proofs.ts'
-import type { TenantLogs } from './log-types.ts'
 
 /** Provides records together with all that proves them offline; see provenance/proof-bundle.ts. */
 export interface ProofBundles {
@@ -26,13 +24,9 @@ export interface ProofBundles {
   bundle(caller: Caller, recordId: string): Promise<string>
 }
 
-export function createProofBundles(deps: {
-  database: Database
-  logs: TenantLogs
-  records: LogEntryRecords
-  keys: ProvenanceKeys
-  clock: RecordClock
-}): ProofBundles {
+export function createProofBundles(
+  deps: Pick<ModuleParts, 'database' | 'logs' | 'keys' | 'clock'> & { records: LogEntryRecords },
+): ProofBundles {
   const { database, records, keys, clock } = deps
 
   /** @param signers beginnings of key ids. Another process may have rotated the key a moment ago. */

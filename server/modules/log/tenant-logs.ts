@@ -1,10 +1,8 @@
 import { DomainError } from '../../../contract/domain-error.ts'
 import { ProvenanceError } from '../../../provenance/index.ts'
-import { type Database, readTenant } from '../../db/database.ts'
-import type { EventBus } from '../../events.ts'
+import { readTenant } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
-import type { RecordClock } from '../../records/record-clock.ts'
-import type { ProvenanceKeys } from '../keys/keys-types.ts'
+import type { ModuleParts } from '../../module-parts.ts'
 import { integrateArrivals, isSignedBy, UnknownSigner } from './log-integration.ts'
 import { findEntries, findEntryOf, findHead, findHeadAndWaiting } from './log-store.ts'
 import type { LogHead, TenantLogs } from './log-types.ts'
@@ -15,12 +13,9 @@ import { findUnexplained } from './unexplained-records-store.ts'
 /** Maximum arrivals per transaction. With 1,000 telemetry events each, they take some hundred milliseconds. */
 const arrivalsMax = 500
 
-export function createTenantLogs(deps: {
-  database: Database
-  keys: ProvenanceKeys
-  clock: RecordClock
-  events: EventBus
-}): TenantLogs & { hasArrivals(tenantId: string): Promise<boolean> } {
+export function createTenantLogs(
+  deps: Pick<ModuleParts, 'database' | 'keys' | 'clock' | 'events'>,
+): TenantLogs & { hasArrivals(tenantId: string): Promise<boolean> } {
   const { database, keys, clock, events } = deps
   const turns = coalesceRuns<LogHead>()
 

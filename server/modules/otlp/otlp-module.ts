@@ -1,8 +1,7 @@
 import type { FastifyInstance } from 'fastify'
-import type { Database } from '../../db/database.ts'
+import type { ModuleParts } from '../../module-parts.ts'
 import type { BasicAuthenticator } from '../auth/auth-types.ts'
 import type { SkillRegistry } from '../entitlement/entitlement-types.ts'
-import type { GovernanceLog } from '../governance/governance-types.ts'
 import type { Records } from '../records/records-types.ts'
 import type { UserReferences } from '../roster/roster-types.ts'
 import type { KeyedIngest } from '../telemetry/telemetry-types.ts'
@@ -18,15 +17,15 @@ export interface OtlpModule {
 }
 
 /** Creates the OpenTelemetry receiver: spans and log records of OTLP/HTTP become telemetry events. */
-export function createOtlpModule(deps: {
-  database: Database
-  records: Records
-  governance: GovernanceLog
-  skills: SkillRegistry
-  references: UserReferences
-  telemetry: KeyedIngest
-  basic: BasicAuthenticator
-}): OtlpModule {
+export function createOtlpModule(
+  deps: Pick<ModuleParts, 'database' | 'governance'> & {
+    records: Records
+    skills: SkillRegistry
+    references: UserReferences
+    telemetry: KeyedIngest
+    basic: BasicAuthenticator
+  },
+): OtlpModule {
   const mappings = createOtlpMappings(deps)
   const registerSkills = createSkillRegistration(deps)
   const ingest = createOtlpIngest({ ...deps, registerSkills, sessionsOf: createSessionSkills() })

@@ -1,15 +1,14 @@
 import type { Static } from 'typebox'
 import { parseTimestamp } from '../../../contract/timestamp.ts'
-import type { Database, TenantTx } from '../../db/database.ts'
+import type { TenantTx } from '../../db/database.ts'
 import type { Caller } from '../../http/caller.ts'
+import type { ModuleParts } from '../../module-parts.ts'
 import { timeOfMicros } from '../../records/monotonic-timestamp.ts'
 import { purgeDetails, recoveryBufferMicros } from '../../records/purge-details.ts'
-import type { RecordClock } from '../../records/record-clock.ts'
 import { recordNotFound } from '../../records/record-errors.ts'
 import type { StoredRecord } from '../../records/record-rows.ts'
 import { lockState, type RecordState, saveState } from '../../records/record-state-store.ts'
 import { findRecord, findRecordIds } from '../../records/record-store.ts'
-import type { GovernanceLog } from '../governance/governance-types.ts'
 import type { HoldCheck } from '../legal-holds/holds-types.ts'
 import type { RetentionPolicy } from '../retention/retention-types.ts'
 import { entityTagOf, requireMatch } from './entity-tag.ts'
@@ -39,13 +38,12 @@ interface LockedRecord {
  * Creates the service for soft deletion (interface 3.1). The row lock of `lockState` serializes changes of one record.
  * The lock of holds prevents placing or releasing a hold during a purge.
  */
-export function createRecordPurger(deps: {
-  database: Database
-  clock: RecordClock
-  governance: GovernanceLog
-  holds: HoldCheck
-  retention: RetentionPolicy
-}) {
+export function createRecordPurger(
+  deps: Pick<ModuleParts, 'database' | 'clock' | 'governance'> & {
+    holds: HoldCheck
+    retention: RetentionPolicy
+  },
+) {
   const { database, clock, governance, holds, retention } = deps
 
   /** Returns the record and its state, locked. Checks `If-Match` before any decision about the state. */

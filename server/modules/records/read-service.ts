@@ -3,12 +3,12 @@ import { type PointedError, validationFailed } from '../../../contract/domain-er
 import { pageSizeDefault } from '../../../contract/limits.ts'
 import { canSee, visibleTypes } from '../../../contract/record-visibility.ts'
 import { parseTimestamp } from '../../../contract/timestamp.ts'
-import { type Database, readTenant } from '../../db/database.ts'
+import { readTenant } from '../../db/database.ts'
 import { isErased } from '../../db/record-encryption.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
 import { type CursorBinding, openCursor, signCursor } from '../../http/cursor.ts'
 import { createEventLoopYielder } from '../../http/event-loop-yielder.ts'
-import type { RecordClock } from '../../records/record-clock.ts'
+import type { ModuleParts } from '../../module-parts.ts'
 import { recordIdFloor } from '../../records/record-clock.ts'
 import { recordNotFound } from '../../records/record-errors.ts'
 import { responseText } from '../../records/record-response.ts'
@@ -37,12 +37,9 @@ export interface RecordReading {
   verify(caller: Caller, recordId: string): Promise<Verification>
 }
 
-export function createRecordReading(deps: {
-  database: Database
-  clock: RecordClock
-  cursorKey: Buffer
-  verification: StoredVerification
-}): RecordReading {
+export function createRecordReading(
+  deps: Pick<ModuleParts, 'database' | 'clock' | 'cursorKey'> & { verification: StoredVerification },
+): RecordReading {
   const { database, clock, cursorKey, verification } = deps
   const turns = createPageTurns()
 

@@ -1,7 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import type { Database } from '../../db/database.ts'
-import type { EventBus } from '../../events.ts'
-import type { RecordClock } from '../../records/record-clock.ts'
+import type { ModuleParts } from '../../module-parts.ts'
 import type { SkillRegistry } from '../entitlement/entitlement-types.ts'
 import type { ClientEvents, GovernanceLog } from '../governance/governance-types.ts'
 import type { Idempotency } from '../idempotency/idempotency-types.ts'
@@ -19,7 +17,7 @@ import { createRecordRelations } from './relation-service.ts'
 import { createRecordWriting } from './write-service.ts'
 
 /** Creates the record store, which the governance log needs. */
-export function createRecords(deps: { sealer: RecordSealer; clock: RecordClock; events: EventBus }): Records {
+export function createRecords(deps: Pick<ModuleParts, 'clock' | 'events'> & { sealer: RecordSealer }): Records {
   const { sealer, clock, events } = deps
   return {
     sealer,
@@ -30,18 +28,17 @@ export function createRecords(deps: { sealer: RecordSealer; clock: RecordClock; 
 }
 
 /** Creates the endpoints that write, read, purge and relate records. */
-export function createRecordsModule(deps: {
-  database: Database
-  clock: RecordClock
-  records: Records
-  idempotency: Idempotency
-  skills: SkillRegistry
-  governance: GovernanceLog & ClientEvents
-  holds: HoldCheck
-  retention: RetentionPolicy
-  verification: StoredVerification
-  cursorKey: Buffer
-}) {
+export function createRecordsModule(
+  deps: Pick<ModuleParts, 'database' | 'clock' | 'cursorKey'> & {
+    records: Records
+    idempotency: Idempotency
+    skills: SkillRegistry
+    governance: GovernanceLog & ClientEvents
+    holds: HoldCheck
+    retention: RetentionPolicy
+    verification: StoredVerification
+  },
+) {
   const services = {
     reading: createRecordReading(deps),
     writing: createRecordWriting(deps),

@@ -1,8 +1,8 @@
 import { recordsAnswerBytesMax, relatedAnswerMax } from '../../../contract/limits.ts'
 import { canSee, visibleTypes } from '../../../contract/record-visibility.ts'
-import { type Database, readTenant, type TenantTx } from '../../db/database.ts'
+import { readTenant, type TenantTx } from '../../db/database.ts'
 import type { Caller } from '../../http/caller.ts'
-import type { RecordClock } from '../../records/record-clock.ts'
+import type { ModuleParts } from '../../module-parts.ts'
 import { recordNotFound } from '../../records/record-errors.ts'
 import { responseText } from '../../records/record-response.ts'
 import type { StoredRecord } from '../../records/record-rows.ts'
@@ -13,7 +13,7 @@ import { withUnavailable } from './unavailable-content.ts'
 export type RecordRelations = ReturnType<typeof createRecordRelations>
 
 /** Creates the service that walks related_records breadth first, with one query per hop and direction. */
-export function createRecordRelations(deps: { database: Database; clock: RecordClock }) {
+export function createRecordRelations(deps: Pick<ModuleParts, 'database' | 'clock'>) {
   const { database, clock } = deps
 
   return {

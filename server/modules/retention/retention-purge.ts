@@ -1,11 +1,10 @@
-import { type Database, readTenant, type TenantTx } from '../../db/database.ts'
+import { readTenant, type TenantTx } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
+import type { ModuleParts } from '../../module-parts.ts'
 import { microsOf, nextTimePoint, timeOfMicros } from '../../records/monotonic-timestamp.ts'
 import { purgeDetails, recoveryBufferMicros, retentionSubject } from '../../records/purge-details.ts'
-import type { RecordClock } from '../../records/record-clock.ts'
 import { recordIdFloor } from '../../records/record-clock.ts'
 import { heldRecordOf } from '../../records/record-rows.ts'
-import type { GovernanceLog } from '../governance/governance-types.ts'
 import type { HoldCheck } from '../legal-holds/holds-types.ts'
 import { dayMicros } from './retention-policy.ts'
 import { findHeld, findOverdue, lockActive, type OverdueCriteria, savePurges, wereReplaced } from './retention-store.ts'
@@ -15,13 +14,12 @@ import type { ProvenRetention, RetentionPolicy, RetentionPurge, RetentionRules }
 const recordsMax = 500
 
 /** Purges records beyond the maximum retention of their tenant. The usual recovery period follows. */
-export function createRetentionPurge(deps: {
-  database: Database
-  clock: RecordClock
-  governance: GovernanceLog
-  holds: HoldCheck
-  retention: RetentionPolicy
-}): RetentionPurge {
+export function createRetentionPurge(
+  deps: Pick<ModuleParts, 'database' | 'clock' | 'governance'> & {
+    holds: HoldCheck
+    retention: RetentionPolicy
+  },
+): RetentionPurge {
   const { database, clock, governance, holds, retention: policy } = deps
 
   /** Returns the rules in force: stored rules that a verified event records and no later event replaces. */

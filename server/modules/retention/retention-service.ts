@@ -2,10 +2,10 @@ import type { Static } from 'typebox'
 import { type PointedError, validationFailed } from '../../../contract/domain-error.ts'
 import type { JsonObject } from '../../../provenance/json.ts'
 import { holdsLockClass } from '../../db/advisory-locks.ts'
-import { type Database, readTenant, type TenantTx } from '../../db/database.ts'
+import { readTenant, type TenantTx } from '../../db/database.ts'
 import { lockTenant } from '../../db/tenant-lock.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
-import type { GovernanceLog } from '../governance/governance-types.ts'
+import type { ModuleParts } from '../../module-parts.ts'
 import type { VerifiedEvents } from '../verification/verification-types.ts'
 import { rulesChange, rulesKind, rulesOfEvent, textOfRules } from './retention-policy.ts'
 import type { RetentionBody } from './retention-schemas.ts'
@@ -14,11 +14,9 @@ import type { RetentionRule, RetentionRules } from './retention-types.ts'
 
 export type Retention = ReturnType<typeof createRetention>
 
-export function createRetention(deps: {
-  database: Database
-  governance: GovernanceLog
-  verifiedEvents: VerifiedEvents
-}) {
+export function createRetention(
+  deps: Pick<ModuleParts, 'database' | 'governance'> & { verifiedEvents: VerifiedEvents },
+) {
   const { database, governance, verifiedEvents } = deps
 
   /** Returns whether a verified event records the rules. The absence of rules needs no event. */

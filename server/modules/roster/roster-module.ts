@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { TenantTx } from '../../db/database.ts'
-import type { EventBus } from '../../events.ts'
+import type { ModuleParts } from '../../module-parts.ts'
 import { deriveKey } from '../../secrets/encryption.ts'
 import type { TokenRevoker } from '../auth/auth-types.ts'
 import { createArchetypeAssignment } from './directory/archetype-assignment.ts'
@@ -23,14 +23,12 @@ import { createUsers } from './users/users-service.ts'
 const formerAddressPurpose = 'former addresses'
 
 export function createRosterModule(
-  deps: SyncModuleParts & {
-    masterKey: Buffer
-    cursorKey: Buffer
-    revoker: TokenRevoker
-    events: EventBus
-    /** Returns the address of the administrator the tenant was created for. */
-    adminEmail: (tx: TenantTx) => Promise<string | undefined>
-  },
+  deps: SyncModuleParts &
+    Pick<ModuleParts, 'masterKey' | 'cursorKey' | 'events'> & {
+      revoker: TokenRevoker
+      /** Returns the address of the administrator the tenant was created for. */
+      adminEmail: (tx: TenantTx) => Promise<string | undefined>
+    },
 ) {
   const formerAddressKey = createFormerAddressKey(deriveKey(deps.masterKey, formerAddressPurpose))
   const assignment = createArchetypeAssignment({ mappingOf, bundleOf: archetypeIds })

@@ -2,11 +2,11 @@ import type { Static } from 'typebox'
 import { type PointedError, validationFailed } from '../../../contract/domain-error.ts'
 import { archetypesMax } from '../../../contract/limits.ts'
 import { patterns, patternWords } from '../../../contract/literals.ts'
-import { type Database, readTenant, type TenantTx } from '../../db/database.ts'
-import type { EventBus } from '../../events.ts'
+import { readTenant, type TenantTx } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
 import { openPage, type PageRequest } from '../../http/cursor.ts'
-import type { Actor, GovernanceLog } from '../governance/governance-types.ts'
+import type { ModuleParts } from '../../module-parts.ts'
+import type { Actor } from '../governance/governance-types.ts'
 import type { ArchetypeAssignment } from './directory/archetype-assignment.ts'
 import { lockDirectory } from './directory/directory-users-store.ts'
 import { holdersOf } from './directory/user-archetypes-store.ts'
@@ -25,14 +25,12 @@ type Archetype = Static<typeof ArchetypeList>['items'][number]
 export type Archetypes = ReturnType<typeof createArchetypes>
 
 /** Manages the archetypes of a tenant. */
-export function createArchetypes(deps: {
-  database: Database
-  governance: GovernanceLog
-  cursorKey: Buffer
-  events: EventBus
-  assignment: ArchetypeAssignment
-  settle: RosterUpkeep['settle']
-}) {
+export function createArchetypes(
+  deps: Pick<ModuleParts, 'database' | 'governance' | 'cursorKey' | 'events'> & {
+    assignment: ArchetypeAssignment
+    settle: RosterUpkeep['settle']
+  },
+) {
   const { database, governance, events, cursorKey, assignment } = deps
 
   /**

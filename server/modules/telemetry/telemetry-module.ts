@@ -1,10 +1,9 @@
 import type { FastifyInstance } from 'fastify'
-import type { Database, DatabaseLog, TenantTx } from '../../db/database.ts'
-import type { EventBus } from '../../events.ts'
+import type { DatabaseLog, TenantTx } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
 import type { JobDefinition, JobSender } from '../../jobs/queue.ts'
+import type { ModuleParts } from '../../module-parts.ts'
 import type { SkillRegistry } from '../entitlement/entitlement-types.ts'
-import type { GovernanceLog } from '../governance/governance-types.ts'
 import type { Idempotency } from '../idempotency/idempotency-types.ts'
 import type { Records } from '../records/records-types.ts'
 import type { ArchetypeBundle } from '../roster/roster-types.ts'
@@ -46,25 +45,23 @@ export interface TelemetryModule {
   routes(app: FastifyInstance): void
 }
 
-export function createTelemetryModule(deps: {
-  database: Database
-  cursorKey: Buffer
-  records: Records
-  idempotency: Idempotency
-  governance: GovernanceLog
-  archetypes: ArchetypeBundle
-  skills: SkillRegistry
-  events: EventBus
-  /** The wanted messages about invocations, and their outbox. */
-  invocationOutbox: InvocationOutbox
-  /** Reads verified governance events, which price lists are compared with. */
-  verifiedEvents: VerifiedEvents
-  /** Reports a tenant whose price list differs from its signed event. */
-  unproven(tenantId: string, eventId: string | undefined): void
-  findTenant: (slug: string) => Promise<Tenant | undefined>
-  jobSender: Pick<JobSender, 'send'>
-  log: Pick<DatabaseLog, 'warn' | 'error'>
-}): TelemetryModule {
+export function createTelemetryModule(
+  deps: Pick<ModuleParts, 'database' | 'cursorKey' | 'governance' | 'events'> & {
+    records: Records
+    idempotency: Idempotency
+    archetypes: ArchetypeBundle
+    skills: SkillRegistry
+    /** The wanted messages about invocations, and their outbox. */
+    invocationOutbox: InvocationOutbox
+    /** Reads verified governance events, which price lists are compared with. */
+    verifiedEvents: VerifiedEvents
+    /** Reports a tenant whose price list differs from its signed event. */
+    unproven(tenantId: string, eventId: string | undefined): void
+    findTenant: (slug: string) => Promise<Tenant | undefined>
+    jobSender: Pick<JobSender, 'send'>
+    log: Pick<DatabaseLog, 'warn' | 'error'>
+  },
+): TelemetryModule {
   const catalogues = createCatalogues(deps)
   deps.events.on('catalogueChanged', ({ tenantId }) => catalogues.changed(tenantId))
   const stored = (tenantId: string) => {

@@ -1,11 +1,12 @@
 import type { RateClass } from '../../../contract/limits.ts'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
 import type { JsonValue } from '../../../provenance/json.ts'
-import { type Database, readTenant, type TenantTx } from '../../db/database.ts'
+import { readTenant, type TenantTx } from '../../db/database.ts'
 import { settingsRows, tenantRows } from '../../db/proven-rows.ts'
 import { type RowDigests, rowDigests } from '../../db/row-digests.ts'
 import { openPage, type PageRequest } from '../../http/cursor.ts'
-import type { Actor, GovernanceLog } from '../governance/governance-types.ts'
+import type { ModuleParts } from '../../module-parts.ts'
+import type { Actor } from '../governance/governance-types.ts'
 import type { SignInLinks } from '../links/links-types.ts'
 import { addressTaken, checkChanges, existingTenant, provenTenant } from './tenant-checks.ts'
 import { asTenant } from './tenant-directory.ts'
@@ -32,13 +33,10 @@ interface Digests {
   former?: RowDigests
 }
 
-interface OperatedTenantsDeps extends TenantHostPolicy {
-  database: Database
-  governance: GovernanceLog
+interface OperatedTenantsDeps extends TenantHostPolicy, Pick<ModuleParts, 'database' | 'governance' | 'cursorKey'> {
   links: Pick<SignInLinks, 'endOpen'>
   /** Called after a commit that changed a tenant. */
   changed: (slug: string) => void
-  cursorKey: Buffer
 }
 
 /** The operator's list belongs to no tenant. */

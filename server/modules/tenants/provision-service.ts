@@ -1,11 +1,11 @@
 import type { Static } from 'typebox'
 import { DomainError, type PointedError, validationFailed } from '../../../contract/domain-error.ts'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
-import { type Database, readTenant } from '../../db/database.ts'
+import { readTenant } from '../../db/database.ts'
 import type { ValidParts } from '../../http/body/valid-parts.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
+import type { ModuleParts } from '../../module-parts.ts'
 import type { CmekState, ContentKeyring } from '../cmek/cmek-types.ts'
-import type { GovernanceLog } from '../governance/governance-types.ts'
 import type { ProvisionAnswer, ProvisionBody } from './provision-schemas.ts'
 import { changeSettings, lockSettings, type SettingsRow, settings } from './tenants-store.ts'
 
@@ -18,11 +18,9 @@ export type ProvisionService = ReturnType<typeof createProvisionService>
 
 const attemptsMax = 3
 
-export function createProvisionService(deps: {
-  database: Database
-  governance: GovernanceLog
-  keyring: ContentKeyring
-}) {
+export function createProvisionService(
+  deps: Pick<ModuleParts, 'database' | 'governance'> & { keyring: ContentKeyring },
+) {
   const { database, governance, keyring } = deps
 
   async function provisionOnce(caller: Caller, request: ProvisionRequest): Promise<Provision> {

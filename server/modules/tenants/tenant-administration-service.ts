@@ -2,10 +2,10 @@ import { DomainError, type PointedError, validationFailed } from '../../../contr
 import { isEmail } from '../../../contract/email-address.ts'
 import { patterns } from '../../../contract/literals.ts'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
-import type { Database } from '../../db/database.ts'
 import type { ValidParts } from '../../http/body/valid-parts.ts'
 import type { Tenant } from '../../http/caller.ts'
-import type { Actor, GovernanceLog } from '../governance/governance-types.ts'
+import type { ModuleParts } from '../../module-parts.ts'
+import type { Actor } from '../governance/governance-types.ts'
 import type { ProvenanceKeyMaker } from '../keys/keys-types.ts'
 import type { IssuedLink, SignInLinks } from '../links/links-types.ts'
 import { addressTaken, provenTenant } from './tenant-checks.ts'
@@ -22,10 +22,8 @@ import {
 } from './tenants-store.ts'
 import type { CreatedTenant, NewTenant } from './tenants-types.ts'
 
-interface Deps extends TenantHostPolicy {
-  database: Database
+interface Deps extends TenantHostPolicy, Pick<ModuleParts, 'database' | 'governance'> {
   keys: ProvenanceKeyMaker
-  governance: GovernanceLog
   links: SignInLinks
 }
 

@@ -1,11 +1,10 @@
 import { type PointedError, validationFailed } from '../../../contract/domain-error.ts'
 import { isEmail } from '../../../contract/email-address.ts'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
-import { type Database, readTenant, type TenantTx } from '../../db/database.ts'
-import type { EventBus } from '../../events.ts'
+import { readTenant, type TenantTx } from '../../db/database.ts'
 import type { ValidParts } from '../../http/body/valid-parts.ts'
 import type { Caller } from '../../http/caller.ts'
-import type { GovernanceLog } from '../governance/governance-types.ts'
+import type { ModuleParts } from '../../module-parts.ts'
 import { detailsOf } from './tenant-response.ts'
 import { changeSettings, lockSettings, ownEntry, type SettingsRow, settings } from './tenants-store.ts'
 import type { DetailsSent, TenantDetails } from './tenants-types.ts'
@@ -13,13 +12,12 @@ import type { DetailsSent, TenantDetails } from './tenants-types.ts'
 export type TenantSettings = ReturnType<typeof createTenantSettings>
 
 /** Creates the service that reads and changes the details of a tenant for its administrators. */
-export function createTenantSettings(deps: {
-  database: Database
-  governance: GovernanceLog
-  events: EventBus
-  /** Returns the common address. */
-  baseUrl: () => string
-}) {
+export function createTenantSettings(
+  deps: Pick<ModuleParts, 'database' | 'governance' | 'events'> & {
+    /** Returns the common address. */
+    baseUrl: () => string
+  },
+) {
   const { database, governance, events } = deps
 
   async function answer(tx: TenantTx): Promise<TenantDetails> {

@@ -1,8 +1,7 @@
 import type { FastifyInstance } from 'fastify'
-import type { Database, TenantTx } from '../../db/database.ts'
-import type { EventBus } from '../../events.ts'
+import type { TenantTx } from '../../db/database.ts'
+import type { ModuleParts } from '../../module-parts.ts'
 import type { ContentKeyring } from '../cmek/cmek-types.ts'
-import type { GovernanceLog } from '../governance/governance-types.ts'
 import type { ProvenanceKeyMaker } from '../keys/keys-types.ts'
 import type { SignInLinks } from '../links/links-types.ts'
 import { OperatedTenants } from './operated-tenants-service.ts'
@@ -17,15 +16,12 @@ import { addTenantsRoutes } from './tenants-routes.ts'
 import { adminEmailOf, settings } from './tenants-store.ts'
 
 export function createTenantsModule(
-  deps: TenantHostPolicy & {
-    database: Database
-    cursorKey: Buffer
-    keys: ProvenanceKeyMaker
-    governance: GovernanceLog
-    events: EventBus
-    links: SignInLinks
-    keyring: ContentKeyring
-  },
+  deps: TenantHostPolicy &
+    Pick<ModuleParts, 'database' | 'cursorKey' | 'governance' | 'events'> & {
+      keys: ProvenanceKeyMaker
+      links: SignInLinks
+      keyring: ContentKeyring
+    },
 ) {
   const directory = createTenantDirectory(deps)
   const administration = createTenantAdministration(deps)

@@ -5,10 +5,10 @@ import { bytesToUuid } from '../../../provenance/bytes.ts'
 import { isJsonObject, type JsonObject } from '../../../provenance/json.ts'
 import { type Database, type DatabaseLog, readTenant, type TenantTx } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
+import type { ModuleParts } from '../../module-parts.ts'
 import { isCorruptionError } from '../../records/record-errors.ts'
 import { parseCanonical } from '../../records/record-response.ts'
 import { findRecord, includingErasable } from '../../records/record-store.ts'
-import type { GovernanceLog } from '../governance/governance-types.ts'
 import type { RecordVerifier } from './record-verifier.ts'
 import {
   claimTamperReport,
@@ -58,14 +58,14 @@ function claimIdOf(finding: NamedFinding): string {
  * it. A claim without a proven report does not prevent the report: it is itself tampering. The process log contains
  * each finding in any case.
  */
-export function createTamperReporter(deps: {
-  database: Database
-  governance: GovernanceLog
-  check: RecordVerifier
-  log: Pick<DatabaseLog, 'error'>
-  now?: () => number
-  waitingMax?: number
-}): TamperReporter {
+export function createTamperReporter(
+  deps: Pick<ModuleParts, 'database' | 'governance'> & {
+    check: RecordVerifier
+    log: Pick<DatabaseLog, 'error'>
+    now?: () => number
+    waitingMax?: number
+  },
+): TamperReporter {
   const { database, governance, log, now = Date.now, waitingMax: max = waitingMax } = deps
   const proofOf = createReportProof(deps)
   const remembered = new LRUCache<string, true>({ max: rememberedMax })

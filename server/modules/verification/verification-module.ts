@@ -1,8 +1,5 @@
-import type { Database, DatabaseLog } from '../../db/database.ts'
-import type { GovernanceLog } from '../governance/governance-types.ts'
-import type { ProvenanceKeys } from '../keys/keys-types.ts'
+import type { ModuleParts } from '../../module-parts.ts'
 import type { HoldCheck } from '../legal-holds/holds-types.ts'
-import type { TenantDirectory } from '../tenants/tenants-types.ts'
 import { createErasedContentCheck } from './erased-content-check.ts'
 import type { VerificationPool } from './provenance-check-pool.ts'
 import { createRecordVerifier, createStoredVerification } from './record-verifier.ts'
@@ -10,16 +7,13 @@ import { createTamperReporter } from './tamper-reporter.ts'
 import type { NamedFinding, TamperFinding, VerifiedEvents } from './verification-types.ts'
 
 /** Creates the verification of stored records, and the reports of what fails. */
-export function createVerificationModule(deps: {
-  database: Database
-  keys: ProvenanceKeys
-  pool: VerificationPool
-  verifiedEvents: VerifiedEvents
-  holds: HoldCheck
-  governance: GovernanceLog
-  directory: TenantDirectory
-  log: DatabaseLog
-}) {
+export function createVerificationModule(
+  deps: Pick<ModuleParts, 'database' | 'keys' | 'governance' | 'directory' | 'log'> & {
+    pool: VerificationPool
+    verifiedEvents: VerifiedEvents
+    holds: HoldCheck
+  },
+) {
   const { directory, log } = deps
   const erasedContents = createErasedContentCheck(deps.verifiedEvents)
   const check = createRecordVerifier({ ...deps, erasedContents })

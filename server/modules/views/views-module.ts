@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify'
 import { viewsLockClass } from '../../db/advisory-locks.ts'
-import type { Database, TenantTx } from '../../db/database.ts'
+import type { TenantTx } from '../../db/database.ts'
 import { lockTenant } from '../../db/tenant-lock.ts'
 import { usersWithoutRecords } from '../../db/users-without-records.ts'
-import type { EventBus } from '../../events.ts'
+import type { ModuleParts } from '../../module-parts.ts'
 import type { ErasedRecord } from '../erasure/erasure-types.ts'
 import { addViewRoutes } from './views-routes.ts'
 import { createSavedViews } from './views-service.ts'
@@ -25,7 +25,7 @@ async function forgetViews(tx: TenantTx, records: readonly ErasedRecord[]): Prom
 }
 
 /** Creates the module of saved views: named states of pages of the web UI. */
-export function createViewsModule(deps: { database: Database; cursorKey: Buffer; events: EventBus }) {
+export function createViewsModule(deps: Pick<ModuleParts, 'database' | 'cursorKey' | 'events'>) {
   const views = createSavedViews(deps)
   deps.events.onInTransaction('recordsErased', (tx, { records }) => forgetViews(tx, records))
   return { routes: (app: FastifyInstance) => addViewRoutes(app, views) }

@@ -5,10 +5,11 @@ import { scopeNames } from '../../../contract/scopes.ts'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
 import type { JsonValue } from '../../../provenance/json.ts'
 import { viewsLockClass } from '../../db/advisory-locks.ts'
-import { type Database, readTenant, type TenantTx } from '../../db/database.ts'
+import { readTenant, type TenantTx } from '../../db/database.ts'
 import { lockTenant } from '../../db/tenant-lock.ts'
 import type { Caller } from '../../http/caller.ts'
 import { openPage } from '../../http/cursor.ts'
+import type { ModuleParts } from '../../module-parts.ts'
 import { randomText } from '../../secrets/random-text.ts'
 import type { NewViewBody, ViewChangesBody, ViewList, ViewSchema, ViewsQuery } from './views-schemas.ts'
 import * as store from './views-store.ts'
@@ -18,7 +19,7 @@ type SavedView = Static<typeof ViewSchema>
 export type SavedViews = ReturnType<typeof createSavedViews>
 
 /** Manages the saved views that a caller sees: their own, and those that others share. */
-export function createSavedViews(deps: { database: Database; cursorKey: Buffer }) {
+export function createSavedViews(deps: Pick<ModuleParts, 'database' | 'cursorKey'>) {
   const { database, cursorKey } = deps
 
   /** Serialises changes of a tenant's views, which check names and counts first. */

@@ -1,13 +1,10 @@
 import type { FastifyInstance } from 'fastify'
-import type { Database, DatabaseLog, TenantTx } from '../../db/database.ts'
-import type { EventBus } from '../../events.ts'
+import type { TenantTx } from '../../db/database.ts'
 import type { TenantChore } from '../../jobs/housekeeping.ts'
+import type { ModuleParts } from '../../module-parts.ts'
 import type { Outbound } from '../../outbound/outbound.ts'
-import type { RecordClock } from '../../records/record-clock.ts'
 import { createUrlRedactor } from '../../secrets/redacted-url.ts'
-import type { TenantSecrets } from '../cmek/cmek-types.ts'
 import type { ErasedRecord } from '../erasure/erasure-types.ts'
-import type { GovernanceLog } from '../governance/governance-types.ts'
 import type { UserProfiles } from '../roster/roster-types.ts'
 import type { TelemetryWindows } from '../telemetry/summary/window-types.ts'
 import type { TenantDirectory } from '../tenants/tenants-types.ts'
@@ -47,23 +44,20 @@ export interface WebhooksModule {
   settled(): Promise<void>
 }
 
-export function createWebhooksModule(deps: {
-  database: Database
-  masterKey: Buffer
-  governance: GovernanceLog
-  events: EventBus
-  secrets: TenantSecrets
-  /** The client with the timeout of webhook receivers. */
-  outbound: Outbound
-  cursorKey: Buffer
-  clock: RecordClock
-  profiles: UserProfiles
-  directory: Pick<TenantDirectory, 'find' | 'slugs'>
-  windows: TelemetryWindows
-  /** Returns milliseconds since 1970; tests advance it. */
-  wallMs: () => number
-  log: DatabaseLog
-}): WebhooksModule {
+export function createWebhooksModule(
+  deps: Pick<
+    ModuleParts,
+    'database' | 'masterKey' | 'governance' | 'events' | 'secrets' | 'cursorKey' | 'clock' | 'log'
+  > & {
+    /** The client with the timeout of webhook receivers. */
+    outbound: Outbound
+    profiles: UserProfiles
+    directory: Pick<TenantDirectory, 'find' | 'slugs'>
+    windows: TelemetryWindows
+    /** Returns milliseconds since 1970; tests advance it. */
+    wallMs: () => number
+  },
+): WebhooksModule {
   const tenants = {
     findTenant: (slug: string) => deps.directory.find(slug),
     listTenants: () => deps.directory.slugs(),

@@ -4,9 +4,8 @@ import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import type { JsonObject } from '../../../../provenance/json.ts'
 import type { TenantTx } from '../../../db/database.ts'
 import { contentEncryptor } from '../../../db/record-encryption.ts'
-import type { EventBus } from '../../../events.ts'
 import type { Caller } from '../../../http/caller.ts'
-import type { GovernanceLog } from '../../governance/governance-types.ts'
+import type { ModuleParts } from '../../../module-parts.ts'
 import type { Records } from '../../records/records-types.ts'
 import { insertPublished, publishSkills, publishVersions, statesOf, versionsOf } from '../entitlement-store.ts'
 import { grantDetails, named } from '../grants/grant-events.ts'
@@ -15,10 +14,8 @@ import { type ApplicationPlan, planApplication } from './application-plan.ts'
 import { type CoworkRow, otherApplications, setApplication } from './coworks-store.ts'
 import type { Application, CoworkSkill } from './coworks-types.ts'
 
-interface Deps {
+interface Deps extends Pick<ModuleParts, 'governance' | 'events'> {
   records: Records
-  governance: GovernanceLog
-  events: EventBus
 }
 
 interface Order {

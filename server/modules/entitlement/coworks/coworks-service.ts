@@ -5,12 +5,11 @@ import { patterns } from '../../../../contract/literals.ts'
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import { canonicalize } from '../../../../provenance/index.ts'
 import type { JsonObject, JsonValue } from '../../../../provenance/json.ts'
-import { type Database, readTenant, type TenantTx } from '../../../db/database.ts'
+import { readTenant, type TenantTx } from '../../../db/database.ts'
 import { contentEncryptor } from '../../../db/record-encryption.ts'
-import type { EventBus } from '../../../events.ts'
 import type { Caller, Tenant } from '../../../http/caller.ts'
 import { openCursor, type PageRequest, signCursor } from '../../../http/cursor.ts'
-import type { GovernanceLog } from '../../governance/governance-types.ts'
+import type { ModuleParts } from '../../../module-parts.ts'
 import type { Records } from '../../records/records-types.ts'
 import type { ArchetypeBundle } from '../../roster/roster-types.ts'
 import { lockSkills } from '../entitlement-store.ts'
@@ -23,14 +22,10 @@ import type { Cowork, CoworkBody } from './coworks-types.ts'
 
 const idPattern = new RegExp(patterns.identifier)
 
-interface Deps {
-  database: Database
-  governance: GovernanceLog
+interface Deps extends Pick<ModuleParts, 'database' | 'governance' | 'events' | 'cursorKey'> {
   records: Records
   contents: CoworkContents
   bundle: ArchetypeBundle
-  events: EventBus
-  cursorKey: Buffer
 }
 
 export type Coworks = ReturnType<typeof createCoworks>

@@ -2,11 +2,11 @@ import type { Static } from 'typebox'
 import { DomainError, type PointedError, validationFailed } from '../../../../contract/domain-error.ts'
 import { patterns } from '../../../../contract/literals.ts'
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
-import { type Database, readTenant, type TenantTx } from '../../../db/database.ts'
-import type { EventBus, TransactionEvents } from '../../../events.ts'
+import { readTenant, type TenantTx } from '../../../db/database.ts'
+import type { TransactionEvents } from '../../../events.ts'
 import type { Caller, Tenant } from '../../../http/caller.ts'
 import { openPage } from '../../../http/cursor.ts'
-import type { GovernanceLog } from '../../governance/governance-types.ts'
+import type { ModuleParts } from '../../../module-parts.ts'
 import type { ArchetypeBundle } from '../../roster/roster-types.ts'
 import { lockSkills, statesOf } from '../entitlement-store.ts'
 import { grantDetails, sortedPairs } from './grant-events.ts'
@@ -28,13 +28,9 @@ type GrantPage = Static<typeof GrantList>
 export type Grants = ReturnType<typeof createGrants>
 
 /** Manages which archetypes may use which skills. */
-export function createGrants(deps: {
-  database: Database
-  governance: GovernanceLog
-  bundle: ArchetypeBundle
-  cursorKey: Buffer
-  events: EventBus
-}) {
+export function createGrants(
+  deps: Pick<ModuleParts, 'database' | 'governance' | 'cursorKey' | 'events'> & { bundle: ArchetypeBundle },
+) {
   const { database, governance, bundle, cursorKey, events } = deps
 
   async function requireArchetype(tx: TenantTx, archetypeId: string): Promise<void> {

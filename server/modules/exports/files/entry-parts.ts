@@ -1,7 +1,8 @@
 import { setImmediate as breathe, setTimeout as sleep } from 'node:timers/promises'
 import { isUnavailable } from '../../../../contract/domain-error.ts'
-import { type Database, readTenant, type TenantTx } from '../../../db/database.ts'
+import { readTenant, type TenantTx } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
+import type { ModuleParts } from '../../../module-parts.ts'
 import type { TenantLogs } from '../../log/log-types.ts'
 import type {
   LogSpan,
@@ -24,9 +25,7 @@ export interface PartsRequest {
   signal: AbortSignal
 }
 
-interface PartsDeps {
-  database: Database
-  logs: TenantLogs
+interface PartsDeps extends Pick<ModuleParts, 'database' | 'logs'> {
   records: SealedRecords
   verification: StoredVerification
 }

@@ -2,12 +2,10 @@ import { createHash } from 'node:crypto'
 import { Readable, Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
-import { type Database, readTenant } from '../../../db/database.ts'
+import { readTenant } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
-import type { RecordClock } from '../../../records/record-clock.ts'
+import type { ModuleParts } from '../../../module-parts.ts'
 import type { Storage } from '../../../storage/storage.ts'
-import type { ProvenanceKeys } from '../../keys/keys-types.ts'
-import type { TenantLogs } from '../../log/log-types.ts'
 import type { LogSpan, SealedRecords } from '../../sealing/sealed-records-types.ts'
 import type { StoredVerification } from '../../verification/verification-types.ts'
 import type { ExportEncryption } from '../export-encryption.ts'
@@ -21,15 +19,11 @@ import { SealsWriter, writeManifest } from './manifest.ts'
 import { parquetFile } from './parquet-file.ts'
 import { ReservedBytes } from './reserved-bytes.ts'
 
-export interface ExportWriterDeps {
-  database: Database
+export interface ExportWriterDeps extends Pick<ModuleParts, 'database' | 'logs' | 'keys' | 'clock'> {
   storage: Storage
   encryption: Pick<ExportEncryption, 'forWriting'>
-  logs: TenantLogs
-  keys: ProvenanceKeys
   records: SealedRecords
   verification: StoredVerification
-  clock: RecordClock
 }
 
 type WriteOptions = Parameters<ExportWriter['write']>[2]

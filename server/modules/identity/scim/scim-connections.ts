@@ -1,11 +1,11 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
-import { type Database, type DatabaseLog, readTenant, type TenantTx } from '../../../db/database.ts'
+import { readTenant, type TenantTx } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
+import type { ModuleParts } from '../../../module-parts.ts'
 import { deriveKey } from '../../../secrets/encryption.ts'
 import { randomText } from '../../../secrets/random-text.ts'
-import type { TenantSecrets } from '../../cmek/cmek-types.ts'
 import type { ScimConfiguration } from '../../roster/sync/sync-types.ts'
 import { findScim, type ScimRow, saveLastRequest } from './scim-store.ts'
 
@@ -25,12 +25,9 @@ export const pullTokenContext = (connectionId: string) => `scim/${connectionId}`
 
 export type ScimConnectionCache = ReturnType<typeof createScimConnections>
 
-export function createScimConnections(deps: {
-  database: Database
-  secrets: TenantSecrets
-  tokens: ScimTokens
-  log: DatabaseLog
-}) {
+export function createScimConnections(
+  deps: Pick<ModuleParts, 'database' | 'secrets' | 'log'> & { tokens: ScimTokens },
+) {
   const { database, secrets, tokens, log } = deps
   const known = new LRUCache<string, { row: ScimRow | undefined }>({
     max: tenantsMax,

@@ -3,16 +3,16 @@ import { DomainError, type PointedError, validationFailed } from '../../../../co
 import { secretOverlapHours } from '../../../../contract/limits.ts'
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import type { JsonValue } from '../../../../provenance/json.ts'
-import { type Database, readTenant, type TenantTx } from '../../../db/database.ts'
+import { readTenant, type TenantTx } from '../../../db/database.ts'
 import { scimRows } from '../../../db/proven-rows.ts'
 import { rowDigests } from '../../../db/row-digests.ts'
 import type { ValidParts } from '../../../http/body/valid-parts.ts'
 import type { Tenant } from '../../../http/caller.ts'
+import type { ModuleParts } from '../../../module-parts.ts'
 import type { Outbound } from '../../../outbound/outbound.ts'
 import { constantTimeEqual } from '../../../secrets/constant-time-equal.ts'
 import { randomText } from '../../../secrets/random-text.ts'
-import type { TenantSecrets } from '../../cmek/cmek-types.ts'
-import type { Actor, GovernanceLog } from '../../governance/governance-types.ts'
+import type { Actor } from '../../governance/governance-types.ts'
 import type { InboundSecrets, RotatedInboundSecret } from '../../inbound/inbound-types.ts'
 import type { GroupMapping } from '../../roster/directory/directory-types.ts'
 import type { ArchetypeBundle } from '../../roster/roster-types.ts'
@@ -34,11 +34,8 @@ import * as store from './scim-store.ts'
 /** A stored configuration. The token of a push is present only when it is new. */
 export type ScimState = Static<typeof ScimStateSchema>
 
-interface ScimServiceDeps {
-  database: Database
-  governance: GovernanceLog
+interface ScimServiceDeps extends Pick<ModuleParts, 'database' | 'governance' | 'secrets'> {
   outbound: Pick<Outbound, 'problemOf'>
-  secrets: TenantSecrets
   inboundSecrets: InboundSecrets
   tokens: ScimTokens
   connections: ScimConnectionCache

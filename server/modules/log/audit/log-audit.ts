@@ -1,12 +1,13 @@
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import { TreeBuilder } from '../../../../provenance/index.ts'
 import { checkHead } from '../../../../provenance/log-verifier.ts'
-import { type Database, readTenant, type TenantTx } from '../../../db/database.ts'
+import { readTenant, type TenantTx } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
+import type { ModuleParts } from '../../../module-parts.ts'
 import { nodeCrypto } from '../../../records/node-crypto.ts'
 import type { ProvenanceKeyAudit } from '../../keys/keys-types.ts'
 import { findTiles } from '../log-store.ts'
-import type { LogHead, TenantLogs } from '../log-types.ts'
+import type { LogHead } from '../log-types.ts'
 import { isLogDamage } from '../tenant-logs.ts'
 import { countEntries, findLastTiles } from './audit-store.ts'
 import type { AuditFailure, LogAudit, LogAuditResult, TrustedLog } from './audit-types.ts'
@@ -19,9 +20,7 @@ const recordsPerPage = 5_000
 /** Maximum number of listed failures. It bounds the memory for a log that is entirely wrong. */
 const listedMax = 100
 
-interface AuditDeps {
-  database: Database
-  logs: TenantLogs
+interface AuditDeps extends Pick<ModuleParts, 'database' | 'logs'> {
   keys: ProvenanceKeyAudit
 }
 

@@ -1,10 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { backoff } from '../../../../contract/backoff.ts'
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
-import type { DatabaseLog } from '../../../db/database.ts'
-import type { EventBus } from '../../../events.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import { type NextVisit, TenantLoop } from '../../../jobs/tenant-loop.ts'
+import type { ModuleParts } from '../../../module-parts.ts'
 import type { LogHead } from '../log-types.ts'
 import { type CheckpointSink, LogRollbackError, type StoredCheckpoint } from './checkpoint-types.ts'
 
@@ -27,13 +26,11 @@ export type PublisherTimes = typeof usualTimes
  */
 const atOnceMax = 8
 
-interface PublisherDeps {
+interface PublisherDeps extends Pick<ModuleParts, 'events' | 'log'> {
   /** Lists the stored head of every log. */
   storedHeads: () => AsyncIterable<{ tenant: Tenant; head: LogHead }>
   /** Returns whether the later checkpoint is consistent with the earlier one. */
   continues: (tenant: Tenant, earlier: StoredCheckpoint, later: StoredCheckpoint) => Promise<boolean>
-  events: EventBus
-  log: DatabaseLog
   times?: Partial<PublisherTimes>
 }
 

@@ -1,10 +1,9 @@
 import type { Config } from '../../../config.ts'
-import { type Database, type DatabaseLog, readTenant } from '../../../db/database.ts'
-import type { EventBus } from '../../../events.ts'
+import { readTenant } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
+import type { ModuleParts } from '../../../module-parts.ts'
 import { createOutbound, type Outbound } from '../../../outbound/outbound.ts'
-import type { TenantDirectory } from '../../tenants/tenants-types.ts'
-import type { KeptCheckpoints, LogHead, LostLog, TenantLogs } from '../log-types.ts'
+import type { KeptCheckpoints, LogHead, LostLog } from '../log-types.ts'
 import { openCheckpointFolder } from './checkpoint-file.ts'
 import { CheckpointPublisher } from './checkpoint-publisher.ts'
 import type { PutAside, StoredCheckpoint } from './checkpoint-types.ts'
@@ -15,14 +14,11 @@ import { createEmptiedLogs, type Retirement } from './known-logs.ts'
 export type CheckpointStore = ReturnType<typeof openCheckpointStore>
 
 /** Opens the sinks of `HUB_CHECKPOINT_SINK` for signed checkpoints outside of the database. */
-export function openCheckpointStore(deps: {
-  config: Pick<Config, 'checkpointSinks' | 'environment'>
-  database: Database
-  directory: TenantDirectory
-  logs: TenantLogs
-  events: EventBus
-  log: DatabaseLog
-}) {
+export function openCheckpointStore(
+  deps: Pick<ModuleParts, 'database' | 'directory' | 'logs' | 'events' | 'log'> & {
+    config: Pick<Config, 'checkpointSinks' | 'environment'>
+  },
+) {
   const { config, database, directory, logs, events } = deps
   const files = config.checkpointSinks.filter((sink) => sink.kind === 'file')
   const folders = files.map((sink) => openCheckpointFolder(sink.directory))

@@ -1,9 +1,9 @@
 import { equalBytes } from '../../../../provenance/bytes.ts'
 import { joinRoots, parseCheckpoint, rootOfRange } from '../../../../provenance/index.ts'
-import { type Database, readTenant } from '../../../db/database.ts'
+import { readTenant } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
+import type { ModuleParts } from '../../../module-parts.ts'
 import { nodeCrypto } from '../../../records/node-crypto.ts'
-import type { TenantLogs } from '../log-types.ts'
 import { isLogDamage } from '../tenant-logs.ts'
 import type { StoredCheckpoint } from './checkpoint-types.ts'
 
@@ -14,7 +14,7 @@ import type { StoredCheckpoint } from './checkpoint-types.ts'
  *
  * @throws DomainError `hub-unavailable` if this cannot be determined now
  */
-export function createConsistencyCheck(deps: { database: Database; logs: TenantLogs }) {
+export function createConsistencyCheck(deps: Pick<ModuleParts, 'database' | 'logs'>) {
   const { sha256 } = nodeCrypto
   return async (tenant: Pick<Tenant, 'slug'>, earlier: StoredCheckpoint, later: StoredCheckpoint): Promise<boolean> => {
     const [from, to] = [parseCheckpoint(earlier.checkpoint), parseCheckpoint(later.checkpoint)]

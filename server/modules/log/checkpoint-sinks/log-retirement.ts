@@ -1,22 +1,16 @@
 import { DomainError } from '../../../../contract/domain-error.ts'
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import { signedNote } from '../../../../provenance/index.ts'
-import type { Database } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
-import type { Actor, GovernanceLog } from '../../governance/governance-types.ts'
-import type { ProvenanceKeys } from '../../keys/keys-types.ts'
-import type { TenantLogs } from '../log-types.ts'
+import type { ModuleParts } from '../../../module-parts.ts'
+import type { Actor } from '../../governance/governance-types.ts'
 import type { CheckpointStore } from './checkpoint-store.ts'
 import { type Retirement, retirementText } from './known-logs.ts'
 
 /** Ends the log of a tenant before its removal. Its key signs a statement, which is stored with its checkpoints. */
-export function createLogRetirement(deps: {
-  database: Database
-  logs: TenantLogs
-  keys: ProvenanceKeys
-  governance: GovernanceLog
-  checkpoints: CheckpointStore
-}) {
+export function createLogRetirement(
+  deps: Pick<ModuleParts, 'database' | 'logs' | 'keys' | 'governance'> & { checkpoints: CheckpointStore },
+) {
   const { database, logs, keys, governance, checkpoints } = deps
   return {
     /** Returns the names of the command's output. */

@@ -1,10 +1,10 @@
 import type { JsonValue } from '../../../../provenance/json.ts'
-import { type Database, readTenant } from '../../../db/database.ts'
+import { readTenant } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
+import type { ModuleParts } from '../../../module-parts.ts'
 import type { Erasure, ErasureJournal } from '../../erasure/erasure-types.ts'
-import type { Actor, GovernanceLog } from '../../governance/governance-types.ts'
+import type { Actor } from '../../governance/governance-types.ts'
 import type { HoldJournal, HoldReplay } from '../../legal-holds/hold-journal-types.ts'
-import type { TenantLogs } from '../log-types.ts'
 import type { CheckpointStore } from './checkpoint-store.ts'
 import type { PutAside } from './checkpoint-types.ts'
 
@@ -32,17 +32,16 @@ export interface FollowedUp {
  * Follows up on a restore of a tenant, before any other work: replays legal holds, erases again what was erased since,
  * puts stored checkpoints of the lost history aside, and writes a governance event.
  */
-export function createRestoredTenants(deps: {
-  database: Database
-  logs: TenantLogs
-  erasure: Erasure
-  erasureList: ErasureJournal
-  holds: HoldReplay
-  holdList: HoldJournal
-  checkpoints: CheckpointStore
-  governance: GovernanceLog
-  destroyKeysAgain: (tenant: Tenant, actor: Actor) => Promise<number>
-}): { followUp(tenant: Tenant, restore: Restore, actor: Actor): Promise<FollowedUp> } {
+export function createRestoredTenants(
+  deps: Pick<ModuleParts, 'database' | 'logs' | 'governance'> & {
+    erasure: Erasure
+    erasureList: ErasureJournal
+    holds: HoldReplay
+    holdList: HoldJournal
+    checkpoints: CheckpointStore
+    destroyKeysAgain: (tenant: Tenant, actor: Actor) => Promise<number>
+  },
+): { followUp(tenant: Tenant, restore: Restore, actor: Actor): Promise<FollowedUp> } {
   const { database, logs, erasure, erasureList, holds, holdList, checkpoints, governance } = deps
   const mark = `before-restore-${new Date().toISOString().slice(0, 19).replaceAll(/[-:]/g, '')}Z`
   return {

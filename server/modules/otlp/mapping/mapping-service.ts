@@ -3,10 +3,10 @@ import { type PointedError, validationFailed } from '../../../../contract/domain
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import { canonicalize, type JsonValue } from '../../../../provenance/index.ts'
 import { TenantCache } from '../../../cached-fetch.ts'
-import { type Database, readTenant } from '../../../db/database.ts'
+import { readTenant } from '../../../db/database.ts'
 import { errorAt } from '../../../http/body/json-violations.ts'
 import type { Caller, Tenant } from '../../../http/caller.ts'
-import type { GovernanceLog } from '../../governance/governance-types.ts'
+import type { ModuleParts } from '../../../module-parts.ts'
 import { isContent } from './attribute-names.ts'
 import { defaultMapping, type OtlpMapping, type OtlpMappingBody } from './mapping-schemas.ts'
 import { findMapping, saveMapping } from './mapping-store.ts'
@@ -22,7 +22,7 @@ export interface OtlpMappings {
   replace(caller: Caller, body: Static<typeof OtlpMappingBody>): Promise<OtlpMapping>
 }
 
-export function createOtlpMappings(deps: { database: Database; governance: GovernanceLog }): OtlpMappings {
+export function createOtlpMappings(deps: Pick<ModuleParts, 'database' | 'governance'>): OtlpMappings {
   const { database, governance } = deps
   const read = (tenantId: string) =>
     readTenant(database, tenantId, async (tx) => (await findMapping(tx)) ?? defaultMapping)

@@ -1,8 +1,7 @@
 import { createHmac } from 'node:crypto'
 import type { TenantTx } from '../../../db/database.ts'
-import type { EventBus } from '../../../events.ts'
+import type { ModuleParts } from '../../../module-parts.ts'
 import type { TokenRevoker } from '../../auth/auth-types.ts'
-import type { GovernanceLog } from '../../governance/governance-types.ts'
 import type { ArchetypeAssignment } from './archetype-assignment.ts'
 import { createDirectoryGroups, groupAnswers } from './directory-groups.ts'
 import { groupCounts, memberCounts } from './directory-members-store.ts'
@@ -14,14 +13,14 @@ import { lockDirectory, rosterCounts } from './directory-users-store.ts'
 import { People } from './people.ts'
 import { countLimit, shortPage } from './short-page.ts'
 
-export function createDirectory(deps: {
-  governance: GovernanceLog
-  revoker: TokenRevoker
-  events: EventBus
-  assignment: ArchetypeAssignment
-  formerAddressKey: (tenantId: string, emailKey: string) => string
-  settleLater: (tx: TenantTx) => Promise<void>
-}): Directory {
+export function createDirectory(
+  deps: Pick<ModuleParts, 'governance' | 'events'> & {
+    revoker: TokenRevoker
+    assignment: ArchetypeAssignment
+    formerAddressKey: (tenantId: string, emailKey: string) => string
+    settleLater: (tx: TenantTx) => Promise<void>
+  },
+): Directory {
   const users = new DirectoryUsers({ ...deps, people: new People(deps) })
   return {
     lock: lockDirectory,

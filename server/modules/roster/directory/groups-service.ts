@@ -1,7 +1,8 @@
 import type { Static } from 'typebox'
-import { type Database, readTenant, type TenantTx } from '../../../db/database.ts'
+import { readTenant, type TenantTx } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import { openPage, type PageRequest } from '../../../http/cursor.ts'
+import type { ModuleParts } from '../../../module-parts.ts'
 import type { GroupList, GroupMemberList } from '../roster-schemas.ts'
 import type { ArchetypeAssignment } from './archetype-assignment.ts'
 import {
@@ -17,7 +18,7 @@ import { unknownGroup } from './directory-refusals.ts'
 export type Groups = ReturnType<typeof createGroups>
 
 /** Lists the groups of the directory. */
-export function createGroups(deps: { database: Database; assignment: ArchetypeAssignment; cursorKey: Buffer }) {
+export function createGroups(deps: Pick<ModuleParts, 'database' | 'cursorKey'> & { assignment: ArchetypeAssignment }) {
   const { database, assignment, cursorKey } = deps
   return {
     /** Returns a page of groups, oldest first. */

@@ -1,9 +1,10 @@
 import { massDeactivation, rosterPullPageSize } from '../../../../contract/limits.ts'
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import type { JsonValue } from '../../../../provenance/json.ts'
-import type { Database, TenantTx } from '../../../db/database.ts'
+import type { TenantTx } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
-import type { Actor, GovernanceLog } from '../../governance/governance-types.ts'
+import type { ModuleParts } from '../../../module-parts.ts'
+import type { Actor } from '../../governance/governance-types.ts'
 import type { Directory } from '../directory/directory-types.ts'
 import { type SyncAttempt, takeStep } from './sync-attempt.ts'
 import { forgetEntries } from './sync-entries-store.ts'
@@ -13,7 +14,7 @@ import type { SyncRow } from './syncs-store.ts'
 export type SyncCompletion = ReturnType<typeof createSyncCompletion>
 
 /** Completes a sync once every page is applied. */
-export function createSyncCompletion(deps: { database: Database; directory: Directory; governance: GovernanceLog }) {
+export function createSyncCompletion(deps: Pick<ModuleParts, 'database' | 'governance'> & { directory: Directory }) {
   const { database, directory, governance } = deps
 
   /** Returns the reason for a confirmation; undefined if deactivating is safe or confirmed. */

@@ -1,9 +1,9 @@
 import { isUnavailable } from '../../../../contract/domain-error.ts'
 import { rosterPullHoursMax, rosterPullTriesMax } from '../../../../contract/limits.ts'
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
-import type { Database, DatabaseLog, TenantTx } from '../../../db/database.ts'
+import type { TenantTx } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
-import type { GovernanceLog } from '../../governance/governance-types.ts'
+import type { ModuleParts } from '../../../module-parts.ts'
 import type { ScimSources } from '../../identity/scim/scim-source-types.ts'
 import type { TenantDirectory } from '../../tenants/tenants-types.ts'
 import type { Directory } from '../directory/directory-types.ts'
@@ -34,17 +34,14 @@ const suspendedMs = 5 * 60_000
 
 const actor = { service: 'roster-sync' }
 
-interface SyncWorkerDeps {
-  database: Database
+interface SyncWorkerDeps extends Pick<ModuleParts, 'database' | 'governance' | 'log'> {
   directory: Directory
   tenants: Pick<TenantDirectory, 'find'>
   connections: Pick<ScimConnections, 'of' | 'pullTokenOf'>
   sources: ScimSources
   reader: ResourceReader
-  governance: GovernanceLog
   /** Schedules the next time slice of a sync if the transaction commits. */
   goOn(tx: TenantTx, syncId: string, turn: ScheduledTimeSlice): Promise<void>
-  log: DatabaseLog
 }
 
 export class SyncWorker {

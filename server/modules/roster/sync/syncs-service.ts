@@ -8,11 +8,12 @@ import {
   rosterSyncDays,
 } from '../../../../contract/limits.ts'
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
-import { type Database, readTenant, type TenantTx } from '../../../db/database.ts'
+import { readTenant, type TenantTx } from '../../../db/database.ts'
 import type { Caller, Tenant } from '../../../http/caller.ts'
 import { openPage, type PageRequest } from '../../../http/cursor.ts'
+import type { ModuleParts } from '../../../module-parts.ts'
 import { randomText } from '../../../secrets/random-text.ts'
-import type { Actor, GovernanceLog } from '../../governance/governance-types.ts'
+import type { Actor } from '../../governance/governance-types.ts'
 import { syncDetails } from './sync-completion.ts'
 import { forgetEntries } from './sync-entries-store.ts'
 import { firstPosition } from './sync-state.ts'
@@ -35,10 +36,7 @@ type SyncResponse = Static<typeof SyncSchema>
 const hourMs = 3_600_000
 const forgottenAtOnce = 500
 
-interface SyncsDeps {
-  database: Database
-  cursorKey: Buffer
-  governance: GovernanceLog
+interface SyncsDeps extends Pick<ModuleParts, 'database' | 'cursorKey' | 'governance'> {
   connections: Pick<ScimConnections, 'of'>
   /** Schedules the sync if the transaction commits. */
   begin(tx: TenantTx, syncId: string): Promise<void>

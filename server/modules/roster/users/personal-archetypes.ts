@@ -1,8 +1,9 @@
 import type { Static } from 'typebox'
 import { DomainError, validationFailed } from '../../../../contract/domain-error.ts'
-import { type Database, readTenant, type TenantTx } from '../../../db/database.ts'
+import { readTenant, type TenantTx } from '../../../db/database.ts'
 import type { Caller, Tenant } from '../../../http/caller.ts'
-import type { GovernanceEvent, GovernanceLog } from '../../governance/governance-types.ts'
+import type { ModuleParts } from '../../../module-parts.ts'
+import type { GovernanceEvent } from '../../governance/governance-types.ts'
 import type { ArchetypeAssignment } from '../directory/archetype-assignment.ts'
 import { lockDirectory } from '../directory/directory-users-store.ts'
 import { archetypesOf, setByHand } from '../directory/user-archetypes-store.ts'
@@ -17,12 +18,12 @@ export type PersonalArchetypes = ReturnType<typeof createPersonalArchetypes>
  * Manages the archetypes of single users. Every method throws `not-found` for an unknown user. Repeating a change does
  * nothing.
  */
-export function createPersonalArchetypes(deps: {
-  database: Database
-  governance: GovernanceLog
-  assignment: ArchetypeAssignment
-  bundleOf: (tx: TenantTx) => Promise<Set<string>>
-}) {
+export function createPersonalArchetypes(
+  deps: Pick<ModuleParts, 'database' | 'governance'> & {
+    assignment: ArchetypeAssignment
+    bundleOf: (tx: TenantTx) => Promise<Set<string>>
+  },
+) {
   const { database, governance, assignment } = deps
 
   function change(caller: Caller, userId: string, work: (tx: TenantTx) => Promise<GovernanceEvent[]>) {

@@ -3,18 +3,16 @@ import type { Role } from '../../../../contract/roles.ts'
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import type { JsonValue } from '../../../../provenance/json.ts'
 import type { TenantTx } from '../../../db/database.ts'
-import type { EventBus } from '../../../events.ts'
 import type { Tenant } from '../../../http/caller.ts'
+import type { ModuleParts } from '../../../module-parts.ts'
 import { randomText } from '../../../secrets/random-text.ts'
 import type { TokenRevoker } from '../../auth/auth-types.ts'
-import type { Actor, GovernanceLog } from '../../governance/governance-types.ts'
+import type { Actor } from '../../governance/governance-types.ts'
 import type { User } from '../roster-types.ts'
 import { hasActiveAdmin, keepDeactivated, setDeactivated, setRole, type UserRow } from './users-store.ts'
 
-export interface UserChangesDeps {
-  governance: GovernanceLog
+export interface UserChangesDeps extends Pick<ModuleParts, 'governance' | 'events'> {
   revoker: TokenRevoker
-  events: EventBus
 }
 
 /** The actor of a change of a user, and the reason. */

@@ -3,9 +3,10 @@ import { DomainError } from '../../../../contract/domain-error.ts'
 import { emailKey, requireEmail } from '../../../../contract/email-address.ts'
 import { type Role, roles } from '../../../../contract/roles.ts'
 import { type Scope, scopeNames } from '../../../../contract/scopes.ts'
-import { type Database, readTenant, type TenantTx } from '../../../db/database.ts'
+import { readTenant, type TenantTx } from '../../../db/database.ts'
 import type { Caller, Tenant } from '../../../http/caller.ts'
 import { openPage } from '../../../http/cursor.ts'
+import type { ModuleParts } from '../../../module-parts.ts'
 import { personOf } from '../directory/directory-names.ts'
 import { lockDirectory, type NameInDirectory, namesInDirectory, touchUser } from '../directory/directory-users-store.ts'
 import { archetypesOf } from '../directory/user-archetypes-store.ts'
@@ -22,7 +23,7 @@ export type Users = ReturnType<typeof createUsers>
  * after, else `insufficient-scope`: nobody grants or revokes a right they do not hold. A change that leaves no active
  * administrator throws `concurrent-modification`. Repeating a change does nothing.
  */
-export function createUsers(deps: { database: Database; changes: UserChanges; cursorKey: Buffer }) {
+export function createUsers(deps: Pick<ModuleParts, 'database' | 'cursorKey'> & { changes: UserChanges }) {
   const { database, changes, cursorKey } = deps
 
   /** Changes one user, with roles locked. */

@@ -1,7 +1,7 @@
 import { type AdjustmentKind, newestAdjustmentEvent, saveSums, storedSums } from '../../../db/adjustment-sums.ts'
-import type { Database } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
-import type { Actor, GovernanceLog } from '../../governance/governance-types.ts'
+import type { ModuleParts } from '../../../module-parts.ts'
+import type { Actor } from '../../governance/governance-types.ts'
 import { lockRepricing } from '../prices/repricing-store.ts'
 import { provenSums } from './adjustment-store.ts'
 
@@ -14,7 +14,7 @@ export type AcceptAdjustments = (tenant: Tenant, actor: Actor) => Promise<Record
  * Repairs the proofs after somebody edited these rows and the originals are lost. A governance event records it,
  * because the stored rows are accepted without a check.
  */
-export function createAdjustmentAcceptance(deps: { database: Database; governance: GovernanceLog }): AcceptAdjustments {
+export function createAdjustmentAcceptance(deps: Pick<ModuleParts, 'database' | 'governance'>): AcceptAdjustments {
   const { database, governance } = deps
   return (tenant, actor) =>
     database.withTenant(tenant.slug, async (tx) => {

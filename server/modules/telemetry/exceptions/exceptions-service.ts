@@ -2,9 +2,10 @@ import type { Static } from 'typebox'
 import { type PointedError, validationFailed } from '../../../../contract/domain-error.ts'
 import { pageSizeDefault } from '../../../../contract/limits.ts'
 import { parseTimestamp } from '../../../../contract/timestamp.ts'
-import { type Database, readTenant } from '../../../db/database.ts'
+import { readTenant } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import { type CursorBinding, openCursor, signCursor } from '../../../http/cursor.ts'
+import type { ModuleParts } from '../../../module-parts.ts'
 import { recordIdFloor } from '../../../records/record-clock.ts'
 import type { TenantPrices } from '../prices/tenant-prices.ts'
 import { type ExceptionsRequest, readExceptions } from './exceptions-reader.ts'
@@ -16,11 +17,9 @@ export interface CostExceptions {
   list(tenant: Tenant, query: ExceptionsQuery): Promise<Static<typeof ExceptionsPage>>
 }
 
-export function createCostExceptions(deps: {
-  database: Database
-  prices: Pick<TenantPrices, 'freshBookOf'>
-  cursorKey: Buffer
-}): CostExceptions {
+export function createCostExceptions(
+  deps: Pick<ModuleParts, 'database' | 'cursorKey'> & { prices: Pick<TenantPrices, 'freshBookOf'> },
+): CostExceptions {
   const { database, prices, cursorKey } = deps
 
   function requestOf(query: ExceptionsQuery, afterId: string | undefined): ExceptionsRequest {

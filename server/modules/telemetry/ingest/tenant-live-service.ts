@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache'
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
-import type { Database, DatabaseLog } from '../../../db/database.ts'
+import type { DatabaseLog } from '../../../db/database.ts'
 import type { Caller } from '../../../http/caller.ts'
-import type { GovernanceLog } from '../../governance/governance-types.ts'
+import type { ModuleParts } from '../../../module-parts.ts'
 import { setLiveSince } from '../telemetry-store.ts'
 
 const tenantsMax = 10_000
@@ -15,11 +15,9 @@ export interface TenantLive {
   ensure(caller: Caller, recordId: string): Promise<void>
 }
 
-export function createTenantLive(deps: {
-  database: Database
-  governance: GovernanceLog
-  log: Pick<DatabaseLog, 'warn'>
-}): TenantLive {
+export function createTenantLive(
+  deps: Pick<ModuleParts, 'database' | 'governance'> & { log: Pick<DatabaseLog, 'warn'> },
+): TenantLive {
   const { database, governance, log } = deps
   const live = new LRUCache<string, Promise<void>>({ max: tenantsMax })
 

@@ -1,9 +1,9 @@
 import type { Static } from 'typebox'
 import { DomainError } from '../../../../contract/domain-error.ts'
 import type { JsonObject } from '../../../../provenance/index.ts'
-import { type Database, readTenant } from '../../../db/database.ts'
+import { readTenant } from '../../../db/database.ts'
 import type { Caller, Tenant } from '../../../http/caller.ts'
-import type { GovernanceLog } from '../../governance/governance-types.ts'
+import type { ModuleParts } from '../../../module-parts.ts'
 import { priceCatalogue } from './list-price-book.ts'
 import { readPrices } from './prices-check.ts'
 import type { PriceListSchema, PriceOverride } from './prices-schemas.ts'
@@ -22,12 +22,12 @@ export interface Prices {
   replace(caller: Caller, body: unknown): Promise<PriceList>
 }
 
-export function createPrices(deps: {
-  database: Database
-  governance: GovernanceLog
-  tenantPrices: Pick<TenantPrices, 'changed'>
-  proof: PriceProof
-}): Prices {
+export function createPrices(
+  deps: Pick<ModuleParts, 'database' | 'governance'> & {
+    tenantPrices: Pick<TenantPrices, 'changed'>
+    proof: PriceProof
+  },
+): Prices {
   const { database, governance, tenantPrices, proof } = deps
   const catalogue = priceCatalogue()
 

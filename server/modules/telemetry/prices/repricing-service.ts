@@ -3,10 +3,10 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { DomainError, type PointedError, validationFailed } from '../../../../contract/domain-error.ts'
 import { eventFutureMinutesMax } from '../../../../contract/limits.ts'
 import { formatTimestamp, parseTimestamp } from '../../../../contract/timestamp.ts'
-import type { Database, DatabaseLog, TenantTx } from '../../../db/database.ts'
+import type { DatabaseLog, TenantTx } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
+import type { ModuleParts } from '../../../module-parts.ts'
 import { recordIdFloor } from '../../../records/record-clock.ts'
-import type { GovernanceLog } from '../../governance/governance-types.ts'
 import { adjustSums } from '../adjustments/adjustment-store.ts'
 import { usdOfExactMicros } from '../summary/summary-response.ts'
 import { repricePart } from './repricing-part.ts'
@@ -28,18 +28,18 @@ export interface RepricingRuns extends TelemetryRepricing {
   run(tenant: Tenant, order: RepricingRequest, signal?: AbortSignal): Promise<RepricingResult>
 }
 
-export function createRepricingRuns(deps: {
-  database: Database
-  prices: Pick<TenantPrices, 'bookWithin'>
-  governance: GovernanceLog
-  /** Queues a run for `run`. */
-  send(tenant: Tenant, order: RepricingRequest): Promise<void>
-  /** Called after each commit that changed the rollups of a tenant. */
-  rated: (tenantId: string) => void
-  log: Pick<DatabaseLog, 'error'>
-  nowMs?: () => number
-  settleMs?: number
-}): RepricingRuns {
+export function createRepricingRuns(
+  deps: Pick<ModuleParts, 'database' | 'governance'> & {
+    prices: Pick<TenantPrices, 'bookWithin'>
+    /** Queues a run for `run`. */
+    send(tenant: Tenant, order: RepricingRequest): Promise<void>
+    /** Called after each commit that changed the rollups of a tenant. */
+    rated: (tenantId: string) => void
+    log: Pick<DatabaseLog, 'error'>
+    nowMs?: () => number
+    settleMs?: number
+  },
+): RepricingRuns {
   const { database, prices, governance, nowMs = Date.now, settleMs = staleBookMsMax } = deps
 
   function begin(tenant: Tenant, { runId, range }: RepricingRequest): Promise<void> {

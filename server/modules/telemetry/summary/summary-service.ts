@@ -1,9 +1,10 @@
 import type { Static } from 'typebox'
 import { pageSizeDefault } from '../../../../contract/limits.ts'
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
-import { type Database, readTenant } from '../../../db/database.ts'
+import { readTenant } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import { type CursorBinding, openCursor, signCursor } from '../../../http/cursor.ts'
+import type { ModuleParts } from '../../../module-parts.ts'
 import type { Metrics } from '../rollups/rollup-cells.ts'
 import { quarterMs } from '../rollups/rollup-types.ts'
 import { readSummaryQuery } from './summary-query.ts'
@@ -31,11 +32,9 @@ interface Kind<Numbers> {
  */
 type CursorPayload = [first: number, end: number, start: number, key: string]
 
-export function createTelemetrySummaries(deps: {
-  database: Database
-  cursorKey: Buffer
-  nowMs?: () => number
-}): TelemetrySummaries {
+export function createTelemetrySummaries(
+  deps: Pick<ModuleParts, 'database' | 'cursorKey'> & { nowMs?: () => number },
+): TelemetrySummaries {
   const { database, cursorKey, nowMs = Date.now } = deps
 
   async function pageOf<Numbers>(

@@ -4,12 +4,11 @@ import { pageSizeDefault, webhookRedeliveriesMax } from '../../../../contract/li
 import { parseTimestamp } from '../../../../contract/timestamp.ts'
 import { isMessageKind, testEventKind } from '../../../../contract/webhook-events.ts'
 import type { JsonObject } from '../../../../provenance/json.ts'
-import { type Database, readTenant, type TenantTx } from '../../../db/database.ts'
+import { readTenant, type TenantTx } from '../../../db/database.ts'
 import { databaseTimes } from '../../../db/database-time.ts'
 import type { Caller, Tenant } from '../../../http/caller.ts'
 import { type CursorBinding, openCursor, signCursor } from '../../../http/cursor.ts'
-import type { RecordClock } from '../../../records/record-clock.ts'
-import type { GovernanceLog } from '../../governance/governance-types.ts'
+import type { ModuleParts } from '../../../module-parts.ts'
 import type { Endpoints } from '../endpoints/endpoints.ts'
 import { lockWebhooks } from '../outbox/outbox-store.ts'
 import type { DeliveryStatus, Endpoint, WebhookOutbox } from '../webhooks-types.ts'
@@ -164,13 +163,9 @@ export class DeliveryAdministration {
   }
 }
 
-interface DeliveryAdministrationDeps {
-  database: Database
-  governance: GovernanceLog
+interface DeliveryAdministrationDeps extends Pick<ModuleParts, 'database' | 'governance' | 'clock' | 'cursorKey'> {
   endpoints: Pick<Endpoints, 'find'>
   outbox: Pick<WebhookOutbox, 'queued'>
-  clock: RecordClock
-  cursorKey: Buffer
 }
 
 /**

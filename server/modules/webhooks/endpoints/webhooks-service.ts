@@ -4,15 +4,15 @@ import { type PointedError, validationFailed } from '../../../../contract/domain
 import { webhookHealthCountMax, webhooksMax } from '../../../../contract/limits.ts'
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import type { JsonValue } from '../../../../provenance/json.ts'
-import { type Database, readTenant, type TenantTx } from '../../../db/database.ts'
+import { readTenant, type TenantTx } from '../../../db/database.ts'
 import type { ValidParts } from '../../../http/body/valid-parts.ts'
 import type { Caller, Tenant } from '../../../http/caller.ts'
 import { openPage, type PageRequest } from '../../../http/cursor.ts'
+import type { ModuleParts } from '../../../module-parts.ts'
 import type { Outbound } from '../../../outbound/outbound.ts'
 import { randomText } from '../../../secrets/random-text.ts'
 import type { RedactedUrl } from '../../../secrets/redacted-url.ts'
 import { formerSecretUntil, makeSigningSecret } from '../../../secrets/signing-secrets.ts'
-import type { GovernanceLog } from '../../governance/governance-types.ts'
 import type { AlertEnds } from '../alerts/alert-changes.ts'
 import { lockWebhooks } from '../outbox/outbox-store.ts'
 import type { WebhookAnswer, WebhookChanges, WebhookSettings } from '../webhooks-types.ts'
@@ -177,13 +177,10 @@ export class WebhookAdministration {
   }
 }
 
-export interface WebhookAdministrationDeps {
-  database: Database
-  governance: GovernanceLog
+export interface WebhookAdministrationDeps extends Pick<ModuleParts, 'database' | 'governance' | 'cursorKey'> {
   outbound: Pick<Outbound, 'problemOf'>
   secrets: WebhookSecrets
   describeUrl: (tenantId: string, url: string) => RedactedUrl
-  cursorKey: Buffer
   /** Called after a commit that changed an endpoint. */
   changed: (tenantId: string) => void
   /** Called before a change after which the former address must receive nothing. */

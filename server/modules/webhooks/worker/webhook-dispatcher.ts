@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { isUnavailable } from '../../../../contract/domain-error.ts'
-import type { Database, DatabaseLog, Listener } from '../../../db/database.ts'
+import type { Listener } from '../../../db/database.ts'
 import { ConcurrencyPools, FairShare } from '../../../delivery/concurrency-pools.ts'
 import { LeasedDelivery } from '../../../delivery/leased-delivery.ts'
 import type { Tenant } from '../../../http/caller.ts'
+import type { ModuleParts } from '../../../module-parts.ts'
 import type { Outbound } from '../../../outbound/outbound.ts'
 import type { RecordClock } from '../../../records/record-clock.ts'
 import type { Endpoints } from '../endpoints/endpoints.ts'
@@ -21,8 +22,7 @@ const relayRetryMs = 5_000
 /** Maximum milliseconds that due deliveries wait for the relay. */
 const relayWaitMs = 100
 
-export interface WebhookDispatcherDeps {
-  database: Database
+export interface WebhookDispatcherDeps extends Pick<ModuleParts, 'database' | 'log'> {
   endpoints: Pick<Endpoints, 'all' | 'secretsOf' | 'disable' | 'overflowed'>
   findTenant: (slug: string) => Promise<Tenant | undefined>
   listTenants: () => Promise<readonly string[]>
@@ -32,7 +32,6 @@ export interface WebhookDispatcherDeps {
   hear: (heard: (tenantId: string, word?: WebhookSignal) => void) => Listener
   /** The clock for the ids of deliveries. */
   clock: Pick<RecordClock, 'next'>
-  log: DatabaseLog
 }
 
 /** Options for tests, which shorten the times. */
