@@ -121,4 +121,29 @@ test('a tenant without telemetry is told what sends it', async () => {
   await page.goto(lab.address('/'))
   await page.getByRole('heading', { name: 'No telemetry yet' }).waitFor()
   expect(await page.getByRole('link', { name: 'To the onboarding checklist' }).getAttribute('href')).toBe('/onboarding')
+
+  // The quick start creates what an event names, and shows the event when it arrives.
+  await page.getByText('Waiting for your first event…').waitFor()
+  const snippet = page.getByRole('region', { name: 'Snippet for curl' })
+  expect(await snippet.textContent()).toContain('X-Service-Tenant: globex')
+  const creation = page.getByRole('button', { name: 'Create for the first event' })
+  await creation.click()
+  await creation.waitFor({ state: 'detached' })
+  const { status } = await lab.hub.call('globex', 'POST', '/api/v1/telemetry/events', {
+    body: {
+      ...{
+        skill_id: 'first-skill',
+        skill_version: '1.0.0',
+        archetype_id: 'everyone',
+        user_id: 'user:kim@globex.example',
+      },
+      ...{ llm_platform: 'claude', ts: new Date().toISOString(), success: true, latency_ms: 900 },
+      ...{ tokens_in: 10, tokens_out: 5, cost_usd_estimate: 0.01 },
+    },
+  })
+  expect(status).toBe(201)
+  await page.getByText('Your first event arrived.').waitFor()
+  await page.getByRole('article', { name: 'Invocations' }).waitFor()
+  await page.getByRole('link', { name: 'Open the record' }).click()
+  await page.waitForURL(/\/records\/[0-9a-f-]{36}$/)
 })

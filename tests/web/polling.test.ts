@@ -1,7 +1,7 @@
 import { environmentManager, focusManager, QueryClient, QueryObserver } from '@tanstack/react-query'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { HubProblem } from '../../web/api/problem.ts'
-import { pollEvery, slowerTimes } from '../../web/pages/command-center/polling.ts'
+import { pollEvery, slowerTimes } from '../../web/components/polling.ts'
 
 const everyMs = 1000
 let client: QueryClient

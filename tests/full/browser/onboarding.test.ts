@@ -207,9 +207,10 @@ test('the first event makes the tenant live, which the page sees by itself', asy
   await section('Onboarding')
   await press('Publish skills now')
   await page.getByText('5 of 6 checks are met').waitFor()
-  await page.getByText('Waiting for the first event').waitFor()
-  await expect.poll(() => page.getByLabel('Command').first().textContent()).toContain(`X-Service-Tenant: ${tenant}`)
-  expect(await page.getByLabel('Command').first().textContent()).toContain('"skill_id": "summarise"')
+  await page.getByText('Waiting for your first event').waitFor()
+  const snippet = page.getByRole('region', { name: 'Snippet for curl' })
+  await expect.poll(() => snippet.textContent()).toContain(`X-Service-Tenant: ${tenant}`)
+  expect(await snippet.textContent()).toContain('"skill_id": "summarise"')
 
   const sent = event({ skill_id: 'summarise', archetype_id: 'analyst', user_id: 'user:person-0@initech.example' })
   await lab.must('POST', '/api/v1/telemetry/events', sent)

@@ -1,4 +1,6 @@
-import type { Page } from 'playwright-core'
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import type { Locator, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { expectAccessible, startUiLab, type UiLab } from '../../browser/ui-lab.ts'
 
@@ -43,17 +45,33 @@ function tokenOf(clientId: string, secret: string): Promise<Response> {
 }
 
 /** What the dialog shows once, which then is gone from the page. */
-async function readOnce(page: Page): Promise<{ clientId: string; secret: string }> {
+async function readOnce(page: Page, isNew = false): Promise<{ clientId: string; secret: string }> {
   const once = dialog(page, 'Client id and secret')
   const clientId = (await once.locator('code', { hasText: /^sa/ }).first().textContent()) ?? ''
   const secret = (await once.locator('code', { hasText: /^hubs/ }).textContent()) ?? ''
-  await once.getByText(`-u "${clientId}:$CLIENT_SECRET"`).waitFor()
+  if (isNew) await sendFirstEvent(once, clientId, secret)
+  else await once.getByText(`-u "${clientId}:$CLIENT_SECRET"`).waitFor()
   await page.keyboard.press('Escape')
   await once.getByRole('checkbox').check()
   await button(once, 'Done').click()
   await once.waitFor({ state: 'detached' })
   expect(await page.content()).not.toContain(secret)
   return { clientId, secret }
+}
+
+/** Runs what the quick start of a new account shows, and waits until the dialog shows the event. */
+async function sendFirstEvent(once: Locator, clientId: string, secret: string): Promise<void> {
+  await once.getByText('Waiting for your first event…').waitFor()
+  const shown = (label: string) => once.getByRole('region', { name: `Snippet for ${label}` }).textContent()
+  expect(await shown('curl')).toContain(`-u '${clientId}:${secret}'`)
+  await once.getByRole('tab', { name: 'TypeScript' }).click()
+  const script = (await shown('TypeScript')) ?? ''
+  await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script])
+  await once.getByText('Your first event arrived.').waitFor()
+  await expectAccessible(once.page())
+  const link = await once.getByRole('link', { name: 'Open the record' }).getAttribute('href')
+  const newest = await read(`/api/v1/hub/records?record_type=telemetry_event&created_by=${clientId}`)
+  expect(link).toBe(`/records/${newest.records[0].record_id}`)
 }
 
 test('a service account is made, its secret shown once and rotated; then it is disabled', async () => {
@@ -66,7 +84,7 @@ test('a service account is made, its secret shown once and rotated; then it is d
   await button(form, 'Send telemetry').click()
   await expectAccessible(page)
   await button(form, 'Add service account').click()
-  const made = await readOnce(page)
+  const made = await readOnce(page, true)
   const granted = await tokenOf(made.clientId, made.secret)
   expect(await granted.json()).toMatchObject({ scope: 'telemetry:write' })
 

@@ -1,5 +1,5 @@
 import { Box, Stack, Text } from '@mantine/core'
-import { lazy, Suspense, useEffect, useState } from 'react'
+import { lazy, Suspense, useCallback, useEffect, useState } from 'react'
 import { ProblemNotice } from '../../components/problem-notice.tsx'
 import { type LoadableQuery, QueryBoundary } from '../../components/query-boundary.tsx'
 import { viewQuery } from '../../components/view-query.ts'
@@ -21,6 +21,7 @@ import { type SearchState, useSearchState } from './use-search-state.ts'
 const FigureCharts = lazy(() => import('./charts/figure-charts.tsx'))
 const BelowTheCharts = lazy(() => import('./below-the-charts.tsx'))
 const DemoProgress = lazy(() => import('./demo/demo-progress.tsx'))
+const FirstArrival = lazy(() => import('../../components/quick-start/first-arrival.tsx'))
 const NoTelemetry = lazy(() => import('./no-telemetry.tsx'))
 const SavedViews = lazy(() =>
   import('../../components/saved-views.tsx').then((module) => ({ default: module.SavedViews })),
@@ -38,6 +39,9 @@ export default function CommandCenterPage() {
   const isIn = figures.isSuccess
   const isSettled = isIn || figures.isError
   const [isRestWanted, setRestWanted] = useState(false)
+  // The first event stays named when the metrics replace the empty page.
+  const [hadNone, setHadNone] = useState(false)
+  const onNone = useCallback(() => setHadNone(true), [])
   useEffect(() => {
     if (isSettled) setRestWanted(true)
   }, [isSettled])
@@ -81,6 +85,13 @@ export default function CommandCenterPage() {
         </Text>
       </Stack>
       <FilterChips {...center} />
+      {hadNone && demo.load.state === 'none' && (
+        <Suspense fallback={null}>
+          <Box mb="md">
+            <FirstArrival />
+          </Box>
+        </Suspense>
+      )}
       <QueryBoundary
         query={figures}
         what="metrics"
@@ -108,7 +119,7 @@ export default function CommandCenterPage() {
               <ChartsSkeleton />
             ) : isEmpty && demo.load.state !== 'none' ? null : isEmpty ? (
               <Suspense fallback={null}>
-                <NoTelemetry {...center} />
+                <NoTelemetry {...center} onNone={onNone} />
               </Suspense>
             ) : (
               <Suspense fallback={<ChartsSkeleton />}>

@@ -1,16 +1,19 @@
-import { Button, Group, Stack } from '@mantine/core'
+import { Box, Button, Group, Stack } from '@mantine/core'
 import { IconChartHistogram } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
+import { lazy, Suspense, useEffect } from 'react'
 import { apiBaseUrl } from '../../api/api-base-url.ts'
 import { api } from '../../api/api-client.ts'
-import { useMe } from '../../api/me.ts'
+import { type Me, useMe } from '../../api/me.ts'
+import { pollEvery } from '../../components/polling.ts'
 import { QueryBoundary, SkeletonLines } from '../../components/query-boundary.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { formatTime } from '../../ui/time-text.tsx'
 import { useDemo } from './demo/demo-load.ts'
 import { DemoButton, DemoDescription } from './demo/demo-offer.tsx'
-import { pollEvery } from './polling.ts'
 import type { SearchState } from './use-search-state.ts'
+
+const QuickStart = lazy(() => import('../../components/quick-start/quick-start.tsx'))
 
 interface StoredEvent {
   created_at: string
@@ -18,8 +21,13 @@ interface StoredEvent {
   ts?: string
 }
 
+interface NoTelemetryProps extends Pick<SearchState, 'filters' | 'isLive' | 'change'> {
+  /** Called if the tenant has no events at all. */
+  onNone(): void
+}
+
 /** Shows for a range without events whether any events exist, and how to send some. */
-export default function NoTelemetry({ filters, isLive, change }: SearchState) {
+export default function NoTelemetry({ filters, isLive, change, onNone }: NoTelemetryProps) {
   const newest = api.useQuery(
     'get',
     '/api/v1/hub/records',
@@ -30,7 +38,7 @@ export default function NoTelemetry({ filters, isLive, change }: SearchState) {
     <QueryBoundary query={newest} what="newest events" skeleton={<SkeletonLines lines={3} />}>
       {({ records }) => {
         const event = records[0] as StoredEvent | undefined
-        return event ? <NotInRange event={event} filters={filters} change={change} /> : <NoneAtAll />
+        return event ? <NotInRange event={event} filters={filters} change={change} /> : <NoneAtAll onShown={onNone} />
       }}
     </QueryBoundary>
   )
@@ -51,33 +59,46 @@ function NotInRange({ event, filters, change }: Pick<SearchState, 'filters' | 'c
   )
 }
 
-function NoneAtAll() {
+function NoneAtAll({ onShown }: { onShown(): void }) {
   const me = useMe()
+  useEffect(onShown, [onShown])
   const { isOffered } = useDemo()
   return (
-    <EmptyState
-      title="No telemetry yet"
-      icon={IconChartHistogram}
-      action={
-        <Stack align="center">
-          <Group justify="center">
-            <DemoButton />
-            {me.role === 'admin' && (
-              <Button component={Link} to="/onboarding" variant={isOffered ? 'default' : 'filled'}>
-                To the onboarding checklist
+    <>
+      <EmptyState
+        title="No telemetry yet"
+        icon={IconChartHistogram}
+        action={
+          <Stack align="center">
+            <Group justify="center">
+              <DemoButton />
+              {me.role === 'admin' && (
+                <Button component={Link} to="/onboarding" variant={isOffered ? 'default' : 'filled'}>
+                  To the onboarding checklist
+                </Button>
+              )}
+              <Button component="a" href={`${apiBaseUrl}/reference`} variant="default">
+                How events are sent
               </Button>
-            )}
-            <Button component="a" href={`${apiBaseUrl}/reference`} variant="default">
-              How events are sent
-            </Button>
-          </Group>
-          <DemoDescription />
-        </Stack>
-      }
-    >
-      {me.role === 'admin'
-        ? 'Each invocation of a skill sends an event: by a connector of your AI platform, by the plugin, or by a call of POST /api/v1/telemetry/events. Connect a platform, and the first event appears here within seconds.'
-        : 'Each invocation of a skill sends an event. An administrator of the tenant connects the AI platforms that send them; the first one appears here within seconds.'}
-    </EmptyState>
+            </Group>
+            <DemoDescription />
+          </Stack>
+        }
+      >
+        {me.role === 'admin'
+          ? 'Each invocation of a skill sends an event: by a connector of your AI platform, by OpenTelemetry, or by a call of POST /api/v1/telemetry/events. Send one with a snippet below, and it appears here within seconds.'
+          : 'Each invocation of a skill sends an event. An administrator of the tenant connects the AI platforms that send them; the first one appears here within seconds.'}
+      </EmptyState>
+      {mayConnect(me) && (
+        <Box maw={860} mx="auto">
+          <Suspense fallback={null}>
+            <QuickStart />
+          </Suspense>
+        </Box>
+      )}
+    </>
   )
 }
+
+/** Returns true if the user may see what the snippets name. */
+const mayConnect = ({ may }: Me) => may('createServiceAccount') && may('listSkills') && may('listArchetypes')

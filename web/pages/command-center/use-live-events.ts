@@ -1,7 +1,7 @@
 import { api } from '../../api/api-client.ts'
 import type { HubRecord } from '../../api/hub-record.ts'
+import { pollEvery } from '../../components/polling.ts'
 import type { Filters } from './breakdown/dimensions.ts'
-import { pollEvery } from './polling.ts'
 
 /** The shown members of a telemetry event; the record has the others. */
 export interface LiveEvent extends HubRecord {

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { type ApiResponse, api, hub, type Query } from '../../api/api-client.ts'
+import { pollEvery } from '../../components/polling.ts'
 import type { Filters, Group } from './breakdown/dimensions.ts'
-import { pollEvery } from './polling.ts'
 import { type Interval, isoOf, quarterMs, type Span } from './ranges.ts'
 
 export type Totals = ApiResponse<'summarizeTelemetry'>['totals']

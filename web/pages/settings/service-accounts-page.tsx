@@ -1,6 +1,6 @@
-import { Button, Code, Text } from '@mantine/core'
+import { Button, Code, Stack, Text } from '@mantine/core'
 import { IconPlus, IconRobot } from '@tabler/icons-react'
-import { useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { secretOverlapHours } from '../../../contract/limits.ts'
 import { apiBaseUrl } from '../../api/api-base-url.ts'
 import { api, hub } from '../../api/api-client.ts'
@@ -15,9 +15,14 @@ import { formatTime } from '../../ui/time-text.tsx'
 import { type ServiceAccount, ServiceAccountForm } from './service-account-form.tsx'
 import { type AccountAction, ServiceAccountsTable } from './service-accounts-table.tsx'
 
+const FirstArrival = lazy(() => import('../../components/quick-start/first-arrival.tsx'))
+const QuickStart = lazy(() => import('../../components/quick-start/quick-start.tsx'))
+
 interface Shown {
   clientId: string
   secret: string
+  /** True for a new account that may send telemetry. */
+  isSender?: boolean
   formerUntil?: string
 }
 
@@ -69,9 +74,9 @@ export default function ServiceAccountsPage() {
         <ServiceAccountForm
           account={changed}
           onClose={close}
-          onCreated={({ client_id, client_secret }) => {
+          onCreated={({ client_id, client_secret, scopes }) => {
             close()
-            setShown({ clientId: client_id, secret: client_secret })
+            setShown({ clientId: client_id, secret: client_secret, isSender: scopes.includes('telemetry:write') })
           }}
         />
       </SidePanel>
@@ -122,9 +127,28 @@ export default function ServiceAccountsPage() {
         }
         onClose={() => setShown(undefined)}
       >
-        {shown && <TokenCommand clientId={shown.clientId} />}
+        {shown?.isSender ? (
+          <SendFirstEvent clientId={shown.clientId} clientSecret={shown.secret} />
+        ) : (
+          shown && <TokenCommand clientId={shown.clientId} />
+        )}
       </OneTimeSecret>
     </>
+  )
+}
+
+/** Shows snippets with the new credentials, and waits for the first event of the account. */
+function SendFirstEvent(account: { clientId: string; clientSecret: string }) {
+  return (
+    <Stack gap="sm">
+      <Text size="sm" fw={600}>
+        Send the first event
+      </Text>
+      <Suspense fallback={null}>
+        <QuickStart account={account} />
+        <FirstArrival clientId={account.clientId} />
+      </Suspense>
+    </Stack>
   )
 }
 

@@ -1,4 +1,4 @@
-import { HubProblem } from '../../api/problem.ts'
+import { HubProblem } from '../api/problem.ts'
 
 /** Factor by which polling slows down after the Hub has limited it. */
 export const slowerTimes = 5

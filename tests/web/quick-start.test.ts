@@ -1,0 +1,166 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type Snippet, type SnippetValues, snippetsFor } from '../../web/components/quick-start/snippets.ts'
+import { prepareTelemetry } from '../api/telemetry-tenants.ts'
+import { type Attributes, log, logs, toProtobuf } from '../otlp/otlp-bodies.ts'
+import { startHub, type TestHub } from '../support/hub.ts'
+import { curlStandIn, installedCurl } from '../support/readme-tour.ts'
+
+const run = promisify(execFile)
+const folder = mkdtempSync(join(tmpdir(), 'quick-start-'))
+/** Needs quoting in a shell, and escapes in an address. */
+const userId = "user:o'neil+test@acme.example"
+
+let hub: TestHub
+let values: SnippetValues
+beforeAll(async () => {
+  hub = await startHub()
+  await prepareTelemetry(hub, 'acme')
+  const { body: account } = await hub.call('acme', 'POST', '/api/v1/service-accounts', {
+    body: { name: 'quick start', scopes: ['telemetry:write'] },
+  })
+  values = {
+    ...{ baseUrl: hub.baseUrl, tenant: 'acme', clientId: account.client_id, clientSecret: account.client_secret },
+    ...{ skillId: 'sum-up', skillVersion: '1.0.0', archetypeId: 'analyst', userId },
+  }
+})
+afterAll(async () => {
+  rmSync(folder, { recursive: true })
+  await hub.stop()
+})
+
+const snippet = (id: Snippet['id'], of = values) => {
+  const found = snippetsFor(of).find((each) => each.id === id)
+  if (!found) throw new Error(`There is no snippet ${id}.`)
+  return found.text
+}
+
+/** Returns the newest event, which has to be a new one. */
+const seen = new Set<string>()
+async function arrived(): Promise<Record<string, unknown>> {
+  const { body } = await hub.call(
+    'acme',
+    'GET',
+    '/api/v1/hub/records?record_type=telemetry_event&sort=-created_at&limit=1',
+  )
+  const [event] = body.records
+  expect(event).toBeDefined()
+  expect(seen).not.toContain(event.record_id)
+  seen.add(event.record_id)
+  return event
+}
+
+const sent = () => ({
+  ...{ skill_id: 'sum-up', archetype_id: 'analyst', user_id: userId, created_by: values.clientId },
+  ...{ success: true, llm_platform: 'claude' },
+})
+
+test('curl', async () => {
+  const script = `curl() { ${installedCurl() ?? curlStandIn} "$@"; }\n${snippet('curl')}`
+  const { stdout } = await run('sh', ['-c', script])
+  expect(JSON.parse(stdout)).toMatchObject({ record_id: expect.any(String) })
+  expect(await arrived()).toMatchObject({ ...sent(), latency_ms: 1840 })
+})
+
+test('TypeScript', async () => {
+  const file = join(folder, 'first-event.mjs')
+  writeFileSync(file, snippet('typescript'))
+  const { stdout } = await run(process.execPath, [file])
+  expect(stdout).toMatch(/^201 \{/)
+  expect(await arrived()).toMatchObject({ ...sent(), latency_ms: 1840 })
+})
+
+test('Python', async () => {
+  const text = snippet('python')
+  // Machines without Python check the requests of the two snippets above, which are the same.
+  const { stdout } = await run('python3', ['-c', text]).catch((error) => {
+    if (error.code === 'ENOENT') return { stdout: undefined }
+    throw error
+  })
+  if (stdout === undefined) return expect(text).toContain('/api/v1/telemetry/events')
+  expect(stdout).toMatch(/^201 \{/)
+  expect(await arrived()).toMatchObject({ ...sent(), latency_ms: 1840 })
+})
+
+/** Runs shell lines and returns the variables that they export. */
+async function exported(lines: string): Promise<Record<string, string>> {
+  const { stdout } = await run('sh', [
+    '-c',
+    `${lines}\n${JSON.stringify(process.execPath)} -p 'JSON.stringify(process.env)'`,
+  ])
+  return JSON.parse(stdout)
+}
+
+/** Runs the unmodified SDK of OpenTelemetry in a process with these variables. */
+async function runSdk(variables: Record<string, string>, attributes: Attributes): Promise<void> {
+  const script = `
+    import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto'
+    import { detectResources, envDetector } from '@opentelemetry/resources'
+    import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace'
+    const resource = detectResources({ detectors: [envDetector] })
+    const exporter = new OTLPTraceExporter()
+    const provider = new TracerProvider({ resource, spanProcessors: [new BatchSpanProcessor({ exporter })] })
+    provider.getTracer('test').startSpan('chat', { attributes: ${JSON.stringify(attributes)} }).end()
+    await provider.shutdown()`
+  await run(process.execPath, ['--input-type=module', '-e', script], { env: variables })
+}
+
+const chat: Attributes = {
+  ...{ 'gen_ai.operation.name': 'chat', 'gen_ai.request.model': 'claude-sonnet-4-5' },
+  ...{ 'gen_ai.provider.name': 'anthropic', 'gen_ai.usage.input_tokens': 1000, 'gen_ai.usage.output_tokens': 200 },
+}
+
+describe('the variables of OpenTelemetry', () => {
+  test('set up the SDK', async () => {
+    const variables = await exported(snippet('otlp'))
+    await runSdk(variables, chat)
+    expect(await arrived()).toMatchObject({ ...sent(), tokens_in: 1000 })
+  })
+
+  test('set up the tracing of LiteLLM, whose spans of calls have these attributes', async () => {
+    const variables = await exported(snippet('litellm'))
+    expect(variables.LITELLM_OTEL_V2).toBe('true')
+    await runSdk(variables, {
+      ...chat,
+      ...{ 'gen_ai.conversation.id': 'session-7', 'gen_ai.response.model': 'claude-sonnet-4-5-20250929' },
+      ...{ 'litellm.call_id': 'call-1', 'litellm.request.streaming': true },
+    })
+    expect(await arrived()).toMatchObject({ ...sent(), session_id: 'session-7' })
+  })
+})
+
+test('the managed settings of Claude Code', async () => {
+  const { env } = JSON.parse(snippet('claude-code')) as { env: Record<string, string> }
+  expect(env).toMatchObject({ CLAUDE_CODE_ENABLE_TELEMETRY: '1', OTEL_LOGS_EXPORTER: 'otlp' })
+  const pairs = (text = '') =>
+    Object.fromEntries(
+      text.split(',').map((pair) => {
+        const at = pair.indexOf('=')
+        return [pair.slice(0, at), decodeURIComponent(pair.slice(at + 1))]
+      }),
+    )
+  const request = {
+    ...{ 'session.id': 'cli-1', model: 'claude-sonnet-4-5', input_tokens: 40, output_tokens: 12 },
+    ...{ cost_usd: 0.01, duration_ms: 900, cache_read_tokens: 0, cache_creation_tokens: 0 },
+  }
+  const record = log({ 'event.name': 'api_request', ...request }, { body: { stringValue: 'claude_code.api_request' } })
+  const response = await fetch(`${env.OTEL_EXPORTER_OTLP_ENDPOINT}/v1/logs`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/x-protobuf', ...pairs(env.OTEL_EXPORTER_OTLP_HEADERS) },
+    body: new Uint8Array(toProtobuf(logs([record], pairs(env.OTEL_RESOURCE_ATTRIBUTES)))),
+  })
+  expect(response.status).toBe(200)
+  expect(await arrived()).toMatchObject({ ...sent(), session_id: 'cli-1', latency_ms: 900 })
+})
+
+test('a snippet without a secret names what to fill in, and only once', () => {
+  const texts = snippetsFor({ ...values, clientSecret: undefined })
+  for (const { id, text } of texts) {
+    expect(text.split('<client secret>').length, id).toBe(2)
+    expect(text, id).not.toContain(values.clientSecret)
+  }
+})

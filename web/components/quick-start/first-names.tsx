@@ -1,0 +1,46 @@
+import { Button } from '@mantine/core'
+import { hub } from '../../api/api-client.ts'
+import { useMe } from '../../api/me.ts'
+import { Notice } from '../../ui/notice.tsx'
+import { archetypesPath, skillsPath } from '../full-lists.ts'
+import { notifyProblem } from '../notify.ts'
+import { useAction } from '../use-action.ts'
+import type { Sample } from './use-sample.ts'
+
+/** Shows what an event needs that the tenant does not have yet, with a button that creates it. */
+export function FirstNames({ sample }: { sample: Sample }) {
+  const me = useMe()
+  const { hasSkill, hasArchetype, skillId, skillVersion, archetypeId } = sample
+  const creation = useAction({
+    send: async () => {
+      // The list is replaced as a whole, so this is only for a tenant without archetypes.
+      if (!hasArchetype) await hub.PUT(archetypesPath, { body: { archetypes: [{ archetype_id: archetypeId }] } })
+      if (!hasSkill) {
+        const skill = { skill_id: skillId, skill_version: skillVersion, name: skillId }
+        await hub.POST('/api/v1/hub/records', { body: { record_type: 'skill_definition', ...skill } })
+      }
+    },
+    done: 'The snippets work now.',
+    refresh: [archetypesPath, skillsPath],
+    onError: (error) => notifyProblem(error, 'Could not create them'),
+  })
+  if (hasSkill && hasArchetype) return null
+  const lacking = [!hasSkill && `the skill ${skillId}`, !hasArchetype && `the archetype ${archetypeId}`]
+  const names = lacking.filter(Boolean).join(' and ')
+  const mayCreate = me.may('writeRecord') && me.may('replaceArchetypes')
+  return (
+    <Notice
+      kind="info"
+      title="An event names a registered skill and an archetype"
+      actions={
+        mayCreate && (
+          <Button size="xs" loading={creation.isPending} onClick={() => creation.mutate()}>
+            Create for the first event
+          </Button>
+        )
+      }
+    >
+      {`This tenant does not have them yet. The snippets use ${names}.`}
+    </Notice>
+  )
+}

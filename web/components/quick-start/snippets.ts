@@ -1,0 +1,189 @@
+/** The values of a tenant and of a service account that the snippets contain. */
+export interface SnippetValues {
+  /** The Hub's origin. */
+  baseUrl: string
+  tenant: string
+  clientId: string
+  /** Only present right after the account was created. */
+  clientSecret?: string | undefined
+  skillId: string
+  skillVersion: string
+  archetypeId: string
+  /** The user of the event: `user:<e-mail address>`. */
+  userId: string
+}
+
+export interface Snippet {
+  id: 'curl' | 'typescript' | 'python' | 'otlp' | 'claude-code' | 'litellm'
+  label: string
+  /** The use of the text, for the reader. */
+  about: string
+  text: string
+}
+
+const secretPlaceholder = '<client secret>'
+
+/** Returns the snippets that send the first event, ready to be copied. tests/web/quick-start.test.ts runs each. */
+export function snippetsFor(values: SnippetValues): Snippet[] {
+  return [
+    { id: 'curl', label: 'curl', about: 'Run it in a shell.', text: curl(values) },
+    {
+      id: 'typescript',
+      label: 'TypeScript',
+      about: 'Save it as first-event.mjs and run node first-event.mjs (Node 20 or newer).',
+      text: typescript(values),
+    },
+    {
+      id: 'python',
+      label: 'Python',
+      about: 'Save it as first_event.py and run python3 first_event.py. It needs no package.',
+      text: python(values),
+    },
+    {
+      id: 'otlp',
+      label: 'OpenTelemetry',
+      about: 'Set these variables for any program with an OTLP exporter. Spans of calls to models become events.',
+      text: exportsOf(otlpVariables(values)),
+    },
+    {
+      id: 'claude-code',
+      label: 'Claude Code',
+      about:
+        'Put it into managed-settings.json of each machine. Without OTEL_LOG_TOOL_DETAILS=1, Claude Code masks the names of skills.',
+      text: claudeCode(values),
+    },
+    {
+      id: 'litellm',
+      label: 'LiteLLM',
+      about: 'Set these variables for the LiteLLM proxy and restart it.',
+      text: exportsOf({ LITELLM_OTEL_V2: 'true', ...otlpVariables(values) }),
+    },
+  ]
+}
+
+function credentialsOf({ clientId, clientSecret = secretPlaceholder }: SnippetValues): string {
+  return `${clientId}:${clientSecret}`
+}
+
+function eventOf({ skillId, skillVersion, archetypeId, userId }: SnippetValues) {
+  return {
+    ...{ skill_id: skillId, skill_version: skillVersion, archetype_id: archetypeId, user_id: userId },
+    ...{ llm_platform: 'claude', llm_model: 'claude-sonnet-4-5', success: true },
+    ...{ latency_ms: 1840, tokens_in: 1250, tokens_out: 310, cost_usd_estimate: 0.0085 },
+  }
+}
+
+/** Returns a text as one word of a POSIX shell. */
+function quoteForShell(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`
+}
+
+function curl(values: SnippetValues): string {
+  const event = JSON.stringify({ ...eventOf(values), ts: '<now>' }, null, 2)
+  return `TOKEN=$(curl -s ${values.baseUrl}/api/v1/oauth/token \\
+  -u ${quoteForShell(credentialsOf(values))} \\
+  -d 'grant_type=client_credentials&scope=telemetry:write' \\
+  | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')
+
+curl -s ${values.baseUrl}/api/v1/telemetry/events \\
+  -H "Authorization: Bearer $TOKEN" \\
+  -H ${quoteForShell(`X-Service-Tenant: ${values.tenant}`)} \\
+  -H 'Content-Type: application/json' \\
+  -d ${quoteForShell(event).replace('<now>', `'$(date -u +%Y-%m-%dT%H:%M:%SZ)'`)}`
+}
+
+/** Returns members as lines of a literal. JSON strings are valid in TypeScript and in Python. */
+function literalLines(members: object, indent: string, word: (value: unknown) => string = JSON.stringify): string {
+  return Object.entries(members)
+    .map(([name, value]) => `${indent}${JSON.stringify(name)}: ${word(value)},`)
+    .join('\n')
+}
+
+function typescript(values: SnippetValues): string {
+  return `const hub = ${JSON.stringify(values.baseUrl)}
+
+const granted = await fetch(\`\${hub}/api/v1/oauth/token\`, {
+  method: 'POST',
+  headers: { Authorization: \`Basic \${btoa(${JSON.stringify(credentialsOf(values))})}\` },
+  body: new URLSearchParams({ grant_type: 'client_credentials', scope: 'telemetry:write' }),
+})
+const { access_token } = await granted.json()
+
+const stored = await fetch(\`\${hub}/api/v1/telemetry/events\`, {
+  method: 'POST',
+  headers: {
+    Authorization: \`Bearer \${access_token}\`,
+    'Content-Type': 'application/json',
+    'X-Service-Tenant': ${JSON.stringify(values.tenant)},
+  },
+  body: JSON.stringify({
+${literalLines(eventOf(values), '    ')}
+    "ts": new Date().toISOString(),
+  }),
+})
+console.log(stored.status, await stored.json())`
+}
+
+function python(values: SnippetValues): string {
+  const word = (value: unknown) => (value === true ? 'True' : JSON.stringify(value))
+  return `import base64, datetime, json, urllib.parse, urllib.request
+
+hub = ${JSON.stringify(values.baseUrl)}
+basic = base64.b64encode(${JSON.stringify(credentialsOf(values))}.encode()).decode()
+form = urllib.parse.urlencode({"grant_type": "client_credentials", "scope": "telemetry:write"}).encode()
+granted = urllib.request.urlopen(
+    urllib.request.Request(f"{hub}/api/v1/oauth/token", form, {"Authorization": f"Basic {basic}"})
+)
+token = json.load(granted)["access_token"]
+
+event = {
+${literalLines(eventOf(values), '    ', word)}
+    "ts": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
+}
+headers = {
+    "Authorization": f"Bearer {token}",
+    "Content-Type": "application/json",
+    "X-Service-Tenant": ${JSON.stringify(values.tenant)},
+}
+stored = urllib.request.urlopen(
+    urllib.request.Request(f"{hub}/api/v1/telemetry/events", json.dumps(event).encode(), headers)
+)
+print(stored.status, json.load(stored))`
+}
+
+/** Returns the variables of OpenTelemetry exporters. Resource attributes count for spans that do not say otherwise. */
+function otlpVariables(values: SnippetValues) {
+  const attributes = {
+    'user.id': values.userId.replace(/^user:/, ''),
+    'archetype.id': values.archetypeId,
+    'skill.name': values.skillId,
+  }
+  return {
+    OTEL_EXPORTER_OTLP_ENDPOINT: `${values.baseUrl}/api/v1/otlp`,
+    OTEL_EXPORTER_OTLP_PROTOCOL: 'http/protobuf',
+    OTEL_EXPORTER_OTLP_HEADERS: `Authorization=Basic%20${basicOf(values)}`,
+    OTEL_RESOURCE_ATTRIBUTES: Object.entries(attributes)
+      .map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
+      .join(','),
+  }
+}
+
+function basicOf(values: SnippetValues): string {
+  return values.clientSecret === undefined ? `<base64 of ${credentialsOf(values)}>` : btoa(credentialsOf(values))
+}
+
+function exportsOf(variables: Record<string, string>): string {
+  return Object.entries(variables)
+    .map(([name, value]) => `export ${name}=${quoteForShell(value)}`)
+    .join('\n')
+}
+
+function claudeCode(values: SnippetValues): string {
+  const env = {
+    CLAUDE_CODE_ENABLE_TELEMETRY: '1',
+    OTEL_LOGS_EXPORTER: 'otlp',
+    OTEL_LOG_TOOL_DETAILS: '1',
+    ...otlpVariables(values),
+  }
+  return JSON.stringify({ env }, null, 2)
+}
