@@ -1,7 +1,32 @@
 import { isLoopbackHost } from '../server/http/request-headers.ts'
+import { StartupError } from '../server/startup-error.ts'
+
+/** The variables of a command that works as a service account with a Hub elsewhere. */
+export const hubVariables = ['HUB_URL', 'HUB_TENANT', 'HUB_CLIENT_ID', 'HUB_CLIENT_SECRET'] as const
+
+export type HubTarget = ReturnType<typeof targetIn>
 
 /** Returns true if a secret would cross the network in clear to an address: http, except to this machine. */
 export function exposesSecrets(address: string): boolean {
   const { protocol, host } = new URL(address)
   return protocol === 'http:' && !isLoopbackHost(host)
+}
+
+/** Returns the Hub and the account that the environment hubVariables. Throws StartupError with the variables to set. */
+export function targetIn(environment: NodeJS.ProcessEnv) {
+  const missing = hubVariables.filter((name) => !environment[name])
+  if (missing.length > 0) {
+    throw new StartupError(
+      `${missing.join(', ')} ${missing.length === 1 ? 'is' : 'are'} not set.`,
+      `Set ${hubVariables.join(', ')} for the command. Create an account with: hub service-account create`,
+    )
+  }
+  const [baseUrl = '', tenant = '', clientId = '', clientSecret = ''] = hubVariables.map((name) => environment[name])
+  if (!URL.canParse(baseUrl) || !/^https?:$/.test(new URL(baseUrl).protocol)) {
+    throw new StartupError(`HUB_URL is not an address: ${baseUrl}`, 'Set it to one such as https://hub.example.com.')
+  }
+  if (exposesSecrets(baseUrl)) {
+    throw new StartupError(`HUB_URL is "${baseUrl}", and the secret would cross the network in clear.`, 'Use https.')
+  }
+  return { baseUrl: baseUrl.replace(/\/+$/, ''), tenant, clientId, clientSecret }
 }

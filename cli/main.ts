@@ -14,6 +14,7 @@ import { addRestoreCommand } from './commands/restore.ts'
 import { addRollupsCommand } from './commands/rollups.ts'
 import { addServeCommand } from './commands/serve.ts'
 import { addServiceAccountCommand } from './commands/service-account.ts'
+import { addTelemetryCommand } from './commands/telemetry.ts'
 import { addTenantCommand } from './commands/tenant.ts'
 import { addVerifyCommand } from './commands/verify.ts'
 import { describeError, exitFailure, exitUsage } from './output.ts'
@@ -38,6 +39,7 @@ addLogCommand(program)
 addBackupCommand(program)
 addRestoreCommand(program)
 addDemoCommand(program)
+addTelemetryCommand(program)
 addVerifyCommand(program)
 addMcpCommand(program)
 

@@ -55,3 +55,24 @@ const flags: Record<string, string> = {
 export function counted(number: number, one: string, many = `${one}s`): string {
   return `${number.toLocaleString('en-US')} ${number === 1 ? one : many}`
 }
+
+/**
+ * Shows progress on stderr: one updated line on a terminal, otherwise one line for each step. `total` 0 means that it is
+ * not known.
+ */
+export function createProgressLine() {
+  let shown = ''
+  return {
+    show({ step, done, total }: { step: string; done: number; total: number }): void {
+      const isTerminal = process.stderr.isTTY
+      const part = total === 0 ? '     ' : `${String(Math.floor((100 * done) / total)).padStart(3)} %`
+      const text = isTerminal ? `  ${part}  ${step}` : `  ${step}`
+      if (text === shown) return
+      process.stderr.write(isTerminal ? `\r${text.padEnd(shown.length)}` : `${text}\n`)
+      shown = text
+    },
+    end(): void {
+      process.stderr.write(process.stderr.isTTY ? '\n\n' : '\n')
+    },
+  }
+}

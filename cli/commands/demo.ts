@@ -2,7 +2,6 @@ import { readFile } from 'node:fs/promises'
 import type { Command } from 'commander'
 import { pino } from 'pino'
 import { scopeNames } from '../../contract/scopes.ts'
-import type { DemoProgress } from '../../demo/demo-api.ts'
 import { loadDemo } from '../../demo/load-demo.ts'
 import { type Config, loadConfig } from '../../server/config.ts'
 import { StartupError } from '../../server/startup-error.ts'
@@ -16,7 +15,7 @@ import {
   requireRemoteHub,
   whatAnswersAt,
 } from '../demo/target.ts'
-import { type OutputOptions, printResult } from '../output.ts'
+import { createProgressLine, type OutputOptions, printResult } from '../output.ts'
 import { addressOf, operator, type Services, withServices } from '../services.ts'
 
 interface DemoOptions extends OutputOptions {
@@ -121,21 +120,4 @@ function withSettings(command: string): string {
   const names = ['HUB_DATA_DIR', 'HUB_PORT'] as const
   const settings = names.flatMap((name) => (process.env[name] ? [`${name}=${process.env[name]}`] : []))
   return [...settings, command].join(' ')
-}
-
-/** Shows progress on stderr: one updated line on a terminal, otherwise one line for each step. */
-function createProgressLine() {
-  let shown = ''
-  return {
-    show({ step, done, total }: DemoProgress): void {
-      const isTerminal = process.stderr.isTTY
-      const text = isTerminal ? `  ${String(Math.floor((100 * done) / total)).padStart(3)} %  ${step}` : `  ${step}`
-      if (text === shown) return
-      process.stderr.write(isTerminal ? `\r${text.padEnd(shown.length)}` : `${text}\n`)
-      shown = text
-    },
-    end(): void {
-      process.stderr.write(process.stderr.isTTY ? '\n\n' : '\n')
-    },
-  }
 }

@@ -3,7 +3,7 @@ import { backoff } from '../../contract/backoff.ts'
 import { batchEventsMax } from '../../contract/limits.ts'
 import { findBatch } from './batch-search.ts'
 import type { Outcome } from './hub-response.ts'
-import { type HubSession, QueryFailed } from './hub-session.ts'
+import { type HubSession, keyTrustedMs, QueryFailed } from './hub-session.ts'
 import type { SpooledBatch, SpooledBatches } from './spool-batches.ts'
 
 /** Events that arrive within this time share a request. */
@@ -14,8 +14,6 @@ const retryFirstMs = 500
  * consumes the rate limit.
  */
 const refusedCallerMs = 30_000
-/** The Hub forgets a key 24 hours after it accepted the request. One hour is left for clocks and slow networks. */
-const keyTrustedMs = 23 * 3_600_000
 /** Milliseconds between checks of a waiting forwarder for decisions that a command left in the spool. */
 const decisionsMs = 1000
 

@@ -5,6 +5,8 @@ import { type Answer, describeResponse, type Outcome, readBatchResponse, readFai
 import type { SpooledBatch } from './spool-batches.ts'
 
 const requestMs = 60_000
+/** The Hub forgets a key 24 hours after it accepted the request. One hour is left for clocks and slow networks. */
+export const keyTrustedMs = 23 * 3_600_000
 /** The maximum `Retry-After` that is obeyed. */
 const retryAfterSecondsMax = 3600
 

@@ -142,18 +142,26 @@ function describeDamage(error: unknown, directory: string): unknown {
  * @throws StartupError if another process holds it
  */
 export function lockSpool(directory: string): SpoolLock {
-  const lock = new DatabaseSync(join(directory, 'lock.sqlite'))
+  return lockFile(join(directory, 'lock.sqlite'), {
+    message: `Another hub connector works with the spool in ${directory}.`,
+    fix: 'Stop it, or give this one a spool of its own with --spool.',
+  })
+}
+
+/**
+ * Locks a file until it is released or this process ends.
+ *
+ * @throws StartupError with the message and its fix if another process has the lock
+ */
+export function lockFile(path: string, { message, fix }: { message: string; fix: string }): SpoolLock {
+  const lock = new DatabaseSync(path)
   try {
     // Writes nothing, so no journal file is needed.
     lock.exec('pragma journal_mode = memory; begin exclusive')
   } catch (error) {
     lock.close()
     if (sqliteCode(error) !== sqliteBusy) throw error
-    throw new StartupError(
-      `Another hub connector works with the spool in ${directory}.`,
-      'Stop it, or give this one a spool of its own with --spool.',
-      { cause: error },
-    )
+    throw new StartupError(message, fix, { cause: error })
   }
   return { release: () => lock.close() }
 }

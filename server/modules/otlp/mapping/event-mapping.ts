@@ -1,10 +1,19 @@
 import { latencyMsLimit } from '../../../../contract/limits.ts'
-import { patterns } from '../../../../contract/literals.ts'
 import type { JsonObject, JsonValue } from '../../../../provenance/index.ts'
 import type { Attributes, AttributeValue } from '../attributes.ts'
 import type { OtlpItem, Signal, WantedNames } from '../otlp-types.ts'
-import { attributeNames, claudeCodeNames, fixedNames, operations, platformOfProvider } from './attribute-names.ts'
+import { attributeNames, claudeCodeNames, fixedNames, operations } from './attribute-names.ts'
 import { claudeEventOf, type SessionSkills, unmasked } from './claude-code.ts'
+import {
+  identifierOf,
+  modelOf,
+  numberOf,
+  platformOf,
+  textOf,
+  userOf,
+  versionOf,
+  withoutAbsent,
+} from './event-values.ts'
 import type { OtlpMapping } from './mapping-schemas.ts'
 
 /** An event to be stored, which may still lack its archetype. */
@@ -23,9 +32,6 @@ export interface MappingContext {
   withMetadata: boolean
   sessions: SessionSkills
 }
-
-const semver = new RegExp(patterns.semver)
-const defaultSkillVersion = '0.0.0'
 
 type Rule = OtlpMapping['rules'][number]
 type Names = Readonly<Partial<Record<keyof typeof attributeNames | 'latency_ms', readonly string[]>>>
@@ -149,56 +155,6 @@ function firstOf(attributes: Attributes, names: readonly string[]): AttributeVal
   return undefined
 }
 
-function textOf(value: AttributeValue | undefined): string | undefined {
-  return value === undefined || value === '' ? undefined : String(value)
-}
-
-/** Replaces what an identifier cannot have by hyphens: names of agents have spaces. */
-function identifierOf(value: AttributeValue | undefined): string | undefined {
-  return meaningful(
-    textOf(value)
-      ?.trim()
-      .replaceAll(/[^A-Za-z0-9_.:-]+/g, '-'),
-  )
-}
-
-/** Drops a variant in brackets, such as `[1m]`, which no price list has. */
-function modelOf(value: AttributeValue | undefined): string | undefined {
-  const model = textOf(value)
-    ?.trim()
-    .replace(/\[[^\]]*\]$/, '')
-  return meaningful(model?.replaceAll(/[^A-Za-z0-9_.:/@-]+/g, '-'))
-}
-
-/** Returns undefined for an id without letters and digits: names in other scripts have become hyphens. */
-function meaningful(id: string | undefined): string | undefined {
-  const cut = id?.slice(0, 128)
-  return cut !== undefined && /[A-Za-z0-9]/.test(cut) ? cut : undefined
-}
-
-function versionOf(value: AttributeValue | undefined): string {
-  const version = textOf(value)
-  return version !== undefined && version.length <= 128 && semver.test(version) ? version : defaultSkillVersion
-}
-
-function userOf(value: AttributeValue | undefined): string | undefined {
-  const user = textOf(value)?.trim()
-  if (user === undefined || user === '') return undefined
-  return user.startsWith('user:') ? user : `user:${user}`
-}
-
-function platformOf(value: AttributeValue | undefined): string {
-  const provider = textOf(value)?.toLowerCase() ?? 'otel'
-  const name = provider.replaceAll(/[^a-z0-9._-]+/g, '-').replace(/^[._-]+/, '')
-  return platformOfProvider.get(provider) ?? `custom:${name.slice(0, 63) || 'otel'}`
-}
-
-/** Returns undefined for text that is no number; the checks of events refuse any other wrong value. */
-function numberOf(value: AttributeValue | undefined): number | undefined {
-  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
-  return typeof number === 'number' && Number.isFinite(number) ? number : undefined
-}
-
 /** Rounds up, so that no duration is 0. A log record without a duration took the least. */
 function latencyOf({ startNanos, endNanos }: OtlpItem, stated: AttributeValue | undefined): number {
   const statedMs = numberOf(stated)
@@ -211,10 +167,4 @@ function timeOf(nanos: bigint): string {
   const micros = nanos / 1000n
   const text = new Date(Number(micros / 1000n)).toISOString()
   return `${text.slice(0, -1)}${String(micros % 1000n).padStart(3, '0')}Z`
-}
-
-function withoutAbsent(members: Record<string, JsonValue | undefined>): Record<string, JsonValue> {
-  const present: Record<string, JsonValue> = {}
-  for (const [name, value] of Object.entries(members)) if (value !== undefined) present[name] = value
-  return present
 }

@@ -1,0 +1,273 @@
+import { createHash } from 'node:crypto'
+import { type FileHandle, open } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { backoff } from '../../contract/backoff.ts'
+import { batchEventsMax } from '../../contract/limits.ts'
+import type { JsonValue } from '../../provenance/index.ts'
+import { envelopeNames } from '../../server/modules/telemetry/telemetry-schemas.ts'
+import { StartupError } from '../../server/startup-error.ts'
+import { findBatch } from '../connector/batch-search.ts'
+import type { Outcome } from '../connector/hub-response.ts'
+import { HubSession, keyTrustedMs, QueryFailed } from '../connector/hub-session.ts'
+import type { EventRefusal, SpooledBatch } from '../connector/spool-batches.ts'
+import { lockFile } from '../connector/spool-database.ts'
+import type { HubTarget } from '../hub-address.ts'
+import { VerifiedFile } from '../verify/verified-file.ts'
+import { type EventDefaults, type EventSource, eventSources } from './event-sources.ts'
+import { type ImportState, readState, writeState } from './import-state.ts'
+import { readRows } from './read-rows.ts'
+
+/** Bytes of the events of a request: a quarter of what the Hub takes. */
+const batchBytesMax = 4 * 1024 * 1024
+const attemptsMax = 8
+const pauses = { first: 500, max: 30_000 }
+
+export interface ImportOptions {
+  from: string
+  defaults: EventDefaults
+  /** A person's decision about a batch without a known result that the Hub cannot decide. */
+  uncertain?: 'stored' | 'missing' | undefined
+}
+
+export interface ImportResult {
+  file: string
+  stored: number
+  rejected: number
+  /** The file of rejected lines, if there are any. */
+  rejected_file: string | null
+}
+
+/** Called with the part of the file that is imported, 0 to 1 (undefined for gzip), and the numbers until then. */
+type Progress = (part: number | undefined, state: Readonly<ImportState>) => void
+
+interface Batch {
+  index: number
+  events: { line: number; text: string }[]
+  rejected: { line: number; reason: string; event?: JsonValue }[]
+}
+
+/**
+ * Imports a file of telemetry. The same file, interrupted at any moment and imported again, is stored once: each
+ * request has an idempotency key made from the hash of the file and its place, and the progress is kept beside the file.
+ *
+ * @throws StartupError if the import cannot go on; the same command continues it later
+ */
+export async function importFile(
+  path: string,
+  target: HubTarget,
+  options: ImportOptions,
+  onProgress: Progress,
+): Promise<ImportResult> {
+  const file = await VerifiedFile.open(path)
+  const lock = lockFile(`${path}.import.lock`, {
+    message: `Another command imports ${path}.`,
+    fix: 'Wait until it has ended, or stop it.',
+  })
+  try {
+    const fileHash = Buffer.from((await file.digest()).sha256).toString('hex')
+    const begun = { hub: target.baseUrl, tenant: target.tenant, from: options.from, ...options.defaults }
+    const statePath = `${path}.import.json`
+    const state = await readState(statePath, fileHash, JSON.stringify(begun))
+    const rejectedPath = `${path}.rejected.jsonl`
+    if (!state.finished) {
+      const session = new HubSession({ ...target, hubUrl: target.baseUrl })
+      const batches = new BatchImport(session, state, statePath, fileHash, options.uncertain)
+      await importBatches(file, batches, { options, rejectedPath, onProgress: (part) => onProgress(part, state) })
+      state.finished = true
+      await writeState(statePath, state)
+    }
+    const { stored, rejected } = state
+    return { file: path, stored, rejected, rejected_file: rejected === 0 ? null : rejectedPath }
+  } finally {
+    lock.release()
+  }
+}
+
+async function importBatches(
+  file: VerifiedFile,
+  batches: BatchImport,
+  run: { options: ImportOptions; rejectedPath: string; onProgress: (part: number | undefined) => void },
+): Promise<void> {
+  const { from, defaults } = run.options
+  const rejected = await open(run.rejectedPath, 'a', 0o600)
+  try {
+    // Lines of a batch whose result the state does not have are written again.
+    await rejected.truncate(batches.rejectedBytes)
+    let readBytes = 0
+    const read = (bytes: number) => {
+      readBytes += bytes
+    }
+    for await (const batch of batchesOf(file, eventSources[from] as EventSource, defaults, read)) {
+      if (batch.index < batches.next) continue
+      await batches.run(batch, rejected)
+      run.onProgress(file.isGzip ? undefined : Math.min(readBytes / file.sizeBytes, 1))
+    }
+  } finally {
+    await rejected.close()
+  }
+}
+
+/** Yields batches that are the same in each run: they depend on the file and the options only. */
+async function* batchesOf(
+  file: VerifiedFile,
+  source: EventSource,
+  defaults: EventDefaults,
+  read: (bytes: number) => void,
+): AsyncGenerator<Batch> {
+  let batch: Batch = { index: 0, events: [], rejected: [] }
+  let bytes = 0
+  for await (const row of readRows(file, read)) {
+    if ('reason' in row) batch.rejected.push(row)
+    else {
+      for (const event of source(row.members, defaults)) {
+        const text = JSON.stringify(event)
+        batch.events.push({ line: row.line, text })
+        bytes += text.length
+      }
+    }
+    while (batch.events.length >= batchEventsMax || batch.rejected.length >= batchEventsMax || bytes >= batchBytesMax) {
+      const rest = batch.events.splice(batchEventsMax)
+      yield batch
+      batch = { index: batch.index + 1, events: rest, rejected: [] }
+      bytes = rest.reduce((sum, { text }) => sum + text.length, 0)
+    }
+  }
+  if (batch.events.length + batch.rejected.length > 0) yield batch
+}
+
+/** Sends batches, each until its result is known, and records the progress. */
+class BatchImport {
+  readonly #session: HubSession
+  readonly #state: ImportState
+  readonly #statePath: string
+  readonly #fileHash: string
+  readonly #uncertain: 'stored' | 'missing' | undefined
+
+  constructor(
+    session: HubSession,
+    state: ImportState,
+    statePath: string,
+    fileHash: string,
+    uncertain: 'stored' | 'missing' | undefined,
+  ) {
+    this.#session = session
+    this.#state = state
+    this.#statePath = statePath
+    this.#fileHash = fileHash
+    this.#uncertain = uncertain
+  }
+
+  /** The index of the next batch. */
+  get next(): number {
+    return this.#state.batches
+  }
+
+  get rejectedBytes(): number {
+    return this.#state.rejected_bytes
+  }
+
+  async run(batch: Batch, rejectedFile: FileHandle): Promise<void> {
+    const state = this.#state
+    const refusals = batch.events.length === 0 ? new Map<number, EventRefusal>() : await this.#deliver(batch)
+    const refused = [...refusals].map(([index, { detail }]) => {
+      const { line, text } = batch.events[index] as Batch['events'][number]
+      return { line, reason: detail, event: JSON.parse(text) as JsonValue }
+    })
+    const rejected = [...batch.rejected, ...refused].sort((a, b) => a.line - b.line)
+    const lines = rejected.map((each) => `${JSON.stringify(each)}\n`).join('')
+    await rejectedFile.appendFile(lines)
+    await rejectedFile.datasync()
+    state.batches = batch.index + 1
+    state.stored += batch.events.length - refused.length
+    state.rejected += rejected.length
+    state.rejected_bytes += Buffer.byteLength(lines)
+    state.uncertain = undefined
+    await writeState(this.#statePath, state)
+  }
+
+  async #deliver(batch: Batch): Promise<ReadonlyMap<number, EventRefusal>> {
+    let last: Outcome | undefined = await this.#session.signIn()
+    for (let attempt = 0; attempt < attemptsMax; attempt++) {
+      if (last !== undefined) await this.#pauseAfter(last, attempt)
+      last = await this.#session.signIn()
+      if (last !== undefined) continue
+      const uncertain = this.#state.uncertain
+      if (uncertain && this.#isOld(uncertain.since_ms) && (await this.#isStored(batch))) return new Map()
+      const nowMs = this.#session.hubNowMs()
+      this.#state.uncertain = { client_id: this.#session.clientId, since_ms: nowMs, ...uncertain, until_ms: nowMs }
+      await writeState(this.#statePath, this.#state)
+      last = await this.#session.send(this.#requestOf(batch))
+      if (last.kind === 'taken') return last.refusals
+      // Only an answer that does not say leaves a doubt.
+      if (last.kind !== 'unknown') this.#state.uncertain = uncertain
+      if (last.kind === 'refused') throw refusedImport(last.message, batch)
+    }
+    await writeState(this.#statePath, this.#state)
+    throw new StartupError(
+      `The import stopped at line ${batch.events[0]?.line}: ${describe(last)}`,
+      'Run the same command again to continue.',
+    )
+  }
+
+  /** Throws at once for what a retry cannot help. */
+  async #pauseAfter(outcome: Outcome, attempt: number): Promise<void> {
+    if (outcome.kind === 'barred') {
+      throw new StartupError(`The Hub refuses the import: ${outcome.message}`, 'Correct it, and run the command again.')
+    }
+    const retryAfterMs = 'retryAfterMs' in outcome ? (outcome.retryAfterMs ?? 0) : 0
+    await sleep(Math.max(backoff(attempt, pauses) * (0.5 + Math.random() / 2), retryAfterMs))
+  }
+
+  /** Returns whether the Hub may have forgotten the key of a batch that was sent at a time. */
+  #isOld(sinceMs: number): boolean {
+    return Math.abs(this.#session.hubNowMs() - sinceMs) > keyTrustedMs
+  }
+
+  /** Decides about a batch that was sent without an answer so long ago that its key protects it no more. */
+  async #isStored(batch: Batch): Promise<boolean> {
+    if (this.#uncertain !== undefined) return this.#uncertain === 'stored'
+    const found = await this.#search(batch)
+    if (found.kind !== 'undecided') return found.kind === 'there'
+    throw new StartupError(
+      `The events of lines ${batch.events[0]?.line} to ${batch.events.at(-1)?.line} were sent more than a day ago without an answer, and may be stored: ${found.reason}.`,
+      'Look for them in the Hub, then run the command again with --uncertain stored or --uncertain missing.',
+    )
+  }
+
+  async #search(batch: Batch): ReturnType<typeof findBatch> {
+    const request = this.#requestOf(batch)
+    const events = request.events.map((text) => JSON.stringify(envelopeOf(JSON.parse(text))))
+    try {
+      return await findBatch(this.#session, { ...request, events })
+    } catch (error) {
+      const reason = error instanceof QueryFailed ? error.message : 'the Hub does not hold all of them'
+      return { kind: 'undecided', reason }
+    }
+  }
+
+  #requestOf({ index, events }: Batch): SpooledBatch {
+    const { uncertain } = this.#state
+    const key = createHash('sha256').update(`import\0${this.#fileHash}\0${index}`).digest('hex')
+    const doubt = uncertain && {
+      clientId: uncertain.client_id,
+      sinceMs: uncertain.since_ms,
+      untilMs: uncertain.until_ms,
+    }
+    return { id: index, key: `import-${key}`, events: events.map(({ text }) => text), attempts: 0, doubt }
+  }
+}
+
+function envelopeOf(event: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(event).filter(([name]) => envelopeNames.has(name)))
+}
+
+function refusedImport(message: string, { events }: Batch): StartupError {
+  return new StartupError(
+    `The Hub refuses the events of lines ${events[0]?.line} to ${events.at(-1)?.line}: ${message}`,
+    'In Mode C use --envelope-only. A conflict of keys means that this file was imported with other options within 24 hours.',
+  )
+}
+
+function describe(outcome: Outcome | undefined): string {
+  return outcome !== undefined && 'message' in outcome ? outcome.message : 'the Hub did not answer'
+}
