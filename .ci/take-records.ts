@@ -1,6 +1,6 @@
 // Prints every record of a tenant, one answer a line. Usage: take-records.ts BASE_URL ACCOUNT.json
 import { readFileSync } from 'node:fs'
-import { HubClient } from '../sdk/hub-client.ts'
+import { HubClient } from '../sdk/typescript/src/index.ts'
 
 const [baseUrl = '', accountFile = ''] = process.argv.slice(2)
 const account = JSON.parse(readFileSync(accountFile, 'utf8'))

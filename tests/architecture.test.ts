@@ -17,8 +17,8 @@ function sourceFiles(): string[] {
     .filter((file) => !isGenerated.test(file))
 }
 
-/** `npm run api-types` and `npm run build` write these. */
-const isGenerated = /^web\/(api\/openapi\.d\.ts$|dist(\.[^/]*)?\/)/
+/** `npm run api-types` and the builds of the UI and the SDK write these. */
+const isGenerated = /^(web\/api\/openapi\.d\.ts$|web\/dist(\.[^/]*)?\/|sdk\/typescript\/(src\/openapi\.ts$|dist\/))/
 
 /** Every static and literal dynamic import of a file, as a path from the root or a bare package name. */
 function importsOf(file: string): Import[] {
@@ -57,6 +57,8 @@ const moduleOf = (path: string) => path.match(/^server\/modules\/([^/]+)\//)?.[1
 const rules: Record<string, { folders: string[]; packages?: RegExp }> = {
   provenance: { folders: [], packages: /^$/ },
   contract: { folders: [], packages: /^typebox(\/|$)/ },
+  // Published as a package without dependencies; Node's modules are loaded by name, where there are any.
+  'sdk/typescript/src': { folders: ['provenance/'], packages: /^$/ },
   sdk: { folders: ['contract/', 'provenance/'] },
   // Runs in Node and in the browser.
   demo: { folders: ['contract/'], packages: /^$/ },

@@ -1,4 +1,4 @@
-import { HubClient } from '../../sdk/hub-client.ts'
+import { HubClient } from '../../sdk/typescript/src/index.ts'
 import { loadConfig } from '../../server/config.ts'
 import { type OpenedDatabase, openDatabase } from '../../server/db/open-database.ts'
 import { freshDataDirectory, serverPid } from '../../tests/support/data-directory.ts'

@@ -2,8 +2,8 @@ import type { DemoSummary } from '../../demo/demo-api.ts'
 import { listAll, queryAll } from '../../demo/load/lists.ts'
 import { quietSkillId } from '../../demo/skills.ts'
 import { itemOfAnswer, type JsonObject, parseKeyDocument, verifyRecordsSync } from '../../provenance/index.ts'
-import type { HubClient } from '../../sdk/hub-client.ts'
 import { nodeCrypto } from '../../server/records/node-crypto.ts'
+import type { DemoHub } from './demo-hub.ts'
 import type { DemoTarget } from './target.ts'
 
 const pageSize = 1000
@@ -58,7 +58,7 @@ interface AlsoStored {
 }
 
 /** Reads the records since the first load, verified by the Hub, and verifies one page of them again. */
-export async function demoReport(hub: HubClient, target: DemoTarget, summary: DemoSummary): Promise<DemoReport> {
+export async function demoReport(hub: DemoHub, target: DemoTarget, summary: DemoSummary): Promise<DemoReport> {
   const totals: Verification = { checked: 0, verified: 0, tampered: 0, cosign_invalid: 0 }
   const stored: Record<string, number> = {}
   const micros = { estimate: 0, computed: 0 }
@@ -95,7 +95,7 @@ export async function demoReport(hub: HubClient, target: DemoTarget, summary: De
   }
 }
 
-async function alsoStored(hub: HubClient, since: string): Promise<AlsoStored> {
+async function alsoStored(hub: DemoHub, since: string): Promise<AlsoStored> {
   const lengthOf = async (path: string) => (await listAll(hub, path)).length
   const artifacts = await queryAll(hub, { record_type: 'artifact', include_purged: true, created_at__gte: since })
   return {
@@ -106,7 +106,7 @@ async function alsoStored(hub: HubClient, since: string): Promise<AlsoStored> {
   }
 }
 
-async function* pagesSince(hub: HubClient, since: string): AsyncGenerator<Page> {
+async function* pagesSince(hub: DemoHub, since: string): AsyncGenerator<Page> {
   let cursor: string | undefined
   do {
     const query = { created_at__gte: since, verify: true, limit: pageSize, cursor }

@@ -1,10 +1,11 @@
 import { join } from 'node:path'
-import { HubClient, HubProblem } from '../../sdk/hub-client.ts'
+import { HubError } from '../../sdk/typescript/src/index.ts'
 import type { Config } from '../../server/config.ts'
 import { readInstanceFile } from '../../server/embedded-postgres/data-directory.ts'
 import { findPostmaster } from '../../server/embedded-postgres/postmaster.ts'
 import { StartupError } from '../../server/startup-error.ts'
 import { exposesSecrets } from '../hub-address.ts'
+import { DemoHub } from './demo-hub.ts'
 
 /** The Hub that the demo is loaded into, and the account that loads it. */
 export interface DemoTarget {
@@ -93,19 +94,19 @@ export async function requireOwnHub({ databaseUrl, dataDir }: Config, baseUrl: s
 }
 
 /** Opens a client. Throws StartupError with the variable to set if the Hub rejects the account. */
-export async function connectTo(target: DemoTarget, isRemote: boolean): Promise<HubClient> {
-  const hub = new HubClient(target)
+export async function connectTo(target: DemoTarget, isRemote: boolean): Promise<DemoHub> {
+  const hub = new DemoHub(target)
   try {
     // An endpoint for administrators, so it requires the scopes of the load.
     await hub.get('/api/v1/service-accounts', { limit: 1 })
     return hub
   } catch (error) {
-    if (!(error instanceof HubProblem) || ![401, 403].includes(error.status)) throw error
+    if (!(error instanceof HubError) || ![401, 403].includes(error.status)) throw error
     throw isRemote ? remoteRefusal(target, error) : localRefusal(target)
   }
 }
 
-function remoteRefusal({ baseUrl, tenant, clientId }: DemoTarget, { status, document }: HubProblem): StartupError {
+function remoteRefusal({ baseUrl, tenant, clientId }: DemoTarget, { status, document }: HubError): StartupError {
   if (status === 401) {
     return new StartupError(
       `The Hub at ${baseUrl} refuses the secret of ${clientId}, or does not know this client.`,

@@ -1,7 +1,7 @@
 import { SdkHttpError, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import type { JSONRPCMessage } from '@modelcontextprotocol/server'
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio'
-import { HubClient, HubProblem } from '../../sdk/hub-client.ts'
+import { HubClient, HubError } from '../../sdk/typescript/src/index.ts'
 
 /** Identifies errors of the connection to the Hub (JSON-RPC: implementation-defined server errors). */
 const hubErrorCode = -32000
@@ -70,7 +70,7 @@ function withTimeout(init: RequestInit = {}): RequestInit {
 
 /** Returns the problem of a response, or that the Hub cannot be reached. Never quotes the token. */
 function describe(error: unknown): string {
-  if (error instanceof HubProblem) return `The Hub refused the service account: ${error.message}`
+  if (error instanceof HubError) return `The Hub refused the service account: ${error.message}`
   if (error instanceof SdkHttpError)
     return `The Hub refused the message: ${problemIn(error.data.text) ?? error.message}`
   if (!(error instanceof Error)) return `Cannot reach the Hub: ${error}`

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { DemoHub } from '../../cli/demo/demo-hub.ts'
 import { scopeNames } from '../../contract/scopes.ts'
 import type { DemoApi, DemoProgress } from '../../demo/demo-api.ts'
 import { loadDemo } from '../../demo/load-demo.ts'
-import { HubClient } from '../../sdk/hub-client.ts'
 import { matchEndpoints } from '../../server/modules/webhooks/outbox/endpoint-matching.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
 import { scaled } from '../support/machine-speed.ts'
@@ -13,7 +13,7 @@ const traceLength = 19_366
 const traceCsv = readFileSync('demo/data/azure-llm-inference-conv-2023.csv', 'utf8')
 
 let hub: TestHub
-let client: HubClient
+let client: DemoHub
 
 beforeAll(async () => {
   hub = await startHub()
@@ -21,12 +21,12 @@ beforeAll(async () => {
 })
 afterAll(() => hub.stop())
 
-async function clientNamed(name: string): Promise<HubClient> {
+async function clientNamed(name: string): Promise<DemoHub> {
   const { serviceAccounts } = hub.modules.auth
   const account = { name, scopes: scopeNames }
   const made = await serviceAccounts.create(await hub.tenant('acme'), account, { operator: 'test' })
   const { client_id: clientId, client_secret: clientSecret } = made
-  return new HubClient({ baseUrl: hub.baseUrl, tenant: 'acme', clientId, clientSecret })
+  return new DemoHub({ baseUrl: hub.baseUrl, tenant: 'acme', clientId, clientSecret })
 }
 
 /** Passes calls on, until so many writes to paths with this part were made: throws from then on. */

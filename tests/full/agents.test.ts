@@ -328,7 +328,7 @@ test('tools of a tenant make eight calls at a time', async () => {
 })
 
 test('hub mcp ends with its client, also while it waits for the Hub', async () => {
-  const busy = createServer((_, response) => response.writeHead(429, { 'retry-after': '3600' }).end('{}'))
+  const busy = createServer((_, response) => response.writeHead(429, { 'retry-after': '60' }).end('{}'))
   await once(busy.listen(0, '127.0.0.1'), 'listening')
   const { command, args, env } = commandOf({ HUB_URL: `http://127.0.0.1:${(busy.address() as AddressInfo).port}` })
   const child = spawn(command, args, { env, stdio: ['pipe', 'ignore', 'pipe'] })

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, expect, test } from 'vitest'
 import type { JsonValue } from '../../provenance/index.ts'
-import { HubClient } from '../../sdk/hub-client.ts'
+import { HubClient } from '../../sdk/typescript/src/index.ts'
 import {
   type ConnectorProcess,
   connectorStatusOf,

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, expect, test } from 'vitest'
-import { HubClient } from '../../sdk/hub-client.ts'
+import { HubClient } from '../../sdk/typescript/src/index.ts'
 import { freshDataDirectory, removeDataDirectories } from '../support/data-directory.ts'
 import { type HubProcess, makeTenant, startHubProcess } from '../support/hub-process.ts'
 import { event } from '../telemetry/events.ts'

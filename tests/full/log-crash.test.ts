@@ -8,7 +8,7 @@ import {
   verifyConsistency,
   verifyNoteSync,
 } from '../../provenance/index.ts'
-import { HubClient } from '../../sdk/hub-client.ts'
+import { HubClient } from '../../sdk/typescript/src/index.ts'
 import { loadConfig } from '../../server/config.ts'
 import type { TenantTx } from '../../server/db/database.ts'
 import { openDatabase } from '../../server/db/open-database.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, expect, test } from 'vitest'
-import { HubClient } from '../../sdk/hub-client.ts'
+import { HubClient } from '../../sdk/typescript/src/index.ts'
 import { loadConfig } from '../../server/config.ts'
 import type { TenantTx } from '../../server/db/database.ts'
 import { openDatabase } from '../../server/db/open-database.ts'

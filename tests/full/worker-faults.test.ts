@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { HubClient } from '../../sdk/hub-client.ts'
+import { HubClient } from '../../sdk/typescript/src/index.ts'
 import { runCli } from '../cli/run-cli.ts'
 import {
   childPids,

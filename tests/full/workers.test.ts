@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, expect, test } from 'vitest'
-import { HubClient } from '../../sdk/hub-client.ts'
+import { HubClient } from '../../sdk/typescript/src/index.ts'
 import { createEmptyDatabase } from '../cli/empty-database.ts'
 import { childPids, freshDataDirectory, removeDataDirectories } from '../support/data-directory.ts'
 import { type HubProcess, makeTenant, startHubProcess } from '../support/hub-process.ts'

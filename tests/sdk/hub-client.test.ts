@@ -1,9 +1,7 @@
-import { once } from 'node:events'
-import { createServer, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { HubClient, HubProblem } from '../../sdk/hub-client.ts'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { HubClient, HubError } from '../../sdk/typescript/src/index.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
+import { serve } from './stub-hub.ts'
 
 let hub: TestHub
 beforeAll(async () => {
@@ -34,17 +32,9 @@ test('says so when its account is disabled, after one further try', async () => 
   await client.get('/api/v1/hub/records')
   expect((await hub.call('acme', 'DELETE', `${accounts}/${clientId}`)).status).toBe(200)
   const refused = await client.get('/api/v1/hub/records').catch((error: unknown) => error)
-  expect(refused).toBeInstanceOf(HubProblem)
+  expect(refused).toBeInstanceOf(HubError)
   expect(refused).toMatchObject({ status: 401, document: { error: 'invalid_client' } })
 })
-
-/** Returns the address of a server that lives as long as the test. */
-async function serve(handle: RequestListener): Promise<string> {
-  const server = createServer(handle)
-  onTestFinished(() => void server.close())
-  await once(server.listen(0, '127.0.0.1'), 'listening')
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-}
 
 test('sends neither secret nor token to the target of a redirect', async () => {
   const paths: string[] = []

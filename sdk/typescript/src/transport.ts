@@ -1,0 +1,224 @@
+import {
+  type Credentials,
+  type IssuedToken,
+  type ServiceAccount,
+  type StaticToken,
+  type TokenSource,
+  tokenSourceOf,
+} from './access-token.ts'
+import { HubError } from './hub-error.ts'
+import { newRequestId } from './request-id.ts'
+import { HubConnectionError, type RetryPolicy, withRetries } from './retry.ts'
+
+export type Query = Readonly<Record<string, unknown>>
+
+export interface TransportOptions {
+  /** The address of the Hub, such as `https://hub.example.com`. */
+  baseUrl: string
+  /** The tenant's slug. */
+  tenant: string
+  /** Retries of one call after its first attempt; defaults to 5. */
+  retries?: number
+  /** Maximum seconds of `Retry-After` that a call waits; defaults to 120. A longer one makes the call fail at once. */
+  retryAfterMaxSeconds?: number
+  /** Maximum milliseconds of one attempt; defaults to 60,000. For downloads, until the content begins. */
+  timeoutMs?: number
+  /** Aborts the requests in flight and the waits between them. */
+  signal?: AbortSignal
+  /** Allows `http:` to hosts other than this machine, which exposes the token. Defaults to false. */
+  allowHttp?: boolean
+}
+
+export interface RequestOptions {
+  query?: Query
+  /** The body: sent as JSON, or a string that is JSON already. */
+  body?: unknown
+  json?: string
+  headers?: Readonly<Record<string, string>>
+  /** Makes repeated requests return the first response, for 24 hours. */
+  idempotencyKey?: string
+  /** True if sending the request again does no harm. Defaults to GET, PUT, DELETE and requests with an idempotency key. */
+  idempotent?: boolean
+  /** Retries of this call. */
+  retries?: number
+  signal?: AbortSignal
+}
+
+/** Sends requests with the token and the tenant, again if that can help. Throws {@link HubError} for error responses. */
+export class Transport {
+  readonly baseUrl: string
+  readonly tenant: string
+  readonly #policy: RetryPolicy
+  readonly #timeoutMs: number
+  readonly #signal: AbortSignal | undefined
+  readonly #tokens: TokenSource
+
+  constructor(options: TransportOptions & Credentials) {
+    this.baseUrl = baseUrlOf(options.baseUrl, options.allowHttp ?? false)
+    if (!/^[a-z][a-z0-9-]{1,62}$/.test(options.tenant)) throw new TypeError('tenant must be the slug of the tenant')
+    this.tenant = options.tenant
+    this.#policy = {
+      retries: numberOf('retries', options.retries ?? 5),
+      retryAfterMaxSeconds: numberOf('retryAfterMaxSeconds', options.retryAfterMaxSeconds ?? 120),
+    }
+    this.#timeoutMs = numberOf('timeoutMs', options.timeoutMs ?? 60_000)
+    this.#signal = options.signal
+    this.#tokens = tokenSourceOf(credentialsOf(options), (account) => this.#requestToken(account))
+  }
+
+  /** Returns the JSON body of a response; undefined if it has none. */
+  async json<T>(method: string, path: string, options: RequestOptions = {}): Promise<T> {
+    return this.#authorized(method, path, options, async (response) => {
+      const text = await response.text()
+      return (text === '' ? undefined : JSON.parse(text)) as T
+    })
+  }
+
+  /**
+   * Returns the response of an address as it arrives, without credentials: the address of a download is its own
+   * credential.
+   */
+  download(address: string, options: Pick<RequestOptions, 'headers' | 'signal'> = {}): Promise<Response> {
+    const signal = this.#signalOf(options.signal)
+    const send = () => this.#attempt(address, { headers: { ...options.headers } }, signal, async (response) => response)
+    return withRetries(send, this.#policy, true, signal)
+  }
+
+  /**
+   * Sends any request with a token, and again with a new token after a 401. Returns every other response: a `fetch` for
+   * libraries.
+   */
+  async fetch(address: string | URL, init: RequestInit = {}): Promise<Response> {
+    if (new URL(address).origin !== new URL(this.baseUrl).origin)
+      throw new TypeError('address must be one of the Hub: another host would get the token')
+    for (let isRenewed = false; ; isRenewed = true) {
+      const token = await this.#tokens.get()
+      const headers = new Headers(init.headers)
+      headers.set('authorization', `Bearer ${token}`)
+      headers.set('x-service-tenant', this.tenant)
+      const signal = this.#signalOf(init.signal ?? undefined)
+      const response = await fetch(address, { ...init, headers, redirect: 'error', ...(signal && { signal }) })
+      if (response.status !== 401 || isRenewed) return response
+      if (!this.#tokens.refused(token, await HubError.from(response.clone()))) return response
+      await response.body?.cancel()
+    }
+  }
+
+  #authorized<T>(
+    method: string,
+    path: string,
+    options: RequestOptions,
+    read: (response: Response) => Promise<T>,
+  ): Promise<T> {
+    const { body, idempotencyKey } = options
+    const signal = this.#signalOf(options.signal)
+    const json = options.json ?? (body === undefined ? undefined : JSON.stringify(body))
+    const idempotent =
+      options.idempotent ?? (['GET', 'HEAD', 'PUT', 'DELETE'].includes(method) || idempotencyKey !== undefined)
+    const attempt = (token: string) =>
+      this.#attempt(
+        `${this.baseUrl}${path}${queryText(options.query)}`,
+        {
+          method,
+          headers: {
+            authorization: `Bearer ${token}`,
+            'x-service-tenant': this.tenant,
+            'x-service-request-id': newRequestId(),
+            ...(json === undefined ? {} : { 'content-type': 'application/json' }),
+            ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
+            ...options.headers,
+          },
+          ...(json === undefined ? {} : { body: json }),
+        },
+        signal,
+        read,
+      )
+    const send = async () => {
+      const token = await this.#tokens.get()
+      try {
+        return await attempt(token)
+      } catch (error) {
+        if (!(error instanceof HubError) || error.status !== 401 || !this.#tokens.refused(token, error)) throw error
+        return await attempt(await this.#tokens.get())
+      }
+    }
+    return withRetries(send, { ...this.#policy, retries: options.retries ?? this.#policy.retries }, idempotent, signal)
+  }
+
+  #requestToken(account: ServiceAccount): Promise<IssuedToken> {
+    const body = new URLSearchParams({
+      grant_type: 'client_credentials',
+      client_id: account.clientId,
+      client_secret: account.clientSecret,
+      ...(account.scope === undefined ? {} : { scope: account.scope }),
+    })
+    const send = () =>
+      this.#attempt(`${this.baseUrl}/api/v1/oauth/token`, { method: 'POST', body }, this.#signal, async (response) => {
+        return (await response.json()) as IssuedToken
+      })
+    return withRetries(send, this.#policy, true, this.#signal)
+  }
+
+  /** Sends one request. A redirect is an error: another address would get the secret, the token or the content. */
+  async #attempt<T>(
+    address: string,
+    init: RequestInit,
+    signal: AbortSignal | undefined,
+    read: (response: Response) => Promise<T>,
+  ): Promise<T> {
+    const late = new AbortController()
+    const timer = setTimeout(() => late.abort(new Error(`no response within ${this.#timeoutMs} ms`)), this.#timeoutMs)
+    const both = signal ? AbortSignal.any([signal, late.signal]) : late.signal
+    try {
+      const response = await fetch(address, { ...init, redirect: 'manual', signal: both })
+      if (!response.ok) throw await HubError.from(response)
+      return await read(response)
+    } catch (error) {
+      if (error instanceof HubError || signal?.aborted) throw error
+      const cause: unknown = late.signal.aborted ? late.signal.reason : causeOf(error)
+      throw new HubConnectionError(`Cannot reach the Hub: ${cause instanceof Error ? cause.message : cause}`, { cause })
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+
+  #signalOf(signal: AbortSignal | undefined): AbortSignal | undefined {
+    return signal && this.#signal ? AbortSignal.any([signal, this.#signal]) : (signal ?? this.#signal)
+  }
+}
+
+function queryText(query: Query = {}): string {
+  const present = Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]]))
+  return present.length === 0 ? '' : `?${new URLSearchParams(present)}`
+}
+
+function baseUrlOf(text: string, allowHttp: boolean): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  if (!url || !/^https?:$/.test(url.protocol) || url.username || url.search || url.hash)
+    throw new TypeError('baseUrl must be an address such as https://hub.example.com')
+  const isLocal = /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/.test(url.hostname)
+  if (url.protocol === 'http:' && !isLocal && !allowHttp)
+    throw new TypeError('baseUrl must be https, or the token would cross the network in clear; allowHttp permits it')
+  return url.href.replace(/\/+$/, '')
+}
+
+function credentialsOf(options: Credentials): Credentials {
+  const { accessToken, clientId, clientSecret, scope } = options as Partial<StaticToken & ServiceAccount>
+  // Variables of the environment may be missing, whatever the types say.
+  const isAccount = Boolean(clientId && clientSecret)
+  if (isAccount === Boolean(accessToken))
+    throw new TypeError('Either accessToken, or clientId and clientSecret, are required')
+  if (!clientId || !clientSecret) return { accessToken: accessToken ?? '' }
+  return { clientId, clientSecret, ...(scope === undefined ? {} : { scope }) }
+}
+
+/** Returns an option if it is a number from 0. */
+export function numberOf(name: string, value: number): number {
+  if (Number.isFinite(value) && value >= 0) return value
+  throw new TypeError(`${name} must be a number from 0`)
+}
+
+/** Returns the error of the system, such as ECONNREFUSED, which Node has inside of that of `fetch`. */
+function causeOf(error: unknown): unknown {
+  return error instanceof Error && error.cause instanceof Error ? error.cause : error
+}
