@@ -25,6 +25,8 @@ export const refreshGraceSeconds = 20
 export const loginMinutes = 10
 /** Time for which a rotated secret stays valid beside the new one: of service accounts, SCIM, webhooks and inbound messages. */
 export const secretOverlapHours = 24
+/** Maximum number of records that one page scans for a filter without an index. */
+export const scannedRecordsMax = 10_000
 export const relatedRecordsMax = 256
 /** Maximum number of related records of a telemetry event. */
 export const eventRelatedRecordsMax = 100

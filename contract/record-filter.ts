@@ -4,7 +4,7 @@ import { patterns, recordTypes } from './literals.ts'
 import { object } from './object-schema.ts'
 import { parseTimestamp } from './timestamp.ts'
 
-/** Which records an export or a legal hold is of: the parameters of the Hub query as members. */
+/** Which records a legal hold is of, and with more members an export: parameters of the Hub query as members. */
 
 const text = (example: string) => Type.String({ minLength: 1, maxLength: 300, examples: [example] })
 const time = (description: string) => Type.String({ description, examples: ['2026-01-01T00:00:00Z'] })
@@ -55,7 +55,10 @@ export interface FilteredRecord {
  * @param pointer of the filter in the body, such as `/filter`
  * @throws DomainError `validation-failed` for a time that is none. The tenant is for the caller to check.
  */
-export function normaliseFilter({ tenant_id: _, ...filter }: RecordFilterBody, pointer: string): RecordFilter {
+export function normaliseFilter<Filter extends RecordFilterBody>(
+  { tenant_id: _, ...filter }: Filter,
+  pointer: string,
+): Omit<Filter, 'tenant_id'> {
   const errors: PointedError[] = []
   const timeOf = (name: 'created_at__gte' | 'created_at__lt') => {
     const given = filter[name]
@@ -64,7 +67,7 @@ export function normaliseFilter({ tenant_id: _, ...filter }: RecordFilterBody, p
     if (parsed === undefined) errors.push({ pointer: `${pointer}/${name}`, detail: 'must be an RFC 3339 timestamp' })
     return { [name]: parsed?.text ?? '' }
   }
-  const normal: RecordFilter = {
+  const normal = {
     ...filter,
     ...(filter.record_id === undefined ? {} : { record_id: filter.record_id.toLowerCase() }),
     ...timeOf('created_at__gte'),

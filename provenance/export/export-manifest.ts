@@ -9,7 +9,7 @@ export type ExportManifest = {
     readonly format: 'jsonl' | 'csv' | 'parquet'
     readonly compression: 'gzip' | null
     /** The members of the Hub query. */
-    readonly filter: { readonly [member: string]: string | readonly string[] }
+    readonly filter: { readonly [member: string]: string | number | boolean | readonly string[] }
     /** The record types that the requester may see. */
     readonly record_types: readonly string[]
     readonly include_provenance: boolean

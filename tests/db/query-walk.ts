@@ -321,6 +321,7 @@ async function queryInAllWays(hub: TestHub): Promise<void> {
     'event_kind=custom.x',
     `trace_id=${'ab'.repeat(16)}`,
     'session_id=chat-1',
+    'success=true&latency_ms__gte=1&cost_usd__lte=5&llm_platform=claude',
     'include_purged=true',
     'verify=true',
   ]

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { verifyFile } from '../../cli/verify/verify-file.ts'
+import { type EventFilter, eventFilterTypes, matchesEvent } from '../../contract/event-filter.ts'
 import { matchesFilter, type RecordFilter } from '../../contract/record-filter.ts'
 import type { Tenant } from '../../server/http/caller.ts'
 import { decision, telemetry } from '../hub/record-lab.ts'
@@ -73,6 +74,27 @@ describe('a filter', () => {
     expect(report).toMatchObject({ verified: true, checked: expected.length })
     expect(report.manifest).toMatchObject({ isInLog: true, leftOut: written.manifest.counts.left_out })
     if (!('created_at__gte' in filter) && !('created_at__lt' in filter)) await expectVerified(written, all.length)
+  })
+
+  test.each<EventFilter>([
+    { success: true },
+    { success: false },
+    { latency_ms__gte: 1, llm_platform: 'claude' },
+    { cost_usd__gte: 0, cost_usd__lte: 1_000_000 },
+  ])('of texts: %o', async (filter) => {
+    const expected = all.filter(
+      (record) => eventFilterTypes(filter).some((type) => type === record.record_type) && matchesEvent(filter, record),
+    )
+    for (const verify of [false, true]) {
+      const written = await lab.export(tenant, { filter, verify })
+      expect(idsOf(written.text)).toEqual(expected.map(({ record_id }) => record_id))
+      await expectVerified(written, all.length)
+    }
+  })
+
+  test('of a session', async () => {
+    const written = await lab.export(tenant, { filter: { session_id: 'none', trace_id: 'a'.repeat(32) } })
+    expect(linesOf(written.text)).toEqual([])
   })
 
   test('that finds records of a type which its creator may not see', async () => {

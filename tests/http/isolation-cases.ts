@@ -137,6 +137,7 @@ export const isolationCases: Partial<Record<OperationId, (loot: Loot) => Attempt
     attempt(200, `${records}?skill_id=secret-skill`),
     attempt(200, `${records}?sort=-cost_usd_estimate&archetype_id=secret-archetype`),
     attempt(200, `${records}?session_id=secret-session`),
+    attempt(200, `${records}?success=true&latency_ms__gte=0`),
   ],
   searchRecords: (loot) => [
     ...['secret', 'secret-skill', loot.record, 'contract or secret', 'what is the secret of acme'].map((q) =>

@@ -127,3 +127,22 @@ for (const statistics of ['none', 'fresh']) {
     )
   })
 }
+
+test('a filter of texts looks at a bounded number of records, and says where it ended', async () => {
+  const criteria = { includePurged: false, recordTypes: ['output', 'telemetry_event'], event: {} } as const
+  const pageOf = (llm_model: string, after?: { recordId: string }) =>
+    lab.database.withTenant(
+      'acme',
+      (tx) =>
+        findPage(
+          tx,
+          { ...criteria, event: { llm_model } },
+          { sort: 'created_at', limit: 50, now: new Date().toISOString(), after },
+        ),
+      pageMode,
+    )
+  const first = await pageOf('no-such-model')
+  expect(first.records).toEqual([])
+  expect(first.next).toBeDefined()
+  expect(await pageOf('no-such-model', first.next)).toEqual({ records: [], next: undefined })
+})

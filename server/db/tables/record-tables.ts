@@ -149,7 +149,7 @@ export interface RecordTables {
     status: string
     format: string
     compression: string | null
-    /** A `RecordFilter`, normalised. */
+    /** An `ExportFilter`, normalised. */
     filter: unknown
     record_types: string[]
     verify: boolean

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
+import { ExportFilterBody } from '../../../contract/export-filter.ts'
 import { exportHours } from '../../../contract/limits.ts'
 import { object } from '../../../contract/object-schema.ts'
-import { RecordFilterBody } from '../../../contract/record-filter.ts'
 import { NextCursor } from '../../../contract/response-schemas.ts'
 
 const exampleId = 'exp_7Kd2mQx9RtVb4LhZs8WcNp3F'
@@ -15,7 +15,7 @@ const JobId = Type.String({ description: 'Id of the export', examples: [exampleI
 const Format = Type.Enum(['jsonl', 'csv', 'parquet'], { default: 'jsonl', examples: ['jsonl'] })
 
 export const ExportBody = object({
-  filter: Type.Optional(RecordFilterBody),
+  filter: Type.Optional(ExportFilterBody),
   format: Type.Optional(Format),
   compression: Type.Optional(
     Type.Enum(['gzip'], {

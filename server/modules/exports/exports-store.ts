@@ -1,4 +1,4 @@
-import type { RecordFilter } from '../../../contract/record-filter.ts'
+import type { ExportFilter } from '../../../contract/export-filter.ts'
 import { canonicalize } from '../../../provenance/index.ts'
 import type { JsonValue } from '../../../provenance/json.ts'
 import { exportsLockClass } from '../../db/advisory-locks.ts'
@@ -17,7 +17,7 @@ export interface ExportRow extends Columns {
   status: ExportAnswer['status']
   format: ExportFormat
   compression: 'gzip' | null
-  filter: RecordFilter
+  filter: ExportFilter
   verification_summary: WrittenExport['verificationSummary']
   error: { slug: string; detail: string } | null
 }

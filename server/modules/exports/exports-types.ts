@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 import type { Static } from 'typebox'
-import type { RecordFilter } from '../../../contract/record-filter.ts'
+import type { ExportFilter } from '../../../contract/export-filter.ts'
 import type { Tenant } from '../../http/caller.ts'
 import type { ExportBody, ExportSchema } from './exports-schemas.ts'
 
@@ -14,7 +14,7 @@ export interface ExportOrder {
   jobId: string
   format: ExportFormat
   compression: 'gzip' | null
-  filter: RecordFilter
+  filter: ExportFilter
   /** The requested types, or all; its creator may read them. */
   recordTypes: readonly string[]
   verify: boolean

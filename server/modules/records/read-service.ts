@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { type PointedError, validationFailed } from '../../../contract/domain-error.ts'
-import { pageSizeDefault } from '../../../contract/limits.ts'
+import { eventFilterIn, eventFilterTypes } from '../../../contract/event-filter.ts'
+import { pageSizeDefault, pageSizeMax } from '../../../contract/limits.ts'
 import { canSee, visibleTypes } from '../../../contract/record-visibility.ts'
 import { parseTimestamp } from '../../../contract/timestamp.ts'
 import { readTenant } from '../../db/database.ts'
@@ -18,7 +19,7 @@ import type { StoredVerification, Verification, VerificationSummary } from '../v
 import { entityTagOf } from './entity-tag.ts'
 import { findPage, findWholePage, pageMode } from './record-page-store.ts'
 import { createPageTurns } from './record-page-turns.ts'
-import type { PagePosition, PageRequest, RecordCriteria, RecordSort } from './record-query-types.ts'
+import type { PagePosition, PageRequest, RecordCriteria } from './record-query-types.ts'
 import type { RecordQuery } from './records-schemas.ts'
 import { withUnavailable } from './unavailable-content.ts'
 
@@ -117,12 +118,12 @@ export function createRecordReading(
         cursor === undefined ? undefined : (openCursor(cursorKey, binding, cursor) as unknown as PagePosition)
       const page = { sort, limit, after, now: clock.next().createdAt }
       if (criteria.recordTypes?.length === 0) return pageText([], null, verify ? summaryOf([]) : undefined)
-      const { records, hasMore, texts, summary } = await turns.take(tenant, limit, async () =>
+      // A page that is scanned for is as much work as a large one.
+      const weight = criteria.event ? pageSizeMax : limit
+      const { next, texts, summary } = await turns.take(tenant, weight, async () =>
         verify ? readVerified(tenant, criteria, page) : readPage(tenant, criteria, page),
       )
-      const last = records.at(-1)
-      const next = hasMore && last ? signCursor(cursorKey, binding, { ...positionOf(last, sort) }) : null
-      const text = pageText(texts, next, summary)
+      const text = pageText(texts, next ? signCursor(cursorKey, binding, { ...next }) : null, summary)
       // Joining the records of a large page and encoding them for the connection take 20 ms each.
       if (text.length > largeTextLength) await setImmediate()
       return text
@@ -163,8 +164,11 @@ function criteriaOf(query: RecordQuery, caller: Caller): RecordCriteria {
     errors.push({ pointer: `/query/${name}`, detail: 'must be an RFC 3339 timestamp; a `+` is written %2B in a query' })
     return undefined
   }
+  const event = eventFilterIn(query)
+  const visible = visibleTypes(caller.scopes, query.record_type)
   const criteria = {
-    recordTypes: visibleTypes(caller.scopes, query.record_type),
+    recordTypes: event ? eventFilterTypes(event).filter((type) => visible?.includes(type) ?? true) : visible,
+    event,
     recordId: query.record_id?.toLowerCase(),
     skillId: query.skill_id,
     archetypeId: query.archetype_id,
@@ -186,11 +190,6 @@ function bindingOf(tenant: Tenant, query: RecordQuery): CursorBinding {
   const { cursor: _cursor, limit: _limit, ...parameters } = query
   const { sort = 'created_at', verify = false, include_purged = false } = query
   return { tenant: tenant.slug, operation: 'queryRecords', query: { ...parameters, sort, verify, include_purged } }
-}
-
-function positionOf(row: AnsweredRecord, sort: RecordSort): PagePosition {
-  if (!sort.endsWith('cost_usd_estimate') || row.cost_micros === null) return { recordId: row.record_id }
-  return { recordId: row.record_id, costMicros: row.cost_micros }
 }
 
 /** Returns the response with its verification as an additional member. */

@@ -1,4 +1,4 @@
-import type { PageRequest, RecordCriteria } from './record-query-types.ts'
+import type { PagePosition, PageRequest, RecordCriteria, RecordSort } from './record-query-types.ts'
 
 /** The rows of a page and their order, as parts of its statement. */
 interface PageRows {
@@ -48,6 +48,12 @@ export function rowsOf(tenantId: string, criteria: RecordCriteria, page: PageReq
 
 function isByCost(page: PageRequest): boolean {
   return page.sort.endsWith('cost_usd_estimate')
+}
+
+/** Returns the position behind a row. */
+export function positionOf(row: { record_id: string; cost_micros: string | null }, sort: RecordSort): PagePosition {
+  if (!sort.endsWith('cost_usd_estimate') || row.cost_micros === null) return { recordId: row.record_id }
+  return { recordId: row.record_id, costMicros: row.cost_micros }
 }
 
 interface Filter {

@@ -1,3 +1,4 @@
+import type { EventFilter } from '../../../contract/event-filter.ts'
 import type { RecordType } from '../../../contract/literals.ts'
 
 export type RecordSort = 'created_at' | '-created_at' | 'cost_usd_estimate' | '-cost_usd_estimate'
@@ -25,6 +26,8 @@ export interface RecordCriteria {
   fromId?: string | undefined
   /** The smallest record id of the upper bound of created_at; exclusive. */
   beforeId?: string | undefined
+  /** Conditions on members of the text. */
+  event?: EventFilter | undefined
   includePurged: boolean
 }
 

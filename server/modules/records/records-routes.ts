@@ -54,7 +54,9 @@ function addReadRoutes(app: FastifyInstance, { reading, relations }: RecordServi
     {
       description:
         'Returns records of the types that the token may read, filtered and sorted. `verify=true` verifies each ' +
-        'record of the page. Purged records are included only with `include_purged=true`.',
+        'record of the page. Purged records are included only with `include_purged=true`. The filters by success, error ' +
+        'code, platform, model, latency and cost scan at most 10,000 records for a page, so it can be short, or empty, and ' +
+        'still have a `next_cursor`: follow it with the same parameters until it is null.',
       querystring: recordsQuery,
       response: { 200: RecordPage },
     },

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { eventFilterMembers } from '../../../contract/event-filter.ts'
 import {
   pageSizeDefault,
   pageSizeMax,
@@ -89,12 +90,14 @@ export const recordsQuery = object({
       examples: ['support-chat-8812'],
     }),
   ),
+  ...eventFilterMembers,
   limit: Type.Optional(
     Type.Integer({
       minimum: 1,
       maximum: pageSizeMax,
       default: pageSizeDefault,
-      description: 'Maximum number of records. A page of very large records ends early; `next_cursor` continues it',
+      description:
+        'Maximum number of records. A page of very large records, or of rare ones, ends early; `next_cursor` continues it',
     }),
   ),
   cursor: Type.Optional(Type.String({ minLength: 1, description: '`next_cursor` of the previous page' })),

@@ -1,8 +1,11 @@
+import { eventFilterIn, eventFilterTypes, matchesEvent } from '../../../contract/event-filter.ts'
+import type { ExportFilter } from '../../../contract/export-filter.ts'
 import type { RecordFilter } from '../../../contract/record-filter.ts'
 import { parseTimestamp } from '../../../contract/timestamp.ts'
 import type { TenantTx } from '../../db/database.ts'
 import { decryptJoined, decryptRows, isCiphertext, isErased } from '../../db/record-encryption.ts'
 import { recordIdFloor } from '../../records/record-clock.ts'
+import { parseCanonical } from '../../records/record-response.ts'
 import type { SealedRow, StoredSeal } from '../../records/record-rows.ts'
 import { lookUpState } from '../../records/record-sql-store.ts'
 import { findSeals } from '../../records/record-store.ts'
@@ -75,15 +78,21 @@ export async function findSelectedEntries(
     order by e.log_index`
   const { rows } = await tx.client.query<EntryRow>({ text, values, ...named(text) })
   const cut = rows.findIndex(({ records, sent }) => records !== sent)
-  return (cut < 0 ? rows : rows.slice(0, Math.max(1, cut))).map((row) => withoutErased(tx, selectedEntry(row)))
+  return (cut < 0 ? rows : rows.slice(0, Math.max(1, cut))).map((row) =>
+    withoutOthers(tx, selectedEntry(row), selection),
+  )
 }
 
-/** Decrypts the texts, and omits those whose key was destroyed. */
-function withoutErased(tx: TenantTx, entry: SelectedEntry): SelectedEntry {
+/** Decrypts the texts, and omits those whose key was destroyed, and those that do not match the filter. */
+function withoutOthers(tx: TenantTx, entry: SelectedEntry, { filter }: RecordSelection): SelectedEntry {
   const { texts } = entry
-  if (!texts?.canonical.some(isCiphertext)) return entry
+  const isMatch = textTest(filter)
+  if (!texts?.canonical.some((text) => isMatch !== undefined || isCiphertext(text))) return entry
   const canonical = texts.canonical.map((text) => decryptJoined(tx, text))
-  const kept = [...canonical.keys()].filter((at) => !isErased(tx, canonical[at]!))
+  const kept = [...canonical.keys()].filter((at) => {
+    const text = canonical[at]!
+    return !isErased(tx, text) && (isMatch?.(text) ?? true)
+  })
   return {
     ...entry,
     texts: {
@@ -93,6 +102,12 @@ function withoutErased(tx: TenantTx, entry: SelectedEntry): SelectedEntry {
       hashes: kept.map((at) => texts.hashes.slice(hashLength * at, hashLength * (at + 1))).join(''),
     },
   }
+}
+
+/** Returns the test of texts that a filter needs; undefined if columns decide. */
+function textTest(filter: ExportFilter): ((canonical: string) => boolean) | undefined {
+  const event = eventFilterIn(filter)
+  return event && ((canonical) => matchesEvent(event, parseCanonical(canonical) ?? {}))
 }
 
 function selectedEntry(row: EntryRow): SelectedEntry {
@@ -136,10 +151,11 @@ export async function findSelectedRows(
   const sent = rows.filter(isSent)
   const last = sent.at(-1)
   decryptRows(tx, sent)
+  const isMatch = textTest(selection.filter)
   const sealIds = await findSealIds(tx, span)
   const seals = await findSeals(tx, [...sealIds.values()])
   return {
-    rows: sent.filter((row) => !isErased(tx, row.canonical)),
+    rows: sent.filter(({ canonical }) => !isErased(tx, canonical) && (isMatch?.(canonical) ?? true)),
     seals: new Map(seals.map((seal: StoredSeal) => [seal.seal_id, seal])),
     sealIds,
     next:
@@ -179,14 +195,22 @@ function selectedRecords(conditions: readonly string[], columns: string): string
         ${order}`
 }
 
+const filterColumns = [
+  ...(['record_id', 'skill_id', 'archetype_id', 'user_id', 'created_by', 'event_kind'] as const),
+  ...(['trace_id', 'session_id'] as const),
+] as const
+
 function conditionsOf(tenantId: string, span: LogSpan, { filter, recordTypes }: RecordSelection) {
-  const { record_type: types, created_at__gte: from, created_at__lt: before, ...exact } = filter
+  const { record_type: types, created_at__gte: from, created_at__lt: before } = filter
   const values: unknown[] = [tenantId, span.from, span.to]
   const conditions: string[] = []
   const add = (condition: string, value: unknown) => conditions.push(`${condition} $${values.push(value)}`)
-  for (const [column, value] of Object.entries(exact)) if (value !== undefined) add(`${column} =`, value)
-  const wanted = types === undefined ? recordTypes : recordTypes.filter((type) => types.some((one) => one === type))
-  conditions.push(`record_type = any($${values.push(wanted)}::text[])`)
+  for (const column of filterColumns) if (filter[column] !== undefined) add(`${column} =`, filter[column])
+  const event = eventFilterIn(filter)
+  const matching = event && eventFilterTypes(event)
+  const isWanted = (type: string) =>
+    [types, matching].every((some) => some === undefined || some.some((one) => one === type))
+  conditions.push(`record_type = any($${values.push(recordTypes.filter(isWanted))}::text[])`)
   // An id contains the time of its record.
   if (from !== undefined) add('record_id >=', idFloorOf(from))
   if (before !== undefined) add('record_id <', idFloorOf(before))

@@ -1,3 +1,4 @@
+import type { ExportFilter } from '../../../contract/export-filter.ts'
 import type { RecordFilter } from '../../../contract/record-filter.ts'
 import type { JsonObject } from '../../../provenance/index.ts'
 import type { TenantTx } from '../../db/database.ts'
@@ -13,7 +14,7 @@ export interface RecordsOfEntries {
 
 /** Selects records. Purged ones are never selected. */
 export interface RecordSelection {
-  filter: RecordFilter
+  filter: ExportFilter
   /** The only types to select, regardless of the filter. */
   recordTypes: readonly string[]
 }
