@@ -1,6 +1,8 @@
 /** Kinds of the governance events that the service writes. Clients write their own, which begin with `custom.`. */
 export const governanceKinds = [
   'auth.access_refused',
+  'auth.client_authorized',
+  'auth.client_revoked',
   'auth.login',
   'auth.login_failed',
   'auth.logout',

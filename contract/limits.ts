@@ -23,6 +23,16 @@ export const sessionHours = 8
 export const refreshGraceSeconds = 20
 /** Longest time between the redirect to the identity provider and the callback. */
 export const loginMinutes = 10
+/** Time in which a client redeems an authorization code. */
+export const authorizationCodeSeconds = 60
+/** Bounds of the metadata that an OAuth client registers. */
+export const clientNameLengthMax = 100
+export const clientRedirectsMax = 10
+export const clientRedirectLengthMax = 500
+/** Maximum length of all redirect URIs of a client together: its id contains them. */
+export const clientRedirectsLengthMax = 600
+/** Maximum length of an authorization request's path and query, which must survive a sign-in as `return_to`. */
+export const authorizationPathLengthMax = 2000
 /** Time for which a rotated secret stays valid beside the new one: of service accounts, SCIM, webhooks and inbound messages. */
 export const secretOverlapHours = 24
 /** Maximum number of records that one page scans for a filter without an index. */

@@ -49,6 +49,6 @@ export const serviceOperations = {
     rateClass: 'auth',
     body: 'signIn',
     tag: 'Authentication',
-    summary: 'Get an access token for a service account',
+    summary: 'Get an access token',
   },
 } as const satisfies Record<string, Operation>

@@ -1,6 +1,6 @@
 import { type Operation, ownCredential } from './operation.ts'
 
-/** People signing in, and their sessions. */
+/** People signing in, their sessions, and the clients that they authorize. */
 export const signInOperations = {
   startLogin: {
     method: 'GET',
@@ -82,5 +82,32 @@ export const signInOperations = {
     sameSiteOnly: true,
     tag: 'Authentication',
     summary: 'Sign in as anyone (development and staging only)',
+  },
+  registerClient: {
+    method: 'POST',
+    path: '/api/v1/oauth/register',
+    access: ownCredential,
+    rateClass: 'auth',
+    body: 'signIn',
+    tag: 'Authentication',
+    summary: 'Register an OAuth client (RFC 7591)',
+  },
+  authorizeClient: {
+    method: 'GET',
+    path: '/api/v1/oauth/authorize',
+    access: ownCredential,
+    rateClass: 'auth',
+    tag: 'Authentication',
+    summary: 'Ask a person to authorize an OAuth client',
+  },
+  decideAuthorization: {
+    method: 'POST',
+    path: '/api/v1/oauth/consent',
+    access: ownCredential,
+    rateClass: 'auth',
+    body: 'signIn',
+    sameSiteOnly: true,
+    tag: 'Authentication',
+    summary: 'Approve or deny an OAuth client (form of the consent page)',
   },
 } as const satisfies Record<string, Operation>

@@ -51,7 +51,10 @@ table { border-collapse: collapse; width: 100% }
 form { margin: 1rem 0 } label { display: block; font-weight: 600 }
 input { box-sizing: border-box; width: 100%; margin: .3rem 0 1rem; padding: .5rem .7rem; font: inherit; color: inherit;
   background: var(--back); border: 1px solid var(--soft); border-radius: .4rem }
-input[readonly] { background: var(--page) }
+input[readonly] { background: var(--page) } fieldset { margin: 1rem 0; padding: .6rem 1rem; border: 1px solid var(--line);
+  border-radius: .4rem } legend { padding: 0 .4rem; font-weight: 600 }
+.choice { display: flex; gap: .7rem; align-items: baseline; padding: .3rem 0; font-weight: 400 }
+input[type=checkbox] { flex: none; width: 1.1rem; height: 1.1rem; margin: 0; accent-color: var(--link) }
 button { padding: .55rem 1.1rem; font: inherit; font-weight: 600; color: var(--back); background: var(--link);
   border: 1px solid var(--link); border-radius: .4rem; cursor: pointer }
 button.plain { color: var(--link); background: none }

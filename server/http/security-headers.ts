@@ -45,7 +45,7 @@ export interface PageNeeds {
   scriptHash?: string | undefined
   /** Whether it has a form, whose action is on this host. */
   hasForm?: boolean | undefined
-  /** The final target of the form, as an address or a path of this host. */
+  /** The final target of the form, as an address or a path of this host. Never text of a stranger that was not parsed. */
   formLeadsTo?: string | undefined
   /** Whether nobody may store it, such as a page behind a secret address. */
   noStore?: boolean | undefined
@@ -85,6 +85,8 @@ export function pageHeaders({
  * Returns the origin to allow. Browsers apply `form-action` to the target of a redirect as well (CSP 3, section 6.4.1).
  */
 function otherOrigin(address = ''): string {
-  const { origin } = URL.parse(address) ?? {}
-  return origin === undefined ? '' : ` ${origin}`
+  const { origin, hostname, protocol } = URL.parse(address) ?? {}
+  if (origin === undefined) return ''
+  // A source cannot name an IPv6 address (CSP 3, section 2.3.1).
+  return hostname?.startsWith('[') ? ` ${protocol}` : ` ${origin}`
 }

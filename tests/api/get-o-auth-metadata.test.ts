@@ -10,17 +10,22 @@ beforeAll(async () => {
 })
 afterAll(() => hub.close())
 
-test('clients find the token endpoint and the keys', async () => {
+test('clients find the endpoints and the keys', async () => {
   const { status, body } = await read(await fetch(`${hub.url}${path}`))
   expect(status).toBe(200)
   expect(body).toEqual({
     issuer: hub.url,
+    authorization_endpoint: `${hub.url}/api/v1/oauth/authorize`,
     token_endpoint: `${hub.url}/api/v1/oauth/token`,
+    registration_endpoint: `${hub.url}/api/v1/oauth/register`,
     jwks_uri: `${hub.url}/.well-known/jwks.json`,
     scopes_supported: scopeNames,
-    response_types_supported: [],
-    grant_types_supported: ['client_credentials'],
-    token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post'],
+    response_types_supported: ['code'],
+    response_modes_supported: ['query'],
+    grant_types_supported: ['client_credentials', 'authorization_code', 'refresh_token'],
+    token_endpoint_auth_methods_supported: ['client_secret_basic', 'client_secret_post', 'none'],
+    code_challenge_methods_supported: ['S256'],
+    authorization_response_iss_parameter_supported: true,
     service_documentation: `${hub.url}/`,
   })
 })

@@ -145,7 +145,7 @@ describe('a refusal', () => {
   test.each([
     ['a scope that is not assigned', { scope: 'hub:read hub:write' }, 'invalid_scope'],
     ['a scope that does not exist', { scope: 'everything' }, 'invalid_scope'],
-    ['another grant type', { grant_type: 'authorization_code' }, 'unsupported_grant_type'],
+    ['another grant type', { grant_type: 'password' }, 'unsupported_grant_type'],
     ['no grant type', { grant_type: '' }, 'invalid_request'],
     ['no secret', { client_secret: '' }, 'invalid_request'],
   ])('names %s', async (_name, fields, error) => {

@@ -4,6 +4,8 @@ import { ClientCredentials } from 'simple-oauth2'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { ServiceAccountCredentials } from '../../server/modules/auth/auth-types.ts'
 import { type AuthHub, startAuthHub } from './auth-hub.ts'
+import { callback, decide, requestOf } from './client-lab.ts'
+import { signIn } from './people.ts'
 
 let hub: AuthHub
 let account: ServiceAccountCredentials
@@ -62,6 +64,39 @@ describe('oauth4webapi', () => {
       status: 401,
     })
   })
+})
+
+test('oauth4webapi registers a client, authorizes it by a person, and refreshes', async () => {
+  const insecure = { [oauth.allowInsecureRequests]: true }
+  const issuer = new URL(hub.url)
+  const server = await oauth.processDiscoveryResponse(
+    issuer,
+    await oauth.discoveryRequest(issuer, { ...insecure, algorithm: 'oauth2' }),
+  )
+  const metadata = { client_name: 'Agent', redirect_uris: [callback], token_endpoint_auth_method: 'none' }
+  const client = await oauth.processDynamicClientRegistrationResponse(
+    await oauth.dynamicClientRegistrationRequest(server, metadata, insecure),
+  )
+  const verifier = oauth.generateRandomCodeVerifier()
+  const challenge = await oauth.calculatePKCECodeChallenge(verifier)
+  const person = await signIn(hub.hub, 'acme', { role: 'analyst' })
+  const request = requestOf(client.client_id, { verifier, challenge }, { resource: `${hub.url}/mcp` })
+  const { headers } = await decide(person, request)
+  const response = new URL(headers.get('location') ?? '')
+  const params = oauth.validateAuthResponse(server, client, response, 'state-1')
+  const first = await oauth.processAuthorizationCodeResponse(
+    server,
+    client,
+    await oauth.authorizationCodeGrantRequest(server, client, oauth.None(), params, callback, verifier, insecure),
+  )
+  await expectUsable(first.access_token)
+  const next = await oauth.processRefreshTokenResponse(
+    server,
+    client,
+    await oauth.refreshTokenGrantRequest(server, client, oauth.None(), String(first.refresh_token), insecure),
+  )
+  await expectUsable(next.access_token)
+  expect(next.refresh_token).not.toBe(first.refresh_token)
 })
 
 describe('openid-client', () => {

@@ -95,7 +95,9 @@ describe('a request with a session cookie', () => {
 test('every operation that acts with cookies refuses it', async () => {
   const guarded = (Object.keys(operations) as OperationId[]).filter((id) => 'sameSiteOnly' in operations[id])
   expect(guarded).toEqual(
-    expect.arrayContaining(['issueUserToken', 'logOut', 'endSession', 'requestMagicLink', 'mockLogIn']),
+    expect.arrayContaining([
+      ...['issueUserToken', 'logOut', 'endSession', 'requestMagicLink', 'mockLogIn', 'decideAuthorization'],
+    ]),
   )
   for (const id of guarded) {
     const { method, path } = operations[id]

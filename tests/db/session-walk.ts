@@ -1,3 +1,4 @@
+import { authorize, connect, newClient, newPkce, refresh, requestOf } from '../auth/client-lab.ts'
 import { cookieNames, signIn } from '../auth/people.ts'
 import type { TestHub } from '../support/hub.ts'
 
@@ -17,6 +18,10 @@ export async function walkSessions(hub: TestHub, tenant: 'acme' | 'globex'): Pro
   expectFine(await first.browser.call('GET', '/api/v1/auth/me'))
   expectFine(await first.browser.call('DELETE', `/api/v1/auth/sessions/${second.session.sessionId}`))
   expectFine(await third.browser.call('POST', '/api/v1/auth/logout', { body: { everywhere: true } }))
+  const person = await signIn(hub, tenant, { email })
+  expectFine(await authorize(person.browser, requestOf(await newClient(hub.baseUrl), newPkce())))
+  const agent = await connect(person, ['telemetry:read'])
+  expectFine(await refresh(hub.baseUrl, agent.clientId, agent.refreshToken))
   const last = await signIn(hub, tenant, { email })
   expectFine(await last.browser.token())
   const superuser = await hub.superuserClient()

@@ -23,6 +23,7 @@ const needsMore = [
   ...['startLogin', 'completeLogin', 'issueUserToken', 'logOut', 'endSession', 'configureSso', 'getSso', 'testSso'],
   ...['createTenant', 'listTenants', 'getTenantAsOperator', 'updateTenant', 'createWelcomeLink'],
   ...['rotateContentKey', 'destroyContentKeys', 'receiveInbound', 'callMcp'],
+  ...['authorizeClient', 'decideAuthorization'],
 ]
 
 test(`${requestsMin} malformed requests, seed ${seed}`, async () => {

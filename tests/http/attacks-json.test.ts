@@ -72,6 +72,7 @@ describe('13 JSON that two parsers may read differently', () => {
     createUser: { email: 'kim@acme.example' },
     requestMagicLink: { email: 'kim@acme.example', tenant: 'acme' },
     mockLogIn: { email: 'kim@acme.example', tenant: 'acme' },
+    registerClient: { redirect_uris: ['http://127.0.0.1/callback'], a: { a: 1 } },
     issueUserToken: { grant_type: 'refresh_token', refresh_token: 'x' },
     logOut: { everywhere: true },
     replaceUserRole: { role: 'member' },

@@ -1,4 +1,5 @@
 import type { OperationId } from '../../contract/operations.ts'
+import { decide, newClient, newPkce, requestOf, responseOf } from '../auth/client-lab.ts'
 import { client, type OidcLab, ssoPath, startOidcLab } from '../auth/oidc-lab.ts'
 import { type SignedInPerson, signIn } from '../auth/people.ts'
 import { waitingSync } from '../roster-sync/waiting-sync.ts'
@@ -95,6 +96,7 @@ export const table: Partial<Record<OperationId, Case | Without>> = {
   issueServiceToken: { without: 'a token every hour tells nothing; refusals are auth.login_failed' },
   issueUserToken: { without: 'goes on with a session, whose beginning is auth.login; reuse has an event of its own' },
   requestMagicLink: { without: 'anybody can ask for a link; its use is auth.login' },
+  registerClient: { without: 'gives no access and stores nothing; consent is auth.client_authorized' },
 
   rotateContentKey: { without: 'its event stands in the log of a Mode B tenant: see rotate-content-key.test.ts' },
   destroyContentKeys: { without: 'its event stands in the log of a Mode B tenant: see destroy-content-keys.test.ts' },
@@ -200,6 +202,19 @@ export const table: Partial<Record<OperationId, Case | Without>> = {
       return `user:${made.user}`
     },
     kind: 'auth.login',
+    states: 'none',
+    by: 'person',
+  },
+  decideAuthorization: {
+    run: async () => {
+      person = await signIn(lab.hub, 'acme')
+      const request = requestOf(await newClient(lab.hub.baseUrl), newPkce())
+      const headers = { 'x-service-request-id': requestId }
+      const { code = '' } = responseOf(await decide(person, request, { scopes: ['telemetry:read'], headers }))
+      secrets.push(code)
+      return `user:${person.user.userId}`
+    },
+    kind: 'auth.client_authorized',
     states: 'none',
     by: 'person',
   },

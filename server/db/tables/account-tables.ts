@@ -104,6 +104,10 @@ export interface AccountTables {
     created_at: Timestamp
     expires_at: Timestamp
     ended_at: Timestamp | null
+    /** The name of the authorized client; null for the session of a browser. */
+    client_name: string | null
+    /** SHA-256 of the authorization code until it is redeemed. The session is not live before. */
+    code_hash: Buffer | null
   }
   'hub.refresh_families': {
     tenant_id: string

@@ -16,6 +16,7 @@ import type { SignInUsers } from '../roster/roster-types.ts'
 import type { TenantDirectory } from '../tenants/tenants-types.ts'
 import { addAuthRoutes } from './auth-routes.ts'
 import type { BasicAuthenticator, Revocations, ServiceAccounts, Sessions } from './auth-types.ts'
+import { createOAuthClients } from './clients/clients-module.ts'
 import { createClientDirectory } from './service-accounts/client-directory.ts'
 import { addServiceAccountRoutes } from './service-accounts/service-accounts-routes.ts'
 import { ServiceAccountAdministration } from './service-accounts/service-accounts-service.ts'
@@ -79,6 +80,7 @@ export function createAuthModule(deps: AuthModuleDeps): AuthModule {
     accountName: async (tx, clientId) => (await readAccount(tx, clientId))?.name,
   })
   deps.events.onInTransaction('userDeactivated', (tx, { userId }) => sessions.endAll(tx, userId))
+  const oauthClients = createOAuthClients({ ...deps, sessions })
   const linkRequests = createMagicLinkRequests(deps)
   const linkSignIn = createMagicLinkSignIn({ ...deps, sessions })
   const landing = createLanding(deps)
@@ -100,7 +102,8 @@ export function createAuthModule(deps: AuthModuleDeps): AuthModule {
       { name: 'delete expired logins', run: (tx) => oidcLogin.forgetSpent(tx) },
     ],
     routes: (app) => {
-      addAuthRoutes(app, { tokens, directory })
+      addAuthRoutes(app, { tokens, directory, clients: oauthClients.exchange })
+      oauthClients.routes(app)
       addSessionRoutes(app, sessions)
       addOidcRoutes(app, oidcLogin)
       addMagicLinkRoutes(app, { requests: linkRequests, signIn: linkSignIn, landing, mailer: deps.mailer })

@@ -11,18 +11,24 @@ export type {
   ServiceAccounts,
 } from './service-accounts/service-accounts-types.ts'
 
-/** A service token (interface 2.7). */
+/** A service token (interface 2.7), or the token of an authorized client. */
 export type ServiceToken = Static<typeof TokenAnswer>
 
-/** Error codes of RFC 6749, section 5.2. */
+/** Error codes of the token endpoint (RFC 6749, section 5.2) and of registration. */
 export type OAuthErrorCode =
   | 'invalid_request'
   | 'invalid_client'
   | 'unauthorized_client'
   | 'unsupported_grant_type'
   | 'invalid_scope'
+  | 'invalid_grant'
+  /** RFC 8707, section 2. */
+  | 'invalid_target'
+  /** RFC 7591, section 3.2.2. */
+  | 'invalid_redirect_uri'
+  | 'invalid_client_metadata'
 
-/** The credentials and the content of a token request. */
+/** The credentials and the content of a request for the token of a service account. */
 export interface TokenRequest {
   clientId: string
   clientSecret: string

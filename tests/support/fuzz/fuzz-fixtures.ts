@@ -88,6 +88,7 @@ export async function prepareFixtures(hub: TestHub): Promise<FuzzFixtures> {
     group_id: (random) => random.pick(groups).groupId,
     email: (random) => `fuzz-${random.int(1, 2 ** 31)}@acme.example`,
     client_secret: () => account.client_secret,
+    redirect_uris: () => 'http://127.0.0.1:4567/callback',
     scope: (random) => random.pick(['hub:read', 'telemetry:write hub:read']),
     'Idempotency-Key': (random) => (random.chance(0.8) ? `key-${random.int(1, 2 ** 31)}` : 'the-same-key'),
     'If-Match': (random) => random.pick(['*', '"stale"', `W/"${random.pick(records)}-0"`]),
@@ -146,6 +147,7 @@ export async function prepareFixtures(hub: TestHub): Promise<FuzzFixtures> {
       if (/eView$/.test(operationId) && name === 'name') return `View ${random.int(1, 2 ** 31)}`
       // An endpoint that nobody disables or removes.
       if (/eliver/.test(operationId) && name === 'webhook_id') return delivering.webhook
+      if (operationId === 'issueServiceToken' && name === 'grant_type') return 'client_credentials'
       // Accounts that are changed and disabled are not the one that asks for tokens.
       if (/ServiceAccount/.test(operationId) && name === 'client_id') return random.pick(accounts)
       // In records and telemetry it is `user:…`.

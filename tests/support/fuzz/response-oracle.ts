@@ -45,7 +45,7 @@ function complaintsAboutProblem(
   if (request.operation.operationId === 'callMcp' && mediaType === 'application/json') {
     return hasNoBody || /"error":\{/.test(body.toString()) ? [] : ['no error of JSON-RPC']
   }
-  const isOAuth = request.operation.operationId === 'issueServiceToken'
+  const isOAuth = ['issueServiceToken', 'registerClient'].includes(request.operation.operationId)
   const mayBePlain = isOAuth && /application\/json/i.test(headerOf(request.headers, 'Accept') ?? '')
   if (mediaType !== 'application/problem+json' && !(mayBePlain && mediaType === 'application/json')) {
     complaints.push(`content type ${headers['content-type']}`)
@@ -79,7 +79,7 @@ function complaintsAboutProblem(
 }
 
 /** Browsers navigate to these; what they are answered with is for people. */
-const navigatedTo = ['startLogin', 'completeLogin']
+const navigatedTo = ['startLogin', 'completeLogin', 'authorizeClient', 'decideAuthorization']
 
 function asksForPage({ operation, target, headers }: GeneratedRequest): boolean {
   const isForPeople = navigatedTo.includes(operation.operationId) || target.startsWith('/errors/')
@@ -108,7 +108,7 @@ function complaintsAboutPage(headers: WireAnswer['headers'], body: Buffer, hasNo
 }
 
 function complaintsAboutSuccess(request: GeneratedRequest, { status, headers, body }: WireAnswer): string[] {
-  if (request.operation.operationId === 'startLogin' && headers['content-type']?.startsWith('text/html')) return []
+  if (navigatedTo.includes(request.operation.operationId) && headers['content-type']?.startsWith('text/html')) return []
   if (!isForOperation(request)) return []
   if (request.operation.operationId === 'downloadExport') return complaintsAboutFile(headers)
   const validate = request.operation.answers.get(status)

@@ -94,6 +94,21 @@ const gone: Words = (event) => [typeOf(event), detail(event, 'reason')]
 const kinds = new Map<string, Words>([
   ['auth.login', (event) => [methods.get(detail(event, 'method') ?? '') ?? detail(event, 'method')]],
   ['auth.logout', ({ details }) => [details.everywhere === true ? 'Everywhere' : 'In one browser']],
+  [
+    'auth.client_authorized',
+    (event) => [
+      quoted(detail(event, 'client_name')),
+      detail(event, 'redirect_host'),
+      describeList(texts(event.details.scopes)),
+    ],
+  ],
+  [
+    'auth.client_revoked',
+    (event) => [
+      quoted(detail(event, 'client_name')),
+      detail(event, 'reason') === 'code_reused' && 'Its code was used twice',
+    ],
+  ],
   ['hub.export_created', exported],
   ['hub.export_cancelled', exported],
   ['connector.added', (event) => [quoted(detail(event, 'display_name')), detail(event, 'platform')]],

@@ -27,11 +27,16 @@ function browserOf(userAgent: string | undefined): string {
   return browsers.find(([pattern]) => pattern.test(userAgent))?.[1] ?? userAgent
 }
 
+/** Returns the name of an authorized program, otherwise of the browser. */
+function nameOf({ client_name: clientName, user_agent: userAgent }: Session): string {
+  return clientName ?? browserOf(userAgent)
+}
+
 const column = columnsOf<Session>()
 const columns = [
-  column.accessor((row) => browserOf(row.user_agent), {
+  column.accessor(nameOf, {
     id: 'browser',
-    header: 'Browser',
+    header: 'Browser or program',
     size: 150,
     meta: { grow: true },
     cell: ({ row: { original }, getValue }) => (
@@ -41,6 +46,11 @@ const columns = [
           {original.current && (
             <Badge color="seal" variant="light">
               This one
+            </Badge>
+          )}
+          {original.client_name !== undefined && (
+            <Badge color="gray" variant="light">
+              Connected program
             </Badge>
           )}
         </span>
@@ -87,7 +97,7 @@ export function SessionsTable({ sessions, onEnd }: { sessions: readonly Session[
               <Button
                 size="compact-sm"
                 variant="default"
-                aria-label={`End session of ${browserOf(original.user_agent)} from ${original.address}`}
+                aria-label={`End session of ${nameOf(original)} from ${original.address}`}
                 onClick={() => onEnd(original)}
               >
                 End

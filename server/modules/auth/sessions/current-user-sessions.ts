@@ -40,19 +40,33 @@ export function createCurrentUserSessions(
     await deps.revoker.revokeAll(tx, principals, 1)
   }
 
-  async function noteLogout(
+  async function noteEnd(
     tx: TenantTx,
     by: LiveSession,
     call: SessionCall,
-    details: { session_id: string; everywhere: boolean },
+    ended: { sessionId: string; clientName: string | null | undefined; everywhere: boolean },
   ): Promise<void> {
     const { address, requestId } = call
+    const { sessionId, clientName, everywhere } = ended
     await deps.governance.append(tx, by.tenant, {
-      kind: 'auth.logout',
+      kind: clientName ? 'auth.client_revoked' : 'auth.logout',
       subject: `user:${by.user.userId}`,
-      details,
+      details: clientName
+        ? { session_id: sessionId, client_name: clientName, reason: 'requested' }
+        : { session_id: sessionId, everywhere },
       actor: { subject: by.user.userId, clientId: webClientId, address, requestId },
     })
+  }
+
+  /** Returns a page of sessions. An authorized client sees its own authorization only. */
+  async function visibleSessions(
+    tx: TenantTx,
+    { user, sessionId, clientName }: LiveSession,
+    page: Parameters<typeof liveSessionsOf>[2],
+  ): Promise<SessionRow[]> {
+    if (clientName === undefined) return liveSessionsOf(tx, user.userId, page)
+    const own = page.before === undefined ? await sessionById(tx, sessionId) : undefined
+    return own ? [own] : []
   }
 
   return {
@@ -78,11 +92,12 @@ export function createCurrentUserSessions(
     async list(call, credentials, { limit, cursor }) {
       const signedIn = await admission.bySignIn(call, credentials)
       if (signedIn.kind === 'account') return { items: [], next_cursor: null }
-      const { tenant, user, sessionId } = signedIn.session
+      const { session } = signedIn
+      const { tenant, user, sessionId } = session
       const binding = { tenant: tenant.slug, operation: 'listSessions', query: { user: user.userId } }
       const before = cursor === undefined ? undefined : positionOf(openCursor(cursorKey, binding, cursor))
       const page = { now: formatTimestamp(now()), before, count: limit + 1 }
-      const rows = await database.withTenant(tenant.slug, (tx) => liveSessionsOf(tx, user.userId, page), {
+      const rows = await database.withTenant(tenant.slug, (tx) => visibleSessions(tx, session, page), {
         readOnly: true,
       })
       const { shown, next_cursor } = pageOf(rows, limit, (last) =>
@@ -97,8 +112,9 @@ export function createCurrentUserSessions(
       const by = signedIn.session
       await database.withTenant(by.tenant.slug, async (tx) => {
         const row = await sessionById(tx, sessionId)
-        if (row?.user_id !== by.user.userId || !(await end(tx, sessionId))) throw noSuchSession()
-        await noteLogout(tx, by, call, { session_id: sessionId, everywhere: false })
+        const isOwn = row?.user_id === by.user.userId && (by.clientName === undefined || sessionId === by.sessionId)
+        if (!isOwn || !(await end(tx, sessionId))) throw noSuchSession()
+        await noteEnd(tx, by, call, { sessionId, clientName: row.client_name, everywhere: false })
       })
       return { current: sessionId === by.sessionId }
     },
@@ -107,8 +123,10 @@ export function createCurrentUserSessions(
       for (const by of await admission.byAnything(call, credentials)) {
         await database.withTenant(by.tenant.slug, async (tx) => {
           if (!(await end(tx, by.sessionId))) return
-          if (everywhere) await endAll(tx, by.user.userId)
-          await noteLogout(tx, by, call, { session_id: by.sessionId, everywhere })
+          const { sessionId, clientName } = by
+          // A client ends its own authorization and nothing else of the person.
+          if (everywhere && clientName === undefined) await endAll(tx, by.user.userId)
+          await noteEnd(tx, by, call, { sessionId, clientName, everywhere })
         })
       }
     },
@@ -137,6 +155,7 @@ function itemOf(row: SessionRow, currentId: string): SessionPage['items'][number
     expires_at: row.expires_at,
     address: row.address,
     ...(row.user_agent !== null && { user_agent: row.user_agent }),
+    ...(row.client_name !== null && { client_name: row.client_name }),
     current: row.session_id === currentId,
   }
 }

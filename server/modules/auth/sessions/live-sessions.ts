@@ -24,6 +24,8 @@ export function createLiveSessions(deps: {
     row: SessionRow | undefined,
   ): Promise<LiveSession | undefined> {
     if (!row || row.user_id !== userId || row.ended_at !== null) return undefined
+    // The client has not redeemed its authorization code.
+    if (row.code_hash !== null) return undefined
     // A database copied from staging can hold mock sessions, which prove no identity.
     if (row.method === 'mock' && deps.environment === 'production') return undefined
     const expiresAtMs = Date.parse(row.expires_at)
@@ -39,6 +41,7 @@ export function createLiveSessions(deps: {
       createdAt: row.created_at,
       expiresAt: row.expires_at,
       expiresAtMs,
+      ...(row.client_name !== null && { clientName: row.client_name }),
     }
   }
 

@@ -1,4 +1,4 @@
-import { createHmac, hash } from 'node:crypto'
+import { createHmac, hash, randomBytes } from 'node:crypto'
 import { type JWTPayload, jwtVerify, SignJWT } from 'jose'
 import { invalidTenant } from '../../../../contract/domain-error.ts'
 import type { Tenant } from '../../../http/caller.ts'
@@ -48,6 +48,10 @@ export interface NamedSession {
   tenant: Tenant
   sessionId: string
   userId: string
+}
+
+export function newSessionId(): string {
+  return `ses_${randomBytes(18).toString('base64url')}`
 }
 
 /** Signs and opens the value of the cookie `service_session`. */

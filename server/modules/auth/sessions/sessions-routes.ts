@@ -97,7 +97,9 @@ function addCurrentUserRoutes(app: FastifyInstance, sessions: SessionService): v
     app,
     'listSessions',
     {
-      description: 'Returns active sessions, newest first. A service account has none.',
+      description:
+        'Returns active sessions, newest first. Authorizations of OAuth clients are sessions with `client_name`. With ' +
+        'the token of such a client, only its own. A service account has none.',
       credentials: byEither,
       headers,
       querystring: PageQuery,
@@ -114,7 +116,9 @@ function addCurrentUserRoutes(app: FastifyInstance, sessions: SessionService): v
     app,
     'endSession',
     {
-      description: "Ends one of the caller's sessions; its access tokens end within 5 seconds.",
+      description:
+        "Ends one of the caller's sessions, such as the authorization of an OAuth client; its access tokens end within " +
+        '5 seconds. With the token of a client, only its own authorization.',
       credentials: byEither,
       headers,
       params: SessionParams,

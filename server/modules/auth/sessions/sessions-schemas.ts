@@ -93,6 +93,12 @@ export const SessionList = Type.Object(
           expires_at: ExpiresAt,
           address: Type.String({ description: 'Client address at sign-in', examples: ['203.0.113.7'] }),
           user_agent: Type.Optional(Type.String({ examples: ['Mozilla/5.0 (X11; Linux x86_64) Firefox/147.0'] })),
+          client_name: Type.Optional(
+            Type.String({
+              description: 'Name of the OAuth client that the person authorized, as the client states it',
+              examples: ['Claude Code'],
+            }),
+          ),
           current: Type.Boolean({ description: 'Whether it is the session of this request', examples: [true] }),
         },
         closed,

@@ -1,4 +1,4 @@
-import { createHmac, randomBytes } from 'node:crypto'
+import { createHmac } from 'node:crypto'
 import { sessionHours } from '../../../../contract/limits.ts'
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import type { Config } from '../../../config.ts'
@@ -14,8 +14,9 @@ import type { OpenedSession, SignIn, TokenRevoker } from '../auth-types.ts'
 import { webClientId } from '../tokens/token-issuer.ts'
 import { createCurrentUserSessions } from './current-user-sessions.ts'
 import { createLiveSessions } from './live-sessions.ts'
+import { RefreshFamilies } from './refresh-families.ts'
 import { createSessionAuthenticator } from './session-authenticator.ts'
-import { createRefreshTokens, createSessionTokens } from './session-tokens.ts'
+import { createRefreshTokens, createSessionTokens, newSessionId } from './session-tokens.ts'
 import { deleteExpiredSessions, insertSession } from './sessions-store.ts'
 import type { SessionService } from './sessions-types.ts'
 import { TokenExchange, unknownRefreshToken } from './token-exchange.ts'
@@ -53,7 +54,7 @@ export function createSessions(deps: SessionsDeps): SessionService {
   const refreshTokens = createRefreshTokens(deps)
   const shared = { ...deps, revoker, now, live: createLiveSessions({ ...deps, now }) }
   const admission = createSessionAuthenticator({ ...shared, tokens })
-  const exchange = new TokenExchange({ ...shared, refreshTokens })
+  const exchange = new TokenExchange({ ...shared, refreshTokens, families: new RefreshFamilies(shared) })
   const cursorKey = deriveKey(deps.masterKey, cursorKeyPurpose)
   const tabKeysKey = deriveKey(deps.masterKey, 'tab keys')
 
@@ -62,7 +63,7 @@ export function createSessions(deps: SessionsDeps): SessionService {
     const createdAtMs = now()
     // Tokens expire at whole seconds, and the session with them.
     const expiresAtMs = Math.floor(createdAtMs / 1000) * 1000 + sessionMs
-    const sessionId = `ses_${randomBytes(18).toString('base64url')}`
+    const sessionId = newSessionId()
     await insertSession(tx, {
       session_id: sessionId,
       user_id: user.userId,
@@ -87,6 +88,7 @@ export function createSessions(deps: SessionsDeps): SessionService {
   return {
     ...createCurrentUserSessions({ ...shared, admission, cursorKey }),
     open,
+    admit: admission.byCookie,
 
     async tabKey(sessionToken) {
       const named = await tokens.open(sessionToken, now())

@@ -10,11 +10,29 @@ type FamilyRow = Stored & { rotations: Rotation[] }
 
 export type SessionRow = Omit<TenantTables['hub.sessions'], 'tenant_id'>
 
-export async function insertSession(tx: TenantTx, row: Omit<SessionRow, 'ended_at'>): Promise<void> {
+export async function insertSession(
+  tx: TenantTx,
+  row: Omit<SessionRow, 'ended_at' | 'client_name' | 'code_hash'>,
+  client: Pick<SessionRow, 'client_name' | 'code_hash'> = { client_name: null, code_hash: null },
+): Promise<void> {
   await tx.db
     .insertInto('hub.sessions')
-    .values({ tenant_id: tx.tenantId, ...row, ended_at: null })
+    .values({ tenant_id: tx.tenantId, ...row, ...client, ended_at: null })
     .execute()
+}
+
+/** Makes the authorization of a client live. Returns false if the code was redeemed before, or the session ended. */
+export async function redeemCode(tx: TenantTx, sessionId: string, codeHash: Buffer, now: string): Promise<boolean> {
+  const updated = await tx.db
+    .updateTable('hub.sessions')
+    .set({ code_hash: null })
+    .where('tenant_id', '=', tx.tenantId)
+    .where('session_id', '=', sessionId)
+    .where('code_hash', '=', codeHash)
+    .where('ended_at', 'is', null)
+    .where('expires_at', '>', now)
+    .executeTakeFirst()
+  return Number(updated.numUpdatedRows) > 0
 }
 
 export function sessionById(tx: TenantTx, sessionId: string): Promise<SessionRow | undefined> {
@@ -77,6 +95,7 @@ export async function liveSessionsOf(
     .where('tenant_id', '=', tx.tenantId)
     .where('user_id', '=', userId)
     .where('ended_at', 'is', null)
+    .where('code_hash', 'is', null)
     .where('expires_at', '>', now)
     .orderBy('created_at', 'desc')
     .orderBy('session_id', 'desc')

@@ -44,6 +44,8 @@ export interface LiveSession {
   createdAt: string
   expiresAt: string
   expiresAtMs: number
+  /** The name of the authorized client; absent for the session of a browser. */
+  clientName?: string
 }
 
 /** The caller: a person in a session, or a service account. */
@@ -55,6 +57,8 @@ export type SessionPage = Static<typeof SessionList>
 
 /** Handles every session operation. Without a valid credential each call throws `authentication-failed`. */
 export interface SessionService extends Sessions {
+  /** Returns the session of a cookie, and charges it. */
+  admit(call: SessionCall, sessionToken: string | undefined): Promise<LiveSession>
   /** Issues the first tokens of the session, or further ones for another tab. */
   issue(call: SessionCall, sessionToken: string | undefined): Promise<IssuedUserToken>
   /** Issues the next tokens of a family. Reusing a token after the grace period ends the session. */
@@ -69,7 +73,7 @@ export interface SessionService extends Sessions {
   ): Promise<SessionPage>
   /**
    * Ends a session and returns whether it was the caller's current one. Throws `not-found` for a session that is not
-   * the caller's.
+   * the caller's, and for any but its own if the caller is an authorized client.
    */
   end(call: SessionCall, credentials: Credentials, sessionId: string): Promise<{ current: boolean }>
   /**

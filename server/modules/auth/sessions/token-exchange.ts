@@ -1,43 +1,25 @@
-import { randomBytes } from 'node:crypto'
 import { DomainError } from '../../../../contract/domain-error.ts'
-import { refreshGraceSeconds, userTokenSeconds } from '../../../../contract/limits.ts'
+import { userTokenSeconds } from '../../../../contract/limits.ts'
 import { roles } from '../../../../contract/roles.ts'
-import { formatTimestamp } from '../../../../contract/timestamp.ts'
-import type { Database, TenantTx } from '../../../db/database.ts'
-import type { GovernanceLog } from '../../governance/governance-types.ts'
+import type { Database } from '../../../db/database.ts'
 import type { TokenKeys } from '../../keys/keys-types.ts'
-import type { IssuedUserToken, TokenRevoker } from '../auth-types.ts'
+import type { IssuedUserToken } from '../auth-types.ts'
 import { mintAccessToken, webClientId } from '../tokens/token-issuer.ts'
 import type { LiveSessions } from './live-sessions.ts'
+import type { RefreshFamilies, RefreshOrigin } from './refresh-families.ts'
 import type { FamilyMember, NamedFamily, NamedSession, RefreshTokens } from './session-tokens.ts'
-import { advanceFamily, dropFamilies, endSession, insertFamily, lockFamily } from './sessions-store.ts'
 import { type LiveSession, SessionEndedError } from './sessions-types.ts'
-
-/**
- * Maximum number of families of a session; the most recently used ones stay. Each call with the session cookie starts a
- * family, so this covers a day of tabs and reloads.
- */
-const familiesMax = 20
 
 interface TokenExchangeDeps {
   database: Database
   keys: TokenKeys
   live: LiveSessions
-  revoker: TokenRevoker
-  governance: GovernanceLog
+  families: RefreshFamilies
   refreshTokens: RefreshTokens
   now: () => number
 }
 
-/** The caller, for the event of a reused token. */
-interface Origin {
-  address: string
-  requestId: string
-}
-
-/** The result of a refresh. It is returned, since an error thrown inside the transaction would undo the revocation. */
-type Outcome = { live: LiveSession; member: FamilyMember } | 'over' | 'dropped' | 'reused'
-
+/** Issues the tokens of browsers. */
 export class TokenExchange {
   readonly #deps: TokenExchangeDeps
 
@@ -47,32 +29,21 @@ export class TokenExchange {
 
   /** Issues the first tokens of a new family. Throws {@link SessionEndedError}. */
   async begin(session: NamedSession): Promise<IssuedUserToken> {
-    const nowMs = this.#deps.now()
-    const rotatedAt = formatTimestamp(nowMs)
-    const familyId = `fam_${randomBytes(18).toString('base64url')}`
-    const live = await this.#deps.database.withTenant(session.tenant.slug, async (tx) => {
-      const found = await this.#deps.live.lock(tx, session)
-      if (!found) return undefined
-      await insertFamily(tx, {
-        family_id: familyId,
-        session_id: found.sessionId,
-        generation: 1,
-        rotated_at: rotatedAt,
-        created_at: rotatedAt,
-      })
-      await dropFamilies(tx, found.sessionId, familiesMax)
-      return found
+    const { database, live, families } = this.#deps
+    const begun = await database.withTenant(session.tenant.slug, async (tx) => {
+      const found = await live.lock(tx, session)
+      return found && { live: found, member: await families.begin(tx, found.sessionId) }
     })
-    if (!live) throw new SessionEndedError()
-    return this.#tokensOf(live, { familyId, generation: 1, rotatedAtMs: nowMs })
+    if (!begun) throw new SessionEndedError()
+    return this.#tokensOf(begun.live, begun.member)
   }
 
   /**
    * Issues the tokens that follow a refresh token. Throws {@link SessionEndedError}, also if a reused token ended the
    * session.
    */
-  async follow(family: NamedFamily, origin: Origin): Promise<IssuedUserToken> {
-    const outcome = await this.#deps.database.withTenant(family.tenant.slug, (tx) => this.#rotate(tx, family, origin))
+  async follow(family: NamedFamily, origin: Omit<RefreshOrigin, 'clientId'>): Promise<IssuedUserToken> {
+    const outcome = await this.#deps.families.follow(family, { ...origin, clientId: webClientId })
     if (outcome === 'over') throw new SessionEndedError()
     if (outcome === 'reused') {
       throw new SessionEndedError('The refresh token was used before, so the session was ended. Sign in again.')
@@ -83,8 +54,7 @@ export class TokenExchange {
 
   async #tokensOf(live: LiveSession, member: FamilyMember): Promise<IssuedUserToken> {
     const { tenant, sessionId, user, expiresAtMs } = live
-    const restSeconds = Math.ceil((expiresAtMs - this.#deps.now()) / 1000)
-    const expiresIn = Math.max(1, Math.min(userTokenSeconds, restSeconds))
+    const { restSeconds, expiresIn } = remainingLife(live, this.#deps.now())
     const accessToken = await mintAccessToken(this.#deps.keys, {
       tenant,
       subject: user.userId,
@@ -103,67 +73,18 @@ export class TokenExchange {
           { tenant, sessionId, userId: user.userId, expiresAtMs },
           member,
         ),
-        refresh_expires_in: Math.max(1, restSeconds),
+        refresh_expires_in: restSeconds,
       },
       refreshCookie: this.#deps.refreshTokens.cookieOf(tenant.slug, sessionId),
       expiresAtMs,
     }
   }
+}
 
-  /**
-   * Rotates a family. The transaction locks the session, so one of many concurrent calls rotates and the others find
-   * its successor.
-   */
-  async #rotate(tx: TenantTx, named: NamedFamily, origin: Origin): Promise<Outcome> {
-    const live = await this.#deps.live.lock(tx, named)
-    if (!live) return 'over'
-    const family = await lockFamily(tx, named.familyId)
-    // A generation above the stored one can only stem from before a restore of the database.
-    if (!family || family.session_id !== named.sessionId || named.generation > family.generation) return 'dropped'
-    const nowMs = this.#deps.now()
-    const isRecent = ([, atMs]: readonly [number, number]) => nowMs - atMs <= refreshGraceSeconds * 1000
-    const memberAt = (generation: number, rotatedAt: string): FamilyMember => ({
-      familyId: family.family_id,
-      generation,
-      rotatedAtMs: Date.parse(rotatedAt),
-    })
-    if (named.generation < family.generation) {
-      const followed = family.rotations.some((each) => each[0] === named.generation && isRecent(each))
-      if (followed) return { live, member: memberAt(family.generation, family.rotated_at) }
-      await this.#revokeReused(tx, live, named, family.generation, origin)
-      return 'reused'
-    }
-    const rotatedAt = formatTimestamp(nowMs)
-    const generation = family.generation + 1
-    await advanceFamily(tx, {
-      family_id: family.family_id,
-      generation,
-      rotated_at: rotatedAt,
-      rotations: [...family.rotations.filter(isRecent), [named.generation, nowMs]],
-    })
-    return { live, member: memberAt(generation, rotatedAt) }
-  }
-
-  /**
-   * Ends a session whose refresh token was reused. Two parties hold the token and nothing identifies the owner, so both
-   * lose it.
-   */
-  async #revokeReused(
-    tx: TenantTx,
-    { tenant, sessionId, user }: LiveSession,
-    { familyId, generation }: NamedFamily,
-    currentGeneration: number,
-    origin: Origin,
-  ): Promise<void> {
-    await endSession(tx, sessionId, formatTimestamp(this.#deps.now()))
-    await this.#deps.revoker.revoke(tx, `session:${sessionId}`, 1)
-    await this.#deps.governance.append(tx, tenant, {
-      kind: 'auth.refresh_reuse_detected',
-      subject: `user:${user.userId}`,
-      details: { session_id: sessionId, family_id: familyId, generation, current_generation: currentGeneration },
-      actor: { subject: user.userId, clientId: webClientId, ...origin },
-    })
-  }
+/** Returns the seconds until the session ends, and the lifetime of an access token that does not outlive it. */
+export function remainingLife({ expiresAtMs }: LiveSession, nowMs: number): { restSeconds: number; expiresIn: number } {
+  const restSeconds = Math.max(1, Math.ceil((expiresAtMs - nowMs) / 1000))
+  return { restSeconds, expiresIn: Math.min(userTokenSeconds, restSeconds) }
 }
 
 /** Creates the error for an unknown refresh token. The session may still be live: its cookie gets new tokens. */

@@ -1,48 +1,54 @@
 import { DomainError } from '../../../../contract/domain-error.ts'
 import type { OAuthErrorCode, TokenRequest } from '../auth-types.ts'
 
+const grantTypes = 'grant_type must be client_credentials, authorization_code or refresh_token.'
+
 interface Credentials {
   clientId: string
   clientSecret: string
   basic: boolean
 }
 
-const formFields = ['grant_type', 'client_id', 'client_secret', 'scope'] as const
-
 const fieldLengthMax = 4096
 
+export type TokenFields = Readonly<Record<string, string | string[]>>
+
 /**
- * Reads a token request (RFC 6749, sections 2.3.1, 3.2 and 4.4.2). Unknown fields are ignored, as section 3.2 requires,
- * and a field without a value counts as absent.
+ * Returns the value of a field of a token request; undefined for a field without a value.
+ *
+ * @throws DomainError with the members of an OAuth error, for a repeated or too long field
+ */
+export function formField(form: TokenFields, name: string): string | undefined {
+  const value = Object.hasOwn(form, name) ? form[name] : undefined
+  if (Array.isArray(value)) {
+    throw oauthError('invalid_request', `${name} occurs more than once.`, { pointer: `/${name}` })
+  }
+  if (value !== undefined && value.length > fieldLengthMax) {
+    throw oauthError('invalid_request', `${name} is longer than ${fieldLengthMax} characters.`, {
+      pointer: `/${name}`,
+    })
+  }
+  return value || undefined
+}
+
+/**
+ * Reads a request for the token of a service account (RFC 6749, sections 2.3.1, 3.2 and 4.4.2). Unknown fields are
+ * ignored, as section 3.2 requires, and a field without a value counts as absent.
  *
  * @throws DomainError with the members of an OAuth error
  */
 export function readTokenRequest(
-  form: Readonly<Record<string, string | string[]>>,
+  form: TokenFields,
   headers: { authorization?: string | undefined; 'x-service-tenant'?: string | string[] | undefined },
 ): TokenRequest {
-  const field = (name: (typeof formFields)[number]): string | undefined => {
-    const value = Object.hasOwn(form, name) ? form[name] : undefined
-    if (Array.isArray(value))
-      throw oauthError('invalid_request', `${name} occurs more than once.`, { pointer: `/${name}` })
-    if (value !== undefined && value.length > fieldLengthMax) {
-      throw oauthError('invalid_request', `${name} is longer than ${fieldLengthMax} characters.`, {
-        pointer: `/${name}`,
-      })
-    }
-    return value || undefined
-  }
+  const field = (name: string) => formField(form, name)
   const grantType = field('grant_type')
   if (grantType === undefined) {
-    throw oauthError('invalid_request', 'grant_type is missing. Send grant_type=client_credentials.', {
-      pointer: '/grant_type',
-    })
+    throw oauthError('invalid_request', `grant_type is missing. ${grantTypes}`, { pointer: '/grant_type' })
   }
   const credentials = readCredentials(headers.authorization, field('client_id'), field('client_secret'))
   if (grantType !== 'client_credentials') {
-    throw oauthError('unsupported_grant_type', 'The only supported grant_type is client_credentials.', {
-      pointer: '/grant_type',
-    })
+    throw oauthError('unsupported_grant_type', grantTypes, { pointer: '/grant_type' })
   }
   return { ...credentials, scopes: readScopes(field('scope')), tenantHeader: headers['x-service-tenant']?.toString() }
 }
@@ -100,7 +106,7 @@ function formDecode(text: string): string | undefined {
   }
 }
 
-function readScopes(scope: string | undefined): string[] | undefined {
+export function readScopes(scope: string | undefined): string[] | undefined {
   const names = (scope ?? '').split(' ').filter((name) => name !== '')
   return names.length === 0 ? undefined : [...new Set(names)]
 }
