@@ -53,6 +53,25 @@ test('filters stand in the address, are suggested, and can be taken away', async
   expect(exported).toMatch(/^\/exports\?create=.*record_type=decision/)
 })
 
+test('a search finds records by their words, highlights them as text, and stands in the address', async () => {
+  const id = await write({ record_type: 'artifact', title: 'Zebrafish <b>protocol</b> for the laboratory' })
+  await open('auditor', '/records')
+  await page.getByRole('searchbox', { name: 'Search the text of records' }).fill('zebrafish protocol')
+  await page.waitForURL(/q=zebrafish/)
+  await page.locator('mark', { hasText: 'Zebrafish' }).waitFor()
+  expect(await page.locator('tbody mark').allTextContents()).toEqual(['Zebrafish', 'protocol'])
+  expect(await page.locator('tbody b').count()).toBe(0)
+  await page.getByText('1 found, that is all').waitFor()
+  await expectAccessible(page)
+  await rows().first().click()
+  await expect.poll(() => query().get('open')).toBe(id)
+  await page.goBack()
+  await page.reload()
+  await rows().first().waitFor()
+  await page.getByRole('searchbox').fill('nothingatallhasthisword')
+  await page.getByText('No record has these words').waitFor()
+})
+
 test('further pages come with the end of the rows, and all can be reached by keyboard', async () => {
   await open('analyst', '/records?record_type=telemetry_event')
   await page.getByText('100 loaded, more below').waitFor()

@@ -1,8 +1,9 @@
-import { Box, Button, type ComboboxData, SimpleGrid } from '@mantine/core'
+import { Box, Button, SimpleGrid } from '@mantine/core'
 import { IconX } from '@tabler/icons-react'
 import { useState } from 'react'
 import { useSuggestions } from '../../components/filter-suggestions.ts'
 import { FilterText } from '../../components/filter-text.tsx'
+import type { Option } from '../../components/use-suggest.ts'
 import { DateTimeInput } from '../../ui/date-time-input.tsx'
 import { FoldedFilters } from '../../ui/folded-filters.tsx'
 import type { EventsSearch } from './events-search.ts'
@@ -30,7 +31,7 @@ export function EventFilters({ filters, onChange }: EventFiltersProps) {
     name: 'event_kind' | 'subject' | 'actor',
     label: string,
     placeholder: string,
-    suggested: ComboboxData,
+    suggested: readonly Option[],
   ) => (
     <FilterText
       {...{ label, placeholder, value: filters[name], suggestions: suggested }}

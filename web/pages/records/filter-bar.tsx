@@ -50,7 +50,8 @@ export function FilterBar({ search, onChange }: FilterBarProps) {
       label={label}
       placeholder={example}
       value={search[name]}
-      suggestions={[...suggestions[name]] as string[]}
+      suggestions={suggestions[name]}
+      suggested={name === 'event_kind' ? undefined : name}
       onFocus={() => setWanted(true)}
       onChoose={(value) => onChange({ [name]: value })}
     />
@@ -108,15 +109,17 @@ export function FilterBar({ search, onChange }: FilterBarProps) {
             }}
             clearable
           />
-          <Select
-            label="Order"
-            data={sorts.map((value) => ({ value, label: sortNames[value] }))}
-            value={search.sort ?? usualSort}
-            allowDeselect={false}
-            onChange={(value) =>
-              onChange({ sort: value === usualSort ? undefined : ((value as RecordsSearch['sort']) ?? undefined) })
-            }
-          />
+          {!search.q && (
+            <Select
+              label="Order"
+              data={sorts.map((value) => ({ value, label: sortNames[value] }))}
+              value={search.sort ?? usualSort}
+              allowDeselect={false}
+              onChange={(value) =>
+                onChange({ sort: value === usualSort ? undefined : ((value as RecordsSearch['sort']) ?? undefined) })
+              }
+            />
+          )}
           <Button
             variant="default"
             onClick={toggle}

@@ -52,6 +52,32 @@ export function queryOf(search: RecordsSearch, now: Date): Query<'queryRecords'>
   }
 }
 
+/** The filters that a full-text search takes. */
+const filtersOfSearch: ReadonlySet<FilterName> = new Set([
+  ...(['record_type', 'skill_id', 'created_at__gte', 'created_at__lt', 'within', 'include_purged'] as const),
+])
+
+/** Returns true if a filter applies to a full-text search, too. */
+export function isOfSearch(name: FilterName): boolean {
+  return filtersOfSearch.has(name)
+}
+
+/** Returns the query of a full-text search. */
+export function searchQueryOf(search: RecordsSearch & { q: string }, now: Date): Query<'searchRecords'> {
+  const { record_type, skill_id, created_at__gte, created_at__lt } = filterOf(search, now)
+  return {
+    ...withoutUnset({ record_type, skill_id, created_at__gte }),
+    // The search includes its end, and times have microseconds.
+    ...(created_at__lt && { created_at__lte: momentBefore(created_at__lt) }),
+    q: search.q,
+    ...(search.include_purged && { include_purged: true }),
+  }
+}
+
+function momentBefore(iso: string): string {
+  return new Date(new Date(iso).getTime() - 1).toISOString().replace('Z', '999Z')
+}
+
 /**
  * Returns a check that a record matches the filters by its own content. The Hub finds records by columns beside the
  * signed text: if somebody edited those, it returns records that do not match.

@@ -1,6 +1,6 @@
 import { Button, Stack } from '@mantine/core'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
-import { useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { SavedViews } from '../../components/saved-views.tsx'
 import { viewQuery } from '../../components/view-query.ts'
 import { Notice } from '../../ui/notice.tsx'
@@ -11,6 +11,9 @@ import { PresetsMenu } from './presets-menu.tsx'
 import { withoutFilters } from './record-query.ts'
 import { RecordsList } from './records-list.tsx'
 import type { RecordsSearch } from './records-search.ts'
+import { SearchBox } from './search-box.tsx'
+
+const SearchResults = lazy(() => import('./search-results.tsx').then((module) => ({ default: module.SearchResults })))
 
 const route = getRouteApi('/records')
 
@@ -47,6 +50,7 @@ export default function RecordsPage() {
         }
       />
       <Stack gap="sm">
+        <SearchBox search={search} onChange={change} />
         <FilterBar key={search.view} search={search} onChange={change} />
         {search.missed && (
           <Notice
@@ -67,7 +71,13 @@ export default function RecordsPage() {
           onRemove={(name) => change({ [name]: undefined })}
           onClear={() => change(withoutFilters(search))}
         />
-        <RecordsList search={search} now={now} onChange={change} onOpen={open} onRefresh={() => setNow(new Date())} />
+        {search.q ? (
+          <Suspense fallback={null}>
+            <SearchResults search={{ ...search, q: search.q }} now={now} onOpen={open} />
+          </Suspense>
+        ) : (
+          <RecordsList search={search} now={now} onChange={change} onOpen={open} onRefresh={() => setNow(new Date())} />
+        )}
       </Stack>
     </>
   )

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { searchLengthMax } from '../../../contract/limits.ts'
 import { patterns, recordTypes } from '../../../contract/literals.ts'
 import { parseTimestamp } from '../../../contract/timestamp.ts'
 
@@ -21,6 +22,8 @@ export const ranges = ['24h', '7d', 'week', '30d', '90d'] as const
 export const sorts = ['created_at', '-created_at', 'cost_usd_estimate', '-cost_usd_estimate'] as const
 
 const understood = v.object({
+  /** The words of a full-text search. */
+  q: known(v.pipe(v.string(), v.trim(), v.minLength(1), v.maxLength(searchLengthMax))),
   record_type: known(v.picklist(recordTypes)),
   record_id: id,
   skill_id: text,

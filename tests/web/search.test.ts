@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest'
+import { snippetParts } from '../../web/components/snippet-parts.ts'
+import { filterValueOf } from '../../web/components/suggestion.ts'
+import { searchQueryOf } from '../../web/pages/records/record-query.ts'
+import { recordsSearch } from '../../web/pages/records/records-search.ts'
+
+test('a snippet is split at its marks, and stays text whatever it contains', () => {
+  expect(snippetParts('Choose a ‹payment› <b>‹provider›</b>')).toEqual([
+    { text: 'Choose a ', isMatch: false },
+    { text: 'payment', isMatch: true },
+    { text: ' <b>', isMatch: false },
+    { text: 'provider', isMatch: true },
+    { text: '</b>', isMatch: false },
+  ])
+  expect(snippetParts('‹one› ‹')).toEqual([
+    { text: 'one', isMatch: true },
+    { text: ' ‹', isMatch: false },
+  ])
+  expect(snippetParts('› none ‹')).toEqual([{ text: '› none ‹', isMatch: false }])
+  expect(snippetParts('')).toEqual([])
+})
+
+test('a suggested person is the address in filters by user, and the id in others', () => {
+  const person = { kind: 'person', id: 'usr_1', label: 'Ada Abara (ada@acme.example)' } as const
+  expect(filterValueOf(person, 'created_by')).toBe('usr_1')
+  expect(filterValueOf(person, 'user_id')).toBe('user:ada@acme.example')
+  expect(filterValueOf({ ...person, label: 'ada@acme.example' }, 'user_id')).toBe('user:ada@acme.example')
+  expect(filterValueOf({ ...person, label: 'Ada Abara' }, 'user_id')).toBe(undefined)
+})
+
+test('a search in the address becomes a query with the filters that apply to it', () => {
+  const parse = (given: object) => recordsSearch['~standard'].validate(given)
+  const { value } = parse({ q: '  refund policy ', record_type: 'decision', user_id: 'user:a@b.example' }) as {
+    value: { q: string }
+  }
+  expect(searchQueryOf({ ...value, created_at__lt: '2026-03-01T00:00:00.000Z' }, new Date())).toEqual({
+    ...{ q: 'refund policy', record_type: 'decision', created_at__lte: '2026-02-28T23:59:59.999999Z' },
+  })
+  expect(parse({ q: 'x'.repeat(501) })).toMatchObject({ value: { missed: expect.stringContaining('q=xxx') } })
+})
