@@ -77,7 +77,7 @@ test.each(Object.entries(reaches))('%s sees what the role opens, and nothing els
 test('the command palette names only pages that open', async () => {
   const page = await lab.signInAs('analyst')
   await page.keyboard.press('Control+k')
-  const found = page.getByRole('dialog').getByRole('button')
+  const found = page.getByRole('dialog').getByRole('option')
   await page.getByRole('dialog').getByText('Command center').waitFor()
   const all = (await found.allInnerTexts()).join('\n')
   for (const label of ['Records', 'Events', 'Exports', 'Prices']) expect(all).toContain(label)

@@ -200,7 +200,7 @@ test('a dialog that an entry of a menu opened gives the focus back to the menuâ€
 test('Ctrl-K finds a page by its words before records by a skill of that name', async () => {
   const page = await lab.signInAs('admin')
   await page.keyboard.press('Control+k')
-  await page.getByRole('textbox', { name: 'Search pages and records' }).fill('holds')
+  await page.getByRole('combobox', { name: 'Search pages and records' }).fill('holds')
   await page.getByText('Legal holds').first().waitFor()
   await page.keyboard.press('Enter')
   await heading(page, 'Legal holds').waitFor()

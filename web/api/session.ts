@@ -2,6 +2,7 @@ import { decodeJwt } from 'jose'
 import { apiBaseUrl } from './api-base-url.ts'
 import { type AccessToken, isOfThisSession, removeStoredToken, storeToken, takeStoredToken } from './kept-token.ts'
 import { HubProblem, HubUnreachable, problemOf } from './problem.ts'
+import { forgetPages } from './recent-pages.ts'
 
 /** The tokens as tabs exchange them. The refresh token is held in variables only. */
 interface Tokens extends AccessToken {
@@ -179,6 +180,7 @@ export async function signOut({ everywhere = false } = {}): Promise<void> {
 
 function leave(): void {
   removeStoredToken()
+  forgetPages()
   goTo(signInAddress())
 }
 

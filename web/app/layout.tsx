@@ -6,6 +6,7 @@ import { isWebPath } from '../../contract/web-paths.ts'
 import { cameWithSession } from '../api/kept-token.ts'
 import { MeProvider, useMe, useSignedIn } from '../api/me.ts'
 import { HubProblem } from '../api/problem.ts'
+import { rememberPage } from '../api/recent-pages.ts'
 import { permissionChanges, takeFlashMessage } from '../api/session.ts'
 import { notifyOf } from '../components/notify.ts'
 import { ProblemNotice } from '../components/problem-notice.tsx'
@@ -72,6 +73,7 @@ function Frame() {
   const pathname = useRouterState({ select: (state) => state.location.pathname })
   // biome-ignore lint/correctness/useExhaustiveDependencies: a narrow screen shows the page that was gone to, not the menu
   useEffect(close, [pathname])
+  useEffect(() => rememberPage(`${me.tenant} ${me.subject}`, pathname), [me, pathname])
   const here = destinationAt(pathname)
   const burger = useRef<HTMLButtonElement>(null)
   const closeByKey = (event: KeyboardEvent) => {

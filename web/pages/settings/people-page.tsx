@@ -1,5 +1,5 @@
 import { Button, Group, Select, Stack, Text, TextInput } from '@mantine/core'
-import { useDebouncedCallback, useDisclosure } from '@mantine/hooks'
+import { useDebouncedCallback } from '@mantine/hooks'
 import { IconPlus, IconSearch, IconUsers } from '@tabler/icons-react'
 import { getRouteApi } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -9,6 +9,7 @@ import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { cursorOptions, moreOf } from '../../components/cursor-pagination.ts'
 import { QueryBoundary } from '../../components/query-boundary.tsx'
 import { roleOptions } from '../../components/role-labels.ts'
+import { useAdding } from '../../components/use-adding.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { FoldedFilters } from '../../ui/folded-filters.tsx'
@@ -24,7 +25,7 @@ const route = getRouteApi('/settings/people')
 export default function PeoplePage() {
   const { search, role, active } = route.useSearch()
   const navigate = route.useNavigate()
-  const [adding, { open: startAdding, close: endAdding }] = useDisclosure()
+  const [adding, { open: startAdding, close: endAdding }] = useAdding()
   const [asked, setAsked] = useState<{ action: PersonAction; person: Person }>()
   const [typed, setTyped] = useState(search ?? '')
   const close = () => setAsked(undefined)

@@ -7,6 +7,7 @@ import { api, hub } from '../../api/api-client.ts'
 import { useMe } from '../../api/me.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { QueryBoundary } from '../../components/query-boundary.tsx'
+import { useAdding } from '../../components/use-adding.ts'
 import { SidePanel } from '../../ui/dialog.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { OneTimeSecret } from '../../ui/one-time-secret.tsx'
@@ -29,20 +30,20 @@ interface Shown {
 /** Manages credentials of programs: create, change, rotate, disable. */
 export default function ServiceAccountsPage() {
   const me = useMe()
-  const [creating, setCreating] = useState(false)
+  const [creating, { open: startCreating, close: endCreating }] = useAdding()
   const [asked, setAsked] = useState<{ action: AccountAction; account: ServiceAccount }>()
   const [shown, setShown] = useState<Shown>()
   const accounts = api.useQuery('get', '/api/v1/service-accounts', { params: { query: { limit: 1000 } } })
   const changed = asked?.action === 'change' ? asked.account : undefined
   const close = () => {
-    setCreating(false)
+    if (creating) endCreating()
     setAsked(undefined)
   }
   const account = asked?.account
   const params = { path: { client_id: account?.client_id ?? '' } }
 
   const create = me.may('createServiceAccount') && (
-    <Button leftSection={<IconPlus size={16} />} onClick={() => setCreating(true)}>
+    <Button leftSection={<IconPlus size={16} />} onClick={startCreating}>
       Add service account
     </Button>
   )

@@ -1,5 +1,4 @@
 import { Button } from '@mantine/core'
-import { useDisclosure } from '@mantine/hooks'
 import { IconBell, IconPlus } from '@tabler/icons-react'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -7,6 +6,7 @@ import { webhooksMax } from '../../../contract/limits.ts'
 import { api } from '../../api/api-client.ts'
 import { useMe } from '../../api/me.ts'
 import { QueryBoundary } from '../../components/query-boundary.tsx'
+import { useAdding } from '../../components/use-adding.ts'
 import { SidePanel } from '../../ui/dialog.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { OneTimeSecret } from '../../ui/one-time-secret.tsx'
@@ -20,7 +20,7 @@ import type { Webhook } from './webhook-form.ts'
 export default function WebhooksPage() {
   const me = useMe()
   const navigate = useNavigate()
-  const [adding, { open: startAdding, close: endAdding }] = useDisclosure()
+  const [adding, { open: startAdding, close: endAdding }] = useAdding()
   const [added, setAdded] = useState<Webhook>()
   const webhooks = api.useQuery(
     'get',
