@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Fills a Hub with the demo's records, takes them out over HTTP, and lets the Python verifier check every one of them.
+# Then runs the tests of the SDK for Python against the same Hub.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export PATH="$PWD/node_modules/.bin:$PATH"
 work=$(mktemp -d /tmp/hub-live-XXXXXX)
 chmod 0755 "$work"
-export HUB_DATA_DIR="$work/data" HUB_LOG_LEVEL=warn
+export HUB_DATA_DIR="$work/data" HUB_LOG_LEVEL=warn HUB_LIMIT_FACTOR=100
 server=
 trap '[ -z "$server" ] || kill "$server" 2>/dev/null && wait "$server" 2>/dev/null || true; rm -rf "$work"' EXIT
 
@@ -33,3 +34,7 @@ if .ci/python-verifier.sh "$work/keys.json" "$work/altered.jsonl"; then
   exit 1
 fi
 echo 'and one altered record among them was found'
+
+scopes='hub:read hub:write telemetry:read telemetry:write governance:read'
+node cli/main.ts service-account create --tenant demo --name python-sdk --scope "$scopes" --json >"$work/sdk.json"
+.ci/python-sdk.sh "$hub" "$work/sdk.json"

@@ -6,11 +6,11 @@ set -euo pipefail
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 python=${PYTHON:-/usr/bin/python3}
-verifier=$root/sdk/python/verify_provenance.py
+verifier=$root/sdk/python/org_memory_hub/verify.py
 
 case $# in
   0)
-    "$python" "$root/sdk/python/verify_webhook.py" "$root/sdk/webhooks/vectors.json"
+    "$python" "$root/sdk/python/org_memory_hub/webhooks.py" "$root/sdk/webhooks/vectors.json"
     exec "$python" "$verifier" --vectors "$root/provenance/vectors"
     ;;
   2) exec "$python" "$verifier" --keys "$1" "$2" ;;

@@ -6,7 +6,7 @@ let message
 try { message = verifyWebhook({ body, headers: request.headers, secret }) }
 catch (error) { if (error instanceof WebhookRefused) return response.writeHead(400).end(); throw error }`
 
-const python = `from verify_webhook import WebhookRefused, verify_webhook
+const python = `from org_memory_hub import WebhookRefused, verify_webhook
 
 try:
     message = verify_webhook(body, headers["X-Service-Signature"], secret)
@@ -21,7 +21,8 @@ export function VerificationCode() {
         Verify what comes in
       </Text>
       <Text size="sm" c="dimmed" mb={4}>
-        The verifiers are files of sdk/ that need nothing else: copy them. Give them the bytes of the body as they came.
+        For Node, copy the files of sdk/webhooks, which need nothing else. For Python, install sdk/python. Give them the
+        bytes of the body as they came.
       </Text>
       <Tabs defaultValue="node" keepMounted={false}>
         <Tabs.List aria-label="Language">

@@ -3,9 +3,11 @@
 
 Written from docs/provenance.md; needs only the standard library and the package "cryptography".
 
-    verify_provenance.py --keys KEYS.json RECORDS.jsonl   one record, as the API answers it, on each line
-    verify_provenance.py [--keys KEYS.json] --bundle FILE a proof bundle
-    verify_provenance.py --vectors DIR                    the project's test vectors
+    python -m org_memory_hub.verify --keys KEYS.json RECORDS.jsonl   one record, as the API answers it, on each line
+    python -m org_memory_hub.verify [--keys KEYS.json] --bundle FILE a proof bundle
+    python -m org_memory_hub.verify --vectors DIR                    the project's test vectors
+
+This file also runs alone, as `python3 verify.py`.
 
 Exit status: 0 everything verified, 1 something failed, 2 could not be checked.
 """

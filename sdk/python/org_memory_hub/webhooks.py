@@ -3,7 +3,7 @@
 
     verify_webhook(request.get_data(), request.headers["X-Service-Signature"], "whsec_…")
 
-    verify_webhook.py sdk/webhooks/vectors.json   runs the project's test vectors; exit status 0 if all are as expected
+    webhooks.py sdk/webhooks/vectors.json   runs the project's test vectors; exit status 0 if all are as expected
 """
 
 import base64
@@ -13,17 +13,25 @@ import json
 import re
 import sys
 import time
+from collections.abc import Sequence
+from typing import Any
 
 
 class WebhookRefused(Exception):
     """Rejects a webhook: answer 400 and ignore the message. docs/webhooks.md lists the values of `code`."""
 
-    def __init__(self, code):
+    def __init__(self, code: str) -> None:
         super().__init__(code)
         self.code = code
 
 
-def verify_webhook(body, signature, secrets, tolerance_seconds=300, now=None):
+def verify_webhook(
+    body: bytes,
+    signature: "str | None",
+    secrets: "str | Sequence[str]",
+    tolerance_seconds: float = 300,
+    now: "float | None" = None,
+) -> "dict[str, Any]":
     """Returns the message of a webhook. `body` is the bytes as received, `secrets` one secret or several."""
     if not isinstance(body, bytes):
         raise TypeError("body must be the bytes as they were received, not what was parsed from them")
@@ -42,11 +50,12 @@ def verify_webhook(body, signature, secrets, tolerance_seconds=300, now=None):
     return _read_message(body)
 
 
-def _read_header(header):
+def _read_header(header: "str | None") -> "tuple[str, list[str]]":
     if not header:
         raise WebhookRefused("signature-missing")
-    parts = [re.fullmatch(r"([a-z][a-z0-9]*)=([!-+\--~]+)", part) for part in header.split(",")]
-    if len(header) > 1024 or None in parts:
+    fields = header[:1025].split(",")
+    parts = [part for part in (re.fullmatch(r"([a-z][a-z0-9]*)=([!-+\--~]+)", one) for one in fields) if part]
+    if len(header) > 1024 or len(parts) != len(fields):
         raise WebhookRefused("signature-malformed")
     times = [part[2] for part in parts if part[1] == "t"]
     signatures = [part[2] for part in parts if part[1] == "v1"]
@@ -57,7 +66,7 @@ def _read_header(header):
     return times[0], signatures
 
 
-def _read_message(body):
+def _read_message(body: bytes) -> "dict[str, Any]":
     try:
         message = json.loads(body.decode("utf-8"))
     except ValueError:
@@ -70,7 +79,7 @@ def _read_message(body):
     return message
 
 
-def run_vectors(path):
+def run_vectors(path: str) -> int:
     with open(path, encoding="utf-8") as file:
         vectors = json.load(file)
     failed = 0

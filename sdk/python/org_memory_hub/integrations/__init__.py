@@ -1,0 +1,1 @@
+"""Adapters of packages that are optional: LangChain, OpenAI and Anthropic."""

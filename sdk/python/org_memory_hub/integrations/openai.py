@@ -1,0 +1,26 @@
+"""Tracks the calls of an OpenAI client.
+
+    client = track_openai(OpenAI(), hub, skill_id="reply-draft")
+    client.chat.completions.create(model="gpt-5", messages=messages)
+"""
+
+from typing import Any, TypeVar, cast
+
+from ..async_client import AsyncHub
+from ..client import Hub
+from .wrapping import Wrapped
+
+C = TypeVar("C")
+
+_methods = frozenset(("chat.completions.create", "responses.create", "completions.create", "embeddings.create"))
+
+
+def track_openai(client: C, hub: Hub | AsyncHub, **fields: Any) -> C:
+    """Returns the client (`OpenAI` or `AsyncOpenAI`) whose calls of models become telemetry events.
+
+    `fields` are members of the events. A stream of chat completions reports tokens with
+    `stream_options={"include_usage": True}` only.
+    """
+    defaults = {"llm_platform": "chatgpt", **fields}
+    wrapped = Wrapped(client, _methods, lambda sent: hub.invocation(**{"llm_model": str(sent.get("model")), **defaults}))
+    return cast(C, wrapped)

@@ -1,0 +1,126 @@
+"""The shapes, the verifiers, and every example of the README."""
+
+import json
+import os
+import re
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace as Object
+from typing import Any
+
+import pytest
+
+from org_memory_hub import Hub, shapes, verify_webhook
+
+package = Path(__file__).parents[1]
+checkout = package.parents[1]
+openapi = json.loads((checkout / "tests/golden/openapi.json").read_text())
+
+
+def schema_of(method: str, path: str, status: str) -> Any:
+    return openapi["paths"][path][method]["responses"][status]["content"]["application/json"]["schema"]
+
+
+@pytest.mark.parametrize(
+    ("shape", "schema"),
+    [
+        (shapes.TelemetryEvent, openapi["components"]["schemas"]["TelemetryEvent"]),
+        (shapes.Verification, openapi["components"]["schemas"]["Verification"]),
+        (shapes.ExportJob, openapi["components"]["schemas"]["Export"]),
+        (shapes.Written, schema_of("post", "/api/v1/hub/records", "201")),
+        (shapes.BatchResult, schema_of("post", "/api/v1/telemetry/events:batch", "201")),
+        (shapes.Related, schema_of("get", "/api/v1/hub/records/{record_id}/related", "200")),
+        (shapes.Summary, schema_of("get", "/api/v1/telemetry/summary", "200")),
+        (shapes.SearchResult, schema_of("get", "/api/v1/hub/search", "200")["properties"]["results"]["items"]),
+        (shapes.Suggestion, schema_of("get", "/api/v1/suggest", "200")["properties"]["items"]["items"]),
+    ],
+)
+def test_shapes_are_those_of_the_api(shape: Any, schema: Any) -> None:
+    # The Hub may add members to responses; events are checked against the shape before they are sent.
+    assert set(shape.__annotations__) <= set(schema["properties"])
+    assert shape.__required_keys__ <= set(schema["required"])
+
+
+def test_every_member_of_an_event_can_be_tracked() -> None:
+    assert set(shapes.TelemetryEvent.__annotations__) == set(openapi["components"]["schemas"]["TelemetryEvent"]["properties"])
+
+
+def run_without_httpx(arguments: list[str]) -> subprocess.CompletedProcess[str]:
+    program = "import runpy, sys; sys.modules['httpx'] = None; sys.argv[0] = 'verify'; runpy.run_module('org_memory_hub.verify', run_name='__main__')"
+    return subprocess.run([sys.executable, "-c", program, *arguments], cwd=package, capture_output=True, text=True)
+
+
+def test_the_verifier_needs_no_httpx_and_finds_an_alteration(hub: Hub, tmp_path: Path) -> None:
+    record = next(iter(hub.records.list(record_type="decision", limit=1)))
+    bundle = hub.records.proof_bundle(record["record_id"])
+    file = tmp_path / "bundle.json"
+    file.write_text(json.dumps(bundle))
+    assert run_without_httpx(["--bundle", str(file)]).returncode == 0
+    alone = [sys.executable, package / "org_memory_hub/verify.py", "--bundle", file]
+    assert subprocess.run(alone, capture_output=True).returncode == 0
+    bundle["record"]["decision_outcome"] = "altered"
+    file.write_text(json.dumps(bundle))
+    assert run_without_httpx(["--bundle", str(file)]).returncode == 1
+
+
+def test_webhooks_are_verified_by_the_public_name() -> None:
+    vectors = json.loads((checkout / "sdk/webhooks/vectors.json").read_text())
+    case = next(one for one in vectors["cases"] if one["refused"] is None and "body" in one)
+    message = verify_webhook(case["body"].encode(), case["signature"], case["secrets"], now=vectors["now"])
+    assert message == vectors["message"]
+
+
+def examples() -> list[tuple[str, str]]:
+    """Returns the Python blocks of the README, each with the heading above it."""
+    blocks = []
+    heading = ""
+    for match in re.finditer(r"^## ([^\n]+)$|^```python\n(.*?)^```$", (package / "README.md").read_text(), re.M | re.S):
+        heading = match[1] or heading
+        if match[2]:
+            blocks.append((heading, match[2]))
+    return blocks
+
+
+@pytest.mark.parametrize(("heading", "example"), examples())
+def test_examples_of_the_readme(
+    heading: str, example: str, hub: Hub, event: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The names of the examples become those of the demo data, so that the Hub takes them.
+    for name, value in {"reply-draft": event["skill_id"], "support-agent": event["archetype_id"]}.items():
+        example = example.replace(name, value)
+    example = example.replace("user:kim@example.com", event["user_id"])
+    answer = {"model": "claude-sonnet-4-5", "usage": {"input_tokens": 3, "output_tokens": 4}}
+    client = Object(
+        messages=Object(create=lambda **sent: answer),
+        chat=Object(completions=Object(create=lambda **sent: answer)),
+        invoke=lambda messages, config: config["callbacks"][0],
+    )
+    vectors = json.loads((checkout / "sdk/webhooks/vectors.json").read_text())
+    monkeypatch.chdir(tmp_path)
+    if heading == "Webhooks":
+        monkeypatch.setattr("time.time", lambda: vectors["now"])
+    case = next(one for one in vectors["cases"] if one["refused"] is None and "body" in one)
+    record_id = next(iter(hub.records.list(record_type="decision", limit=1)))["record_id"]
+    given = {
+        "hub": hub,
+        "event": event,
+        "record_id": record_id,
+        "ask_model": lambda question: answer,
+        "messages": [],
+        "model": client,
+        "vendor": client,
+        "body": case["body"].encode(),
+        "headers": {"X-Service-Signature": case["signature"]},
+        "secret": case["secrets"][0] if isinstance(case["secrets"], list) else case["secrets"],
+    }
+    file = tmp_path / "example.py"
+    file.write_text(example)
+    runpy.run_path(str(file), given)
+
+
+def test_the_readme_is_short_and_names_commands_that_run(tmp_path: Path) -> None:
+    readme = (package / "README.md").read_text()
+    assert len(readme.splitlines()) <= 150 and len(examples()) == 8
+    assert "python -m org_memory_hub.verify" in readme and os.access(package / "org_memory_hub/py.typed", os.R_OK)
