@@ -43,6 +43,7 @@ test('the README has at most 150 lines, and all its code runs against a Hub', as
     HUB_TENANT: 'acme',
     HUB_CLIENT_ID: account.client_id,
     HUB_CLIENT_SECRET: account.client_secret,
+    SPOOL_DIRECTORY: join(folder, 'spool'),
   })
   expect(stdout).toContain('skill-not-registered 422 /skill_id')
   expect(stdout).toMatch(/all ran$/m)

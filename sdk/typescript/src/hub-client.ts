@@ -2,11 +2,16 @@ import type { Credentials } from './access-token.ts'
 import { Exports } from './exports.ts'
 import { Pages } from './pages.ts'
 import { type ReadOptions, Records } from './records.ts'
-import { Telemetry } from './telemetry.ts'
+import type { BatcherOptions, BatcherStats } from './telemetry/event-batcher.ts'
+import { Telemetry } from './telemetry/telemetry.ts'
 import { type Query, type RequestOptions, Transport, type TransportOptions } from './transport.ts'
 import type { ProvenanceKeys, SearchPage, SearchQuery, SearchResult, Suggestions, SuggestQuery } from './types.ts'
 
-export type HubClientOptions = TransportOptions & Credentials
+export type HubClientOptions = TransportOptions &
+  Credentials & {
+    /** How `telemetry.track` buffers and sends events. */
+    telemetry?: BatcherOptions
+  }
 
 /**
  * Calls the Hub for a tenant, as a service account or with a token of the caller's own.
@@ -25,7 +30,7 @@ export class HubClient {
     this.#transport = new Transport(options)
     this.records = new Records(this.#transport)
     this.exports = new Exports(this.#transport)
-    this.telemetry = new Telemetry(this.#transport)
+    this.telemetry = new Telemetry(this.#transport, options.telemetry)
   }
 
   /** Searches the texts of records: words, "phrases", -excluded words and `or`. */
@@ -82,5 +87,14 @@ export class HubClient {
   /** Sends any request to the Hub with a token, and again after a 401: a `fetch` for libraries. Retries nothing else. */
   fetch(address: string | URL, init?: RequestInit): Promise<Response> {
     return this.#transport.fetch(address, init)
+  }
+
+  /** Sends tracked events, and stops. */
+  close(options?: { timeoutMs?: number }): Promise<BatcherStats> {
+    return this.telemetry.close(options)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close()
   }
 }

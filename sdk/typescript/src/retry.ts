@@ -58,8 +58,8 @@ function isTransient(error: unknown, idempotent: boolean): boolean {
   return idempotent && error instanceof HubConnectionError
 }
 
-/** Waits. Rejects with the reason of the signal if that aborts first. */
-export function pause(ms: number, signal?: AbortSignal): Promise<void> {
+/** Waits. Rejects with the reason of the signal if that aborts first. With `unref`, the process may end meanwhile. */
+export function pause(ms: number, signal?: AbortSignal, { unref = false } = {}): Promise<void> {
   return new Promise((resolve, reject) => {
     signal?.throwIfAborted()
     const end = () => {
@@ -70,6 +70,12 @@ export function pause(ms: number, signal?: AbortSignal): Promise<void> {
       signal?.removeEventListener('abort', end)
       resolve()
     }, ms)
+    if (unref) unrefTimer(timer)
     signal?.addEventListener('abort', end, { once: true })
   })
+}
+
+/** Lets the process end although a timer runs, where the platform can. */
+export function unrefTimer(timer: unknown): void {
+  ;(timer as { unref?: () => void }).unref?.()
 }

@@ -1,0 +1,106 @@
+import { HubError } from '../hub-error.ts'
+import { jitteredMs, pause } from '../retry.ts'
+import type { Transport } from '../transport.ts'
+import type { BatchResult, TelemetryEvent } from '../types.ts'
+import type { StoredBatch } from './batch-types.ts'
+
+/** An event that the Hub refused for good. */
+export interface RejectedEvent {
+  event: TelemetryEvent
+  /** The title and detail of the problem. */
+  reason: string
+}
+
+/** The outcome of a batch. */
+export interface SentBatch {
+  accepted: number
+  rejected: number
+}
+
+interface SenderOptions {
+  onRejected: (rejected: readonly RejectedEvent[]) => void
+  onError: (error: unknown) => void
+}
+
+const pauseMsMax = 30_000
+/** Statuses of problems that sending the same events again cannot solve. */
+const permanent: readonly number[] = [400, 409, 413, 422]
+
+/** Sends batches until the Hub has stored or refused each event. */
+export class BatchSender {
+  readonly #transport: Transport
+  readonly #options: SenderOptions
+
+  constructor(transport: Transport, options: SenderOptions) {
+    this.#transport = transport
+    this.#options = options
+  }
+
+  /**
+   * Sends a batch, again and again while the Hub is unavailable or refuses the account. Returns undefined if the signal
+   * ended it before the Hub answered.
+   */
+  async send(batch: StoredBatch, signal: AbortSignal): Promise<SentBatch | undefined> {
+    let lines = await batch.lines()
+    const sent = { accepted: 0, rejected: 0 }
+    // Rounds are the same when a batch is sent again after a crash, and so are their keys.
+    for (let round = 0; lines.length > 0; round += 1) {
+      const key = round === 0 ? batch.key : `${batch.key}.${round}`
+      const result = await this.#untilAnswered(lines, key, signal)
+      if (result === undefined) return undefined
+      if (!(result instanceof HubError)) {
+        sent.accepted += result.accepted
+        sent.rejected += result.failed
+        this.#report(result.errors?.map(({ index, title, detail }) => [lines[index], `${title}: ${detail}`]) ?? [])
+        break
+      }
+      const faults = faultsOf(result, lines.length)
+      const refused = faults ?? new Map(lines.map((_, index) => [index, result.message]))
+      sent.rejected += refused.size
+      this.#report([...refused].map(([index, reason]) => [lines[index], reason]))
+      lines = lines.filter((_, index) => !refused.has(index))
+    }
+    return sent
+  }
+
+  /** Returns the answer of the Hub, or its final refusal of the whole request. */
+  async #untilAnswered(
+    lines: readonly string[],
+    idempotencyKey: string,
+    signal: AbortSignal,
+  ): Promise<BatchResult | HubError | undefined> {
+    const json = `{"events":[${lines.join(',')}]}`
+    for (let retry = 0; ; retry += 1) {
+      try {
+        const request = { json, idempotencyKey, retries: 0, signal }
+        return await this.#transport.json<BatchResult>('POST', '/api/v1/telemetry/events:batch', request)
+      } catch (error) {
+        if (signal.aborted) return undefined
+        // A proxy answers without a problem document, and does not know the events.
+        const isHub = error instanceof HubError && error.slug !== 'unknown'
+        if (isHub && permanent.includes(error.status)) return error
+        this.#options.onError(error)
+        const seconds = error instanceof HubError ? (error.retryAfter ?? 0) : 0
+        const waitMs = Math.min(seconds * 1000, 10 * pauseMsMax) + jitteredMs(retry, pauseMsMax)
+        await pause(waitMs, signal, { unref: true }).catch(() => undefined)
+        if (signal.aborted) return undefined
+      }
+    }
+  }
+
+  #report(refused: readonly (readonly [string | undefined, string])[]): void {
+    const rejected = refused.flatMap(([line, reason]) =>
+      line === undefined ? [] : [{ event: JSON.parse(line), reason }],
+    )
+    if (rejected.length > 0) this.#options.onRejected(rejected)
+  }
+}
+
+/** Returns the refused events by index, if the refusal of a request names some. */
+function faultsOf(error: HubError, count: number): ReadonlyMap<number, string> | undefined {
+  const named = error.errors.flatMap(({ pointer, detail }) => {
+    const index = Number(/^\/events\/(\d{1,4})(\/|$)/.exec(pointer)?.[1])
+    return index < count ? [[index, `${pointer} ${detail}`] as const] : []
+  })
+  return named.length === 0 ? undefined : new Map(named)
+}

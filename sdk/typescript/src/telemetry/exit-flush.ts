@@ -1,0 +1,34 @@
+/** The parts of Node's process, and of a page, that tell that the program ends. */
+interface Platform {
+  process?: {
+    on?(event: 'beforeExit', listener: () => void): unknown
+    off?(event: 'beforeExit', listener: () => void): unknown
+  }
+  addEventListener?(event: 'pagehide', listener: () => void): void
+  removeEventListener?(event: 'pagehide', listener: () => void): void
+}
+
+/**
+ * Calls a function when the program has nothing else to do, or the page is left. The function returns false if waiting
+ * longer is of no use: then it is not called again.
+ *
+ * @returns a function that cancels it
+ */
+export function onProcessExit(flush: () => Promise<boolean>): () => void {
+  const platform = globalThis as Platform
+  let isOver = false
+  const end = () => {
+    if (isOver) return
+    void flush()
+      .catch(() => false)
+      .then((isDone) => {
+        isOver = !isDone
+      })
+  }
+  if (platform.process?.on) platform.process.on('beforeExit', end)
+  else platform.addEventListener?.('pagehide', end)
+  return () => {
+    if (platform.process?.off) platform.process.off('beforeExit', end)
+    else platform.removeEventListener?.('pagehide', end)
+  }
+}

@@ -1,0 +1,202 @@
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import {
+  type BatcherOptions,
+  HubClient,
+  type RejectedEvent,
+  type TelemetryEvent,
+} from '../../sdk/typescript/src/index.ts'
+import { eventSink } from './event-sink.ts'
+import { runNode } from './run-node.ts'
+import { answerJson, answerProblem } from './stub-hub.ts'
+
+const known = { skill_id: 's', skill_version: '1.0.0', archetype_id: 'a', user_id: 'user:k', llm_platform: 'claude' }
+const measured = { ts: '2026-01-01T00:00:00Z', success: true, latency_ms: 1, tokens_in: 1, tokens_out: 1 }
+const event = (session_id: string): TelemetryEvent => ({ ...known, ...measured, cost_usd_estimate: 0, session_id })
+const numbers = (count: number) => Array.from({ length: count }, (_, at) => `e${at}`)
+
+function connect(baseUrl: string, telemetry: BatcherOptions = {}) {
+  const hub = new HubClient({ baseUrl, tenant: 'acme', accessToken: 't', telemetry })
+  onTestFinished(() => void hub.close({ timeoutMs: 0 }))
+  return hub
+}
+
+async function freshFolder() {
+  const folder = await mkdtemp(join(tmpdir(), 'hub-spool-'))
+  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  return folder
+}
+
+/** A sink that answers 503 until it is up. */
+async function sinkThatIsDown() {
+  const state = { isDown: true }
+  const sink = await eventSink((response) => {
+    if (state.isDown) down(response)
+    return state.isDown
+  })
+  const up = () => {
+    state.isDown = false
+  }
+  return { ...sink, up }
+}
+
+const down = answerProblem(503, 'hub-unavailable')
+
+test('sends batches bounded by count, bytes and time', async () => {
+  const { baseUrl, requests, stored } = await eventSink()
+  const sizes = () => requests.map(({ body }) => JSON.parse(body).events.length)
+  const byCount = connect(baseUrl, { maxBatchEvents: 10, flushIntervalMs: 3_600_000 })
+  for (const id of numbers(25)) expect(await byCount.telemetry.track(event(id))).toBe(true)
+  await expect.poll(() => stored.length).toBe(20)
+  expect(await byCount.telemetry.flush()).toBe(true)
+  expect(sizes()).toEqual([10, 10, 5])
+  expect(byCount.telemetry.stats).toEqual({ queued: 0, accepted: 25, rejected: 0, dropped: 0 })
+
+  const byBytes = connect(baseUrl, { maxBatchBytes: 1024, flushIntervalMs: 3_600_000 })
+  for (const id of numbers(20)) await byBytes.telemetry.track(event(id))
+  await byBytes.close()
+  expect(Math.max(...requests.slice(3).map(({ body }) => body.length))).toBeLessThan(1100)
+  expect(stored).toHaveLength(45)
+
+  await connect(baseUrl, { flushIntervalMs: 20 }).telemetry.track(event('late'))
+  await expect.poll(() => stored.at(-1)).toBe('late')
+})
+
+test('a full buffer makes callers wait for room, or drops and counts', async () => {
+  const { baseUrl, stored, up } = await sinkThatIsDown()
+  const bounds = { maxBatchEvents: 2, maxBufferedEvents: 4, concurrency: 1 }
+  const waiting = connect(baseUrl, bounds)
+  let tracked = 0
+  const track = async (id: string) => {
+    await waiting.telemetry.track(event(id))
+    tracked += 1
+  }
+  // Four fit, four wait; more callers than fit may not wait.
+  const all = Promise.allSettled(numbers(12).map(track))
+  await expect.poll(() => tracked).toBe(4)
+  const dropping = connect(baseUrl, { ...bounds, whenFull: 'drop' })
+  const kept = await Promise.all(numbers(10).map((id) => dropping.telemetry.track(event(`d${id}`))))
+  expect(kept.filter(Boolean)).toHaveLength(4)
+  expect(dropping.telemetry.stats.dropped).toBe(6)
+  const impatient = connect(baseUrl, { ...bounds, fullWaitMs: 10 })
+  for (const id of numbers(4)) await impatient.telemetry.track(event(`i${id}`))
+  await expect(impatient.telemetry.track(event('late'))).rejects.toMatchObject({ name: 'TelemetryBufferError' })
+  up()
+  expect((await all).filter(({ status }) => status === 'fulfilled')).toHaveLength(8)
+  expect(await waiting.close()).toEqual({ queued: 0, accepted: 8, rejected: 0, dropped: 0 })
+  expect(stored.filter((id) => id.startsWith('e')).sort()).toEqual(numbers(8))
+})
+
+test('keeps sending with one key while the Hub is away or refuses the account', async () => {
+  const answers = [down, answerProblem(401, 'authentication-failed'), answerJson(404, {})]
+  const errors: unknown[] = []
+  const { baseUrl, requests, stored } = await eventSink((response) => {
+    const answer = answers.shift()
+    answer?.(response)
+    return answer !== undefined
+  })
+  const hub = connect(baseUrl, { onError: (error) => errors.push(error) })
+  await hub.telemetry.track(event('kept'))
+  expect((await hub.close()).accepted).toBe(1)
+  expect(stored).toEqual(['kept'])
+  expect(errors).toHaveLength(3)
+  expect(new Set(requests.map(({ headers }) => headers['idempotency-key'])).size).toBe(1)
+  await expect(hub.telemetry.track(event('after'))).rejects.toThrow(/closed/)
+})
+
+test('reports refused events, and sends the others of a refused request', async () => {
+  const rejected: RejectedEvent[] = []
+  let requests = 0
+  const { baseUrl, stored } = await eventSink((response) => {
+    requests += 1
+    const errors = [{ pointer: '/events/1/metadata', detail: 'is not allowed' }]
+    const problem = { type: 'https://h/errors/content-not-allowed', title: 'Content', status: 400, detail: 'd', errors }
+    if (requests === 1) answerJson(400, problem)(response)
+    return requests === 1
+  })
+  const hub = connect(baseUrl, { onRejected: (some) => rejected.push(...some) })
+  for (const id of numbers(3)) await hub.telemetry.track(event(id))
+  expect(await hub.close()).toEqual({ queued: 0, accepted: 2, rejected: 1, dropped: 0 })
+  expect(stored).toEqual(['e0', 'e2'])
+  expect(rejected).toMatchObject([{ event: { session_id: 'e1' }, reason: '/events/1/metadata is not allowed' }])
+})
+
+test('refuses what no bound allows', async () => {
+  const { baseUrl } = await eventSink()
+  const huge = { ...event('huge'), metadata: { text: 'x'.repeat(70_000) } }
+  await expect(connect(baseUrl).telemetry.track(huge)).rejects.toThrow(RangeError)
+  for (const bad of [{ maxBatchEvents: 1001 }, { concurrency: 0 }, { maxBatchBytes: Number.NaN }, { whenFull: 'x' }])
+    expect(() => connect(baseUrl, { spool: { directory: '/x' }, ...bad } as never)).toThrow()
+})
+
+test('trace measures a call, and passes on what it returns and throws', async () => {
+  const { baseUrl, requests } = await eventSink()
+  const hub = connect(baseUrl)
+  const answer = await hub.telemetry.trace(known, async (call) => {
+    call.set({ tokens_in: 7, llm_model: 'm' })
+    return 'done'
+  })
+  const failure = Object.assign(new Error('secret words'), { code: 'E LIMIT' })
+  await expect(hub.telemetry.trace(known, () => Promise.reject(failure))).rejects.toBe(failure)
+  await hub.close()
+  expect(answer).toBe('done')
+  const events = JSON.parse(requests[0]!.body).events
+  expect(events).toMatchObject([
+    { ...known, success: true, tokens_in: 7, tokens_out: 0, llm_model: 'm' },
+    { success: false, error_code: 'E_LIMIT' },
+  ])
+  for (const { latency_ms } of events) expect(latency_ms).toBeGreaterThan(0)
+  expect(requests[0]!.body).not.toContain('secret words')
+})
+
+test('the spool outlives the process that filled it, and loses a torn line at most', async () => {
+  const directory = join(await freshFolder(), 'spool')
+  const { baseUrl, stored, up } = await sinkThatIsDown()
+  const spool = { directory, fsync: 'always' as const }
+  const first = connect(baseUrl, { spool, maxBatchEvents: 3 })
+  for (const id of numbers(7)) await first.telemetry.track(event(id))
+  await expect(connect(baseUrl, { spool }).telemetry.track(event('other'))).rejects.toThrow(/is used by process/)
+  expect((await first.close({ timeoutMs: 0 })).accepted).toBe(0)
+  const files = (await readdir(directory)).sort()
+  expect(files).toHaveLength(3)
+  await writeFile(join(directory, files[2]!), '{"session_id":"torn', { flag: 'a' })
+  // As after a kill: the lock of a process that is gone.
+  await writeFile(join(directory, 'lock'), '999999999\n')
+  up()
+  const second = connect(baseUrl, { spool })
+  expect(await second.telemetry.flush()).toBe(true)
+  expect(stored.sort()).toEqual(numbers(7))
+  await second.close()
+  expect(await readdir(directory)).toEqual([])
+})
+
+test('a full spool refuses, and takes events again when there is room', async () => {
+  const directory = await freshFolder()
+  const { baseUrl, stored, up } = await sinkThatIsDown()
+  const big = (id: string) => ({ ...event(id), metadata: { text: 'x'.repeat(60_000) } })
+  const hub = connect(baseUrl, { spool: { directory, maxBytes: 1 << 20 }, whenFull: 'drop' })
+  const kept: boolean[] = []
+  for (const id of numbers(20)) kept.push(await hub.telemetry.track(big(id)))
+  expect(kept.filter(Boolean)).toHaveLength(17)
+  up()
+  expect(await hub.telemetry.flush()).toBe(true)
+  expect(await hub.telemetry.track(big('more'))).toBe(true)
+  await hub.close()
+  expect(stored).toHaveLength(18)
+})
+
+test('a program that ends by itself sends what it tracked', async () => {
+  const { baseUrl, stored } = await eventSink()
+  const source = new URL('../../sdk/typescript/src/index.ts', import.meta.url).href
+  const folder = await freshFolder()
+  await writeFile(
+    join(folder, 'program.mjs'),
+    `import { HubClient } from ${JSON.stringify(source)}
+     const hub = new HubClient({ baseUrl: '${baseUrl}', tenant: 'acme', accessToken: 't', telemetry: { flushIntervalMs: 3600000 } })
+     await hub.telemetry.track(${JSON.stringify(event('at-exit'))})`,
+  )
+  await runNode([join(folder, 'program.mjs')])
+  expect(stored).toEqual(['at-exit'])
+})
