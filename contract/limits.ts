@@ -65,10 +65,15 @@ export const holdNameLengthMax = 200
 /** Number of named records that the response for a hold lists. */
 export const holdRecordsAnswered = 1000
 export const retentionDaysMax = 36_500
+/** The longest six months. Laws ask for logs of six months at least, so that an earlier purge is answered with a warning. */
+export const logRetentionDaysMin = 184
 /** Time after completion for which the files of an export can be downloaded. Then they are deleted. */
 export const exportHours = 24
 /** Time after its request at which an unfinished export fails. */
 export const exportRunHoursMax = 24
+/** Longest period of an evidence pack. */
+export const evidencePackDaysMax = 3660
+export const evidenceNoteLengthMax = 2000
 /** Maximum number of queued and running exports per tenant. */
 export const exportsOpenMax = 20
 /** Number of exports that one process writes in parallel, in total and per tenant. */

@@ -38,15 +38,16 @@ function subproof(leaves: readonly Uint8Array[], firstSize: number, isWhole: boo
  * no proof. Throws `proof-malformed` if a hash is not 32 bytes or a size is not a whole number.
  */
 export function verifyConsistency(proof: ConsistencyProof, sha256: Sha256): boolean {
-  return runSync(consistency(proof), { sha256, verifyEd25519: () => false })
+  return runSync(verifyConsistencySteps(proof), { sha256, verifyEd25519: () => false })
 }
 
 /** Works like {@link verifyConsistency} with a hash that returns a promise. */
 export function verifyConsistencyAsync(proof: ConsistencyProof, sha256: AsyncCrypto['sha256']): Promise<boolean> {
-  return runAsync(consistency(proof), { sha256, verifyEd25519: async () => false })
+  return runAsync(verifyConsistencySteps(proof), { sha256, verifyEd25519: async () => false })
 }
 
-function* consistency(proof: ConsistencyProof): SyncAsyncTask<boolean> {
+/** Works like {@link verifyConsistency}, for any runtime. */
+export function* verifyConsistencySteps(proof: ConsistencyProof): SyncAsyncTask<boolean> {
   const { firstSize, secondSize, firstRoot, secondRoot, path } = proof
   if (!Number.isSafeInteger(firstSize) || !Number.isSafeInteger(secondSize)) {
     throw new ProvenanceError('proof-malformed', 'a tree size is not a whole number')

@@ -114,6 +114,7 @@ export function createRecordModules(
     /** Decides whether all content may be destroyed with its keys. */
     destruction: erasure.destruction,
     erasure: erasure.erasure,
+    certificates: erasure.certificates,
     holdsAfterRestore: legalHolds.replay,
     searchIndexer: search.indexer,
     sweeper: createSweeper({ ...shared, records: sealedRecords, holdEvents }),

@@ -13,7 +13,7 @@ export function addVerifyCommand(program: Command): void {
   program
     .command('verify <file>')
     .description(
-      'Verify an export (JSONL, CSV, Parquet, also .gz), or a record, a page of records, a proof bundle or a deletion certificate as ' +
+      'Verify an export (JSONL, CSV, Parquet, also .gz), an evidence pack (.tar.gz), or a record, a page of records, a proof bundle or a deletion certificate as ' +
         'the API answers it: without a server, and without a network unless an address is given. ' +
         'Rows of an export can be verified one by one only if it was ordered with include_provenance, which is false ' +
         'by default: without it, the signed manifest proves the file as a whole, and is needed. ' +

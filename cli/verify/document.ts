@@ -15,6 +15,7 @@ import {
 } from '../../provenance/index.ts'
 import { runSync } from '../../provenance/sync-async-runner.ts'
 import { nodeCrypto } from '../../server/records/node-crypto.ts'
+import type { CheckedPack } from './evidence-pack.ts'
 import { InconclusiveError } from './inconclusive-error.ts'
 
 /** The facts of a verified deletion certificate that the report shows. */
@@ -35,10 +36,11 @@ export interface CheckedBundle {
   checks: BundleChecks
 }
 
-/** The proof in a document; neither is set for records. */
+/** The proof in a document or archive; none is set for records. */
 export interface CheckedProof {
   certificate?: CheckedCertificate
   bundle?: CheckedBundle
+  pack?: CheckedPack
 }
 
 /**

@@ -3,6 +3,7 @@ import type { VerificationFailure } from '../../provenance/findings.ts'
 import type { BundleChecks, CertificateChecks } from '../../provenance/index.ts'
 import { counted } from '../output.ts'
 import type { CheckedBundle, CheckedCertificate } from './document.ts'
+import { packLines, packTitle } from './pack-text.ts'
 import { completenessUnknown } from './trust-summary.ts'
 import type { FileVerification } from './verify-file.ts'
 
@@ -12,17 +13,19 @@ const listedMax = 100
 /** Returns the report for people: the verdict, its basis, the scope of the checks, and the failures. */
 export function reportText(verification: FileVerification): string {
   const { file, report, trust } = verification
-  const { certificate, bundle } = verification.proof
+  const { certificate, bundle, pack } = verification.proof
   return [
     `${file}: ${verdict(verification)}`,
-    ...(certificate ? [certificateTitle(certificate)] : bundle ? [bundleTitle(bundle)] : []),
+    ...(certificate ? [certificateTitle(certificate)] : bundle ? [bundleTitle(bundle)] : pack ? [packTitle(pack)] : []),
     `Trust basis: ${trust}.`,
     'Checked:',
     ...(certificate
       ? checkLines(certificateChecks, certificate.checks)
       : bundle
         ? checkLines(bundleChecks, bundle.checks)
-        : checkedLines(verification)
+        : pack
+          ? packLines(pack)
+          : checkedLines(verification)
     ).map((line) => `  ${line}`),
     ...(bundle ? ['Not proved: is_purged, the times of the keys, and how_to_verify.'] : []),
     ...failureLines(report),

@@ -97,6 +97,19 @@ export function trustPinned(pinned: KeyRing, place: string, offering: JsonObject
   return { keys, basis: parts.join('; ') }
 }
 
+/**
+ * Trusts the keys of an evidence pack: those that pinned keys introduce, or without any, all that follow from the first.
+ *
+ * @throws ProvenanceError if the keys of the pack are malformed
+ */
+export function trustOfPack(document: JsonObject, pinned: { keys: KeyRing; place: string } | undefined): Trust {
+  if (pinned !== undefined) return trustPinned(pinned.keys, pinned.place, { keys: document })
+  const { keys, basis } = trustOnFirstUse(document, 'evidence pack')
+  const [first] = [...keys].filter(([, { succession }]) => succession === undefined)
+  const { trusted } = verifySuccessionSync(keys, first === undefined ? [] : [first[0]], nodeCrypto)
+  return { keys: new Map([...keys].filter(([keyId]) => trusted.has(keyId))), basis }
+}
+
 function offeredKeys(offering: JsonObject): KeyRing | undefined {
   try {
     return parseKeyDocument(offering.keys ?? null, sha256)

@@ -104,14 +104,17 @@ export class VerifiedFile {
 export class Digest {
   readonly #hash: Hash = createHash('sha256')
   #sizeBytes = 0
+  #result: FileDigest | undefined
 
   update(chunk: Uint8Array): void {
     this.#hash.update(chunk)
     this.#sizeBytes += chunk.length
   }
 
+  /** Returns the result; no update may follow. */
   result(): FileDigest {
-    return { sizeBytes: this.#sizeBytes, sha256: this.#hash.digest() }
+    this.#result ??= { sizeBytes: this.#sizeBytes, sha256: this.#hash.digest() }
+    return this.#result
   }
 }
 
@@ -135,7 +138,7 @@ async function firstUnpacked(file: VerifiedFile): Promise<Uint8Array> {
 }
 
 /** The format of a file. `json` is one document: a record, an API response with many, a proof bundle, or a deletion certificate. */
-export type FileFormat = 'jsonl' | 'csv' | 'parquet' | 'json'
+export type FileFormat = 'jsonl' | 'csv' | 'parquet' | 'json' | 'evidence-pack'
 
 /** Returns the format of a file without a manifest, by its content and then by its name. Throws InconclusiveError. */
 export async function formatOf(file: VerifiedFile): Promise<FileFormat> {

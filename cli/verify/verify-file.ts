@@ -2,12 +2,13 @@ import { createHash } from 'node:crypto'
 import { ExportLines } from '../../provenance/export/export-lines.ts'
 import { ExportVerifier, type FileDigest, type VerificationReport } from '../../provenance/export/export-verifier.ts'
 import { type PreparedManifest, prepareManifest } from '../../provenance/export/prepared-manifest.ts'
-import { type JsonObject, ProvenanceError } from '../../provenance/index.ts'
+import { type JsonObject, type KeyRing, ProvenanceError } from '../../provenance/index.ts'
 import type { StreamHash } from '../../provenance/stream-hash.ts'
 import { runSync } from '../../provenance/sync-async-runner.ts'
 import { nodeCrypto } from '../../server/records/node-crypto.ts'
 import { verifyCsvRows } from './csv-rows.ts'
 import { type CheckedProof, keysInBundle, verifyDocument } from './document.ts'
+import { isArchive, verifyEvidencePack } from './evidence-pack.ts'
 import { isUrl } from './fetch-input.ts'
 import { InconclusiveError } from './inconclusive-error.ts'
 import { type FoundManifest, findManifest } from './manifest-file.ts'
@@ -48,8 +49,9 @@ export const manifestFix = 'Download it again. To check the rows alone, move it 
  */
 export async function verifyFile(path: string, options: VerifyOptions): Promise<FileVerification> {
   const file = await VerifiedFile.open(path)
-  const found = await findManifest(path, options.manifest)
   const pinned = options.keys === undefined ? undefined : await readKeys(options.keys)
+  if (isArchive(file)) return verifyPack(file, pinned && { keys: pinned, place: options.keys! })
+  const found = await findManifest(path, options.manifest)
   const bundleKeys = found === undefined ? await keysOfBundle(file) : undefined
   if (found === undefined && pinned === undefined && bundleKeys === undefined) throw noKeys(path)
   const manifest = found && { place: found.place, ...readManifest(found) }
@@ -81,6 +83,23 @@ export async function verifyFile(path: string, options: VerifyOptions): Promise<
     hasOldKeys: pinned !== undefined && !isUrl(options.keys!) && report.failures.some(isKeyUnknown),
   })
   return { file: path, format, proof, manifest, trust: sentence, outcome, report }
+}
+
+async function verifyPack(
+  file: VerifiedFile,
+  pinned: { keys: KeyRing; place: string } | undefined,
+): Promise<FileVerification> {
+  const { pack, trust, report } = await verifyEvidencePack(file, pinned)
+  const hasOldKeys = pinned !== undefined && !isUrl(pinned.place) && report.failures.some(isKeyUnknown)
+  return {
+    file: file.path,
+    format: 'evidence-pack',
+    proof: { pack },
+    manifest: undefined,
+    trust: trustSummary(trust.basis, { manifest: undefined, isDocument: true, records: 0, hasOldKeys }),
+    outcome: report.verified ? 'verified' : 'failed',
+    report,
+  }
 }
 
 function readManifest({ source }: FoundManifest): {

@@ -1,4 +1,4 @@
-import { anyReader, type Operation, ownCredential } from './operation.ts'
+import { anyReader, type Operation, ownCredential, scope } from './operation.ts'
 
 /** Exports run in the background; their files are fetched by signed addresses. */
 export const exportOperations = {
@@ -10,6 +10,16 @@ export const exportOperations = {
     body: 'settings',
     tag: 'Exports',
     summary: 'Start an export',
+  },
+  createEvidencePack: {
+    method: 'POST',
+    path: '/api/v1/hub/evidence-packs',
+    // It covers records of every type.
+    access: scope('hub:read'),
+    rateClass: 'hub-write',
+    body: 'settings',
+    tag: 'Exports',
+    summary: 'Start an evidence pack',
   },
   listExports: {
     method: 'GET',

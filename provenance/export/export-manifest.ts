@@ -13,6 +13,8 @@ export type ExportManifest = {
     /** The record types that the requester may see. */
     readonly record_types: readonly string[]
     readonly include_provenance: boolean
+    /** The types whose rows may have the member `content_omitted`, with the hash of their record but not its content. */
+    readonly content_omitted?: readonly string[]
   }
   readonly log: {
     readonly name: string

@@ -60,6 +60,8 @@ export class ExportVerifier {
   readonly #keys: KeyRing
   readonly #check: SealCheck
   readonly #placement: RangeSeals | LooseSeals | undefined
+  /** The types whose rows may lack content; the signed manifest has them. */
+  readonly #mayOmit: readonly string[]
   readonly #reader = new RowReader()
   readonly #members: RecordMembers = { recordIdAt: 0, schemaVersionAt: 0 }
   #rows = 0
@@ -73,6 +75,7 @@ export class ExportVerifier {
   constructor(keys: KeyRing, manifest?: PreparedManifest) {
     this.#keys = keys
     this.#manifest = manifest
+    this.#mayOmit = manifest?.head.export.content_omitted ?? []
     const findings = new Findings()
     const logName = manifest?.head.log.name
     this.#check = { keys, logName, findings, unplaced: new UnplacedRows(), signatures: 0 }
@@ -87,9 +90,9 @@ export class ExportVerifier {
     this.#begin(line)
     const reader = this.#reader
     if (this.#placement === undefined) return
-    if (!reader.read(row)) return yield* this.#parsed(line, yield* parseRow(row))
+    if (!reader.read(row)) return yield* this.#parsed(line, yield* parseRow(row, this.#mayOmit))
     const hash = yield* sha256Of(reader.hashInput)
-    if (!equalBytes(hash, reader.hash)) return yield* this.#parsed(line, yield* parseRow(row))
+    if (!equalBytes(hash, reader.hash)) return yield* this.#parsed(line, yield* parseRow(row, this.#mayOmit))
     yield* this.#sealed(line, hash, reader.cosign, reader.isPurged, [])
   }
 

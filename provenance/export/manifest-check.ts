@@ -32,6 +32,10 @@ export function manifestHeadIn(members: JsonObject): ManifestHead {
   if (typeof at(members, '/export/include_provenance') !== 'boolean') {
     throw malformed('/export/include_provenance', 'is neither true nor false')
   }
+  const omitted = at(members, '/export/content_omitted') ?? []
+  if (!Array.isArray(omitted) || omitted.some((type) => typeof type !== 'string')) {
+    throw malformed('/export/content_omitted', 'is not a list of types')
+  }
   text(members, '/log/name')
   for (const pointer of ['/log/from', '/log/to', '/log/tree_size']) count(members, pointer)
   text(members, '/log/checkpoint')

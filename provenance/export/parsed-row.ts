@@ -23,8 +23,12 @@ export type ParsedRow = {
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** Reads the JSON of a record as the API returns it, with any whitespace and order of members. */
-export function* parseRow(row: Uint8Array): SyncAsyncTask<ParsedRow> {
+/**
+ * Reads the JSON of a record as the API returns it, with any whitespace and order of members.
+ *
+ * @param mayOmit the types whose rows may have the member `content_omitted`, and then only few others
+ */
+export function* parseRow(row: Uint8Array, mayOmit: readonly string[] = []): SyncAsyncTask<ParsedRow> {
   let text: string
   let value: JsonValue
   try {
@@ -42,16 +46,19 @@ export function* parseRow(row: Uint8Array): SyncAsyncTask<ParsedRow> {
   const twice = duplicateMember(text)
   // Readers differ in which of the two they use.
   if (twice !== undefined) return unreadable(`the member ${JSON.stringify(twice)} occurs twice`, value)
-  return yield* parsedRecord(value)
+  return yield* parsedRecord(value, mayOmit)
 }
 
 /** Works like {@link parseRow}, for a record that is already parsed. */
-export function* parsedRecord(record: JsonObject): SyncAsyncTask<ParsedRow> {
+export function* parsedRecord(record: JsonObject, mayOmit: readonly string[] = []): SyncAsyncTask<ParsedRow> {
   if (isPlainRow(record)) return plain(record)
   const item = itemOfAnswer(record)
   const problems: string[] = []
   const hash = attempt(problems, () => parseRecordHash(item.hash))
   const cosign = attempt(problems, () => binaryCosign(item.cosign))
+  if (isWithoutContent(record, mayOmit)) {
+    return { recordId: idOf(record), isPurged: record.is_purged === true, isPlain: false, hash, cosign, problems }
+  }
   const hashed = Object.fromEntries(Object.entries(record).filter(([member]) => !unhashedMembers.includes(member)))
   const input = attempt(problems, () => recordHashInput(canonicalize(hashed)))
   if (input !== undefined && hash !== undefined && !equalBytes(yield* sha256Of(input), hash)) {
@@ -59,6 +66,20 @@ export function* parsedRecord(record: JsonObject): SyncAsyncTask<ParsedRow> {
   }
   problems.push(...problemsOfMembers(record))
   return { recordId: idOf(record), isPurged: record.is_purged === true, isPlain: false, hash, cosign, problems }
+}
+
+/** The members that a row without the content of its record may have. */
+const membersWithoutContent = new Set([
+  ...['content_omitted', 'record_id', 'record_type', 'tenant_id', 'created_at', 'created_by', 'skill_id'],
+  ...['archetype_id', 'user_id', 'event_kind', 'trace_id', 'session_id', ...unhashedMembers],
+])
+
+function isWithoutContent(record: JsonObject, mayOmit: readonly string[]): boolean {
+  return (
+    record.content_omitted === true &&
+    mayOmit.includes(String(record.record_type)) &&
+    Object.keys(record).every((name) => membersWithoutContent.has(name))
+  )
 }
 
 /** Reads a canonical text by itself; `record` is its value if it can be a record. */

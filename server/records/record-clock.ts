@@ -1,5 +1,5 @@
 import { randomFillSync } from 'node:crypto'
-import { formatTimestamp } from '../../contract/timestamp.ts'
+import { formatTimestamp, parseTimestamp } from '../../contract/timestamp.ts'
 
 /** One reading of the clock, as an id and as a time. */
 export interface RecordMoment {
@@ -68,6 +68,13 @@ export function createRecordClock(time: TimeSource = systemTime): RecordClock {
 export function recordIdFloor(epochMs: number, microsOfMs: number): string {
   if (epochMs < 0) return `${timePart(0, 0)}-8000-000000000000`
   return `${timePart(epochMs, microsOfMs)}-8000-000000000000`
+}
+
+/** Returns the {@link recordIdFloor} of a timestamp. Throws for any other text. */
+export function recordIdFloorOf(time: string): string {
+  const parsed = parseTimestamp(time)
+  if (parsed === undefined) throw new Error(`not a timestamp: ${time}`)
+  return recordIdFloor(parsed.epochMs, parsed.microsOfMs)
 }
 
 /**

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parseKeyDocument, verifyProofBundleSync, verifyRecordSync } from '../../provenance/index.ts'
 import { nodeCrypto } from '../../server/records/node-crypto.ts'
+import { filesIn, openPacksLab, rowsIn } from '../exports/packs-lab.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
 import { event } from '../telemetry/events.ts'
 import { type ModeB, modeB } from './mode-b-lab.ts'
@@ -52,6 +53,34 @@ const sound = {
   },
   content: 'unavailable',
 }
+
+// First, because later tests edit the stored rows.
+test('an evidence pack has their hashes and proofs, and says that the content is left out', async () => {
+  const packs = await openPacksLab({
+    call: async (_tenant, method, path, { body } = {}) => {
+      const answer = await b.call(method, path, body)
+      return { ...answer, headers: new Headers() }
+    },
+    ended: async (_tenant, jobId) => {
+      const read = async () => (await b.call('GET', `/api/v1/hub/exports/${jobId}`)).body
+      await expect.poll(async () => (await read()).status).not.toMatch(/queued|running/)
+      return read()
+    },
+  })
+  try {
+    const to = new Date().toISOString()
+    const path = await packs.ordered(b.slug, { from: '2020-01-01T00:00:00Z', to, include_content: true })
+    const rows = rowsIn(await filesIn(path), 'records.jsonl')
+    const row = rows.find(({ record_id }) => record_id === second.record_id)
+    expect(row).toMatchObject({ content_omitted: true, skill_id: 'sum', provenance_hash: second.provenance_hash })
+    expect(JSON.stringify(rows)).not.toContain('Xylophone')
+    const { report, proof } = await packs.verified(path)
+    expect(report.failures).toEqual([])
+    expect(proof.pack?.completeness).toBe('enclosed')
+  } finally {
+    await packs.close()
+  }
+})
 
 describe('a record whose content is gone', () => {
   test('is answered with what is left, and says so', async () => {

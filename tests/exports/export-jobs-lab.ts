@@ -70,7 +70,7 @@ export async function startExportJobsLab(
           writing.signal.throwIfAborted()
           const { file, manifest } = writer.fileNames(order)
           await storage.write(writer.keyOf(tenant.slug, order.jobId, file), Buffer.from(text))
-          await storage.write(writer.keyOf(tenant.slug, order.jobId, manifest), Buffer.from('{"manifest_version":1}'))
+          await storage.write(writer.keyOf(tenant.slug, order.jobId, manifest!), Buffer.from('{"manifest_version":1}'))
           const verificationSummary = order.verify ? { checked: 1, verified: 1, tampered: 0, cosign_invalid: 0 } : null
           return { rows: 1, sizeBytes: text.length, verificationSummary }
         },
@@ -88,6 +88,7 @@ export async function startExportJobsLab(
         logs: modules.log.logs,
         records: modules.recordStore.sealedRecords,
         verification: modules.verification.stored,
+        evidence: { ...modules.hub, checkpoints: modules.checkpoints, retention: modules.verification.retention },
         directory: modules.tenants.directory,
         events: new EventBus(),
         writer,

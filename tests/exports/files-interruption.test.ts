@@ -137,7 +137,7 @@ test('an export that begins again replaces what the one before has left', async 
   const order = lab.orderOf()
   const writer = createExportWriter(lab.deps)
   const { file, manifest } = writer.fileNames(order)
-  for (const name of [file, manifest, `${file}.seals`]) {
+  for (const name of [file, manifest!, `${file}.seals`]) {
     await lab.storage.write(writer.keyOf(tenant.slug, order.jobId, name), Buffer.from('left over'))
   }
   const written = await lab.export(tenant, order)

@@ -87,7 +87,7 @@ export async function openExportLab() {
     })
     const names = writer.fileNames(whole)
     const path = join(directory, writer.keyOf(tenant.slug, whole.jobId, names.file))
-    const manifestPath = join(directory, writer.keyOf(tenant.slug, whole.jobId, names.manifest))
+    const manifestPath = join(directory, writer.keyOf(tenant.slug, whole.jobId, names.manifest!))
     const bytes = await readFile(path)
     const manifest = JSON.parse(await readFile(manifestPath, 'utf8')) as ExportManifest
     const text = whole.format === 'parquet' ? '' : String(whole.compression === 'gzip' ? gunzipSync(bytes) : bytes)

@@ -55,6 +55,7 @@ describe('13 JSON that two parsers may read differently', () => {
     writeRecord: { record_type: 'artifact', title: 'x', content: { a: 1 } },
     releaseRecord: { reason: 'x' },
     createExport: { format: 'csv' },
+    createEvidencePack: { from: '2026-01-01T00:00:00Z', to: '2026-02-01T00:00:00Z', note: 'x' },
     cancelExport: {},
     placeHold: { name: 'x', reason: 'x', all: true },
     releaseHold: { reason: 'x' },

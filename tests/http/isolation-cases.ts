@@ -203,6 +203,14 @@ export const isolationCases: Partial<Record<OperationId, (loot: Loot) => Attempt
     attempt(202, `${records}:export`, { filter: { tenant_id: 'globex', skill_id: 'secret-skill' }, verify: true }),
     attempt(400, `${records}:export`, { filter: { tenant: 'acme' } }),
   ],
+  createEvidencePack: () => [
+    attempt(202, '/api/v1/hub/evidence-packs', { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z' }),
+    attempt(400, '/api/v1/hub/evidence-packs', {
+      from: '2026-01-01T00:00:00Z',
+      to: '2026-01-02T00:00:00Z',
+      tenant_id: 'globex',
+    }),
+  ],
   listExports: () => ['', '?limit=1000'].map((query) => attempt(200, `${exports}${query}`)),
   getExport: ofExport(),
   cancelExport: ofExport(':cancel'),

@@ -66,6 +66,15 @@ export function recordEventCases(
       kind: 'hub.export_created',
       states: 'none',
     },
+    createEvidencePack: {
+      run: async () => {
+        const period = { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z' }
+        const { job_id } = (await call('POST', '/api/v1/hub/evidence-packs', period)).body
+        return `export:${job_id}`
+      },
+      kind: 'hub.export_created',
+      states: 'none',
+    },
     cancelExport: {
       run: async () => {
         const { body } = await call('POST', `${records}:export`, {

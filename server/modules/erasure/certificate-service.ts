@@ -3,7 +3,7 @@ import { canSee } from '../../../contract/record-visibility.ts'
 import { inclusionPath } from '../../../provenance/index.ts'
 import { openSeal } from '../../../provenance/log.ts'
 import { readTenant, type TenantTx } from '../../db/database.ts'
-import type { Caller, Tenant } from '../../http/caller.ts'
+import type { Tenant } from '../../http/caller.ts'
 import type { ModuleParts } from '../../module-parts.ts'
 import { nodeCrypto } from '../../records/node-crypto.ts'
 import { sealOf } from '../../records/record-cosign.ts'
@@ -12,13 +12,12 @@ import { responseText } from '../../records/record-response.ts'
 import { findRecords, findSeals, includingErasable } from '../../records/record-store.ts'
 import type { LogHead } from '../log/log-types.ts'
 import { findTombstone, findType, type Tombstone } from './erasure-store.ts'
+import type { CertificateReader, DeletionCertificates } from './erasure-types.ts'
 
-export type DeletionCertificates = ReturnType<typeof createDeletionCertificates>
-
-export function createDeletionCertificates(deps: Pick<ModuleParts, 'database' | 'logs'>) {
+export function createDeletionCertificates(deps: Pick<ModuleParts, 'database' | 'logs'>): DeletionCertificates {
   const { database, logs } = deps
 
-  function requireTombstone(caller: Caller, recordId: string): Promise<Tombstone> {
+  function requireTombstone(caller: CertificateReader, recordId: string): Promise<Tombstone> {
     return readTenant(database, caller.tenant.slug, async (tx) => {
       const tombstone = await findTombstone(tx, recordId)
       const type = tombstone?.record_type ?? (await findType(tx, recordId))
@@ -49,13 +48,7 @@ export function createDeletionCertificates(deps: Pick<ModuleParts, 'database' | 
   }
 
   return {
-    /**
-     * Returns the proof that a record existed and was erased, as JSON; see provenance/deletion-certificate.ts. The id
-     * must be in lower case.
-     *
-     * @throws DomainError `not-found`, or `concurrent-modification` while the record is not erased
-     */
-    async get(caller: Caller, recordId: string): Promise<string> {
+    async get(caller, recordId) {
       const { tenant } = caller
       const stone = await requireTombstone(caller, recordId)
       const head = await logs.integrate(tenant)
@@ -72,7 +65,7 @@ export function createDeletionCertificates(deps: Pick<ModuleParts, 'database' | 
  * only callers who may read governance events, or purge, receive it. The erasure event names the purge event and is
  * enough to verify the certificate.
  */
-async function eventsOf(tx: TenantTx, { tenant, scopes }: Caller, stone: Tombstone) {
+async function eventsOf(tx: TenantTx, { tenant, scopes }: CertificateReader, stone: Tombstone) {
   const isSeen = canSee(scopes, 'governance_event') || scopes.has('hub:purge')
   const { event_id: erased, purge_event_id } = stone
   const purged = isSeen ? purge_event_id : null

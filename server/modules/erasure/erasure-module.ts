@@ -12,10 +12,12 @@ export function createErasureModule(
   deps: Parameters<typeof createErasure>[0] & Pick<ModuleParts, 'directory' | 'logs'> & { retention: RetentionPolicy },
 ) {
   const erasure = createErasure(deps)
+  const certificates = createDeletionCertificates(deps)
   return {
     erasure,
+    certificates,
     destruction: createDestructionRules(deps),
-    routes: (app: FastifyInstance) => addErasureRoutes(app, createDeletionCertificates(deps)),
+    routes: (app: FastifyInstance) => addErasureRoutes(app, certificates),
     jobs: [hardDeleteJob({ ...deps, erasure })],
   }
 }

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 import { addRoute, rawJson } from '../../http/route.ts'
 import { recordIdParams } from '../../records/record-schemas.ts'
-import type { DeletionCertificates } from './certificate-service.ts'
 import { DeletionCertificateSchema } from './erasure-schemas.ts'
+import type { DeletionCertificates } from './erasure-types.ts'
 
 export function addErasureRoutes(app: FastifyInstance, certificates: DeletionCertificates): void {
   addRoute(

@@ -1,6 +1,6 @@
 import type { TenantTx } from '../../db/database.ts'
 import type { TenantTables } from '../../db/schema.ts'
-import type { Tenant } from '../../http/caller.ts'
+import type { Caller, Tenant } from '../../http/caller.ts'
 
 /** A record that is being erased, in its last state. */
 export interface ErasedRecord {
@@ -67,4 +67,17 @@ export interface ContentDestruction {
    * @throws DomainError `legal-hold`, `retention`
    */
   requireAllowed(tx: TenantTx): Promise<void>
+}
+
+export type CertificateReader = Pick<Caller, 'tenant' | 'scopes'>
+
+/** Proves erasures to readers. */
+export interface DeletionCertificates {
+  /**
+   * Returns the proof that a record existed and was erased, as JSON; see provenance/deletion-certificate.ts. The id
+   * must be in lower case.
+   *
+   * @throws DomainError `not-found`, or `concurrent-modification` while the record is not erased
+   */
+  get(caller: CertificateReader, recordId: string): Promise<string>
 }

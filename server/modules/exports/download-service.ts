@@ -106,7 +106,7 @@ export function createDownloads(
 function contentTypeOf(order: ExportOrder, fileName: string, writer: Pick<ExportWriter, 'fileNames'>): string {
   if (fileName === writer.fileNames(order).manifest) return 'application/json; charset=utf-8'
   // The file itself is compressed, so this is its type and no content encoding: it is stored under its name.
-  return order.compression === 'gzip' ? 'application/gzip' : contentTypes[order.format]
+  return order.compression === 'gzip' || order.pack !== undefined ? 'application/gzip' : contentTypes[order.format]
 }
 
 /**

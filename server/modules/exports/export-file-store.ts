@@ -24,7 +24,7 @@ export class ExportFileStore {
     const key = writer.keyOf(tenant, order.jobId, file)
     // Deletes by name first, because that includes unfinished writes; then deletes the rest of the folder.
     await storage.delete(key)
-    await storage.delete(writer.keyOf(tenant, order.jobId, manifest))
+    if (manifest !== undefined) await storage.delete(writer.keyOf(tenant, order.jobId, manifest))
     for await (const other of storage.list(key.slice(0, -file.length))) await storage.delete(other)
   }
 

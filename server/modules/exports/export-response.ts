@@ -25,10 +25,17 @@ export function toExportResponse(
     created_at: row.created_at,
     estimated_completion_ts: row.estimated_completion_at,
     progress: { done: row.done, total: row.total },
-    ...(isOpen && { download_url: url(names.file), manifest_url: url(names.manifest) }),
+    ...(isOpen && { download_url: url(names.file) }),
+    ...(isOpen && names.manifest !== undefined && { manifest_url: url(names.manifest) }),
+    ...(row.pack && { evidence_pack: packOf(row) }),
     ...(row.verification_summary && { verification_summary: row.verification_summary }),
     ...(row.error && { error: problemOf(tenant, row.error) }),
   }
+}
+
+function packOf({ filter, pack }: ExportRow): NonNullable<ExportAnswer['evidence_pack']> {
+  const { created_at__gte: from = '', created_at__lt: to = '' } = filter
+  return { from, to, ...(pack?.note && { note: pack.note }), include_content: pack?.includeContent ?? false }
 }
 
 export function isDownloadable(row: Pick<ExportRow, 'status' | 'expires_at'>, now: string): boolean {

@@ -12,6 +12,7 @@ import type { StoredVerification } from '../verification/verification-types.ts'
 import { addDownloadRoutes } from './download-routes.ts'
 import { createDownloads } from './download-service.ts'
 import { createDownloadUrls } from './download-url.ts'
+import { createPackWriter, type EvidenceSources } from './evidence/pack-writer.ts'
 import { ExportCleanup } from './export-cleanup.ts'
 import { createExportEncryption } from './export-encryption.ts'
 import { ExportFigures } from './export-figures.ts'
@@ -39,12 +40,15 @@ export function createExportsModule(
     verification: StoredVerification
     refusals: Pick<RefusalLog, 'note'>
     jobSender: Pick<JobSender, 'send'>
+    evidence: EvidenceSources
     /** Replaces the writer in tests. */
     writer?: ExportWriter
   },
 ) {
   const encryption = createExportEncryption(deps)
-  const { writer = createExportWriter({ ...deps, encryption }) } = deps
+  const {
+    writer = createExportWriter({ ...deps, encryption }, { packs: createPackWriter({ ...deps, ...deps.evidence }) }),
+  } = deps
   const urls = createDownloadUrls(deps.masterKey)
   const files = new ExportFileStore({ ...deps, writer })
   const figures: ExportFigures = new ExportFigures({ ...deps, bytesKept: (tx, now) => quotas.bytesKept(tx, now) })

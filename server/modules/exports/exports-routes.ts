@@ -4,6 +4,7 @@ import { PageQuery } from '../../../contract/request-schemas.ts'
 import { addRoute, emptyBody } from '../../http/route.ts'
 import {
   CreatedExportSchema,
+  EvidencePackBody,
   ExportBody,
   ExportList,
   ExportParams,
@@ -32,6 +33,28 @@ export function addExportsRoutes(app: FastifyInstance, exports: Exports): void {
     },
     async (request, reply) => {
       const { job_id, estimated_completion_ts } = await exports.create(request.caller, request.body)
+      reply.code(202).header('location', `/api/v1/hub/exports/${job_id}`)
+      return { job_id, status: 'queued' as const, estimated_completion_ts }
+    },
+  )
+
+  addRoute(
+    app,
+    'createEvidencePack',
+    {
+      description:
+        'Writes an archive (`.tar.gz`) for auditors and authorities in the background: the records of the period with ' +
+        'their provenance, checkpoints of the log from before and after it, keys, holds, retention rules, deletion ' +
+        'certificates, sign-ins and changes of settings, people by opaque id, usage, the result of a full verification ' +
+        'at that time, a report to read, and a signed manifest. `hub verify` checks it offline. The pack is polled, ' +
+        'downloaded, cancelled and limited as exports are: poll the address in `Location`.',
+      body: EvidencePackBody,
+      response: { 202: CreatedExportSchema },
+      responseHeaders: { 202: exportLocation },
+      problems: ['hub-unavailable'],
+    },
+    async (request, reply) => {
+      const { job_id, estimated_completion_ts } = await exports.createPack(request.caller, request.body)
       reply.code(202).header('location', `/api/v1/hub/exports/${job_id}`)
       return { job_id, status: 'queued' as const, estimated_completion_ts }
     },

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { ExportFilterBody } from '../../../contract/export-filter.ts'
-import { exportHours } from '../../../contract/limits.ts'
+import { evidenceNoteLengthMax, exportHours } from '../../../contract/limits.ts'
 import { object } from '../../../contract/object-schema.ts'
 import { NextCursor } from '../../../contract/response-schemas.ts'
 
@@ -35,6 +35,29 @@ export const ExportBody = object({
   ),
 })
 
+export const EvidencePackBody = object({
+  from: Type.String({ description: 'Start of the period, RFC 3339; inclusive', examples: ['2026-01-01T00:00:00Z'] }),
+  to: Type.String({
+    description: 'End of the period, RFC 3339; exclusive, and not in the future',
+    examples: ['2026-07-01T00:00:00Z'],
+  }),
+  note: Type.Optional(
+    Type.String({
+      maxLength: evidenceNoteLengthMax,
+      description: 'Purpose of the pack, for its readers',
+      examples: ['Request 4711 of the market surveillance authority'],
+    }),
+  ),
+  include_content: Type.Optional(
+    Type.Boolean({
+      default: false,
+      description:
+        'Include the content of decisions, outputs, artifacts and skill definitions. Without it these records have ' +
+        'their id, type, time, author, skill, hash and proof. Governance and telemetry events are always complete.',
+    }),
+  ),
+})
+
 export const ExportParams = object({ job_id: JobId })
 
 export const ExportSchema = object(
@@ -60,9 +83,21 @@ export const ExportSchema = object(
     ),
     manifest_url: Type.Optional(
       Type.String({
-        description: 'Address of the signed manifest that proves the file, valid in the same way',
+        description:
+          'Address of the signed manifest that proves the file, valid in the same way; an evidence pack contains its manifest',
         examples: [exampleUrl.replace('.jsonl', '.jsonl.manifest.json')],
       }),
+    ),
+    evidence_pack: Type.Optional(
+      object(
+        {
+          from: time('Start of the period; inclusive'),
+          to: time('End of the period; exclusive'),
+          note: Type.Optional(Type.String({ examples: ['Request 4711'] })),
+          include_content: Type.Boolean({ examples: [false] }),
+        },
+        { description: 'Present for an evidence pack, which is an archive (`.tar.gz`)' },
+      ),
     ),
     verification_summary: Type.Optional(
       object(

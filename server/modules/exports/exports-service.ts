@@ -15,6 +15,7 @@ import type { DiskSpace } from '../../storage/disk-space.ts'
 import type { RefusalLog } from '../governance/governance-types.ts'
 import type { TenantLogs } from '../log/log-types.ts'
 import type { DownloadUrls } from './download-url.ts'
+import { packOrderFrom } from './evidence/pack-order.ts'
 import type { ExportFileStore } from './export-file-store.ts'
 import type { ExportQuotas } from './export-quota.ts'
 import { isDownloadable, timeAt, toExportResponse } from './export-response.ts'
@@ -30,7 +31,7 @@ import {
   markCancelled,
   orderOf,
 } from './exports-store.ts'
-import type { ExportAnswer, ExportOrder, ExportWriter, NewExport } from './exports-types.ts'
+import type { ExportAnswer, ExportOrder, ExportWriter, NewEvidencePack, NewExport } from './exports-types.ts'
 
 /** A first estimate, before the export knows its rate: rows per second, for seals of some rows each. */
 const sealsPerSecond = 2500
@@ -62,9 +63,21 @@ export class Exports {
    * Requests an export. Throws `invalid-tenant` for a filter of another tenant, `insufficient-scope` for a type that
    * the caller may not read, `rate-limited` if too many exports of the tenant are open, `validation-failed`.
    */
-  async create(caller: Caller, body: NewExport): Promise<ExportAnswer> {
+  create(caller: Caller, body: NewExport): Promise<ExportAnswer> {
+    return this.#start(caller, this.#orderFrom(caller, body))
+  }
+
+  /**
+   * Requests an evidence pack, which counts as an export. Throws `validation-failed` for an invalid period, and
+   * `rate-limited`.
+   */
+  createPack(caller: Caller, body: NewEvidencePack): Promise<ExportAnswer> {
+    const order = packOrderFrom(caller, body, this.#deps.clock.next().createdAt)
+    return this.#start(caller, { ...order, jobId: newJobId() })
+  }
+
+  async #start(caller: Caller, order: ExportOrder): Promise<ExportAnswer> {
     const { clock, database, disk, quotas } = this.#deps
-    const order = this.#orderFrom(caller, body)
     await disk.requireRoom()
     return database.withTenant(caller.tenant.slug, async (tx) => {
       await lockOrders(tx)
@@ -147,6 +160,7 @@ export class Exports {
       record_types: [...order.recordTypes],
       verify: order.verify,
       include_provenance: order.includeProvenance,
+      ...(order.pack && { evidence_pack: { note: order.pack.note, include_content: order.pack.includeContent } }),
     }
     const event = { kind, subject: `export:${order.jobId}`, details, actor: caller }
     await this.#deps.governance.append(tx, caller.tenant, event)
@@ -193,7 +207,7 @@ export class Exports {
       throw validationFailed([{ pointer: '/compression', detail }])
     }
     return {
-      jobId: `exp_${randomText(24)}`,
+      jobId: newJobId(),
       format,
       compression: compression ?? null,
       filter: normaliseFilter(filter, '/filter'),
@@ -211,6 +225,10 @@ export class Exports {
     const seconds = secondsMin + Math.min((head?.treeSize ?? 0) / sealsPerSecond, 3600)
     return timeAt(clock.next().micros + seconds * 1_000_000)
   }
+}
+
+function newJobId(): string {
+  return `exp_${randomText(24)}`
 }
 
 async function visible(tx: TenantTx, caller: Caller, jobId: string): Promise<ExportRow> {

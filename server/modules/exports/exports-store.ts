@@ -6,11 +6,11 @@ import type { TenantTx } from '../../db/database.ts'
 import type { ProofRules } from '../../db/row-proofs.ts'
 import type { TenantTables } from '../../db/schema.ts'
 import { lockTenant } from '../../db/tenant-lock.ts'
-import type { ExportAnswer, ExportFormat, ExportOrder, WrittenExport } from './exports-types.ts'
+import type { ExportAnswer, ExportFormat, ExportOrder, PackOrder, WrittenExport } from './exports-types.ts'
 
 type Columns = Omit<
   TenantTables['hub.exports'],
-  'tenant_id' | 'status' | 'format' | 'compression' | 'filter' | 'verification_summary' | 'error'
+  'tenant_id' | 'status' | 'format' | 'compression' | 'filter' | 'pack' | 'verification_summary' | 'error'
 >
 
 export interface ExportRow extends Columns {
@@ -18,6 +18,7 @@ export interface ExportRow extends Columns {
   format: ExportFormat
   compression: 'gzip' | null
   filter: ExportFilter
+  pack: PackOrder | null
   verification_summary: WrittenExport['verificationSummary']
   error: { slug: string; detail: string } | null
 }
@@ -29,6 +30,7 @@ export function orderOf(row: ExportRow): ExportOrder {
     compression: row.compression,
     filter: row.filter,
     recordTypes: row.record_types,
+    pack: row.pack ?? undefined,
     verify: row.verify,
     includeProvenance: row.include_provenance,
     createdBy: row.created_by,
@@ -54,6 +56,8 @@ const exportOrders: ProofRules<ExportOrder> = {
     order.verify,
     order.includeProvenance,
     order.createdBy,
+    // Requests from before there were packs keep their proof.
+    ...(order.pack === undefined ? [] : [order.pack.note, order.pack.includeContent]),
   ],
   subject: ({ jobId }) => `export:${jobId}`,
 }
@@ -73,8 +77,8 @@ function soundExport(tx: TenantTx, stored: StoredExport | undefined): ExportRow 
   return tx.proofs.sound(exportOrders, tx.tenantId, order) && row
 }
 
-const columns = `job_id, status, format, compression, filter, record_types, verify, include_provenance, created_by,
-  created_at, estimated_completion_at, attempt, tries, done, total, started_at, completed_at, expires_at, size_bytes,
+const columns = `job_id, status, format, compression, filter, record_types, pack, verify, include_provenance,
+  created_by, created_at, estimated_completion_at, attempt, tries, done, total, started_at, completed_at, expires_at, size_bytes,
   has_files, verification_summary, error`
 
 /** Serialises the requests of a tenant, so that each sees the number of the others. */
@@ -119,8 +123,8 @@ export async function insertExport(
 ): Promise<ExportRow> {
   const { rows } = await tx.client.query<StoredExport>(
     `insert into hub.exports (tenant_id, job_id, status, format, compression, filter, record_types, verify,
-       include_provenance, created_by, created_at, estimated_completion_at, attempt, tries, done, total, has_files)
-     values ($1, $2, 'queued', $3, $4, $5, $6, $7, $8, $9, $10, $11, 0, 0, 0, 0, false)
+       include_provenance, created_by, created_at, estimated_completion_at, pack, attempt, tries, done, total, has_files)
+     values ($1, $2, 'queued', $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, 0, 0, 0, 0, false)
      returning ${columns}`,
     [
       tx.tenantId,
@@ -134,6 +138,7 @@ export async function insertExport(
       order.createdBy,
       order.createdAt,
       estimatedCompletionAt,
+      order.pack === undefined ? null : JSON.stringify(order.pack),
     ],
   )
   return soundExport(tx, rows[0])!

@@ -2,13 +2,21 @@ import type { Readable } from 'node:stream'
 import type { Static } from 'typebox'
 import type { ExportFilter } from '../../../contract/export-filter.ts'
 import type { Tenant } from '../../http/caller.ts'
-import type { ExportBody, ExportSchema } from './exports-schemas.ts'
+import type { RecordSelection } from '../sealing/sealed-records-types.ts'
+import type { EvidencePackBody, ExportBody, ExportSchema } from './exports-schemas.ts'
 
 /** The body of a request after validation; its schema states the defaults. */
 export type NewExport = Static<typeof ExportBody>
+export type NewEvidencePack = Static<typeof EvidencePackBody>
 /** An export in the form of the API. */
 export type ExportAnswer = Static<typeof ExportSchema>
 export type ExportFormat = ExportAnswer['format']
+
+/** The request of an evidence pack beyond its period, which is the filter of its order. */
+export interface PackOrder {
+  note: string | null
+  includeContent: boolean
+}
 
 export interface ExportOrder {
   jobId: string
@@ -17,6 +25,8 @@ export interface ExportOrder {
   filter: ExportFilter
   /** The requested types, or all; its creator may read them. */
   recordTypes: readonly string[]
+  /** Absent for an export. */
+  pack?: PackOrder | undefined
   verify: boolean
   includeProvenance: boolean
   createdBy: string
@@ -24,9 +34,17 @@ export interface ExportOrder {
   createdAt: string
 }
 
+/** An order of a file with one row per record. */
+export type RecordFileOrder = Omit<ExportOrder, 'pack'> & {
+  contentLeftOut?: RecordSelection['contentLeftOut']
+  /** The types whose rows may lack content, as the manifest states. */
+  mayOmit?: readonly string[]
+}
+
 export interface ExportFileNames {
   file: string
-  manifest: string
+  /** Absent for an evidence pack, which contains its manifest. */
+  manifest?: string
 }
 
 /** The result of writing an export. */
@@ -61,7 +79,7 @@ export interface ExportWriter {
       reserve?: ((bytes: number) => Promise<number>) | undefined
     },
   ): Promise<WrittenExport>
-  fileNames(order: Pick<ExportOrder, 'jobId' | 'format' | 'compression'>): ExportFileNames
+  fileNames(order: Pick<ExportOrder, 'jobId' | 'format' | 'compression' | 'pack'>): ExportFileNames
   /** Returns the storage key of a file of an export. */
   keyOf(tenant: string, jobId: string, fileName: string): string
 }

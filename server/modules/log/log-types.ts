@@ -43,6 +43,8 @@ export interface TenantLogs {
   inclusionPath(tx: TenantTx, logIndex: number, treeSize: number): Promise<Uint8Array[]>
   /** Returns the leaf hashes of the tree from `from` to `to` (exclusive). */
   leaves(tx: TenantTx, from: number, to: number): Promise<Uint8Array[]>
+  /** Returns PROOF(from, D[to]) of RFC 6962 §2.1.2. The log must have reached both sizes. */
+  consistencyPath(tx: TenantTx, from: number, to: number): Promise<Uint8Array[]>
   rangeProof(tx: TenantTx, from: number, to: number, treeSize: number): Promise<RangeProof>
   /**
    * Returns the leaf hashes of a range, and the root to which they lead with the rest of a tree of that size; undefined
@@ -83,6 +85,8 @@ export interface KeptCheckpoints {
   newest(logName: string): Promise<{ treeSize: number; checkpoint: string } | undefined>
   /** Returns up to `count` earlier checkpoints from each sink, not always the same ones. */
   some(logName: string, count: number): Promise<{ treeSize: number; checkpoint: string }[]>
+  /** Returns some checkpoints that were stored shortly before and after a time, by their tree sizes. */
+  near(logName: string, time: string): Promise<{ treeSize: number; checkpoint: string }[]>
   /** Returns the known logs that are lost: their tenants, the rows of these, or the files of the logs. */
   lostLogs(): Promise<LostLog[]>
 }

@@ -6,7 +6,7 @@ import type { ModuleParts } from '../../module-parts.ts'
 import { integrateArrivals, isSignedBy, UnknownSigner } from './log-integration.ts'
 import { findEntries, findEntryOf, findHead, findHeadAndWaiting } from './log-store.ts'
 import type { LogHead, TenantLogs } from './log-types.ts'
-import { readInclusionPath, readLeaves, readRange, readRangeProof } from './tree-reading.ts'
+import { readConsistency, readInclusionPath, readLeaves, readRange, readRangeProof } from './tree-reading.ts'
 import { LogCorruptionError } from './tree-tiles.ts'
 import { findUnexplained } from './unexplained-records-store.ts'
 
@@ -66,6 +66,7 @@ export function createTenantLogs(
     entryOf: findEntryOf,
     inclusionPath: (tx, logIndex, treeSize) => explained(readInclusionPath(tx, logIndex, treeSize)),
     leaves: (tx, from, to) => explained(readLeaves(tx, from, to)),
+    consistencyPath: async (tx, from, to) => (await explained(readConsistency(tx, from, to))).path,
     rangeProof: (tx, from, to, treeSize) => explained(readRangeProof(tx, from, to, treeSize)),
     range: readRange,
     unexplained: findUnexplained,

@@ -1,10 +1,9 @@
 import { eventFilterIn, eventFilterTypes, matchesEvent } from '../../../contract/event-filter.ts'
 import type { ExportFilter } from '../../../contract/export-filter.ts'
 import type { RecordFilter } from '../../../contract/record-filter.ts'
-import { parseTimestamp } from '../../../contract/timestamp.ts'
 import type { TenantTx } from '../../db/database.ts'
 import { decryptJoined, decryptRows, isCiphertext, isErased } from '../../db/record-encryption.ts'
-import { recordIdFloor } from '../../records/record-clock.ts'
+import { recordIdFloorOf, timeOfRecordId } from '../../records/record-clock.ts'
 import { parseCanonical } from '../../records/record-response.ts'
 import type { SealedRow, StoredSeal } from '../../records/record-rows.ts'
 import { lookUpState } from '../../records/record-sql-store.ts'
@@ -56,6 +55,7 @@ export async function findSelectedEntries(
   selection: RecordSelection,
 ): Promise<SelectedEntry[]> {
   const { conditions, values } = conditionsOf(tx.tenantId, span, selection)
+  const shown = shownText(tx, selection, values)
   const text = `
     select e.log_index, e.seal_id, t.key_id, t.sealed_at, t.leaves, t.upper_nodes, t.signature,
       g.records, g.sent, g.sound, g.places, g.salts, g.hashes, g.texts
@@ -70,8 +70,8 @@ export async function findSelectedEntries(
         string_agg(leaf_index::text, ',' order by leaf_index, record_id) as places,
         string_agg(salt, '' order by leaf_index, record_id) as salts,
         encode(string_agg(provenance_hash, '' order by leaf_index, record_id), 'hex') as hashes,
-        string_agg(case when bytes_before < ${pageBytesMax} then canonical end, e'\\n' order by leaf_index, record_id) as texts
-      from (${selectedRecords(conditions, 'r.leaf_index, r.record_id, r.salt, r.provenance_hash, r.canonical')}) r
+        string_agg(case when bytes_before < ${pageBytesMax} then shown end, e'\\n' order by leaf_index, record_id) as texts
+      from (${selectedRecords(conditions, `r.leaf_index, r.record_id, r.salt, r.provenance_hash, ${shown} as shown`)}) r
       group by log_index
     ) g on g.log_index = e.log_index
     where e.tenant_id = $1 and e.log_index >= $2 and e.log_index < $3
@@ -79,7 +79,7 @@ export async function findSelectedEntries(
   const { rows } = await tx.client.query<EntryRow>({ text, values, ...named(text) })
   const cut = rows.findIndex(({ records, sent }) => records !== sent)
   return (cut < 0 ? rows : rows.slice(0, Math.max(1, cut))).map((row) =>
-    withoutOthers(tx, selectedEntry(row), selection),
+    withoutOthers(tx, withTimes(selectedEntry(row)), selection),
   )
 }
 
@@ -124,6 +124,35 @@ function selectedEntry(row: EntryRow): SelectedEntry {
   return { logIndex: row.log_index, seal, texts: { leafIndexes, canonical, salts, hashes } }
 }
 
+const omittedBeginning = '{"content_omitted":true,'
+
+/**
+ * Returns the expression for the text of a record: its columns as JSON, without the time, if its content is left out.
+ * JSON has no line breaks.
+ */
+function shownText(tx: TenantTx, { contentLeftOut }: RecordSelection, values: unknown[]): string {
+  if (contentLeftOut === undefined) return 'r.canonical'
+  const types = `$${values.push(contentLeftOut)}::text[]`
+  const erased = `$${values.push(tx.contents.erasedBeginnings(tx.tenantId))}::text[]`
+  return `case when r.record_type = any(${types}) or exists (select from unnest(${erased}) b (text) where starts_with(r.canonical, b.text))
+    then json_strip_nulls(json_build_object('content_omitted', true, 'record_id', r.record_id, 'record_type', r.record_type,
+      'tenant_id', r.tenant_id, 'created_by', r.created_by, 'skill_id', r.skill_id, 'archetype_id', r.archetype_id,
+      'user_id', r.user_id, 'event_kind', r.event_kind, 'trace_id', r.trace_id, 'session_id', r.session_id))::text
+    else r.canonical end`
+}
+
+/** Adds the time of creation, which the id has, to a text of {@link shownText}. */
+function withTime(text: string): string {
+  if (!text.startsWith(omittedBeginning)) return text
+  const members = JSON.parse(text)
+  return JSON.stringify({ ...members, created_at: timeOfRecordId(members.record_id) })
+}
+
+function withTimes(entry: SelectedEntry): SelectedEntry {
+  const { texts } = entry
+  return texts === undefined ? entry : { ...entry, texts: { ...texts, canonical: texts.canonical.map(withTime) } }
+}
+
 type FoundRow = Omit<SealedRow, 'canonical'> & { log_index: number; canonical: string | null }
 
 export async function findSelectedRows(
@@ -133,6 +162,7 @@ export async function findSelectedRows(
   after: RowPosition | undefined,
 ): Promise<SelectedRows> {
   const { conditions, values } = conditionsOf(tx.tenantId, span, selection)
+  const shown = shownText(tx, selection, values)
   if (after) {
     const place = [after.logIndex, after.leafIndex, after.recordId].map((value) => `$${values.push(value)}`)
     conditions.push(
@@ -142,15 +172,16 @@ export async function findSelectedRows(
   const text = `
     select log_index, record_id, encode(provenance_hash, 'hex') as provenance_hash, seal_id, leaf_index, record_type,
       cost_micros::text as cost_micros, tenant_id, created_by, skill_id, archetype_id, user_id, event_kind,
-      trace_id, session_id, encode(salt, 'hex') as salt, case when bytes_before < ${pageBytesMax} then canonical end as canonical,
+      trace_id, session_id, encode(salt, 'hex') as salt, case when bytes_before < ${pageBytesMax} then shown end as canonical,
       purged_at, revision
-    from (${selectedRecords(conditions, 'r.*, s.revision, s.purged_at')}) r
+    from (${selectedRecords(conditions, `r.*, ${shown} as shown, s.revision, s.purged_at`)}) r
     order by log_index, leaf_index, record_id`
   const { rows } = await tx.client.query<FoundRow>({ text, values, ...named(text) })
   const isSent = (row: FoundRow): row is FoundRow & SealedRow => row.canonical !== null
   const sent = rows.filter(isSent)
   const last = sent.at(-1)
   decryptRows(tx, sent)
+  for (const row of sent) row.canonical = withTime(row.canonical)
   const isMatch = textTest(selection.filter)
   const sealIds = await findSealIds(tx, span)
   const seals = await findSeals(tx, [...sealIds.values()])
@@ -212,8 +243,8 @@ function conditionsOf(tenantId: string, span: LogSpan, { filter, recordTypes }: 
     [types, matching].every((some) => some === undefined || some.some((one) => one === type))
   conditions.push(`record_type = any($${values.push(recordTypes.filter(isWanted))}::text[])`)
   // An id contains the time of its record.
-  if (from !== undefined) add('record_id >=', idFloorOf(from))
-  if (before !== undefined) add('record_id <', idFloorOf(before))
+  if (from !== undefined) add('record_id >=', recordIdFloorOf(from))
+  if (before !== undefined) add('record_id <', recordIdFloorOf(before))
   return { conditions, values }
 }
 
@@ -221,12 +252,6 @@ function conditionsOf(tenantId: string, span: LogSpan, { filter, recordTypes }: 
 function named(text: string): { name?: string } {
   const name = nameOfStatement(text)
   return name === undefined ? {} : { name }
-}
-
-function idFloorOf(time: string): string {
-  const parsed = parseTimestamp(time)
-  if (parsed === undefined) throw new Error('the filter is not in its stored form')
-  return recordIdFloor(parsed.epochMs, parsed.microsOfMs)
 }
 
 /**
@@ -242,13 +267,13 @@ export async function findSpan(
     name: 'hub_log_from_time',
     text: `select log_index from hub.log_entries
       where tenant_id = $1 and log_index < $2 and ($3::uuid is null or seal_id >= $3::uuid) order by log_index limit 1`,
-    values: [tx.tenantId, treeSize, after === undefined ? null : idFloorOf(after)],
+    values: [tx.tenantId, treeSize, after === undefined ? null : recordIdFloorOf(after)],
   })
   const last = await tx.client.query<{ log_index: number }>({
     name: 'hub_log_to_time',
     text: `select log_index from hub.log_entries
       where tenant_id = $1 and log_index < $2 and ($3::uuid is null or first_id < $3::uuid) order by log_index desc limit 1`,
-    values: [tx.tenantId, treeSize, before === undefined ? null : idFloorOf(before)],
+    values: [tx.tenantId, treeSize, before === undefined ? null : recordIdFloorOf(before)],
   })
   // Without bounds, the range is the whole log, even if rows are missing.
   const from = after === undefined ? 0 : (first.rows[0]?.log_index ?? treeSize)

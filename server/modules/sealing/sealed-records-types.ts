@@ -17,6 +17,11 @@ export interface RecordSelection {
   filter: ExportFilter
   /** The only types to select, regardless of the filter. */
   recordTypes: readonly string[]
+  /**
+   * The types whose records have only their columns, and the member `content_omitted`. So have, in Mode B, records
+   * whose key was destroyed; without this member they are not selected.
+   */
+  contentLeftOut?: readonly string[] | undefined
 }
 
 /** A range of the log: from the first index, inclusive, to the last, exclusive. */

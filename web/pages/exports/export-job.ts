@@ -19,6 +19,14 @@ export const formats: readonly { value: ExportFormat; label: string; about: stri
   { value: 'parquet', label: 'Parquet', about: 'Columns, compressed. For DuckDB, pandas and warehouses.' },
 ]
 
+/** Returns the name of the format, or of an evidence pack. */
+export function formatLabel({
+  format,
+  evidence_pack,
+}: Pick<ExportJob, 'format' | 'evidence_pack'>): string | undefined {
+  return evidence_pack ? 'Evidence pack' : formats.find(({ value }) => value === format)?.label
+}
+
 export function isUnderWay({ status }: Pick<ExportJob, 'status'>): boolean {
   return status === 'queued' || status === 'running'
 }

@@ -11,7 +11,7 @@ import { QueryBoundary } from '../../components/query-boundary.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { TimeText } from '../../ui/time-text.tsx'
-import { type ExportJob, fileNameIn, formats, goodUntil, isUnderWay, orderAgain, pollMs } from './export-job.ts'
+import { type ExportJob, fileNameIn, formatLabel, goodUntil, isUnderWay, orderAgain, pollMs } from './export-job.ts'
 import { ExportProgress } from './export-progress.tsx'
 import { ExportRequestForm, useExportRequest } from './export-request.tsx'
 import { ExportStatus } from './export-status.tsx'
@@ -69,7 +69,7 @@ function JobDetails({ job }: { job: ExportJob }) {
         <Stack gap="md">
           <Group gap="sm">
             <ExportStatus status={job.status} />
-            <Text size="sm">{formats.find(({ value }) => value === job.format)?.label}</Text>
+            <Text size="sm">{formatLabel(job)}</Text>
             <Text size="sm" c="dimmed">
               Requested <TimeText iso={job.created_at} />
             </Text>

@@ -7,7 +7,7 @@ import { DataTable, type DataTableProps } from '../../ui/data-table.tsx'
 import { formatCount } from '../../ui/formats.ts'
 import { columnsOf } from '../../ui/table-columns.ts'
 import { TimeText } from '../../ui/time-text.tsx'
-import { type ExportJob, formats, goodUntil, isUnderWay } from './export-job.ts'
+import { type ExportJob, formatLabel, goodUntil, isUnderWay } from './export-job.ts'
 import { ExportStatus } from './export-status.tsx'
 import { type ExportRequest, useExportRequests } from './use-export-requests.ts'
 
@@ -31,7 +31,7 @@ const columns = column.columns([
     header: 'Format',
     size: 110,
     meta: { from: 'md' },
-    cell: ({ getValue }) => formats.find(({ value }) => value === getValue())?.label,
+    cell: ({ row: { original: job } }) => formatLabel(job),
   }),
   column.display({
     id: 'records',
@@ -84,7 +84,6 @@ const Orders = createContext<ReadonlyMap<string, ExportRequest> | undefined>(und
 /** Shows the scope of an export, or its format if the user may not see the scope. */
 function What({ job }: { job: ExportJob }) {
   const order = useContext(Orders)?.get(job.job_id)
-  const format = formats.find(({ value }) => value === job.format)?.label
   return (
     <>
       {/* The row itself opens the link by the keyboard. */}
@@ -97,7 +96,7 @@ function What({ job }: { job: ExportJob }) {
         display="block"
         truncate
       >
-        {order ? capitalised(describeRecordFilter(order.filter)) : `Export as ${format}`}
+        {order ? capitalised(describeRecordFilter(order.filter)) : `Export as ${formatLabel(job)}`}
       </LinkText>
       <Text size="xs" c="dimmed" truncate hiddenFrom="md">
         <TimeText iso={job.created_at} />

@@ -14,7 +14,8 @@ export function OfflineVerification({ job }: { job: ExportJob }) {
       <Stack gap="md">
         <Stack gap={6}>
           <Text size="sm">
-            On any machine with the checkout, without the Hub and without a network, with the manifest beside the file:
+            On any machine with the checkout, without the Hub and without a network
+            {job.evidence_pack ? ':' : ', with the manifest beside the file:'}
           </Text>
           <CopyText value={`npm run hub -- verify ${file} --keys keys.json`} label="Copy the command" />
           <Text size="sm" c="dimmed">
@@ -22,7 +23,7 @@ export function OfflineVerification({ job }: { job: ExportJob }) {
             on. It checks every record, that none is missing, and that the file matches the manifest.
           </Text>
         </Stack>
-        {job.format === 'jsonl' && <VerifyFile />}
+        {job.format === 'jsonl' && !job.evidence_pack && <VerifyFile />}
       </Stack>
     </Paper>
   )

@@ -11,12 +11,12 @@ import type { Storage } from '../../../storage/storage.ts'
 import type { ProvenanceSigner, PublishedKey } from '../../keys/keys-types.ts'
 import type { LogHead, RangeProof } from '../../log/log-types.ts'
 import type { LogSpan, SealedRecords } from '../../sealing/sealed-records-types.ts'
-import type { ExportOrder } from '../exports-types.ts'
+import type { RecordFileOrder } from '../exports-types.ts'
 import type { EntryPart } from './export-parts-types.ts'
 import type { ReservedBytes } from './reserved-bytes.ts'
 
 export interface ManifestParts {
-  order: ExportOrder
+  order: RecordFileOrder
   logName: string
   span: LogSpan
   head: LogHead
@@ -68,6 +68,7 @@ function headOf({ order, logName, span, head, proof, file, leftOut, keys, sealsS
       filter: order.filter,
       record_types: order.recordTypes,
       include_provenance: order.includeProvenance,
+      ...(order.mayOmit && { content_omitted: order.mayOmit }),
     },
     log: {
       name: logName,

@@ -5,6 +5,7 @@ import { parseCheckpoint } from '../../../../provenance/index.ts'
 import {
   checkpointLine,
   checkpointNewestIn,
+  checkpointsNear,
   fileNameOf,
   newestOf,
   openIfThere,
@@ -94,6 +95,8 @@ export function openCheckpointFolder(directory: string) {
     /** Returns the path of a log's file, which may not exist. */
     fileOf,
     known,
+    /** Returns some checkpoints that were stored shortly before and after a time. */
+    near: (logName: string, time: string) => checkpointsNear(fileOf(logName), time),
     /** Renames a log's file, so that the log starts again. Returns undefined if it does not exist. */
     async putAside(logName: string, mark: string): Promise<string | undefined> {
       const aside = `${fileOf(logName).replace(/\.jsonl$/, '')}.${mark}.jsonl`

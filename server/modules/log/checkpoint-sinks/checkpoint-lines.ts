@@ -7,10 +7,29 @@ import type { StoredCheckpoint } from './checkpoint-types.ts'
  * by a few.
  */
 export const tailBytes = 64 * 1024
+/** Bytes that contain a whole line, wherever they begin. */
+const lineBytesMax = 4096
 
 /** Returns the checkpoint of the largest tree in a file; undefined if there is none. */
 export async function checkpointNewestIn(path: string): Promise<StoredCheckpoint | undefined> {
   return readIfThere(path, async (file, size) => newestOf(await readTail(file, size)))
+}
+
+/** Returns the checkpoints of a file that were stored shortly before and after a time. Reads a few parts of the file. */
+export async function checkpointsNear(path: string, time: string): Promise<StoredCheckpoint[]> {
+  const found = await readIfThere(path, async (file, size) => {
+    let [begin, end] = [0, size]
+    // Lines are in the order of their times, but for a few.
+    while (end - begin > tailBytes) {
+      const middle = Math.floor((begin + end) / 2)
+      const [line] = readLines(await readPart(file, middle, lineBytesMax))
+      if (line !== undefined && line.kept_at <= time) begin = middle
+      else end = middle
+    }
+    const from = Math.max(0, begin - tailBytes)
+    return readLines(await readPart(file, from, Math.min(size, end + tailBytes) - from))
+  })
+  return found ?? []
 }
 
 /** Reads a file, given its size in bytes. Returns undefined if it does not exist. */

@@ -55,6 +55,11 @@ export function openCheckpointStore(
       const found = await Promise.all(folders.map((folder) => folder.some(logName, count)))
       return found.flat().map((kept) => ({ treeSize: kept.tree_size, checkpoint: kept.checkpoint }))
     },
+    async near(logName, time) {
+      const found = await Promise.all(folders.map((folder) => folder.near(logName, time)))
+      const kept = found.flat().map((stored) => ({ treeSize: stored.tree_size, checkpoint: stored.checkpoint }))
+      return kept.sort((one, other) => one.treeSize - other.treeSize)
+    },
     async lostLogs() {
       // The lists are read first: a log that is added meanwhile has its tenant and its rows by then.
       const expected = (await Promise.all(folders.map(({ known }) => known.expected()))).flat()
