@@ -90,3 +90,12 @@ test('the rules of another tenant do not count', async () => {
 test('not without token, tenant or scope', async () => {
   await expectGuarded(hub, 'PUT', retentionPath, { body: { rules: [] }, lacking: ['hub:read', 'governance:read'] })
 })
+
+test('a rule that purges logs before six months takes effect, and is warned about', async () => {
+  const rules = (max_days: number) => [{ record_type: 'telemetry_event', max_days }]
+  const early = await put({ rules: rules(183) })
+  expect(early.body.rules).toEqual(rules(183))
+  expect(early.headers.warning).toMatch(/^299 - "telemetry_event records are purged after 183 days\. /)
+  expect((await hub.call('acme', 'GET', retentionPath)).headers.warning).toBe(early.headers.warning)
+  expect((await put({ rules: rules(184) })).headers.warning).toBeUndefined()
+})

@@ -1,7 +1,9 @@
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import { earlyPurges } from '../../../contract/retention-warnings.ts'
 import { addRoute } from '../../http/route.ts'
-import { RetentionBody, RetentionSchema } from './retention-schemas.ts'
+import { RetentionBody, RetentionSchema, warningHeader } from './retention-schemas.ts'
 import type { Retention } from './retention-service.ts'
+import type { RetentionRules } from './retention-types.ts'
 
 export function addRetentionRoutes(app: FastifyInstance, retention: Retention): void {
   addRoute(
@@ -10,8 +12,9 @@ export function addRetentionRoutes(app: FastifyInstance, retention: Retention): 
     {
       description: 'Returns the minimum and maximum age of records by record type.',
       response: { 200: RetentionSchema },
+      responseHeaders: { 200: warningHeader },
     },
-    async (request) => retention.get(request.caller.tenant),
+    async (request, reply) => withWarnings(reply, await retention.get(request.caller.tenant)),
   )
 
   addRoute(
@@ -20,10 +23,19 @@ export function addRetentionRoutes(app: FastifyInstance, retention: Retention): 
     {
       description:
         'Replaces all rules. Records of a type without a rule are kept until someone purges them, at any age. ' +
-        'Records that the service purges by `max_days` can be restored for 30 days like all purged records.',
+        'Records that the service purges by `max_days` can be restored for 30 days like all purged records. A rule that ' +
+        'purges records before they are six months old takes effect, and the header `Warning` of the response names it.',
       body: RetentionBody,
       response: { 200: RetentionSchema },
+      responseHeaders: { 200: warningHeader },
     },
-    async (request) => retention.replace(request.caller, request.body),
+    async (request, reply) => withWarnings(reply, await retention.replace(request.caller, request.body)),
   )
+}
+
+/** Adds the header with a warning for each rule that purges records before they are six months old. */
+function withWarnings(reply: FastifyReply, rules: RetentionRules): RetentionRules {
+  const warnings = earlyPurges(rules.rules).map((rule) => `299 - "${rule.text}"`)
+  if (warnings.length > 0) reply.header('warning', warnings.join(', '))
+  return rules
 }

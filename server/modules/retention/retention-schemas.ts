@@ -27,3 +27,10 @@ export const RetentionBody = object({
 })
 
 export const RetentionSchema = object({ rules: Rules, four_eyes: Type.Boolean(fourEyes) })
+
+export const warningHeader = {
+  warning: Type.String({
+    description: 'Present if a rule purges records before they are six months old (RFC 7234, section 5.5)',
+    examples: ['299 - "telemetry_event records are purged after 90 days; laws may ask for logs of six months"'],
+  }),
+}

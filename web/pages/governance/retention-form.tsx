@@ -6,6 +6,7 @@ import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { fieldErrors } from '../../components/field-errors.ts'
 import { MutationForm } from '../../components/mutation-form.tsx'
 import { RecordTypeBadge, recordTypeLooks } from '../../components/record-type.tsx'
+import { EarlyPurgeWarnings } from './early-purge-warnings.tsx'
 import { RetentionChanges } from './retention-changes.tsx'
 import {
   changesOf,
@@ -117,6 +118,7 @@ export function RetentionForm({ kept, mayChange }: RetentionFormProps) {
             </Table.Tbody>
           </Table>
         </Paper>
+        <EarlyPurgeWarnings rules={form.values.rules} />
         <Text size="sm" c="dimmed">
           Younger than “at least”, nobody can purge a record. Older than “after”, the Hub purges it within the hour; it
           can be restored for 30 days as any other, but the next run purges it again while the rule stands. Governance
