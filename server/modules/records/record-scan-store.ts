@@ -106,12 +106,14 @@ async function scanRows(
   return rows
 }
 
-const latency = `substring(r.canonical from '"latency_ms":([0-9]{1,9})')::bigint`
-const amount = '([0-9]{1,18}(?:[.][0-9]{1,6})?)'
-const costOf = (member: string) => `substring(r.canonical from '^[{]"archetype_id":"[^"]*",${member}:${amount}')`
-/** The cost of a telemetry event: in its text, no value that could contain a name of a member precedes it. */
-const cost = `coalesce(${costOf('"cost_usd_computed"')},
-  ${costOf('"cost_usd_estimate"')})::numeric`
+/** Texts are cut and compared without regular expressions over all of them, which would take most of the time. */
+const latency = `lpad(split_part(substr(r.canonical, strpos(r.canonical, '"latency_ms":') + 13, 7), ',', 1), 6, '0')`
+const padded = (ms: number) => String(ms).padStart(6, '0')
+/** The beginning of the text of a telemetry event. No value in it could contain the name of a member. */
+const beginning = `split_part(r.canonical, ',"created_at":', 1)`
+const cost = `substring(coalesce(
+  nullif(split_part(split_part(${beginning}, '"cost_usd_computed":', 2), ',', 1), ''),
+  split_part(${beginning}, '"cost_usd_estimate":', 2)) from '^[0-9]{1,18}(?:[.][0-9]{1,6})?$')::numeric`
 
 /**
  * Returns conditions that every matching text meets. Names and values in a canonical text have one form each; a text
@@ -125,8 +127,8 @@ function textConditions(filter: EventFilter, parameter: (value: unknown) => stri
   for (const [name, value] of Object.entries(exact)) {
     if (value !== undefined) contains(`"${name}":${JSON.stringify(value)}`)
   }
-  if (latency_ms__gte !== undefined) conditions.push(`${latency} >= ${parameter(latency_ms__gte)}::bigint`)
-  if (latency_ms__lte !== undefined) conditions.push(`${latency} <= ${parameter(latency_ms__lte)}::bigint`)
+  if (latency_ms__gte !== undefined) conditions.push(`${latency} >= ${parameter(padded(latency_ms__gte))} collate "C"`)
+  if (latency_ms__lte !== undefined) conditions.push(`${latency} <= ${parameter(padded(latency_ms__lte))} collate "C"`)
   const ofCost = (operator: string, usd: number) =>
     conditions.push(`(r.record_type = 'output' or ${cost} ${operator} ${parameter(usd)}::numeric)`)
   if (cost_usd__gte !== undefined) ofCost('>=', cost_usd__gte)
