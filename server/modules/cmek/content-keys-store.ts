@@ -2,6 +2,7 @@ import { contentKeysLockClass } from '../../db/advisory-locks.ts'
 import type { TenantTx } from '../../db/database.ts'
 import type { TenantTables } from '../../db/schema.ts'
 import { lockTenant, lockTenantShared } from '../../db/tenant-lock.ts'
+import { findRow, insertRow, updateRows } from '../../db/tenant-rows.ts'
 
 export type ContentKeyRow = Omit<TenantTables['hub.content_keys'], 'tenant_id'>
 
@@ -29,20 +30,12 @@ export async function takeContentKeysLock(tx: TenantTx): Promise<void> {
 
 /** Returns the active key. The caller must hold one of the locks. */
 export async function activeKeyId(tx: TenantTx): Promise<string | undefined> {
-  const row = await tx.db
-    .selectFrom('hub.content_keys')
-    .select('key_id')
-    .where('tenant_id', '=', tx.tenantId)
-    .where('state', '=', 'active')
-    .executeTakeFirst()
+  const row = await findRow(tx, 'hub.content_keys', ['key_id'], { state: 'active' })
   return row?.key_id
 }
 
 export async function insertContentKey(tx: TenantTx, row: ContentKeyRow): Promise<void> {
-  await tx.db
-    .insertInto('hub.content_keys')
-    .values({ tenant_id: tx.tenantId, ...row })
-    .execute()
+  await insertRow(tx, 'hub.content_keys', row)
 }
 
 export async function putWrapped(
@@ -50,21 +43,11 @@ export async function putWrapped(
   key: Pick<ContentKeyRow, 'key_id' | 'provider' | 'key_ref' | 'wrapped' | 'wrapped_at'>,
 ): Promise<void> {
   const { provider, key_ref, wrapped, wrapped_at } = key
-  await tx.db
-    .updateTable('hub.content_keys')
-    .set({ provider, key_ref, wrapped, wrapped_at })
-    .where('tenant_id', '=', tx.tenantId)
-    .where('key_id', '=', key.key_id)
-    .execute()
+  await updateRows(tx, 'hub.content_keys', { key_id: key.key_id }, { provider, key_ref, wrapped, wrapped_at })
 }
 
 export async function retireActiveKey(tx: TenantTx, now: string): Promise<void> {
-  await tx.db
-    .updateTable('hub.content_keys')
-    .set({ state: 'retired', retired_at: now })
-    .where('tenant_id', '=', tx.tenantId)
-    .where('state', '=', 'active')
-    .execute()
+  await updateRows(tx, 'hub.content_keys', { state: 'active' }, { state: 'retired', retired_at: now })
 }
 
 /** Deletes the wrapped forms of these keys. */

@@ -3,6 +3,7 @@ import { connectorsLockClass } from '../../db/advisory-locks.ts'
 import type { TenantTx } from '../../db/database.ts'
 import type { TenantTables } from '../../db/schema.ts'
 import { lockTenant } from '../../db/tenant-lock.ts'
+import { insertRow, updateRows } from '../../db/tenant-rows.ts'
 
 export type ConnectorRow = Omit<Selectable<TenantTables['hub.connectors']>, 'tenant_id'>
 
@@ -96,10 +97,7 @@ export async function countConnectors(tx: TenantTx): Promise<number> {
 }
 
 export async function addConnector(tx: TenantTx, row: Omit<ConnectorRow, 'removed_at'>): Promise<void> {
-  await tx.db
-    .insertInto('hub.connectors')
-    .values({ tenant_id: tx.tenantId, ...row, removed_at: null })
-    .execute()
+  await insertRow(tx, 'hub.connectors', { ...row, removed_at: null })
 }
 
 export async function changeConnector(
@@ -110,20 +108,15 @@ export async function changeConnector(
   >,
 ): Promise<void> {
   const { connector_id, ...changes } = row
-  await tx.db
-    .updateTable('hub.connectors')
-    .set(changes)
-    .where('tenant_id', '=', tx.tenantId)
-    .where('connector_id', '=', connector_id)
-    .execute()
+  await updateRows(tx, 'hub.connectors', { connector_id }, changes)
 }
 
 /** Marks a connector as removed and deletes its credentials. */
 export async function setRemoved(tx: TenantTx, connectorId: string, now: string): Promise<void> {
-  await tx.db
-    .updateTable('hub.connectors')
-    .set({ credentials_sealed: null, removed_at: now, updated_at: now })
-    .where('tenant_id', '=', tx.tenantId)
-    .where('connector_id', '=', connectorId)
-    .execute()
+  await updateRows(
+    tx,
+    'hub.connectors',
+    { connector_id: connectorId },
+    { credentials_sealed: null, removed_at: now, updated_at: now },
+  )
 }

@@ -4,6 +4,7 @@ import type { TenantTx } from '../../db/database.ts'
 import { databaseTimes } from '../../db/database-time.ts'
 import type { TenantTables } from '../../db/schema.ts'
 import { lockTenant } from '../../db/tenant-lock.ts'
+import { deleteRows, findRow } from '../../db/tenant-rows.ts'
 import type { LeaseTable } from '../../delivery/target-leases.ts'
 import type { DeliveryError } from './distribution-types.ts'
 
@@ -114,12 +115,9 @@ export async function rememberState(tx: TenantTx, claim: Claimed, state: JsonVal
 
 /** Locks a claimed delivery and returns its due time; undefined if this process no longer holds the claim. */
 export async function lockClaim(tx: TenantTx, claim: Claimed): Promise<string | undefined> {
-  const { rows } = await tx.client.query<{ due_at: string }>(
-    `select due_at from hub.connector_deliveries
-     where tenant_id = $1 and connector_id = $2 and claimed_by = $3 for update`,
-    [tx.tenantId, claim.connector_id, claim.claimed_by],
-  )
-  return rows[0]?.due_at
+  const { connector_id, claimed_by } = claim
+  const row = await findRow(tx, 'hub.connector_deliveries', ['due_at'], { connector_id, claimed_by }, 'for update')
+  return row?.due_at
 }
 
 /** Stores a success and releases the lease. */
@@ -179,10 +177,7 @@ export async function renewDelivery(tx: TenantTx, connectorId: string, otherRece
 }
 
 export async function removeDelivery(tx: TenantTx, connectorId: string): Promise<void> {
-  await tx.client.query('delete from hub.connector_deliveries where tenant_id = $1 and connector_id = $2', [
-    tx.tenantId,
-    connectorId,
-  ])
+  await deleteRows(tx, 'hub.connector_deliveries', { connector_id: connectorId })
 }
 
 /** Makes every connector due at once. Respects pauses requested by receivers unless `insist` is set. */

@@ -1,5 +1,6 @@
 import type { TenantTx } from '../../db/database.ts'
 import type { TenantTables } from '../../db/schema.ts'
+import { insertRow, updateRows } from '../../db/tenant-rows.ts'
 import type { RepublishAnswer, RepublishResult } from './distribution-types.ts'
 
 export type RepublishRow = Omit<TenantTables['hub.republishes'], 'tenant_id' | 'status' | 'results' | 'error'> & {
@@ -19,15 +20,11 @@ function republishes(tx: TenantTx) {
 }
 
 export async function addRepublish(tx: TenantTx, row: RepublishRow): Promise<void> {
-  await tx.db
-    .insertInto('hub.republishes')
-    .values({
-      tenant_id: tx.tenantId,
-      ...row,
-      results: JSON.stringify(row.results),
-      error: row.error && JSON.stringify(row.error),
-    })
-    .execute()
+  await insertRow(tx, 'hub.republishes', {
+    ...row,
+    results: JSON.stringify(row.results),
+    error: row.error && JSON.stringify(row.error),
+  })
 }
 
 export async function republishById(tx: TenantTx, jobId: string): Promise<RepublishRow | undefined> {
@@ -49,10 +46,10 @@ export async function changeRepublish(
   row: Pick<RepublishRow, 'job_id' | 'status' | 'started_at' | 'finished_at' | 'done' | 'results' | 'error'>,
 ): Promise<void> {
   const { job_id, results, error, ...changes } = row
-  await tx.db
-    .updateTable('hub.republishes')
-    .set({ ...changes, results: JSON.stringify(results), error: error && JSON.stringify(error) })
-    .where('tenant_id', '=', tx.tenantId)
-    .where('job_id', '=', job_id)
-    .execute()
+  await updateRows(
+    tx,
+    'hub.republishes',
+    { job_id },
+    { ...changes, results: JSON.stringify(results), error: error && JSON.stringify(error) },
+  )
 }

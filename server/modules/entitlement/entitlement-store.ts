@@ -4,6 +4,7 @@ import type { TenantTx } from '../../db/database.ts'
 import { decryptContent, isErased } from '../../db/record-encryption.ts'
 import type { TenantTables } from '../../db/schema.ts'
 import { lockTenant } from '../../db/tenant-lock.ts'
+import { findRow, findRows, updateRows } from '../../db/tenant-rows.ts'
 import type { SkillRegistration } from './entitlement-types.ts'
 
 export type SkillRow = Omit<TenantTables['hub.skills'], 'tenant_id'>
@@ -96,11 +97,7 @@ export async function publishVersions(
 }
 
 export async function skillState(tx: TenantTx, skillId: string): Promise<SkillState | undefined> {
-  const { rows } = await tx.client.query<SkillRow>(
-    'select state from hub.skills where tenant_id = $1 and skill_id = $2',
-    [tx.tenantId, skillId],
-  )
-  return rows[0]?.state
+  return (await findRow(tx, 'hub.skills', ['state'], { skill_id: skillId }))?.state
 }
 
 /** Returns the states of the registered skills among these. */
@@ -113,28 +110,23 @@ export async function statesOf(tx: TenantTx, skillIds: readonly string[]): Promi
 }
 
 export async function skillStates(tx: TenantTx): Promise<Map<string, SkillState>> {
-  const { rows } = await tx.client.query<SkillRow>('select skill_id, state from hub.skills where tenant_id = $1', [
-    tx.tenantId,
-  ])
+  const rows = await findRows(tx, 'hub.skills', ['skill_id', 'state'])
   return new Map(rows.map((row) => [row.skill_id, row.state]))
 }
 
-export async function skillRow(tx: TenantTx, skillId: string): Promise<SkillRow | undefined> {
-  const { rows } = await tx.client.query<SkillRow>(
-    'select skill_id, state, created_at, updated_at from hub.skills where tenant_id = $1 and skill_id = $2',
-    [tx.tenantId, skillId],
-  )
-  return rows[0]
+export function skillRow(tx: TenantTx, skillId: string): Promise<SkillRow | undefined> {
+  return findRow(tx, 'hub.skills', ['skill_id', 'state', 'created_at', 'updated_at'], { skill_id: skillId })
 }
 
 /** Returns a skill and locks its row until the transaction ends. */
-export async function lockSkill(tx: TenantTx, skillId: string): Promise<SkillRow | undefined> {
-  const { rows } = await tx.client.query<SkillRow>(
-    `select skill_id, state, created_at, updated_at from hub.skills
-     where tenant_id = $1 and skill_id = $2 for update`,
-    [tx.tenantId, skillId],
+export function lockSkill(tx: TenantTx, skillId: string): Promise<SkillRow | undefined> {
+  return findRow(
+    tx,
+    'hub.skills',
+    ['skill_id', 'state', 'created_at', 'updated_at'],
+    { skill_id: skillId },
+    'for update',
   )
-  return rows[0]
 }
 
 /** Returns skills in the byte order of their ids, regardless of the collation of the database. */
@@ -159,12 +151,7 @@ export async function versionsOf(tx: TenantTx, skillIds: readonly string[]): Pro
 }
 
 export async function setSkillState(tx: TenantTx, skillId: string, state: SkillState, now: string): Promise<void> {
-  await tx.client.query('update hub.skills set state = $3, updated_at = $4 where tenant_id = $1 and skill_id = $2', [
-    tx.tenantId,
-    skillId,
-    state,
-    now,
-  ])
+  await updateRows(tx, 'hub.skills', { skill_id: skillId }, { state, updated_at: now })
 }
 
 /** Moves the versions in one of the states `from` to another, and returns them. */

@@ -4,6 +4,7 @@ import type { TenantTx } from '../../db/database.ts'
 import { ssoRows } from '../../db/proven-rows.ts'
 import type { TenantTables } from '../../db/schema.ts'
 import { lockTenant } from '../../db/tenant-lock.ts'
+import { updateRows } from '../../db/tenant-rows.ts'
 
 export type ConnectionRow = Omit<Selectable<TenantTables['hub.sso_connections']>, 'tenant_id' | 'replaced_at' | 'proof'>
 
@@ -41,10 +42,8 @@ export function storedConnection(tx: TenantTx) {
 }
 
 export async function replaceConnection(tx: TenantTx, connectionId: string, replacedAt: string): Promise<void> {
-  await tx.client.query(
-    'update hub.sso_connections set replaced_at = $3, proof = null where tenant_id = $1 and connection_id = $2',
-    [tx.tenantId, connectionId, replacedAt],
-  )
+  const changes = { replaced_at: replacedAt, proof: null }
+  await updateRows(tx, 'hub.sso_connections', { connection_id: connectionId }, changes)
 }
 
 export async function addConnection(tx: TenantTx, row: Omit<ConnectionRow, 'created_at'>): Promise<ConnectionRow> {

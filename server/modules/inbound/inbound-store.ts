@@ -1,6 +1,7 @@
 import type { Selectable } from 'kysely'
 import type { RegistryTx, TenantTx } from '../../db/database.ts'
 import type { TenantTables } from '../../db/schema.ts'
+import { deleteRows } from '../../db/tenant-rows.ts'
 
 export type InboundSecretRow = Omit<Selectable<TenantTables['hub.inbound_secrets']>, 'tenant_id'>
 
@@ -62,10 +63,7 @@ export async function putSecret(tx: TenantTx, row: InboundSecretRow): Promise<vo
 }
 
 export async function deleteSecret(tx: TenantTx, connectionId: string): Promise<void> {
-  await tx.client.query('delete from hub.inbound_secrets where tenant_id = $1 and connection_id = $2', [
-    tx.tenantId,
-    connectionId,
-  ])
+  await deleteRows(tx, 'hub.inbound_secrets', { connection_id: connectionId })
 }
 
 export async function isNoted(tx: TenantTx, connectionId: string, messageId: string): Promise<boolean> {

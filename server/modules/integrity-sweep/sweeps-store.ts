@@ -1,5 +1,6 @@
 import type { TenantTx } from '../../db/database.ts'
 import type { TenantTables } from '../../db/schema.ts'
+import { updateRows } from '../../db/tenant-rows.ts'
 
 export type Lane = 'all' | 'recent'
 
@@ -57,12 +58,7 @@ export async function claimSweep(
     [tx.tenantId, lane, now, claimedMax],
   )
   if (rows[0] === undefined) return undefined
-  await tx.db
-    .updateTable('hub.sweeps')
-    .set({ claimed_until: until })
-    .where('tenant_id', '=', tx.tenantId)
-    .where('lane', '=', lane)
-    .execute()
+  await updateRows(tx, 'hub.sweeps', { lane }, { claimed_until: until })
   return rows[0]
 }
 

@@ -2,6 +2,7 @@ import type { RecordFilter } from '../../../contract/record-filter.ts'
 import { holdsLockClass } from '../../db/advisory-locks.ts'
 import type { TenantTx } from '../../db/database.ts'
 import { lockTenant, lockTenantShared } from '../../db/tenant-lock.ts'
+import { insertRow, updateRows } from '../../db/tenant-rows.ts'
 import type { HoldName, HoldRow } from './holds-types.ts'
 import { filterOf } from './stored-filter.ts'
 
@@ -25,10 +26,7 @@ export async function takeHoldsLock(tx: TenantTx): Promise<void> {
 
 export async function insertHold(tx: TenantTx, hold: HoldRow, recordIds: readonly string[]): Promise<void> {
   const { filter, ...row } = hold
-  await tx.db
-    .insertInto('hub.legal_holds')
-    .values({ tenant_id: tx.tenantId, ...row, filter: filter && JSON.stringify(filter) })
-    .execute()
+  await insertRow(tx, 'hub.legal_holds', { ...row, filter: filter && JSON.stringify(filter) })
   if (recordIds.length === 0) return
   await tx.client.query(
     `insert into hub.legal_hold_records (tenant_id, record_id, hold_id)
@@ -50,12 +48,7 @@ export async function markReleased(
   holdId: string,
   release: Pick<HoldRow, 'released_at' | 'released_by' | 'release_reason' | 'release_event_id'>,
 ): Promise<void> {
-  await tx.db
-    .updateTable('hub.legal_holds')
-    .set(release)
-    .where('tenant_id', '=', tx.tenantId)
-    .where('hold_id', '=', holdId)
-    .execute()
+  await updateRows(tx, 'hub.legal_holds', { hold_id: holdId }, release)
 }
 
 /** Returns the next holds by age. Requires a transaction of `inIndexOrder`. */

@@ -3,6 +3,7 @@ import type { TenantTx } from '../../db/database.ts'
 import { linkRows } from '../../db/proven-rows.ts'
 import type { TenantTables } from '../../db/schema.ts'
 import { lockTenant } from '../../db/tenant-lock.ts'
+import { updateRows } from '../../db/tenant-rows.ts'
 
 export type LinkRow = TenantTables['hub.magic_links']
 
@@ -46,12 +47,7 @@ export async function consumeLink(tx: TenantTx, tokenHash: Buffer, now: string):
     .executeTakeFirst()
   const link = tx.proofs.sound(linkRows, tx.tenantId, open)
   if (!link) return undefined
-  await tx.db
-    .updateTable('hub.magic_links')
-    .set({ consumed_at: now, proof: null })
-    .where('tenant_id', '=', tx.tenantId)
-    .where('token_hash', '=', tokenHash)
-    .execute()
+  await updateRows(tx, 'hub.magic_links', { token_hash: tokenHash }, { consumed_at: now, proof: null })
   return link
 }
 

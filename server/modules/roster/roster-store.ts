@@ -2,24 +2,17 @@ import { archetypesLockClass } from '../../db/advisory-locks.ts'
 import type { TenantTx } from '../../db/database.ts'
 import type { TenantTables } from '../../db/schema.ts'
 import { lockTenant } from '../../db/tenant-lock.ts'
+import { findRows } from '../../db/tenant-rows.ts'
 
 type ArchetypeRow = Omit<TenantTables['hub.archetypes'], 'tenant_id'>
 
 export async function archetypeIds(tx: TenantTx): Promise<Set<string>> {
-  const rows = await tx.db
-    .selectFrom('hub.archetypes')
-    .select('archetype_id')
-    .where('tenant_id', '=', tx.tenantId)
-    .execute()
+  const rows = await findRows(tx, 'hub.archetypes', ['archetype_id'])
   return new Set(rows.map((row) => row.archetype_id))
 }
 
 export function allArchetypes(tx: TenantTx): Promise<ArchetypeRow[]> {
-  return tx.db
-    .selectFrom('hub.archetypes')
-    .select(['archetype_id', 'name'])
-    .where('tenant_id', '=', tx.tenantId)
-    .execute()
+  return findRows(tx, 'hub.archetypes', ['archetype_id', 'name'])
 }
 
 /** Returns archetypes in the byte order of their ids, regardless of the collation of the database. */

@@ -1,13 +1,10 @@
 import type { TenantTx } from '../../db/database.ts'
 import type { IngestStep } from '../../db/ingest-script.ts'
+import { findRow } from '../../db/tenant-rows.ts'
 
 /** Returns whether the Hub of the tenant has been provisioned. */
 export async function isProvisioned(tx: TenantTx): Promise<boolean> {
-  const row = await tx.db
-    .selectFrom('hub.tenant_settings')
-    .select('provisioned_at')
-    .where('tenant_id', '=', tx.tenantId)
-    .executeTakeFirst()
+  const row = await findRow(tx, 'hub.tenant_settings', ['provisioned_at'])
   return row?.provisioned_at != null
 }
 

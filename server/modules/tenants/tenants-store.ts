@@ -2,6 +2,7 @@ import { type RateClass, rateClasses } from '../../../contract/limits.ts'
 import type { RegistryTx, TenantTx } from '../../db/database.ts'
 import { settingsRows, tenantRows } from '../../db/proven-rows.ts'
 import type { RegistryTables, TenantTables } from '../../db/schema.ts'
+import { deleteRows, updateRows } from '../../db/tenant-rows.ts'
 
 export type TenantRow = RegistryTables['hub.tenants']
 export type SettingsRow = TenantTables['hub.tenant_settings']
@@ -157,11 +158,7 @@ export async function changeSettings(
   const { admin_email } = changes
   // An unchanged address is not proven again: it may have been edited in the database.
   if (admin_email !== undefined) changes.proof = tx.proofs.of(settingsRows, tx.tenantId, { admin_email })
-  await tx.db
-    .updateTable('hub.tenant_settings')
-    .set({ ...changes, updated_at: now })
-    .where('tenant_id', '=', tx.tenantId)
-    .execute()
+  await updateRows(tx, 'hub.tenant_settings', {}, { ...changes, updated_at: now })
   return true
 }
 
@@ -186,9 +183,5 @@ export async function putLimit(tx: TenantTx, rateClass: RateClass, limit: RateLi
 }
 
 export async function removeLimit(tx: TenantTx, rateClass: RateClass): Promise<void> {
-  await tx.db
-    .deleteFrom('hub.tenant_limits')
-    .where('tenant_id', '=', tx.tenantId)
-    .where('class', '=', rateClass)
-    .execute()
+  await deleteRows(tx, 'hub.tenant_limits', { class: rateClass })
 }

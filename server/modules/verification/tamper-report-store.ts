@@ -1,4 +1,5 @@
 import type { TenantTx } from '../../db/database.ts'
+import { findRow, updateRows } from '../../db/tenant-rows.ts'
 
 /** The place of the one report of a finding and UTC day. */
 export interface ReportPlace {
@@ -20,37 +21,18 @@ export async function claimTamperReport(tx: TenantTx, { id, day }: ReportPlace):
 
 /** Stores the id of the report's governance event in its claim. */
 export async function nameReportEvent(tx: TenantTx, { id, day }: ReportPlace, eventId: string): Promise<void> {
-  await tx.db
-    .updateTable('hub.tamper_reports')
-    .set({ event_id: eventId })
-    .where('tenant_id', '=', tx.tenantId)
-    .where('record_id', '=', id)
-    .where('reported_on', '=', day)
-    .execute()
+  await updateRows(tx, 'hub.tamper_reports', { record_id: id, reported_on: day }, { event_id: eventId })
 }
 
 /** Returns the event that a claim names: null for none, undefined without a claim. */
 export async function findReportEvent(tx: TenantTx, { id, day }: ReportPlace): Promise<string | null | undefined> {
-  const claim = await tx.db
-    .selectFrom('hub.tamper_reports')
-    .select('event_id')
-    .where('tenant_id', '=', tx.tenantId)
-    .where('record_id', '=', id)
-    .where('reported_on', '=', day)
-    .executeTakeFirst()
+  const claim = await findRow(tx, 'hub.tamper_reports', ['event_id'], { record_id: id, reported_on: day })
   return claim?.event_id
 }
 
 /** Returns the same as {@link findReportEvent}, and locks the claim until the transaction ends. */
 export async function lockReportEvent(tx: TenantTx, { id, day }: ReportPlace): Promise<string | null | undefined> {
-  const claim = await tx.db
-    .selectFrom('hub.tamper_reports')
-    .select('event_id')
-    .where('tenant_id', '=', tx.tenantId)
-    .where('record_id', '=', id)
-    .where('reported_on', '=', day)
-    .forUpdate()
-    .executeTakeFirst()
+  const claim = await findRow(tx, 'hub.tamper_reports', ['event_id'], { record_id: id, reported_on: day }, 'for update')
   return claim?.event_id
 }
 

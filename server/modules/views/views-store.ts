@@ -1,6 +1,7 @@
 import type { ViewPage } from '../../../contract/saved-views.ts'
 import type { TenantTx } from '../../db/database.ts'
 import type { ViewTables } from '../../db/tables/view-tables.ts'
+import { deleteRows, findRow, insertRow, updateRows } from '../../db/tenant-rows.ts'
 
 export type ViewRow = Omit<ViewTables['hub.saved_views'], 'tenant_id'>
 
@@ -42,26 +43,14 @@ export async function viewsAfter(
 }
 
 export async function viewById(tx: TenantTx, viewId: string): Promise<ViewRow | undefined> {
-  return tx.db
-    .selectFrom('hub.saved_views')
-    .select(columns)
-    .where('tenant_id', '=', tx.tenantId)
-    .where('view_id', '=', viewId)
-    .executeTakeFirst()
+  return findRow(tx, 'hub.saved_views', columns, { view_id: viewId })
 }
 
 export async function viewNamed(
   tx: TenantTx,
   { owner, page, name }: Pick<ViewRow, 'owner' | 'page' | 'name'>,
 ): Promise<string | undefined> {
-  const found = await tx.db
-    .selectFrom('hub.saved_views')
-    .select('view_id')
-    .where('tenant_id', '=', tx.tenantId)
-    .where('owner', '=', owner)
-    .where('page', '=', page)
-    .where('name', '=', name)
-    .executeTakeFirst()
+  const found = await findRow(tx, 'hub.saved_views', ['view_id'], { owner, page, name })
   return found?.view_id
 }
 
@@ -86,24 +75,16 @@ export async function countShared(tx: TenantTx): Promise<number> {
 }
 
 export async function insertView(tx: TenantTx, row: ViewRow): Promise<void> {
-  await tx.db
-    .insertInto('hub.saved_views')
-    .values({ tenant_id: tx.tenantId, ...row })
-    .execute()
+  await insertRow(tx, 'hub.saved_views', row)
 }
 
 export async function changeView(tx: TenantTx, { view_id, ...row }: ViewRow): Promise<void> {
   const { name, name_key, query, user_ids, shared, updated_at } = row
-  await tx.db
-    .updateTable('hub.saved_views')
-    .set({ name, name_key, query, user_ids, shared, updated_at })
-    .where('tenant_id', '=', tx.tenantId)
-    .where('view_id', '=', view_id)
-    .execute()
+  await updateRows(tx, 'hub.saved_views', { view_id }, { name, name_key, query, user_ids, shared, updated_at })
 }
 
 export async function deleteView(tx: TenantTx, viewId: string): Promise<void> {
-  await tx.db.deleteFrom('hub.saved_views').where('tenant_id', '=', tx.tenantId).where('view_id', '=', viewId).execute()
+  await deleteRows(tx, 'hub.saved_views', { view_id: viewId })
 }
 
 /**

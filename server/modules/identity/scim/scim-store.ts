@@ -4,6 +4,7 @@ import { scimRows } from '../../../db/proven-rows.ts'
 import type { Proven } from '../../../db/row-proofs.ts'
 import type { TenantTables } from '../../../db/schema.ts'
 import { lockTenant } from '../../../db/tenant-lock.ts'
+import { updateRows } from '../../../db/tenant-rows.ts'
 import type { GroupMapping } from '../../roster/directory/directory-types.ts'
 
 export interface ScimRow extends Omit<TenantTables['hub.scim_configurations'], 'tenant_id' | 'proof'> {
@@ -62,8 +63,5 @@ export async function deleteScim(tx: TenantTx): Promise<void> {
 }
 
 export async function saveLastRequest(tx: TenantTx, at: string): Promise<void> {
-  await tx.client.query(`update hub.scim_configurations set last_request_at = $2 where tenant_id = $1`, [
-    tx.tenantId,
-    at,
-  ])
+  await updateRows(tx, 'hub.scim_configurations', {}, { last_request_at: at })
 }

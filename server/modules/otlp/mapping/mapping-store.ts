@@ -1,13 +1,10 @@
 import type { TenantTx } from '../../../db/database.ts'
+import { findRow } from '../../../db/tenant-rows.ts'
 import type { OtlpMapping } from './mapping-schemas.ts'
 
 /** Returns the stored mapping of the tenant. */
 export async function findMapping(tx: TenantTx): Promise<OtlpMapping | undefined> {
-  const row = await tx.db
-    .selectFrom('hub.otlp_mappings')
-    .select('mapping')
-    .where('tenant_id', '=', tx.tenantId)
-    .executeTakeFirst()
+  const row = await findRow(tx, 'hub.otlp_mappings', ['mapping'])
   return row?.mapping as OtlpMapping | undefined
 }
 

@@ -1,5 +1,6 @@
 import type { TenantTx } from '../../../db/database.ts'
 import type { TenantTables } from '../../../db/schema.ts'
+import { findRow } from '../../../db/tenant-rows.ts'
 import type { GroupMapping } from './directory-types.ts'
 
 export type PersonArchetype = Omit<TenantTables['hub.user_archetypes'], 'tenant_id' | 'assigned_at'>
@@ -102,9 +103,6 @@ export async function directoryIdsAfter(tx: TenantTx, after: string, limit: numb
 
 /** Returns the mapping of the tenant's SCIM configuration; empty without one. */
 export async function mappingOf(tx: TenantTx): Promise<readonly GroupMapping[]> {
-  const { rows } = await tx.client.query<{ group_archetype_map: GroupMapping[] }>(
-    'select group_archetype_map from hub.scim_configurations where tenant_id = $1',
-    [tx.tenantId],
-  )
-  return rows[0]?.group_archetype_map ?? []
+  const row = await findRow(tx, 'hub.scim_configurations', ['group_archetype_map'])
+  return (row?.group_archetype_map as GroupMapping[] | undefined) ?? []
 }

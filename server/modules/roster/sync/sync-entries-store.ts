@@ -1,4 +1,5 @@
 import type { TenantTx } from '../../../db/database.ts'
+import { deleteRows } from '../../../db/tenant-rows.ts'
 
 export interface ReadEntry {
   /** Id in the company's directory. */
@@ -43,10 +44,7 @@ export async function externalIdsOf(
 }
 
 export async function forgetEntries(tx: TenantTx, syncId: string): Promise<void> {
-  await tx.client.query('delete from hub.roster_sync_entries where tenant_id = $1 and sync_id = $2', [
-    tx.tenantId,
-    syncId,
-  ])
+  await deleteRows(tx, 'hub.roster_sync_entries', { sync_id: syncId })
 }
 
 /**

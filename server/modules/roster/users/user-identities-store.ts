@@ -1,18 +1,16 @@
 import type { TenantTx } from '../../../db/database.ts'
 import { identityRows } from '../../../db/proven-rows.ts'
+import { findRow } from '../../../db/tenant-rows.ts'
 import type { ProvenIdentity } from '../roster-types.ts'
 
 type Identity = Pick<ProvenIdentity, 'connectionId' | 'subject'>
 
 /** Returns the user linked to an identity of a provider. */
 export async function ownerOf(tx: TenantTx, { connectionId, subject }: Identity): Promise<string | undefined> {
-  const row = await tx.db
-    .selectFrom('hub.user_identities')
-    .select(['connection_id', 'subject', 'user_id', 'proof'])
-    .where('tenant_id', '=', tx.tenantId)
-    .where('connection_id', '=', connectionId)
-    .where('subject', '=', subject)
-    .executeTakeFirst()
+  const row = await findRow(tx, 'hub.user_identities', ['connection_id', 'subject', 'user_id', 'proof'], {
+    connection_id: connectionId,
+    subject,
+  })
   return tx.proofs.sound(identityRows, tx.tenantId, row)?.user_id
 }
 

@@ -7,6 +7,7 @@ import type { TenantTx } from '../../../db/database.ts'
 import { userRows } from '../../../db/proven-rows.ts'
 import type { TenantTables } from '../../../db/schema.ts'
 import { lockTenant } from '../../../db/tenant-lock.ts'
+import { findRow, updateRows } from '../../../db/tenant-rows.ts'
 import { changeUsers } from './proven-users-store.ts'
 import type { UsersQuery } from './users-schemas.ts'
 
@@ -34,12 +35,7 @@ export async function lockRoles(tx: TenantTx): Promise<void> {
 
 /** Returns a user by id; undefined also for a row whose proof does not verify. */
 export async function userById(tx: TenantTx, userId: string): Promise<UserRow | undefined> {
-  const row = await tx.db
-    .selectFrom('hub.users')
-    .select(columns)
-    .where('tenant_id', '=', tx.tenantId)
-    .where('user_id', '=', userId)
-    .executeTakeFirst()
+  const row = await findRow(tx, 'hub.users', columns, { user_id: userId })
   return tx.proofs.sound(userRows, tx.tenantId, row)
 }
 
@@ -163,12 +159,7 @@ export function setAddress(
 }
 
 export async function setDisplayName(tx: TenantTx, userId: string, displayName: string, now: string): Promise<void> {
-  await tx.db
-    .updateTable('hub.users')
-    .set({ display_name: displayName, updated_at: now })
-    .where('tenant_id', '=', tx.tenantId)
-    .where('user_id', '=', userId)
-    .execute()
+  await updateRows(tx, 'hub.users', { user_id: userId }, { display_name: displayName, updated_at: now })
 }
 
 /** Records the sign-in of an active user; returns false if the user is not active. */

@@ -1,5 +1,4 @@
 import {
-  type AdjustmentFields,
   type AdjustmentSums,
   added,
   adjustmentRows,
@@ -9,7 +8,7 @@ import {
   sumOfText,
 } from '../../../db/adjustment-sums.ts'
 import type { TenantTx } from '../../../db/database.ts'
-import type { Proven } from '../../../db/row-proofs.ts'
+import { findRow } from '../../../db/tenant-rows.ts'
 import type { Cell } from '../rollups/rollup-cells.ts'
 import { cellDigest } from '../rollups/rollup-rows-store.ts'
 
@@ -22,12 +21,8 @@ export type ProvenSums = (AdjustmentSums & { eventId: string | null }) | undefin
  * @param except events of this transaction, which the sums do not include yet
  */
 export async function provenSums(tx: TenantTx, except: readonly string[] = []): Promise<ProvenSums> {
-  const { rows } = await tx.client.query<Proven<AdjustmentFields>>(
-    'select ratings, erased, event_id, proof from hub.adjustment_proofs where tenant_id = $1',
-    [tx.tenantId],
-  )
+  const row = await findRow(tx, 'hub.adjustment_proofs', ['ratings', 'erased', 'event_id', 'proof'])
   const newest = await newestAdjustmentEvent(tx.client, tx.tenantId, except)
-  const row = rows[0]
   if (row === undefined) return newest === null ? { ratings: 0n, erased: 0n, eventId: null } : undefined
   if (!tx.proofs.holds(adjustmentRows, tx.tenantId, row)) return undefined
   if (newest !== null && (row.event_id === null || row.event_id < newest)) return undefined

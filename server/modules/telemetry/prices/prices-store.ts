@@ -3,24 +3,21 @@ import { pricesLockClass } from '../../../db/advisory-locks.ts'
 import type { TenantTx } from '../../../db/database.ts'
 import type { TenantTables } from '../../../db/schema.ts'
 import { lockTenant } from '../../../db/tenant-lock.ts'
+import { findRows } from '../../../db/tenant-rows.ts'
 import type { PriceOverride } from './prices-schemas.ts'
 
 type PriceRow = Omit<TenantTables['hub.price_overrides'], 'tenant_id' | 'override_id'>
 
 /** Returns the tenant's own prices, by platform (those without one first), model and beginning. */
 export async function allPrices(tx: TenantTx): Promise<PriceOverride[]> {
-  const rows = await tx.db
-    .selectFrom('hub.price_overrides')
-    .select([
-      'llm_platform',
-      'llm_model',
-      'effective_from',
-      'effective_until',
-      'input_usd_per_mtok',
-      'output_usd_per_mtok',
-    ])
-    .where('tenant_id', '=', tx.tenantId)
-    .execute()
+  const rows = await findRows(tx, 'hub.price_overrides', [
+    'llm_platform',
+    'llm_model',
+    'effective_from',
+    'effective_until',
+    'input_usd_per_mtok',
+    'output_usd_per_mtok',
+  ])
   return inOrder(rows.map(overrideOf))
 }
 

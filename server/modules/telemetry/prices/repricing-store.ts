@@ -4,6 +4,7 @@ import type { TenantTx } from '../../../db/database.ts'
 import type { ProofRules } from '../../../db/row-proofs.ts'
 import type { TenantTables } from '../../../db/schema.ts'
 import { lockTenant } from '../../../db/tenant-lock.ts'
+import { updateRows } from '../../../db/tenant-rows.ts'
 
 /** The progress of a repricing. */
 export type RepricingRun = Omit<TenantTables['hub.rating_runs'], 'tenant_id' | 'proof'>
@@ -71,12 +72,7 @@ export async function findRun(tx: TenantTx, runId: string): Promise<RepricingRun
 
 export async function saveRun(tx: TenantTx, row: RepricingRun): Promise<void> {
   const { run_id, ...run } = row
-  await tx.db
-    .updateTable('hub.rating_runs')
-    .set({ ...run, proof: tx.proofs.of(runRows, tx.tenantId, row) })
-    .where('tenant_id', '=', tx.tenantId)
-    .where('run_id', '=', run_id)
-    .execute()
+  await updateRows(tx, 'hub.rating_runs', { run_id }, { ...run, proof: tx.proofs.of(runRows, tx.tenantId, row) })
 }
 
 /** Stores the latest ratings of these events. */

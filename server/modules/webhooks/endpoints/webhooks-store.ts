@@ -1,6 +1,7 @@
 import type { Selectable } from 'kysely'
 import type { TenantTx } from '../../../db/database.ts'
 import type { TenantTables } from '../../../db/schema.ts'
+import { deleteRows, insertRow, updateRows } from '../../../db/tenant-rows.ts'
 import type { WebhookSettings } from '../webhooks-types.ts'
 
 type JsonColumns = Pick<WebhookSettings, 'filters' | 'thresholds' | 'alerts'>
@@ -112,14 +113,8 @@ export async function addWebhook(
   tx: TenantTx,
   row: Omit<WebhookRow, 'former_secret_sealed' | 'former_secret_until' | 'removed_at'>,
 ): Promise<void> {
-  await tx.db
-    .insertInto('hub.webhooks')
-    .values({ tenant_id: tx.tenantId, ...row, ...asJson(row) })
-    .execute()
-  await tx.db
-    .insertInto('hub.webhook_progress')
-    .values({ tenant_id: tx.tenantId, webhook_id: row.webhook_id, last_sequence: 0, failures: 0 })
-    .execute()
+  await insertRow(tx, 'hub.webhooks', { ...row, ...asJson(row) })
+  await insertRow(tx, 'hub.webhook_progress', { webhook_id: row.webhook_id, last_sequence: 0, failures: 0 })
 }
 
 /** Serialises the JSON columns: the driver would convert an array to a PostgreSQL array. */
@@ -175,12 +170,12 @@ export async function setDisabled(
  * progress first as well.
  */
 export async function resetFailures(tx: TenantTx, webhookId: string): Promise<void> {
-  await tx.db
-    .updateTable('hub.webhook_progress')
-    .set({ failures: 0, failing_since: null, attempted_at: null })
-    .where('tenant_id', '=', tx.tenantId)
-    .where('webhook_id', '=', webhookId)
-    .execute()
+  await updateRows(
+    tx,
+    'hub.webhook_progress',
+    { webhook_id: webhookId },
+    { failures: 0, failing_since: null, attempted_at: null },
+  )
 }
 
 /**
@@ -189,7 +184,7 @@ export async function resetFailures(tx: TenantTx, webhookId: string): Promise<vo
  */
 export async function setRemoved(tx: TenantTx, webhookId: string, now: string): Promise<void> {
   for (const table of ['hub.webhook_progress', 'hub.webhook_alerts'] as const) {
-    await tx.db.deleteFrom(table).where('tenant_id', '=', tx.tenantId).where('webhook_id', '=', webhookId).execute()
+    await deleteRows(tx, table, { webhook_id: webhookId })
   }
   await updateWebhook(tx, webhookId)
     .set({

@@ -2,6 +2,7 @@ import { webhooksLockClass } from '../../../db/advisory-locks.ts'
 import type { TenantTx } from '../../../db/database.ts'
 import type { PreparedStatement } from '../../../db/ingest-script.ts'
 import { lockTenant } from '../../../db/tenant-lock.ts'
+import { updateRows } from '../../../db/tenant-rows.ts'
 
 /** Returns the event names of the enabled endpoints, each name once. */
 export async function wantedNames(tx: TenantTx): Promise<string[]> {
@@ -33,11 +34,7 @@ export async function deleteOutboxRows(tx: TenantTx, outboxIds: readonly string[
 
 /** Updates a row after a part of it was relayed or erased. */
 export async function updateOutboxRow(tx: TenantTx, outboxId: string, messages: string): Promise<void> {
-  await tx.client.query('update hub.webhook_outbox set messages = $3 where tenant_id = $1 and outbox_id = $2', [
-    tx.tenantId,
-    outboxId,
-    messages,
-  ])
+  await updateRows(tx, 'hub.webhook_outbox', { outbox_id: outboxId }, { messages })
 }
 
 export interface OutboxRow {

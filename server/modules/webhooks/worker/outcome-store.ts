@@ -1,6 +1,7 @@
 import { webhookAttemptsKept } from '../../../../contract/limits.ts'
 import type { TenantTx } from '../../../db/database.ts'
 import { databaseTimes } from '../../../db/database-time.ts'
+import { updateRows } from '../../../db/tenant-rows.ts'
 import type { DeliveryAttempt, DeliveryStatus } from '../webhooks-types.ts'
 import type { DueDelivery } from './delivery-queue-store.ts'
 
@@ -203,10 +204,7 @@ export async function beginBacklog(tx: TenantTx, webhookId: string, at: string):
 }
 
 export async function endBacklog(tx: TenantTx, webhookId: string): Promise<void> {
-  await tx.client.query(
-    'update hub.webhook_progress set overflowing_since = null where tenant_id = $1 and webhook_id = $2',
-    [tx.tenantId, webhookId],
-  )
+  await updateRows(tx, 'hub.webhook_progress', { webhook_id: webhookId }, { overflowing_since: null })
 }
 
 /**
