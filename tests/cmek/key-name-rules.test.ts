@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { loadConfig } from '../../server/config.ts'
 import type { KeyChoice } from '../../server/modules/cmek/cmek-types.ts'
-import { mayUseKey } from '../../server/modules/cmek/key-choice.ts'
+import { mayUseKey } from '../../server/modules/cmek/key-wrapping.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
 import { type KeyService, startVault } from './key-services.ts'
 import { type ModeB, modeB, provisionPath } from './mode-b-lab.ts'

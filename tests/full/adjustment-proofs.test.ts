@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { proveExistingAdjustments } from '../../server/db/prove-adjustments.ts'
+import { proveExistingAdjustments } from '../../server/db/prove-rows.ts'
 import { createRowProofs } from '../../server/db/row-proofs.ts'
 import { decision, pathOf, write } from '../api/record-cases.ts'
 import { prepareTelemetry } from '../api/telemetry-tenants.ts'

@@ -5,8 +5,8 @@ import { createSweeper, type SweepPlan, sweepPlan } from '../../server/modules/i
 import { holdEvents } from '../../server/modules/legal-holds/hold-events.ts'
 import { createRetentionPolicy } from '../../server/modules/retention/retention-policy.ts'
 import { sealedRecords } from '../../server/modules/sealing/sealed-records.ts'
-import { createErasedContentCheck } from '../../server/modules/verification/erased-content-check.ts'
 import { createTamperReporter } from '../../server/modules/verification/tamper-reporter.ts'
+import { createErasedContentCheck } from '../../server/modules/verification/verification-module.ts'
 import type { TestHub } from '../support/hub.ts'
 
 /** Of a sweeper that does not wait: for tests. */

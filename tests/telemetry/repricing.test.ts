@@ -3,8 +3,11 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { EventBus } from '../../server/events.ts'
 import type { Tenant } from '../../server/http/caller.ts'
 import { createGovernanceLog } from '../../server/modules/governance/governance-log.ts'
-import { repricingJob, repricingJobData } from '../../server/modules/telemetry/prices/repricing-job.ts'
-import { createRepricingRuns } from '../../server/modules/telemetry/prices/repricing-service.ts'
+import {
+  createRepricingRuns,
+  repricingJob,
+  repricingJobData,
+} from '../../server/modules/telemetry/prices/repricing-service.ts'
 import type { RepricingRequest } from '../../server/modules/telemetry/prices/repricing-types.ts'
 import { createTenantPrices } from '../../server/modules/telemetry/prices/tenant-prices.ts'
 import { query } from '../api/record-cases.ts'

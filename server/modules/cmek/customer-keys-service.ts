@@ -13,10 +13,9 @@ import {
   retireActiveKey,
   takeContentKeysLock,
 } from './content-keys-store.ts'
-import { asRefusal, requireChoosable } from './key-choice.ts'
 import { asUnavailable, withoutCustomerKey } from './key-provider-error.ts'
 import { activeOf, stateOf } from './key-state.ts'
-import { freshKey, isStillThere, rewrapAll } from './key-wrapping.ts'
+import { asRefusal, freshKey, isStillThere, requireChoosable, rewrapAll } from './key-wrapping.ts'
 import type { KeyProviders } from './providers/key-providers.ts'
 
 /** Keys to store, and the keys they were made from, to detect concurrent changes. */

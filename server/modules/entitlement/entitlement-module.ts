@@ -1,17 +1,13 @@
 import type { FastifyInstance } from 'fastify'
 import type { TenantSecrets } from '../cmek/cmek-types.ts'
-import { addCheckRoutes } from './checks/checks-routes.ts'
 import type { checkEntitlements } from './checks/checks-service.ts'
 import { createCoworkContents } from './coworks/cowork-contents.ts'
 import { addCoworkRoutes } from './coworks/coworks-routes.ts'
 import { createCoworks } from './coworks/coworks-service.ts'
-import { addEntitlementRoutes } from './entitlement-routes.ts'
-import { createSkills } from './entitlement-service.ts'
-import { addGrantRoutes } from './grants/grants-routes.ts'
+import { addCheckRoutes, addEntitlementRoutes, addGrantRoutes } from './entitlement-routes.ts'
+import { createSkillRegistry, createSkills, forgetSkills } from './entitlement-service.ts'
 import { createGrants } from './grants/grants-service.ts'
 import { createSkillGrants } from './grants/skill-grants.ts'
-import { forgetSkills } from './skill-erasure.ts'
-import { createSkillRegistry } from './skill-registry.ts'
 
 export function createEntitlementModule(
   deps: Omit<Parameters<typeof createCoworks>[0], 'contents'> &

@@ -3,21 +3,30 @@ import { DomainError, validationFailed } from '../../../contract/domain-error.ts
 import { patterns, type SkillState } from '../../../contract/literals.ts'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
 import { readTenant, type TenantTx } from '../../db/database.ts'
+import type { EventBus } from '../../events.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
 import { openPage, type PageRequest } from '../../http/cursor.ts'
 import type { ModuleParts } from '../../module-parts.ts'
+import type { ErasedRecord } from '../erasure/erasure-types.ts'
+import { coworksNaming, setSkills } from './coworks/coworks-store.ts'
 import type { SkillList, SkillSchema } from './entitlement-schemas.ts'
 import {
+  ensureSkill,
+  forgetNames,
+  insertVersion,
   lockSkill,
   lockSkills,
   moveVersions,
   type SkillRow,
   setSkillState,
   skillRow,
+  skillState,
+  skillStates,
   skillsAfter,
   type VersionRow,
   versionsOf,
 } from './entitlement-store.ts'
+import type { SkillRegistry } from './entitlement-types.ts'
 
 const idPattern = new RegExp(patterns.identifier)
 
@@ -152,4 +161,47 @@ function stepRefused(from: SkillState, to: SkillState): DomainError {
   const allowed = steps[from]
   const next = allowed.length === 0 ? 'it is final' : `from there it goes to ${allowed.join(' or ')}`
   return validationFailed([{ pointer: '/state', detail: `cannot be ${to}: the skill is ${from}, and ${next}` }])
+}
+
+/** Creates the registry. It does not depend on governance, so the writer of governance events can depend on it. */
+export function createSkillRegistry(deps: { events: EventBus }): SkillRegistry {
+  return {
+    async register(tx, skill) {
+      await lockSkills(tx)
+      await ensureSkill(tx, skill.skillId, skill.registeredAt)
+      if (!(await insertVersion(tx, skill))) {
+        throw new DomainError(
+          'concurrent-modification',
+          `Version ${skill.skillVersion} of the skill ${skill.skillId} is already registered. Use a new version.`,
+          { errors: [{ pointer: '/skill_version', detail: 'is already registered' }] },
+        )
+      }
+      tx.afterCommit(() => deps.events.publish('catalogueChanged', { tenantId: tx.tenantId }))
+    },
+    stateOf: skillState,
+    allStates: skillStates,
+  }
+}
+
+/**
+ * Deletes the content of an erased definition from the registry and from packs: a pack keeps the id and version, but no
+ * name, description, owner or manifest.
+ */
+export async function forgetSkills(tx: TenantTx, records: readonly ErasedRecord[]): Promise<void> {
+  const definitions = records.filter((record) => record.record_type === 'skill_definition')
+  if (definitions.length === 0) return
+  await lockSkills(tx)
+  const versions = await forgetNames(
+    tx,
+    definitions.map((record) => record.record_id),
+  )
+  if (versions.length === 0) return
+  const gone = new Set(versions.map((version) => `${version.skill_id} ${version.skill_version}`))
+  for (const { cowork_id, skills } of await coworksNaming(tx, versions)) {
+    const kept = skills.map((skill) => {
+      const { skill_id, skill_version } = skill
+      return gone.has(`${skill_id} ${skill_version}`) ? { skill_id, skill_version, name: '' } : skill
+    })
+    await setSkills(tx, cowork_id, kept)
+  }
 }

@@ -1,5 +1,6 @@
 import type { JsonValue } from '../../../provenance/json.ts'
 import type { EventBus } from '../../events.ts'
+import type { ModuleParts } from '../../module-parts.ts'
 import type { RecordWriter } from '../records/records-types.ts'
 import type { RecordDraft, RecordSealer } from '../sealing/sealing-types.ts'
 import type { Actor, ClientEvents, GovernanceEvent, GovernanceLog } from './governance-types.ts'
@@ -56,4 +57,21 @@ function actorDetails(actor: Actor): Record<string, JsonValue> {
   if ('operator' in actor) return { actor: `operator:${actor.operator}`, ...originDetails(actor) }
   if ('service' in actor) return { actor: `service:${actor.service}` }
   return { actor: actor.subject, address: actor.address, request_id: actor.requestId }
+}
+
+/** Creates the log of an operator's service-wide actions: each concerns every tenant, and is in the log of each. */
+export function createServiceEvents(deps: Pick<ModuleParts, 'database' | 'directory' | 'governance'>) {
+  const { database, directory, governance } = deps
+  return {
+    /** Writes the event for every tenant, one transaction each. */
+    async tell(event: { subject: string; details: Record<string, JsonValue>; actor: Actor }): Promise<void> {
+      for (const slug of await directory.slugs()) {
+        const tenant = await directory.find(slug, { evenSuspended: true })
+        if (!tenant) continue
+        await database.withTenant(slug, (tx) =>
+          governance.append(tx, tenant, { kind: 'tenant.config_changed', ...event }),
+        )
+      }
+    },
+  }
 }

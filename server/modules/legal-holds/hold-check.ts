@@ -1,8 +1,13 @@
+import { LRUCache } from 'lru-cache'
 import { holdsNamedMax } from '../../../contract/limits.ts'
 import { matchesFilter, type RecordFilter } from '../../../contract/record-filter.ts'
+import type { TenantTx } from '../../db/database.ts'
 import type { HeldRecord } from '../../records/record-rows.ts'
 import type { VerifiedEvents } from '../verification/verification-types.ts'
 import {
+  digestOfFilterEnds,
+  endsNaming,
+  filterEndsAfter,
   filteredReleasedBy,
   findEndedHolds,
   findFilterPeriods,
@@ -13,7 +18,6 @@ import {
   namedReleasedBy,
 } from './hold-check-store.ts'
 import { holdEvents, requiredFourEyes } from './hold-events.ts'
-import { createHoldReleaseVerifier } from './hold-release-verifier.ts'
 import { holdsNaming, holdsWithFilter, lastRelease, shareHoldsLock } from './holds-store.ts'
 import type { HoldCheck, HoldName, PurgedRecord, Release } from './holds-types.ts'
 import { findReleases } from './releases-store.ts'
@@ -134,4 +138,53 @@ function holdsOver<Filtering extends HoldName & { filter: RecordFilter }>(
 
 function idsOf(records: readonly { record_id: string }[]): string[] {
   return records.map((record) => record.record_id)
+}
+
+const partSize = 1_000
+const tenantsRememberedMax = 10_000
+
+/** Distinguishes releases of holds by the service from those that somebody wrote into the database. */
+function createHoldReleaseVerifier(verifiedEvents: VerifiedEvents) {
+  /**
+   * Digests of the releases, for tenants whose releases were all proven. They save checking every release at each
+   * purge.
+   */
+  const proven = new LRUCache<string, string>({ max: tenantsRememberedMax })
+
+  /** Returns the ids of the given released holds that lack a verified governance event of the release. */
+  async function unprovenOf(tx: TenantTx, ends: readonly HoldEnd[]): Promise<string[]> {
+    const events = await verifiedEvents.find(
+      tx,
+      ends.map((end) => end.release_event_id),
+    )
+    return ends.flatMap((end) =>
+      holdEvents.matchesHoldRelease(events.get(end.release_event_id ?? ''), end) ? [] : [end.hold_id],
+    )
+  }
+
+  async function unprovenWithFilter(tx: TenantTx): Promise<string[]> {
+    const digest = await digestOfFilterEnds(tx)
+    if (digest === null || proven.get(tx.tenantId) === digest) return []
+    const unproven: string[] = []
+    for (let after: string | undefined; ; ) {
+      const part = await filterEndsAfter(tx, after, partSize)
+      unproven.push(...(await unprovenOf(tx, part)))
+      if (part.length < partSize) break
+      after = part.at(-1)!.hold_id
+    }
+    if (unproven.length === 0) proven.set(tx.tenantId, digest)
+    return unproven
+  }
+
+  return {
+    unprovenOf,
+    /**
+     * Returns the ids of released holds that have a filter, or name any of the records, and lack such an event. They are
+     * still in force.
+     */
+    async unproven(tx: TenantTx, recordIds: readonly string[]): Promise<string[]> {
+      const naming = await unprovenOf(tx, await endsNaming(tx, recordIds))
+      return [...naming, ...(await unprovenWithFilter(tx))]
+    },
+  }
 }

@@ -2,12 +2,11 @@ import type { FastifyInstance } from 'fastify'
 import type { Database } from '../../db/database.ts'
 import type { RecordClock } from '../../records/record-clock.ts'
 import type { KeptCheckpoints } from '../log/log-types.ts'
-import { addErrorPages } from './error-pages.ts'
 import { HealthService } from './health-service.ts'
 import { addObservabilityRoutes, addTenantHealthRoutes } from './observability-routes.ts'
 import type { OpenApiDocument } from './openapi-components.ts'
 import { openApiDocument } from './openapi-document.ts'
-import { addReferencePages } from './reference-pages.ts'
+import { addErrorPages, addReferencePages } from './reference-pages.ts'
 import type { HealthSources } from './tenant-health-types.ts'
 
 export interface ObservabilityModule {

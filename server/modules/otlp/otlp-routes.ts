@@ -6,10 +6,12 @@ import { parseStrictJsonInTurns } from '../../http/body/strict-json.ts'
 import { runYielding } from '../../http/event-loop-yielder.ts'
 import { addProtocol, sendProtocolText } from '../../http/protocol.ts'
 import { countHeader } from '../../http/request-headers.ts'
+import { addRoute } from '../../http/route.ts'
 import type { BasicAuthenticator } from '../auth/auth-types.ts'
 import { decodeJson } from './decode/json-decoder.ts'
 import { decodeProtobuf } from './decode/protobuf-decoder.ts'
 import { wantedNames } from './mapping/event-mapping.ts'
+import { OtlpMappingBody, OtlpMappingSchema } from './mapping/mapping-schemas.ts'
 import type { OtlpMappings } from './mapping/mapping-service.ts'
 import { encodeResponse, encodeStatus, encodingOf, mediaTypes, type rejectedNames } from './otlp-encoding.ts'
 import type { OtlpIngest } from './otlp-service.ts'
@@ -103,4 +105,27 @@ async function decode(request: FastifyRequest, signal: Signal, wanted: ReadonlyS
   }
   if (bytes === undefined) throw new DomainError('malformed-json', 'The request has no body.')
   return runYielding(decodeJson(await parseStrictJsonInTurns(bytes, bodyBounds.otlp), signal, wanted))
+}
+
+export function addMappingRoutes(app: FastifyInstance, mappings: OtlpMappings): void {
+  addRoute(
+    app,
+    'getOtlpMapping',
+    {
+      description: 'How spans and log records of OpenTelemetry become events, in addition to the fixed mapping.',
+      response: { 200: OtlpMappingSchema },
+    },
+    async (request) => mappings.get(request.caller.tenant),
+  )
+
+  addRoute(
+    app,
+    'replaceOtlpMapping',
+    {
+      description: 'Replaces the whole mapping; absent members get their defaults. It applies to spans from now on.',
+      body: OtlpMappingBody,
+      response: { 200: OtlpMappingSchema },
+    },
+    async (request) => mappings.replace(request.caller, request.body),
+  )
 }

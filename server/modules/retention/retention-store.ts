@@ -1,7 +1,6 @@
 import { type RecordType, recordTypes } from '../../../contract/literals.ts'
 import type { FilteredRecord } from '../../../contract/record-filter.ts'
 import type { TenantTx } from '../../db/database.ts'
-import { deleteRows, findRow, findRows } from '../../db/tenant-rows.ts'
 import { microsOf } from '../../records/monotonic-timestamp.ts'
 import { recordIdFloor, timeOfRecordId } from '../../records/record-clock.ts'
 import { lookUpState } from '../../records/record-sql-store.ts'
@@ -9,8 +8,16 @@ import type { RecordState } from '../../records/record-state-store.ts'
 import type { RetentionRule, RetentionRules } from './retention-types.ts'
 
 export async function findRetention(tx: TenantTx): Promise<RetentionRules> {
-  const rows = await findRows(tx, 'hub.retention_rules', ['record_type', 'min_days', 'max_days'])
-  const settings = await findRow(tx, 'hub.retention_settings', ['four_eyes'])
+  const rows = await tx.db
+    .selectFrom('hub.retention_rules')
+    .select(['record_type', 'min_days', 'max_days'])
+    .where('tenant_id', '=', tx.tenantId)
+    .execute()
+  const settings = await tx.db
+    .selectFrom('hub.retention_settings')
+    .select('four_eyes')
+    .where('tenant_id', '=', tx.tenantId)
+    .executeTakeFirst()
   const rules = rows.map(
     ({ record_type, min_days, max_days }): RetentionRule => ({
       record_type: record_type as RecordType,
@@ -23,7 +30,11 @@ export async function findRetention(tx: TenantTx): Promise<RetentionRules> {
 
 /** Returns the id of the governance event that records the stored rules; null if absent. */
 export async function findRetentionEvent(tx: TenantTx): Promise<string | null> {
-  const settings = await findRow(tx, 'hub.retention_settings', ['event_id'])
+  const settings = await tx.db
+    .selectFrom('hub.retention_settings')
+    .select('event_id')
+    .where('tenant_id', '=', tx.tenantId)
+    .executeTakeFirst()
   return settings?.event_id ?? null
 }
 
@@ -56,7 +67,7 @@ export async function saveRetention(
   tx: TenantTx,
   { rules, four_eyes, event_id }: RetentionRules & { event_id: string },
 ): Promise<void> {
-  await deleteRows(tx, 'hub.retention_rules', {})
+  await tx.db.deleteFrom('hub.retention_rules').where('tenant_id', '=', tx.tenantId).execute()
   if (rules.length > 0) {
     await tx.db
       .insertInto('hub.retention_rules')

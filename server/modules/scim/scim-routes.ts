@@ -2,8 +2,11 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { DomainError } from '../../../contract/domain-error.ts'
 import type { JsonObject } from '../../../provenance/json.ts'
 import { bearerToken } from '../../http/auth-middleware.ts'
+import { isServedAt, type Tenant } from '../../http/caller.ts'
 import { addProtocol, sendProtocolText } from '../../http/protocol.ts'
 import type { Query } from '../../http/query-string.ts'
+import type { ScimConnections } from '../roster/sync/sync-types.ts'
+import type { TenantDirectory } from '../tenants/tenants-types.ts'
 import { dialectOf, resourceTypes, schemas, serviceProviderConfig } from './discovery.ts'
 import { isKnown } from './entity-tags.ts'
 import { readListQuery, textOf } from './list-query.ts'
@@ -11,7 +14,6 @@ import { type Projection, projectionOf } from './projection.ts'
 import { renderList, scimBaseUrl } from './rendering.ts'
 import { memberNamed, objectOf } from './resource-body.ts'
 import type { ResourceDefinition } from './schema-types.ts'
-import { notAdmitted, openScim, type ScimAccess } from './scim-access.ts'
 import { renderError } from './scim-problems.ts'
 import type { ScimContext, ScimResource, ScimResources } from './scim-types.ts'
 
@@ -179,4 +181,38 @@ function sendResource(reply: FastifyReply, { body, location, etag }: ScimResourc
 
 function send(reply: FastifyReply, body: JsonObject): FastifyReply {
   return sendProtocolText(reply.type(mediaType), JSON.stringify(body))
+}
+
+const slugLengthMax = 63
+
+interface ScimAccess {
+  tenants: Pick<TenantDirectory, 'read'>
+  connections: Pick<ScimConnections, 'admits' | 'noteRequest'>
+}
+
+/**
+ * Authenticates a SCIM request. Returns undefined for a tenant that is unknown, not served at this host, without SCIM in
+ * push mode, or with another token. Reads the tenant past the cache, so that the time does not reveal a tenant in use.
+ */
+async function openScim(
+  { tenants, connections }: ScimAccess,
+  slug: string,
+  token: string | undefined,
+  hostTenant: Tenant | null,
+): Promise<{ tenant: Tenant; connectionId: string } | undefined> {
+  if (token === undefined || slug.length > slugLengthMax) return undefined
+  const tenant = await tenants.read(slug)
+  if (!tenant || !isServedAt(hostTenant?.slug, tenant)) return undefined
+  const configuration = await connections.admits(tenant, token)
+  if (configuration?.mode !== 'push') return undefined
+  connections.noteRequest(tenant)
+  return { tenant, connectionId: configuration.connectionId }
+}
+
+/** Creates the only 401 of this protocol. */
+function notAdmitted(): DomainError {
+  return new DomainError(
+    'authentication-failed',
+    'The request has no token of this tenant’s SCIM configuration. Send it as Authorization: Bearer.',
+  )
 }

@@ -6,6 +6,10 @@ import { ReceiptSchema, replayedHeader } from '../../../contract/response-schema
 import type { JsonValue } from '../../../provenance/index.ts'
 import { addRoute, rawJson } from '../../http/route.ts'
 import type { RecordReceipt } from '../records/records-types.ts'
+import { ExceptionsPage, exceptionsQuery } from './exceptions/exceptions-schemas.ts'
+import { type CostExceptions, scannedMax } from './exceptions/exceptions-service.ts'
+import { ReconciliationPage, SummaryPage, summaryQuery } from './summary/summary-schemas.ts'
+import type { TelemetrySummaries } from './summary/summary-service.ts'
 import { BatchAnswerSchema, BatchSchema, EventSchema } from './telemetry-schemas.ts'
 import type { BatchAnswer, Telemetry } from './telemetry-types.ts'
 
@@ -84,4 +88,45 @@ function batchText({ accepted, failed, records, errors, errors_omitted: omitted 
 function markCreated(reply: FastifyReply, replayed: boolean): void {
   reply.code(201)
   if (replayed) reply.header('idempotent-replayed', 'true')
+}
+
+const counted =
+  'Counts and sums are exact and include each event as soon as its 201 is sent. Deleting records changes nothing ' +
+  'in them. Follow `next_cursor` with the same parameters until it is null.'
+
+export function addSummaryRoutes(app: FastifyInstance, summaries: TelemetrySummaries): void {
+  addRoute(
+    app,
+    'summarizeTelemetry',
+    {
+      description: `Events by \`ts\`, from ≤ ts < to, in one row for each interval and key. ${counted}`,
+      querystring: summaryQuery,
+      response: { 200: SummaryPage },
+    },
+    async (request) => summaries.summarize(request.caller.tenant, request.query),
+  )
+
+  addRoute(
+    app,
+    'reconcileTelemetry',
+    {
+      description: `Compares reported with calculated costs, in the rows of the summary with the same parameters. ${counted}`,
+      querystring: summaryQuery,
+      response: { 200: ReconciliationPage },
+    },
+    async (request) => summaries.reconcile(request.caller.tenant, request.query),
+  )
+}
+
+export function addExceptionsRoutes(app: FastifyInstance, exceptions: CostExceptions): void {
+  addRoute(
+    app,
+    'listCostExceptions',
+    {
+      description: `Returns events whose costs disagree by their last pricing, without purged ones. A request scans at most ${scannedMax.toLocaleString('en')} records, so a page can have fewer items than \`limit\`, or none, and still have a \`next_cursor\`: follow it with the same parameters until it is null.`,
+      querystring: exceptionsQuery,
+      response: { 200: ExceptionsPage },
+    },
+    async (request) => exceptions.list(request.caller.tenant, request.query),
+  )
 }

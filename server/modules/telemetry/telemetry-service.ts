@@ -7,10 +7,17 @@ import type { Caller } from '../../http/caller.ts'
 import type { Idempotency } from '../idempotency/idempotency-types.ts'
 import type { RecordReceipt } from '../records/records-types.ts'
 import { checkContent, eventsOf, readEvent } from './ingest/event-check.ts'
-import { partitionByRefusal, type Reading, type ReferenceReader, readEvents } from './ingest/event-references.ts'
 import type { EventWriter } from './ingest/event-writer.ts'
 import type { GroupCommit } from './ingest/group-commit.ts'
-import { type References, referencesAt, refusalOf } from './ingest/telemetry-catalogue.ts'
+import {
+  partitionByRefusal,
+  type Reading,
+  type ReferenceReader,
+  type References,
+  readEvents,
+  referencesAt,
+  refusalOf,
+} from './ingest/telemetry-catalogue.ts'
 import type { TenantLive } from './ingest/tenant-live-service.ts'
 import type { BatchAnswer, BatchFacts, KeyedIngest, Refusal, Telemetry } from './telemetry-types.ts'
 

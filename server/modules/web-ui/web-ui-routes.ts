@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import fastifyStatic from '@fastify/static'
@@ -5,10 +6,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { formerPages, webPages } from '../../../contract/web-paths.ts'
 import type { Config } from '../../config.ts'
 import { peekCookie } from '../../http/cookies.ts'
-import { sendPage } from '../../http/page.ts'
-import type { Sessions } from '../auth/auth-types.ts'
-import { unbuiltPage } from './unbuilt-page.ts'
-import { fillPage, freshNonce, webPolicy } from './web-page.ts'
+import { html, type Page, sendPage } from '../../http/page.ts'
+import type { Sessions, TabKey } from '../auth/auth-types.ts'
 
 export interface WebUiParts {
   /** Absolute path of the folder that web/build.ts writes. It may appear and change while the service runs. */
@@ -95,4 +94,72 @@ interface Caching {
   /** Milliseconds. */
   maxAge: number
   immutable: boolean
+}
+
+/** Renders the page shown while the web UI is not built. `reason` is for readers who may see the service's log. */
+function unbuiltPage(reason: string | undefined): Page {
+  const why =
+    reason === undefined
+      ? html`<p>It is built when the Hub is installed or started, and that failed; the Hub's log states the reason.</p>`
+      : html`<p>It is built when the Hub is installed or started, and that failed:</p><pre tabindex="0">${reason}</pre>`
+  const body = html`<h1>The web UI is not built</h1>
+${why}
+<p>To build it, run this command in the Hub's folder. A restart is not required:</p>
+<pre tabindex="0">npm run build</pre>
+<p>Everything else works: the <a href="/reference">API</a>, <a href="/sign-in">signing in</a> and
+<a href="/session">your session</a>.</p>`
+  return { title: 'The web UI is not built', body, status: 503, noStore: true }
+}
+
+/** Placeholder in the built page for the nonce of each response; web/vite.config.ts writes it. */
+const noncePlaceholder = '__CSP_NONCE__'
+
+/** The address the page may call, and the nonce of its styles. */
+interface Reach {
+  /** Address of the API if its host differs from that of the page. */
+  apiUrl: string | undefined
+  /** Nonce of the response; files other than the page need none. */
+  nonce?: string
+}
+
+/**
+ * Returns the content security policy. Scripts must be files of this host. Styles too, except those of the component
+ * library, which carry the nonce. The page may also create images itself (`data:`, `blob:`), as exports do.
+ */
+function webPolicy({ apiUrl, nonce }: Reach): string {
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    `style-src 'self'${nonce === undefined ? '' : ` 'nonce-${nonce}'`}`,
+    "img-src 'self' data: blob:",
+    "font-src 'self'",
+    `connect-src 'self'${apiUrl === undefined ? '' : ` ${apiUrl}`}`,
+    "worker-src 'self'",
+    "base-uri 'none'",
+    "form-action 'self'",
+    "frame-ancestors 'none'",
+  ].join('; ')
+}
+
+/** Returns 128 random bits in base64. */
+function freshNonce(): string {
+  return randomBytes(16).toString('base64')
+}
+
+/** Values that the server writes into the built page for one response. */
+interface PageValues extends Required<Reach> {
+  environment: Config['environment']
+  /** Tab key of the session whose cookie the request has. */
+  tabKey?: TabKey | undefined
+}
+
+/** Returns the built page with its nonce and the server values that the UI needs before its first call. */
+export function fillPage(built: string, { apiUrl, nonce, environment, tabKey }: PageValues): string {
+  const metas = [
+    ...(environment === 'development' ? [html`<meta name="hub-environment" content="${environment}">`] : []),
+    ...(apiUrl === undefined ? [] : [html`<meta name="hub-api" content="${apiUrl}">`]),
+    ...(tabKey === undefined ? [] : [html`<meta name="hub-session" content="${tabKey.sessionId} ${tabKey.key}">`]),
+  ]
+  const head = `${metas.map(({ text }) => text).join('')}</head>`
+  return built.replaceAll(noncePlaceholder, nonce).replace('</head>', () => head)
 }

@@ -5,9 +5,8 @@ import type { Idempotency } from '../../idempotency/idempotency-types.ts'
 import type { RecordReceipt } from '../../records/records-types.ts'
 import type { PriceBook } from '../prices/list-price-book.ts'
 import type { KeyedEvent, KeyedIngest } from '../telemetry-types.ts'
-import { partitionByRefusal, type ReferenceReader, readEvents } from './event-references.ts'
 import type { GroupCommit } from './group-commit.ts'
-import type { Catalogues } from './telemetry-catalogue.ts'
+import { type Catalogues, partitionByRefusal, type ReferenceReader, readEvents } from './telemetry-catalogue.ts'
 import type { TenantLive } from './tenant-live-service.ts'
 
 /** Creates the ingest of events that have keys of their own, from senders that cannot send an Idempotency-Key. */
