@@ -42,22 +42,32 @@ const ofAdministrators = {
 
 const reaches: Record<Role, Reach> = {
   admin: {
-    sections: ['Command center', 'Records', 'Governance', 'Exports', 'Onboarding', 'Skills', 'Webhooks', 'Settings'],
+    sections: [
+      'Command center',
+      'Records',
+      'Sessions',
+      'Governance',
+      'Exports',
+      'Onboarding',
+      'Skills',
+      'Webhooks',
+      'Settings',
+    ],
     settings: ['You', 'Tenant', 'People and roles', 'Single sign-on', 'Directory', 'Service accounts', 'Prices'],
     closed: {},
   },
   auditor: {
-    sections: ['Command center', 'Records', 'Governance', 'Exports', 'Onboarding', 'Skills', 'Settings'],
+    sections: ['Command center', 'Records', 'Sessions', 'Governance', 'Exports', 'Onboarding', 'Skills', 'Settings'],
     settings: ['You', 'Prices'],
     closed: ofAdministrators,
   },
   analyst: {
-    sections: ['Command center', 'Records', 'Governance', 'Exports', 'Settings'],
+    sections: ['Command center', 'Records', 'Sessions', 'Governance', 'Exports', 'Settings'],
     settings: ['You', 'Prices'],
     closed: { ...ofAdministrators, ...roster },
   },
   member: {
-    sections: ['Command center', 'Records', 'Exports', 'Settings'],
+    sections: ['Command center', 'Records', 'Sessions', 'Exports', 'Settings'],
     settings: ['You', 'Prices'],
     closed: { ...ofAdministrators, ...roster },
   },

@@ -7,6 +7,7 @@ import {
   IconGavel,
   IconPuzzle,
   IconSettings,
+  IconTimeline,
 } from '@tabler/icons-react'
 import type { ComponentType } from 'react'
 import type { RecordType } from '../../contract/literals.ts'
@@ -52,6 +53,13 @@ export const sections: readonly Section[] = [
     icon: IconDatabase,
     needs: ['queryRecords'],
     keywords: 'search output decision artifact telemetry',
+  },
+  {
+    to: '/sessions',
+    label: 'Sessions',
+    icon: IconTimeline,
+    needs: ['listTelemetrySessions'],
+    keywords: 'trace span conversation run agent waterfall steps',
   },
   {
     to: '/governance',

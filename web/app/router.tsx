@@ -10,6 +10,7 @@ import { grantsSearch } from '../pages/grants/grants-search.ts'
 import { graphSearch } from '../pages/record-graph/graph-search.ts'
 import { recordsSearch } from '../pages/records/records-search.ts'
 import { rosterSearch } from '../pages/roster/roster-search.ts'
+import { sessionsSearch } from '../pages/sessions/sessions-search.ts'
 import { peopleSearch } from '../pages/settings/people-search.ts'
 import { skillsSearch } from '../pages/skills/skills-search.ts'
 import { endpointSearch } from '../pages/webhooks/endpoint-search.ts'
@@ -49,6 +50,22 @@ const routes = [
     path: webPages.recordGraph,
     validateSearch: graphSearch,
     component: lazyPage(() => import('../pages/record-graph/graph-page.tsx')),
+  }),
+  createRoute({
+    getParentRoute,
+    path: webPages.sessions,
+    validateSearch: sessionsSearch,
+    component: lazyPage(() => import('../pages/sessions/sessions-page.tsx')),
+  }),
+  createRoute({
+    getParentRoute,
+    path: webPages.session,
+    component: lazyPage(() => import('../pages/sessions/session-page.tsx')),
+  }),
+  createRoute({
+    getParentRoute,
+    path: webPages.trace,
+    component: lazyPage(() => import('../pages/sessions/trace-page.tsx')),
   }),
   createRoute({
     getParentRoute,

@@ -22,13 +22,32 @@ export async function sendTelemetry(hub: TestHub, count: number): Promise<void> 
   const work = async () => {
     while (sent < count) {
       const batch = ages.subarray(sent, sent + batchEvents)
+      const first = sent
       sent += batch.length
-      const body = { events: Array.from(batch, (ageMs) => eventOf(random, nowMs, ageMs)) }
+      const body = {
+        events: Array.from(batch, (ageMs, at) => ({
+          ...eventOf(random, nowMs, ageMs),
+          ...stepOf(first + at - (count - newestSession.steps)),
+        })),
+      }
       const answer = await must(hub, 'acme', 'POST', '/api/v1/telemetry/events:batch', { body })
       if (answer.body.failed > 0) throw new Error(answer.text)
     }
   }
   await Promise.all(Array.from({ length: batchesAtOnce }, work))
+}
+
+/** The newest events are steps of one session and trace. */
+export const newestSession = { id: 'support-chat-8812', traceId: '4bf92f3577b34da6a3ce929d0e0e4736', steps: 12 }
+
+/** The members of the session's steps: the first calls the next three, and those the others. */
+function stepOf(step: number) {
+  if (step < 0) return {}
+  const spanOf = (number: number) => (0xabc0000 + number).toString(16).padStart(16, '0')
+  return {
+    ...{ session_id: newestSession.id, trace_id: newestSession.traceId, span_id: spanOf(step) },
+    ...(step > 0 && { parent_span_id: spanOf(Math.floor((step - 1) / 3)) }),
+  }
 }
 
 /** Working hours of working days are busier, and later weeks more than earlier ones. */

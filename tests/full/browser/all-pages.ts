@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core'
 import type { Role } from '../../../contract/roles.ts'
 import type { UiLab } from '../../browser/ui-lab.ts'
+import { newestSession } from '../../browser/world/telemetry.ts'
 
 /** Every page of the UI: where it is in the full tenant, and whose role opens it. */
 export interface UiPage {
@@ -26,6 +27,9 @@ export async function allPages(lab: UiLab): Promise<UiPage[]> {
     at('/records', everyone),
     at('/records/$recordId', readers, `/records/${records.contents.markdown}`),
     at('/records/$recordId/graph', readers, `/records/${records.endOfChain}/graph?depth=5`),
+    at('/sessions', everyone),
+    at('/sessions/$sessionId', everyone, `/sessions/${newestSession.id}`),
+    at('/traces/$traceId', everyone, `/traces/${newestSession.traceId}`),
     at('/governance', readers),
     at('/governance/alarms', readers),
     at('/governance/holds', administrators),

@@ -2,6 +2,7 @@ import { Anchor, Badge, Group, Stack, Text, Title } from '@mantine/core'
 import { IconCircleCheck, IconCircleX } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
 import type { HubRecord } from '../../api/hub-record.ts'
+import { LinkText } from '../../components/link-text.tsx'
 import { CopyText } from '../../ui/copy-text.tsx'
 import { DescriptionItem, DescriptionList } from '../../ui/description-list.tsx'
 import { formatBytes, formatCount, formatMs, formatUsd } from '../../ui/formats.ts'
@@ -96,6 +97,20 @@ export function RecordContent({ record }: { record: HubRecord }) {
           </DescriptionItem>
           {made}
           <DescriptionItem name="Happened at">{text('ts') && <TimeText iso={text('ts')!} />}</DescriptionItem>
+          <DescriptionItem name="Session">
+            {text('session_id') && (
+              <LinkText to="/sessions/$sessionId" params={{ sessionId: text('session_id')! }} inherit>
+                {text('session_id')}
+              </LinkText>
+            )}
+          </DescriptionItem>
+          <DescriptionItem name="Trace">
+            {text('trace_id') && (
+              <LinkText to="/traces/$traceId" params={{ traceId: text('trace_id')! }} inherit ff="monospace">
+                {text('trace_id')}
+              </LinkText>
+            )}
+          </DescriptionItem>
           {figure('Latency', 'latency_ms', formatMs)}
           {figure('Tokens in', 'tokens_in', formatCount)}
           {figure('Tokens out', 'tokens_out', formatCount)}

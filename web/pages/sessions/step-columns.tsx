@@ -1,0 +1,152 @@
+import { Group, Text } from '@mantine/core'
+import { IconCircleCheck, IconCircleX } from '@tabler/icons-react'
+import { addressOf, CellLink } from '../../components/cell-link.tsx'
+import { formatCount, formatMs, nothing } from '../../ui/formats.ts'
+import { columnsOf } from '../../ui/table-columns.ts'
+import { UsdText } from '../../ui/usd-text.tsx'
+import styles from './steps.module.css'
+import type { TimedStep } from './timeline.ts'
+
+const column = columnsOf<TimedStep>()
+const plain = { enableSorting: false } as const
+const right = (size: number, from?: 'sm' | 'md' | 'lg' | 'xl') => ({
+  ...{ ...plain, size },
+  meta: { align: 'right' as const, ...(from && { from }) },
+})
+
+/** Deeper steps are not indented further, so that their names stay readable. */
+const indentMax = 8
+
+export const stepColumns = column.columns([
+  column.accessor('skill_id', {
+    header: 'Step',
+    size: 200,
+    ...plain,
+    meta: { grow: true },
+    cell: ({ row: { original } }) => <StepCell step={original} />,
+  }),
+  column.accessor('startMs', {
+    id: 'timeline',
+    header: 'Timeline',
+    size: 200,
+    ...plain,
+    meta: { from: 'sm' },
+    cell: ({ row: { original } }) => <Bar step={original} />,
+  }),
+  column.accessor('latency_ms', {
+    header: 'Latency',
+    ...right(90),
+    cell: ({ getValue }) => formatMs(getValue()),
+  }),
+  column.accessor((row) => row.success, {
+    id: 'result',
+    header: 'Result',
+    size: 150,
+    ...plain,
+    cell: ({ row: { original } }) => <Result step={original} />,
+  }),
+  column.accessor('tokens_in', {
+    header: 'Tokens in',
+    ...right(100, 'md'),
+    cell: ({ getValue }) => formatCount(getValue()),
+  }),
+  column.accessor('tokens_out', {
+    header: 'Tokens out',
+    ...right(105, 'md'),
+    cell: ({ getValue }) => formatCount(getValue()),
+  }),
+  column.accessor('cost_usd_estimate', {
+    header: 'Reported cost',
+    ...right(125, 'lg'),
+    cell: ({ getValue }) => <UsdText value={getValue()} />,
+  }),
+  column.accessor((row) => row.cost_usd_computed, {
+    id: 'calculated',
+    header: 'Calculated cost',
+    ...right(145, 'xl'),
+    cell: ({ getValue }) => <UsdText value={getValue()} />,
+  }),
+  column.accessor((row) => row.llm_model ?? row.llm_platform, {
+    id: 'model',
+    header: 'Model',
+    size: 170,
+    ...plain,
+    meta: { from: 'lg' },
+    cell: ({ getValue, row: { original } }) => (
+      <CellLink href={addressOf('/', { llm_model: original.llm_model, llm_platform: original.llm_platform })}>
+        {getValue()}
+      </CellLink>
+    ),
+  }),
+  column.accessor('user_id', {
+    header: 'User',
+    size: 170,
+    ...plain,
+    meta: { from: 'xl' },
+    cell: ({ getValue }) => (
+      <CellLink href={addressOf('/records', { user_id: getValue() })}>{getValue().replace(/^user:/, '')}</CellLink>
+    ),
+  }),
+  column.accessor((row) => row.trace_id, {
+    id: 'trace',
+    header: 'Trace',
+    size: 110,
+    ...plain,
+    meta: { from: 'xl' },
+    cell: ({ getValue }) => {
+      const traceId = getValue()
+      return traceId ? (
+        <CellLink href={`/traces/${traceId}`} title={traceId}>{`${traceId.slice(0, 8)}…`}</CellLink>
+      ) : (
+        nothing
+      )
+    },
+  }),
+])
+
+function StepCell({ step: { record_id, depth, skill_id, skill_version } }: { step: TimedStep }) {
+  return (
+    <span className={styles.step} style={{ paddingInlineStart: `${Math.min(depth, indentMax)}rem` }}>
+      {depth > 0 && (
+        <span className={styles.branch} aria-hidden>
+          └
+        </span>
+      )}
+      <span className="visually-hidden">{`Level ${depth + 1}:`}</span>
+      <CellLink href={`/records/${record_id}`}>{skill_id}</CellLink>
+      <Text span size="xs" c="dimmed">
+        {skill_version}
+      </Text>
+    </span>
+  )
+}
+
+function Bar({ step: { startMs, latency_ms, left, width, success } }: { step: TimedStep }) {
+  const text = `Starts after ${formatMs(startMs)}, takes ${formatMs(latency_ms)}`
+  return (
+    <span className={styles.axis} role="img" aria-label={text} title={text}>
+      <span
+        className={styles.bar}
+        data-failed={!success || undefined}
+        style={{ insetInlineStart: `${left * 100}%`, width: `${width * 100}%` }}
+      />
+    </span>
+  )
+}
+
+function Result({ step: { success, error_code } }: { step: TimedStep }) {
+  const Icon = success ? IconCircleCheck : IconCircleX
+  return (
+    <Group gap={4} wrap="nowrap" component="span" display="inline-flex" title={error_code}>
+      <Icon
+        size={16}
+        aria-hidden
+        color={`var(--mantine-color-${success ? 'gray' : 'red'}-text)`}
+        style={{ flex: 'none' }}
+      />
+      <Text span inherit truncate>
+        {success ? 'Success' : (error_code ?? 'Failed')}
+      </Text>
+    </Group>
+  )
+}
