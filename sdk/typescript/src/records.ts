@@ -61,7 +61,7 @@ export class Records {
     return this.#transport.json('POST', records, { idempotencyKey: newRequestId(), ...options, body: record })
   }
 
-  /** Asks the Hub to verify a record. Verify it yourself with `@org-memory-hub/sdk/verify`. */
+  /** Asks the Hub to verify a record. `hub verify` checks its proof bundle without trust in the Hub. */
   verify(recordId: string, options: ReadOptions = {}): Promise<Verification> {
     return this.#transport.json('POST', `${pathOf(recordId)}/verify`, { idempotent: true, ...options })
   }

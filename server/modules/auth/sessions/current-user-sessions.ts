@@ -1,7 +1,7 @@
 import { DomainError } from '../../../../contract/domain-error.ts'
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import type { JsonValue } from '../../../../provenance/json.ts'
-import type { Database, TenantTx } from '../../../db/database.ts'
+import { type Database, readTenant, type TenantTx } from '../../../db/database.ts'
 import { openCursor, pageOf, signCursor } from '../../../http/cursor.ts'
 import type { GovernanceLog } from '../../governance/governance-types.ts'
 import type { Me, SignInMethod, TokenRevoker } from '../auth-types.ts'
@@ -58,17 +58,6 @@ export function createCurrentUserSessions(
     })
   }
 
-  /** Returns a page of sessions. An authorized client sees its own authorization only. */
-  async function visibleSessions(
-    tx: TenantTx,
-    { user, sessionId, clientName }: LiveSession,
-    page: Parameters<typeof liveSessionsOf>[2],
-  ): Promise<SessionRow[]> {
-    if (clientName === undefined) return liveSessionsOf(tx, user.userId, page)
-    const own = page.before === undefined ? await sessionById(tx, sessionId) : undefined
-    return own ? [own] : []
-  }
-
   return {
     endAll,
 
@@ -76,9 +65,7 @@ export function createCurrentUserSessions(
       const signedIn = await admission.bySignIn(call, credentials)
       if (signedIn.kind === 'person') return personOf(signedIn.session, signedIn.scopes)
       const { tenant, claims } = signedIn
-      const name = await database.withTenant(tenant.slug, (tx) => deps.accountName(tx, claims.clientId), {
-        readOnly: true,
-      })
+      const name = await readTenant(database, tenant.slug, (tx) => deps.accountName(tx, claims.clientId))
       return {
         kind: 'service_account',
         subject: claims.subject,
@@ -97,9 +84,7 @@ export function createCurrentUserSessions(
       const binding = { tenant: tenant.slug, operation: 'listSessions', query: { user: user.userId } }
       const before = cursor === undefined ? undefined : positionOf(openCursor(cursorKey, binding, cursor))
       const page = { now: formatTimestamp(now()), before, count: limit + 1 }
-      const rows = await database.withTenant(tenant.slug, (tx) => visibleSessions(tx, session, page), {
-        readOnly: true,
-      })
+      const rows = await readTenant(database, tenant.slug, (tx) => visibleSessions(tx, session, page))
       const { shown, next_cursor } = pageOf(rows, limit, (last) =>
         signCursor(cursorKey, binding, [last.created_at, last.session_id]),
       )
@@ -131,6 +116,17 @@ export function createCurrentUserSessions(
       }
     },
   }
+}
+
+/** Returns a page of sessions. An authorized client sees its own authorization only. */
+async function visibleSessions(
+  tx: TenantTx,
+  { user, sessionId, clientName }: LiveSession,
+  page: Parameters<typeof liveSessionsOf>[2],
+): Promise<SessionRow[]> {
+  if (clientName === undefined) return liveSessionsOf(tx, user.userId, page)
+  const own = page.before === undefined ? await sessionById(tx, sessionId) : undefined
+  return own ? [own] : []
 }
 
 function personOf({ tenant, user, sessionId, method, createdAt, expiresAt }: LiveSession, scopes: Me['scopes']): Me {
