@@ -1,6 +1,6 @@
 import { suggestionsMax } from '../../../contract/limits.ts'
 import type { Scope } from '../../../contract/scopes.ts'
-import type { Database, TenantTx } from '../../db/database.ts'
+import { type Database, readTenant, type TenantTx } from '../../db/database.ts'
 import type { Caller } from '../../http/caller.ts'
 import type { RecordTitles } from './record-titles.ts'
 import { type Suggestion, type SuggestionKind, suggestionKinds } from './search-schemas.ts'
@@ -57,7 +57,8 @@ export function createSuggestions(deps: { database: Database; titles: RecordTitl
       const text = q.replaceAll('\0', '').trim()
       const kinds = (kind === undefined ? suggestionKinds : [kind]).filter((one) => holds(caller, scopesOf[one]))
       if (text === '' || kinds.length === 0) return []
-      const found = await deps.database.withTenant(
+      const found = await readTenant(
+        deps.database,
         caller.tenant.slug,
         async (tx) => {
           const lists: Suggestion[][] = []
@@ -66,7 +67,7 @@ export function createSuggestions(deps: { database: Database; titles: RecordTitl
           }
           return lists
         },
-        { readOnly: true, search: true },
+        { search: true },
       )
       return inTurns(found).slice(0, suggestionsMax)
     },

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { Database } from '../../../db/database.ts'
+import { type Database, readTenant } from '../../../db/database.ts'
 import { accountRows } from '../../../db/proven-rows.ts'
 import { isClientId } from './client-secrets.ts'
 import { credentialsOf, tenantOfClient } from './service-accounts-store.ts'
@@ -47,18 +47,14 @@ export function createClientDirectory({ database }: { database: Database }): Cli
 
   async function read(clientId: string): Promise<KnownClient | undefined> {
     const tenantSlug = await database.withRegistry((tx) => tenantOfClient(tx, clientId))
-    const { row, isSound } = await database.withTenant(
-      tenantSlug ?? nobody,
-      async (tx) => {
-        const found = await credentialsOf(tx, clientId)
-        // An unknown account takes the same work, but is not reported.
-        const holds = found.is_known
-          ? tx.proofs.sound(accountRows, tx.tenantId, found) !== undefined
-          : tx.proofs.holds(accountRows, tx.tenantId, found)
-        return { row: found, isSound: holds }
-      },
-      { readOnly: true },
-    )
+    const { row, isSound } = await readTenant(database, tenantSlug ?? nobody, async (tx) => {
+      const found = await credentialsOf(tx, clientId)
+      // An unknown account takes the same work, but is not reported.
+      const holds = found.is_known
+        ? tx.proofs.sound(accountRows, tx.tenantId, found) !== undefined
+        : tx.proofs.holds(accountRows, tx.tenantId, found)
+      return { row: found, isSound: holds }
+    })
     const client: KnownClient = {
       clientId,
       tenantSlug: tenantSlug ?? nobody,

@@ -3,7 +3,7 @@ import { secretOverlapHours } from '../../../../contract/limits.ts'
 import { isScope } from '../../../../contract/scopes.ts'
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import type { JsonValue } from '../../../../provenance/json.ts'
-import type { Database, TenantTx } from '../../../db/database.ts'
+import { type Database, readTenant, type TenantTx } from '../../../db/database.ts'
 import { type AccountFields, accountRows, type SecretFields } from '../../../db/proven-rows.ts'
 import { rowDigests } from '../../../db/row-digests.ts'
 import type { Tenant } from '../../../http/caller.ts'
@@ -90,18 +90,14 @@ export class ServiceAccountAdministration implements ServiceAccounts {
     const after =
       cursor === undefined ? undefined : (openCursor(this.#deps.cursorKey, binding, cursor) as [string, string])
     const position = after && { createdAt: after[0], clientId: after[1] }
-    const page = await this.#deps.database.withTenant(
-      tenant.slug,
-      async (tx) => {
-        const rows = await accountsAfter(tx, position, limit + 1)
-        const { shown, next_cursor } = pageOf(rows, limit, (last) =>
-          signCursor(this.#deps.cursorKey, binding, [last.created_at, last.client_id]),
-        )
-        const ids = shown.map((row) => row.client_id)
-        return { next_cursor, shown, secrets: ids.length > 0 ? await secretsOf(tx, ids) : [] }
-      },
-      { readOnly: true },
-    )
+    const page = await readTenant(this.#deps.database, tenant.slug, async (tx) => {
+      const rows = await accountsAfter(tx, position, limit + 1)
+      const { shown, next_cursor } = pageOf(rows, limit, (last) =>
+        signCursor(this.#deps.cursorKey, binding, [last.created_at, last.client_id]),
+      )
+      const ids = shown.map((row) => row.client_id)
+      return { next_cursor, shown, secrets: ids.length > 0 ? await secretsOf(tx, ids) : [] }
+    })
     const now = formatTimestamp(Date.now())
     return {
       items: page.shown.map((row) => toAccountResponse(row, page.secrets, now)),
@@ -110,14 +106,10 @@ export class ServiceAccountAdministration implements ServiceAccounts {
   }
 
   get(tenant: Tenant, clientId: string): Promise<ServiceAccount> {
-    return this.#deps.database.withTenant(
-      tenant.slug,
-      async (tx) => {
-        const row = isClientId(clientId) ? await readAccount(tx, clientId) : undefined
-        return answer(tx, row ?? missing())
-      },
-      { readOnly: true },
-    )
+    return readTenant(this.#deps.database, tenant.slug, async (tx) => {
+      const row = isClientId(clientId) ? await readAccount(tx, clientId) : undefined
+      return answer(tx, row ?? missing())
+    })
   }
 
   update(tenant: Tenant, clientId: string, changes: ServiceAccountChanges, actor: Actor): Promise<ServiceAccount> {

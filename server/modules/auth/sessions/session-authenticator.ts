@@ -1,6 +1,6 @@
 import { DomainError, invalidTenant } from '../../../../contract/domain-error.ts'
 import { roles } from '../../../../contract/roles.ts'
-import type { Database } from '../../../db/database.ts'
+import { type Database, readTenant } from '../../../db/database.ts'
 import { type AccessControl, isServedAt, type Tenant } from '../../../http/caller.ts'
 import type { RefusalLog } from '../../governance/governance-types.ts'
 import type { TenantDirectory } from '../../tenants/tenants-types.ts'
@@ -43,7 +43,7 @@ export function createSessionAuthenticator(deps: AdmissionDeps): SessionAuthenti
 
   async function ofName(call: SessionCall, session: NamedSession): Promise<LiveSession> {
     if (!isServedAt(call.hostTenant, session.tenant)) throw new SessionEndedError()
-    const live = await database.withTenant(session.tenant.slug, (tx) => deps.live.find(tx, session), { readOnly: true })
+    const live = await readTenant(database, session.tenant.slug, (tx) => deps.live.find(tx, session))
     if (!live) throw new SessionEndedError()
     return live
   }

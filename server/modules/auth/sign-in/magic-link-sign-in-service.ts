@@ -1,5 +1,5 @@
 import { DomainError } from '../../../../contract/domain-error.ts'
-import type { Database, TenantTx } from '../../../db/database.ts'
+import { type Database, readTenant, type TenantTx } from '../../../db/database.ts'
 import { isServedAt, type Tenant } from '../../../http/caller.ts'
 import type { RefusalLog } from '../../governance/governance-types.ts'
 import type { IdentityProviders } from '../../identity/identity-types.ts'
@@ -62,7 +62,7 @@ export function createMagicLinkSignIn(deps: {
     const found = await directory.read(address.tenant)
     const tenant = found && isServedAt(hostTenant, found) ? found : undefined
     const look = (tx: TenantTx) => links.look(tx, token)
-    const link = await database.withTenant((tenant ?? placeholderTenant).slug, look, { readOnly: true })
+    const link = await readTenant(database, (tenant ?? placeholderTenant).slug, look)
     return tenant && link && { tenant, link: { ...link, isOpen: link.isOpen && link.purpose === purpose } }
   }
 

@@ -1,4 +1,4 @@
-import type { Database, TenantTx } from '../../../db/database.ts'
+import { type Database, readTenant, type TenantTx } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import type { Storage } from '../../../storage/storage.ts'
 import type { ReservedBytes } from '../files/reserved-bytes.ts'
@@ -81,10 +81,7 @@ async function writeList<Row extends object>(
     let after: string | undefined
     do {
       signal.throwIfAborted()
-      page = await database.withTenant(tenant.slug, (tx) => list.read(tx, after), {
-        readOnly: true,
-        inIndexOrder: true,
-      })
+      page = await readTenant(database, tenant.slug, (tx) => list.read(tx, after), { inIndexOrder: true })
       for (const row of page) {
         await lines.add(await list.line(row))
         if (listed.length < listedMax) listed.push(row)

@@ -1,6 +1,6 @@
 import { eventFutureMinutesMax } from '../../../../contract/limits.ts'
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
-import type { Database, TenantTx } from '../../../db/database.ts'
+import { type Database, readTenant, type TenantTx } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import { createEventLoopYielder } from '../../../http/event-loop-yielder.ts'
 import { recordIdFloor } from '../../../records/record-clock.ts'
@@ -98,7 +98,7 @@ export class RollupAudit implements FigureAudit {
   async #read() {
     const until = recordIdFloor(Date.now() - settledMs, 0)
     const read = (tx: TenantTx) => eventsAfter(tx, this.#position, eventsPerPage)
-    const page = await this.#database.withTenant(this.#slug, read, { readOnly: true, inIndexOrder: true })
+    const page = await readTenant(this.#database, this.#slug, read, { inIndexOrder: true })
     const settled = page.filter(({ recordId }) => recordId < until)
     this.#sums.addEvents(settled)
     this.#position = settled.at(-1)?.recordId ?? this.#position

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { DomainError } from '../../../../contract/domain-error.ts'
-import type { Database, DatabaseLog, TenantTx } from '../../../db/database.ts'
+import { type Database, type DatabaseLog, readTenant, type TenantTx } from '../../../db/database.ts'
 import { type Folded, RollupAggregator } from './rollup-aggregator.ts'
 import { Cells } from './rollup-cells.ts'
 import { type Rebuilt, rebuildRollups } from './rollup-rebuild.ts'
@@ -40,7 +40,7 @@ export class Rollups {
 
   /** Returns days with outdated rows that had no addition for this many seconds. */
   daysToClose(tenantId: string, idleSeconds: number): Promise<number[]> {
-    return this.#database.withTenant(tenantId, (tx) => idleOpenDays(tx, idleSeconds), { readOnly: true })
+    return readTenant(this.#database, tenantId, (tx) => idleOpenDays(tx, idleSeconds))
   }
 
   /** Writes the rows of a day from its quarters; returns `busy` like {@link fold}. */
