@@ -1,3 +1,4 @@
+import { sessionHours } from '../../../../contract/limits.ts'
 import { type Scope, scopes as scopeTexts } from '../../../../contract/scopes.ts'
 import { type Html, html, type Page } from '../../../http/page.ts'
 import type { LiveSession } from '../sessions/sessions-types.ts'
@@ -41,8 +42,8 @@ ${offered.length === 0 ? html`` : html`<button name="decision" value="approve">C
 <button name="decision" value="deny" class="plain">Cancel</button>
 </div>
 </form>
-<p class="soft">What it does is recorded as done by you. The access ends after eight hours, or when you end it in
-your settings.</p>`
+<p class="soft">What it does is recorded as done by you. The access ends after ${sessionHours} hours, or when you
+end it in your settings.</p>`
   // The answer to the form is a redirect to the client.
   return {
     title: `Connect ${client.name}?`,
