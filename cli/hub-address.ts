@@ -12,7 +12,7 @@ export function exposesSecrets(address: string): boolean {
   return protocol === 'http:' && !isLoopbackHost(host)
 }
 
-/** Returns the Hub and the account that the environment hubVariables. Throws StartupError with the variables to set. */
+/** Returns the Hub and the account that {@link hubVariables} name. Throws StartupError with the variables to set. */
 export function targetIn(environment: NodeJS.ProcessEnv) {
   const missing = hubVariables.filter((name) => !environment[name])
   if (missing.length > 0) {

@@ -152,7 +152,7 @@ function markerBody({ startMs, endMs, timeZone }: DemoPeriod, invocations: numbe
 const url = 'https://hooks.demo.example/hub'
 
 /**
- * Adds the endpoint of the demo. Runs before the telemetry, so that the failures of one skill become deliveries: tens,
+ * Adds the endpoint of the demo. Runs before the telemetry, so that the failures of one skill become deliveries: up to 150,
  * not thousands.
  */
 async function addWebhook(api: DemoApi): Promise<void> {

@@ -60,8 +60,11 @@ export const eventSources: Readonly<Record<string, EventSource>> = {
           ...timesOf(row.text('startTime', 'start_time'), row.text('endTime', 'end_time')),
           success: !isFailed,
           error_code: isFailed ? 'error' : undefined,
-          tokens_in: usage.sum(/input|prompt/i) ?? row.number('promptTokens', 'inputUsage') ?? 0,
-          tokens_out: usage.sum(/output|completion/i) ?? row.number('completionTokens', 'outputUsage') ?? 0,
+          tokens_in: usage.sum(/^(?!.*(cost|price)).*(input|prompt)/i) ?? row.number('promptTokens', 'inputUsage') ?? 0,
+          tokens_out:
+            usage.sum(/^(?!.*(cost|price)).*(output|completion)/i) ??
+            row.number('completionTokens', 'outputUsage') ??
+            0,
           cost_usd_estimate:
             row.number('totalCost', 'total_cost', 'calculatedTotalCost') ??
             row.object('costDetails', 'cost_details').number('total'),
@@ -199,7 +202,9 @@ function listCost({ llm_platform, llm_model, ts, tokens_in, tokens_out }: Member
   const at = typeof ts === 'string' ? parseTimestamp(ts) : undefined
   if (at === undefined || typeof llm_platform !== 'string') return undefined
   const model = typeof llm_model === 'string' ? llm_model : ''
-  const priced = prices.priceOf(llm_platform, model, at.epochMs, Number(tokens_in), Number(tokens_out))
+  const tokens = [tokens_in, tokens_out].map(Number) as [number, number]
+  if (!tokens.every((count) => Number.isSafeInteger(count) && count >= 0)) return undefined
+  const priced = prices.priceOf(llm_platform, model, at.epochMs, ...tokens)
   return Math.min(usdOfMicros(priced?.costMicros ?? 0), costUsdMax)
 }
 

@@ -200,7 +200,7 @@ class BatchImport {
       if (last.kind === 'taken') return last.refusals
       // Only an answer that does not say leaves a doubt.
       if (last.kind !== 'unknown') this.#state.uncertain = uncertain
-      if (last.kind === 'refused') throw refusedImport(last.message, batch)
+      if (last.kind === 'refused') throw refusedImport(last, batch)
     }
     await writeState(this.#statePath, this.#state)
     throw new StartupError(
@@ -212,7 +212,10 @@ class BatchImport {
   /** Throws at once for what a retry cannot help. */
   async #pauseAfter(outcome: Outcome, attempt: number): Promise<void> {
     if (outcome.kind === 'barred') {
-      throw new StartupError(`The Hub refuses the import: ${outcome.message}`, 'Correct it, and run the command again.')
+      throw new StartupError(
+        `The Hub refuses the import: ${outcome.message}`,
+        'Check HUB_CLIENT_ID, HUB_CLIENT_SECRET, HUB_TENANT and the scope telemetry:write, then run the same command again.',
+      )
     }
     const retryAfterMs = 'retryAfterMs' in outcome ? (outcome.retryAfterMs ?? 0) : 0
     await sleep(Math.max(backoff(attempt, pauses) * (0.5 + Math.random() / 2), retryAfterMs))
@@ -261,11 +264,16 @@ function envelopeOf(event: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(event).filter(([name]) => envelopeNames.has(name)))
 }
 
-function refusedImport(message: string, { events }: Batch): StartupError {
+function refusedImport({ problem, message }: Extract<Outcome, { kind: 'refused' }>, { events }: Batch): StartupError {
   return new StartupError(
     `The Hub refuses the events of lines ${events[0]?.line} to ${events.at(-1)?.line}: ${message}`,
-    'In Mode C use --envelope-only. A conflict of keys means that this file was imported with other options within 24 hours.',
+    remedies[problem.slug] ?? 'Correct these lines in a copy of the file, and import the copy.',
   )
+}
+
+const remedies: Readonly<Record<string, string>> = {
+  'content-not-allowed': 'The tenant is of Mode C: import a copy of the file with --envelope-only.',
+  'idempotency-conflict': 'This file was imported with other options. Repeat those options, or wait 24 hours.',
 }
 
 function describe(outcome: Outcome | undefined): string {

@@ -24,6 +24,12 @@ import { DamagedFileError, Digest, type VerifiedFile } from './verified-file.ts'
 /** Maximum bytes of the files that are read into memory. */
 const manifestBytesMax = 1024 * 1024
 const keysBytesMax = 16 * 1024 * 1024
+/**
+ * The manifest of the records is written to a temporary folder. It consists of hashes, which do not compress, so one that
+ * unpacks to much more than the archive is none of the Hub.
+ */
+const recordsManifestBytesMin = 16 * 1024 * 1024
+const packedRatioMax = 20
 
 /** The facts of a verified evidence pack that the report shows. */
 export interface CheckedPack {
@@ -62,7 +68,8 @@ export async function verifyEvidencePack(
   pinned: { keys: KeyRing; place: string } | undefined,
 ): Promise<PackVerification> {
   const folder = await mkdtemp(join(tmpdir(), 'hub-verify-'))
-  const verifier = new PackVerifier(folder, pinned)
+  const recordsManifestBytesMax = recordsManifestBytesMin + packedRatioMax * file.sizeBytes
+  const verifier = new PackVerifier({ folder, pinned, recordsManifestBytesMax })
   try {
     for await (const entry of tarEntries(file.content())) await verifier.take(entry)
     verifier.end()
@@ -77,9 +84,14 @@ export async function verifyEvidencePack(
   return verifier.result()
 }
 
+interface PackVerifierOptions {
+  folder: string
+  pinned: { keys: KeyRing; place: string } | undefined
+  recordsManifestBytesMax: number
+}
+
 class PackVerifier {
-  readonly #folder: string
-  readonly #pinned: { keys: KeyRing; place: string } | undefined
+  readonly #options: PackVerifierOptions
   readonly #findings = new Findings()
   readonly #reports: { name: string; report: VerificationReport }[] = []
   #trust: Trust = { keys: new Map(), basis: 'none: the pack brings no keys that can be read' }
@@ -91,9 +103,8 @@ class PackVerifier {
     ...{ certificates: 0, eventRows: 0, files: 0, completeness: 'not-shown' },
   }
 
-  constructor(folder: string, pinned: { keys: KeyRing; place: string } | undefined) {
-    this.#folder = folder
-    this.#pinned = pinned
+  constructor(options: PackVerifierOptions) {
+    this.#options = options
   }
 
   wrong(problem: string): void {
@@ -123,6 +134,8 @@ class PackVerifier {
     if (manifest === undefined) throw new ArchiveError('it is empty')
     const absent = evidenceFiles.slice(files)
     if (absent.length > 0) throw new ArchiveError(`it ends before ${absent.join(', ')}`)
+    const { range, records } = this.#pack
+    if (!this.#log || !range || !records) throw new ArchiveError('it has no records that are proven')
   }
 
   result(): PackVerification {
@@ -154,7 +167,12 @@ class PackVerifier {
   async #takeManifest(entry: TarEntry): Promise<void> {
     if (entry.name !== 'manifest.json') throw new ArchiveError('its first file is not manifest.json')
     this.#json = await jsonOf(entry, manifestBytesMax)
-    this.#pack.manifest = evidenceManifestIn(this.#json)
+    const manifest = evidenceManifestIn(this.#json)
+    // Keys, records and their manifest carry the proof: a pack that lists other files proves nothing.
+    if (manifest.files.map(({ name }) => name).join('\n') !== evidenceFiles.join('\n')) {
+      throw new ArchiveError(`its manifest does not list ${evidenceFiles.join(', ')}, in this order`)
+    }
+    this.#pack.manifest = manifest
   }
 
   async #verify({ name, size, content }: TarEntry, digest: Digest): Promise<void> {
@@ -164,7 +182,8 @@ class PackVerifier {
       case 'keys.json':
         return this.#takeKeys(await jsonOf({ name, size, content: read }, keysBytesMax))
       case 'records.jsonl.manifest.json':
-        this.#prepared = await readManifestFile(read, size, join(this.#folder, 'records.manifest.json'))
+        if (size > this.#options.recordsManifestBytesMax) throw new ArchiveError(`${name} has too many bytes: ${size}`)
+        this.#prepared = await readManifestFile(read, join(this.#options.folder, 'records.manifest.json'))
         return this.#checkRange(this.#prepared)
       case 'records.jsonl':
         this.#pack.records = await verifyRecordLines(read, digest, keys, this.#prepared)
@@ -191,7 +210,7 @@ class PackVerifier {
   }
 
   #takeKeys(document: JsonObject): void {
-    this.#trust = trustOfPack(document, this.#pinned)
+    this.#trust = trustOfPack(document, this.#options.pinned)
     this.#log = runSync(checkEvidenceManifest(this.#json!, this.#trust.keys), nodeCrypto)
     for (const problem of this.#log.problems) this.wrong(problem)
   }

@@ -12,19 +12,11 @@ import { findManifest } from './manifest-file.ts'
 import { ArchiveError } from './tar-entries.ts'
 import type { Digest } from './verified-file.ts'
 
-/** Maximum bytes of the manifest of the records, which is read twice and therefore written to a file. */
-const manifestBytesMax = 4 * 1024 * 1024 * 1024
 const certificateBytesMax = 4 * 1024 * 1024
 const lineFeed = 10
 
-/** Reads the manifest of the records by way of a file. Throws ArchiveError, ProvenanceError. */
-export async function readManifestFile(
-  content: AsyncIterable<Uint8Array>,
-  size: number,
-  path: string,
-): Promise<PreparedManifest> {
-  if (size > manifestBytesMax)
-    throw new ArchiveError(`the manifest of the records has more than ${manifestBytesMax} bytes`)
+/** Reads the manifest of the records, which needs two passes, by way of a file. Throws ProvenanceError. */
+export async function readManifestFile(content: AsyncIterable<Uint8Array>, path: string): Promise<PreparedManifest> {
   await pipeline(Readable.from(content), createWriteStream(path, { mode: 0o600 }))
   const hash = createHash('sha256')
   const streamHash = { update: (bytes: Uint8Array) => void hash.update(bytes), digest: () => hash.digest() }

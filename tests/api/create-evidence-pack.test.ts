@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { buffer } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
 import { pack } from 'tar-stream'
@@ -98,7 +98,7 @@ describe('a pack', () => {
     const { place } = lab.hub.modules.storage
     const { readdir } = await import('node:fs/promises')
     const left = await readdir(`${place}/exports/acme`, { recursive: true })
-    expect(left.filter((name) => name.includes('.parts/') && /jsonl|json|html/.test(name))).toEqual([])
+    expect(left.filter((name) => name.includes('.parts'))).toEqual([])
   })
 
   test('verifies offline, with keys of its own and with known ones', async () => {
@@ -209,6 +209,33 @@ describe('hub verify finds', () => {
       each === 'records.jsonl' ? fewer : content,
     ])
     expect(await failuresOf(await archiveOf(changed))).toContain('records.jsonl has')
+  })
+
+  test.each([
+    ['other files', Array.from({ length: evidenceFiles.length }, (_, at) => `file${at}.txt`)],
+    ['no keys', evidenceFiles.map((name) => (name === 'keys.json' ? 'key.json' : name))],
+    ['files in another order', [...evidenceFiles].reverse()],
+  ])('an unsigned manifest that lists %s', async (_, names) => {
+    const content = Buffer.from('forged')
+    const sha256 = createHash('sha256').update(content).digest('hex')
+    const stated = names.map((name) => ({ name, size_bytes: content.length, sha256 }))
+    const manifest = { ...JSON.parse(files.get('manifest.json')!.toString()), statement: 'none', files: stated }
+    const forged = names.map((name): [string, Buffer] => [name, content])
+    const archive = await archiveOf([['manifest.json', Buffer.from(JSON.stringify(manifest))], ...forged])
+    expect(await failuresOf(archive)).toMatch(/^pack-malformed: its manifest does not list keys.json/m)
+    const known = await packs.verified(await packs.save(archive), await packs.keyFile('acme'))
+    expect(known.outcome).toBe('failed')
+  })
+
+  test('a manifest of the records that would fill the disk', async () => {
+    const bomb = Buffer.alloc(32 * 1024 * 1024, 0x20)
+    const manifest = JSON.parse(files.get('manifest.json')!.toString())
+    for (const file of manifest.files) if (file.name === 'records.jsonl.manifest.json') file.size_bytes = bomb.length
+    const changed = [...files].map(([name, content]): [string, Buffer] => {
+      if (name === 'manifest.json') return [name, Buffer.from(JSON.stringify(manifest))]
+      return [name, name === 'records.jsonl.manifest.json' ? bomb : content]
+    })
+    expect(await failuresOf(await archiveOf(changed))).toContain('has too many bytes: 33554432')
   })
 
   test.each([

@@ -112,7 +112,7 @@ test('the tenant is set up as its checks ask, and the story is stored', async ()
   expect(tenant).toMatchObject({ display_name: 'Fernhill Outdoor', confirmed_at: expect.any(String) })
 })
 
-test('the webhook endpoint gets tens of messages, of the failures of one skill and of governance', async () => {
+test('the webhook endpoint gets up to 150 messages, of the failures of one skill and of governance', async () => {
   // No worker runs here, so what becomes deliveries waits in the outbox.
   const messages = (await outboxRows(hub, 'acme')).flat()
   const endpoints = await hub.test.database.withTenant('acme', (tx) => hub.modules.webhooks.endpoints.all(tx))
@@ -124,7 +124,8 @@ test('the webhook endpoint gets tens of messages, of the failures of one skill a
   const { 'skill.invocation_failed': failures, ...governance } = Object.fromEntries(counts)
   expect(governance).toEqual({ 'governance.hub.legal_hold_applied': 1, 'governance.hub.record_purged': 1 })
   expect(failures).toBeGreaterThanOrEqual(10)
-  expect(failures).toBeLessThan(100)
+  // The most at the end of a working day.
+  expect(failures).toBeLessThan(150)
 })
 
 test('a price of the tenant and the events at list price part from the day of the discount on', async () => {

@@ -188,6 +188,16 @@ test('lines that cannot be stored are listed with their reasons, and the others 
   expect((await stat(`${path}.rejected.jsonl`)).mode & 0o777).toBe(0o600)
 })
 
+test('a row with tokens that are no count is rejected, and costs are not counted as tokens', async () => {
+  const begun = now()
+  const usage = { input: 10, output: 5, inputCost: 0.5, outputCost: 1.25 }
+  const row = { type: 'GENERATION', startTime: begun, endTime: begun, model: 'gpt-4o', usage }
+  const path = await fileOf(lines([row, { ...row, usage: { ...usage, input: 1.5 } }]))
+  expect(await run(path, { from: 'langfuse-export', defaults })).toMatchObject({ stored: 1, rejected: 1 })
+  expect(await stored(begun)).toMatchObject([{ tokens_in: 10, tokens_out: 5 }])
+  expect(await readFile(`${path}.rejected.jsonl`, 'utf8')).toContain('/tokens_in')
+})
+
 test('a file that was imported is not imported again, and a copy of it neither', async () => {
   const begun = now()
   const content = lines([event({ latency_ms: 11 }), event({ latency_ms: 12 })])

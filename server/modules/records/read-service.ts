@@ -68,7 +68,8 @@ export function createRecordReading(
         const found = await findPage(tx, criteria, page)
         return { found, answered: await withUnavailable(tx, found.records) }
       },
-      pageMode,
+      // A scan finds ids first and reads their records afterwards: in between, a record may be purged.
+      criteria.event === undefined ? pageMode : { ...pageMode, snapshot: true },
     )
     return { ...found, texts: await textsOf(tenant, answered), summary: undefined }
   }

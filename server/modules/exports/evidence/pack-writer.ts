@@ -44,8 +44,8 @@ const lineFiles = {
 /** Creates the writer of evidence packs: it writes each file beside the archive, and deletes it afterwards. */
 export function createPackWriter(deps: PackDeps): PackWriter {
   return async (tenant, order, key, options) => {
-    const folder = `${key}.parts/`
-    const keyOf = (name: string) => `${folder}${name}`
+    // Names that continue the key: deleting the archive also deletes their unfinished writes.
+    const keyOf = (name: string) => `${key}.parts.${name}`
     const removeParts = async () => {
       for (const name of [...evidenceFiles, 'records.jsonl.seals']) await options.storage.delete(keyOf(name))
     }
