@@ -134,7 +134,8 @@ describe('the variables of OpenTelemetry', () => {
 })
 
 test('the managed settings of Claude Code', async () => {
-  const { env } = JSON.parse(snippet('claude-code')) as { env: Record<string, string> }
+  const sample = { ...values, skillId: 'of-the-snippet', userId: 'user:of-the-snippet@acme.example' }
+  const { env } = JSON.parse(snippet('claude-code', sample)) as { env: Record<string, string> }
   expect(env).toMatchObject({ CLAUDE_CODE_ENABLE_TELEMETRY: '1', OTEL_LOGS_EXPORTER: 'otlp' })
   const pairs = (text = '') =>
     Object.fromEntries(
@@ -143,18 +144,24 @@ test('the managed settings of Claude Code', async () => {
         return [pair.slice(0, at), decodeURIComponent(pair.slice(at + 1))]
       }),
     )
-  const request = {
-    ...{ 'session.id': 'cli-1', model: 'claude-sonnet-4-5', input_tokens: 40, output_tokens: 12 },
+  // The settings are those of every machine, so they name no person and no skill.
+  const resource = pairs(env.OTEL_RESOURCE_ATTRIBUTES)
+  expect(resource).toEqual({ 'archetype.id': 'analyst' })
+  const person = { 'session.id': 'cli-1', 'user.id': '5f2a9c', 'user.email': 'kim@acme.example' }
+  const record = (name: string, attributes: Attributes) =>
+    log({ 'event.name': name, ...person, ...attributes }, { body: { stringValue: `claude_code.${name}` } })
+  const activation = record('skill_activated', { 'skill.name': 'sum-up' })
+  const request = record('api_request', {
+    ...{ model: 'claude-sonnet-4-5', input_tokens: 40, output_tokens: 12 },
     ...{ cost_usd: 0.01, duration_ms: 900, cache_read_tokens: 0, cache_creation_tokens: 0 },
-  }
-  const record = log({ 'event.name': 'api_request', ...request }, { body: { stringValue: 'claude_code.api_request' } })
+  })
   const response = await fetch(`${env.OTEL_EXPORTER_OTLP_ENDPOINT}/v1/logs`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/x-protobuf', ...pairs(env.OTEL_EXPORTER_OTLP_HEADERS) },
-    body: new Uint8Array(toProtobuf(logs([record], pairs(env.OTEL_RESOURCE_ATTRIBUTES)))),
+    body: new Uint8Array(toProtobuf(logs([activation, request], resource))),
   })
   expect(response.status).toBe(200)
-  expect(await arrived()).toMatchObject({ ...sent(), session_id: 'cli-1', latency_ms: 900 })
+  expect(await arrived()).toMatchObject({ ...sent(), user_id: 'user:5f2a9c', session_id: 'cli-1', latency_ms: 900 })
 })
 
 test('a snippet without a secret names what to fill in, and only once', () => {

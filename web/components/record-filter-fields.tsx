@@ -55,7 +55,7 @@ export function RecordFilterFields({ input }: RecordFilterFieldsProps) {
       {text('skill_id', 'Skill', 'Any skill')}
       {text('archetype_id', 'Archetype', 'Any archetype')}
       {text('user_id', 'User', 'Any user')}
-      {text('created_by', 'Written by', 'Anybody')}
+      {text('created_by', 'Created by', 'Anybody')}
       {text('event_kind', 'Event kind', 'Any kind')}
       {moment('created_at__gte', 'Created from')}
       {moment('created_at__lt', 'Created before')}

@@ -1,4 +1,4 @@
-"""What a client is configured with."""
+"""Settings of a client."""
 
 import ipaddress
 import os
@@ -21,7 +21,7 @@ class Retries:
 
 @dataclass(frozen=True)
 class Settings:
-    """Where the Hub is, and the service account."""
+    """Address of the Hub and the service account."""
 
     base_url: str
     tenant: str

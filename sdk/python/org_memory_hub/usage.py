@@ -10,7 +10,7 @@ _output_names = ("output_tokens", "completion_tokens", "candidates_token_count")
 
 @dataclass
 class Usage:
-    """What one response, or the parts of a stream so far, report."""
+    """Tokens and model that a response, or a stream so far, reports."""
 
     tokens_in: int | None = None
     tokens_out: int | None = None

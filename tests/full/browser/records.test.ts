@@ -33,7 +33,7 @@ test('filters stand in the address, are suggested, and can be taken away', async
   await page.getByRole('combobox', { name: 'Skill' }).fill('reply')
   await page.getByRole('option', { name: 'support.reply-draft' }).click()
   await page.waitForURL(/skill_id=support\.reply-draft/)
-  await page.getByRole('combobox', { name: 'Created' }).click()
+  await page.getByRole('combobox', { name: 'Created', exact: true }).click()
   await page.getByRole('option', { name: 'Last 90 days' }).click()
   await page.waitForURL(/within=90d/)
   await page.getByRole('columnheader', { name: 'Cost' }).getByRole('button').click()

@@ -20,18 +20,19 @@ export function FirstNames({ sample }: { sample: Sample }) {
         await hub.POST('/api/v1/hub/records', { body: { record_type: 'skill_definition', ...skill } })
       }
     },
-    done: 'The snippets work now.',
+    done: 'The skill and the archetype were created.',
     refresh: [archetypesPath, skillsPath],
-    onError: (error) => notifyProblem(error, 'Could not create them'),
+    onError: (error) => notifyProblem(error, 'Could not create the skill and the archetype'),
   })
   if (hasSkill && hasArchetype) return null
   const lacking = [!hasSkill && `the skill ${skillId}`, !hasArchetype && `the archetype ${archetypeId}`]
   const names = lacking.filter(Boolean).join(' and ')
   const mayCreate = me.may('writeRecord') && me.may('replaceArchetypes')
+  const remedy = mayCreate ? 'Create them now.' : 'Ask an administrator to create them.'
   return (
     <Notice
       kind="info"
-      title="An event names a registered skill and an archetype"
+      title="A skill and an archetype are missing"
       actions={
         mayCreate && (
           <Button size="xs" loading={creation.isPending} onClick={() => creation.mutate()}>
@@ -40,7 +41,7 @@ export function FirstNames({ sample }: { sample: Sample }) {
         )
       }
     >
-      {`This tenant does not have them yet. The snippets use ${names}.`}
+      {`The snippets use ${names}, which this tenant does not have yet. ${remedy}`}
     </Notice>
   )
 }

@@ -115,14 +115,14 @@ function Snippets({ all }: { all: readonly Snippet[] }) {
       </Tabs.List>
       {all.map((snippet) => (
         <Tabs.Panel key={snippet.id} value={snippet.id} pt="xs">
-          <SnippetText snippet={snippet} />
+          <CodeSnippet snippet={snippet} />
         </Tabs.Panel>
       ))}
     </Tabs>
   )
 }
 
-function SnippetText({ snippet: { label, about, text } }: { snippet: Snippet }) {
+function CodeSnippet({ snippet: { label, about, text } }: { snippet: Snippet }) {
   return (
     <Stack gap="xs">
       <Group justify="space-between" wrap="nowrap" align="flex-start">

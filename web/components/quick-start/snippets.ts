@@ -151,13 +151,16 @@ stored = urllib.request.urlopen(
 print(stored.status, json.load(stored))`
 }
 
-/** Returns the variables of OpenTelemetry exporters. Resource attributes count for spans that do not say otherwise. */
-function otlpVariables(values: SnippetValues) {
-  const attributes = {
-    'user.id': values.userId.replace(/^user:/, ''),
-    'archetype.id': values.archetypeId,
-    'skill.name': values.skillId,
-  }
+/** Returns resource attributes that complete a call: a person, an archetype and a skill. */
+function sampleAttributes({ userId, archetypeId, skillId }: SnippetValues): Record<string, string> {
+  return { 'user.id': userId.replace(/^user:/, ''), 'archetype.id': archetypeId, 'skill.name': skillId }
+}
+
+/**
+ * Returns the variables of OpenTelemetry exporters. `skill.name` and `user.id` of the resource take precedence over
+ * `gen_ai.agent.name` and `user.email` of a span.
+ */
+function otlpVariables(values: SnippetValues, attributes = sampleAttributes(values)) {
   return {
     OTEL_EXPORTER_OTLP_ENDPOINT: `${values.baseUrl}/api/v1/otlp`,
     OTEL_EXPORTER_OTLP_PROTOCOL: 'http/protobuf',
@@ -178,12 +181,13 @@ function exportsOf(variables: Record<string, string>): string {
     .join('\n')
 }
 
+/** Returns settings for many people. Claude Code itself sends the user, and the skills that a session activates. */
 function claudeCode(values: SnippetValues): string {
   const env = {
     CLAUDE_CODE_ENABLE_TELEMETRY: '1',
     OTEL_LOGS_EXPORTER: 'otlp',
     OTEL_LOG_TOOL_DETAILS: '1',
-    ...otlpVariables(values),
+    ...otlpVariables(values, { 'archetype.id': values.archetypeId }),
   }
   return JSON.stringify({ env }, null, 2)
 }

@@ -96,7 +96,7 @@ function Details({ recordId, read, onReload }: { recordId: string; read: ReadRec
                 <DescriptionItem name="Created">
                   <TimeText iso={record.created_at} />
                 </DescriptionItem>
-                <DescriptionItem name={cause === record.created_by ? 'Written by' : 'Caused by'}>
+                <DescriptionItem name={cause === record.created_by ? 'Created by' : 'Caused by'}>
                   {/* As a flex item a long name is truncated; within text it would widen the page. */}
                   <Group component="span" wrap="nowrap">
                     <ActorName id={cause} />

@@ -108,7 +108,7 @@ export const recordColumns = column.columns([
   textColumn('archetype_id', 'Archetype'),
   column.accessor((record) => causeOf(record), {
     id: 'created_by',
-    header: 'Written by',
+    header: 'Created by',
     size: 180,
     enableSorting: false,
     cell: ({ getValue }) => <ActorName id={getValue()} short />,

@@ -135,13 +135,13 @@ export function FilterBar({ search, onChange }: FilterBarProps) {
         <Collapse expanded={more}>
           <SimpleGrid cols={{ base: 1, xs: 2, lg: 4 }} spacing="sm" verticalSpacing="xs" mt="xs">
             {text('user_id', 'User', 'Any user')}
-            {text('created_by', 'Written by', 'Anybody')}
+            {text('created_by', 'Created by', 'Anybody')}
             {canSee(scopes, 'governance_event') && text('event_kind', 'Event kind', 'Of governance events')}
             <RecordIdFilter value={search.record_id} onChange={(record_id) => onChange({ record_id })} />
           </SimpleGrid>
           <Group mt="sm" gap="lg">
             <Switch
-              label="Purged records too"
+              label="Include purged"
               checked={search.include_purged !== undefined}
               onChange={(event) => onChange({ include_purged: event.currentTarget.checked ? 'true' : undefined })}
             />

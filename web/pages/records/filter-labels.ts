@@ -18,7 +18,7 @@ const names: Record<FilterName, string> = {
   skill_id: 'Skill',
   archetype_id: 'Archetype',
   user_id: 'User',
-  created_by: 'Written by',
+  created_by: 'Created by',
   event_kind: 'Event kind',
   created_at__gte: 'From',
   created_at__lt: 'Before',
@@ -28,7 +28,7 @@ const names: Record<FilterName, string> = {
 
 /** Returns the text of a filter's chip. */
 export function describeFilter(name: FilterName, value: string): string {
-  if (name === 'include_purged') return 'Purged records too'
+  if (name === 'include_purged') return 'Include purged'
   if (name === 'record_type') return `${names.record_type}: ${recordTypeLooks[value as RecordType].label}`
   if (name === 'within') return `${names.within}: ${rangeNames[value as keyof typeof rangeNames].toLowerCase()}`
   return `${names[name]}: ${name.startsWith('created_at') ? formatTime(value) : value}`

@@ -20,7 +20,7 @@ const presets: readonly Preset[] = [
     sees: 'telemetry_event',
   },
   {
-    label: 'Everything, purged records too',
+    label: 'Everything, including purged',
     search: { within: '30d', include_purged: 'true' },
     sees: 'output',
   },
@@ -31,7 +31,7 @@ const presets: readonly Preset[] = [
 /** Offers common queries. */
 export function PresetsMenu({ onChoose }: { onChoose(search: RecordsSearch): void }) {
   const { scopes, subject, may } = useMe()
-  const mine: Preset[] = may('writeRecord') ? [{ label: 'Written by you', search: { created_by: subject } }] : []
+  const mine: Preset[] = may('writeRecord') ? [{ label: 'Created by you', search: { created_by: subject } }] : []
   const shown = [...presets.filter(({ sees }) => !sees || canSee(scopes, sees)), ...mine]
   return (
     <Menu position="bottom-end" width={260}>

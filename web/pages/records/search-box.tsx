@@ -1,9 +1,8 @@
 import { IconSearch } from '@tabler/icons-react'
 import { searchLengthMax } from '../../../contract/limits.ts'
-import { recordTypes } from '../../../contract/literals.ts'
-import { canSee } from '../../../contract/record-visibility.ts'
 import { useMe } from '../../api/me.ts'
 import { SearchField } from '../../components/search-field.tsx'
+import { maySearch } from '../../components/use-found-records.ts'
 import type { RecordsSearch } from './records-search.ts'
 
 interface SearchBoxProps {
@@ -13,8 +12,8 @@ interface SearchBoxProps {
 
 /** Searches the text of records; roles that see telemetry only have nothing to search. */
 export function SearchBox({ search, onChange }: SearchBoxProps) {
-  const { scopes } = useMe()
-  if (!recordTypes.some((type) => type !== 'telemetry_event' && canSee(scopes, type))) return null
+  const me = useMe()
+  if (!maySearch(me)) return null
   return (
     <SearchField
       type="search"

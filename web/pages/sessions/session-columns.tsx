@@ -5,9 +5,9 @@ import { columnsOf } from '../../ui/table-columns.ts'
 import { TimeText } from '../../ui/time-text.tsx'
 import { UsdText } from '../../ui/usd-text.tsx'
 
-export type Session = ApiResponse<'listTelemetrySessions'>['items'][number]
+type TelemetrySession = ApiResponse<'listTelemetrySessions'>['items'][number]
 
-const column = columnsOf<Session>()
+const column = columnsOf<TelemetrySession>()
 const plain = { enableSorting: false } as const
 const right = { ...plain, size: 110, meta: { align: 'right' as const } }
 

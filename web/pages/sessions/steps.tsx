@@ -51,7 +51,9 @@ export function Steps({ query, what }: StepsProps) {
 }
 
 const describeUnreadable = (count: number) =>
-  `${formatCount(count)} of them cannot be read: they were altered, or their key was destroyed.`
+  count === 1
+    ? '1 event cannot be read. It was altered, or its key was destroyed.'
+    : `${formatCount(count)} events cannot be read. They were altered, or their key was destroyed.`
 
 function Sums({ timeline: { totals, durationMs }, isComplete }: { timeline: Timeline; isComplete: boolean }) {
   if (!totals) return null

@@ -50,7 +50,7 @@ async def _awaited(result: Any, invocation: Invocation) -> Any:
 
 
 def _settled(result: Any, invocation: Invocation) -> Any:
-    """A stream ends when it is read to its end or closed; any other result is there already."""
+    """Returns the result, or a stream that finishes the invocation when it ends."""
     if hasattr(result, "__aiter__"):
         return AsyncStream(result, invocation)
     if hasattr(result, "__next__"):

@@ -9,7 +9,7 @@ export interface SpoolOptions {
   /** Maximum bytes of all files; defaults to 256 MiB. */
   maxBytes?: number
   /**
-   * When the disk is told to write, which only matters if the machine fails: `always` before `track` resolves, `batch` (the
+   * When data is flushed to disk, which only matters if the machine fails: `always` before `track` resolves, `batch` (the
    * default) when a batch is complete, `never`. A killed process loses nothing in either case.
    */
   fsync?: Fsync

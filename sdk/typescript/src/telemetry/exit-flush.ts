@@ -1,4 +1,4 @@
-/** The parts of Node's process, and of a page, that tell that the program ends. */
+/** The parts of Node's process, and of a page, that signal the end of the program. */
 interface Platform {
   process?: {
     on?(event: 'beforeExit', listener: () => void): unknown

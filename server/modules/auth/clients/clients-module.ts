@@ -20,7 +20,7 @@ export interface OAuthClients {
   routes(app: FastifyInstance): void
 }
 
-/** Creates what lets people give OAuth clients, such as AI agents, access in their name. */
+/** Creates the endpoints by which people authorize OAuth clients. */
 export function createOAuthClients(deps: {
   database: Database
   masterKey: Buffer

@@ -59,7 +59,7 @@ const parameters = {
 /** Allows further parameters (RFC 6749, section 3.1), such as `prompt`. */
 export const AuthorizationQuery = Type.Object(parameters, { additionalProperties: true })
 
-/** Describes the form for the API reference only. consent-form.ts reads it. */
+/** Describes the form for the API reference only. `clients-routes.ts` reads its fields. */
 export const ConsentForm = object({
   ...parameters,
   session: Type.String({ description: 'The session that the page was shown to' }),

@@ -11,8 +11,8 @@ export const consentPath = '/api/v1/oauth/consent'
 const usual: readonly Scope[] = ['hub:read', 'hub:write', 'telemetry:read', 'skill_entitlement:read']
 
 /**
- * Renders the page on which a person decides about a client. The name is text by strangers, so the host that gets the
- * access stands beside it.
+ * Renders the page on which a person decides about a client. The client chose its name, so the page shows the host that
+ * gets the access beside it.
  */
 export function consentPage(
   asked: AuthorizationRequest,
@@ -42,7 +42,7 @@ ${offered.length === 0 ? html`` : html`<button name="decision" value="approve">C
 <button name="decision" value="deny" class="plain">Cancel</button>
 </div>
 </form>
-<p class="soft">What it does is recorded as done by you. The access ends after ${sessionHours} hours, or when you
+<p class="soft">The Hub records its actions under your name. The access ends after ${sessionHours} hours, or when you
 end it in your settings.</p>`
   // The answer to the form is a redirect to the client.
   return {
@@ -56,7 +56,10 @@ end it in your settings.</p>`
 }
 
 function choices(offered: readonly Scope[], name: string): Html {
-  if (offered.length === 0) return html`<p>Your role has none of the permissions that ${name} asks for.</p>`
+  if (offered.length === 0) {
+    return html`<p>Your role has none of the permissions that ${name} asks for. Press Cancel, and ask an administrator for
+another role.</p>`
+  }
   const boxes = offered.map(
     (scope) =>
       html`<label class="choice"><input type="checkbox" name="scopes" value="${scope}"${
@@ -64,7 +67,7 @@ function choices(offered: readonly Scope[], name: string): Html {
       }><span>${scopeTexts[scope]} <code>${scope}</code></span></label>\n`,
   )
   return html`<fieldset>
-<legend>It may</legend>
+<legend>Permissions</legend>
 ${boxes}</fieldset>`
 }
 
@@ -74,7 +77,7 @@ ${boxes}</fieldset>`
  */
 export function continuePage({ client, redirectUri }: AuthorizationRequest, path: string): Page {
   const body = html`<h1>Connect ${client.name}?</h1>
-<p>Another site has sent you here, to give the program <strong>${client.name}</strong> at
+<p>Another site asks you to give the program <strong>${client.name}</strong> at
 <strong>${hostOf(redirectUri)}</strong> access to the Org-Memory Hub.</p>
 <p><a id="go-on" href="${path}">Continue</a></p>
 <p class="soft">If you did not start this, close the page: nothing has happened yet.</p>`

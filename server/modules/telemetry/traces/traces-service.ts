@@ -41,7 +41,7 @@ export function createTraces({ database, cursorKey }: { database: Database; curs
     const shown = records.slice(0, limit)
     const { events, unreadable } = readTraced(shown)
     const hasMore = records.length > limit
-    // Purged events do not tell that they exist.
+    // Hides the existence of purged events.
     if (events.length === 0 && unreadable === 0 && after === undefined && !hasMore) throw unknown(of)
     return {
       ...(events.length === 0 ? {} : { totals: totalsOf(events) }),
