@@ -41,7 +41,7 @@ afterAll(async () => {
   await lab.close()
 })
 
-/** What an application stores for the SDK, and the address that it opens in the browser. */
+/** Stores what the SDK asks an application to keep, and the address that it opens in the browser. */
 function memoryProvider() {
   const kept: Record<string, unknown> = {}
   const keep = (name: string) => (value: unknown) => {

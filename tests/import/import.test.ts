@@ -220,7 +220,7 @@ test('an import that was interrupted goes on, and writes each rejected line once
     })
     await expect(stopped).rejects.toThrow('interrupted')
   }
-  // What a kill leaves between the file of rejected lines and the progress.
+  // A kill between the two files leaves a line of a batch whose result the progress does not have.
   await writeFile(`${path}.rejected.jsonl`, `${await readFile(`${path}.rejected.jsonl`, 'utf8')}{"line":9`)
   expect(await importFile(path, target, options, () => {})).toMatchObject({ stored: 2497, rejected: 3 })
   const rejected = (await readFile(`${path}.rejected.jsonl`, 'utf8')).trimEnd().split('\n')

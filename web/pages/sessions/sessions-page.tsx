@@ -121,7 +121,7 @@ function SessionList({ search, onClear }: { search: SessionsSearch; onClear(): v
               action={older || (set.length > 0 && <Button onClick={onClear}>Clear filters</Button>)}
             >
               {hasNextPage
-                ? 'The newest events have no session with these filters.'
+                ? `The newest events have no session${set.length > 0 ? ' with these filters' : ''}.`
                 : 'Events with a session_id appear here. OpenTelemetry sends it as session.id or gen_ai.conversation.id.'}
             </EmptyState>
           )
