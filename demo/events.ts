@@ -1,20 +1,11 @@
 import { type ArchetypeId, people } from './company.ts'
 import { type DemoModel, modelsOf, move } from './models.ts'
 import { type DemoPeriod, timeOf } from './period.ts'
+import { numbersOf } from './row-numbers.ts'
+import { withSessions } from './sessions.ts'
 import { type DemoSkill, failingSkill, quietSkillId, skills } from './skills.ts'
 import type { Invocation } from './trace.ts'
 import { type FilledSlot, fillSlots } from './working-hours.ts'
-
-/** Returns a stream of numbers in [0, 1) that depends on the row alone (mulberry32). */
-function numbersOf(row: number): () => number {
-  let state = (row + 1) * 0x9e3779b1
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296
-  }
-}
 
 /** Picks one of the weighted choices by a number in [0, 1). */
 function pick<T>(choices: readonly (readonly [T, number])[], chance: number): T {
@@ -51,6 +42,10 @@ export interface DemoEvent {
   tokens_total_reported: number
   cost_usd_estimate: number
   error_code?: string
+  session_id?: string
+  trace_id?: string
+  span_id?: string
+  parent_span_id?: string
   metadata: { demo_row: number }
 }
 
@@ -71,9 +66,12 @@ const latencyMax = 599_000
  */
 export function eventsOf(trace: readonly Invocation[], period: DemoPeriod): DemoEvent[] {
   const deriver = createDeriver(period)
-  return fillSlots(period, trace.length).flatMap((filled) =>
-    trace.slice(filled.from, filled.to).map((row) => deriver(row, timeIn(filled, trace, row), filled)),
+  const placed = fillSlots(period, trace.length).flatMap((filled, slot) =>
+    trace
+      .slice(filled.from, filled.to)
+      .map((row) => ({ event: deriver(row, timeIn(filled, trace, row), filled), slot })),
   )
+  return withSessions(placed)
 }
 
 /** Microseconds since the epoch of a row, in the slot that it falls into. */

@@ -142,7 +142,7 @@ function markerBody({ startMs, endMs, timeZone }: DemoPeriod, invocations: numbe
       recorded: ['order', 'spacing within a quarter of an hour', 'tokens_in', 'tokens_out'],
       made_up: [
         ...['company', 'people', 'skills', 'platforms', 'models', 'success', 'error codes', 'latency', 'cost'],
-        ...['days and hours', 'outputs', 'artifacts', 'decisions'],
+        ...['sessions', 'traces', 'days and hours', 'outputs', 'artifacts', 'decisions'],
       ],
     },
   }

@@ -62,8 +62,11 @@ describe.each(loads)('loaded on %s', (_, now, timeZone) => {
       recorded.map((line) => line.trim().split(',').slice(1).join(',')),
     )
     expect(events.map(({ metadata }) => metadata.demo_row)).toEqual(events.map((_event, index) => index))
-    const times = events.map(({ ts }) => ts)
+    // Steps of a trace move ahead, within their quarter of an hour.
+    const times = events.filter(({ parent_span_id }) => parent_span_id === undefined).map(({ ts }) => ts)
     expect(times).toEqual(times.toSorted())
+    const quarters = events.map((event) => Math.floor(msOf(event) / 900_000))
+    expect(quarters).toEqual(quarters.toSorted((a, b) => a - b))
     expect(msOf(events[0]!)).toBeGreaterThanOrEqual(period.startMs)
     expect(msOf(events.at(-1)!)).toBeLessThan(period.endMs)
     expect(partsOf(period.startMs).hour).toBe('00')
@@ -77,6 +80,34 @@ describe.each(loads)('loaded on %s', (_, now, timeZone) => {
       if (event.latency_ms < 1 || event.latency_ms >= 600_000 || !emails.has(event.user_id)) throw new Error(event.ts)
       if (event.success !== (event.error_code === undefined)) throw new Error(event.ts)
     }
+  })
+
+  test('each event has a session of one person, and some sessions have traces with a tree of spans', () => {
+    const sessions = Map.groupBy(events, ({ session_id }) => session_id)
+    expect(sessions.has(undefined)).toBe(false)
+    for (const session of sessions.values()) expect(new Set(session.map(({ user_id }) => user_id)).size).toBe(1)
+    expect([...sessions.values()].filter((session) => session.length > 3).length).toBeGreaterThan(500)
+
+    const traced = events.filter(({ trace_id }) => trace_id !== undefined)
+    const traces = Map.groupBy(traced, ({ trace_id }) => trace_id!)
+    expect(traces.size).toBeGreaterThan(100)
+    expect(new Set(traced.map(({ span_id }) => span_id)).size).toBe(traced.length)
+    for (const [id, steps] of traces) {
+      const [root, ...others] = steps
+      const earlier = new Set([root!.span_id])
+      const isTree = others.every(({ parent_span_id, span_id }) => {
+        const isBelow = earlier.has(parent_span_id)
+        earlier.add(span_id)
+        return isBelow
+      })
+      const isOneSession = new Set(steps.map(({ session_id }) => session_id)).size === 1
+      const isInOrder = others.every((step, index) => step.ts > steps[index]!.ts)
+      const hasIds = /^[0-9a-f]{32}$/.test(id) && steps.every(({ span_id }) => /^[0-9a-f]{16}$/.test(span_id!))
+      if (!(isTree && isOneSession && isInOrder && hasIds && root!.parent_span_id === undefined)) throw new Error(id)
+    }
+    const depthOf = (steps: DemoEvent[]) =>
+      steps.some(({ parent_span_id }) => parent_span_id !== steps[0]!.span_id && parent_span_id)
+    expect([...traces.values()].some(depthOf)).toBe(true)
   })
 
   test('has working hours, a dip at lunch, quieter weekends with support alone, and growth', () => {
