@@ -1,7 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { compileSchema } from '../../server/http/request-validation.ts'
-import { attributeNames, claudeCodeNames } from '../../server/modules/otlp/mapping/attribute-names.ts'
+import {
+  attributeNames,
+  claudeCodeNames,
+  codexNames,
+  geminiCliNames,
+} from '../../server/modules/otlp/mapping/attribute-names.ts'
 import { defaultMapping, OtlpMappingBody } from '../../server/modules/otlp/mapping/mapping-schemas.ts'
 
 const page = readFileSync(new URL('../../docs/opentelemetry.md', import.meta.url), 'utf8')
@@ -25,7 +30,7 @@ function tables(): Record<string, string[]>[] {
 }
 
 test('the page has the attributes that the mapping reads, in their order', () => {
-  expect(tables()).toEqual([attributeNames, claudeCodeNames])
+  expect(tables()).toEqual([attributeNames, claudeCodeNames, geminiCliNames, codexNames])
 })
 
 test('its example of a mapping is valid', () => {

@@ -5,7 +5,8 @@ import { createEventLoopYielder } from '../../http/event-loop-yielder.ts'
 import type { UserReferences } from '../roster/roster-types.ts'
 import type { KeyedIngest } from '../telemetry/telemetry-types.ts'
 import { fixedNames, operations } from './mapping/attribute-names.ts'
-import { claudeEventOf, type SessionSkills } from './mapping/claude-code.ts'
+import type { SessionSkills } from './mapping/claude-code.ts'
+import { agentReportOf } from './mapping/coding-agents.ts'
 import { type MappedEvent, mapItem } from './mapping/event-mapping.ts'
 import type { OtlpMapping } from './mapping/mapping-schemas.ts'
 import type { ExportResult, OtlpItem, Signal } from './otlp-types.ts'
@@ -138,7 +139,7 @@ class ItemKeys {
 /** Returns whether a log record reports the call that its span reports, too. */
 function isCallOfSpan(log: OtlpItem): boolean {
   const hasIds = log.traceId !== undefined && log.spanId !== undefined
-  return hasIds && operations.has(log.attributes.get('gen_ai.operation.name')) && claudeEventOf(log) === undefined
+  return hasIds && operations.has(log.attributes.get('gen_ai.operation.name')) && agentReportOf(log) === undefined
 }
 
 function contentHash({ name, traceId, spanId, attributes }: OtlpItem): string {

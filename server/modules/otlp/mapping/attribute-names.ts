@@ -3,7 +3,14 @@
  * `docs/opentelemetry.md` has them as a table that a test compares.
  */
 export const attributeNames = {
-  user_id: ['user.id', 'user.email', 'enduser.id'],
+  user_id: [
+    'user.id',
+    'user.email',
+    'enduser.id',
+    'litellm.end_user.id',
+    'litellm.metadata.user_api_key_end_user_id',
+    'litellm.metadata.user_api_key_user_id',
+  ],
   session_id: ['session.id', 'gen_ai.conversation.id'],
   llm_platform: ['gen_ai.provider.name', 'gen_ai.system', 'llm.provider', 'llm.system'],
   llm_model: ['gen_ai.response.model', 'gen_ai.request.model', 'llm.model_name'],
@@ -12,7 +19,7 @@ export const attributeNames = {
   archetype_id: ['archetype.id'],
   tokens_in: ['gen_ai.usage.input_tokens', 'gen_ai.usage.prompt_tokens', 'llm.token_count.prompt'],
   tokens_out: ['gen_ai.usage.output_tokens', 'gen_ai.usage.completion_tokens', 'llm.token_count.completion'],
-  cost_usd_estimate: ['gen_ai.usage.cost', 'gen_ai.usage.cost_usd', 'llm.cost.total'],
+  cost_usd_estimate: ['gen_ai.usage.cost', 'gen_ai.usage.cost_usd', 'llm.cost.total', 'litellm.cost.total'],
   error_code: ['error.type'],
   'metadata.operation': ['gen_ai.operation.name'],
   'metadata.tokens_cache_read': [
@@ -43,6 +50,34 @@ export const claudeCodeNames = {
   'metadata.tokens_cache_write': ['cache_creation_tokens'],
 } as const satisfies Record<string, readonly string[]>
 
+/** Attributes of the log events of Gemini CLI that take the place of the ones above. */
+export const geminiCliNames = {
+  user_id: ['user.id', 'user.email', 'enduser.id', 'installation.id'],
+  llm_model: ['model', 'model_name'],
+  latency_ms: ['duration_ms', 'duration'],
+  tokens_in: ['input_token_count'],
+  tokens_out: ['output_token_count'],
+  error_code: ['error.type', 'error_type', 'status_code'],
+  'metadata.tokens_cache_read': ['cached_content_token_count'],
+  'metadata.tokens_reasoning': ['thoughts_token_count'],
+} as const satisfies Record<string, readonly string[]>
+
+/** Attributes of the log events of Codex CLI that take the place of the ones above. */
+export const codexNames = {
+  user_id: ['user.id', 'user.email', 'enduser.id', 'user.account_id'],
+  session_id: ['session.id', 'conversation.id'],
+  llm_model: ['model', 'slug'],
+  latency_ms: ['duration_ms'],
+  tokens_in: ['input_token_count'],
+  tokens_out: ['output_token_count'],
+  error_code: ['error.type', 'http.response.status_code'],
+  'metadata.tokens_cache_read': ['cached_token_count'],
+  'metadata.tokens_reasoning': ['reasoning_token_count'],
+} as const satisfies Record<string, readonly string[]>
+
+/** Other attributes by which log events of coding agents are told apart, or whose tokens are added. */
+const reportNames = ['event.kind', 'error.message', 'endpoint', 'service.name', 'tool_token_count']
+
 /** The name of an event that is not the name of its log record. */
 export const eventNameAttribute = 'event.name'
 
@@ -68,7 +103,8 @@ export const platformOfProvider: ReadonlyMap<string, string> = new Map([
 
 export const fixedNames: ReadonlySet<string> = new Set([
   ...Object.values(attributeNames).flat(),
-  ...Object.values(claudeCodeNames).flat(),
+  ...[claudeCodeNames, geminiCliNames, codexNames].flatMap((names) => Object.values(names).flat()),
+  ...reportNames,
   eventNameAttribute,
 ])
 

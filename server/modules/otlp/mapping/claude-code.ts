@@ -1,6 +1,4 @@
 import { LRUCache } from 'lru-cache'
-import type { OtlpItem } from '../otlp-types.ts'
-import { eventNameAttribute } from './attribute-names.ts'
 
 /** Tenants whose sessions are remembered. */
 const tenantsMax = 200
@@ -16,15 +14,6 @@ const masked: ReadonlySet<string> = new Set(['custom_skill', 'third-party'])
 /** Returns the skill id, or undefined for a masked one. */
 export function unmasked(skillId: string | undefined): string | undefined {
   return skillId !== undefined && masked.has(skillId) ? undefined : skillId
-}
-
-/** Returns the event that a log record of Claude Code reports, if it concerns requests or skills. */
-export function claudeEventOf({ name, attributes }: OtlpItem): 'api_request' | 'skill_activated' | undefined {
-  const isClaude = name.startsWith('claude_code.')
-  const event = attributes.get(eventNameAttribute) ?? name
-  const short = String(event).replace(/^claude_code\./, '')
-  if (!isClaude && short === event) return undefined
-  return short === 'api_request' || short === 'skill_activated' ? short : undefined
 }
 
 /** The last skill that each session of one tenant activated, as far as this process received it. */

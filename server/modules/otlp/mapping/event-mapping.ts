@@ -2,8 +2,9 @@ import { latencyMsLimit } from '../../../../contract/limits.ts'
 import type { JsonObject, JsonValue } from '../../../../provenance/index.ts'
 import type { Attributes, AttributeValue } from '../attributes.ts'
 import type { OtlpItem, Signal, WantedNames } from '../otlp-types.ts'
-import { attributeNames, claudeCodeNames, fixedNames, operations } from './attribute-names.ts'
-import { claudeEventOf, type SessionSkills, unmasked } from './claude-code.ts'
+import { attributeNames, fixedNames, operations } from './attribute-names.ts'
+import { type SessionSkills, unmasked } from './claude-code.ts'
+import { type AgentCall, agentReportOf, type Names } from './coding-agents.ts'
 import {
   identifierOf,
   modelOf,
@@ -34,7 +35,6 @@ export interface MappingContext {
 }
 
 type Rule = OtlpMapping['rules'][number]
-type Names = Readonly<Partial<Record<keyof typeof attributeNames | 'latency_ms', readonly string[]>>>
 
 /** Returns the names of all attributes that a mapping reads. */
 export function wantedNames({ rules }: OtlpMapping): WantedNames {
@@ -46,13 +46,13 @@ export function mapItem(item: OtlpItem, context: MappingContext): MappedItem {
   const { mapping, signal } = context
   const { attributes } = item
   if (item.fault !== undefined) return { fault: item.fault }
-  const claudeEvent = signal === 'logs' ? claudeEventOf(item) : undefined
-  if (claudeEvent === 'skill_activated') {
+  const call = signal === 'logs' ? agentReportOf(item) : undefined
+  if (call === 'ignored') return 'ignored'
+  if (call === 'skill_activated') {
     context.sessions.activated(String(attributes.get('session.id') ?? ''), ownSkill(attributes))
     return 'ignored'
   }
-  const isClaude = claudeEvent === 'api_request'
-  const operation = isClaude ? 'chat' : attributes.get('gen_ai.operation.name')
+  const operation = call?.operation ?? attributes.get('gen_ai.operation.name')
   const rules = mapping.rules.filter((rule) => matches(rule, attributes))
   const isIgnored = typeof operation === 'string' && mapping.ignore_operations.includes(operation)
   if (isIgnored || !(operations.has(operation) || rules.length > 0)) return 'ignored'
@@ -60,13 +60,13 @@ export function mapItem(item: OtlpItem, context: MappingContext): MappedItem {
     return { fault: 'needs a trace id of 16 bytes and a span id of 8 bytes, not all zero' }
   }
   if (item.startNanos === 0n) return { fault: 'has no time' }
-  const names: Names = isClaude ? { ...attributeNames, ...claudeCodeNames } : attributeNames
-  const event = membersOf(item, { ...context, rules, names, operation, isClaude })
-  if (event.user_id === undefined) return { fault: `names no user: set one of ${attributeNames.user_id.join(', ')}` }
+  const names: Names = call?.names ?? attributeNames
+  const event = membersOf(item, { ...context, rules, names, operation, call })
+  if (event.user_id === undefined) return { fault: `names no user: set one of ${names.user_id?.join(', ')}` }
   if (event.skill_id === undefined) {
     return { fault: `names no skill: set skill.name, or default_skill_id of the mapping` }
   }
-  const users = attributeNames.user_id.flatMap((name) => userOf(attributes.get(name)) ?? [])
+  const users = (names.user_id ?? []).flatMap((name) => userOf(attributes.get(name)) ?? [])
   return { event, users: event.archetype_id === undefined ? users : [] }
 }
 
@@ -74,28 +74,31 @@ interface ItemContext extends MappingContext {
   rules: readonly Rule[]
   names: Names
   operation: AttributeValue | undefined
-  isClaude: boolean
+  /** Only for a log record of a coding agent. */
+  call: AgentCall | undefined
 }
 
 function membersOf(item: OtlpItem, context: ItemContext): Record<string, JsonValue> {
-  const { names, rules, isClaude, signal } = context
+  const { names, rules, call, signal } = context
   const { attributes } = item
   const first = (member: keyof Names) => firstOf(attributes, names[member] ?? [])
   const error = first('error_code')
   // Spans have a status, and log records do not.
-  const isFailed = item.isError || (signal === 'logs' && error !== undefined)
+  const isFailed = call?.isFailed ?? (item.isError || (signal === 'logs' && error !== undefined))
+  const tokens = (member: 'tokens_in' | 'tokens_out') =>
+    (numberOf(first(member)) ?? 0) + (numberOf(firstOf(attributes, call?.added[member] ?? [])) ?? 0)
   const event: Record<string, JsonValue | undefined> = {
     skill_id: skillOf(item, context),
     skill_version: versionOf(first('skill_version')),
     archetype_id: setBy(rules, 'archetype_id') ?? identifierOf(first('archetype_id')),
     user_id: userOf(first('user_id')),
-    llm_platform: setBy(rules, 'llm_platform') ?? (isClaude ? 'claude' : platformOf(first('llm_platform'))),
+    llm_platform: setBy(rules, 'llm_platform') ?? call?.platform ?? platformOf(first('llm_platform')),
     llm_model: modelOf(first('llm_model')),
     ts: timeOf(item.startNanos),
     success: !isFailed,
     latency_ms: latencyOf(item, first('latency_ms')),
-    tokens_in: numberOf(first('tokens_in')) ?? 0,
-    tokens_out: numberOf(first('tokens_out')) ?? 0,
+    tokens_in: tokens('tokens_in'),
+    tokens_out: tokens('tokens_out'),
     cost_usd_estimate: numberOf(first('cost_usd_estimate')),
     error_code: isFailed ? (identifierOf(error) ?? 'error') : undefined,
     trace_id: item.traceId,
@@ -119,11 +122,11 @@ function metadataOf(context: ItemContext, first: (member: keyof Names) => Attrib
 }
 
 /** Claude Code masks skills, so there a session's last known skill precedes the rules. */
-function skillOf(item: OtlpItem, { mapping, rules, isClaude, sessions, operation }: ItemContext): string | undefined {
+function skillOf(item: OtlpItem, { mapping, rules, call, sessions, operation }: ItemContext): string | undefined {
   const { attributes } = item
   const byRule = setBy(rules, 'skill_id')
   const fallback = mapping.default_skill_id ?? undefined
-  if (isClaude) {
+  if (call?.hasSkills) {
     return ownSkill(attributes) ?? sessions.lastOf(String(attributes.get('session.id') ?? '')) ?? byRule ?? fallback
   }
   const names = ['skill.name', 'gen_ai.agent.name', ...(operation === 'execute_tool' ? ['gen_ai.tool.name'] : [])]

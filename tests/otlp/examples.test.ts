@@ -1,0 +1,43 @@
+import { readFileSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { isContent } from '../../server/modules/otlp/mapping/attribute-names.ts'
+
+const text = (file: string) => readFileSync(new URL(`../../examples/${file}`, import.meta.url), 'utf8')
+
+interface Collector {
+  receivers: Record<string, unknown>
+  processors: Record<string, { actions?: { key: string; action: string }[]; send_batch_max_size?: number }>
+  exporters: Record<string, { endpoint: string; headers: Record<string, string> }>
+  service: { pipelines: Record<string, Record<'receivers' | 'processors' | 'exporters', string[]>> }
+}
+
+test('the configuration of the Collector defines what its pipelines name, and no more', () => {
+  const config = parse(text('opentelemetry-collector/config.yaml')) as Collector
+  const pipelines = Object.values(config.service.pipelines)
+  expect(Object.keys(config.service.pipelines)).toEqual(['traces', 'logs'])
+  for (const part of ['receivers', 'processors', 'exporters'] as const) {
+    const named = new Set(pipelines.flatMap((pipeline) => pipeline[part]))
+    expect([...named].sort()).toEqual(Object.keys(config[part]).sort())
+  }
+  for (const { processors } of pipelines) {
+    expect(processors[0]).toBe('memory_limiter')
+    expect(processors.at(-1)).toBe('batch')
+  }
+  const hub = config.exporters['otlphttp/hub']!
+  expect(hub.endpoint).toMatch(/\/api\/v1\/otlp$/)
+  expect(hub.headers).toEqual({ Authorization: `Basic \${env:HUB_BASIC}` })
+  const { actions } = config.processors['attributes/content']!
+  expect(actions!.every(({ key, action }) => action === 'delete' && isContent(key))).toBe(true)
+  // The Hub takes at most 10,000 items in a request.
+  expect(config.processors.batch!.send_batch_max_size).toBeLessThanOrEqual(10_000)
+})
+
+test('the configuration of LiteLLM has the callback, and docs/opentelemetry.md has the same variables', () => {
+  const file = text('litellm/config.yaml')
+  expect(parse(file)).toMatchObject({ litellm_settings: { callbacks: ['otel'] } })
+  const page = readFileSync(new URL('../../docs/opentelemetry.md', import.meta.url), 'utf8')
+  const variables = [...file.matchAll(/^# {3}(\w+)=/gm)].map(([, name]) => name)
+  expect(variables).toContain('LITELLM_OTEL_V2')
+  for (const name of variables) expect(page).toContain(`export ${name}=`)
+})
