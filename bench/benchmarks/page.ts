@@ -92,28 +92,34 @@ async function measure(run: Run) {
 }
 
 /** Requests each page once from another service on the same data, and captures its statements. */
+/** Fills the data directory, and captures the statements of each page from a process without background work. */
 async function captureStatements(dataDir: string, records: number) {
-  const inspectPort = await freePort()
-  const capture = join(import.meta.dirname, '../baselines/capture-statements.ts')
-  const hub = await startBenchHub({
-    dataDir,
-    nodeOptions: ['--import', capture, `--inspect=127.0.0.1:${inspectPort}`],
-  })
+  const hub = await startBenchHub({ dataDir })
   const dataset = await prepareDataset(hub, { records, tenants: 3 })
   await fillDataset(hub, dataset)
   const [{ tenant }] = dataset.parts
   await writeOwnEvents(hub, tenant)
   const queries = await pageQueries(hub, tenant)
+  await hub.stop()
+
+  const inspectPort = await freePort()
+  const capture = join(import.meta.dirname, '../baselines/capture-statements.ts')
+  const api = await startBenchHub({
+    dataDir,
+    env: { HUB_ROLE: 'api' },
+    nodeOptions: ['--import', capture, `--inspect=127.0.0.1:${inspectPort}`],
+  })
+  const reader = await api.tenant(tenant.slug)
   const inspector = await inspectProcess(inspectPort)
   const pages: Record<string, Sequence> = {}
   for (const query of queries) {
-    await fetchPage(hub, tenant, query)
+    await fetchPage(api, reader, query)
     await inspector.evaluate('globalThis.benchStatements.length = 0')
-    await fetchPage(hub, tenant, query)
+    await fetchPage(api, reader, query)
     pages[query.name] = recordsTransaction(await inspector.evaluate<Statement[]>('globalThis.benchStatements'))
   }
   inspector.close()
-  await hub.stop()
+  await api.stop()
   return { queries, pages }
 }
 
