@@ -1,5 +1,6 @@
+import { SettingReader } from '../server/config/setting-reader.ts'
 import { isLoopbackHost } from '../server/http/request-headers.ts'
-import { StartupError } from '../server/startup-error.ts'
+import { ConfigError, StartupError } from '../server/startup-error.ts'
 
 /** The variables of a command that works as a service account with a Hub elsewhere. */
 export const hubVariables = ['HUB_URL', 'HUB_TENANT', 'HUB_CLIENT_ID', 'HUB_CLIENT_SECRET'] as const
@@ -14,14 +15,17 @@ export function exposesSecrets(address: string): boolean {
 
 /** Returns the Hub and the account that {@link hubVariables} name. Throws StartupError with the variables to set. */
 export function targetIn(environment: NodeJS.ProcessEnv) {
-  const missing = hubVariables.filter((name) => !environment[name])
+  const reader = new SettingReader(environment)
+  const values = hubVariables.map((name) => reader.text(name) ?? '')
+  if (reader.problems.length > 0) throw new ConfigError(reader.problems)
+  const missing = hubVariables.filter((_, index) => values[index] === '')
   if (missing.length > 0) {
     throw new StartupError(
       `${missing.join(', ')} ${missing.length === 1 ? 'is' : 'are'} not set.`,
       `Set ${hubVariables.join(', ')} for the command. Create an account with: hub service-account create`,
     )
   }
-  const [baseUrl = '', tenant = '', clientId = '', clientSecret = ''] = hubVariables.map((name) => environment[name])
+  const [baseUrl = '', tenant = '', clientId = '', clientSecret = ''] = values
   if (!URL.canParse(baseUrl) || !/^https?:$/.test(new URL(baseUrl).protocol)) {
     throw new StartupError(`HUB_URL is not an address: ${baseUrl}`, 'Set it to one such as https://hub.example.com.')
   }

@@ -222,7 +222,9 @@ function readMasterKey(reader: SettingReader, environment: Environment): Buffer 
   const text = reader.text('HUB_MASTER_KEY')
   const fix = 'Generate one with: openssl rand -base64 32'
   if (text === undefined) {
-    if (environment === 'production') reader.report('HUB_MASTER_KEY', 'is not set, but is required in production.', fix)
+    if (environment === 'production' && !reader.isSet('HUB_MASTER_KEY')) {
+      reader.report('HUB_MASTER_KEY', 'is not set, but is required in production.', fix)
+    }
     return undefined
   }
   const key = Buffer.from(text, 'base64')

@@ -1,10 +1,9 @@
-import { readFileSync } from 'node:fs'
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import { patterns, patternWords } from '../../contract/literals.ts'
 import { SettingReader } from '../../server/config/setting-reader.ts'
 import { isLoopbackHost } from '../../server/http/request-headers.ts'
-import { ConfigError, fileProblem } from '../../server/startup-error.ts'
+import { ConfigError } from '../../server/startup-error.ts'
 import { exposesSecrets } from '../hub-address.ts'
 
 const connectorPortDefault = 8090
@@ -122,28 +121,11 @@ function readClientId(reader: SettingReader): string | undefined {
   return undefined
 }
 
-/**
- * Reads a secret from the variable, or from the file that the variable with `_FILE` names. Messages never contain it.
- */
+/** Reads a secret, or the file that the variable with `_FILE` names. Messages never contain it. */
 function readSecret(reader: SettingReader, variable: string): string | undefined {
-  const fileVariable = `${variable}_FILE`
-  const file = reader.text(fileVariable)
-  const text = reader.text(variable)
-  if (file === undefined) return checked(reader, variable, text)
-  if (text !== undefined) {
-    reader.report(fileVariable, `is set beside ${variable}.`, 'Set one of the two.')
-    return text
-  }
-  try {
-    return checked(reader, fileVariable, readFileSync(file, 'utf8').trim())
-  } catch (error) {
-    reader.report(fileVariable, `names ${file}, which cannot be read: ${fileProblem(error)}.`, 'Name a readable file.')
-    return ''
-  }
-}
-
-function checked(reader: SettingReader, variable: string, secret: string | undefined): string | undefined {
-  if (secret === undefined || /^[\x21-\x7e]+$/.test(secret)) return secret
+  const secret = reader.text(variable)
+  if (secret === undefined) return reader.isSet(variable) ? '' : undefined
+  if (/^[\x21-\x7e]+$/.test(secret)) return secret
   reader.report(variable, 'has no secret of visible ASCII characters.', 'Use the secret alone, on one line.')
   return ''
 }

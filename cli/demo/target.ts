@@ -1,9 +1,10 @@
 import { join } from 'node:path'
 import { HubError } from '../../sdk/typescript/src/index.ts'
+import { SettingReader } from '../../server/config/setting-reader.ts'
 import type { Config } from '../../server/config.ts'
 import { readInstanceFile } from '../../server/embedded-postgres/data-directory.ts'
 import { findPostmaster } from '../../server/embedded-postgres/postmaster.ts'
-import { StartupError } from '../../server/startup-error.ts'
+import { ConfigError, StartupError } from '../../server/startup-error.ts'
 import { exposesSecrets } from '../hub-address.ts'
 import { DemoHub } from './demo-hub.ts'
 
@@ -30,8 +31,10 @@ const otherHubRemedy =
 export function remoteTarget(variables: NodeJS.ProcessEnv, slug: string | undefined): DemoTarget | undefined {
   if (!variables.HUB_URL) return undefined
   const environment: NodeJS.ProcessEnv = { ...variables, HUB_TENANT: slug ?? variables.HUB_TENANT }
-  const [baseUrl = '', tenant = '', clientId = '', clientSecret = ''] = remoteNames.map((name) => environment[name])
-  const missing = remoteNames.filter((name) => !environment[name])
+  const reader = new SettingReader(environment)
+  const [baseUrl = '', tenant = '', clientId = '', clientSecret = ''] = remoteNames.map((name) => reader.text(name))
+  if (reader.problems.length > 0) throw new ConfigError(reader.problems)
+  const missing = remoteNames.filter((name) => reader.text(name) === undefined)
   if (missing.length > 0) {
     throw new StartupError(
       `HUB_URL is set, and ${missing.join(', ')} ${missing.length === 1 ? 'is' : 'are'} not.`,

@@ -28,6 +28,7 @@ export function readVault(reader: SettingReader, environment: string): VaultSett
     }
     return undefined
   }
+  if (token === undefined && reader.isSet('HUB_VAULT_TOKEN')) return undefined
   if (token === undefined || !/^[\x21-\x7e]+$/.test(token)) {
     reader.report(
       'HUB_VAULT_TOKEN',

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net'
 import type { ConfigProblem } from '../startup-error.ts'
+import { readSecretText, type SecretText, secretVariables } from './secret-files.ts'
 
 /** The text of a setting and its source, under the name that the operator knows. */
 interface Source {
@@ -11,14 +12,33 @@ interface Source {
 export class SettingReader {
   readonly problems: ConfigProblem[] = []
   readonly #env: NodeJS.ProcessEnv
+  /** Secrets are read once: a file may change meanwhile, and its problem is reported once. */
+  readonly #secrets = new Map<string, SecretText>()
 
   constructor(env: NodeJS.ProcessEnv) {
     this.#env = env
   }
 
-  /** Returns the text of a variable. An empty variable counts as unset, as in most shells' defaults. */
+  /**
+   * Returns the text of a variable; of a secret also from the file that `<variable>_FILE` names. An empty variable counts
+   * as unset, as in most shells' defaults.
+   */
   text(variable: string): string | undefined {
-    return this.#env[variable] || undefined
+    return secretVariables.includes(variable) ? this.#secret(variable).text : this.#env[variable] || undefined
+  }
+
+  /** Returns whether a secret is set, even if its file cannot be used. That problem is then reported alone. */
+  isSet(variable: string): boolean {
+    return this.text(variable) !== undefined || this.#secrets.get(variable)?.problem !== undefined
+  }
+
+  #secret(variable: string): SecretText {
+    const known = this.#secrets.get(variable)
+    if (known) return known
+    const read = readSecretText(this.#env, variable)
+    this.#secrets.set(variable, read)
+    if (read.problem) this.problems.push({ variable: read.variable, ...read.problem })
+    return read
   }
 
   /** Returns the flag of the command line, or else the variable. Problems name the one that was used. */
@@ -28,8 +48,11 @@ export class SettingReader {
     return text === undefined ? undefined : { variable, text }
   }
 
+  /** Adds a problem. That of a secret from a file names the variable of the file. */
   report(variable: string, problem: string, fix: string): void {
-    this.problems.push({ variable, problem, fix })
+    const source = this.#secrets.get(variable)?.variable ?? variable
+    const text = source === variable ? problem : `names a file whose content ${problem}`
+    this.problems.push({ variable: source, problem: text, fix })
   }
 
   choice<T extends string>(source: Source | undefined, choices: readonly T[], fallback: T): T {
