@@ -4,6 +4,7 @@ import { addArchetypesCommand } from './commands/archetypes.ts'
 import { addBackupCommand } from './commands/backup.ts'
 import { addConnectorCommand } from './commands/connector.ts'
 import { addDemoCommand } from './commands/demo.ts'
+import { addDoctorCommand } from './commands/doctor.ts'
 import { addJobsCommand } from './commands/jobs.ts'
 import { addKeysCommand } from './commands/keys.ts'
 import { addLogCommand } from './commands/log.ts'
@@ -28,6 +29,7 @@ const program = new Command('hub')
 addServeCommand(program)
 addConnectorCommand(program)
 addMigrateCommand(program)
+addDoctorCommand(program)
 addTenantCommand(program)
 addServiceAccountCommand(program)
 addArchetypesCommand(program)

@@ -9,7 +9,8 @@ import { proveExistingAdjustments, proveExistingRows } from './prove-rows.ts'
 import { partitionMonthsAhead } from './record-partitions.ts'
 import type { RowProofs } from './row-proofs.ts'
 
-const migrationsDirectory = join(import.meta.dirname, 'migrations')
+/** The folder with this program's migrations. */
+export const migrationsDirectory = join(import.meta.dirname, 'migrations')
 
 interface AppliedRow {
   version: number

@@ -55,9 +55,8 @@ export class Mailer {
   }
 }
 
-function smtpSender(settings: SmtpSettings, config: Pick<Config, 'baseUrl'>) {
-  const { host, port, secure, requireTls, auth } = settings
-  const transport = createTransport({
+function openTransport({ host, port, secure, requireTls, auth }: SmtpSettings) {
+  return createTransport({
     host,
     port,
     secure,
@@ -68,6 +67,26 @@ function smtpSender(settings: SmtpSettings, config: Pick<Config, 'baseUrl'>) {
     disableFileAccess: true,
     disableUrlAccess: true,
   })
+}
+
+/**
+ * Connects to the server of HUB_SMTP_URL and signs in. Sends nothing.
+ *
+ * @throws MailDeliveryError if that fails
+ */
+export async function checkMailServer(smtpUrl: string): Promise<void> {
+  const transport = openTransport(readSmtpUrl(smtpUrl))
+  try {
+    await transport.verify()
+  } catch (error) {
+    throw MailDeliveryError.because(error)
+  } finally {
+    transport.close()
+  }
+}
+
+function smtpSender(settings: SmtpSettings, config: Pick<Config, 'baseUrl'>) {
+  const transport = openTransport(settings)
   const from = settings.from ?? { name: senderName, address: defaultSender(config.baseUrl) }
   return {
     async send({ to, subject, text, html }: Mail): Promise<void> {
