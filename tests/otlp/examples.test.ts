@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { isContent } from '../../server/modules/otlp/mapping/attribute-names.ts'
+import { snippetsFor } from '../../web/components/quick-start/snippets.ts'
 
 const text = (file: string) => readFileSync(new URL(`../../examples/${file}`, import.meta.url), 'utf8')
 
@@ -40,4 +41,13 @@ test('the configuration of LiteLLM has the callback, and docs/opentelemetry.md h
   const variables = [...file.matchAll(/^# {3}(\w+)=/gm)].map(([, name]) => name)
   expect(variables).toContain('LITELLM_OTEL_V2')
   for (const name of variables) expect(page).toContain(`export ${name}=`)
+})
+
+test('the managed settings of Claude Code are those of the quick start, which a test runs', () => {
+  const snippet = snippetsFor({
+    ...{ baseUrl: 'https://hub.example.com', tenant: 'acme', clientId: 'client_id', clientSecret: undefined },
+    ...{ skillId: 'sum-up', skillVersion: '1.0.0', archetypeId: 'software-engineer', userId: 'user:kim@example.com' },
+  }).find(({ id }) => id === 'claude-code')
+  const withoutSecret = (settings: string) => JSON.parse(settings.replace(/<base64 of [^"]*/, '<base64>'))
+  expect(withoutSecret(text('claude-code/managed-settings.json'))).toEqual(withoutSecret(snippet?.text ?? ''))
 })

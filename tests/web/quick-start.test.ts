@@ -128,8 +128,10 @@ describe('the variables of OpenTelemetry', () => {
       ...chat,
       ...{ 'gen_ai.conversation.id': 'session-7', 'gen_ai.response.model': 'claude-sonnet-4-5-20250929' },
       ...{ 'litellm.call_id': 'call-1', 'litellm.request.streaming': true },
+      ...{ 'litellm.metadata.user_api_key_user_id': userId, 'litellm.cost.total': 0.25 },
     })
-    expect(await arrived()).toMatchObject({ ...sent(), session_id: 'session-7' })
+    const event = await arrived()
+    expect(event).toMatchObject({ ...sent(), session_id: 'session-7', cost_usd_estimate: 0.25 })
   })
 })
 

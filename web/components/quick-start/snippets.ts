@@ -55,8 +55,9 @@ export function snippetsFor(values: SnippetValues): Snippet[] {
     {
       id: 'litellm',
       label: 'LiteLLM',
-      about: 'Set these variables for the LiteLLM proxy and restart it.',
-      text: exportsOf({ LITELLM_OTEL_V2: 'true', ...otlpVariables(values) }),
+      about:
+        'Set callbacks: ["otel"] in litellm_settings of its configuration, and these variables; restart the proxy.',
+      text: litellm(values),
     },
   ]
 }
@@ -179,6 +180,12 @@ function exportsOf(variables: Record<string, string>): string {
   return Object.entries(variables)
     .map(([name, value]) => `export ${name}=${quoteForShell(value)}`)
     .join('\n')
+}
+
+/** Returns variables for many people: LiteLLM itself sends the end user, or the owner of the API key. */
+function litellm(values: SnippetValues): string {
+  const attributes = { 'archetype.id': values.archetypeId, 'skill.name': values.skillId }
+  return exportsOf({ LITELLM_OTEL_V2: 'true', ...otlpVariables(values, attributes) })
 }
 
 /** Returns settings for many people. Claude Code itself sends the user, and the skills that a session activates. */
