@@ -7,6 +7,7 @@ export const governanceKinds = [
   'auth.login_failed',
   'auth.logout',
   'auth.refresh_reuse_detected',
+  'budget.threshold_reached',
   'cmek.key_created',
   'cmek.key_destroyed',
   'cmek.key_rotated',

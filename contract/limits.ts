@@ -230,6 +230,15 @@ export const viewNameLengthMax = 100
 /** Maximum length of the query of a page's address, in characters. */
 export const viewQueryLengthMax = 4000
 
+/** Maximum number of budgets per tenant, so that all are evaluated in one snapshot. */
+export const budgetsMax = 100
+export const budgetNameLengthMax = 200
+/** Bounds of the thresholds of a budget: their number, and each in percent of the amount. */
+export const budgetThresholdsMax = 10
+export const budgetThresholdPercentMax = 1000
+/** Maximum number of e-mail addresses, and of webhook endpoints, that one budget notifies. */
+export const budgetRecipientsMax = 20
+
 /** Bounds of a request body. A value is a JSON text, number, literal, array or object; each member has one. */
 export interface BodyBounds {
   /** After inflation. */

@@ -1,4 +1,5 @@
 import { agentOperations } from './operations/agents.ts'
+import { budgetOperations } from './operations/budgets.ts'
 import { entitlementOperations } from './operations/entitlement.ts'
 import { exportOperations } from './operations/exports.ts'
 import { governanceOperations } from './operations/governance.ts'
@@ -26,6 +27,7 @@ export const operations = {
   ...governanceOperations,
   ...exportOperations,
   ...telemetryOperations,
+  ...budgetOperations,
   ...tenantOperations,
   ...onboardingOperations,
   ...rosterOperations,

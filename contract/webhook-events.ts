@@ -21,19 +21,22 @@ export type InvocationEventKind = (typeof invocationEventKinds)[number]
 /** Events about alerts. Endpoints with alert rules receive them regardless of their subscription. */
 export const alertEventKinds = ['skill.alert_opened', 'skill.alert_closed'] as const
 
+/** Events about budgets. An endpoint that a budget names receives them regardless of its subscription. */
+export const budgetEventKinds = ['budget.threshold_reached'] as const
+
 /** Sent by `:test` alone. */
 export const testEventKind = 'webhook.test'
 
 /** The type of the message about a governance event: `governance.` and its `event_kind`. */
 export const governancePrefix = 'governance.'
 
-const nameable: readonly string[] = [...userEventKinds, ...invocationEventKinds]
-const families: readonly string[] = ['user.*', 'skill.*', 'governance.*']
+const nameable: readonly string[] = [...userEventKinds, ...invocationEventKinds, ...budgetEventKinds]
+const families: readonly string[] = ['user.*', 'skill.*', 'budget.*', 'governance.*']
 const sent: ReadonlySet<string> = new Set([...nameable, ...alertEventKinds, testEventKind])
 
 /**
  * Why an endpoint may not name it; undefined where it may: a kind, or a family such as `user.*`, `skill.*`,
- * `governance.*`, `governance.hub.*` and `governance.custom.deploys.*`.
+ * `budget.*`, `governance.*`, `governance.hub.*` and `governance.custom.deploys.*`.
  */
 export function problemOfEventName(name: string): string | undefined {
   if (nameable.includes(name) || families.includes(name)) return undefined

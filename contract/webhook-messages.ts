@@ -76,6 +76,20 @@ const alert = {
   opened_at: time('When it opened'),
 }
 
+const budget = {
+  budget_id: text('The budget', 'bud_7Kd2mQx9RtVb4LhZs8WcNp3F'),
+  name: text('Its name', 'Support team'),
+  threshold: count('The reached threshold, in percent of the amount', 80),
+  amount_usd: number('Amount of the budget in US dollars', 500),
+  spent_usd: number('Cost in the period when the threshold was found to be reached', 412.5),
+  forecast_usd: number('Forecast of the cost of the whole period', 690.1),
+  basis: Type.Enum(['reported', 'calculated'], { description: 'Which cost counts', examples: ['reported'] }),
+  period: Type.Enum(['day', 'week', 'month'], { description: 'Length of the period', examples: ['month'] }),
+  time_zone: text('IANA time zone in which the period begins', 'Europe/Berlin'),
+  period_start: time('Beginning of the period'),
+  period_end: time('End of the period, exclusive'),
+}
+
 const governance = object(
   {
     record_id: uuid('The record of the event'),
@@ -136,6 +150,11 @@ export const describedMessages: readonly DescribedMessage[] = [
     kind: 'skill.alert_closed',
     summary: 'An alert of the endpoint recovered',
     data: object({ ...alert, closed_at: time('Time of closing') }),
+  },
+  {
+    kind: 'budget.threshold_reached',
+    summary: 'A budget reached one of its thresholds',
+    data: object(budget),
   },
   { kind: `${governancePrefix}*`, summary: 'A governance event was written', data: governance },
   {

@@ -1,6 +1,7 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import type { Config } from './config.ts'
 import type { Database, DatabaseLog } from './db/database.ts'
+import { listenForTenants } from './db/tenant-notifier.ts'
 import { EventBus } from './events.ts'
 import { cursorKeyPurpose } from './http/cursor.ts'
 import { createHttpServer } from './http/http-server.ts'
@@ -13,6 +14,7 @@ import type { Metrics } from './metrics/metrics.ts'
 import { createAgentsModule } from './modules/agents/agents-module.ts'
 import { createAuthModule } from './modules/auth/auth-module.ts'
 import { openRevocations } from './modules/auth/revocation/revocations.ts'
+import { createBudgetsModule } from './modules/budgets/budgets-module.ts'
 import { createCmekModule, createContentEncryption } from './modules/cmek/cmek-module.ts'
 import { CustomerKeys } from './modules/cmek/customer-keys-service.ts'
 import { DestroyedKeysList } from './modules/cmek/destroyed-keys-list.ts'
@@ -33,12 +35,13 @@ import { ProvenanceKeyRotator } from './modules/keys/provenance-key-rotation.ts'
 import { createHoldJournal } from './modules/legal-holds/hold-journal.ts'
 import { createSignInLinks } from './modules/links/links-service.ts'
 import { openCheckpointStore } from './modules/log/checkpoint-sinks/checkpoint-store.ts'
-import { createLogModule } from './modules/log/log-module.ts'
+import { arrivalsChannel, createLogModule } from './modules/log/log-module.ts'
 import { createObservabilityModule } from './modules/observability/observability-module.ts'
 import { createOtlpModule } from './modules/otlp/otlp-module.ts'
 import { createRosterModule } from './modules/roster/roster-module.ts'
 import { createScimModule, resourceReader } from './modules/scim/scim-module.ts'
 import { createRollupModule } from './modules/telemetry/rollups/rollup-module.ts'
+import { telemetrySpending } from './modules/telemetry/summary/spending-reader.ts'
 import { telemetryWindows } from './modules/telemetry/summary/window-reader.ts'
 import { createTelemetryModule } from './modules/telemetry/telemetry-module.ts'
 import { createTenantsModule } from './modules/tenants/tenants-module.ts'
@@ -173,9 +176,14 @@ export async function createModules(options: ModulesOptions) {
   const checkpoints = openCheckpointStore({ ...shared, config, directory, logs })
   const verification = createRecordVerification({ ...shared, directory })
 
+  const wallMs = () => options.time?.wallMs() ?? Date.now()
   const webhooks = createWebhooksModule({
     ...{ ...shared, directory, outbound: outbound.webhooks, profiles: roster.profiles, windows: telemetryWindows },
-    wallMs: () => options.time?.wallMs() ?? Date.now(),
+    wallMs,
+  })
+  const budgets = createBudgetsModule({
+    ...{ ...shared, directory, webhooks, mailer, wallMs, spending: telemetrySpending },
+    listen: (wake) => listenForTenants(database, arrivalsChannel, wake),
   })
   const views = createViewsModule(shared)
   const telemetry = createTelemetryModule({
@@ -231,11 +239,11 @@ export async function createModules(options: ModulesOptions) {
     ...{ ...access, revocations, links, scim, customerKeys, cmek },
     ...{ verification, hub, entitlement, connectors, distribution, telemetry, otlp, rollups },
     ...{ log: tenantLog, checkpoints },
-    ...{ exports, inbound, storage, disk, observability, webhooks, views, refusals },
+    ...{ exports, inbound, storage, disk, observability, webhooks, budgets, views, refusals },
     /** Waits for work that continues after responses, and stops timers. Call it before the database closes. */
     close: async () => {
       mailer.close()
-      await Promise.all([distribution.publisher.stop(), distribution.settled(), webhooks.stop()])
+      await Promise.all([distribution.publisher.stop(), distribution.settled(), webhooks.stop(), budgets.stop()])
       const settling = [webhooks, verification, exports, refusals, scimAccess.connections]
       const closing = [outbound, keys, revocations, encryption.contentKeys]
       await Promise.all([...settling.map((part) => part.settled()), ...closing.map((part) => part.close())])
@@ -287,7 +295,7 @@ export async function createApp(modules: Modules, options: AppOptions): Promise<
   const parts = [
     [createWebUiModule({ ...options, ...options.webUi, browserUrl, tabKey: auth.sessions.tabKey }), modules.views],
     [keys, tenants, auth, identity, scim, cmek, hub, log, exports, roster, entitlement],
-    [connectors, distribution, telemetry, modules.otlp, webhooks, modules.inbound, observability],
+    [connectors, distribution, telemetry, modules.otlp, webhooks, modules.budgets, modules.inbound, observability],
     [createAgentsModule({ version: options.config.version, commonUrl: () => tenants.directory.commonUrl() })],
   ].flat()
   for (const { routes } of parts) routes(app)

@@ -45,7 +45,14 @@ export function createBackground(parts: {
     ]),
   )
   const { telemetry, auth, hub, exports } = modules
-  for (const job of [...telemetry.jobs, ...auth.jobs, ...hub.jobs, ...exports.jobs, ...modules.roster.sync.jobs])
+  for (const job of [
+    ...telemetry.jobs,
+    ...auth.jobs,
+    ...hub.jobs,
+    ...exports.jobs,
+    ...modules.roster.sync.jobs,
+    ...modules.budgets.jobs,
+  ])
     queue.registerJob(job)
   modules.jobSender.connect(queue)
   const { folder } = modules.rollups
@@ -67,6 +74,7 @@ export function createBackground(parts: {
         hub.searchIndexer.start()
         modules.distribution.publisher.start()
         modules.webhooks.start(metrics)
+        modules.budgets.start()
       })
     },
     stop: async () => {
@@ -76,6 +84,7 @@ export function createBackground(parts: {
       await Promise.all([
         modules.distribution.publisher.stop(),
         modules.webhooks.stop(),
+        modules.budgets.stop(),
         queue.stop(),
         folder.stop(),
         modules.log.stop(),

@@ -91,3 +91,6 @@ export const alertsLockClass = 0x6f726776
 
 /** Held by the transaction that changes saved views (see {@link rollupLockClass}). Spells "orgb". */
 export const viewsLockClass = 0x6f726762
+
+/** Held by the transaction that creates or changes budgets (see {@link rollupLockClass}). Spells "orgz". */
+export const budgetsLockClass = 0x6f72677a

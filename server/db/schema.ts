@@ -1,4 +1,5 @@
 import type { AccountTables } from './tables/account-tables.ts'
+import type { BudgetTables } from './tables/budget-tables.ts'
 import type { RecordTables } from './tables/record-tables.ts'
 import type { RosterTables } from './tables/roster-tables.ts'
 import type { SkillTables } from './tables/skill-tables.ts'
@@ -48,4 +49,5 @@ export type TenantTables = AccountTables &
   RosterTables &
   SkillTables &
   WebhookTables &
-  ViewTables
+  ViewTables &
+  BudgetTables

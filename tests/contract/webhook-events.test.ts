@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { governanceFamilies, governanceKinds } from '../../contract/governance-kinds.ts'
 import {
   alertEventKinds,
+  budgetEventKinds,
   invocationEventKinds,
   isMessageKind,
   problemOfEventName,
@@ -13,7 +14,9 @@ import {
 test.each([
   ...userEventKinds,
   ...invocationEventKinds,
+  ...budgetEventKinds,
   'user.*',
+  'budget.*',
   'skill.*',
   'governance.*',
   'governance.hub.*',
@@ -68,10 +71,14 @@ test('what is wrong with a name says what there is instead', () => {
   expect(problemOfEventName('governance.auth.logn')).toMatch(/governance\.auth\.login, .*governance\.auth\.\*/)
 })
 
-test.each([...userEventKinds, ...alertEventKinds, testEventKind, 'governance.auth.login', 'governance.custom.x'])(
-  'a message may be called %s',
-  (kind) => expect(isMessageKind(kind)).toBe(true),
-)
+test.each([
+  ...userEventKinds,
+  ...alertEventKinds,
+  ...budgetEventKinds,
+  testEventKind,
+  'governance.auth.login',
+  'governance.custom.x',
+])('a message may be called %s', (kind) => expect(isMessageKind(kind)).toBe(true))
 
 test.each(['nope', 'user.*', 'skill.alert', 'governance.auth', 'governance.auth.logn', 'auth.login', 'custom.x'])(
   'no message is called %s',

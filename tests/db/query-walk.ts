@@ -4,6 +4,7 @@ import { event } from '../telemetry/events.ts'
 import { walkAgents } from './agents-walk.ts'
 import { walkAlerts } from './alerts-walk.ts'
 import { walkAudit } from './audit-walk.ts'
+import { walkBudgets } from './budgets-walk.ts'
 import { walkCustomerKeys } from './cmek-walk.ts'
 import { walkConnectors } from './connectors-walk.ts'
 import { walkDirectory } from './directory-walk.ts'
@@ -89,6 +90,7 @@ async function walkPeople(hub: TestHub, tenant: Tenant): Promise<void> {
   await walkEntitlement(hub, tenant)
   await walkOutbox(hub, tenant)
   await walkViews(hub, tenant)
+  await walkBudgets(hub, tenant)
   await walkSearch(hub, tenant)
   await walkAgents(hub, tenant)
   await walkErasure(hub, tenant)

@@ -33,6 +33,7 @@ function send(operationId: string, body: string): Promise<Answer> {
     .replace('{connector_id}', 'con_1')
     .replace('{webhook_id}', 'whk_1')
     .replace('{view_id}', 'view_1')
+    .replace('{budget_id}', 'bud_1')
     .replace('{connection_id}', provider.connectionId)
     .replace('{slug}', 'acme')
   return hub.call('acme', method, address, {
@@ -117,6 +118,8 @@ describe('13 JSON that two parsers may read differently', () => {
     updateTenant: { limits: { roster: { per_token: 1, per_tenant: 1 } } },
     createWelcomeLink: {},
     ...webhookBodies,
+    createBudget: { name: 'x', period: 'day', amount_usd: 1, filter: { skill_id: 'sum-up' } },
+    updateBudget: { filter: { skill_id: 'sum-up' } },
     createView: { page: 'records', name: 'x', query: 'skill_id=sum-up' },
     updateView: { shared: true },
   })

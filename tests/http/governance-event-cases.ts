@@ -13,6 +13,7 @@ export const requestId = '019a2f64-51f0-7c4e-9f3b-0d5a6e1c2b3a'
 const records = '/api/v1/hub/records'
 const users = '/api/v1/roster/users'
 const accounts = '/api/v1/service-accounts'
+const budgets = '/api/v1/budgets'
 const scimPath = '/api/v1/identity/scim/configure'
 
 let lab: OidcLab
@@ -375,6 +376,31 @@ export const table: Partial<Record<OperationId, Case | Without>> = {
   },
   ...recordEventCases(call, () => stored),
   ...webhookEventCases(call, secrets, () => lab.hub),
+  createBudget: {
+    run: async () => {
+      const body = { name: 'b', period: 'day', amount_usd: 1, notify: { emails: ['person-two@acme.example'] } }
+      made.budget = (await call('POST', budgets, body)).body.budget_id
+      return `budget:${made.budget}`
+    },
+    kind: config,
+    change: 'budget_added',
+  },
+  updateBudget: {
+    run: async () => {
+      await call('PATCH', `${budgets}/${made.budget}`, { amount_usd: 2 })
+      return `budget:${made.budget}`
+    },
+    kind: config,
+    change: 'budget',
+  },
+  removeBudget: {
+    run: async () => {
+      await call('DELETE', `${budgets}/${made.budget}`)
+      return `budget:${made.budget}`
+    },
+    kind: config,
+    change: 'budget_removed',
+  },
   createView: { without: ofAPerson },
   updateView: { without: ofAPerson },
   removeView: { without: ofAPerson },

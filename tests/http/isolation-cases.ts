@@ -13,6 +13,7 @@ const retention = '/api/v1/hub/retention-rules'
 const connectors = '/api/v1/llm/connectors'
 const webhooks = '/api/v1/webhooks'
 const views = '/api/v1/views'
+const budgets = '/api/v1/budgets'
 const syncs = '/api/v1/roster/scim-syncs'
 const distribution = '/api/v1/skill-entitlement/distribution'
 
@@ -29,6 +30,7 @@ export interface Loot {
   webhook: string
   delivery: string
   view: string
+  budget: string
   republish: string
   sync: string
 }
@@ -78,6 +80,9 @@ const ofWebhook =
 const ofView =
   (body?: unknown) =>
   ({ view }: Loot) => [attempt(404, `${views}/${view}`, body, { path: `${views}/view_${'0'.repeat(24)}`, body })]
+const ofBudget =
+  (body?: unknown) =>
+  ({ budget }: Loot) => [attempt(404, `${budgets}/${budget}`, body, { path: `${budgets}/bud_${'0'.repeat(24)}`, body })]
 const ofDelivery =
   (rest = '') =>
   ({ webhook, delivery }: Loot) => {
@@ -341,6 +346,19 @@ export const isolationCases: Partial<Record<OperationId, (loot: Loot) => Attempt
     const path = (id: string) => `${webhooks}/deliveries/${id}:redeliver`
     return [attempt(404, path(delivery), undefined, { path: path(unknownId) })]
   },
+  listBudgets: () => [attempt(200, `${budgets}?limit=1000`)],
+  createBudget: ({ webhook }) => [
+    attempt(201, budgets, { name: 'own', period: 'day', amount_usd: 1 }),
+    attempt(
+      400,
+      budgets,
+      { name: 'own', period: 'day', amount_usd: 1, notify: { webhook_ids: [webhook] } },
+      { path: budgets, body: { name: 'own', period: 'day', amount_usd: 1, notify: { webhook_ids: ['whk_1'] } } },
+    ),
+  ],
+  getBudget: ofBudget(),
+  updateBudget: ofBudget({ name: 'taken' }),
+  removeBudget: ofBudget(),
   listViews: () => ['', '&page=records'].map((page) => attempt(200, `${views}?limit=1000${page}`)),
   createView: () => [attempt(201, views, { page: 'records', name: 'own', query: '' })],
   updateView: ofView({ name: 'taken', shared: false }),

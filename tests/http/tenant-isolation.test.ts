@@ -95,6 +95,10 @@ async function fillAcme(): Promise<Loot> {
   const { view_id: view } = await acme('POST', '/api/v1/views', {
     ...{ page: 'records', name: marker, query: `user_id=user:${marker}`, shared: true },
   })
+  const { budget_id: budget } = await acme('POST', '/api/v1/budgets', {
+    ...{ name: marker, period: 'day', amount_usd: 1, filter: { user_id: `user:${marker}` } },
+    notify: { emails: [`${marker}@acme.example`], webhook_ids: [webhook] },
+  })
   const { job_id: republish } = await acme('POST', '/api/v1/skill-entitlement/distribution:republish')
   const mapping = [{ group: marker, archetype_id: 'analyst' }]
   await acme('POST', '/api/v1/identity/scim/configure', { mode: 'push', group_archetype_map: mapping })
@@ -108,6 +112,7 @@ async function fillAcme(): Promise<Loot> {
     webhook,
     delivery,
     view,
+    budget,
     republish,
     sync,
     record,

@@ -9,8 +9,9 @@ export function connectJobQueue(modules: Modules, test: TestDatabase, log: Datab
   function started(): JobQueue {
     if (queue) return queue
     queue = new JobQueue(test.targets.app, { role: 'all', drainSeconds: 5 }, log)
-    const { telemetry, auth, exports, roster } = modules
-    for (const job of [...telemetry.jobs, ...auth.jobs, ...exports.jobs, ...roster.sync.jobs]) queue.registerJob(job)
+    const { telemetry, auth, exports, roster, budgets } = modules
+    for (const job of [...telemetry.jobs, ...auth.jobs, ...exports.jobs, ...roster.sync.jobs, ...budgets.jobs])
+      queue.registerJob(job)
     queue.start()
     return queue
   }

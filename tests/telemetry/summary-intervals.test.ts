@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
+import { isTimeZone } from '../../server/http/time-zone.ts'
 import { quarterMs } from '../../server/modules/telemetry/rollups/rollup-types.ts'
-import { intervalStarts, isTimeZone } from '../../server/modules/telemetry/summary/summary-query.ts'
+import { intervalStarts } from '../../server/modules/telemetry/summary/summary-query.ts'
 import type { Interval } from '../../server/modules/telemetry/summary/summary-types.ts'
 
 const quarterOf = (instant: string) => Temporal.Instant.from(instant).epochMilliseconds / quarterMs

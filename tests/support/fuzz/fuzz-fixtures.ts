@@ -58,6 +58,8 @@ export async function prepareFixtures(hub: TestHub): Promise<FuzzFixtures> {
   const webhooks = await spare('/api/v1/webhooks', webhookOf, 'webhook_id')
   const viewOf = (index: number) => ({ page: 'records', name: `Spare ${index}`, query: '', shared: true })
   const views = await spare('/api/v1/views', viewOf, 'view_id')
+  const budgetOf = (index: number) => ({ name: `Spare ${index}`, period: 'day', amount_usd: 1 })
+  const budgets = await spare('/api/v1/budgets', budgetOf, 'budget_id')
   await configureScim(hub)
   const delivering = await prepareDeliveries(hub)
   const [republish] = await spare('/api/v1/skill-entitlement/distribution:republish', () => ({}), 'job_id')
@@ -104,6 +106,8 @@ export async function prepareFixtures(hub: TestHub): Promise<FuzzFixtures> {
     connection_id: (random) => random.pick(senders).connectionId,
     webhook_id: (random) => random.pick(webhooks),
     view_id: (random) => random.pick(views),
+    budget_id: (random) => random.pick(budgets),
+    time_zone: (random) => random.pick(['UTC', 'Europe/Berlin', 'Asia/Kathmandu']),
     delivery_id: (random) => random.pick(delivering.deliveries),
     file_name: () => governance.download.file,
     tenant: () => 'acme',

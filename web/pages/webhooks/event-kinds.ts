@@ -1,5 +1,6 @@
 import { customFamily, governanceFamilies, governanceKinds } from '../../../contract/governance-kinds.ts'
 import {
+  budgetEventKinds,
   governancePrefix,
   type InvocationEventKind,
   invocationEventKinds,
@@ -7,7 +8,7 @@ import {
   userEventKinds,
 } from '../../../contract/webhook-events.ts'
 
-const meanings: Record<UserEventKind | InvocationEventKind, string> = {
+const meanings: Record<UserEventKind | InvocationEventKind | (typeof budgetEventKinds)[number], string> = {
   'user.provisioned': 'A person was added to the roster, by the directory, by hand or by signing in',
   'user.updated': 'Role, name, address or status of a person changed; the message names what',
   'user.deactivated': 'A person was deactivated, or removed by the directory',
@@ -15,6 +16,7 @@ const meanings: Record<UserEventKind | InvocationEventKind, string> = {
   'skill.invocation_failed': 'An invocation came in that failed',
   'skill.latency_exceeded': 'An invocation took longer than the threshold below',
   'skill.cost_exceeded': 'An invocation cost more than the threshold below, by estimate or computed',
+  'budget.threshold_reached': 'The costs of a period reached a threshold of a budget',
 }
 
 interface EventGroup {
@@ -24,7 +26,7 @@ interface EventGroup {
   kinds: readonly { name: string; meaning: string }[]
 }
 
-/** Events of people and of invocations, with their meaning. */
+/** Events of people, of invocations and of budgets, with their meaning. */
 export const eventGroups: readonly EventGroup[] = [
   { family: 'user.*', label: 'People', kinds: userEventKinds.map((name) => ({ name, meaning: meanings[name] })) },
   {
@@ -32,12 +34,18 @@ export const eventGroups: readonly EventGroup[] = [
     label: 'Skills',
     kinds: invocationEventKinds.map((name) => ({ name, meaning: meanings[name] })),
   },
+  {
+    family: 'budget.*',
+    label: 'Budgets',
+    kinds: budgetEventKinds.map((name) => ({ name, meaning: meanings[name] })),
+  },
 ]
 
 export const allGovernance = `${governancePrefix}*`
 
 const families: Record<string, string> = {
   auth: 'Sign-ins and refusals',
+  budget: 'Thresholds of budgets',
   cmek: 'The tenant’s own key',
   connector: 'Connectors',
   custom: 'Written by your programs',
@@ -65,6 +73,7 @@ export const governanceChoices = governanceFamilies.map((family) => ({
 export const deliveryKinds: readonly string[] = [
   ...userEventKinds,
   ...invocationEventKinds,
+  ...budgetEventKinds,
   'skill.alert_opened',
   'skill.alert_closed',
   'webhook.test',

@@ -28,6 +28,12 @@ export async function readUnfolded(
   after: RowPosition | undefined,
 ): Promise<Unfolded> {
   const unfolded = { rows: new MetricsRows(), totals: new Metrics() }
+  await eachUnfolded(tx, (entry) => addEntry(unfolded, entry, request, after))
+  return unfolded
+}
+
+/** Passes on every entry of the deltas that the transaction sees. */
+export async function eachUnfolded(tx: TenantTx, take: (entry: DeltaEntry) => void): Promise<void> {
   const yieldIfLong = createEventLoopYielder()
   let last = noUuid
   for (;;) {
@@ -35,11 +41,11 @@ export async function readUnfolded(
     for (const { entries: text } of deltas) {
       for (const [index, entry] of entriesOf(text).entries()) {
         if (index % entriesAtOnce === 0) await yieldIfLong()
-        addEntry(unfolded, entry, request, after)
+        take(entry)
       }
     }
     last = deltas.at(-1)?.delta_id ?? last
-    if (deltas.length < deltasAtOnce) return unfolded
+    if (deltas.length < deltasAtOnce) return
   }
 }
 
@@ -69,7 +75,11 @@ function entriesOf(text: string): DeltaEntry[] {
   }
 }
 
-function matches({ quarter, dimensions }: DeltaEntry, { range, filters }: SummaryRequest): boolean {
+/** Returns whether a summary counts an entry. */
+export function matches(
+  { quarter, dimensions }: DeltaEntry,
+  { range, filters }: Pick<SummaryRequest, 'range' | 'filters'>,
+): boolean {
   if (quarter < range.first || quarter >= range.end) return false
   for (const name in filters) {
     const wanted = filters[name as Dimension]

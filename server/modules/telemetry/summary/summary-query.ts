@@ -1,6 +1,7 @@
 import { type PointedError, validationFailed } from '../../../../contract/domain-error.ts'
 import { eventFutureMinutesMax, summaryDaysDefault, summaryDaysMax } from '../../../../contract/limits.ts'
 import { parseTimestamp } from '../../../../contract/timestamp.ts'
+import { isTimeZone, notATimeZone } from '../../../http/time-zone.ts'
 import { type Dimension, quarterMs, quarterOf, quartersPerDay } from '../rollups/rollup-types.ts'
 import type { SummaryQuery } from './summary-schemas.ts'
 import { type Filters, groupings, type Interval, type QuarterRange, type SummaryRequest } from './summary-types.ts'
@@ -14,10 +15,7 @@ export function readSummaryQuery(query: SummaryQuery, nowMs: number, openedFor?:
   const { interval, time_zone: timeZone = 'UTC' } = query
   const errors: PointedError[] = []
   const range = openedFor ?? rangeOf(query, nowMs, errors)
-  if (!isTimeZone(timeZone)) {
-    const detail = 'must be the name of a time zone in the IANA database, such as Europe/Berlin'
-    errors.push({ pointer: '/query/time_zone', detail })
-  }
+  if (!isTimeZone(timeZone)) errors.push({ pointer: '/query/time_zone', detail: notATimeZone })
   if (errors.length > 0) throw validationFailed(errors)
   return {
     range,
@@ -76,17 +74,6 @@ interface OffsetSpan {
   beginMs: number
   endMs: number
   offsetMs: number
-}
-
-/** Returns whether the text is the name of a time zone of the IANA database, in any case. */
-export function isTimeZone(name: string): boolean {
-  // Temporal also accepts offsets such as +05:30.
-  if (!/^[A-Za-z]/.test(name)) return false
-  try {
-    return new Temporal.ZonedDateTime(0n, name).timeZoneId !== ''
-  } catch {
-    return false
-  }
 }
 
 /**

@@ -126,7 +126,7 @@ export function wholeDaysOf({ first, end }: QuarterRange): QuarterRange {
 const viewsBySize: readonly View[] = ['platform', 'archetype', 'model', 'skill', 'user', 'no_user', 'all']
 
 /** Returns the smallest view with the requested dimensions. A filter by user needs the index of the view `all`. */
-export function viewFor({ filters }: SummaryRequest, groupBy: Dimension | undefined): View {
+export function viewFor({ filters }: Pick<SummaryRequest, 'filters'>, groupBy: Dimension | undefined): View {
   if (filters.user_id !== undefined) return 'all'
   const needed = [...(Object.keys(filters) as Dimension[]), ...(groupBy ? [groupBy] : [])]
   const keeps = (view: View) => needed.every((name) => (viewDimensions[view] as readonly Dimension[]).includes(name))

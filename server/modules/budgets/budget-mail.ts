@@ -1,0 +1,104 @@
+import { usdOfMicros } from '../../../contract/money.ts'
+import { type Database, type DatabaseLog, readTenant, type TenantTx } from '../../db/database.ts'
+import type { Tenant } from '../../http/caller.ts'
+import { html } from '../../http/page.ts'
+import type { JobDefinition, JobSender } from '../../jobs/queue.ts'
+import { type Mail, MailDeliveryError, type Mailer } from '../../mail/mailer.ts'
+import { usdOf } from './budget-figures.ts'
+import { type BudgetRow, budgetById, type Firing, firingOf } from './budgets-store.ts'
+
+const jobName = 'mail-reached-budget'
+/** A server that greylists accepts a message after some minutes (RFC 6647, section 2.4). */
+const retries = { retryLimit: 8, retryDelaySeconds: 30 }
+
+/** The data of a job: no address, because the queue outlives erasures. */
+interface MailOrder {
+  tenant: string
+  firing: Firing
+  /** The index of the recipient in the addresses of the budget. */
+  place: number
+}
+
+/** Mails recipients of budgets, one job for each, so that a retry repeats no mail that was accepted. */
+export interface BudgetMails {
+  /** Queues the mails about a firing with the transaction. Does nothing if the service sends no mail. */
+  queue(tx: TenantTx, firing: Firing, recipients: number): Promise<void>
+  job: JobDefinition
+}
+
+export function createBudgetMails(deps: {
+  database: Pick<Database, 'withTenant'>
+  findTenant: (slug: string) => Promise<Tenant | undefined>
+  mailer: Pick<Mailer, 'available' | 'send'>
+  jobSender: Pick<JobSender, 'send'>
+  log: Pick<DatabaseLog, 'warn'>
+}): BudgetMails {
+  const { database, findTenant, mailer, jobSender, log } = deps
+
+  async function carryOut({ tenant: slug, firing, place }: MailOrder): Promise<void> {
+    const tenant = await findTenant(slug)
+    if (!tenant) return
+    const found = await readTenant(database, slug, async (tx) => {
+      const row = await budgetById(tx, firing.budget_id)
+      return { row, fired: row && (await firingOf(tx, firing)) }
+    })
+    const to = found.row?.emails[place]
+    if (!found.row || !found.fired || to === undefined) return
+    const spentUsd = usdOf(BigInt(found.fired.spent_micros))
+    await mailer.send(budgetMail(to, tenant, found.row, firing.threshold, spentUsd)).catch((error: unknown) => {
+      if (!(error instanceof MailDeliveryError && error.permanent)) throw error
+      log.warn({ tenant: slug, budget: firing.budget_id, err: error }, 'a mail about a budget was rejected')
+    })
+  }
+
+  return {
+    async queue(tx, firing, recipients) {
+      if (!mailer.available) return
+      for (let place = 0; place < recipients; place += 1) {
+        const order: MailOrder = { tenant: tx.tenantId, firing, place }
+        await jobSender.send(jobName, order, { tx })
+      }
+    },
+    job: {
+      name: jobName,
+      ...retries,
+      atOnce: 5,
+      handler: ({ data }) => carryOut(data as MailOrder),
+    },
+  }
+}
+
+const usd = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD', maximumFractionDigits: 6 })
+
+/** Composes the message about a reached threshold: the same words as text and as HTML. */
+export function budgetMail(to: string, tenant: Tenant, row: BudgetRow, threshold: number, spentUsd: number): Mail {
+  const { slug, baseUrl } = tenant
+  const subject = `Budget "${row.name}" reached ${threshold} %`
+  const amount = usd.format(usdOfMicros(row.amount_micros))
+  const fact = `The budget "${row.name}" of ${slug} reached ${threshold} % of ${amount} for this ${row.period}.`
+  const cost = `${row.basis === 'reported' ? 'Reported' : 'Calculated'} cost so far: ${usd.format(spentUsd)}.`
+  const url = `${baseUrl}/budgets`
+  const reason = 'You receive this message because an administrator entered your address for this budget.'
+  const body = html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${subject}</title>
+</head>
+<body>
+<p><strong>${fact}</strong></p>
+<p>${cost}</p>
+<p><a href="${url}">Open the budgets of ${slug}</a></p>
+<p>${reason}</p>
+</body>
+</html>
+`
+  return {
+    ...{ to, subject },
+    text: `${fact}\n\n${cost}\n\nBudgets of ${slug}:\n${url}\n\n${reason}\n`,
+    html: body.text,
+    consoleLine: `Mail to ${to}: ${fact}`,
+  }
+}

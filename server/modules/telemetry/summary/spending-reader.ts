@@ -1,0 +1,56 @@
+import type { TenantTx } from '../../../db/database.ts'
+import { Metrics } from '../rollups/rollup-cells.ts'
+import { quarterMs } from '../rollups/rollup-types.ts'
+import type { SpendingQuestion, TelemetrySpending } from './spending-types.ts'
+import { eachUnfolded, matches } from './summary-deltas.ts'
+import { viewFor, wholeDaysOf } from './summary-reader.ts'
+import { addSums } from './summary-rows.ts'
+import { spansOf } from './summary-spans.ts'
+import { openDaysWithin, sumsOf } from './summary-store.ts'
+import type { Filters, QuarterRange } from './summary-types.ts'
+
+interface Reading {
+  range: QuarterRange
+  filters: Filters
+  metrics: Metrics
+}
+
+export const telemetrySpending: TelemetrySpending = {
+  async spent(tx, questions) {
+    const readings = new Map<string, Reading>()
+    const places = questions.map((question) => readings.getOrInsertComputed(keyOf(question), () => begun(question)))
+    if (readings.size === 0) return []
+    const all = [...readings.values()]
+    const range = {
+      first: Math.min(...all.map((each) => each.range.first)),
+      end: Math.max(...all.map((each) => each.range.end)),
+    }
+    const openDays = await openDaysWithin(tx, wholeDaysOf(range))
+    for (const reading of all) await addFolded(tx, reading, openDays)
+    await eachUnfolded(tx, (entry) => {
+      for (const reading of all) if (matches(entry, reading)) entry.addTo(reading.metrics)
+    })
+    return places.map(({ metrics }) => ({
+      reportedMicros: metrics.costEstimate.value,
+      calculatedMicros: metrics.costComputed.value,
+    }))
+  },
+}
+
+function keyOf({ fromMs, toMs, filters }: SpendingQuestion): string {
+  return JSON.stringify([fromMs, toMs, Object.entries(filters).sort(([a], [b]) => (a < b ? -1 : 1))])
+}
+
+function begun({ fromMs, toMs, filters }: SpendingQuestion): Reading {
+  const range = { first: Math.ceil(fromMs / quarterMs), end: Math.ceil(toMs / quarterMs) }
+  return { range, filters, metrics: new Metrics() }
+}
+
+async function addFolded(tx: TenantTx, reading: Reading, openDays: readonly number[]): Promise<void> {
+  const { range, filters, metrics } = reading
+  const [sums] = await sumsOf(tx, {
+    ...{ view: viewFor(reading, undefined), spans: spansOf([range], openDays), filters },
+    ...{ groupBy: undefined, starts: [range.first], after: undefined, limit: 1, latencies: false },
+  })
+  if (sums) addSums(metrics, sums)
+}

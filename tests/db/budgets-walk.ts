@@ -1,0 +1,24 @@
+import { addBudget, budgetsPath } from '../api/budget-cases.ts'
+import { addWebhook, must } from '../api/webhook-cases.ts'
+import type { TestHub } from '../support/hub.ts'
+import { event } from '../telemetry/events.ts'
+
+/** All that sends SQL about budgets; some remain, which name the user that the walk of erasure erases. */
+export async function walkBudgets(hub: TestHub, tenant: 'acme' | 'globex'): Promise<void> {
+  const { webhook_id } = await addWebhook(hub, tenant)
+  const notify = { emails: ['walked', 'other'].map((name) => `${name}@${tenant}.example`), webhook_ids: [webhook_id] }
+  const { budget_id: id } = await addBudget(hub, tenant, { filter: {}, amount_usd: 0.000001, notify })
+  for (const user of ['user:walked', 'user:other']) await addBudget(hub, tenant, { filter: { user_id: user } })
+  await must(hub, tenant, 'PATCH', `${budgetsPath}/${id}`, { body: { name: 'Changed' } })
+  const { next_cursor: cursor } = (await must(hub, tenant, 'GET', `${budgetsPath}?limit=1`)).body
+  await must(hub, tenant, 'GET', `${budgetsPath}?limit=1&cursor=${cursor}`)
+  const body = event({ ts: new Date().toISOString() })
+  await must(hub, tenant, 'POST', '/api/v1/telemetry/events', { body })
+  await hub.modules.budgets.evaluator.evaluate(await hub.tenant(tenant))
+  await must(hub, tenant, 'GET', `${budgetsPath}/${id}`)
+  const firing = { budget_id: id, period: 'month', first_quarter: 0, threshold: 50 }
+  for (const job of hub.modules.budgets.jobs)
+    await job.handler({ data: { tenant, firing, place: 99 }, signal: AbortSignal.timeout(60_000) })
+  const { budget_id: removed } = await addBudget(hub, tenant)
+  await must(hub, tenant, 'DELETE', `${budgetsPath}/${removed}`)
+}
