@@ -5,7 +5,13 @@ import SwaggerParser from '@apidevtools/swagger-parser'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { operations } from '../../contract/operations.ts'
 import { scopes } from '../../contract/scopes.ts'
-import { alertEventKinds, invocationEventKinds, testEventKind, userEventKinds } from '../../contract/webhook-events.ts'
+import {
+  alertEventKinds,
+  budgetEventKinds,
+  invocationEventKinds,
+  testEventKind,
+  userEventKinds,
+} from '../../contract/webhook-events.ts'
 import { compileRequestValidator, compileSchema } from '../../server/http/request-validation.ts'
 import type { OpenApiDocument } from '../../server/modules/observability/openapi-components.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
@@ -198,7 +204,14 @@ test('has patterns that Python and other languages read as JavaScript does', () 
 
 test('describes each kind of message that is sent, with an example that is valid itself', () => {
   const webhooks = whole.webhooks as Record<string, { post: { requestBody: { content: Record<string, never> } } }>
-  const kinds = [...userEventKinds, ...invocationEventKinds, ...alertEventKinds, 'governance.*', testEventKind]
+  const kinds = [
+    ...userEventKinds,
+    ...invocationEventKinds,
+    ...budgetEventKinds,
+    ...alertEventKinds,
+    'governance.*',
+    testEventKind,
+  ]
   expect(Object.keys(webhooks).sort()).toEqual(kinds.sort())
   for (const [kind, { post }] of Object.entries(webhooks)) {
     const { schema, example } = post.requestBody.content['application/json'] as unknown as {

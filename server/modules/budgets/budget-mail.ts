@@ -71,7 +71,7 @@ export function createBudgetMails(deps: {
 const usd = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD', maximumFractionDigits: 6 })
 
 /** Composes the message about a reached threshold: the same words as text and as HTML. */
-export function budgetMail(to: string, tenant: Tenant, row: BudgetRow, threshold: number, spentUsd: number): Mail {
+function budgetMail(to: string, tenant: Tenant, row: BudgetRow, threshold: number, spentUsd: number): Mail {
   const { slug, baseUrl } = tenant
   const subject = `Budget "${row.name}" reached ${threshold} %`
   const amount = usd.format(usdOfMicros(row.amount_micros))

@@ -227,6 +227,7 @@ export const tagDescriptions: Readonly<Record<string, string>> = {
   'Skill entitlement': 'Skills, skill packs and grants',
   Distribution: 'Publication of skills to connectors',
   Webhooks: 'Messages that the Hub sends and receives',
+  Budgets: 'Amounts for a period, what is spent, and thresholds',
   'Saved views': 'Saved filters of the web UI',
   Agents: 'The Model Context Protocol, for AI agents',
   Operator: 'Tenants, for the operator of the service',
