@@ -16,6 +16,7 @@ export const webPages = {
   certificates: '/governance/certificates',
   retention: '/governance/retention',
   log: '/governance/log',
+  budgets: '/budgets',
   exports: '/exports',
   export: '/exports/$jobId',
   onboarding: '/onboarding',

@@ -47,6 +47,7 @@ const reaches: Record<Role, Reach> = {
       'Records',
       'Sessions',
       'Governance',
+      'Budgets',
       'Exports',
       'Onboarding',
       'Skills',
@@ -57,17 +58,27 @@ const reaches: Record<Role, Reach> = {
     closed: {},
   },
   auditor: {
-    sections: ['Command center', 'Records', 'Sessions', 'Governance', 'Exports', 'Onboarding', 'Skills', 'Settings'],
+    sections: [
+      'Command center',
+      'Records',
+      'Sessions',
+      'Governance',
+      'Budgets',
+      'Exports',
+      'Onboarding',
+      'Skills',
+      'Settings',
+    ],
     settings: ['You', 'Prices'],
     closed: ofAdministrators,
   },
   analyst: {
-    sections: ['Command center', 'Records', 'Sessions', 'Governance', 'Exports', 'Settings'],
+    sections: ['Command center', 'Records', 'Sessions', 'Governance', 'Budgets', 'Exports', 'Settings'],
     settings: ['You', 'Prices'],
     closed: { ...ofAdministrators, ...roster },
   },
   member: {
-    sections: ['Command center', 'Records', 'Sessions', 'Exports', 'Settings'],
+    sections: ['Command center', 'Records', 'Sessions', 'Budgets', 'Exports', 'Settings'],
     settings: ['You', 'Prices'],
     closed: { ...ofAdministrators, ...roster },
   },
@@ -90,7 +101,7 @@ test('the command palette names only pages that open', async () => {
   const found = page.getByRole('dialog').getByRole('option')
   await page.getByRole('dialog').getByText('Command center').waitFor()
   const all = (await found.allInnerTexts()).join('\n')
-  for (const label of ['Records', 'Events', 'Exports', 'Prices']) expect(all).toContain(label)
+  for (const label of ['Records', 'Events', 'Budgets', 'Exports', 'Prices']) expect(all).toContain(label)
   for (const label of ['Webhooks', 'Roster', 'People and roles', 'Connectors']) expect(all).not.toContain(label)
 })
 

@@ -5,6 +5,7 @@ import {
   IconDatabase,
   IconDownload,
   IconGavel,
+  IconPigMoney,
   IconPuzzle,
   IconSettings,
   IconTimeline,
@@ -85,6 +86,13 @@ export const sections: readonly Section[] = [
         keywords: 'checkpoint transparency consistency',
       },
     ],
+  },
+  {
+    to: '/budgets',
+    label: 'Budgets',
+    icon: IconPigMoney,
+    needs: ['listBudgets'],
+    keywords: 'amount spending threshold alert forecast cost limit',
   },
   {
     to: '/exports',

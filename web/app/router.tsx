@@ -102,6 +102,11 @@ const routes = [
   }),
   createRoute({
     getParentRoute,
+    path: webPages.budgets,
+    component: lazyPage(() => import('../pages/budgets/budgets-page.tsx')),
+  }),
+  createRoute({
+    getParentRoute,
     path: webPages.exports,
     validateSearch: exportsSearch,
     component: lazyPage(() => import('../pages/exports/exports-page.tsx')),

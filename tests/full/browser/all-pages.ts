@@ -36,6 +36,7 @@ export async function allPages(lab: UiLab): Promise<UiPage[]> {
     at('/governance/certificates', readers),
     at('/governance/retention', administrators),
     at('/governance/log', readers),
+    at('/budgets', everyone),
     at('/exports', everyone),
     at('/exports/$jobId', administrators, `/exports/${done.job_id}`),
     at('/onboarding', overseers),

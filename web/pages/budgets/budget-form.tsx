@@ -1,0 +1,151 @@
+import { Fieldset, MultiSelect, NumberInput, Select, Stack, TagsInput, TextInput } from '@mantine/core'
+import * as v from 'valibot'
+import { budgetNameLengthMax, budgetRecipientsMax, budgetThresholdsMax, webhooksMax } from '../../../contract/limits.ts'
+import { type ApiResponse, api, type Body, hub } from '../../api/api-client.ts'
+import { patchBody } from '../../api/patch-body.ts'
+import { MutationForm } from '../../components/mutation-form.tsx'
+import { useMutationForm } from '../../components/use-mutation-form.ts'
+
+export type Budget = ApiResponse<'listBudgets'>['items'][number]
+
+const schema = v.object({
+  name: v.pipe(v.string(), v.trim(), v.minLength(1, 'Enter a name')),
+  amount_usd: v.pipe(
+    v.union([v.number(), v.string()]),
+    v.check((amount) => Number(amount) > 0, 'Enter an amount above 0'),
+  ),
+})
+
+const filterNames = {
+  skill_id: 'Skill',
+  archetype_id: 'Archetype',
+  user_id: 'Person',
+  llm_platform: 'Platform',
+  llm_model: 'Model',
+} as const
+type FilterName = keyof typeof filterNames
+const filters = Object.keys(filterNames) as FilterName[]
+
+type Values = ReturnType<typeof valuesOf>
+
+/** Returns the values of the form; those of a new budget can be sent once an amount is entered. */
+function valuesOf(budget: Budget | undefined) {
+  return {
+    name: budget?.name ?? 'All usage',
+    amount_usd: (budget?.amount_usd ?? '') as number | string,
+    period: budget?.period ?? 'month',
+    basis: budget?.basis ?? 'reported',
+    time_zone: budget?.time_zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
+    thresholds: (budget?.thresholds ?? [50, 80, 100]).map(String),
+    emails: budget?.notify.emails ?? [],
+    webhook_ids: budget?.notify.webhook_ids ?? [],
+    ...(Object.fromEntries(filters.map((name) => [name, budget?.filter[name] ?? ''])) as Record<FilterName, string>),
+  }
+}
+
+function bodyOf(values: Values): Body<'createBudget'> {
+  const { name, amount_usd, period, basis, time_zone, thresholds, emails, webhook_ids } = values
+  const given = filters.filter((each) => values[each].trim() !== '')
+  return {
+    ...{ name: name.trim(), amount_usd: Number(amount_usd), period, basis, time_zone },
+    thresholds: thresholds.map(Number).sort((a, b) => a - b),
+    filter: Object.fromEntries(given.map((each) => [each, values[each].trim()])),
+    notify: { emails, webhook_ids },
+  }
+}
+
+/** Creates a budget, or changes one. */
+export function BudgetForm({ budget, onClose }: { budget?: Budget | undefined; onClose(): void }) {
+  const webhooks = api.useQuery('get', '/api/v1/webhooks', { params: { query: { limit: webhooksMax } } })
+  const form = useMutationForm({
+    initialValues: valuesOf(budget),
+    schema,
+    send: (values, opened) => (budget ? change(budget, values, opened) : create(values)),
+    fieldOf: (member) => (member === 'notify' ? 'emails' : undefined),
+    refresh: ['/api/v1/budgets'],
+    onDone: onClose,
+  })
+  const input = form.getInputProps
+  const endpoints = (webhooks.data?.items ?? []).map(({ webhook_id, url, description }) => {
+    return { value: webhook_id, label: description ?? url }
+  })
+  return (
+    <MutationForm
+      form={form}
+      submit={budget ? 'Save changes' : 'Add budget'}
+      failed={budget ? 'The budget was not changed' : 'The budget was not added'}
+      onCancel={onClose}
+    >
+      <NumberInput
+        label="Amount for each period"
+        prefix="$"
+        min={0}
+        decimalScale={6}
+        thousandSeparator=","
+        required
+        data-autofocus
+        {...input('amount_usd')}
+      />
+      <Select
+        label="Period"
+        allowDeselect={false}
+        data={[
+          { value: 'day', label: 'Day' },
+          { value: 'week', label: 'Week, from Monday' },
+          { value: 'month', label: 'Month' },
+        ]}
+        {...input('period')}
+      />
+      <TextInput label="Name" maxLength={budgetNameLengthMax} required {...input('name')} />
+      <TagsInput
+        label="E-mail"
+        description="Receives a mail at each threshold, if the service sends mail."
+        maxTags={budgetRecipientsMax}
+        acceptValueOnBlur
+        {...input('emails')}
+      />
+      {(endpoints.length > 0 || form.values.webhook_ids.length > 0) && (
+        <MultiSelect
+          label="Webhooks"
+          description="Endpoints that receive budget.threshold_reached."
+          data={endpoints}
+          maxValues={budgetRecipientsMax}
+          {...input('webhook_ids')}
+        />
+      )}
+      <TagsInput
+        label="Thresholds"
+        description="Percent of the amount"
+        maxTags={budgetThresholdsMax}
+        acceptValueOnBlur
+        {...input('thresholds')}
+      />
+      <Fieldset legend="Only some usage">
+        <Stack gap="sm">
+          {filters.map((name) => (
+            <TextInput key={name} label={filterNames[name]} placeholder="All" {...input(name)} />
+          ))}
+        </Stack>
+      </Fieldset>
+      <Select
+        label="Cost"
+        allowDeselect={false}
+        data={[
+          { value: 'reported', label: 'Reported cost' },
+          { value: 'calculated', label: 'Calculated cost' },
+        ]}
+        {...input('basis')}
+      />
+      <TextInput label="Time zone" {...input('time_zone')} />
+    </MutationForm>
+  )
+}
+
+function create(values: Values) {
+  return hub.POST('/api/v1/budgets', { body: bodyOf(values) })
+}
+
+function change({ budget_id }: Budget, values: Values, opened: Values) {
+  const body: Body<'updateBudget'> = patchBody(bodyOf(values), bodyOf(opened))
+  return hub.PATCH('/api/v1/budgets/{budget_id}', { params: { path: { budget_id } }, body })
+}
