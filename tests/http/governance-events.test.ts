@@ -159,6 +159,9 @@ test('what changed is told by names that stay: they stand in the history of tena
   expect([...new Set(told)].sort()).toEqual([
     'archetypes',
     'archetypes_removed',
+    'budget',
+    'budget_added',
+    'budget_removed',
     'connector',
     'connector_credentials_rotated',
     'connector_inbound_secret_rotated',
