@@ -22,6 +22,11 @@ export function periodAt(atMs: number, length: PeriodLength, timeZone: string): 
   return { startMs: msOf(first), endMs: msOf(next) }
 }
 
+/** Returns the quarter of an hour, counted since 1970, that contains a time: firings name a period by its first. */
+export function quarterOf(atMs: number): number {
+  return Math.floor(atMs / 900_000)
+}
+
 /** A period counts as elapsed by at least this share, in forecasts. */
 const elapsedShareMin = 0.05
 
