@@ -36,7 +36,7 @@ export function ratingText(recordId: string, costMicros: number | null, source: 
 /** SQL of the hashed text of a row of the grain `erased`. */
 export const erasedSql = `encode(sha256(convert_to(json_build_array(first_quarter, encode(cell, 'hex'), skill_id,
   archetype_id, user_id, llm_platform, llm_model, invocations, failures, tokens_in, tokens_out, cost_estimate_micros,
-  cost_computed_micros, unpriced, encode(latency, 'hex'))::text, 'UTF8')), 'hex')`
+  cost_computed_micros, unpriced, encode(latency, 'hex'))::text || coalesce(' ' || error_code, ''), 'UTF8')), 'hex')`
 
 /** Returns the sum modulo 2^128. */
 export const added = (sum: bigint, other: bigint): bigint => BigInt.asUintN(128, sum + other)

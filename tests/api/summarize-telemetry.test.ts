@@ -279,3 +279,52 @@ test('a summary that takes too long is refused, and the problem says what to nar
   expect(answer.body.detail).toContain('Narrow the summary: a shorter range (`from`, `to`)')
   expect(answer.headers['retry-after']).toBe('5')
 })
+
+describe('by outcome', () => {
+  const range = 'from=2026-02-01T00:00:00Z&to=2026-03-01T00:00:00Z'
+  const failed = { success: false, ts: '2026-02-03T10:00:00Z', latency_ms: 70 }
+  const totalsOf = async (parameters: string) => (await summary(`${range}&${parameters}`)).totals
+
+  beforeAll(() =>
+    send(hub, 'acme', [
+      { ts: '2026-02-03T10:00:00Z', cost_usd_estimate: 1, tokens_in: 1 },
+      // An event that succeeded counts without its error code.
+      { ts: '2026-02-03T10:00:00Z', cost_usd_estimate: 2, tokens_in: 2, error_code: 'timeout' },
+      { ...failed, cost_usd_estimate: 4, tokens_in: 4, error_code: 'timeout' },
+      { ...failed, cost_usd_estimate: 8, tokens_in: 8, error_code: 'timeout', skill_id: 'reply' },
+      { ...failed, cost_usd_estimate: 16, tokens_in: 16, error_code: 'quota' },
+    ]),
+  )
+
+  test.each([['before the rollups include them'], ['after it']])('%s', async (when) => {
+    if (when === 'after it') await hub.modules.rollups.rollups.settle('acme')
+    const { rows, totals } = await summary(`${range}&group_by=error_code`)
+    expect(rows).toMatchObject([
+      { key: 'quota', invocations: 1, failures: 1, cost_usd_estimate: 16, tokens_in: 16, latency_ms: { p50: 70 } },
+      { key: 'timeout', invocations: 2, failures: 2, cost_usd_estimate: 12, tokens_in: 12 },
+    ])
+    expect(totals).toMatchObject({ invocations: 3, failures: 3, cost_usd_estimate: 28 })
+    // A first page has the totals of all codes.
+    const first = await summary(`${range}&group_by=error_code&limit=1`)
+    expect(first).toMatchObject({ rows: [{ key: 'quota' }], totals })
+    expect((await summary(`${range}&group_by=error_code&limit=1&cursor=${first.next_cursor}`)).rows).toEqual([rows[1]])
+    expect(await totalsOf('')).toMatchObject({ invocations: 5, failures: 3, cost_usd_estimate: 31 })
+    expect(await totalsOf('success=true')).toMatchObject({ invocations: 2, failures: 0, cost_usd_estimate: 3 })
+    expect(await totalsOf('success=false')).toMatchObject({ invocations: 3, failures: 3, cost_usd_estimate: 28 })
+    expect(await totalsOf('error_code=timeout')).toMatchObject({ invocations: 2, cost_usd_estimate: 12 })
+    expect(await totalsOf('error_code=timeout&skill_id=reply')).toMatchObject({ invocations: 1, cost_usd_estimate: 8 })
+    expect(await totalsOf('error_code=timeout&success=true')).toEqual(nothing)
+    expect((await summary(`${range}&group_by=error_code&success=true`)).rows).toEqual([])
+    const bySkill = await summary(`${range}&group_by=skill&success=false&interval=day`)
+    expect(bySkill.rows).toMatchObject([
+      { key: 'reply', failures: 1 },
+      { key: 'sum-up', failures: 2 },
+    ])
+    const query = `${range}&group_by=error_code`
+    const { body } = await hub.call('acme', 'GET', `/api/v1/telemetry/reconciliation?${query}`)
+    expect(body.rows).toMatchObject([
+      { key: 'quota', cost_usd_estimate: 16 },
+      { key: 'timeout', cost_usd_estimate: 12 },
+    ])
+  })
+})

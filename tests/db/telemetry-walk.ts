@@ -48,7 +48,7 @@ export async function foldAndRebuild(hub: TestHub, tenant: TestTenant): Promise<
   const { rollups } = hub.modules.rollups
   const ingest = () => call(hub, tenant, 'POST', '/api/v1/telemetry/events', { body: event() })
   const difference = { skillId: 'sum-up', archetypeId: 'analyst', userId: 'user:kim@example.com', platform: 'claude' }
-  const changed = { model: undefined, epochMs: 0, costComputedMicros: -1, unpriced: 1 }
+  const changed = { model: undefined, errorCode: undefined, epochMs: 0, costComputedMicros: -1, unpriced: 1 }
   await hub.test.database.withTenant(tenant, (tx) =>
     insertDelta(tx, deltaOfDifferences([{ ...difference, ...changed }])),
   )
@@ -84,10 +84,11 @@ export async function rateAgain(hub: TestHub, tenant: TestTenant): Promise<void>
 export async function summarizeInAllWays(hub: TestHub): Promise<void> {
   const from = 'from=2026-01-01T00:00:00Z&to=2026-02-01T00:00:00Z'
   const filters = ['skill_id=sum-up', 'archetype_id=analyst', 'user_id=user:kim@example.com', 'llm_platform=claude']
-  const groupings = ['skill', 'archetype', 'user', 'platform', 'model'].map((name) => `&group_by=${name}`)
+  const outcomes = ['success=true', 'error_code=timeout', 'success=false&user_id=user:kim@example.com']
+  const groupings = ['skill', 'archetype', 'user', 'platform', 'model', 'error_code'].map((name) => `&group_by=${name}`)
   for (const operation of ['summary', 'reconciliation']) {
     for (const grouping of ['', ...groupings]) {
-      for (const filter of ['', ...filters, `${filters[0]}&llm_model=gpt-5`]) {
+      for (const filter of ['', ...filters, ...outcomes, `${filters[0]}&llm_model=gpt-5`]) {
         for (const interval of ['', '&interval=day&time_zone=Europe/Berlin']) {
           const query = `/api/v1/telemetry/${operation}?${from}${interval}${grouping}&${filter}&limit=1`
           const { next_cursor: cursor } = await call(hub, 'acme', 'GET', query)

@@ -49,6 +49,31 @@ test('finds nothing in deltas, folded and closed days, costs that were rated aga
   expect(await audit('acme')).toEqual([])
 })
 
+test('accepts failures of an earlier version, which are not divided by error code', async () => {
+  await ingest('acme', eventsOf('user:bob'))
+  await settle('acme')
+  await db.query(`update hub.telemetry_rollups set error_code = null where tenant_id = 'acme' and grain <> 'erased'`)
+  expect(await audit('acme')).toEqual([])
+  const january = 'from=2026-01-01T00:00:00Z&to=2026-02-01T00:00:00Z'
+  for (const operation of ['summary', 'reconciliation']) {
+    const path = `/api/v1/telemetry/${operation}?${january}`
+    expect((await hub.call('acme', 'GET', path)).status).toBe(200)
+    for (const divided of ['group_by=error_code', 'success=true', 'error_code=timeout']) {
+      const answer = await hub.call('acme', 'GET', `${path}&${divided}`)
+      expect(answer.status, answer.text).toBe(400)
+      expect(answer.body.errors).toMatchObject([{ pointer: '/query/from', detail: expect.stringContaining('rebuild') }])
+    }
+    const later = `/api/v1/telemetry/${operation}?from=2026-01-10T00:00:00Z&group_by=error_code&to=2026-02-01T00:00:00Z`
+    expect((await hub.call('acme', 'GET', later)).body.rows).toEqual([])
+  }
+  await hub.modules.rollups.rollups.rebuild('acme')
+  const divided = await hub.call('acme', 'GET', `/api/v1/telemetry/summary?${january}&group_by=error_code`)
+  const all = await hub.call('acme', 'GET', `/api/v1/telemetry/summary?${january}`)
+  expect(divided.body.rows.map(({ key }: { key: string }) => key)).toEqual(['timeout'])
+  expect(divided.body.totals.failures).toBe(all.body.totals.failures)
+  expect(await audit('acme')).toEqual([])
+})
+
 test('raises no alarm while events come in and are folded', async () => {
   let isOver = false
   const writing = (async () => {
@@ -110,6 +135,11 @@ test.each<[name: string, sql: string, subject: string, checks: string[]]>([
     `delete from hub.telemetry_rollups where tenant_id = 'acme' and ${monday} and grain = 'erased'`,
     day,
     ['figures_match_records'],
+  ],
+  [
+    'another error code everywhere',
+    rollups(`error_code = 'quota'`, `${monday} and error_code is not null`),
+    ...([day, ['figures_match_records']] as [string, string[]]),
   ],
   [
     'the last rating of an event',

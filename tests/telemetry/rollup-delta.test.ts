@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { Cells, ExactSum } from '../../server/modules/telemetry/rollups/rollup-cells.ts'
+import { Cells, ExactSum, Metrics } from '../../server/modules/telemetry/rollups/rollup-cells.ts'
 import {
   type CostDifference,
   deltaOf,
@@ -28,7 +28,7 @@ const anyEvent: fc.Arbitrary<CountedEvent> = fc.record({
   platform: oneOf('claude', 'custom:x'),
   model: oneOf('m', 'n', undefined),
   epochMs: anyTime,
-  success: fc.boolean(),
+  errorCode: oneOf('timeout', 'rate_limited', undefined),
   latencyMs: fc.integer({ min: 1, max: 599_999 }),
   tokensIn: fc.integer({ min: 0, max: 2 ** 31 - 1 }),
   tokensOut: fc.integer({ min: 0, max: 2 ** 31 - 1 }),
@@ -42,7 +42,7 @@ const event: CountedEvent = {
   platform: 'claude',
   model: 'm',
   epochMs: 0,
-  success: true,
+  errorCode: undefined,
   latencyMs: 1200,
   tokensIn: 10,
   tokensOut: 20,
@@ -95,8 +95,8 @@ describe('a delta', () => {
 
   test('of corrections adds no invocation, and takes costs back', () => {
     const change = (costComputedMicros: number, unpriced: number): CostDifference => {
-      const { skillId, archetypeId, userId, platform, model, epochMs } = event
-      return { skillId, archetypeId, userId, platform, model, epochMs, costComputedMicros, unpriced }
+      const { skillId, archetypeId, userId, platform, model, errorCode, epochMs } = event
+      return { skillId, archetypeId, userId, platform, model, errorCode, epochMs, costComputedMicros, unpriced }
     }
     const [rated, unrated] = [event, { ...event, costComputedMicros: undefined }]
     const corrections = deltaOfDifferences([change(-7, 1), change(9, -1), change(10 ** 15, 0), change(-(10 ** 15), 0)])
@@ -111,6 +111,16 @@ describe('a delta', () => {
     )
   })
 
+  test('of the earlier version counts failures without an error code', () => {
+    const delta = JSON.parse(deltaOf([{ ...event, errorCode: 'timeout' }])) as { v: number; e: number[][] }
+    const former = JSON.stringify({ ...delta, v: 1, e: delta.e.map((entry) => entry.toSpliced(5, 1)) })
+    const [entry] = readDelta(former)
+    const metrics = new Metrics()
+    entry?.addTo(metrics)
+    expect(entry?.dimensions).toMatchObject({ error_code: null, llm_model: 'm' })
+    expect(metrics).toMatchObject({ invocations: 1, failures: 1, unpriced: 0 })
+  })
+
   test('of nothing reads as nothing', () => expect(readDelta(deltaOf([]))).toEqual([]))
 })
 
@@ -123,20 +133,22 @@ describe('what is no delta is told apart before a part of it is counted', () => 
     return { ...whole, e: [entry, changed] }
   }
   test.each<[string, unknown]>([
-    ['another version', { ...whole, v: 2 }],
+    ['another version', { ...whole, v: 3 }],
     ['null', null],
     ['a number', 7],
     ['no strings', { ...whole, s: undefined }],
     ['names that are none', { ...whole, s: [1, 2, 3, 4, 5] }],
     ['no quarter', { ...whole, q: 1.5 }],
-    ['a short entry', { ...whole, e: [entry.slice(0, 12)] }],
-    ['an entry without its latency', { ...whole, e: [entry.slice(0, 13)] }],
+    ['a short entry', { ...whole, e: [entry.slice(0, 13)] }],
+    ['an entry without its latency', { ...whole, e: [entry.slice(0, 14)] }],
     ['a latency too much', { ...whole, e: [[...entry, 1]] }],
     ['a name that is not there', withEntry([2, 5])],
     ['no user', withEntry([2, -1])],
-    ['half an amount', withEntry([10, 0.5])],
-    ['an amount that is not exact', withEntry([10, 2 ** 53])],
-    ['a bin that is none', withEntry([13, 0])],
+    ['an error code that is not there', withEntry([5, 5])],
+    ['entries of the earlier version that are none', { ...whole, v: 1, e: 7 }],
+    ['half an amount', withEntry([11, 0.5])],
+    ['an amount that is not exact', withEntry([11, 2 ** 53])],
+    ['a bin that is none', withEntry([14, 0])],
     ['an invalid entry', { ...whole, e: [{}] }],
   ])('%s', (_, value) => {
     expect(() => readDelta(JSON.stringify(value))).toThrow(UnreadableDelta)

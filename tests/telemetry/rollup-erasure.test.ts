@@ -64,7 +64,7 @@ async function namesOf(tenant: TestTenant): Promise<string[]> {
 
 async function expectDigests(): Promise<void> {
   const { rows } = await client.query(
-    'select cell, skill_id, archetype_id, user_id, llm_platform, llm_model from hub.telemetry_rollups',
+    'select cell, skill_id, archetype_id, user_id, llm_platform, llm_model, error_code from hub.telemetry_rollups',
   )
   for (const { cell, ...dimensions } of rows) expect(cell.equals(cellDigest(dimensions))).toBe(true)
 }

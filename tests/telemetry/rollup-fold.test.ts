@@ -191,7 +191,14 @@ describe('folding', () => {
           where tenant_id = 'globex' and view = 'skill' and grain = 'day'`)
       ).rows[0]
     const before = await sums()
-    const of = { skillId: 'sum-up', archetypeId: 'analyst', userId: 'user:a', platform: 'claude', model: undefined }
+    const of = {
+      skillId: 'sum-up',
+      archetypeId: 'analyst',
+      userId: 'user:a',
+      platform: 'claude',
+      model: undefined,
+      errorCode: undefined,
+    }
     const corrections = deltaOfDifferences([{ ...of, epochMs: 0, costComputedMicros: 41, unpriced: -1 }])
     await hub.test.database.withTenant('globex', (tx) => insertDelta(tx, corrections))
     expect(await rollups().settle('globex')).toEqual({ deltas: 1, days: 1 })

@@ -9,8 +9,8 @@ import type { CountedEvent } from '../../server/modules/telemetry/telemetry-type
 
 /** Of a view: which dimensions it keeps. Written down again, so that a slip in the service's table shows. */
 const kept: Record<string, readonly number[]> = {
-  all: [0, 1, 2, 3, 4],
-  no_user: [0, 1, 3, 4],
+  all: [0, 1, 2, 3, 4, 5],
+  no_user: [0, 1, 3, 4, 5],
   skill: [0],
   archetype: [1],
   user: [2],
@@ -30,7 +30,14 @@ interface Sums {
 export function expectedRows(events: Iterable<CountedEvent>, spanMs = 900_000): Rows {
   const sums = new Map<string, Sums>()
   for (const event of events) {
-    const ids = [event.skillId, event.archetypeId, event.userId, event.platform, event.model ?? null]
+    const ids = [
+      event.skillId,
+      event.archetypeId,
+      event.userId,
+      event.platform,
+      event.model ?? null,
+      event.errorCode ?? null,
+    ]
     const span = Math.floor(event.epochMs / spanMs)
     for (const [view, places] of Object.entries(kept)) {
       const names = ids.map((id, place) => (places.includes(place) ? id : null))
@@ -45,7 +52,7 @@ const empty = (): Sums => ({ counts: new Array<bigint>(7).fill(0n), latency: new
 function add({ counts, latency }: Sums, event: CountedEvent): void {
   const added = [
     1,
-    event.success ? 0 : 1,
+    event.errorCode === undefined ? 0 : 1,
     event.tokensIn,
     event.tokensOut,
     event.costEstimateMicros,
@@ -76,7 +83,7 @@ export async function storedEvents(client: pg.ClientBase, tenant: string): Promi
       platform: record.llm_platform,
       model: record.llm_model,
       epochMs: Date.parse(record.ts),
-      success: record.success,
+      errorCode: record.success ? undefined : record.error_code,
       latencyMs: record.latency_ms,
       tokensIn: record.tokens_in,
       tokensOut: record.tokens_out,
@@ -86,7 +93,7 @@ export async function storedEvents(client: pg.ClientBase, tenant: string): Promi
   })
 }
 
-const columns = `skill_id, archetype_id, user_id, llm_platform, llm_model, invocations::text, failures::text,
+const columns = `skill_id, archetype_id, user_id, llm_platform, llm_model, error_code, invocations::text, failures::text,
   tokens_in::text, tokens_out::text, cost_estimate_micros::text, cost_computed_micros::text, unpriced::text,
   encode(latency, 'hex')`
 
@@ -164,8 +171,8 @@ const asRows = (sums: Map<string, Sums>): Rows =>
 
 function addCells(sums: Map<string, Sums>, cells: Cells, quarters: number): void {
   for (const { view, firstQuarter, dimensions, metrics } of cells.values()) {
-    const { skill_id, archetype_id, user_id, llm_platform, llm_model } = dimensions
-    const names = [skill_id, archetype_id, user_id, llm_platform, llm_model]
+    const { skill_id, archetype_id, user_id, llm_platform, llm_model, error_code } = dimensions
+    const names = [skill_id, archetype_id, user_id, llm_platform, llm_model, error_code]
     const sum = sums.getOrInsertComputed(placeOf(view, Math.floor(firstQuarter / quarters), names), empty)
     for (const [place, value] of countsOf(metrics).entries()) sum.counts[place]! += BigInt(value)
     sum.latency.merge(metrics.latency)
@@ -175,19 +182,21 @@ function addCells(sums: Map<string, Sums>, cells: Cells, quarters: number): void
 /** Several quarters make one place. */
 function addRow(cells: Map<string, Sums>, row: (string | null)[], quarters: number): void {
   const [view, quarter, ...rest] = row
-  const sum = cells.getOrInsertComputed(placeOf(view!, Math.floor(Number(quarter) / quarters), rest.slice(0, 5)), empty)
-  for (const [place, value] of rest.slice(5, 12).entries()) sum.counts[place]! += BigInt(value!)
-  sum.latency.addBytes(Buffer.from(rest[12]!, 'hex'))
+  const sum = cells.getOrInsertComputed(placeOf(view!, Math.floor(Number(quarter) / quarters), rest.slice(0, 6)), empty)
+  for (const [place, value] of rest.slice(6, 13).entries()) sum.counts[place]! += BigInt(value!)
+  sum.latency.addBytes(Buffer.from(rest[13]!, 'hex'))
 }
 
 function addDelta(cells: Cells, text: string): void {
   for (const { quarter, dimensions, addTo } of readDelta(text)) {
-    const { skill_id, archetype_id, user_id, llm_platform, llm_model } = dimensions
-    const ids = [skill_id, archetype_id, user_id, llm_platform, llm_model]
+    const { skill_id, archetype_id, user_id, llm_platform, llm_model, error_code } = dimensions
+    const ids = [skill_id, archetype_id, user_id, llm_platform, llm_model, error_code]
     for (const [view, places] of Object.entries(kept)) {
-      const [skill, archetype, user, platform, model] = ids.map((id, place) => (places.includes(place) ? id : null))
+      const [skill, archetype, user, platform, model, error] = ids.map((id, place) =>
+        places.includes(place) ? id : null,
+      )
       const named = { skill_id: skill!, archetype_id: archetype!, user_id: user!, llm_platform: platform! }
-      addTo(cells.metricsOf(view as 'all', quarter, { ...named, llm_model: model! }))
+      addTo(cells.metricsOf(view as 'all', quarter, { ...named, llm_model: model!, error_code: error! }))
     }
   }
 }

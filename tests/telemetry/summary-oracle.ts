@@ -27,6 +27,7 @@ const groupOf: Record<string, (event: CountedEvent) => string | undefined> = {
   user: (event) => event.userId,
   platform: (event) => event.platform,
   model: (event) => event.model,
+  error_code: (event) => event.errorCode,
 }
 
 export function expectedSummary(events: readonly CountedEvent[], query: SummaryQuery) {
@@ -40,7 +41,10 @@ export function expectedSummary(events: readonly CountedEvent[], query: SummaryQ
       (query.archetype_id ?? event.archetypeId) === event.archetypeId &&
       (query.user_id ?? event.userId) === event.userId &&
       (query.llm_platform ?? event.platform) === event.platform &&
-      (query.llm_model === undefined || query.llm_model === event.model),
+      (query.llm_model === undefined || query.llm_model === event.model) &&
+      (query.success === undefined || query.success === (event.errorCode === undefined)) &&
+      (query.error_code === undefined || query.error_code === event.errorCode) &&
+      (query.group_by !== 'error_code' || event.errorCode !== undefined),
   )
   const starts = query.interval ? localStarts(from, to, query.interval, query.time_zone ?? 'UTC') : undefined
   const groups = Map.groupBy(counted, (event) => {
@@ -60,7 +64,7 @@ function numbersOf(events: readonly CountedEvent[]): ExpectedNumbers {
   const micros = (costs: (number | undefined)[]) => costs.reduce<bigint>((sum, cost) => sum + BigInt(cost ?? 0), 0n)
   return {
     invocations: events.length,
-    failures: events.filter((event) => !event.success).length,
+    failures: events.filter((event) => event.errorCode !== undefined).length,
     tokens_in: events.reduce((sum, event) => sum + event.tokensIn, 0),
     tokens_out: events.reduce((sum, event) => sum + event.tokensOut, 0),
     cost_usd_estimate: usd(micros(events.map((event) => event.costEstimateMicros))),

@@ -36,7 +36,7 @@ const events = Array.from({ length: 1200 }, (): CountedEvent => {
     platform: oneOf(['claude', 'chatgpt', 'custom:x']),
     model,
     epochMs: firstMs + Math.floor(random() * (lastMs - firstMs)),
-    success: random() < 0.9,
+    errorCode: random() < 0.9 ? undefined : oneOf(['timeout', 'rate_limited', 'E-42']),
     latencyMs: 1 + Math.floor(random() ** 4 * 599_998),
     tokensIn: Math.floor(random() * 2 ** 31),
     tokensOut: Math.floor(random() * 1000),
@@ -119,8 +119,13 @@ const filters: SummaryQuery[] = [
   { skill_id: 'reply', llm_model: 'in-house' },
   { user_id: 'user:😀', archetype_id: 'analyst' },
   { skill_id: 'nobody' },
+  { success: true },
+  { success: false, skill_id: 'reply' },
+  { error_code: 'timeout' },
+  { error_code: 'timeout', user_id: 'user:Zoë' },
+  { error_code: 'timeout', success: true },
 ]
-const groupings = [undefined, 'skill', 'archetype', 'user', 'platform', 'model'] as const
+const groupings = [undefined, 'skill', 'archetype', 'user', 'platform', 'model', 'error_code'] as const
 const ranges = [
   ['2026-03-20T00:00:00Z', '2026-04-10T00:00:00Z'],
   ['2026-03-06T13:15:00Z', '2026-04-07T02:45:00Z'],

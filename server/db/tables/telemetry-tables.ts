@@ -16,6 +16,8 @@ export interface TelemetryTables {
     user_id: string | null
     llm_platform: string | null
     llm_model: string | null
+    /** Null for events that succeeded, and in views without this dimension. */
+    error_code: string | null
     invocations: number
     failures: number
     /** A numeric, so its type is text. */

@@ -53,11 +53,19 @@ export function readStoredEvent(stored: {
   }
 }
 
+/** Returns the error code by which an event counts; undefined if it succeeded. */
+export function errorCodeOf({ success, error_code }: Pick<ReadEvent, 'success' | 'error_code'>): string | undefined {
+  return success ? undefined : (error_code ?? undefined)
+}
+
 function isWhole(event: EventMembers, epochMs: number): boolean {
   const { skill_id, archetype_id, user_id, llm_platform, llm_model = 'none', ts, tokens_in, tokens_out } = event
   const names = [skill_id, archetype_id, user_id, llm_platform, llm_model, ts]
+  // Every failed event has a code, which is not empty.
+  const hasOutcome = event.success || (typeof event.error_code === 'string' && event.error_code !== '')
   const bin = latencyBinOf(event.latency_ms)
   return (
+    hasOutcome &&
     names.every((name) => typeof name === 'string') &&
     [tokens_in, tokens_out, epochMs].every(Number.isSafeInteger) &&
     bin >= 1 &&

@@ -35,7 +35,8 @@ export interface CountedEvent {
   model: string | undefined
   /** `ts` in milliseconds. */
   epochMs: number
-  success: boolean
+  /** Undefined for an event that succeeded. */
+  errorCode: string | undefined
   latencyMs: number
   tokensIn: number
   tokensOut: number

@@ -52,8 +52,8 @@ Example: {"from": "2026-03-01T00:00:00Z", "to": "2026-03-08T00:00:00Z", "group_b
       ),
       time_zone: filter('IANA time zone of the intervals, such as Europe/Berlin; default UTC'),
       group_by: Type.Optional(
-        Type.Enum(['skill', 'archetype', 'user', 'platform', 'model'], {
-          description: 'One row for each value, in `key`',
+        Type.Enum(['skill', 'archetype', 'user', 'platform', 'model', 'error_code'], {
+          description: 'One row for each value, in `key`; error_code counts failed events only',
         }),
       ),
       skill_id: filter('Only events of this skill'),
@@ -61,6 +61,8 @@ Example: {"from": "2026-03-01T00:00:00Z", "to": "2026-03-08T00:00:00Z", "group_b
       user_id: filter('Only events of this person, such as user:ada@example.com'),
       llm_platform: filter('Only events of this platform: claude, chatgpt, gemini, copilot, slack or custom:<name>'),
       llm_model: filter('Only events of this model'),
+      success: Type.Optional(Type.Boolean({ description: 'Only events that succeeded, or that failed' })),
+      error_code: filter('Only failed events with this error code'),
       limit: pageSize(rowsMax),
       cursor: cursorInput,
     },

@@ -97,7 +97,7 @@ function toValidEvent(event: TelemetryEvent, ts: Timestamp): ValidEvent {
     model: event.llm_model,
     tokensIn: event.tokens_in,
     tokensOut: event.tokens_out,
-    success: event.success,
+    errorCode: event.success ? undefined : (event.error_code ?? undefined),
     latencyMs: event.latency_ms,
     epochMs: ts.epochMs,
     costEstimateMicros,

@@ -131,7 +131,7 @@ export function createEventWriter(deps: {
 
 /** Prices an event. The price is fixed on the event: a later price list does not change it. */
 function priceEvent(book: PriceBook, caller: Caller, event: ValidEvent): PricedEvent {
-  const { skillId, archetypeId, userId, platform, model, epochMs, tokensIn, tokensOut, success, latencyMs } = event
+  const { skillId, archetypeId, userId, platform, model, epochMs, tokensIn, tokensOut, errorCode, latencyMs } = event
   const price = model === undefined ? undefined : book.priceOf(platform, model, exactMsOf(event), tokensIn, tokensOut)
   const fields = price
     ? { ...event.fields, cost_usd_computed: usdOfMicros(price.costMicros), price_source: price.source }
@@ -151,7 +151,7 @@ function priceEvent(book: PriceBook, caller: Caller, event: ValidEvent): PricedE
       platform,
       model,
       epochMs,
-      success,
+      errorCode,
       latencyMs,
       tokensIn,
       tokensOut,

@@ -6,7 +6,7 @@ import { AdjustmentChange } from '../adjustments/adjustment-change.ts'
 import { type CostDifference, deltaOfDifferences } from '../rollups/rollup-delta.ts'
 import { eventsAfter } from '../rollups/rollup-rebuild-store.ts'
 import { insertDelta } from '../rollups/rollup-store.ts'
-import { type ReadEvent, readStoredEvent } from '../stored-event.ts'
+import { errorCodeOf, type ReadEvent, readStoredEvent } from '../stored-event.ts'
 import type { PriceBook } from './list-price-book.ts'
 import { putRatings, type Rating, type RepricingRun } from './repricing-store.ts'
 import type { RepricingRange } from './repricing-types.ts'
@@ -95,6 +95,7 @@ function differenceOf(event: ReadEvent, computedMicros: number | undefined): Cos
     userId: event.user_id,
     platform: event.llm_platform,
     model: event.llm_model,
+    errorCode: errorCodeOf(event),
     epochMs: event.epochMs,
     costComputedMicros: (computedMicros ?? 0) - (event.computedMicros ?? 0),
     unpriced: isUnpriced(computedMicros) - isUnpriced(event.computedMicros),

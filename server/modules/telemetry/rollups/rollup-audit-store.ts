@@ -1,6 +1,6 @@
 import type { TenantTx } from '../../../db/database.ts'
 import type { Dimensions } from './rollup-cells.ts'
-import type { MetricValues, QuarterRow } from './rollup-rows-store.ts'
+import { dimensionColumns, type MetricValues, partsOfRow, type QuarterRow } from './rollup-rows-store.ts'
 import { quartersPerDay, type StoredGrain, type View, views } from './rollup-types.ts'
 
 const rowsPerRead = 250
@@ -25,7 +25,7 @@ export async function* auditedRows(
   let after: [string, Buffer] | undefined = [String(day * quartersPerDay), Buffer.alloc(0)]
   while (after !== undefined) {
     const { rows }: { rows: StoredRow[] } = await tx.client.query<StoredRow>({
-      text: `select first_quarter::text, cell, skill_id, archetype_id, user_id, llm_platform, llm_model, ${columns}
+      text: `select first_quarter::text, cell, ${dimensionColumns}, ${columns}
         from hub.telemetry_rollups
         where tenant_id = $1 and grain = $2 and view = $3 and (first_quarter, cell) >= ($4, $5) and first_quarter < $6
         order by first_quarter, cell limit ${rowsPerRead + 1}`,
@@ -33,11 +33,7 @@ export async function* auditedRows(
       rowMode: 'array',
     })
     const next: StoredRow | undefined = rows.length > rowsPerRead ? rows.pop() : undefined
-    yield rows.map(([quarter, , skill_id, archetype_id, user_id, llm_platform, llm_model, ...values]) => ({
-      firstQuarter: Number(quarter),
-      dimensions: { skill_id, archetype_id, user_id, llm_platform, llm_model },
-      values,
-    }))
+    yield rows.map((row) => ({ firstQuarter: Number(row[0]), ...partsOfRow(row) }))
     after = next === undefined ? undefined : [next[0], next[1]]
   }
 }

@@ -1,7 +1,7 @@
 import { LatencySketch } from './latency-sketch.ts'
 import { type Dimension, type View, viewDimensions } from './rollup-types.ts'
 
-/** Null if a view omits it, or the events name no model. */
+/** Null if a view omits it, the events name no model, or they succeeded and so count without an error code. */
 export type Dimensions = Readonly<Record<Dimension, string | null>>
 
 /**
@@ -98,10 +98,14 @@ export class Cells {
   }
 }
 
-/** Returns a text that identifies a combination of dimensions: no id contains a space, and none is empty. */
+/**
+ * Returns a text that identifies a combination of dimensions: no id contains a space, and none is empty. The error code
+ * is last and absent without one, so rows from before it keep their digest.
+ */
 export function idsOf(dimensions: Dimensions): string {
-  const { skill_id, archetype_id, user_id, llm_platform, llm_model } = dimensions
-  return `${skill_id ?? ''} ${archetype_id ?? ''} ${user_id ?? ''} ${llm_platform ?? ''} ${llm_model ?? ''}`
+  const { skill_id, archetype_id, user_id, llm_platform, llm_model, error_code } = dimensions
+  const ids = `${skill_id ?? ''} ${archetype_id ?? ''} ${user_id ?? ''} ${llm_platform ?? ''} ${llm_model ?? ''}`
+  return error_code === null ? ids : `${ids} ${error_code}`
 }
 
 /** Adds up the cells of the view `all` to those of another view. */
@@ -118,6 +122,7 @@ const nothingKept: Dimensions = {
   user_id: null,
   llm_platform: null,
   llm_model: null,
+  error_code: null,
 }
 
 /** Returns the dimensions with null for those that the view omits. */

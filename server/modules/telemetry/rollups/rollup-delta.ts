@@ -18,25 +18,29 @@ interface Delta {
 }
 
 /**
- * Skill, archetype, user, platform, model (-1: none), quarter; invocations, failures, tokens in, tokens out, reported
+ * Skill, archetype, user, platform, model (-1: none), error code (-1: success), quarter; invocations, failures, tokens in, tokens out, reported
  * and calculated cost in micro-dollars, unpriced events; then the latency bin of each invocation. Several entries may
  * belong to one cell: a sum that exceeds an exact number continues in the next entry.
  */
 type Entry = number[]
 
-const formatVersion = 1
+const formatVersion = 2
+/** Entries of this version, which an earlier release wrote, lack the error code. */
+const versionWithoutErrorCode = 1
 /** Indexes in an entry. */
 const at = {
-  quarter: 5,
-  invocations: 6,
-  failures: 7,
-  tokensIn: 8,
-  tokensOut: 9,
-  estimate: 10,
-  computed: 11,
-  unpriced: 12,
+  model: 4,
+  errorCode: 5,
+  quarter: 6,
+  invocations: 7,
+  failures: 8,
+  tokensIn: 9,
+  tokensOut: 10,
+  estimate: 11,
+  computed: 12,
+  unpriced: 13,
 }
-const fixedLength = 13
+const fixedLength = 14
 
 export function deltaOf(events: readonly CountedEvent[]): string {
   const delta = emptyDelta(events[0]?.epochMs ?? 0)
@@ -51,9 +55,10 @@ export function deltaOf(events: readonly CountedEvent[]): string {
       placeOf(delta, places, event.userId),
       placeOf(delta, places, event.platform),
       event.model === undefined ? -1 : placeOf(delta, places, event.model),
+      event.errorCode === undefined ? -1 : placeOf(delta, places, event.errorCode),
       quarterOf(event.epochMs) - delta.q,
       1,
-      event.success ? 0 : 1,
+      event.errorCode === undefined ? 0 : 1,
       event.tokensIn,
       event.tokensOut,
       event.costEstimateMicros,
@@ -73,6 +78,8 @@ export interface CostDifference {
   userId: string
   platform: string
   model: string | undefined
+  /** Undefined for an event that succeeded. */
+  errorCode: string | undefined
   /** `ts` of the repriced event, in milliseconds. */
   epochMs: number
   /** Both members may be negative. */
@@ -85,11 +92,12 @@ export function deltaOfDifferences(differences: readonly CostDifference[]): stri
   const delta = emptyDelta(differences[0]?.epochMs ?? 0)
   const places = new Map<string, number>()
   const table = new EntryTable(differences.length)
-  for (const { skillId, archetypeId, userId, platform, model, epochMs, ...changed } of differences) {
+  for (const { skillId, archetypeId, userId, platform, model, errorCode, epochMs, ...changed } of differences) {
     const named = [skillId, archetypeId, userId, platform].map((name) => placeOf(delta, places, name))
     const modelPlace = model === undefined ? -1 : placeOf(delta, places, model)
+    const errorPlace = errorCode === undefined ? -1 : placeOf(delta, places, errorCode)
     const counts = [0, 0, 0, 0, 0, changed.costComputedMicros, changed.unpriced]
-    table.add(delta.e, [...named, modelPlace, quarterOf(epochMs) - delta.q, ...counts])
+    table.add(delta.e, [...named, modelPlace, errorPlace, quarterOf(epochMs) - delta.q, ...counts])
   }
   return JSON.stringify(delta)
 }
@@ -106,7 +114,7 @@ function placeOf(delta: Delta, places: Map<string, number>, name: string): numbe
   return place
 }
 
-/** Finds the entry of the same cell by its six numbers: an open-addressed table, several times as fast as a Map. */
+/** Finds the entry of the same cell by its seven numbers: an open-addressed table, several times as fast as a Map. */
 class EntryTable {
   readonly #slots: (Entry | undefined)[]
   readonly #mask: number
@@ -183,10 +191,15 @@ export function readDelta(text: string): DeltaEntry[] {
       archetype_id: delta.s[entry[1] as number] as string,
       user_id: delta.s[entry[2] as number] as string,
       llm_platform: delta.s[entry[3] as number] as string,
-      llm_model: entry[4] === -1 ? null : (delta.s[entry[4] as number] as string),
+      llm_model: nameAt(delta, entry[at.model] as number),
+      error_code: nameAt(delta, entry[at.errorCode] as number),
     },
     addTo: (metrics) => addEntry(metrics, entry),
   }))
+}
+
+function nameAt({ s }: Delta, place: number): string | null {
+  return place === -1 ? null : (s[place] as string)
 }
 
 /** Returns the delta with names replaced, regardless of what they name, even in a delta of a newer version. */
@@ -214,28 +227,35 @@ function addEntry(metrics: Metrics, entry: Entry): void {
 }
 
 function parseDelta(text: string): Delta {
-  let delta: Partial<Delta> | null
+  let delta: (Omit<Partial<Delta>, 'v'> & { v?: number }) | null
   try {
-    delta = JSON.parse(text) as Partial<Delta> | null
+    delta = JSON.parse(text) as typeof delta
   } catch (cause) {
     throw new UnreadableDelta('a delta is not JSON', { cause })
   }
-  if (delta?.v !== formatVersion) throw new UnreadableDelta(`a delta of the version ${delta?.v}, not ${formatVersion}`)
-  const { v, q, s, e } = delta
+  if (delta?.v !== formatVersion && delta?.v !== versionWithoutErrorCode)
+    throw new UnreadableDelta(`a delta of the version ${delta?.v}, not ${formatVersion}`)
+  const { v, q, s } = delta
+  const e = v === formatVersion ? delta.e : withErrorCodes(delta.e)
   if (!Number.isSafeInteger(q) || !Array.isArray(s) || !Array.isArray(e))
     throw new UnreadableDelta('a delta lacks parts')
   if (!s.every((name) => typeof name === 'string')) throw new UnreadableDelta('a delta has a name that is not a string')
   for (const entry of e) {
     if (!isEntry(entry, s.length)) throw new UnreadableDelta('a delta has an invalid entry')
   }
-  return { v, q: q as number, s, e }
+  return { v: formatVersion, q: q as number, s, e }
+}
+
+function withErrorCodes(entries: unknown): Entry[] | undefined {
+  if (!Array.isArray(entries)) return undefined
+  return entries.map((entry) => (Array.isArray(entry) ? entry.toSpliced(at.errorCode, 0, -1) : entry))
 }
 
 function isEntry(entry: unknown, names: number): entry is Entry {
   if (!Array.isArray(entry) || entry.length < fixedLength) return false
   for (let place = 0; place < entry.length; place += 1) if (!Number.isSafeInteger(entry[place])) return false
   for (let place = 0; place < at.quarter; place += 1) {
-    const lowest = place === 4 ? -1 : 0
+    const lowest = place === at.model || place === at.errorCode ? -1 : 0
     if (entry[place] < lowest || entry[place] >= names) return false
   }
   if (entry.length !== fixedLength + entry[at.invocations]) return false

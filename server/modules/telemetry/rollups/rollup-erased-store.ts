@@ -1,6 +1,13 @@
 import type { TenantTx } from '../../../db/database.ts'
 import type { Cells } from './rollup-cells.ts'
-import { addValues, cellDigest, metricColumns, type QuarterRow } from './rollup-rows-store.ts'
+import {
+  addValues,
+  cellDigest,
+  dimensionColumns,
+  metricColumns,
+  partsOfRow,
+  type QuarterRow,
+} from './rollup-rows-store.ts'
 import type { StoredGrain } from './rollup-types.ts'
 
 const rowsPerRead = 1000
@@ -20,15 +27,16 @@ export const beforeFirst: ErasedPlace = { quarter: -(2 ** 53), cell: Buffer.allo
  */
 export async function addErasedCells(tx: TenantTx, all: Cells, after: ErasedPlace): Promise<ErasedPlace | undefined> {
   const { rows } = await tx.client.query<QuarterRow>({
-    text: `select first_quarter, cell, skill_id, archetype_id, user_id, llm_platform, llm_model, ${metricColumns}
+    text: `select first_quarter, cell, ${dimensionColumns}, ${metricColumns}
         from hub.telemetry_rollups
         where tenant_id = $1 and grain = 'erased' and view = 'all' and (first_quarter, cell) > ($2, $3)
         order by first_quarter, cell limit ${rowsPerRead}`,
     values: [tx.tenantId, after.quarter, after.cell],
     rowMode: 'array',
   })
-  for (const [quarter, , skill_id, archetype_id, user_id, llm_platform, llm_model, ...values] of rows) {
-    addValues(all.metricsOf('all', quarter, { skill_id, archetype_id, user_id, llm_platform, llm_model }), values)
+  for (const row of rows) {
+    const { dimensions, values } = partsOfRow(row)
+    addValues(all.metricsOf('all', row[0], dimensions), values)
   }
   const last = rows.at(-1)
   return rows.length === rowsPerRead && last ? { quarter: last[0], cell: last[1] } : undefined
@@ -36,7 +44,7 @@ export async function addErasedCells(tx: TenantTx, all: Cells, after: ErasedPlac
 
 /** The SQL for the digest of `cellDigest` with another user. */
 const renamedDigest = `substring(sha256(convert_to(coalesce(skill_id, '') || ' ' || coalesce(archetype_id, '') || ' '
-  || $3 || ' ' || coalesce(llm_platform, '') || ' ' || coalesce(llm_model, ''), 'UTF8')) from 1 for 16)`
+  || $3 || ' ' || coalesce(llm_platform, '') || ' ' || coalesce(llm_model, '') || coalesce(' ' || error_code, ''), 'UTF8')) from 1 for 16)`
 
 /** Renames the user in all its rows, of every grain and view, to an id that no row has yet. */
 export async function renameUser(tx: TenantTx, userId: string, other: string): Promise<void> {
@@ -44,7 +52,7 @@ export async function renameUser(tx: TenantTx, userId: string, other: string): P
     for (;;) {
       const quarters = await quartersOf(tx, grain, userId)
       if (quarters.length === 0) break
-      const ofUser = { skill_id: null, archetype_id: null, llm_platform: null, llm_model: null }
+      const ofUser = { skill_id: null, archetype_id: null, llm_platform: null, llm_model: null, error_code: null }
       await tx.client.query(
         `update hub.telemetry_rollups set user_id = $3, cell = $6
          where tenant_id = $1 and grain = $2 and view = 'user' and first_quarter = any ($4::bigint[]) and cell = $5`,

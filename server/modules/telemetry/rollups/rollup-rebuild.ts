@@ -1,6 +1,6 @@
 import type { DatabaseLog, TenantTx } from '../../../db/database.ts'
 import { isErased } from '../../../db/record-encryption.ts'
-import { readStoredEvent } from '../stored-event.ts'
+import { errorCodeOf, readStoredEvent } from '../stored-event.ts'
 import { latencyBinOf } from './latency-sketch.ts'
 import { storeCells } from './rollup-aggregator.ts'
 import { Cells } from './rollup-cells.ts'
@@ -100,7 +100,8 @@ export function countEvent(all: Cells, stored: StoredEvent): boolean {
   const event = readStoredEvent(stored)
   if (!event) return false
   const { skill_id, archetype_id, user_id, llm_platform, llm_model = null } = event
-  const dimensions = { skill_id, archetype_id, user_id, llm_platform, llm_model }
+  const error_code = errorCodeOf(event) ?? null
+  const dimensions = { skill_id, archetype_id, user_id, llm_platform, llm_model, error_code }
   const metrics = all.metricsOf('all', quarterOf(event.epochMs), dimensions)
   metrics.invocations += 1
   metrics.failures += event.success ? 0 : 1

@@ -1,12 +1,14 @@
 import { hash } from 'node:crypto'
 import type { TenantTx } from '../../../db/database.ts'
 import { type Cell, type Dimensions, idsOf, type Metrics } from './rollup-cells.ts'
-import { type Grain, quartersPerDay, type StoredGrain, type View } from './rollup-types.ts'
+import { dimensionNames, type Grain, quartersPerDay, type StoredGrain, type View } from './rollup-types.ts'
 
 /** Rows per statement: requests wait while one is written or read. */
 const rowsMax = 125
 const digestBytes = 16
 
+/** The columns of the dimensions, in the order of {@link QuarterRow}. */
+export const dimensionColumns = dimensionNames.join(', ')
 export const metricColumns =
   'invocations, failures, tokens_in, tokens_out, cost_estimate_micros, cost_computed_micros, unpriced, latency'
 export type MetricValues = [number, number, string, string, string, string, number, Buffer]
@@ -72,10 +74,10 @@ async function upsert(
   const dimensions = cells.map((cell) => cell.dimensions)
   await tx.client.query({
     text: `insert into hub.telemetry_rollups (tenant_id, grain, view, first_quarter, cell,
-        skill_id, archetype_id, user_id, llm_platform, llm_model, ${metricColumns})
+        ${dimensionColumns}, ${metricColumns})
       select $1, $2, rows.* from unnest($3::text[], $4::bigint[], $5::bytea[],
-        $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::bigint[], $12::bigint[],
-        $13::numeric[], $14::numeric[], $15::numeric[], $16::numeric[], $17::bigint[], $18::bytea[]) as rows
+        $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[], $12::bigint[], $13::bigint[],
+        $14::numeric[], $15::numeric[], $16::numeric[], $17::numeric[], $18::bigint[], $19::bytea[]) as rows
       on conflict (tenant_id, grain, view, first_quarter, cell) do update set
         invocations = excluded.invocations, failures = excluded.failures,
         tokens_in = excluded.tokens_in, tokens_out = excluded.tokens_out,
@@ -87,11 +89,7 @@ async function upsert(
       cells.map((cell) => cell.view),
       cells.map((cell) => cell.firstQuarter),
       digests,
-      dimensions.map((one) => one.skill_id),
-      dimensions.map((one) => one.archetype_id),
-      dimensions.map((one) => one.user_id),
-      dimensions.map((one) => one.llm_platform),
-      dimensions.map((one) => one.llm_model),
+      ...dimensionNames.map((name) => dimensions.map((one) => one[name])),
       metrics.map((one) => one.invocations),
       metrics.map((one) => one.failures),
       metrics.map((one) => String(one.tokensIn.value)),
@@ -144,7 +142,7 @@ export async function addQuarters(
   }
   while (after) {
     const { rows }: { rows: QuarterRow[] } = await tx.client.query<QuarterRow>({
-      text: `select first_quarter, cell, skill_id, archetype_id, user_id, llm_platform, llm_model, ${metricColumns}
+      text: `select first_quarter, cell, ${dimensionColumns}, ${metricColumns}
         from hub.telemetry_rollups
         where tenant_id = $1 and grain = 'quarter' and view = $2 and (first_quarter, cell) > ($3, $4)
           and first_quarter < $5 and get_byte(cell, 0) between $6 and $7
@@ -152,8 +150,9 @@ export async function addQuarters(
       values: [...[tx.tenantId, view, after.quarter, after.cell, (day + 1) * quartersPerDay, share.first, share.last]],
       rowMode: 'array',
     })
-    for (const [, , skill_id, archetype_id, user_id, llm_platform, llm_model, ...values] of rows) {
-      addValues(metricsOf({ skill_id, archetype_id, user_id, llm_platform, llm_model }), values)
+    for (const row of rows) {
+      const { dimensions, values } = partsOfRow(row)
+      addValues(metricsOf(dimensions), values)
     }
     const last = rows.at(-1)
     after = rows.length === rowsMax && last ? { quarter: last[0], cell: last[1] } : undefined
@@ -162,7 +161,13 @@ export async function addQuarters(
 
 type Name = string | null
 /** The key, the dimensions and the values of a row. */
-export type QuarterRow<Quarter = number> = [Quarter, Buffer, Name, Name, Name, Name, Name, ...MetricValues]
+export type QuarterRow<Quarter = number> = [Quarter, Buffer, Name, Name, Name, Name, Name, Name, ...MetricValues]
+
+/** Returns the dimensions and the values of a row. */
+export function partsOfRow(row: QuarterRow<unknown>): { dimensions: Dimensions; values: MetricValues } {
+  const [, , skill_id, archetype_id, user_id, llm_platform, llm_model, error_code, ...values] = row
+  return { dimensions: { skill_id, archetype_id, user_id, llm_platform, llm_model, error_code }, values }
+}
 
 export async function deleteDayRows(tx: TenantTx, view: View, day: number): Promise<void> {
   await tx.client.query({

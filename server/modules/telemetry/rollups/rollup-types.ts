@@ -16,12 +16,24 @@ export const quarterMs = 900_000
 export const quartersPerDay = 96
 
 /** The names of the dimensions' columns. */
-export type Dimension = 'skill_id' | 'archetype_id' | 'user_id' | 'llm_platform' | 'llm_model'
+export const dimensionNames = [
+  'skill_id',
+  'archetype_id',
+  'user_id',
+  'llm_platform',
+  'llm_model',
+  'error_code',
+] as const
+export type Dimension = (typeof dimensionNames)[number]
 
-/** The dimensions that each view keeps; the others are null in its rows. The model is null if events name none. */
+/**
+ * The dimensions that each view keeps; the others are null in its rows. The model is null if events
+ * name none, and the error code if they succeeded. Rows of `all` and `no_user` with failures but without an error code
+ * are from before migration 0022: their failures are not divided by error code.
+ */
 export const viewDimensions = {
-  all: ['skill_id', 'archetype_id', 'user_id', 'llm_platform', 'llm_model'],
-  no_user: ['skill_id', 'archetype_id', 'llm_platform', 'llm_model'],
+  all: dimensionNames,
+  no_user: ['skill_id', 'archetype_id', 'llm_platform', 'llm_model', 'error_code'],
   skill: ['skill_id'],
   archetype: ['archetype_id'],
   user: ['user_id'],

@@ -5,7 +5,8 @@ import { type DeltaEntry, readDelta, UnreadableDelta } from '../rollups/rollup-d
 import type { Dimension } from '../rollups/rollup-types.ts'
 import { comparePositions, MetricsRows } from './summary-rows.ts'
 import { deltasAfter } from './summary-store.ts'
-import type { RowPosition, SummaryRequest } from './summary-types.ts'
+import { dividesByError, type RowPosition, type SummaryRequest } from './summary-types.ts'
+import { undividedFailures } from './undivided-failures.ts'
 
 const noUuid = '00000000-0000-0000-0000-000000000000'
 /** Deltas read at once; each has one batch and 60 kB, so a read takes a few megabytes. */
@@ -56,6 +57,10 @@ function addEntry(
   after: RowPosition | undefined,
 ): void {
   if (!matches(entry, request)) return
+  if (dividesByError(request)) {
+    if (isUndivided(entry)) throw undividedFailures()
+    if (!hasOutcome(entry, request)) return
+  }
   const { groupBy } = request
   entry.addTo(unfolded.totals)
   const start = request.starts[placeOf(request.starts, entry.quarter)]!
@@ -82,11 +87,30 @@ export function matches(
 ): boolean {
   if (quarter < range.first || quarter >= range.end) return false
   for (const name in filters) {
+    if (name === 'error_code') continue
     const wanted = filters[name as Dimension]
     const value = dimensions[name as Dimension]
     if (typeof wanted === 'object' ? value === null || !wanted.has(value) : value !== wanted) return false
   }
   return true
+}
+
+/** Returns whether failures of an entry have no error code, because an earlier release wrote it. */
+function isUndivided({ dimensions, addTo }: DeltaEntry): boolean {
+  if (dimensions.error_code !== null) return false
+  const metrics = new Metrics()
+  addTo(metrics)
+  return metrics.failures !== 0
+}
+
+/** Returns whether an entry has the wanted outcome; `outcomeConditions` is the same in SQL. */
+function hasOutcome(
+  { dimensions: { error_code } }: DeltaEntry,
+  { groupBy, filters, success }: SummaryRequest,
+): boolean {
+  if (success !== undefined && success !== (error_code === null)) return false
+  if (groupBy === 'error_code' && error_code === null) return false
+  return filters.error_code === undefined || filters.error_code === error_code
 }
 
 /** Returns the index of the interval that contains a quarter. */

@@ -22,6 +22,8 @@ export function readSummaryQuery(query: SummaryQuery, nowMs: number, openedFor?:
     starts: interval ? intervalStarts(range, interval, timeZone) : [range.first],
     groupBy: query.group_by && groupings[query.group_by],
     filters: filtersOf(query),
+    // Grouping by error code counts failed events only, in the totals, too.
+    success: query.success ?? (query.group_by === 'error_code' ? false : undefined),
   }
 }
 

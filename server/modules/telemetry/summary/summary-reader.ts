@@ -5,8 +5,9 @@ import { type Dimension, quartersPerDay, type View, viewDimensions } from '../ro
 import { placeOf, readUnfolded, type Unfolded } from './summary-deltas.ts'
 import { addSums, type MetricsRow, MetricsRows } from './summary-rows.ts'
 import { spansOf } from './summary-spans.ts'
-import { openDaysWithin, type SumsQuery, sumsOf } from './summary-store.ts'
-import type { QuarterRange, RowPosition, SummaryRequest } from './summary-types.ts'
+import { hasUndividedFailures, openDaysWithin, type SumsQuery, sumsOf } from './summary-store.ts'
+import { dividesByError, type QuarterRange, type RowPosition, type SummaryRequest } from './summary-types.ts'
+import { undividedFailures } from './undivided-failures.ts'
 
 export interface PageOptions {
   after: RowPosition | undefined
@@ -32,12 +33,20 @@ const intervalsGrowth = 4
 /** Reads a page from the snapshot that the transaction must have: rollups, and deltas that are not aggregated yet. */
 export async function readMetrics(tx: TenantTx, request: SummaryRequest, page: PageOptions): Promise<MetricsPage> {
   const openDays = await openDaysWithin(tx, wholeDaysOf(request.range))
+  if (dividesByError(request)) await refuseUndivided(tx, request, openDays)
   const unfolded = await readUnfolded(tx, request, page.after)
   const rows = await readRows(tx, request, page, openDays, unfolded)
   const hasMore = rows.length > page.limit
   if (hasMore) rows.pop()
   const isAll = page.after === undefined && !hasMore
   return { rows, hasMore, totals: isAll ? sumOf(rows) : await readTotals(tx, request, page, openDays, unfolded) }
+}
+
+/** Throws `validation-failed` if the numbers would lack failures, or mix them with other events. */
+async function refuseUndivided(tx: TenantTx, request: SummaryRequest, openDays: readonly number[]): Promise<void> {
+  const { range, filters, groupBy } = request
+  const spans = spansOf([range], openDays)
+  if (await hasUndividedFailures(tx, { view: viewFor(request, groupBy), spans, filters })) throw undividedFailures()
 }
 
 /** Reads one row more than the page holds, if it exists. */
@@ -48,7 +57,7 @@ async function readRows(
   openDays: readonly number[],
   unfolded: Unfolded,
 ): Promise<MetricsRow[]> {
-  const { starts, groupBy, filters } = request
+  const { starts, groupBy, filters, success } = request
   const view = viewFor(request, groupBy)
   const rows: MetricsRow[] = []
   let at = after ? placeOf(starts, after.start) : 0
@@ -60,7 +69,7 @@ async function readRows(
     const ranges = window.map((first, index) => ({ first, end: window[index + 1] ?? end }))
     const wanted = limit + 1 - rows.length
     const query: SumsQuery = {
-      ...{ view, filters, groupBy, latencies },
+      ...{ view, filters, groupBy, success, latencies },
       spans: spansOf(ranges, openDays),
       starts: window,
       after: after && rows.length === 0 && window[0]! <= after.start ? { at: 0, key: after.key } : undefined,
@@ -101,6 +110,7 @@ async function readTotals(
     view: viewFor(request, undefined),
     spans: spansOf([request.range], openDays),
     filters: request.filters,
+    success: request.success,
     groupBy: undefined,
     starts: [request.range.first],
     after: undefined,
@@ -125,10 +135,13 @@ export function wholeDaysOf({ first, end }: QuarterRange): QuarterRange {
 /** Views from the fewest rows to the most. */
 const viewsBySize: readonly View[] = ['platform', 'archetype', 'model', 'skill', 'user', 'no_user', 'all']
 
+type ViewRequest = Pick<SummaryRequest, 'filters'> & Partial<Pick<SummaryRequest, 'success'>>
+
 /** Returns the smallest view with the requested dimensions. A filter by user needs the index of the view `all`. */
-export function viewFor({ filters }: Pick<SummaryRequest, 'filters'>, groupBy: Dimension | undefined): View {
+export function viewFor({ filters, success }: ViewRequest, groupBy: Dimension | undefined): View {
   if (filters.user_id !== undefined) return 'all'
   const needed = [...(Object.keys(filters) as Dimension[]), ...(groupBy ? [groupBy] : [])]
+  if (success !== undefined) needed.push('error_code')
   const keeps = (view: View) => needed.every((name) => (viewDimensions[view] as readonly Dimension[]).includes(name))
   return viewsBySize.find(keeps) ?? 'all'
 }

@@ -47,7 +47,7 @@ export const summaryQuery = object({
   ),
   group_by: Type.Optional(
     Type.Enum(Object.keys(groupings) as Grouping[], {
-      description: 'One row for each value, in `key`',
+      description: 'One row for each value, in `key`. `error_code` counts failed events only, in the totals, too',
       examples: ['skill'],
     }),
   ),
@@ -56,6 +56,16 @@ export const summaryQuery = object({
   user_id: filter(patterns.userId, 'user:kim@example.com'),
   llm_platform: filter(patterns.llmPlatform, 'claude'),
   llm_model: filter(patterns.llmModel, 'claude-sonnet-4-5'),
+  success: Type.Optional(
+    Type.Boolean({ description: 'Only events that succeeded, or that failed', examples: [false] }),
+  ),
+  error_code: Type.Optional(
+    Type.String({
+      pattern: patterns.identifier,
+      description: 'Only failed events with this error code',
+      examples: ['timeout'],
+    }),
+  ),
   ...PageQuery.properties,
 })
 

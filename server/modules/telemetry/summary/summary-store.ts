@@ -23,6 +23,7 @@ export interface SumsQuery {
   spans: readonly GrainSpan[]
   filters: Filters
   groupBy: Dimension | undefined
+  success?: boolean | undefined
   /** The quarters with which intervals begin, ascending; the first one is not after the first span. */
   starts: readonly number[]
   /** Returns only sums after this position in the order of the response: `at` is an index in `starts`. */
@@ -60,8 +61,7 @@ export async function sumsOf(tx: TenantTx, query: SumsQuery): Promise<SumRow[]> 
   const { rows } = await sql<SumRow>`
     select s.at, s.key,
       ${sumsIn(query)}
-    from unnest(${spans.map((span) => span.grain)}::text[], ${spans.map((span) => span.first)}::bigint[],
-      ${spans.map((span) => span.end)}::bigint[]) as span (grain, first_quarter, end_quarter)
+    from ${spansIn(spans)}
     cross join lateral (
       select width_bucket(r.first_quarter, ${query.starts}::bigint[]) - 1 as at, ${key} collate "C" as key,
         r.invocations, r.failures, r.tokens_in, r.tokens_out, r.cost_estimate_micros, r.cost_computed_micros,
@@ -69,6 +69,7 @@ export async function sumsOf(tx: TenantTx, query: SumsQuery): Promise<SumRow[]> 
       from hub.telemetry_rollups r
       where r.tenant_id = ${tx.tenantId} and r.grain = span.grain and r.view = ${sql.lit(query.view)}
         and r.first_quarter >= span.first_quarter and r.first_quarter < span.end_quarter ${conditionsOf(query.filters)}
+        ${outcomeConditions(query)}
       offset 0
     ) s
     where ${isBehind}
@@ -77,6 +78,40 @@ export async function sumsOf(tx: TenantTx, query: SumsQuery): Promise<SumRow[]> 
     limit ${query.limit}
   `.execute(tx.db)
   return rows
+}
+
+/** Returns the SQL for spans, each looked up by itself. */
+function spansIn(spans: readonly GrainSpan[]): RawBuilder<unknown> {
+  return sql`unnest(${spans.map((span) => span.grain)}::text[], ${spans.map((span) => span.first)}::bigint[],
+    ${spans.map((span) => span.end)}::bigint[]) as span (grain, first_quarter, end_quarter)`
+}
+
+/** Returns whether rows of the spans have failures that are not divided by error code. */
+export async function hasUndividedFailures(
+  tx: TenantTx,
+  { view, spans, filters }: Pick<SumsQuery, 'view' | 'spans' | 'filters'>,
+): Promise<boolean> {
+  const { error_code: _, ...others } = filters
+  const { rows } = await sql<{ found: boolean }>`
+    select exists (
+      select from ${spansIn(spans)}
+      cross join lateral (
+        select from hub.telemetry_rollups r
+        where r.tenant_id = ${tx.tenantId} and r.grain = span.grain and r.view = ${sql.lit(view)}
+          and r.first_quarter >= span.first_quarter and r.first_quarter < span.end_quarter ${conditionsOf(others)}
+          and r.error_code is null and r.failures <> 0
+        offset 0
+      ) s
+    ) as found
+  `.execute(tx.db)
+  return rows[0]!.found
+}
+
+/** Returns the SQL conditions on the outcome of a row `r`, of a view that keeps error codes. */
+function outcomeConditions({ groupBy, success }: Pick<SumsQuery, 'groupBy' | 'success'>): RawBuilder<unknown> {
+  const succeeded = success === true ? sql` and r.error_code is null` : sql``
+  const failed = success === false || groupBy === 'error_code' ? sql` and r.error_code is not null` : sql``
+  return sql`${succeeded}${failed}`
 }
 
 /** Returns the columns of sums over rows `s`. */
@@ -129,8 +164,7 @@ export async function windowSums(tx: TenantTx, query: WindowSumsQuery): Promise<
   const { rows } = await sql<SumRow>`
     select s.at, s.key,
       ${sumsIn(query)}
-    from unnest(${spans.map((span) => span.grain)}::text[], ${spans.map((span) => span.first)}::bigint[],
-      ${spans.map((span) => span.end)}::bigint[]) as span (grain, first_quarter, end_quarter)
+    from ${spansIn(spans)}
     cross join lateral (
       select width_bucket(r.first_quarter, ${query.starts}::bigint[]) - 1 as at,
         coalesce(r.${sql.ref(query.groupBy)}, '') collate "C" as key,

@@ -10,6 +10,7 @@ export const groupings = {
   user: 'user_id',
   platform: 'llm_platform',
   model: 'llm_model',
+  error_code: 'error_code',
 } as const satisfies Record<string, Dimension>
 export type Grouping = keyof typeof groupings
 
@@ -29,6 +30,13 @@ export interface SummaryRequest {
   starts: readonly number[]
   groupBy: Dimension | undefined
   filters: Filters
+  /** Counts only events that succeeded, or that failed. */
+  success?: boolean | undefined
+}
+
+/** Returns whether a request needs events divided by error code. Grouping by it counts failed events only. */
+export function dividesByError({ groupBy, filters, success }: Pick<SummaryRequest, 'groupBy' | 'filters' | 'success'>) {
+  return success !== undefined || groupBy === 'error_code' || filters.error_code !== undefined
 }
 
 /** The position of a row. `key` is empty for events without a value, and without grouping. */
