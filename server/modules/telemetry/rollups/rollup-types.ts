@@ -29,7 +29,7 @@ export type Dimension = (typeof dimensionNames)[number]
 /**
  * The dimensions that each view keeps; the others are null in its rows. The model is null if events
  * name none, and the error code if they succeeded. Rows of `all` and `no_user` with failures but without an error code
- * are from before migration 0022: their failures are not divided by error code.
+ * are from before migration 0023: their failures are not divided by error code.
  */
 export const viewDimensions = {
   all: dimensionNames,
