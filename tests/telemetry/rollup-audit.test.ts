@@ -260,7 +260,7 @@ test('finds a delta that was deleted before it was folded, and the sweeper repor
       details: {
         actor: 'service:sweeper',
         failed_checks: ['figures_match_records'],
-        found: { from_records: { invocations: 17 }, stored: { invocations: 16 } },
+        found: { from_records: { invocations: 25 }, stored: { invocations: 24 } },
       },
     },
   ])
