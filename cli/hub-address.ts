@@ -26,11 +26,21 @@ export function targetIn(environment: NodeJS.ProcessEnv) {
     )
   }
   const [baseUrl = '', tenant = '', clientId = '', clientSecret = ''] = values
-  if (!URL.canParse(baseUrl) || !/^https?:$/.test(new URL(baseUrl).protocol)) {
-    throw new StartupError(`HUB_URL is not an address: ${baseUrl}`, 'Set it to one such as https://hub.example.com.')
+  return { baseUrl: addressIn(baseUrl, 'HUB_URL'), tenant, clientId, clientSecret }
+}
+
+/**
+ * Returns the address of a Hub without a slash at its end.
+ *
+ * @param place the variable or argument that has it
+ * @throws StartupError if it is no address, or a secret would cross the network in clear
+ */
+export function addressIn(text: string, place: string): string {
+  if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) {
+    throw new StartupError(`${place} is not an address: ${text}`, 'Set it to one such as https://hub.example.com.')
   }
-  if (exposesSecrets(baseUrl)) {
-    throw new StartupError(`HUB_URL is "${baseUrl}", and the secret would cross the network in clear.`, 'Use https.')
+  if (exposesSecrets(text)) {
+    throw new StartupError(`${place} is "${text}", and the secret would cross the network in clear.`, 'Use https.')
   }
-  return { baseUrl: baseUrl.replace(/\/+$/, ''), tenant, clientId, clientSecret }
+  return text.replace(/\/+$/, '')
 }

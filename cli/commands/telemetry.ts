@@ -5,6 +5,7 @@ import { type EventDefaults, eventSources } from '../import/event-sources.ts'
 import { importFile } from '../import/import-file.ts'
 import { counted, createProgressLine, example, type OutputOptions, printResult } from '../output.ts'
 import { InconclusiveError } from '../verify/inconclusive-error.ts'
+import { addTelemetrySummary } from './telemetry-summary.ts'
 
 interface ImportCommandOptions extends OutputOptions, EventDefaults {
   from: string
@@ -13,6 +14,7 @@ interface ImportCommandOptions extends OutputOptions, EventDefaults {
 
 export function addTelemetryCommand(program: Command): void {
   const telemetry = program.command('telemetry').description('Work with telemetry events')
+  addTelemetrySummary(telemetry)
   telemetry
     .command('import <file>')
     .description(

@@ -8,9 +8,12 @@ export interface ServiceAccount {
   scope?: string
 }
 
-/** A token of the caller's own, or a function that returns one for each request. */
+/**
+ * A token of the caller's own, or a function that returns one for each request. The function gets the last token that the
+ * Hub refused, so that it can renew that one.
+ */
 export interface StaticToken {
-  accessToken: string | (() => string | Promise<string>)
+  accessToken: string | ((refused?: string) => string | Promise<string>)
 }
 
 export type Credentials = ServiceAccount | StaticToken
@@ -38,7 +41,14 @@ export function tokenSourceOf(
   if (!('accessToken' in credentials)) return new AccountTokens(credentials, request)
   const { accessToken } = credentials
   if (typeof accessToken === 'string') return { get: async () => accessToken, refused: () => false }
-  return { get: async () => accessToken(), refused: () => true }
+  let last: string | undefined
+  return {
+    get: async () => accessToken(last),
+    refused: (token) => {
+      last = token
+      return true
+    },
+  }
 }
 
 /** Keeps one token of a service account. Calls at the same time share one request for it. */

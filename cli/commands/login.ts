@@ -1,0 +1,180 @@
+import { createInterface } from 'node:readline/promises'
+import { Writable } from 'node:stream'
+import { text as readAll } from 'node:stream/consumers'
+import type { Command } from 'commander'
+import { HubClient, HubConnectionError, HubError } from '../../sdk/typescript/src/index.ts'
+import { StartupError } from '../../server/startup-error.ts'
+import { addressIn } from '../hub-address.ts'
+import { hubConnection, loginFile } from '../hub-connection.ts'
+import { NotSignedInError } from '../login/login-errors.ts'
+import type { StoredLogin } from '../login/login-file.ts'
+import { logInPerson } from '../login/person-login.ts'
+import { personTokens } from '../login/person-tokens.ts'
+import { example, type OutputOptions, printResult } from '../output.ts'
+import { wholeNumber } from '../query-options.ts'
+import { terminalText } from '../terminal-text.ts'
+
+/** The scopes that the commands need, as far as the role of the person has them. */
+const usualScopes = 'hub:read hub:write telemetry:read'
+
+/** The members of `GET /api/v1/auth/me` that commands show. */
+interface Me {
+  kind: 'user' | 'service_account'
+  subject: string
+  tenant: string
+  scopes: string[]
+  email?: string
+  role?: string
+  name?: string
+  session?: { expires_at: string }
+}
+
+interface LoginOptions extends OutputOptions {
+  tenant?: string
+  clientId?: string
+  scope: string
+  port: number
+  browser: boolean
+}
+
+export function addLoginCommand(program: Command): void {
+  program
+    .command('login [address]')
+    .description(
+      'Sign in to a Hub, for the commands after it. Opens a browser, in which you choose what they may do. With ' +
+        '--client-id signs in as a service account instead, with the secret from HUB_CLIENT_SECRET or stdin. Replaces ' +
+        'an earlier login. The address defaults to HUB_URL.',
+    )
+    .option('--tenant <slug>', 'the tenant; default: HUB_TENANT, and for people the one chosen in the browser')
+    .option('--client-id <id>', 'sign in as this service account')
+    .option('--scope <scopes>', 'the permissions to ask for, separated by spaces', usualScopes)
+    .option('--no-browser', 'only print the address to open')
+    .option('--port <number>', 'the port of this machine that the browser returns to', wholeNumber(0, 65_535), 0)
+    .option('--json', 'print one JSON object')
+    .addHelpText('after', example('login https://hub.example.com'))
+    .action(runLogin)
+}
+
+export function addLogoutCommand(program: Command): void {
+  program
+    .command('logout')
+    .description('End the stored login: the Hub refuses its tokens within five seconds, and the file is removed')
+    .option('--local', 'only remove the file, if the Hub cannot be reached')
+    .option('--json', 'print one JSON object')
+    .addHelpText('after', example('logout'))
+    .action(runLogout)
+}
+
+export function addWhoamiCommand(program: Command): void {
+  program
+    .command('whoami')
+    .description('Show who the commands act as, at which Hub, and with which permissions')
+    .option('--json', 'print one JSON object')
+    .addHelpText('after', example('whoami'))
+    .action(async (options: OutputOptions) => {
+      const { options: connection, source } = await hubConnection()
+      const me = await whoIs(connection)
+      printResult(options, { hub_url: connection.baseUrl, source, ...me }, meText(me, connection.baseUrl, source))
+    })
+}
+
+async function runLogin(address: string | undefined, options: LoginOptions): Promise<void> {
+  const given = address ?? process.env.HUB_URL
+  if (!given) throw new StartupError('The address of the Hub is missing.', 'Run: hub login https://hub.example.com')
+  const hubUrl = addressIn(given, address === undefined ? 'HUB_URL' : 'The address')
+  const wanted = options.tenant ?? (process.env.HUB_TENANT || undefined)
+  const login = options.clientId
+    ? await accountLogin(hubUrl, wanted, options.clientId)
+    : await logInPerson(hubUrl, {
+        scope: options.scope,
+        port: options.port,
+        opensBrowser: options.browser,
+        show: (page) => process.stderr.write(`Open this address to sign in:\n  ${terminalText(page)}\n`),
+      })
+  const file = loginFile()
+  const credentials =
+    login.kind === 'person'
+      ? { accessToken: login.access_token }
+      : { clientId: login.client_id, clientSecret: login.client_secret }
+  const connection = { baseUrl: hubUrl, tenant: login.tenant, ...credentials, retries: 1 }
+  const me = await whoIs(connection)
+  if (wanted !== undefined && wanted !== login.tenant) {
+    await new HubClient(connection).post('/api/v1/auth/logout')
+    throw new NotSignedInError(`You signed in to tenant ${login.tenant}, not ${wanted}. The login was ended.`)
+  }
+  await file.exclusively(() => file.write(login))
+  const hint =
+    process.env.HUB_CLIENT_ID || process.env.HUB_CLIENT_SECRET
+      ? '\nHUB_CLIENT_ID or HUB_CLIENT_SECRET are set and win over this login: unset them.'
+      : ''
+  printResult(options, { hub_url: hubUrl, source: file.path, ...me }, `${meText(me, hubUrl, file.path)}${hint}`)
+}
+
+async function runLogout({ local, ...options }: OutputOptions & { local?: boolean }): Promise<void> {
+  const file = loginFile()
+  if (!local) {
+    const login = await file.read()
+    if (login === undefined) throw new NotSignedInError('You are not signed in.', 'There is nothing to end.')
+    await end(login)
+  }
+  await file.exclusively(() => file.remove())
+  const text = local ? 'The stored login is removed. Its tokens stay valid until they expire.' : 'The login is ended.'
+  printResult(options, { revoked: !local }, text)
+}
+
+/** Ends the login at the Hub. One that has ended already is no error. */
+async function end(login: StoredLogin): Promise<void> {
+  // The secret of a service account belongs to more programs than this one, so it stays valid.
+  if (login.kind !== 'person') return
+  const { hub_url: baseUrl, tenant } = login
+  try {
+    const hub = new HubClient({ baseUrl, tenant, accessToken: personTokens(loginFile(), login), retries: 1 })
+    await hub.post('/api/v1/auth/logout', { idempotent: true })
+  } catch (error) {
+    if (error instanceof NotSignedInError || (error instanceof HubError && error.status === 401)) return
+    if (!(error instanceof HubConnectionError)) throw error
+    throw new HubConnectionError(
+      `${error.message}\nThe login is not ended. Try again later, or remove only the file with: hub logout --local`,
+      { cause: error },
+    )
+  }
+}
+
+async function accountLogin(hubUrl: string, tenant: string | undefined, clientId: string): Promise<StoredLogin> {
+  if (tenant === undefined) throw new StartupError('The tenant is missing.', 'Give it with --tenant.')
+  const secret = process.env.HUB_CLIENT_SECRET || (await readSecret())
+  if (secret === '') {
+    throw new StartupError('The secret is missing.', 'Set HUB_CLIENT_SECRET, or write the secret to stdin.')
+  }
+  return { kind: 'service_account', version: 1, hub_url: hubUrl, tenant, client_id: clientId, client_secret: secret }
+}
+
+/** Reads the secret from stdin; on a terminal without showing it. */
+async function readSecret(): Promise<string> {
+  if (!process.stdin.isTTY) return (await readAll(process.stdin)).trim()
+  process.stderr.write('Client secret: ')
+  const hidden = new Writable({ write: (_chunk, _encoding, done) => done() })
+  const prompt = createInterface({ input: process.stdin, output: hidden, terminal: true })
+  try {
+    return (await prompt.question('')).trim()
+  } finally {
+    prompt.close()
+    process.stderr.write('\n')
+  }
+}
+
+function whoIs(connection: ConstructorParameters<typeof HubClient>[0]): Promise<Me> {
+  return new HubClient(connection).get<Me>('/api/v1/auth/me')
+}
+
+function meText(me: Me, hubUrl: string, source: string): string {
+  const name = me.email ?? me.name ?? me.subject
+  const lines = [
+    `Signed in as ${name}${me.role ? `, ${me.role}` : ''}${me.kind === 'service_account' ? ', a service account' : ''}`,
+    `Tenant: ${me.tenant} at ${hubUrl}`,
+    `Permissions: ${me.scopes.join(' ')}`,
+    ...(me.session ? [`Ends: ${me.session.expires_at}`] : []),
+    `Credentials: ${source}`,
+  ]
+  return lines.map(terminalText).join('\n')
+}
