@@ -128,7 +128,7 @@ describe('as a service account of the environment', () => {
       [['records', 'get', 'x'], account, 2, /UUID/],
       [['records', 'write', join(config, 'none.json')], account, 2, /does not exist/],
       [['records', 'get', decisionId], { ...account, HUB_CLIENT_SECRET: 'wrong' }, 3, /credentials/],
-      [['records', 'get', decisionId], { ...account, HUB_TENANT: 'globex' }, 3, /tenant|credentials/],
+      [['records', 'get', decisionId], { ...account, HUB_TENANT: 'globex' }, 4, /tenant/],
       [['records', 'get', decisionId], {}, 3, /not signed in/],
       [['telemetry', 'summary'], readOnly, 4, /telemetry:read/],
       [['records', 'get', unknownId], account, 5, /record/],
