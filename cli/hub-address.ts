@@ -13,8 +13,15 @@ export function exposesSecrets(address: string): boolean {
   return protocol === 'http:' && !isLoopbackHost(host)
 }
 
-/** Returns the Hub and the account that {@link hubVariables} name. Throws StartupError with the variables to set. */
-export function targetIn(environment: NodeJS.ProcessEnv) {
+/**
+ * Returns the Hub and the account that {@link hubVariables} name. Throws StartupError with the variables to set.
+ *
+ * @param remedy where to get an account
+ */
+export function targetIn(
+  environment: NodeJS.ProcessEnv,
+  remedy = 'Create an account with: hub service-account create',
+) {
   const reader = new SettingReader(environment)
   const values = hubVariables.map((name) => reader.text(name) ?? '')
   if (reader.problems.length > 0) throw new ConfigError(reader.problems)
@@ -22,7 +29,7 @@ export function targetIn(environment: NodeJS.ProcessEnv) {
   if (missing.length > 0) {
     throw new StartupError(
       `${missing.join(', ')} ${missing.length === 1 ? 'is' : 'are'} not set.`,
-      `Set ${hubVariables.join(', ')} for the command. Create an account with: hub service-account create`,
+      `Set ${hubVariables.join(', ')} for the command. ${remedy}`,
     )
   }
   const [baseUrl = '', tenant = '', clientId = '', clientSecret = ''] = values

@@ -1,56 +1,32 @@
 import { join } from 'node:path'
 import { HubError } from '../../sdk/typescript/src/index.ts'
-import { SettingReader } from '../../server/config/setting-reader.ts'
 import type { Config } from '../../server/config.ts'
 import { readInstanceFile } from '../../server/embedded-postgres/data-directory.ts'
 import { findPostmaster } from '../../server/embedded-postgres/postmaster.ts'
-import { ConfigError, StartupError } from '../../server/startup-error.ts'
-import { exposesSecrets } from '../hub-address.ts'
+import { StartupError } from '../../server/startup-error.ts'
+import { type HubTarget, hubVariables, targetIn } from '../hub-address.ts'
 import { DemoHub } from './demo-hub.ts'
 
 /** The Hub that the demo is loaded into, and the account that loads it. */
-export interface DemoTarget {
-  baseUrl: string
-  tenant: string
-  clientId: string
-  clientSecret: string
+export interface DemoTarget extends HubTarget {
   /** True if the Hub stops with the command. */
   isTemporary: boolean
 }
 
-const remoteNames = ['HUB_URL', 'HUB_TENANT', 'HUB_CLIENT_ID', 'HUB_CLIENT_SECRET'] as const
+const remoteRemedy = 'Name a service account with all scopes, or unset HUB_URL to use the Hub of this machine.'
 const otherHubRemedy =
   'Set HUB_DATA_DIR (or HUB_DATABASE_URL) as that Hub has it, or HUB_PORT (or HUB_BASE_URL) to the address of the Hub of this data directory, or to a free port if none runs. ' +
-  `To load into any other Hub, set ${remoteNames.join(', ')}.`
+  `To load into any other Hub, set ${hubVariables.join(', ')}.`
 
 /**
  * Returns the Hub that the environment names; undefined without `HUB_URL`.
  * @param slug overrides `HUB_TENANT`
- * @throws StartupError if one of the other variables is missing
+ * @throws StartupError if another variable is missing or the address is invalid
  */
 export function remoteTarget(variables: NodeJS.ProcessEnv, slug: string | undefined): DemoTarget | undefined {
   if (!variables.HUB_URL) return undefined
-  const environment: NodeJS.ProcessEnv = { ...variables, HUB_TENANT: slug ?? variables.HUB_TENANT }
-  const reader = new SettingReader(environment)
-  const [baseUrl = '', tenant = '', clientId = '', clientSecret = ''] = remoteNames.map((name) => reader.text(name))
-  if (reader.problems.length > 0) throw new ConfigError(reader.problems)
-  const missing = remoteNames.filter((name) => reader.text(name) === undefined)
-  if (missing.length > 0) {
-    throw new StartupError(
-      `HUB_URL is set, and ${missing.join(', ')} ${missing.length === 1 ? 'is' : 'are'} not.`,
-      `Set ${missing.join(', ')} to a service account with all scopes, or unset HUB_URL to use the Hub of this machine.`,
-    )
-  }
-  if (!URL.canParse(baseUrl) || !/^https?:$/.test(new URL(baseUrl).protocol)) {
-    throw new StartupError(
-      `HUB_URL is not an address: ${baseUrl}`,
-      'Set HUB_URL to one such as https://hub.example.com.',
-    )
-  }
-  if (exposesSecrets(baseUrl)) {
-    throw new StartupError(`HUB_URL is "${baseUrl}", and the secret would cross the network in clear.`, 'Use https.')
-  }
-  return { baseUrl: baseUrl.replace(/\/+$/, ''), tenant, clientId, clientSecret, isTemporary: false }
+  const environment = { ...variables, HUB_TENANT: slug ?? variables.HUB_TENANT }
+  return { ...targetIn(environment, remoteRemedy), isTemporary: false }
 }
 
 /** Identifies the server at an address: `hub`, `other` for any other program, `none` without a response. */
