@@ -1,4 +1,5 @@
 import { randomFillSync } from 'node:crypto'
+import { type PointedError, validationFailed } from '../../contract/domain-error.ts'
 import { formatTimestamp, parseTimestamp } from '../../contract/timestamp.ts'
 
 /** One reading of the clock, as an id and as a time. */
@@ -113,4 +114,25 @@ function randomSource(): () => string {
     offset += 8
     return `${hex.slice(0, 4)}-${hex.slice(4)}`
   }
+}
+
+/**
+ * Returns the ids that bound records by their time of creation; undefined for an absent bound.
+ *
+ * @throws DomainError `validation-failed` with every member that is no RFC 3339 timestamp
+ */
+export function creationBounds(query: { created_at__gte?: string | undefined; created_at__lt?: string | undefined }) {
+  const errors: PointedError[] = []
+  const idBound = (name: 'created_at__gte' | 'created_at__lt') => {
+    const text = query[name]
+    if (text === undefined) return undefined
+    const time = parseTimestamp(text)
+    if (time) return recordIdFloor(time.epochMs, time.microsOfMs)
+    const detail = 'must be an RFC 3339 timestamp; a `+` is written %2B in a query'
+    errors.push({ pointer: `/query/${name}`, detail })
+    return undefined
+  }
+  const [fromId, belowId] = [idBound('created_at__gte'), idBound('created_at__lt')]
+  if (errors.length > 0) throw validationFailed(errors)
+  return { fromId, belowId }
 }

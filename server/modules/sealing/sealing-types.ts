@@ -2,6 +2,7 @@ import type { RecordType } from '../../../contract/literals.ts'
 import type { JsonObject, JsonValue } from '../../../provenance/json.ts'
 import type { ContentEncryptor, TenantTx } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
+import type { IndexColumns } from '../../records/record-columns.ts'
 
 /** The members that every canonical object has. */
 export interface CommonMembers {
@@ -31,7 +32,7 @@ export interface RecordDraft {
 }
 
 /** A hashed and sealed record, ready to be stored. */
-export interface SealedRecord {
+export interface SealedRecord extends IndexColumns {
   recordId: string
   recordType: RecordType
   /** RFC 3339, UTC, six fractional digits. */
@@ -39,13 +40,6 @@ export interface SealedRecord {
   createdBy: string
   canonical: string
   relatedRecords: readonly string[]
-  skillId: string | null
-  archetypeId: string | null
-  userId: string | null
-  eventKind: string | null
-  costMicros: number | null
-  traceId: string | null
-  sessionId: string | null
   sealId: string
   leafIndex: number
   salt: Uint8Array

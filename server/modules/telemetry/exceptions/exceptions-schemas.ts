@@ -1,14 +1,11 @@
 import { type Static, Type } from 'typebox'
-import { patterns } from '../../../../contract/literals.ts'
 import { object } from '../../../../contract/object-schema.ts'
 import { PageQuery } from '../../../../contract/request-schemas.ts'
 import { NextCursor } from '../../../../contract/response-schemas.ts'
+import { dimensionFilters } from '../summary/summary-schemas.ts'
 
 export const exceptionKinds = ['unpriced', 'divergent'] as const
 export const tolerancePercentDefault = 2
-
-const filter = (pattern: string, example: string) =>
-  Type.Optional(Type.String({ pattern, description: 'Only events with this value', examples: [example] }))
 
 const bound = (description: string) => Type.Optional(Type.String({ description, examples: ['2026-01-05T00:00:00Z'] }))
 
@@ -30,11 +27,7 @@ export const exceptionsQuery = object({
   ),
   created_at__gte: bound('RFC 3339; stored at or after this time'),
   created_at__lt: bound('RFC 3339; stored before this time'),
-  skill_id: filter(patterns.identifier, 'summarise-ticket'),
-  archetype_id: filter(patterns.identifier, 'support-agent'),
-  user_id: filter(patterns.userId, 'user:kim@example.com'),
-  llm_platform: filter(patterns.llmPlatform, 'claude'),
-  llm_model: filter(patterns.llmModel, 'claude-sonnet-4-5'),
+  ...dimensionFilters,
   ...PageQuery.properties,
 })
 

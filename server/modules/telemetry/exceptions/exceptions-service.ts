@@ -1,14 +1,12 @@
 import type { Static } from 'typebox'
-import { type PointedError, validationFailed } from '../../../../contract/domain-error.ts'
 import { pageSizeDefault } from '../../../../contract/limits.ts'
 import { usdOfMicros } from '../../../../contract/money.ts'
-import { parseTimestamp } from '../../../../contract/timestamp.ts'
 import { readTenant, type TenantTx } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import { type CursorBinding, openCursor, signCursor } from '../../../http/cursor.ts'
 import { createEventLoopYielder } from '../../../http/event-loop-yielder.ts'
 import type { ModuleParts } from '../../../module-parts.ts'
-import { recordIdFloor } from '../../../records/record-clock.ts'
+import { creationBounds } from '../../../records/record-clock.ts'
 import type { PriceBook } from '../prices/list-price-book.ts'
 import type { TenantPrices } from '../prices/tenant-prices.ts'
 import { type ReadEvent, readStoredEvent } from '../stored-event.ts'
@@ -33,21 +31,8 @@ export function createCostExceptions(
   const { database, prices, cursorKey } = deps
 
   function requestOf(query: ExceptionsQuery, afterId: string | undefined): ExceptionsRequest {
-    const errors: PointedError[] = []
-    const idBound = (name: 'created_at__gte' | 'created_at__lt') => {
-      const text = query[name]
-      if (text === undefined) return undefined
-      const time = parseTimestamp(text)
-      if (time) return recordIdFloor(time.epochMs, time.microsOfMs)
-      const detail = 'must be an RFC 3339 timestamp; a `+` is written %2B in a query'
-      errors.push({ pointer: `/query/${name}`, detail })
-      return undefined
-    }
     const { kind, tolerance = tolerancePercentDefault, limit = pageSizeDefault, ...filters } = query
-    const fromId = idBound('created_at__gte')
-    const belowId = idBound('created_at__lt')
-    if (errors.length > 0) throw validationFailed(errors)
-    return { kind, tolerance, limit, filters, fromId, belowId, afterId }
+    return { kind, tolerance, limit, filters, ...creationBounds(query), afterId }
   }
 
   return {

@@ -12,6 +12,15 @@ const to = '2026-01-06T00:00:00Z'
 const filter = (pattern: string, example: string) =>
   Type.Optional(Type.String({ pattern, description: 'Only events with this value', examples: [example] }))
 
+/** The filters by dimension, of every query for telemetry. */
+export const dimensionFilters = {
+  skill_id: filter(patterns.identifier, 'summarise-ticket'),
+  archetype_id: filter(patterns.identifier, 'support-agent'),
+  user_id: filter(patterns.userId, 'user:kim@example.com'),
+  llm_platform: filter(patterns.llmPlatform, 'claude'),
+  llm_model: filter(patterns.llmModel, 'claude-sonnet-4-5'),
+}
+
 /** The parameters of summary and reconciliation: the events to count, and the rows. */
 export const summaryQuery = object({
   from: Type.Optional(
@@ -51,11 +60,7 @@ export const summaryQuery = object({
       examples: ['skill'],
     }),
   ),
-  skill_id: filter(patterns.identifier, 'summarise-ticket'),
-  archetype_id: filter(patterns.identifier, 'support-agent'),
-  user_id: filter(patterns.userId, 'user:kim@example.com'),
-  llm_platform: filter(patterns.llmPlatform, 'claude'),
-  llm_model: filter(patterns.llmModel, 'claude-sonnet-4-5'),
+  ...dimensionFilters,
   success: Type.Optional(
     Type.Boolean({ description: 'Only events that succeeded, or that failed', examples: [false] }),
   ),

@@ -49,17 +49,11 @@ export interface SumRow {
   sketches: Buffer | null
 }
 
-/**
- * Returns sums by interval and key, in the order of both, keys by their bytes. It reads the rows of the spans, by the
- * index of the user if the query filters by one, else by the primary key. Each span is looked up by itself: `offset 0`
- * keeps the planner from reading the whole view once and comparing all rows with all spans.
- */
-export async function sumsOf(tx: TenantTx, query: SumsQuery): Promise<SumRow[]> {
-  const { spans, after } = query
+/** Returns the start of a query for sums, up to its conditions on `s.at` and `s.key`. */
+function selectedSums(tx: TenantTx, query: Omit<SumsQuery, 'after'>) {
+  const { spans } = query
   const key = query.groupBy ? sql`coalesce(r.${sql.ref(query.groupBy)}, '')` : sql`''`
-  const isBehind = after ? sql`(s.at, s.key) > (${after.at}::int, ${after.key}::text)` : sql`true`
-  const { rows } = await sql<SumRow>`
-    select s.at, s.key,
+  return sql`select s.at, s.key,
       ${sumsIn(query)}
     from ${spansIn(spans)}
     cross join lateral (
@@ -71,7 +65,19 @@ export async function sumsOf(tx: TenantTx, query: SumsQuery): Promise<SumRow[]> 
         and r.first_quarter >= span.first_quarter and r.first_quarter < span.end_quarter ${conditionsOf(query.filters)}
         ${outcomeConditions(query)}
       offset 0
-    ) s
+    ) s`
+}
+
+/**
+ * Returns sums by interval and key, in the order of both, keys by their bytes. It reads the rows of the spans, by the
+ * index of the user if the query filters by one, else by the primary key. Each span is looked up by itself: `offset 0`
+ * keeps the planner from reading the whole view once and comparing all rows with all spans.
+ */
+export async function sumsOf(tx: TenantTx, query: SumsQuery): Promise<SumRow[]> {
+  const { after } = query
+  const isBehind = after ? sql`(s.at, s.key) > (${after.at}::int, ${after.key}::text)` : sql`true`
+  const { rows } = await sql<SumRow>`
+    ${selectedSums(tx, query)}
     where ${isBehind}
     group by s.at, s.key
     order by s.at, s.key
@@ -159,22 +165,10 @@ type WindowSumsQuery = Omit<SumsQuery, 'after' | 'groupBy'> & {
  * Returns sums by key, in the order of their bytes, and interval, the last one first. It finds rows as `sumsOf` does.
  */
 export async function windowSums(tx: TenantTx, query: WindowSumsQuery): Promise<SumRow[]> {
-  const { spans, after } = query
+  const { after } = query
   const isBehind = after === undefined ? sql`true` : sql`s.key > ${after}::text`
   const { rows } = await sql<SumRow>`
-    select s.at, s.key,
-      ${sumsIn(query)}
-    from ${spansIn(spans)}
-    cross join lateral (
-      select width_bucket(r.first_quarter, ${query.starts}::bigint[]) - 1 as at,
-        coalesce(r.${sql.ref(query.groupBy)}, '') collate "C" as key,
-        r.invocations, r.failures, r.tokens_in, r.tokens_out, r.cost_estimate_micros, r.cost_computed_micros,
-        r.unpriced, r.latency
-      from hub.telemetry_rollups r
-      where r.tenant_id = ${tx.tenantId} and r.grain = span.grain and r.view = ${sql.lit(query.view)}
-        and r.first_quarter >= span.first_quarter and r.first_quarter < span.end_quarter ${conditionsOf(query.filters)}
-      offset 0
-    ) s
+    ${selectedSums(tx, query)}
     where ${isBehind}
     group by s.key, s.at
     order by s.key, s.at desc

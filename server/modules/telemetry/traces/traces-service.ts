@@ -1,16 +1,15 @@
-import { DomainError, type PointedError, validationFailed } from '../../../../contract/domain-error.ts'
+import { DomainError } from '../../../../contract/domain-error.ts'
 import {
   sessionEventsCounted,
   sessionsPageDefault,
   sessionsScannedMax,
   stepsPageMax,
 } from '../../../../contract/limits.ts'
-import { parseTimestamp } from '../../../../contract/timestamp.ts'
 import type { Database, TenantTx } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import { type CursorBinding, openCursor, signCursor } from '../../../http/cursor.ts'
 import { createEventLoopYielder } from '../../../http/event-loop-yielder.ts'
-import { recordIdFloor } from '../../../records/record-clock.ts'
+import { creationBounds } from '../../../records/record-clock.ts'
 import { readTraced, stepsOf, type TracedEvent, totalsOf } from './step-tree.ts'
 import type { SessionList, SessionsQuery, Steps, StepsQuery } from './traces-schemas.ts'
 import { eventsOf, newestEvents, type SessionScan, scanSessions, sessionsSeen } from './traces-store.ts'
@@ -132,18 +131,7 @@ function namesIn(events: readonly TracedEvent[], name: 'skill_id' | 'user_id'): 
 
 /** Returns the scan by the filter that matches least; the others are applied to its events. */
 function scanOf(query: SessionsQuery): SessionScan {
-  const errors: PointedError[] = []
-  const idBound = (name: 'created_at__gte' | 'created_at__lt') => {
-    const text = query[name]
-    if (text === undefined) return undefined
-    const time = parseTimestamp(text)
-    if (time) return recordIdFloor(time.epochMs, time.microsOfMs)
-    const detail = 'must be an RFC 3339 timestamp; a `+` is written %2B in a query'
-    errors.push({ pointer: `/query/${name}`, detail })
-    return undefined
-  }
-  const [fromId, beforeId] = [idBound('created_at__gte'), idBound('created_at__lt')]
-  if (errors.length > 0) throw validationFailed(errors)
+  const { fromId, belowId: beforeId } = creationBounds(query)
   const given = sessionColumns.flatMap((column) => {
     const value = query[column]
     return value === undefined ? [] : [[column, value] as const]

@@ -27,7 +27,6 @@ import {
   deliveriesBelow,
   endpointOfDelivery,
   findDelivery,
-  lockDelivery,
   requeueAll,
   requeueDelivery,
 } from './deliveries-store.ts'
@@ -114,7 +113,7 @@ export class DeliveryAdministration {
       const webhookId = ofWebhook ?? (await endpointOfDelivery(tx, deliveryId))
       if (webhookId === undefined) throw noSuchDelivery()
       requireEnabled(await endpoints.find(tx, webhookId))
-      const row = await lockDelivery(tx, webhookId, deliveryId)
+      const row = await findDelivery(tx, webhookId, deliveryId, 'for update')
       if (!row) throw noSuchDelivery(webhookId)
       if (row.data === null) throw erased()
       const { status, tries } = row

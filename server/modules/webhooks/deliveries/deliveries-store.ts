@@ -20,14 +20,16 @@ export const deliveryColumns = `delivery_id, webhook_id, message_id, kind, seque
 
 const detailedColumns = `${deliveryColumns}, data, tries, attempts`
 
+/** @param lock `for update` locks the delivery until the transaction ends */
 export async function findDelivery(
   tx: TenantTx,
   webhookId: string,
   deliveryId: string,
+  lock: '' | 'for update' = '',
 ): Promise<DetailedRow | undefined> {
   const { rows } = await tx.client.query<DetailedRow>(
     `select ${detailedColumns} from hub.webhook_deliveries
-     where tenant_id = $1 and webhook_id = $2 and delivery_id = $3`,
+     where tenant_id = $1 and webhook_id = $2 and delivery_id = $3 ${lock}`,
     [tx.tenantId, webhookId, deliveryId],
   )
   return rows[0]
@@ -40,20 +42,6 @@ export async function endpointOfDelivery(tx: TenantTx, deliveryId: string): Prom
     [tx.tenantId, deliveryId],
   )
   return rows[0]?.webhook_id
-}
-
-/** Returns the delivery like {@link findDelivery}, locked until the transaction ends. */
-export async function lockDelivery(
-  tx: TenantTx,
-  webhookId: string,
-  deliveryId: string,
-): Promise<DetailedRow | undefined> {
-  const { rows } = await tx.client.query<DetailedRow>(
-    `select ${detailedColumns} from hub.webhook_deliveries
-     where tenant_id = $1 and webhook_id = $2 and delivery_id = $3 for update`,
-    [tx.tenantId, webhookId, deliveryId],
-  )
-  return rows[0]
 }
 
 /** Selects deliveries to requeue; times are RFC 3339, from ≤ created_at < before. */
