@@ -2,7 +2,7 @@ import { randomUUIDv7 } from 'node:crypto'
 import pg from 'pg'
 import { clientConfig } from '../../server/db/connection-settings.ts'
 import type { OpenedDatabase } from '../../server/db/open-database.ts'
-import { recordPartitionOf } from '../../server/db/record-partitions.ts'
+import { recordPartitionOf } from '../../server/modules/records/record-copy.ts'
 
 /** Columns that a service without seals leaves empty. */
 const sealColumns = ['seal_id', 'leaf_index', 'salt', 'provenance_hash']

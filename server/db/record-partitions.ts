@@ -3,19 +3,6 @@ import type { Database, DatabaseLog, RegistryTx } from './database.ts'
 /** Months of partitions kept ready: a service can run this long without a restart and still write. */
 export const partitionMonthsAhead = 3
 
-/**
- * Returns the name of the partition, without schema, that holds a record. It is the UTC month of its id's time (RFC
- * 9562, section 5.7: the first 48 bits are milliseconds since the epoch). The insert-only role copies straight into it.
- *
- * @param recordId a UUIDv7 in its text form
- */
-export function recordPartitionOf(recordId: string): string {
-  const milliseconds = Number.parseInt(recordId.slice(0, 8) + recordId.slice(9, 13), 16)
-  if (!/^[0-9a-f]{8}-[0-9a-f]{4}-7/i.test(recordId)) throw new Error(`not a UUIDv7: ${recordId}`)
-  const month = new Date(milliseconds).toISOString()
-  return `records_y${month.slice(0, 4)}m${month.slice(5, 7)}`
-}
-
 /** Creates the missing partitions from last month to some months ahead. Safe to run at any time. */
 export async function ensureRecordPartitions(tx: RegistryTx): Promise<void> {
   await tx.client.query('select hub.ensure_record_partitions($1)', [partitionMonthsAhead])

@@ -3,7 +3,7 @@ import pg from 'pg'
 import { from as copyFrom } from 'pg-copy-streams'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type ConnectionTarget, clientConfig } from '../../server/db/connection-settings.ts'
-import { recordPartitionOf } from '../../server/db/record-partitions.ts'
+import { recordPartitionOf } from '../../server/modules/records/record-copy.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 
 const denied = { code: '42501' }

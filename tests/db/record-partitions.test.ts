@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { ensureRecordPartitions, recordPartitionOf, watchPartitions } from '../../server/db/record-partitions.ts'
+import { ensureRecordPartitions, watchPartitions } from '../../server/db/record-partitions.ts'
+import { recordPartitionOf } from '../../server/modules/records/record-copy.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 
 let db: TestDatabase

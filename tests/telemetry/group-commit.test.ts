@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { recordPartitionOf } from '../../server/db/record-partitions.ts'
+import { recordPartitionOf } from '../../server/modules/records/record-copy.ts'
 import { event } from './events.ts'
 import { openTelemetryLab } from './telemetry-lab.ts'
 

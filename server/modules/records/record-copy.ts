@@ -5,6 +5,19 @@ export const copyColumns =
   'tenant_id, record_id, record_type, created_by, skill_id, archetype_id, user_id, event_kind, cost_micros, ' +
   'seal_id, leaf_index, salt, provenance_hash, canonical, trace_id, session_id'
 
+/**
+ * Returns the name of the partition, without schema, that holds a record. It is the UTC month of its id's time (RFC
+ * 9562, section 5.7: the first 48 bits are milliseconds since the epoch). The insert-only role copies straight into it.
+ *
+ * @param recordId a UUIDv7 in its text form
+ */
+export function recordPartitionOf(recordId: string): string {
+  const milliseconds = Number.parseInt(recordId.slice(0, 8) + recordId.slice(9, 13), 16)
+  if (!/^[0-9a-f]{8}-[0-9a-f]{4}-7/i.test(recordId)) throw new Error(`not a UUIDv7: ${recordId}`)
+  const month = new Date(milliseconds).toISOString()
+  return `records_y${month.slice(0, 4)}m${month.slice(5, 7)}`
+}
+
 const columnCount = 16
 /** The signature, the flags and the length of the absent extension. */
 const header = Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1')

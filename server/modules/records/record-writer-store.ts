@@ -1,11 +1,10 @@
 import type { ContentEncryptor, TenantTx } from '../../db/database.ts'
 import type { IngestStep } from '../../db/ingest-script.ts'
 import { contentEncryptor, requireContentKey } from '../../db/record-encryption.ts'
-import { recordPartitionOf } from '../../db/record-partitions.ts'
 import type { EventBus } from '../../events.ts'
 import { serviceSubject } from '../../records/record-columns.ts'
 import type { Seal, SealedBatch, SealedRecord } from '../sealing/sealing-types.ts'
-import { copyColumns, encodeRows } from './record-copy.ts'
+import { copyColumns, encodeRows, recordPartitionOf } from './record-copy.ts'
 import type { RecordWriter } from './records-types.ts'
 
 /** Rows per INSERT: a statement takes at most 65,535 parameters. */

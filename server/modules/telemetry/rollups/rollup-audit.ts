@@ -9,7 +9,7 @@ import { deltasAfter } from '../summary/summary-store.ts'
 import { nextDayWithRows } from './rollup-audit-store.ts'
 import { Cells } from './rollup-cells.ts'
 import { checkDay, type DayChecked, type DaySums } from './rollup-day-check.ts'
-import { type DeltaEntry, readDelta, UnreadableDelta } from './rollup-delta.ts'
+import { readableEntries } from './rollup-delta.ts'
 import { Fingerprint } from './rollup-fingerprint.ts'
 import { countEvent } from './rollup-rebuild.ts'
 import { eventsAfter, type StoredEvent } from './rollup-rebuild-store.ts'
@@ -139,7 +139,7 @@ async function addUnfolded(tx: TenantTx, sums: Sums): Promise<void> {
     const deltas = await deltasAfter(tx, last, deltasPerRead)
     for (const { entries } of deltas) {
       const cells = new Cells()
-      for (const { quarter, dimensions, addTo } of entriesOf(entries))
+      for (const { quarter, dimensions, addTo } of readableEntries(entries))
         addTo(cells.metricsOf('all', quarter, dimensions))
       sums.addCells(cells)
       await yieldIfLong()
@@ -216,16 +216,6 @@ async function checkReadable(tx: TenantTx, day: number, sums: DaySums): Promise<
   } catch (error) {
     if (!(error instanceof RangeError || error instanceof SyntaxError)) throw error
     return { rows: 1, failedChecks: ['figures_readable'], differs: false, found: {} }
-  }
-}
-
-/** Skips an unreadable delta, which is in no visible value. */
-function entriesOf(text: string): DeltaEntry[] {
-  try {
-    return readDelta(text)
-  } catch (error) {
-    if (error instanceof UnreadableDelta) return []
-    throw error
   }
 }
 

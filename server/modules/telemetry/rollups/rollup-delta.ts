@@ -1,7 +1,7 @@
 import type { CountedEvent } from '../telemetry-types.ts'
 import { latencyBinMax, latencyBinOf } from './latency-sketch.ts'
 import type { Dimensions, Metrics } from './rollup-cells.ts'
-import { quarterOf } from './rollup-types.ts'
+import { quarterMs } from './rollup-types.ts'
 
 /**
  * The text of hub.telemetry_deltas.entries, which one transaction adds to the rollups. A client waits for it, so the
@@ -41,6 +41,11 @@ const at = {
   unpriced: 13,
 }
 const fixedLength = 14
+
+/** Returns the quarter of a time; negative before 1970. */
+export function quarterOf(epochMs: number): number {
+  return Math.floor(epochMs / quarterMs)
+}
 
 export function deltaOf(events: readonly CountedEvent[]): string {
   const delta = emptyDelta(events[0]?.epochMs ?? 0)
@@ -263,4 +268,17 @@ function isEntry(entry: unknown, names: number): entry is Entry {
     if (entry[place] < 1 || entry[place] > latencyBinMax) return false
   }
   return true
+}
+
+/**
+ * Returns the entries of a delta; none if it is unreadable. Such a delta is in no visible value until the rollups are
+ * rebuilt.
+ */
+export function readableEntries(text: string): DeltaEntry[] {
+  try {
+    return readDelta(text)
+  } catch (error) {
+    if (error instanceof UnreadableDelta) return []
+    throw error
+  }
 }

@@ -4,10 +4,11 @@ import { errorCodeOf, readStoredEvent } from '../stored-event.ts'
 import { latencyBinOf } from './latency-sketch.ts'
 import { storeCells } from './rollup-aggregator.ts'
 import { Cells } from './rollup-cells.ts'
+import { quarterOf } from './rollup-delta.ts'
 import { addErasedCells, beforeFirst, type ErasedPlace } from './rollup-erased-store.ts'
 import { deleteOpenDays, deleteRows, eventsAfter, type StoredEvent } from './rollup-rebuild-store.ts'
 import { deleteAllDeltas, lockRollups } from './rollup-store.ts'
-import { quarterOf, views } from './rollup-types.ts'
+import { views } from './rollup-types.ts'
 
 const eventsPerPage = 1000
 /** Maximum number of cells of the view `all` in memory. */

@@ -52,11 +52,6 @@ export type Grain = 'quarter' | 'day'
  */
 export type StoredGrain = Grain | 'erased'
 
-/** Returns the quarter of a time; negative before 1970. */
-export function quarterOf(epochMs: number): number {
-  return Math.floor(epochMs / quarterMs)
-}
-
 /** Returns the day of a quarter, counted since 1970 in UTC. */
 export function dayOfQuarter(quarter: number): number {
   return Math.floor(quarter / quartersPerDay)

@@ -1,7 +1,7 @@
 import type { TenantTx } from '../../../db/database.ts'
 import { createEventLoopYielder } from '../../../http/event-loop-yielder.ts'
 import { Metrics } from '../rollups/rollup-cells.ts'
-import { type DeltaEntry, readDelta, UnreadableDelta } from '../rollups/rollup-delta.ts'
+import { type DeltaEntry, readableEntries } from '../rollups/rollup-delta.ts'
 import type { Dimension } from '../rollups/rollup-types.ts'
 import { comparePositions, MetricsRows } from './summary-rows.ts'
 import { deltasAfter } from './summary-store.ts'
@@ -40,7 +40,7 @@ export async function eachUnfolded(tx: TenantTx, take: (entry: DeltaEntry) => vo
   for (;;) {
     const deltas = await deltasAfter(tx, last, deltasAtOnce)
     for (const { entries: text } of deltas) {
-      for (const [index, entry] of entriesOf(text).entries()) {
+      for (const [index, entry] of readableEntries(text).entries()) {
         if (index % entriesAtOnce === 0) await yieldIfLong()
         take(entry)
       }
@@ -67,16 +67,6 @@ function addEntry(
   const key = groupBy ? (entry.dimensions[groupBy] ?? '') : ''
   if (after === undefined || comparePositions({ start, key }, after) > 0) {
     entry.addTo(unfolded.rows.metricsAt(start, key))
-  }
-}
-
-/** Skips an unreadable delta, as the rollups do; it counts again once those are rebuilt. */
-function entriesOf(text: string): DeltaEntry[] {
-  try {
-    return readDelta(text)
-  } catch (error) {
-    if (error instanceof UnreadableDelta) return []
-    throw error
   }
 }
 

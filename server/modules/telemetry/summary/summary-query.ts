@@ -2,7 +2,8 @@ import { type PointedError, validationFailed } from '../../../../contract/domain
 import { eventFutureMinutesMax, summaryDaysDefault, summaryDaysMax } from '../../../../contract/limits.ts'
 import { parseTimestamp } from '../../../../contract/timestamp.ts'
 import { isTimeZone, notATimeZone } from '../../../http/time-zone.ts'
-import { type Dimension, quarterMs, quarterOf, quartersPerDay } from '../rollups/rollup-types.ts'
+import { quarterOf } from '../rollups/rollup-delta.ts'
+import { type Dimension, quarterMs, quartersPerDay } from '../rollups/rollup-types.ts'
 import type { SummaryQuery } from './summary-schemas.ts'
 import { type Filters, groupings, type Interval, type QuarterRange, type SummaryRequest } from './summary-types.ts'
 
