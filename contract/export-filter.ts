@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox'
 import { eventFilterMembers } from './event-filter.ts'
-import { sessionIdLengthMax } from './limits.ts'
+import { searchLengthMax, sessionIdLengthMax } from './limits.ts'
 import { patterns } from './literals.ts'
 import { object } from './object-schema.ts'
 import { recordFilterMembers } from './record-filter.ts'
@@ -14,6 +14,14 @@ export const ExportFilterBody = object(
       Type.String({ minLength: 1, maxLength: sessionIdLengthMax, examples: ['support-chat-8812'] }),
     ),
     ...eventFilterMembers,
+    q: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: searchLengthMax,
+        description: 'Only the records that `GET /api/v1/hub/search` finds with this `q` and the other members',
+        examples: ['payment provider -stripe'],
+      }),
+    ),
   },
   { description: 'All records if empty' },
 )

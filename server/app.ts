@@ -204,6 +204,7 @@ export async function createModules(options: ModulesOptions) {
     ...{ ...shared, storage, disk, refusals, directory, logs },
     ...{ quota: exportQuotaOf(config), ownQuota: tenants.exportQuota },
     ...{ records: recordStore.sealedRecords, verification: verification.stored },
+    search: hub.searchMatches,
     evidence: { checkpoints, ...hub, retention: verification.retention },
   })
   const cmek = createCmekModule({

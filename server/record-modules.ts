@@ -117,6 +117,7 @@ export function createRecordModules(
     certificates: erasure.certificates,
     holdsAfterRestore: legalHolds.replay,
     searchIndexer: search.indexer,
+    searchMatches: search.matches,
     sweeper: createSweeper({ ...shared, records: sealedRecords, holdEvents }),
     jobs: erasure.jobs,
     /** Deletes a part of the old claims that limit tamper reports to one a day. Returns whether there may be more. */

@@ -60,7 +60,8 @@ const check = createRecordVerifier({
 const verification = createStoredVerification({ check, tampering })
 const secrets = createMasterKeySecrets(database.masterKey)
 const encryption = createExportEncryption({ database, secrets })
-const parts = { database, storage, encryption, logs, keys, records: sealedRecords, verification, clock }
+const search = { ids: async () => [] }
+const parts = { database, storage, encryption, logs, keys, records: sealedRecords, verification, clock, search }
 const writer = createExportWriter(parts, { progressMs: 50 })
 
 type Samples = Pick<Accomplishment, 'rss' | 'live'>

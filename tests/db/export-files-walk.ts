@@ -21,6 +21,7 @@ export async function walkExportFiles(hub: TestHub, tenant: 'acme' | 'globex'): 
       await records.countLeaves(tx, span)
       await records.selectedEntries(tx, span, selection)
       await records.selectedRows(tx, span, selection, undefined)
+      await records.selectedEntries(tx, span, { ...selection, recordIds: [id] })
       await records.selectedRows(tx, span, selection, { logIndex: 0, leafIndex: 0, recordId: id })
     })
   }

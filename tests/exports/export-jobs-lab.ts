@@ -88,6 +88,7 @@ export async function startExportJobsLab(
         logs: modules.log.logs,
         records: modules.recordStore.sealedRecords,
         verification: modules.verification.stored,
+        search: modules.hub.searchMatches,
         evidence: { ...modules.hub, checkpoints: modules.checkpoints, retention: modules.verification.retention },
         directory: modules.tenants.directory,
         events: new EventBus(),

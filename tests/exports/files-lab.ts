@@ -45,7 +45,8 @@ export async function openExportLab() {
     check: createRecordVerifier({ ...lab, holds: lab.holdCheck, pool }),
   })
   const encryption = createExportEncryption({ ...lab, secrets: createMasterKeySecrets(lab.masterKey) })
-  const deps: ExportWriterDeps = { ...lab, verification, records: sealedRecords, storage, encryption }
+  const search = { ids: async () => [] }
+  const deps: ExportWriterDeps = { ...lab, verification, records: sealedRecords, storage, encryption, search }
   let jobs = 0
 
   function orderOf(order: Partial<ExportOrder> = {}): ExportOrder {

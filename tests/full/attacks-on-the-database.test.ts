@@ -105,6 +105,7 @@ const finds: Record<Detector, (scene: Scene) => Promise<boolean>> = {
       keys: modules.keys.provenance,
       records: modules.recordStore.sealedRecords,
       verification: modules.verification.stored,
+      search: modules.hub.searchMatches,
       clock: modules.recordStore.clock,
     })
     const order: ExportOrder = {

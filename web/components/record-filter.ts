@@ -52,7 +52,8 @@ export function filterOf({ record_type, created_at__gte, created_at__lt, ...text
   }
 }
 
-const names: Readonly<Record<Exclude<keyof RecordFilter, 'record_type'>, string>> = {
+const names: Readonly<Record<Exclude<keyof RecordFilter, 'record_type'> | 'q', string>> = {
+  q: 'search for',
   record_id: 'record',
   skill_id: 'skill',
   archetype_id: 'archetype',
@@ -69,7 +70,7 @@ const lists = new Intl.ListFormat('en-GB')
 /**
  * Returns a filter as text for use in a sentence: `all decisions`, or `decisions and outputs · skill hr.policy-answer`.
  */
-export function describeRecordFilter({ record_type: types, ...rest }: RecordFilter): string {
+export function describeRecordFilter({ record_type: types, ...rest }: RecordFilter & { q?: string }): string {
   const kinds = types && lists.format(types.map((type) => looksOf(type).plural.toLowerCase()))
   const parts = Object.entries(rest).map(([name, value]) => {
     const said = name.startsWith('created_at') ? formatTime(String(value)) : String(value)

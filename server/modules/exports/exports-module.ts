@@ -7,6 +7,7 @@ import type { Storage } from '../../storage/storage.ts'
 import type { TenantSecrets } from '../cmek/cmek-types.ts'
 import type { RefusalLog } from '../governance/governance-types.ts'
 import type { SealedRecords } from '../sealing/sealed-records-types.ts'
+import type { SearchMatches } from '../search/search-types.ts'
 import type { OwnExportQuota } from '../tenants/tenants-types.ts'
 import type { StoredVerification } from '../verification/verification-types.ts'
 import { addDownloadRoutes } from './download-routes.ts'
@@ -39,6 +40,7 @@ export function createExportsModule(
     records: SealedRecords
     verification: StoredVerification
     refusals: Pick<RefusalLog, 'note'>
+    search: SearchMatches
     jobSender: Pick<JobSender, 'send'>
     evidence: EvidenceSources
     /** Replaces the writer in tests. */

@@ -14,6 +14,7 @@ import { randomText } from '../../secrets/random-text.ts'
 import type { DiskSpace } from '../../storage/disk-space.ts'
 import type { RefusalLog } from '../governance/governance-types.ts'
 import type { TenantLogs } from '../log/log-types.ts'
+import type { SearchMatches } from '../search/search-types.ts'
 import type { DownloadUrls } from './download-url.ts'
 import { packOrderFrom } from './evidence/pack-order.ts'
 import type { ExportFileStore } from './export-file-store.ts'
@@ -40,6 +41,7 @@ const secondsMin = 3
 interface ExportsDeps extends Pick<ModuleParts, 'database' | 'cursorKey' | 'clock' | 'governance'> {
   logs: Pick<TenantLogs, 'head'>
   refusals: Pick<RefusalLog, 'note'>
+  search: Pick<SearchMatches, 'check'>
   urls: DownloadUrls
   writer: Pick<ExportWriter, 'fileNames'>
   files: ExportFileStore
@@ -77,9 +79,11 @@ export class Exports {
   }
 
   async #start(caller: Caller, order: ExportOrder): Promise<ExportAnswer> {
-    const { clock, database, disk, quotas } = this.#deps
+    const { clock, database, disk, quotas, search } = this.#deps
+    const { q } = order.filter
     await disk.requireRoom()
     return database.withTenant(caller.tenant.slug, async (tx) => {
+      if (q !== undefined) await search.check(tx, q, '/filter/q')
       await lockOrders(tx)
       if ((await countOpen(tx)) >= exportsOpenMax) {
         throw new DomainError(

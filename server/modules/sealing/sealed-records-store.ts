@@ -54,7 +54,7 @@ export async function findSelectedEntries(
   span: LogSpan,
   selection: RecordSelection,
 ): Promise<SelectedEntry[]> {
-  const { conditions, values } = conditionsOf(tx.tenantId, span, selection)
+  const { conditions, values } = await conditionsOf(tx, span, selection)
   const shown = shownText(tx, selection, values)
   const text = `
     select e.log_index, e.seal_id, t.key_id, t.sealed_at, t.leaves, t.upper_nodes, t.signature,
@@ -161,7 +161,7 @@ export async function findSelectedRows(
   selection: RecordSelection,
   after: RowPosition | undefined,
 ): Promise<SelectedRows> {
-  const { conditions, values } = conditionsOf(tx.tenantId, span, selection)
+  const { conditions, values } = await conditionsOf(tx, span, selection)
   const shown = shownText(tx, selection, values)
   if (after) {
     const place = [after.logIndex, after.leafIndex, after.recordId].map((value) => `$${values.push(value)}`)
@@ -231,9 +231,9 @@ const filterColumns = [
   ...(['trace_id', 'session_id'] as const),
 ] as const
 
-function conditionsOf(tenantId: string, span: LogSpan, { filter, recordTypes }: RecordSelection) {
+async function conditionsOf(tx: TenantTx, span: LogSpan, { filter, recordTypes, recordIds }: RecordSelection) {
   const { record_type: types, created_at__gte: from, created_at__lt: before } = filter
-  const values: unknown[] = [tenantId, span.from, span.to]
+  const values: unknown[] = [tx.tenantId, span.from, span.to]
   const conditions: string[] = []
   const add = (condition: string, value: unknown) => conditions.push(`${condition} $${values.push(value)}`)
   for (const column of filterColumns) if (filter[column] !== undefined) add(`${column} =`, filter[column])
@@ -245,7 +245,22 @@ function conditionsOf(tenantId: string, span: LogSpan, { filter, recordTypes }: 
   // An id contains the time of its record.
   if (from !== undefined) add('record_id >=', recordIdFloorOf(from))
   if (before !== undefined) add('record_id <', recordIdFloorOf(before))
+  if (recordIds !== undefined) {
+    conditions.push(`record_id = any($${values.push(await idsWithin(tx, span, recordIds))}::uuid[])`)
+  }
   return { conditions, values }
+}
+
+/** Returns the ids that entries of the range can contain, so that no page compares its records with thousands. */
+async function idsWithin(tx: TenantTx, { from, to }: LogSpan, ids: readonly string[]): Promise<string[]> {
+  const { rows } = await tx.client.query<{ first: string | null; last: string | null }>({
+    name: 'hub_ids_of_span',
+    text: `select min(first_id::text) as first, max(last_id::text) as last from hub.log_entries
+      where tenant_id = $1 and log_index >= $2 and log_index < $3`,
+    values: [tx.tenantId, from, to],
+  })
+  const { first, last } = rows[0]!
+  return first === null || last === null ? [] : ids.filter((id) => id >= first && id <= last)
 }
 
 /** Names a statement. Its text depends only on the columns of filters, so there are few texts. */

@@ -17,6 +17,8 @@ export interface RecordSelection {
   filter: ExportFilter
   /** The only types to select, regardless of the filter. */
   recordTypes: readonly string[]
+  /** The only records to select, sorted; absent: all. They replace the member `q` of the filter. */
+  recordIds?: readonly string[] | undefined
   /**
    * The types whose records have only their columns, and the member `content_omitted`. So have, in Mode B, records
    * whose key was destroyed; without this member they are not selected.

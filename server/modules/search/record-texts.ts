@@ -29,6 +29,12 @@ export const searchedTypes = Object.keys(searchedMembers)
 /** Members that are columns of the record, and so in clear in Mode B, too. */
 const clearMembers = ['skill_id', 'skill_version', 'archetype_id', 'user_id', 'event_kind']
 
+/**
+ * The events whose details are not searched. They repeat the query of an export, so that each would match the same
+ * search later, which then finds more than the export.
+ */
+const eventsAboutExports: readonly unknown[] = ['hub.export_created', 'hub.export_cancelled']
+
 /** Characters of a record that are searched. The words of a record must fit into 1 MiB in PostgreSQL. */
 const indexedLengthMax = 60_000
 const depthMax = 64
@@ -48,7 +54,7 @@ export function searchedTexts(members: JsonObject, isEncrypted: boolean, lengthM
   for (const weight of ['A', 'B', 'C', 'D'] as const) {
     for (const name of byWeight[weight]) {
       if (clearOnly && !clearMembers.includes(name)) continue
-      for (const text of textsIn(members[name])) {
+      for (const text of textsIn(repeatsQuery(members, name) ? undefined : members[name])) {
         if (text === '') continue
         if (left <= 0) return texts
         const taken = text.slice(0, left).toWellFormed().normalize('NFC')
@@ -58,6 +64,10 @@ export function searchedTexts(members: JsonObject, isEncrypted: boolean, lengthM
     }
   }
   return texts
+}
+
+function repeatsQuery({ event_kind }: JsonObject, name: string): boolean {
+  return name === 'details' && eventsAboutExports.includes(event_kind)
 }
 
 /** Returns the strings and numbers in a JSON value, in its order. */

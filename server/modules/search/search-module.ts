@@ -29,5 +29,5 @@ export function createSearchModule(deps: {
     putDocuments(tx, await documentsOf(records, isEncrypted)),
   )
   deps.events.on('searchLanguageChanged', ({ tenantId }) => indexer.languageChanged(tenantId))
-  return { routes: (app: FastifyInstance) => addSearchRoutes(app, search, suggestions), indexer }
+  return { routes: (app: FastifyInstance) => addSearchRoutes(app, search, suggestions), indexer, matches: search }
 }

@@ -32,7 +32,8 @@ const someSuffice = 3
 export async function planSearch(tx: TenantTx, query: SearchQuery): Promise<Plan> {
   const { language, wanted, isSearchable } = await parseQuery(tx, query.strict)
   if (!isSearchable) {
-    throw withoutWord(`must contain a word that is neither excluded nor ignored in the language ${language}`)
+    const detail = `must contain a word that is neither excluded nor ignored in the language ${language}`
+    throw withoutWord(query.pointer, detail)
   }
   const words = [...new Set(query.units.filter(isWanted).flatMap((unit) => unit.words))]
   const parsed = await parseUnits(tx, language, words.map(exact))

@@ -9,6 +9,8 @@ export interface SearchUnit {
 
 /** A query, rewritten so that PostgreSQL splits it as the indexed texts. */
 export interface SearchQuery {
+  /** JSON pointer of the query in the request. */
+  pointer: string
   /** For websearch_to_tsquery. */
   strict: string
   units: readonly SearchUnit[]
@@ -22,9 +24,10 @@ const parts = /(?<minus>(?<=^|[\s"])-+)?(?:"(?<quoted>[^"]*)"|(?<bare>[^\s"]+))/
 /**
  * Parses the syntax of web searches: words, "phrases", -excluded and `or`.
  *
+ * @param pointer of the query in the request, for errors
  * @throws DomainError `validation-failed` if no word is searched for
  */
-export function parseSearchQuery(q: string): SearchQuery {
+export function parseSearchQuery(q: string, pointer = '/query/q'): SearchQuery {
   const branches: SearchUnit[][] = [[]]
   let isList = true
   for (const { groups } of q.toWellFormed().normalize('NFC').matchAll(parts)) {
@@ -39,9 +42,11 @@ export function parseSearchQuery(q: string): SearchQuery {
     if (words.length > 0) branches.at(-1)!.push({ words, isExcluded: minus !== undefined })
   }
   const filled = branches.filter((units) => units.length > 0)
-  if (!filled.some(hasWanted)) throw withoutWord('must contain a letter or a digit')
-  if (!filled.every(hasWanted)) throw withoutWord('must contain a word that is not excluded, on each side of `or`')
+  if (!filled.some(hasWanted)) throw withoutWord(pointer, 'must contain a letter or a digit')
+  if (!filled.every(hasWanted))
+    throw withoutWord(pointer, 'must contain a word that is not excluded, on each side of `or`')
   return {
+    pointer,
     strict: filled.map((units) => units.map(textOf).join(' ')).join(' or '),
     units: filled.flat(),
     isList,
@@ -54,6 +59,6 @@ function textOf({ words, isExcluded }: SearchUnit): string {
   return `${isExcluded ? '-' : ''}"${words.join(' ')}"`
 }
 
-export function withoutWord(detail: string) {
-  return validationFailed([{ pointer: '/query/q', detail }])
+export function withoutWord(pointer: string, detail: string) {
+  return validationFailed([{ pointer, detail }])
 }

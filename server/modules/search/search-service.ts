@@ -8,7 +8,7 @@ import type { Caller, Tenant } from '../../http/caller.ts'
 import { type CursorBinding, openCursor, signCursor } from '../../http/cursor.ts'
 import { createEventLoopYielder } from '../../http/event-loop-yielder.ts'
 import type { RecordClock } from '../../records/record-clock.ts'
-import { recordIdFloor } from '../../records/record-clock.ts'
+import { recordIdFloor, recordIdFloorOf } from '../../records/record-clock.ts'
 import { parseCanonical, responseText } from '../../records/record-response.ts'
 import type { AnsweredRecord } from '../../records/record-rows.ts'
 import { findRecords } from '../../records/record-store.ts'
@@ -17,11 +17,12 @@ import { type Plan, planSearch, replanSearch } from './search-plan.ts'
 import { parseSearchQuery, type SearchQuery } from './search-query.ts'
 import type { SearchParameters } from './search-schemas.ts'
 import { findMatches, findMatchingWords, type Match, type MatchCriteria } from './search-store.ts'
-import type { AnswerableRows } from './search-types.ts'
+import type { AnswerableRows, SearchMatches } from './search-types.ts'
 import { type Candidates, candidatesOf, snippetLengthMax, snippetOf } from './snippet.ts'
 
-/** Searches records. The response is JSON text, built from the stored records. */
-export interface RecordSearch {
+/** Searches records. */
+export interface RecordSearch extends SearchMatches {
+  /** Returns a page as JSON text, built from the stored records. */
   search(caller: Caller, parameters: SearchParameters): Promise<string>
 }
 
@@ -73,6 +74,26 @@ export function createRecordSearch(deps: {
   }
 
   return {
+    async check(tx, q, pointer) {
+      await planSearch(tx, parseSearchQuery(q, pointer))
+    },
+    async ids({ slug }, { q, recordTypes, skillId, from, before }) {
+      const query = parseSearchQuery(q)
+      const scope: Scope = {
+        recordId: recordIdIn(q),
+        recordTypes: recordTypes.filter((type) => searchedTypes.includes(type)),
+        skillId,
+        fromId: from === undefined ? recordIdFloor(-1, 0) : recordIdFloorOf(from),
+        beforeId: before === undefined ? lastId : recordIdFloorOf(before),
+        includePurged: false,
+        now: clock.next().createdAt,
+      }
+      if (scope.recordTypes.length === 0) return []
+      // One page has all matches: the ranked ones, and the record whose id is the query.
+      const page = { after: undefined, weights: undefined, count: rankedMax.byRank + 1 }
+      const { matches } = await database.withTenant(slug, (tx) => find(tx, query, scope, page), searchMode)
+      return [...new Set(matches.map(({ record_id }) => record_id))].sort()
+    },
     async search(caller, parameters) {
       const { tenant } = caller
       const query = parseSearchQuery(parameters.q)
@@ -161,6 +182,11 @@ function withinBytes(matches: readonly Match[]): Match[] {
   return matches.slice(0, end < 0 ? undefined : end)
 }
 
+/** Returns the record id that a query consists of. */
+function recordIdIn(q: string): string | undefined {
+  return uuid.exec(q)?.[1]?.toLowerCase()
+}
+
 function scopeOf(caller: Caller, parameters: SearchParameters, now: string): Scope {
   const errors: PointedError[] = []
   const idFloor = (name: 'created_at__gte' | 'created_at__lte', addedMicros: number) => {
@@ -177,7 +203,7 @@ function scopeOf(caller: Caller, parameters: SearchParameters, now: string): Sco
   }
   const visible = visibleTypes(caller.scopes, parameters.record_type) ?? recordTypes
   const scope: Scope = {
-    recordId: uuid.exec(parameters.q)?.[1]?.toLowerCase(),
+    recordId: recordIdIn(parameters.q),
     recordTypes: visible.filter((type) => searchedTypes.includes(type)),
     skillId: parameters.skill_id,
     fromId: idFloor('created_at__gte', 0) ?? recordIdFloor(-1, 0),

@@ -37,7 +37,8 @@ export function CreateExport({ prefilled, onClose, onCreated }: CreateExportProp
     },
     schema,
     send: ({ filter, ...choices }) => {
-      const stored = { ...filterOf(filter), ...(prefilled.record_id && { record_id: prefilled.record_id }) }
+      const { record_id, q } = prefilled
+      const stored = { ...filterOf(filter), ...(record_id && { record_id }), ...(q && { q }) }
       // A user who may not read all types must name the requested ones.
       const types = stored.record_type ?? visibleTypes(scopes)
       return hub.POST('/api/v1/hub/records:export', {
@@ -72,14 +73,18 @@ export function CreateExport({ prefilled, onClose, onCreated }: CreateExportProp
           Which records
         </Text>
         <Text size="sm" c="dimmed" mb="sm">
-          {prefilled.record_id
-            ? `Only record ${prefilled.record_id}.`
-            : 'Without any condition it has everything that you may read. Purged records are left out.'}
+          {aboutRecords(prefilled)}
         </Text>
         <RecordFilterFields input={(name) => form.getInputProps(`filter.${name}`)} />
       </div>
     </MutationForm>
   )
+}
+
+function aboutRecords({ record_id, q }: ExportsSearch): string {
+  if (record_id) return `Only record ${record_id}.`
+  if (q) return `Only the records that the search for “${q}” finds. Purged records are left out.`
+  return 'Without any condition it has everything that you may read. Purged records are left out.'
 }
 
 /** Returns form values from the address, without types that are unknown or invisible to the user. */

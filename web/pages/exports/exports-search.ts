@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import { searchLengthMax } from '../../../contract/limits.ts'
 import { known, recordId, text, time } from '../../components/search-schemas.ts'
 
 /**
@@ -10,6 +11,7 @@ export const exportsSearch = v.object({
   /** Record types, separated by commas. */
   record_type: text(),
   record_id: recordId,
+  q: text(searchLengthMax),
   skill_id: text(),
   archetype_id: text(),
   user_id: text(),

@@ -74,6 +74,20 @@ export function searchQueryOf(search: RecordsSearch & { q: string }, now: Date):
   }
 }
 
+/** Returns the parameters of the exports page for the results of a search. Exports have no purged records. */
+export function exportOf({ q, record_type, skill_id, created_at__gte, created_at__lte }: Query<'searchRecords'>) {
+  return {
+    create: '1',
+    ...withoutUnset({ q, record_type, skill_id, created_at__gte }),
+    ...(created_at__lte && { created_at__lt: momentAfter(created_at__lte) }),
+  }
+}
+
+/** Reverts {@link momentBefore}. */
+function momentAfter(iso: string): string {
+  return new Date(new Date(iso).getTime() + 1).toISOString()
+}
+
 function momentBefore(iso: string): string {
   return new Date(new Date(iso).getTime() - 1).toISOString().replace('Z', '999Z')
 }

@@ -2,8 +2,10 @@ import { Group, Stack, Text } from '@mantine/core'
 import { IconSearchOff } from '@tabler/icons-react'
 import { useMemo } from 'react'
 import { type ApiResponse, api } from '../../api/api-client.ts'
+import { useMe } from '../../api/me.ts'
 import { ActorName } from '../../components/actor-name.tsx'
 import { cursorOptions, moreOf } from '../../components/cursor-pagination.ts'
+import { LinkButton } from '../../components/link-button.tsx'
 import { QueryBoundary, SkeletonLines } from '../../components/query-boundary.tsx'
 import { causeOf } from '../../components/record-actor.ts'
 import { RecordTypeBadge, titleOfRecord } from '../../components/record-type.tsx'
@@ -16,7 +18,7 @@ import { columnsOf } from '../../ui/table-columns.ts'
 import { TimeText } from '../../ui/time-text.tsx'
 import { nameOfFilter } from './filter-labels.ts'
 import { RecordDrawer } from './record-drawer.tsx'
-import { activeFilters, isOfSearch, searchQueryOf } from './record-query.ts'
+import { activeFilters, exportOf, isOfSearch, searchQueryOf } from './record-query.ts'
 import type { RecordsSearch } from './records-search.ts'
 
 type Result = ApiResponse<'searchRecords'>['results'][number]
@@ -79,6 +81,7 @@ interface SearchResultsProps {
 
 /** Shows the records that the full-text search finds, best first. */
 export function SearchResults({ search, now, onOpen }: SearchResultsProps) {
+  const me = useMe()
   const query = searchQueryOf(search, now)
   const found = api.useInfiniteQuery(
     'get',
@@ -97,9 +100,16 @@ export function SearchResults({ search, now, onOpen }: SearchResultsProps) {
           {found.data &&
             `${formatCount(results.length)} found${found.hasNextPage ? ', more below' : results.length > 0 ? ', that is all' : ''}`}
         </Text>
-        <Text size="sm" c="dimmed">
-          Best match first. Telemetry events are not searched.
-        </Text>
+        <Group gap="sm">
+          <Text size="sm" c="dimmed">
+            Best match first. Telemetry events are not searched.
+          </Text>
+          {me.may('createExport') && results.length > 0 && (
+            <LinkButton to="/exports" search={exportOf(query)}>
+              Export these results
+            </LinkButton>
+          )}
+        </Group>
       </Group>
       {unused.length > 0 && (
         <Notice kind="warning" title="Not all filters apply to a search">

@@ -8,6 +8,7 @@ import type { ModuleParts } from '../../../module-parts.ts'
 import type { Storage } from '../../../storage/storage.ts'
 import type { LogHead } from '../../log/log-types.ts'
 import type { LogSpan, SealedRecords } from '../../sealing/sealed-records-types.ts'
+import type { SearchMatches } from '../../search/search-types.ts'
 import type { StoredVerification } from '../../verification/verification-types.ts'
 import type { ExportOrder, ExportProgress, RecordFileOrder, WrittenExport } from '../exports-types.ts'
 import { csvFile } from './csv-file.ts'
@@ -23,6 +24,7 @@ export interface RecordFilesDeps extends Pick<ModuleParts, 'database' | 'logs' |
   storage: Storage
   records: SealedRecords
   verification: StoredVerification
+  search: Pick<SearchMatches, 'ids'>
 }
 
 /** Takes each page of a file after it was written. */
@@ -54,6 +56,7 @@ export async function writeRecordFiles(
 ): Promise<WrittenRecords> {
   const { database, storage, logs, keys, records } = deps
   const { paths, signal, progress, everyMs, reserved } = options
+  const recordIds = await foundIds(deps, tenant, order)
   const head = await logs.integrate(tenant)
   const { span, leaves, proof } = await readTenant(database, tenant.slug, async (tx) => {
     const ofTimes = await records.spanOf(tx, order.filter, head.treeSize)
@@ -73,7 +76,10 @@ export async function writeRecordFiles(
   const pages = entryParts(deps, {
     tenant,
     span,
-    selection: { filter: order.filter, recordTypes: order.recordTypes, contentLeftOut: order.contentLeftOut },
+    selection: {
+      ...{ filter: order.filter, recordTypes: order.recordTypes, recordIds },
+      contentLeftOut: order.contentLeftOut,
+    },
     withCosign: order.includeProvenance,
     verify: order.verify,
     signal,
@@ -130,6 +136,19 @@ export async function writeRecordFiles(
     head,
     span,
   }
+}
+
+/** Returns the ids of the records that the query of the filter finds; undefined without a query. */
+async function foundIds(
+  { search }: Pick<RecordFilesDeps, 'search'>,
+  tenant: Tenant,
+  { filter, recordTypes, createdAt }: RecordFileOrder,
+): Promise<string[] | undefined> {
+  const { q, skill_id: skillId, created_at__gte: from, created_at__lt: end } = filter
+  if (q === undefined) return undefined
+  // Later records, such as the event about this export, might match, too. Retries find the same as the first attempt.
+  const before = end === undefined || end > createdAt ? createdAt : end
+  return search.ids(tenant, { q, recordTypes, skillId, from, before })
 }
 
 /** Passes pages on, and adds each to the followers. */

@@ -1,0 +1,104 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import fc from 'fast-check'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { decision, expectProblem, write } from '../api/record-cases.ts'
+import { startHub, type TestHub } from '../support/hub.ts'
+import { scaled } from '../support/machine-speed.ts'
+
+const words = ['tariff', 'depot', 'night', 'winter', 'ledger', 'approval', 'decision', '東京本社', 'fin.check']
+let hub: TestHub
+
+beforeAll(async () => {
+  hub = await startHub()
+  for (let at = 0; at < 40; at += 1) {
+    const text = words.filter((_, word) => (at * 7 + word * word) % (word + 3) === 0).join(' ')
+    const body = at % 2 === 0 ? { ...decision, decision_subject: `${text} ${at}` } : artifact(`${text} ${at}`)
+    await write(hub, 'acme', body)
+  }
+  await write(hub, 'globex', artifact(words.join(' ')))
+})
+afterAll(() => hub.stop())
+
+const artifact = (title: string) => ({ record_type: 'artifact', title })
+
+/** Returns the ids on all pages of the search. */
+async function searched(q: string, filter: { record_type?: string; created_at__lte?: string }) {
+  const ids: string[] = []
+  for (let cursor: string | undefined; ; ) {
+    const query = new URLSearchParams({ q, limit: '7', ...filter, ...(cursor && { cursor }) })
+    const { status, body, text } = await hub.call('acme', 'GET', `/api/v1/hub/search?${query}`)
+    expect(status, text).toBe(200)
+    ids.push(...body.results.map(({ record }: { record: { record_id: string } }) => record.record_id))
+    if (body.next_cursor === null) return ids.sort()
+    cursor = body.next_cursor
+  }
+}
+
+async function exported(filter: object) {
+  const created = await hub.call('acme', 'POST', '/api/v1/hub/records:export', { body: { filter } })
+  expect(created.status, created.text).toBe(202)
+  for (const deadline = Date.now() + scaled(30_000); Date.now() < deadline; await delay(50)) {
+    const { body } = await hub.call('acme', 'GET', `/api/v1/hub/exports/${created.body.job_id}`)
+    if (body.status === 'queued' || body.status === 'running') continue
+    expect(body.status).toBe('completed')
+    const text = await (await fetch(body.download_url)).text()
+    const ids = text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line).record_id]))
+    return ids.sort()
+  }
+  throw new Error('the export does not end')
+}
+
+const query = fc
+  .array(
+    fc.oneof(
+      fc.constantFrom(...words),
+      fc.constantFrom(...words).map((word) => `-${word}`),
+      fc.tuple(fc.constantFrom(...words), fc.constantFrom(...words)).map((pair) => `"${pair.join(' ')}"`),
+      fc.constantFrom('or', '7', 'approved', 'export', '"unbalanced'),
+    ),
+    { minLength: 1, maxLength: 4 },
+  )
+  .map((parts) => `${parts.join(' ')} or night`)
+const type = fc.option(fc.constantFrom('decision', 'artifact', 'governance_event'), { nil: undefined })
+
+test('an export has exactly the records that the search pages through', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.oneof(query, fc.constantFrom(...words, 'where is a winter depot')), type, async (q, only) => {
+      const before = await searched(q, only ? { record_type: only } : {})
+      const ids = await exported({ q, ...(only && { record_type: [only] }) })
+      expect(ids).toEqual(before)
+      expect(await searched(q, only ? { record_type: only } : {})).toEqual(before)
+    }),
+    {
+      numRuns: 12,
+      examples: [
+        ['tariff', undefined],
+        ['decision', 'governance_event'],
+      ],
+    },
+  )
+})
+
+test('the other members of the filter narrow it, and a purged record is absent', async () => {
+  const id = await write(hub, 'acme', artifact('walrus one'))
+  const other = await write(hub, 'acme', artifact('walrus two'))
+  expect(await exported({ q: 'walrus' })).toEqual([id, other].sort())
+  expect(await exported({ q: id })).toEqual([id])
+  expect(await exported({ q: 'walrus', record_id: other })).toEqual([other])
+  expect(await exported({ q: 'walrus', created_at__lt: '2020-01-01T00:00:00Z' })).toEqual([])
+  expect(await exported({ q: 'walrus', record_type: ['telemetry_event'] })).toEqual([])
+  await hub.call('acme', 'DELETE', `/api/v1/hub/records/${id}?reason=x`)
+  expect(await exported({ q: 'walrus' })).toEqual([other])
+})
+
+test.each([
+  ['empty', ''],
+  ['too long', 'a'.repeat(501)],
+  ['NUL', 'a\0b'],
+  ['only operators', '" - or'],
+  ['only an excluded word', '-tariff'],
+  ['a number', 7],
+])('refuses a query: %s', async (_, q) => {
+  const answer = await hub.call('acme', 'POST', '/api/v1/hub/records:export', { body: { filter: { q } } })
+  expectProblem(answer, 'validation-failed', '/filter/q')
+})
