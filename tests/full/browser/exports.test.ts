@@ -51,6 +51,21 @@ test('an export is ordered, completes, is downloaded, and the file is verified i
   await page.getByRole('alert').getByText('The file does not verify').waitFor()
 })
 
+test('an evidence pack of a period is requested, polled and downloaded', async () => {
+  const page = await lab.signInAs('auditor', '/exports')
+  await page.getByRole('button', { name: 'Create evidence pack' }).click()
+  const form = page.getByRole('dialog', { name: 'Create an evidence pack' })
+  await form.getByLabel('Note').fill('Request 4711')
+  await expectAccessible(page, 'form of an evidence pack')
+  await form.getByRole('button', { name: 'Create evidence pack' }).click()
+  await page.waitForURL('**/exports/exp_*')
+  const link = page.getByRole('link', { name: 'Download file' })
+  const [file] = await Promise.all([page.waitForEvent('download'), link.click()])
+  expect(file.suggestedFilename()).toMatch(/^exp_.*\.tar\.gz$/)
+  const { body } = await lab.hub.call('acme', 'GET', `/api/v1/hub/exports/${jobIn(page.url())}`)
+  expect(body.evidence_pack).toMatchObject({ note: 'Request 4711', include_content: false })
+})
+
 test('exports of every state are listed and say what to do', async () => {
   const page = await lab.signInAs('admin', '/exports', { viewport: { width: 390, height: 800 } })
   await page.getByRole('link', { name: 'All decisions' }).first().waitFor()

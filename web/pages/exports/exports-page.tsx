@@ -1,4 +1,4 @@
-import { Button } from '@mantine/core'
+import { Button, Group } from '@mantine/core'
 import { IconDownload, IconPlus } from '@tabler/icons-react'
 import { getRouteApi } from '@tanstack/react-router'
 import { useMemo } from 'react'
@@ -10,6 +10,7 @@ import { Dialog } from '../../ui/dialog.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { CreateExport } from './create-export.tsx'
+import { CreatePack } from './create-pack.tsx'
 import { isUnderWay, pollManyMs, pollMs } from './export-job.ts'
 import { ExportsTable } from './exports-table.tsx'
 
@@ -33,11 +34,22 @@ export default function ExportsPage() {
   )
   const jobs = useMemo(() => query.data?.pages.flatMap(({ items }) => items) ?? [], [query.data])
   const isEmpty = query.data !== undefined && jobs.length === 0
-  const create = me.may('createExport') && (
-    <Button leftSection={<IconPlus size={16} />} onClick={() => void navigate({ search: { create: '1' } })}>
-      Create export
-    </Button>
+  const create = (
+    <Group gap="sm">
+      {me.may('createEvidencePack') && (
+        <Button variant="default" onClick={() => void navigate({ search: { create: 'pack' } })}>
+          Create evidence pack
+        </Button>
+      )}
+      {me.may('createExport') && (
+        <Button leftSection={<IconPlus size={16} />} onClick={() => void navigate({ search: { create: '1' } })}>
+          Create export
+        </Button>
+      )}
+    </Group>
   )
+  const show = (jobId: string) => void navigate({ to: '/exports/$jobId', params: { jobId } })
+  const isPack = search.create === 'pack'
   const endCreating = () => void navigate({ search: {}, replace: true })
   return (
     <>
@@ -54,21 +66,23 @@ export default function ExportsPage() {
               who wants proof.
             </EmptyState>
           ) : (
-            <ExportsTable
-              jobs={jobs}
-              onOpen={({ job_id }) => void navigate({ to: '/exports/$jobId', params: { jobId: job_id } })}
-              more={moreOf(query)}
-            />
+            <ExportsTable jobs={jobs} onOpen={({ job_id }) => show(job_id)} more={moreOf(query)} />
           )
         }
       </QueryBoundary>
       {me.may('createExport') && (
-        <Dialog opened={search.create !== undefined} onClose={endCreating} title="Create an export" size="xl">
-          <CreateExport
-            prefilled={search}
-            onClose={endCreating}
-            onCreated={(jobId) => void navigate({ to: '/exports/$jobId', params: { jobId } })}
-          />
+        <Dialog
+          opened={search.create !== undefined && !isPack}
+          onClose={endCreating}
+          title="Create an export"
+          size="xl"
+        >
+          <CreateExport prefilled={search} onClose={endCreating} onCreated={show} />
+        </Dialog>
+      )}
+      {me.may('createEvidencePack') && (
+        <Dialog opened={isPack} onClose={endCreating} title="Create an evidence pack" size="lg">
+          <CreatePack onClose={endCreating} onCreated={show} />
         </Dialog>
       )}
     </>

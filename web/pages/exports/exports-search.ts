@@ -4,7 +4,7 @@ import { known, recordId, text, time } from '../../components/search-schemas.ts'
 
 /**
  * Parameters of the exports page. `?create=1` opens the form with these values: other pages link here with their
- * filters.
+ * filters. `?create=pack` opens the form of an evidence pack.
  */
 export const exportsSearch = v.object({
   create: text(),
