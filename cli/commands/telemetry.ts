@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander'
 import { StartupError } from '../../server/startup-error.ts'
 import { hubVariables, targetIn } from '../hub-address.ts'
 import { type EventDefaults, eventSources } from '../import/event-sources.ts'
-import { importFile } from '../import/import-file.ts'
+import { type ImportResult, importFile } from '../import/import-file.ts'
 import { counted, createProgressLine, example, type OutputOptions, printResult } from '../output.ts'
 import { InconclusiveError } from '../verify/inconclusive-error.ts'
 import { addTelemetrySummary } from './telemetry-summary.ts'
@@ -60,11 +60,19 @@ async function runImport(file: string, { json, from, uncertain, ...defaults }: I
       progress.show({ step, done: part ?? 0, total: part === undefined ? 0 : 1 })
     })
     if (!json) progress.end()
-    const { stored, rejected, rejected_file } = result
+    const { rejected, rejected_file } = result
     const reasons = rejected_file === null ? '' : `\n${counted(rejected, 'line')} rejected: see ${rejected_file}`
-    printResult({ json: json ?? false }, result, `${counted(stored, 'event')} stored.${reasons}`)
+    printResult({ json: json ?? false }, result, `${describeStored(result)}${reasons}`)
   } catch (error) {
     if (error instanceof InconclusiveError) throw new StartupError(error.message, error.fix, { cause: error })
     throw error
   }
+}
+
+/** Returns a sentence that tells the events of this run from those of earlier runs with the same file. */
+function describeStored({ stored, stored_now: now }: ImportResult): string {
+  const before = stored - now
+  if (before === 0) return `${counted(now, 'event')} stored.`
+  if (now === 0) return `Nothing new was stored: earlier runs stored ${counted(before, 'event')} of this file.`
+  return `${counted(now, 'event')} stored, after ${counted(before, 'event')} of this file in earlier runs.`
 }

@@ -31,7 +31,10 @@ export interface ImportOptions {
 
 export interface ImportResult {
   file: string
+  /** Events of the file that are stored, by this run or an earlier one. */
   stored: number
+  /** Those of them that this run stored. */
+  stored_now: number
   rejected: number
   /** The file of rejected lines, if there are any. */
   rejected_file: string | null
@@ -69,6 +72,7 @@ export async function importFile(
     const statePath = `${path}.import.json`
     const state = await readState(statePath, fileHash, JSON.stringify(begun))
     const rejectedPath = `${path}.rejected.jsonl`
+    const storedBefore = state.stored
     if (!state.finished) {
       const session = new HubSession({ ...target, hubUrl: target.baseUrl })
       const batches = new BatchImport(session, state, statePath, fileHash, options.uncertain)
@@ -77,7 +81,8 @@ export async function importFile(
       await writeState(statePath, state)
     }
     const { stored, rejected } = state
-    return { file: path, stored, rejected, rejected_file: rejected === 0 ? null : rejectedPath }
+    const rejectedFile = rejected === 0 ? null : rejectedPath
+    return { file: path, stored, stored_now: stored - storedBefore, rejected, rejected_file: rejectedFile }
   } finally {
     lock.release()
   }

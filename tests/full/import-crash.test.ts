@@ -47,14 +47,14 @@ test(`an import of ${events} lines survives kill -9 of itself and of the Hub, an
     HUB_CLIENT_ID: account.clientId,
     HUB_CLIENT_SECRET: account.clientSecret,
   }
-  const start = () => {
-    const command = spawn(process.execPath, [main, 'telemetry', 'import', file, '--json'], { env })
+  const start = (...options: string[]) => {
+    const command = spawn(process.execPath, [main, 'telemetry', 'import', file, ...options], { env })
     commands.push(command)
     return command
   }
 
   for (const batches of [2, 6, 10, 14]) {
-    const command = start()
+    const command = start('--json')
     await untilImported(file, batches)
     if (batches === 10) {
       await hub.killEverything()
@@ -63,14 +63,11 @@ test(`an import of ${events} lines survives kill -9 of itself and of the Hub, an
     command.kill('SIGKILL')
     await once(command, 'close')
   }
-  const last = start()
-  let stdout = ''
-  last.stdout!.setEncoding('utf8').on('data', (text: string) => {
-    stdout += text
-  })
-  await ended(last)
+  const stdout = await outputOf(start('--json'))
   const refused = events / refusedEvery
   expect(JSON.parse(stdout) as ImportResult).toMatchObject({ stored: events - refused, rejected: refused })
+  const again = await outputOf(start())
+  expect(again).toMatch(/^Nothing new was stored: earlier runs stored 19,990 events of this file\.$/m)
   const rejected = (await readFile(`${file}.rejected.jsonl`, 'utf8')).trimEnd().split('\n')
   expect(rejected.map((text) => JSON.parse(text).line)).toEqual(
     lines.flatMap((_, at) => (at % refusedEvery === 7 ? at + 1 : [])),
@@ -90,8 +87,13 @@ async function untilImported(file: string, batches: number): Promise<void> {
   throw new Error(`no ${batches} batches were imported in time`)
 }
 
-async function ended(command: ChildProcess): Promise<void> {
-  if (command.exitCode === null && command.signalCode === null) await once(command, 'close')
+async function outputOf(command: ChildProcess): Promise<string> {
+  let stdout = ''
+  command.stdout!.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text
+  })
+  await once(command, 'close')
+  return stdout
 }
 
 /** The number of events with each number of tokens: once for each line of the file. */

@@ -151,6 +151,7 @@ describe('the examples', () => {
     expect(await run(path, { from, defaults })).toEqual({
       file: path,
       stored: expected.length,
+      stored_now: expected.length,
       rejected: 0,
       rejected_file: null,
     })
@@ -176,7 +177,7 @@ test('lines that cannot be stored are listed with their reasons, and the others 
   ].join('\n')
   const path = await fileOf(content)
   const result = await run(path)
-  expect(result).toEqual({ file: path, stored: 2, rejected: 5, rejected_file: `${path}.rejected.jsonl` })
+  expect(result).toEqual({ file: path, stored: 2, stored_now: 2, rejected: 5, rejected_file: `${path}.rejected.jsonl` })
   const rejected = (await readFile(`${path}.rejected.jsonl`, 'utf8')).trimEnd().split('\n')
   expect(rejected.map((text) => JSON.parse(text))).toEqual([
     { line: 2, reason: 'is not a JSON object' },
@@ -202,8 +203,8 @@ test('a file that was imported is not imported again, and a copy of it neither',
   const begun = now()
   const content = lines([event({ latency_ms: 11 }), event({ latency_ms: 12 })])
   const path = await fileOf(content)
-  expect(await run(path)).toMatchObject({ stored: 2 })
-  expect(await run(path)).toMatchObject({ stored: 2 })
+  expect(await run(path)).toMatchObject({ stored: 2, stored_now: 2 })
+  expect(await run(path)).toMatchObject({ stored: 2, stored_now: 0 })
   expect(await run(await fileOf(content))).toMatchObject({ stored: 2 })
   expect(await stored(begun)).toHaveLength(2)
 })
