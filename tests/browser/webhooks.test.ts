@@ -64,7 +64,7 @@ async function answer(url: string): Promise<{ type: string; body: string }> {
     }
   if (url === '/page.js') return { type: 'text/javascript', body: script }
   if (!/^\/[a-z-]+\.ts$/.test(url)) throw new Error('not found')
-  const source = await readFile(join(import.meta.dirname, '../../sdk/webhooks', url), 'utf8')
+  const source = await readFile(join(import.meta.dirname, '../../sdk/typescript/src/webhooks', url), 'utf8')
   return { type: 'text/javascript', body: stripTypeScriptTypes(source) }
 }
 

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import type { ReceivedWebhook, WebhookMessage } from '../../sdk/webhooks/webhook-message.ts'
+import type { ReceivedWebhook, WebhookMessage } from '../../sdk/typescript/src/webhooks/webhook-message.ts'
 
 /** The cases of `sdk/webhooks/vectors.json`, that every verifier has to decide alike. */
 export interface WebhookVector {

@@ -1,6 +1,6 @@
 import Stripe from 'stripe'
 import { expect, test } from 'vitest'
-import { verifyWebhook } from '../../sdk/webhooks/verify-webhook-node.ts'
+import { verifyWebhook } from '../../sdk/typescript/src/webhooks/verify-webhook-node.ts'
 import { signatureOf } from '../../server/outbound/message-headers.ts'
 import { cases, message } from './webhook-vectors.ts'
 

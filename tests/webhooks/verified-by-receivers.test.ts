@@ -1,7 +1,7 @@
 import Stripe from 'stripe'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { verifyWebhook as verifyByWebCrypto } from '../../sdk/webhooks/verify-webhook.ts'
-import { verifyWebhook } from '../../sdk/webhooks/verify-webhook-node.ts'
+import { verifyWebhook as verifyByWebCrypto } from '../../sdk/typescript/src/webhooks/verify-webhook.ts'
+import { verifyWebhook } from '../../sdk/typescript/src/webhooks/verify-webhook-node.ts'
 import type { ReceivedMessage } from './receiver.ts'
 import { messageOf, startWebhookLab, type WebhookLab } from './webhook-lab.ts'
 

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { verifyWebhook } from '../../../sdk/webhooks/verify-webhook-node.ts'
+import { verifyWebhook } from '../../../sdk/typescript/src/webhooks/verify-webhook-node.ts'
 import { expectAccessible, expectNoSidewaysScroll, startUiLab, type UiLab } from '../../browser/ui-lab.ts'
 import { answer, take } from '../../webhooks/receiver-behaviours.ts'
 

@@ -45,9 +45,11 @@ test('runs in Node as it was packed', async () => {
     script,
     `import { HubClient } from '@org-memory-hub/sdk'
      const hub = new HubClient({ baseUrl: '${baseUrl}', tenant: 'acme', accessToken: 't' })
-     for await (const record of hub.records.list()) console.log(record.record_id)`,
+     for await (const record of hub.records.list()) console.log(record.record_id)
+     for (const name of ['verify', 'webhooks', 'webhooks/node'])
+       console.log(Object.keys(await import('@org-memory-hub/sdk/' + name)).includes(name === 'verify' ? 'verifyRecord' : 'verifyWebhook'))`,
   )
   const { stdout } = await runNode([script])
-  expect(stdout).toBe('r1\n')
+  expect(stdout).toBe('r1\ntrue\ntrue\ntrue\n')
   expect(requests).toHaveLength(1)
 })

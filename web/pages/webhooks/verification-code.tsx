@@ -21,8 +21,8 @@ export function VerificationCode() {
         Verify what comes in
       </Text>
       <Text size="sm" c="dimmed" mb={4}>
-        For Node, copy the files of sdk/webhooks, which need nothing else. For Python, install sdk/python. Give them the
-        bytes of the body as they came.
+        For Node, install sdk/typescript, or copy the files of its src/webhooks, which need nothing else. For Python,
+        install sdk/python. Give them the bytes of the body as they came.
       </Text>
       <Tabs defaultValue="node" keepMounted={false}>
         <Tabs.List aria-label="Language">
