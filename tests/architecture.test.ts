@@ -58,7 +58,10 @@ const rules: Record<string, { folders: string[]; packages?: RegExp }> = {
   provenance: { folders: [], packages: /^$/ },
   contract: { folders: [], packages: /^typebox(\/|$)/ },
   // Published as a package without dependencies; Node's modules are loaded by name, where there are any.
-  'sdk/typescript/src': { folders: ['provenance/'], packages: /^$/ },
+  // `./webhooks/node` alone is for Node only, and synchronous.
+  'sdk/typescript/src': { folders: ['provenance/'], packages: /^node:crypto$/ },
+  'sdk/typescript/src/telemetry': { folders: ['sdk/typescript/src/'], packages: /^$/ },
+  'sdk/typescript/src/verify': { folders: ['provenance/'], packages: /^$/ },
   sdk: { folders: ['contract/', 'provenance/'] },
   // Runs in Node and in the browser.
   demo: { folders: ['contract/'], packages: /^$/ },
