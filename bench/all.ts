@@ -11,6 +11,8 @@ import { logProgress } from './support/progress.ts'
 const figures = [
   'batch',
   'single',
+  'otlp',
+  'sdk',
   'latency',
   'tokens',
   'authenticated',

@@ -7,6 +7,8 @@ import { rounded } from './support/statistics.ts'
 const figures = [
   'batch',
   'single',
+  'otlp',
+  'sdk',
   'latency',
   'page',
   'growth',

@@ -14,7 +14,7 @@ export interface Outcome {
   figure: string
   reference: string
   /** `×` for a ratio to the reference. */
-  unit: '×' | 'records/s' | 'ms' | 's' | 'MB' | '%' | '% more'
+  unit: '×' | 'records/s' | 'events/s' | 'ms' | 's' | 'MB' | '%' | '% more'
   value: number
   spread?: Pick<Spread, 'min' | 'max'>
   /** The value must be at least or at most this. */
