@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expectAccessible, expectNoSidewaysScroll, startUiLab, type UiLab } from './ui-lab.ts'
+
+let lab: UiLab
+beforeAll(async () => {
+  lab = await startUiLab({ events: 200 })
+})
+afterAll(() => lab.stop())
+
+test('a budget is set in three clicks, shows what is spent, and is changed and removed', async () => {
+  const page = await lab.signInAs('admin')
+  await page.getByRole('link', { name: 'Budgets' }).click()
+  await page.getByText('No budgets yet').waitFor()
+  await page.getByRole('button', { name: 'Add budget' }).click()
+  const form = page.getByRole('dialog')
+  await form.getByLabel('Amount for each period').fill('0.5')
+  await form.getByRole('button', { name: 'Add budget' }).click()
+  const card = page.getByRole('region', { name: 'All usage' })
+  await card.getByText(/of \$0\.50/).waitFor()
+  const { items } = (await lab.hub.call('acme', 'GET', '/api/v1/budgets')).body
+  expect(items).toMatchObject([{ name: 'All usage', period: 'month', amount_usd: 0.5, thresholds: [50, 80, 100] }])
+  for (const [width, dark] of [
+    [1280, false],
+    [390, true],
+  ] as const) {
+    await page.setViewportSize({ width, height: 900 })
+    await page.emulateMedia({ colorScheme: dark ? 'dark' : 'light' })
+    await expectAccessible(page)
+    await expectNoSidewaysScroll(page)
+  }
+  await card.getByRole('button', { name: 'Actions for All usage' }).click()
+  await page.getByRole('menuitem', { name: 'Change' }).click()
+  await form.getByLabel('Name').fill('Everything')
+  await expectAccessible(page)
+  await form.getByRole('button', { name: 'Save changes' }).click()
+  await page.getByRole('region', { name: 'Everything' }).getByRole('button', { name: 'Actions for Everything' }).click()
+  await page.getByRole('menuitem', { name: 'Remove' }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Remove budget' }).click()
+  await page.getByText('No budgets yet').waitFor()
+  expect(lab.complaints).toEqual([])
+})
+
+test('a reader of telemetry sees budgets and changes none', async () => {
+  const body = { name: 'Own', period: 'day', amount_usd: 1 }
+  expect((await lab.hub.call('acme', 'POST', '/api/v1/budgets', { body })).status).toBe(201)
+  const page = await lab.signInAs('member', '/budgets')
+  await page.getByRole('region', { name: 'Own' }).waitFor()
+  expect(await page.getByRole('button', { name: /Add budget|Actions for/ }).count()).toBe(0)
+  expect(lab.complaints).toEqual([])
+})
