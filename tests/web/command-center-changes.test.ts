@@ -1,11 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { sameView, viewQuery } from '../../web/components/view-query.ts'
-import {
-  filtersOf,
-  nextDimension,
-  recordsLabel,
-  recordsOf,
-} from '../../web/pages/command-center/breakdown/dimensions.ts'
+import { filtersOf, nextDimension, recordsOf } from '../../web/pages/command-center/breakdown/dimensions.ts'
 import { changeOf, failureRate, worseningOf } from '../../web/pages/command-center/trends.ts'
 import { csvOf } from '../../web/ui/csv-text.ts'
 
@@ -52,12 +47,13 @@ test('drilling down goes on with the next dimension that is no filter yet', () =
   expect(filtersOf({ ...all, range: '7d' } as typeof all)).toEqual(all)
 })
 
-test('the records behind figures are asked for by what the query API knows', () => {
+test('the records behind figures have the same filters', () => {
   expect(recordsOf({ skill_id: 'a', llm_model: 'e' }, '2026-01-01T00:00:00Z', '2026-01-02T00:00:00Z')).toEqual({
     record_type: 'telemetry_event',
     created_at__gte: '2026-01-01T00:00:00Z',
     created_at__lt: '2026-01-02T00:00:00Z',
     skill_id: 'a',
+    llm_model: 'e',
   })
 })
 
@@ -87,10 +83,4 @@ test('a file of figures has no formulas, and numbers as they are', async () => {
   expect(await csvOf(columns, rows)).toBe(
     ['key,value', "'=1+1,-0.5", '"a,""b""",1234.567891', "'+49,0", "'@x,1", "'-y,2", ',', ''].join('\r\n'),
   )
-})
-
-test('the link to records says where it leads to more than the figures are of', () => {
-  expect(recordsLabel({ skill_id: 'fin.note' })).toBe('Show records')
-  expect(recordsLabel({ llm_model: 'opus' })).toBe('Show records, of all models')
-  expect(recordsLabel({ llm_platform: 'claude', llm_model: 'opus' })).toBe('Show records, of all platforms and models')
 })

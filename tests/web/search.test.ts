@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { snippetParts } from '../../web/components/snippet-parts.ts'
 import { filterValueOf } from '../../web/components/suggestion.ts'
-import { searchQueryOf } from '../../web/pages/records/record-query.ts'
-import { recordsSearch } from '../../web/pages/records/records-search.ts'
+import { fitsSearch, queryOf, searchQueryOf } from '../../web/pages/records/record-query.ts'
+import { type RecordsSearch, recordsSearch } from '../../web/pages/records/records-search.ts'
 
 test('a snippet is split at its marks, and stays text whatever it contains', () => {
   expect(snippetParts('Choose a ‹payment› <b>‹provider›</b>')).toEqual([
@@ -37,4 +37,30 @@ test('a search in the address becomes a query with the filters that apply to it'
     ...{ q: 'refund policy', record_type: 'decision', created_at__lte: '2026-02-28T23:59:59.999999Z' },
   })
   expect(parse({ q: 'x'.repeat(501) })).toMatchObject({ value: { missed: expect.stringContaining('q=xxx') } })
+})
+
+test('filters of telemetry events become typed parameters, and are checked against the record', () => {
+  const address = { success: 'false', error_code: 'timeout', latency_ms__gte: '250', cost_usd__lte: '0.5' }
+  const { value: search } = recordsSearch['~standard'].validate(address) as { value: RecordsSearch }
+  const now = new Date()
+  expect(queryOf(search, now)).toMatchObject({
+    success: false,
+    error_code: 'timeout',
+    latency_ms__gte: 250,
+    cost_usd__lte: 0.5,
+  })
+  const event = {
+    success: false,
+    error_code: 'timeout',
+    latency_ms: 250,
+    cost_usd_estimate: 0.9,
+    cost_usd_computed: 0.5,
+  }
+  const fits = fitsSearch(search, now)
+  expect(fits(event)).toBe(true)
+  expect(fits({ ...event, error_code: 'rate_limit' })).toBe(false)
+  expect(fits({ ...event, latency_ms: 249 })).toBe(false)
+  expect(fits({ ...event, cost_usd_computed: 0.6 })).toBe(false)
+  const wrong = recordsSearch['~standard'].validate({ success: 'no', latency_ms__gte: '1e3', trace_id: 'x' })
+  expect(wrong).toMatchObject({ value: { missed: 'success=no, latency_ms__gte=1e3, trace_id=x' } })
 })

@@ -39,9 +39,7 @@ export function FailingSkills({ center }: { center: SearchState }) {
             said: (
               <>
                 <div>{`${formatPercent(failureRate(row))} failed (${formatCount(row.failures)} of ${formatCount(row.invocations)}), before ${earlierRow ? formatPercent(failureRate(earlierRow)) : 'not used'}`}</div>
-                {row.key !== undefined && (
-                  <ErrorCodes skillId={row.key} span={recent} filters={others} failures={row.failures} />
-                )}
+                {row.key !== undefined && <ErrorCodes skillId={row.key} span={recent} filters={others} />}
               </>
             ),
             figure: (

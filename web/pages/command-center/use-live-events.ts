@@ -21,13 +21,13 @@ export interface LiveEvent extends HubRecord {
 const everyMs = 1000
 export const newest = 30
 
-/** Returns the query for the newest events, with the filters that the query API supports. */
+/** Returns the query for the newest events, with the filters that have an index: it is sent every second. */
 export function queryOf({ skill_id, archetype_id, user_id }: Filters) {
   const known = { ...(skill_id && { skill_id }), ...(archetype_id && { archetype_id }), ...(user_id && { user_id }) }
   return { record_type: 'telemetry_event', sort: '-created_at', ...known } as const
 }
 
-/** Returns a check by platform and model, for which the query API has no filters. */
+/** Returns a check by platform and model. The query API would scan for each of them. */
 export function isOfPlatformAndModel({ llm_platform, llm_model }: Filters) {
   return (event: LiveEvent) =>
     (llm_platform === undefined || event.llm_platform === llm_platform) &&

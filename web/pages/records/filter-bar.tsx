@@ -9,8 +9,9 @@ import { useSuggestions } from '../../components/filter-suggestions.ts'
 import { FilterText } from '../../components/filter-text.tsx'
 import { recordTypeLooks } from '../../components/record-type.tsx'
 import { FoldedFilters } from '../../ui/folded-filters.tsx'
+import { EventFilters } from './event-filters.tsx'
 import { rangeNames } from './filter-labels.ts'
-import { activeFilters, usualSort } from './record-query.ts'
+import { activeFilters, hasEventFilter, usualSort } from './record-query.ts'
 import { type RecordsSearch, ranges, sorts } from './records-search.ts'
 
 // The calendar is larger than the other filters together and rarely used.
@@ -35,7 +36,7 @@ export function FilterBar({ search, onChange }: FilterBarProps) {
   const { scopes } = useMe()
   const [wanted, setWanted] = useState(false)
   const isMoreSet = [search.user_id, search.created_by, search.event_kind, search.record_id].some(Boolean)
-  const [more, { toggle }] = useDisclosure(isMoreSet || search.include_purged !== undefined)
+  const [more, { toggle }] = useDisclosure(isMoreSet || hasEventFilter(search) || search.include_purged !== undefined)
   const [between, setBetween] = useState(false)
   const suggestions = useSuggestions(wanted)
   const types = recordTypes.filter((type) => canSee(scopes, type))
@@ -139,6 +140,7 @@ export function FilterBar({ search, onChange }: FilterBarProps) {
             {canSee(scopes, 'governance_event') && text('event_kind', 'Event kind', 'Of governance events')}
             <RecordIdFilter value={search.record_id} onChange={(record_id) => onChange({ record_id })} />
           </SimpleGrid>
+          {canSee(scopes, 'telemetry_event') && !search.q && <EventFilters search={search} onChange={onChange} />}
           <Group mt="sm" gap="lg">
             <Switch
               label="Include purged"

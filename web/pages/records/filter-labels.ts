@@ -24,12 +24,25 @@ const names: Record<FilterName, string> = {
   created_at__lt: 'Before',
   within: 'Created',
   include_purged: 'With purged',
+  llm_platform: 'Platform',
+  llm_model: 'Model',
+  success: 'Result',
+  error_code: 'Error code',
+  latency_ms__gte: 'Latency from',
+  latency_ms__lte: 'Latency to',
+  cost_usd__gte: 'Cost from',
+  cost_usd__lte: 'Cost to',
+  session_id: 'Session',
+  trace_id: 'Trace',
 }
 
 /** Returns the text of a filter's chip. */
 export function describeFilter(name: FilterName, value: string): string {
   if (name === 'include_purged') return 'Include purged'
   if (name === 'record_type') return `${names.record_type}: ${recordTypeLooks[value as RecordType].label}`
+  if (name === 'success') return value === 'true' ? 'Succeeded' : 'Failed'
+  if (name.startsWith('latency_ms')) return `${names[name]}: ${value} ms`
+  if (name.startsWith('cost_usd')) return `${names[name]}: $${value}`
   if (name === 'within') return `${names.within}: ${rangeNames[value as keyof typeof rangeNames].toLowerCase()}`
   return `${names[name]}: ${name.startsWith('created_at') ? formatTime(value) : value}`
 }

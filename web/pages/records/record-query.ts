@@ -6,9 +6,16 @@ import type { RecordsSearch } from './records-search.ts'
 /** The default order: newest first. */
 export const usualSort = '-created_at'
 
+/** The filters by members of telemetry events. Exports and searches do not take them. */
+const eventFilters = [
+  ...(['llm_platform', 'llm_model', 'success', 'error_code', 'latency_ms__gte', 'latency_ms__lte'] as const),
+  ...(['cost_usd__gte', 'cost_usd__lte', 'session_id', 'trace_id'] as const),
+] as const
+
 const filters = [
   ...(['record_type', 'record_id', 'skill_id', 'archetype_id', 'user_id', 'created_by'] as const),
   ...(['event_kind', 'created_at__gte', 'created_at__lt', 'within', 'include_purged'] as const),
+  ...eventFilters,
 ] as const
 export type FilterName = (typeof filters)[number]
 
@@ -41,10 +48,30 @@ export function filterOf(search: RecordsSearch, now: Date) {
   return { ...all, created_at__gte, created_at__lt: within ? undefined : created_at__lt }
 }
 
+/** Returns true if a filter by a member of telemetry events is set. */
+export function hasEventFilter(search: RecordsSearch): boolean {
+  return eventFilters.some((name) => search[name] !== undefined)
+}
+
+/** Returns the filters by members of telemetry events in the API's form. */
+function eventFilterOf(search: RecordsSearch) {
+  const { llm_platform, llm_model, success, error_code, session_id, trace_id } = search
+  const number = (value: string | undefined) => (value === undefined ? undefined : Number(value))
+  return withoutUnset({
+    ...{ llm_platform, llm_model, error_code, session_id, trace_id },
+    success: success === undefined ? undefined : success === 'true',
+    latency_ms__gte: number(search.latency_ms__gte),
+    latency_ms__lte: number(search.latency_ms__lte),
+    cost_usd__gte: number(search.cost_usd__gte),
+    cost_usd__lte: number(search.cost_usd__lte),
+  })
+}
+
 /** @param now when the table was read, so that all its pages belong to one query */
 export function queryOf(search: RecordsSearch, now: Date): Query<'queryRecords'> {
   return {
     ...withoutUnset(filterOf(search, now)),
+    ...eventFilterOf(search),
     sort: search.sort ?? usualSort,
     limit: 100,
     ...(search.include_purged && { include_purged: true }),
@@ -100,7 +127,19 @@ export function fitsSearch(search: RecordsSearch, now: Date): (record: JsonObjec
   const { record_type, ...rest } = withoutUnset(filterOf(search, now))
   const filter = normaliseFilter({ ...rest, ...(record_type && { record_type: [record_type] }) }, '')
   return (record) =>
-    matchesFilter(filter, record as unknown as Parameters<typeof matchesFilter>[1], String(record.created_at))
+    matchesFilter(filter, record as unknown as Parameters<typeof matchesFilter>[1], String(record.created_at)) &&
+    fitsEventFilter(search, record)
+}
+
+function fitsEventFilter(search: RecordsSearch, record: JsonObject): boolean {
+  const { latency_ms__gte, latency_ms__lte, cost_usd__gte, cost_usd__lte, ...exact } = eventFilterOf(search)
+  const isIn = (value: unknown, least: number | undefined, most: number | undefined) =>
+    (least === undefined || Number(value) >= least) && (most === undefined || Number(value) <= most)
+  return (
+    Object.entries(exact).every(([name, value]) => record[name] === value) &&
+    isIn(record.latency_ms, latency_ms__gte, latency_ms__lte) &&
+    isIn(record.cost_usd_computed ?? record.cost_usd_estimate, cost_usd__gte, cost_usd__lte)
+  )
 }
 
 /** Returns the query for `curl`, and for links to other pages. */

@@ -12,7 +12,7 @@ import { RowVerdictsContext, recordColumns } from './columns.tsx'
 import { useColumns } from './columns-menu.tsx'
 import { EmptyResult } from './empty-result.tsx'
 import { RecordDrawer } from './record-drawer.tsx'
-import { fitsSearch, parametersOf, queryOf, usualSort } from './record-query.ts'
+import { fitsSearch, hasEventFilter, parametersOf, queryOf, usualSort } from './record-query.ts'
 import type { RecordsSearch, sorts } from './records-search.ts'
 import { RecordsToolbar } from './records-toolbar.tsx'
 import { rowIdsOf } from './row-ids.ts'
@@ -92,7 +92,9 @@ export function RecordsList({ search, now, onChange, onOpen, onRefresh }: Record
               if (!search.within) void readFirstPageAgain()
             },
           }}
-          exported={{ create: '1', ...Object.fromEntries(parametersOf(search, now)) }}
+          exported={
+            hasEventFilter(search) ? undefined : { create: '1', ...Object.fromEntries(parametersOf(search, now)) }
+          }
         />
       </Group>
       <RowVerificationNotice verification={verification} rows={rows} />

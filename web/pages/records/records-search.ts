@@ -16,6 +16,8 @@ const time = known(
   ),
 )
 const yes = known(v.literal('true'))
+const number = known(v.pipe(v.string(), v.regex(/^\d{1,12}(\.\d{1,6})?$/)))
+const wholeNumber = known(v.pipe(v.string(), v.regex(/^\d{1,9}$/)))
 
 /** Ranges relative to the current time, so that a link or a saved view stays useful. */
 export const ranges = ['24h', '7d', 'week', '30d', '90d'] as const
@@ -33,6 +35,16 @@ const understood = v.object({
   created_at__gte: time,
   created_at__lt: time,
   event_kind: text,
+  llm_platform: text,
+  llm_model: text,
+  success: known(v.picklist(['true', 'false'])),
+  error_code: text,
+  latency_ms__gte: wholeNumber,
+  latency_ms__lte: wholeNumber,
+  cost_usd__gte: number,
+  cost_usd__lte: number,
+  session_id: text,
+  trace_id: known(v.pipe(v.string(), v.trim(), v.toLowerCase(), v.regex(new RegExp(patterns.traceId)))),
   include_purged: yes,
   verify: yes,
   sort: known(v.picklist(sorts)),

@@ -12,8 +12,8 @@ interface RecordsToolbarProps {
   /** Not available without rows. */
   verification: { available: boolean; running: boolean; start(): void }
   refresh: { running: boolean; start(): void }
-  /** The parameters of an export of the same records. */
-  exported: Record<string, string>
+  /** The parameters of an export of the same records; undefined if a filter is set that exports do not take. */
+  exported: Record<string, string> | undefined
 }
 
 /** Shows the actions on the found records: buttons, or one menu on a phone. */
@@ -35,7 +35,7 @@ function ToolButtons({ columns, verification, refresh, exported }: RecordsToolba
       >
         Verify all on this page
       </Button>
-      {may('createExport') && (
+      {may('createExport') && exported && (
         <LinkButton to="/exports" search={exported as never} leftSection={<IconDownload size={16} aria-hidden />}>
           Export
         </LinkButton>
@@ -78,7 +78,7 @@ function ToolMenu({ columns, verification, refresh, exported }: RecordsToolbarPr
           >
             Verify all on this page
           </Menu.Item>
-          {may('createExport') && (
+          {may('createExport') && exported && (
             <Menu.Item
               leftSection={<IconDownload size={16} aria-hidden />}
               onClick={() => void navigate({ to: '/exports', search: exported as never })}

@@ -10,7 +10,7 @@ import type { SearchState } from '../use-search-state.ts'
 import styles from './breakdown.module.css'
 import { breakdownFigures } from './breakdown-rows.tsx'
 import { BreakdownTable } from './breakdown-table.tsx'
-import { dimensions, type Group as GroupBy, recordsLabel, recordsOf } from './dimensions.ts'
+import { dimensions, type Group as GroupBy, recordsOf } from './dimensions.ts'
 import { PivotTable, pivotMetrics } from './pivot-table.tsx'
 import { useBreakdown } from './use-breakdown.ts'
 import { usePivot } from './use-pivot.ts'
@@ -53,7 +53,7 @@ export function Breakdown(center: SearchState) {
               component={Link}
               to={`/records?${new URLSearchParams(recordsOf(filters, isoOf(range.from), isoOf(range.to)))}`}
             >
-              {recordsLabel(filters)}
+              Show records
             </Button>
           )}
         </Group>

@@ -39,23 +39,7 @@ export function shownKey(group: Group, key: string | undefined): string {
   return group === 'user' ? key.replace(/^user:/, '') : key
 }
 
-/**
- * Returns the label of the link of {@link recordsOf}. The linked records exceed the metrics if those are filtered
- * further.
- */
-export function recordsLabel({ llm_platform, llm_model }: Filters): string {
-  const wider = [llm_platform && 'platforms', llm_model && 'models'].filter(Boolean).join(' and ')
-  return wider ? `Show records, of all ${wider}` : 'Show records'
-}
-
-/** Returns the query of the records behind the metrics. The query API has no filter for platform or model. */
+/** Returns the parameters of the records behind the metrics. */
 export function recordsOf(filters: Filters, from: string, to: string): Record<string, string> {
-  const { skill_id, archetype_id, user_id } = filters
-  const known = { skill_id, archetype_id, user_id }
-  return {
-    record_type: 'telemetry_event',
-    created_at__gte: from,
-    created_at__lt: to,
-    ...Object.fromEntries(Object.entries(known).filter((entry): entry is [string, string] => entry[1] !== undefined)),
-  }
+  return { record_type: 'telemetry_event', created_at__gte: from, created_at__lt: to, ...filtersOf(filters) }
 }
