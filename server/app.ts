@@ -37,6 +37,7 @@ import { createSignInLinks } from './modules/links/links-service.ts'
 import { openCheckpointStore } from './modules/log/checkpoint-sinks/checkpoint-store.ts'
 import { arrivalsChannel, createLogModule } from './modules/log/log-module.ts'
 import { createObservabilityModule } from './modules/observability/observability-module.ts'
+import { WorkLag } from './modules/observability/work-lag.ts'
 import { createOtlpModule } from './modules/otlp/otlp-module.ts'
 import { createRosterModule } from './modules/roster/roster-module.ts'
 import { createScimModule, resourceReader } from './modules/scim/scim-module.ts'
@@ -240,6 +241,10 @@ export async function createModules(options: ModulesOptions) {
     ...{ ...access, revocations, links, scim, customerKeys, cmek },
     ...{ verification, hub, entitlement, connectors, distribution, telemetry, otlp, rollups },
     ...{ log: tenantLog, checkpoints },
+    workLag: new WorkLag({
+      ...{ database, log: shared.log, listTenants: () => directory.slugs() },
+      oldest: { folding: rollups.oldestDelta, log: tenantLog.oldestArrival },
+    }),
     ...{ exports, inbound, storage, disk, observability, webhooks, budgets, views, refusals },
     /** Waits for work that continues after responses, and stops timers. Call it before the database closes. */
     close: async () => {

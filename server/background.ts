@@ -16,11 +16,7 @@ export interface Background {
   stop(): Promise<void>
 }
 
-/**
- * Creates the background work of a process. A process of the role `api`, such as a worker of a cluster, only sends
- * jobs, so one process of another role must run.
- */
-export function createBackground(parts: {
+interface BackgroundParts {
   database: Database
   app: ConnectionTarget
   modules: Modules
@@ -28,7 +24,13 @@ export function createBackground(parts: {
   log: DatabaseLog
   /** Absent if no metrics are shown. */
   metrics?: Metrics | undefined
-}): Background {
+}
+
+/**
+ * Creates the background work of a process. A process of the role `api`, such as a worker of a cluster, only sends
+ * jobs, so one process of another role must run.
+ */
+export function createBackground(parts: BackgroundParts): Background {
   const { database, modules, config, log, metrics } = parts
   const queue = new JobQueue(parts.app, config, log)
   queue.registerJob(
@@ -59,11 +61,7 @@ export function createBackground(parts: {
   return {
     queue,
     start: () => {
-      metrics?.showDatabaseWaits(() => database.waits())
-      const { disk } = modules
-      metrics?.showDisk(async () => ({ free: await disk.free(), floorBytes: disk.floorBytes }))
-      // One process per machine measures the exports of all tenants.
-      metrics?.showExports(() => inBackground(() => modules.exports.figures({ bytes: config.role !== 'api' })))
+      if (metrics) showMetrics(metrics, parts, queue)
       inBackground(() => {
         queue.start()
         if (config.role === 'api') return modules.log.tellOthers()
@@ -95,4 +93,22 @@ export function createBackground(parts: {
       await modules.checkpoints.keeper.stop()
     },
   }
+}
+
+/** Adds the metrics of the process that are read for each page, and those that count events. */
+function showMetrics(metrics: Metrics, { database, modules, config }: BackgroundParts, queue: JobQueue): void {
+  const { disk, exports, checkpoints, events, workLag } = modules
+  // One process per machine measures the exports and the lag of all tenants.
+  const measures = config.role !== 'api'
+  metrics.showDatabaseWaits(() => database.waits())
+  metrics.showDisk(async () => ({ free: await disk.free(), floorBytes: disk.floorBytes }))
+  metrics.showExports(() => inBackground(() => exports.figures({ bytes: measures })))
+  metrics.showWork({
+    connections: () => database.connections(),
+    jobs: () => queue.depths(),
+    lag: async () => (measures ? inBackground(() => workLag.read()) : {}),
+    failingCheckpoints: () => checkpoints.keeper.failing(),
+  })
+  events.on('telemetryStored', ({ events: count }) => metrics.events.telemetryStored(count))
+  events.on('checkpointMismatch', () => metrics.events.checkpointMismatched())
 }

@@ -26,8 +26,8 @@ export interface TransactionEvents {
 export interface CommittedEvents {
   /** A transaction stored seals. */
   recordsSealed: { tenantId: string }
-  /** Telemetry events or corrections of their costs were stored. */
-  telemetryStored: { tenantId: string }
+  /** Telemetry events, or corrections of their costs (then `events` is 0), were stored. */
+  telemetryStored: { tenantId: string; events: number }
   /** Skills or archetypes of a tenant changed, which validate telemetry. */
   catalogueChanged: { tenantId: string }
   /** The published skills, or those to whom they are granted, changed. */

@@ -141,8 +141,17 @@ export interface Database {
   noteFull(): void
   /** Returns the waits for a connection since the start. */
   waits(): Record<WorkClass, WaitCounts>
+  /** Returns the open connections of each pool, and its maximum. */
+  connections(): Record<string, PoolConnections>
   /** Waits for running transactions, then closes every connection. */
   close(): Promise<void>
+}
+
+/** Connections of one pool: those with a transaction, those without one, and the maximum of both. */
+export interface PoolConnections {
+  active: number
+  idle: number
+  max: number
 }
 
 /** Runs a transaction of {@link Database.withTenant} that only reads. */

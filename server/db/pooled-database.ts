@@ -6,6 +6,7 @@ import type {
   Database,
   DatabaseLog,
   Listener,
+  PoolConnections,
   RecordContents,
   RegistryTx,
   TenantTx,
@@ -100,6 +101,7 @@ export function openPools(options: PoolOptions): Database {
       fullAt = performance.now()
     },
     waits: () => ({ ...transactions.counts, ingest: ingestions.counts.ingest }),
+    connections: () => ({ app: connectionsOf(app), ingest: connectionsOf(ingest), health: connectionsOf(health) }),
     close: async () => {
       for (const listener of listeners) listener.close()
       await Promise.all([app.end(), ingest.end(), health.end()])
@@ -131,6 +133,10 @@ function openPool(options: PoolOptions, target: ConnectionTarget, name: string, 
     if (options.onQuery) watchQueries(client, options.onQuery)
   })
   return pool
+}
+
+function connectionsOf({ totalCount, idleCount, options }: pg.Pool): PoolConnections {
+  return { active: totalCount - idleCount, idle: idleCount, max: options.max ?? 0 }
 }
 
 function beginOf({ readOnly = false, snapshot = false }: TransactionMode): string {

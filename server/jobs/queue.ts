@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { type JobResult, PgBoss } from 'pg-boss'
+import { type JobResult, PgBoss, type QueueResult } from 'pg-boss'
 import { backoff } from '../../contract/backoff.ts'
 import { DomainError } from '../../contract/domain-error.ts'
 import type { Config } from '../config.ts'
@@ -62,6 +62,9 @@ export interface SendOptions {
   readonly tx?: Pick<TenantTx, 'client'>
 }
 
+/** Jobs of one kind: due, due later, running, and failed for good within the last days. */
+type JobCounts = Readonly<Record<'ready' | 'deferred' | 'active' | 'failed', number>>
+
 /**
  * Queues jobs: pg-boss on tables that the owner migrated. Processes of the roles `all` and `worker` run jobs; `api` only
  * sends them.
@@ -110,6 +113,21 @@ export class JobQueue {
     }
   }
 
+  /**
+   * Returns the number of jobs by kind, as the queue counts them every few seconds; nothing in a process that only sends
+   * jobs, or while they cannot be read.
+   */
+  async depths(): Promise<Record<string, JobCounts>> {
+    if (!this.#works) return {}
+    try {
+      const queues = await this.#boss.getQueues([...this.#jobs.keys()])
+      return Object.fromEntries(queues.map((queue) => [queue.name, countsOf(queue)]))
+    } catch (error) {
+      this.#log.warn({ err: error }, 'the jobs could not be counted')
+      return {}
+    }
+  }
+
   /** Waits for running jobs, at most for the drain time. Jobs that are cut off are retried later. */
   async stop(): Promise<void> {
     this.#stopped.abort()
@@ -118,6 +136,10 @@ export class JobQueue {
       .stop({ graceful: true, timeout: this.#drainMs })
       .catch((error: unknown) => this.#log.warn({ err: error }, 'the job queue stopped while the database was away'))
   }
+}
+
+function countsOf({ readyCount, deferredCount, activeCount, failedCount }: QueueResult): JobCounts {
+  return { ready: readyCount, deferred: deferredCount, active: activeCount, failed: failedCount }
 }
 
 function openBoss(target: ConnectionTarget, works: boolean, log: DatabaseLog): PgBoss {

@@ -8,6 +8,7 @@ import {
   type DiskFigures,
   type ExportFigures,
 } from './state-metrics.ts'
+import { addWork, EventCounters, type WorkSources } from './work-metrics.ts'
 
 /** Bucket limits in seconds, from a cached read to an export or a full batch on a busy disk. */
 const durationBuckets = [0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
@@ -28,6 +29,7 @@ export class Metrics {
   private readonly fallback: Gauge
   private readonly deliveries: Counter<'outcome'>
   private readonly connectionsRefused: Counter
+  readonly events: EventCounters
 
   /** @param worker identifies the process in a cluster: `primary` or a worker's number */
   constructor(worker?: string) {
@@ -76,6 +78,7 @@ export class Metrics {
       help: 'Connections refused because their address had too many open.',
       registers,
     })
+    this.events = new EventCounters(this.registry)
     collectDefaultMetrics({ register: this.registry })
   }
 
@@ -120,6 +123,10 @@ export class Metrics {
 
   showExports(read: () => Promise<ExportFigures>): void {
     addExports(this.registry, read)
+  }
+
+  showWork(sources: WorkSources): void {
+    addWork(this.registry, sources)
   }
 
   snapshot(): Promise<MetricsSnapshot> {

@@ -116,9 +116,11 @@ test('a newer state takes the place of one that could not be kept', async () => 
   const { keeper, log } = startKeeper([sink])
   keeper.headSigned(tenantOf(a), a.head(1))
   await expect.poll(() => log.warn.mock.calls.length).toBeGreaterThan(0)
+  expect(keeper.failing()).toBe(1)
   keeper.headSigned(tenantOf(a), a.head(2))
   isAway = false
   await expect.poll(() => kept).toEqual([[a.logName, 2]])
+  await expect.poll(() => keeper.failing()).toBe(0)
 })
 
 test('a log that was set back is an error in the log, and is not tried for ever', async () => {

@@ -8,6 +8,7 @@ import { Integrator } from './integrator.ts'
 import { createLogFeed } from './log-feed.ts'
 import { createLogProofs } from './log-proofs.ts'
 import { addLogRoutes } from './log-routes.ts'
+import { oldestArrival } from './log-store.ts'
 import { createProofBundles } from './proof-bundles.ts'
 import { createTenantLogs } from './tenant-logs.ts'
 
@@ -35,6 +36,7 @@ export function createLogModule(
   events.on('recordsSealed', ({ tenantId }) => (notifier ? notifier.notify(tenantId) : integrator.sealed(tenantId)))
   return {
     logs,
+    oldestArrival,
     /** Integrates arrivals. Returns the number of seals, with the names of the command's output. */
     async integrate(tenant: Tenant): Promise<{ added: number; tree_size: number }> {
       const before = await readTenant(database, tenant.slug, logs.head)

@@ -77,6 +77,11 @@ export async function findArrivals(tx: TenantTx, limit: number): Promise<Arrival
   return rows
 }
 
+/** Returns the id of the oldest arrival. */
+export async function oldestArrival(tx: TenantTx): Promise<string | undefined> {
+  return (await findArrivals(tx, 1))[0]?.arrival_id
+}
+
 export async function deleteArrivals(tx: TenantTx, arrivalIds: readonly string[]): Promise<void> {
   await tx.client.query({
     name: 'hub_delete_seal_arrivals',

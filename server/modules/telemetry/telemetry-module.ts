@@ -60,8 +60,8 @@ export function createTelemetryModule(
 ): TelemetryModule {
   const catalogues = createCatalogues(deps)
   deps.events.on('catalogueChanged', ({ tenantId }) => catalogues.changed(tenantId))
-  const stored = (tenantId: string) => {
-    deps.events.publish('telemetryStored', { tenantId })
+  const stored = (tenantId: string, events: number) => {
+    deps.events.publish('telemetryStored', { tenantId, events })
     deps.events.publish('recordsSealed', { tenantId })
   }
   const proof = createPriceProof(deps)
@@ -84,7 +84,7 @@ export function createTelemetryModule(
       const data = await deps.database.withTenant(tenant.slug, async (tx) => repricingJobData(tx, order))
       await deps.jobSender.send(repricingJobName, data)
     },
-    rated: stored,
+    rated: (tenantId) => stored(tenantId, 0),
   })
   return {
     telemetry,

@@ -58,6 +58,11 @@ export class CheckpointPublisher {
     for (const sink of this.#sinks) sink.start()
   }
 
+  /** Returns the number of logs whose newest checkpoint could not be stored, added up over the sinks. */
+  failing(): number {
+    return this.#sinks.reduce((sum, sink) => sum + sink.failing(), 0)
+  }
+
   /** Tries once to store pending checkpoints, for a few seconds at most. */
   async stop(): Promise<void> {
     if (!this.#isStarted) return
@@ -121,6 +126,10 @@ class SinkPublisher {
     }
     await Promise.race([last(), delay(this.#times.stopMs, undefined, { ref: false })])
     isLate = true
+  }
+
+  failing(): number {
+    return [...this.#logs.values()].filter(({ failures }) => failures > 0).length
   }
 
   /** Names the logs whose heads other processes have signed. */

@@ -46,13 +46,13 @@ const backlogBytesMax = 128 * 1024 * 1024
  */
 export class GroupCommit {
   readonly #writer: Pick<EventWriter, 'store'>
-  readonly #stored: (tenantId: string) => void
+  readonly #stored: (tenantId: string, events: number) => void
   readonly #queues = new Map<string, TenantQueue>()
   #backlogEvents = 0
   #backlogBytes = 0
 
   /** @param stored called after each commit of events of a tenant */
-  constructor(writer: Pick<EventWriter, 'store'>, stored: (tenantId: string) => void) {
+  constructor(writer: Pick<EventWriter, 'store'>, stored: (tenantId: string, events: number) => void) {
     this.#writer = writer
     this.#stored = stored
   }
@@ -121,7 +121,7 @@ export class GroupCommit {
         remaining.forEach((request, index) => {
           request.settle({ status: 'fulfilled', value: receipts[index]! })
         })
-        return this.#stored(tenant.slug)
+        return this.#stored(tenant.slug, eventsOf(remaining))
       } catch (error) {
         if (!(error instanceof ClaimRefused)) return this.#bisect(queue, remaining, error)
         const [refused] = remaining.splice(error.index, 1)
@@ -167,11 +167,15 @@ export class GroupCommit {
     try {
       const [receipts] = await this.#writer.store(tenant, [request], true)
       request.settle({ status: 'fulfilled', value: receipts! })
-      this.#stored(tenant.slug)
+      this.#stored(tenant.slug, eventsOf([request]))
     } catch (error) {
       fail(request, error instanceof ClaimRefused ? request.claim!.taken() : error)
     }
   }
+}
+
+function eventsOf(requests: readonly PendingRequest[]): number {
+  return requests.reduce((sum, { events }) => sum + events.length, 0)
 }
 
 function emptyQueue(tenant: Tenant): TenantQueue {

@@ -9,6 +9,7 @@ import { RollupAudit } from './rollup-audit.ts'
 import { forgetInRollups } from './rollup-erasure.ts'
 import { RollupScheduler } from './rollup-scheduler.ts'
 import { Rollups } from './rollup-service.ts'
+import { oldestDelta } from './rollup-store.ts'
 
 export function createRollupModule(deps: {
   database: Database
@@ -26,6 +27,7 @@ export function createRollupModule(deps: {
   return {
     rollups,
     folder,
+    oldestDelta,
     acceptAdjustments: createAdjustmentAcceptance(deps),
     /** Starts an audit of a tenant's rollups against its records, and then of additions against their proof. */
     audit(tenant: Tenant, range: 'newest' | 'all'): FigureAudit {

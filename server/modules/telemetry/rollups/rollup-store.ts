@@ -44,6 +44,11 @@ export async function waitingDeltas(
   return rows.map(([deltaId, bytes]) => ({ deltaId, bytes }))
 }
 
+/** Returns the id of the oldest delta, readable or not. */
+export async function oldestDelta(tx: TenantTx): Promise<string | undefined> {
+  return (await waitingDeltas(tx, [], 1))[0]?.deltaId
+}
+
 /** Returns deltas whose text contains any of the ids. */
 export async function deltasNaming(
   tx: TenantTx,
