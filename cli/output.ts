@@ -28,12 +28,16 @@ export function example(command: string): string {
   return `\nExample:\n  npm run hub -- ${command}`
 }
 
-/** Returns the problem and its fix, without a stack. */
+/** Returns the problem and its fix for a terminal, without a stack. Parts of it may be text of a server. */
 export function describeError(error: unknown): string {
+  return terminalLines(errorText(error))
+}
+
+function errorText(error: unknown): string {
   if (error instanceof StartupError) return `${error.message}\n${error.fix}`
-  if (error instanceof HubError) return terminalLines(refusalText(error))
+  if (error instanceof HubError) return refusalText(error)
   if (error instanceof HubConnectionError) {
-    return terminalLines(`${error.message}\nSee that the Hub runs, and that its address is right. Then try again.`)
+    return `${error.message}\nSee that the Hub runs, and that its address is right. Then try again.`
   }
   if (error instanceof DomainError) {
     if (error.slug !== 'validation-failed' || !error.errors) return error.message

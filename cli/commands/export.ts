@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
 import { access, rename, rm } from 'node:fs/promises'
 import { basename } from 'node:path'
@@ -55,15 +56,19 @@ async function completed(hub: HubClient, jobId: string, { json }: OutputOptions)
   try {
     return await hub.exports.completed(jobId, {
       onProgress: ({ status, progress: { done, total } }) => {
-        if (!json) progress.show({ step: status, done, total })
+        if (!json) progress.show({ step: terminalText(status), done, total })
       },
     })
   } catch (error) {
     if (!(error instanceof ExportFailed)) throw error
     const reason = error.job.error ? `: ${terminalText(error.job.error.detail)}` : ''
-    throw new StartupError(`The export ${jobId} is ${error.job.status}${reason}.`, 'Start another one.', {
-      cause: error,
-    })
+    throw new StartupError(
+      `The export ${terminalText(jobId)} is ${terminalText(error.job.status)}${reason}.`,
+      'Start another one.',
+      {
+        cause: error,
+      },
+    )
   } finally {
     if (!json) progress.end()
   }
@@ -91,10 +96,11 @@ async function save(hub: HubClient, job: ExportJob, options: ExportOptions): Pro
 
 /** Downloads beside the place and renames then, so that a file of this name is complete. */
 async function download(hub: HubClient, job: ExportJob, path: string): Promise<void> {
-  const partial = `${path}.partial`
+  // A name that nobody can guess, so that nobody can place a link or a file of theirs there.
+  const partial = `${path}.${randomUUID()}.partial`
   try {
     const content = await hub.exports.download(job)
-    await pipeline(Readable.fromWeb(content as never), createWriteStream(partial, { mode: 0o600 }))
+    await pipeline(Readable.fromWeb(content as never), createWriteStream(partial, { flags: 'wx', mode: 0o600 }))
     await rename(partial, path)
   } catch (error) {
     await rm(partial, { force: true })

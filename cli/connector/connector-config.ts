@@ -123,7 +123,8 @@ function readClientId(reader: SettingReader): string | undefined {
 
 /** Reads a secret, or the file that the variable with `_FILE` names. Messages never contain it. */
 function readSecret(reader: SettingReader, variable: string): string | undefined {
-  const secret = reader.text(variable)
+  // Spaces and blank lines around a secret have never counted.
+  const secret = reader.text(variable)?.trim()
   if (secret === undefined) return reader.isSet(variable) ? '' : undefined
   if (/^[\x21-\x7e]+$/.test(secret)) return secret
   reader.report(variable, 'has no secret of visible ASCII characters.', 'Use the secret alone, on one line.')

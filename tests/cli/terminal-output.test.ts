@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
-import { exitCodeOf } from '../../cli/output.ts'
+import { describeError, exitCodeOf } from '../../cli/output.ts'
 import { terminalJson, terminalLines, terminalText } from '../../cli/terminal-text.ts'
 import { textTable } from '../../cli/text-table.ts'
 import { HubConnectionError, HubError } from '../../sdk/typescript/src/index.ts'
+import { StartupError } from '../../server/startup-error.ts'
 
 const evil = 'a\u001b]0;title\u0007\u009b2J\u202eb\nc\u007f'
 
@@ -36,4 +37,9 @@ test('exit codes tell failures apart', () => {
   expect(codes).toEqual([2, 3, 4, 5, 1, 6, 6, 6])
   expect(exitCodeOf(new HubConnectionError('away'))).toBe(6)
   expect(exitCodeOf(new Error('other'))).toBe(1)
+})
+
+test('no error lets text of a server control a terminal', () => {
+  const errors = [new StartupError(evil, evil), new HubConnectionError(evil), new Error(evil)]
+  for (const error of errors) expect(describeError(error)).toContain('a\\u001b]0;title\\u0007\\u009b2J')
 })

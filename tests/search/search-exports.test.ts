@@ -84,7 +84,9 @@ test('the other members of the filter narrow it, and a purged record is absent',
   const other = await write(hub, 'acme', artifact('walrus two'))
   expect(await exported({ q: 'walrus' })).toEqual([id, other].sort())
   expect(await exported({ q: id })).toEqual([id])
-  expect(await exported({ q: 'walrus', record_id: other })).toEqual([other])
+  expect(await exported({ q: 'walrus', record_type: ['artifact'], created_at__gte: '2020-01-01T00:00:00Z' })).toEqual(
+    [id, other].sort(),
+  )
   expect(await exported({ q: 'walrus', created_at__lt: '2020-01-01T00:00:00Z' })).toEqual([])
   expect(await exported({ q: 'walrus', record_type: ['telemetry_event'] })).toEqual([])
   await hub.call('acme', 'DELETE', `/api/v1/hub/records/${id}?reason=x`)
@@ -101,4 +103,10 @@ test.each([
 ])('refuses a query: %s', async (_, q) => {
   const answer = await hub.call('acme', 'POST', '/api/v1/hub/records:export', { body: { filter: { q } } })
   expectProblem(answer, 'validation-failed', '/filter/q')
+})
+
+test('a member that the search does not have is refused beside q', async () => {
+  const filter = { q: 'tariff', user_id: 'user:kim@acme.example', event_kind: 'hub.record_purged' }
+  const refused = await hub.call('acme', 'POST', '/api/v1/hub/records:export', { body: { filter } })
+  expectProblem(refused, 'validation-failed', '/filter/user_id', '/filter/event_kind')
 })

@@ -1,4 +1,5 @@
 import type { Selectable } from 'kysely'
+import { emailKey } from '../../../contract/email-address.ts'
 import type { TenantTx } from '../../db/database.ts'
 import type { TenantTables } from '../../db/schema.ts'
 import { deleteRows, findRow, insertRow, updateRows } from '../../db/tenant-rows.ts'
@@ -100,12 +101,19 @@ export async function forgetUsers(tx: TenantTx, userIds: readonly string[]): Pro
      delete from hub.budget_firings f using gone where f.tenant_id = $1 and f.budget_id = gone.budget_id`,
     [tx.tenantId, userIds],
   )
-  await tx.client.query(
-    `update hub.budgets
-     set emails = array(select e from unnest(emails) as e where 'user:' || e <> all ($2::text[])), revision = revision + 1
-     where tenant_id = $1 and exists (select from unnest(emails) as e where 'user:' || e = any ($2::text[]))`,
-    [tx.tenantId, userIds],
+  const keys = new Set(userIds.map((userId) => emailKey(userId.replace(/^user:/, ''))))
+  const { rows } = await tx.client.query<{ budget_id: string; emails: string[] }>(
+    `select budget_id, emails from hub.budgets where tenant_id = $1 and emails <> '{}' order by budget_id for update`,
+    [tx.tenantId],
   )
+  for (const { budget_id, emails } of rows) {
+    const kept = emails.filter((email) => !keys.has(emailKey(email)))
+    if (kept.length === emails.length) continue
+    await tx.client.query(
+      'update hub.budgets set emails = $3, revision = revision + 1 where tenant_id = $1 and budget_id = $2',
+      [tx.tenantId, budget_id, kept],
+    )
+  }
 }
 
 /** A threshold of a budget that was reported in a period. */

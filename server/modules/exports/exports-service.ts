@@ -81,6 +81,7 @@ export class Exports {
   async #start(caller: Caller, order: ExportOrder): Promise<ExportAnswer> {
     const { clock, database, disk, quotas, search } = this.#deps
     const { q } = order.filter
+    if (q !== undefined) requireSearched(order.filter)
     await disk.requireRoom()
     return database.withTenant(caller.tenant.slug, async (tx) => {
       if (q !== undefined) await search.check(tx, q, '/filter/q')
@@ -241,4 +242,18 @@ async function visible(tx: TenantTx, caller: Caller, jobId: string): Promise<Exp
     throw new DomainError('not-found', 'The tenant has no export with this id that the caller can read.')
   }
   return row
+}
+
+/** The members of a filter with `q`, and with `record_type`, which the search has as well. */
+const searchedMembers: readonly string[] = ['q', 'skill_id', 'created_at__gte', 'created_at__lt']
+
+/**
+ * Refuses members beside `q` that the search does not have: it ranks its newest matches only, so a member that applied
+ * afterwards would leave out older records without notice.
+ */
+function requireSearched({ record_type: _, ...filter }: ExportOrder['filter'] & { record_type?: unknown }): void {
+  const others = Object.keys(filter).filter((name) => !searchedMembers.includes(name))
+  if (others.length === 0) return
+  const detail = 'is not a filter of the search: leave it out, or leave out q'
+  throw validationFailed(others.map((name) => ({ pointer: `/filter/${name}`, detail })))
 }

@@ -6,7 +6,7 @@ import type { RecordsSearch } from './records-search.ts'
 /** The default order: newest first. */
 export const usualSort = '-created_at'
 
-/** The filters by members of telemetry events. Exports and searches do not take them. */
+/** The filters by members of telemetry events, which the search and the form of exports do not have. */
 const eventFilters = [
   ...(['llm_platform', 'llm_model', 'success', 'error_code', 'latency_ms__gte', 'latency_ms__lte'] as const),
   ...(['cost_usd__gte', 'cost_usd__lte', 'session_id', 'trace_id'] as const),

@@ -12,7 +12,7 @@ interface RecordsToolbarProps {
   /** Not available without rows. */
   verification: { available: boolean; running: boolean; start(): void }
   refresh: { running: boolean; start(): void }
-  /** The parameters of an export of the same records; undefined if a filter is set that exports do not take. */
+  /** The parameters of an export of the same records; undefined if a filter is set that their form does not have. */
   exported: Record<string, string> | undefined
 }
 
