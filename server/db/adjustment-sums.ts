@@ -33,10 +33,16 @@ export function ratingText(recordId: string, costMicros: number | null, source: 
   return `${recordId} ${costMicros ?? ''} ${source ?? ''}`
 }
 
+const erasedTextSql = (errorCode: string) => `encode(sha256(convert_to(json_build_array(first_quarter,
+  encode(cell, 'hex'), skill_id, archetype_id, user_id, llm_platform, llm_model, invocations, failures, tokens_in,
+  tokens_out, cost_estimate_micros, cost_computed_micros, unpriced, encode(latency, 'hex'))::text
+  || coalesce(' ' || ${errorCode}, ''), 'UTF8')), 'hex')`
+
 /** SQL of the hashed text of a row of the grain `erased`. */
-export const erasedSql = `encode(sha256(convert_to(json_build_array(first_quarter, encode(cell, 'hex'), skill_id,
-  archetype_id, user_id, llm_platform, llm_model, invocations, failures, tokens_in, tokens_out, cost_estimate_micros,
-  cost_computed_micros, unpriced, encode(latency, 'hex'))::text || coalesce(' ' || error_code, ''), 'UTF8')), 'hex')`
+export const erasedSql = erasedTextSql('error_code')
+
+/** SQL of the same text, of a table that does not have the column of migration 0023 yet. */
+export const erasedSqlBeforeErrorCodes = erasedTextSql('null::text')
 
 /** Returns the sum modulo 2^128. */
 export const added = (sum: bigint, other: bigint): bigint => BigInt.asUintN(128, sum + other)
@@ -71,13 +77,13 @@ const first: Record<AdjustmentKind, Place> = {
   erased: [String(-(2n ** 63n)), Buffer.alloc(0)],
 }
 
-const pageSql: Record<AdjustmentKind, string> = {
+const pageSql = (erasedText: string): Record<AdjustmentKind, string> => ({
   ratings: `select ${ratingSql} as text, record_id::text as place, null::bytea as cell from hub.telemetry_ratings
     where tenant_id = $1 and record_id > $3 order by record_id limit $2`,
-  erased: `select ${erasedSql} as text, first_quarter::text as place, cell from hub.telemetry_rollups
+  erased: `select ${erasedText} as text, first_quarter::text as place, cell from hub.telemetry_rollups
     where tenant_id = $1 and grain = 'erased' and view = 'all' and (first_quarter, cell) > ($3, $4)
     order by first_quarter, cell limit $2`,
-}
+})
 
 /** Reads the texts of the next rows of a kind. */
 export async function adjustmentPage(
@@ -86,8 +92,9 @@ export async function adjustmentPage(
   kind: AdjustmentKind,
   after: Place = first[kind],
   limit = 1_000,
+  erasedText = erasedSql,
 ): Promise<AdjustmentPage> {
-  const { rows } = await client.query<{ text: string; place: string; cell: Buffer | null }>(pageSql[kind], [
+  const { rows } = await client.query<{ text: string; place: string; cell: Buffer | null }>(pageSql(erasedText)[kind], [
     tenantId,
     limit,
     ...after,
@@ -97,16 +104,21 @@ export async function adjustmentPage(
   return { texts: rows.map((row) => row.text), next }
 }
 
-/** Adds up all stored rows of a tenant. */
+/**
+ * Adds up all stored rows of a tenant.
+ *
+ * @param erasedText - SQL of the hashed text of a row of erased events
+ */
 export async function storedSums(
   client: Pick<pg.ClientBase, 'query'>,
   proofs: RowProofs,
   tenantId: string,
+  erasedText = erasedSql,
 ): Promise<AdjustmentSums & { rows: Record<AdjustmentKind, number> }> {
   const sums = { ratings: 0n, erased: 0n, rows: { ratings: 0, erased: 0 } }
   for (const kind of ['ratings', 'erased'] as const) {
     for (let page: AdjustmentPage | undefined; page === undefined || page.next !== undefined; ) {
-      page = await adjustmentPage(client, tenantId, kind, page?.next)
+      page = await adjustmentPage(client, tenantId, kind, page?.next, 1_000, erasedText)
       sums[kind] = added(sums[kind], sumOf(proofs, tenantId, kind, page.texts))
       sums.rows[kind] += page.texts.length
     }

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { newestAdjustmentEvent, saveSums, storedSums } from './adjustment-sums.ts'
+import { erasedSqlBeforeErrorCodes, newestAdjustmentEvent, saveSums, storedSums } from './adjustment-sums.ts'
 import { allProvenRows, type ProvenRows } from './proven-rows.ts'
 import type { RowProofs } from './row-proofs.ts'
 
@@ -65,7 +65,7 @@ async function proveTable(owner: pg.ClientBase, proofs: RowProofs, rows: ProvenR
 
 /**
  * Proves the stored ratings and sums of erased events of every tenant, in the transaction of the caller. The migration
- * that adds the proofs does so, once, and cannot check these rows.
+ * that adds the proofs does so, once, and cannot check these rows. It runs before the rollups have error codes.
  *
  * @returns the number of rows of each table that were proven without a check
  */
@@ -78,7 +78,7 @@ export async function proveExistingAdjustments(
   for (const { slug } of tenants) {
     // Row-level security also applies to the owner.
     await owner.query(`select set_config('hub.tenant_id', $1, true)`, [slug])
-    const sums = await storedSums(owner, proofs, slug)
+    const sums = await storedSums(owner, proofs, slug, erasedSqlBeforeErrorCodes)
     const eventId = await newestAdjustmentEvent(owner, slug)
     const { ratings, erased } = sums.rows
     if (ratings + erased === 0 && eventId === null) continue
