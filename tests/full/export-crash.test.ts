@@ -1,87 +1,25 @@
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { verifyFile } from '../../cli/verify/verify-file.ts'
-import { HubClient } from '../../sdk/typescript/src/index.ts'
-import { prepareTelemetry } from '../api/telemetry-tenants.ts'
-import { freshDataDirectory, removeDataDirectories } from '../support/data-directory.ts'
-import { startHub, type TestHub } from '../support/hub.ts'
-import { type HubProcess, startHubProcess } from '../support/hub-process.ts'
+import type { HubClient } from '../../sdk/typescript/src/index.ts'
+import { type ExportWorkers, openExportWorkers, type PolledExport, takenUpMsMax } from '../exports/export-workers.ts'
 import { scaled } from '../support/machine-speed.ts'
-import { event } from '../telemetry/events.ts'
 
 const batches = 60
-const exports = '/api/v1/hub/exports'
-const takenUpMsMax = 60_000
 
-interface Polled {
-  status: string
-  progress: { done: number; total: number }
-  download_url: string
-  manifest_url: string
-  verification_summary: { checked: number; verified: number }
-}
-
-let hub: TestHub
-let storage: string
-let credentials: { tenant: string; clientId: string; clientSecret: string }
-const started: HubProcess[] = []
+let workers: ExportWorkers
 
 beforeAll(async () => {
-  hub = await startHub()
-  storage = await mkdtemp(join(tmpdir(), 'hub-exports-'))
-  await prepareTelemetry(hub, 'acme')
-  const events = Array.from({ length: 1000 }, () => event())
-  for (let batch = 0; batch < batches; batch += 1) {
-    const answer = await hub.call('acme', 'POST', '/api/v1/telemetry/events:batch', { body: { events } })
-    expect(answer.body.accepted).toBe(1000)
-  }
-  const account = { name: 'exports', scopes: ['hub:read'] as const }
-  const made = await hub.modules.auth.serviceAccounts.create(await hub.tenant('acme'), account, { operator: 'test' })
-  credentials = { tenant: 'acme', clientId: made.client_id, clientSecret: made.client_secret }
+  workers = await openExportWorkers(batches)
 })
-afterEach(async () => {
-  for (const each of started.splice(0)) await each.stop()
-})
-afterAll(async () => {
-  await hub.stop()
-  await removeDataDirectories()
-  await rm(storage, { recursive: true, force: true })
-})
-
-/** Another process of the same service. */
-async function startWorker(): Promise<{ process: HubProcess; client: HubClient }> {
-  const process = await startHubProcess(await freshDataDirectory(), {
-    HUB_DATABASE_URL: hub.test.url,
-    HUB_MASTER_KEY: hub.test.masterKey.toString('base64'),
-    HUB_STORAGE_URL: `file://${storage}`,
-    HUB_LIMIT_FACTOR: '1000',
-  })
-  started.push(process)
-  return { process, client: new HubClient({ baseUrl: process.url, ...credentials }) }
-}
+afterEach(() => workers.stopAll())
+afterAll(() => workers.close())
 
 const order = async (client: HubClient) => {
   const filter = { record_type: ['telemetry_event'] }
   const body = { filter, verify: true, include_provenance: true }
   return (await client.post<{ job_id: string }>('/api/v1/hub/records:export', { body })).job_id
-}
-const poll = (client: HubClient, jobId: string) => client.get<Polled>(`${exports}/${jobId}`)
-
-async function until(
-  client: HubClient,
-  jobId: string,
-  isSo: (polled: Polled) => boolean,
-  pollMs = 50,
-): Promise<Polled> {
-  for (const deadline = Date.now() + scaled(takenUpMsMax + 60_000); Date.now() < deadline; await delay(pollMs)) {
-    const polled = await poll(client, jobId)
-    if (isSo(polled)) return polled
-    if (['failed', 'cancelled'].includes(polled.status)) throw new Error(JSON.stringify(polled))
-  }
-  throw new Error(`${jobId} takes too long`)
 }
 
 const ordersMax = 20
@@ -90,17 +28,17 @@ const ordersMax = 20
 async function orderUnderWay(client: HubClient): Promise<string> {
   for (let orders = 0; orders < ordersMax; orders += 1) {
     const jobId = await order(client)
-    const isBegun = ({ status, progress }: Polled) =>
+    const isBegun = ({ status, progress }: PolledExport) =>
       status === 'completed' || (status === 'running' && progress.total > 0)
-    const { status, progress } = await until(client, jobId, isBegun, 5)
+    const { status, progress } = await workers.until(client, jobId, isBegun, 5)
     if (status === 'running' && progress.done < progress.total / 2) return jobId
   }
   throw new Error(`none of ${ordersMax} exports was met in its first half`)
 }
 
 /** The export is whole, and nothing else is left of it. */
-async function expectWhole(jobId: string, { download_url, manifest_url, verification_summary }: Polled) {
-  const directory = await mkdtemp(join(storage, 'fetched-'))
+async function expectWhole(jobId: string, { download_url, manifest_url, verification_summary }: PolledExport) {
+  const directory = await mkdtemp(join(workers.storage, 'fetched-'))
   const path = join(directory, `${jobId}.jsonl`)
   for (const [url, to] of [
     [download_url, path],
@@ -111,7 +49,7 @@ async function expectWhole(jobId: string, { download_url, manifest_url, verifica
   const { report } = await verifyFile(path, {})
   expect([report.verified, report.checked, report.failures]).toEqual([true, batches * 1000, []])
   expect(verification_summary).toMatchObject({ checked: batches * 1000, verified: batches * 1000 })
-  expect((await readdir(join(storage, 'exports/acme', jobId))).sort()).toEqual([
+  expect((await readdir(join(workers.storage, 'exports/acme', jobId))).sort()).toEqual([
     `${jobId}.jsonl`,
     `${jobId}.jsonl.manifest.json`,
   ])
@@ -119,39 +57,34 @@ async function expectWhole(jobId: string, { download_url, manifest_url, verifica
 }
 
 test('an export whose process is killed is taken up within a minute, and is whole', async () => {
-  const first = await startWorker()
+  const first = await workers.start()
   const jobId = await orderUnderWay(first.client)
-  process.kill(-first.process.pid, 'SIGKILL')
-  started.length = 0
+  workers.kill(first)
 
-  const second = await startWorker()
-  const superuser = await hub.superuserClient()
-  const attemptsOf = async () =>
-    (await superuser.query('select attempt from hub.exports where job_id = $1', [jobId])).rows[0].attempt
-  await expect.poll(attemptsOf, { timeout: scaled(takenUpMsMax), interval: 250 }).toBe(2)
-  await expectWhole(jobId, await until(second.client, jobId, ({ status }) => status === 'completed'))
+  const second = await workers.start()
+  await expect.poll(() => workers.attemptsOf(jobId), { timeout: scaled(takenUpMsMax), interval: 250 }).toBe(2)
+  await expectWhole(jobId, await workers.until(second.client, jobId, ({ status }) => status === 'completed'))
 })
 
 test('an export of a worker that is told to stop waits for the next one, and loses no try', async () => {
-  const first = await startWorker()
+  const first = await workers.start()
   const jobId = await orderUnderWay(first.client)
-  await first.process.stop()
-  started.length = 0
+  await workers.stop(first)
   // It was not waited for: it is not done.
-  const superuser = await hub.superuserClient()
+  const superuser = await workers.hub.superuserClient()
   const { rows } = await superuser.query('select status, tries from hub.exports where job_id = $1', [jobId])
   expect(rows).toEqual([{ status: 'queued', tries: 0 }])
 
-  const second = await startWorker()
-  await expectWhole(jobId, await until(second.client, jobId, ({ status }) => status === 'completed'))
+  const second = await workers.start()
+  await expectWhole(jobId, await workers.until(second.client, jobId, ({ status }) => status === 'completed'))
 })
 
 test('an export outlasts the loss of every connection to the database', async () => {
-  const { client } = await startWorker()
+  const { client } = await workers.start()
   const jobId = await orderUnderWay(client)
-  const superuser = await hub.superuserClient()
+  const superuser = await workers.hub.superuserClient()
   await superuser.query(
     'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
   )
-  await expectWhole(jobId, await until(client, jobId, ({ status }) => status === 'completed'))
+  await expectWhole(jobId, await workers.until(client, jobId, ({ status }) => status === 'completed'))
 })
