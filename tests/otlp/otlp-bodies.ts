@@ -91,6 +91,7 @@ const messages: Record<string, Record<string, { type: string; id: number; rule?:
     attributes: repeated('KeyValue', 6),
     traceId: one('bytes', 9),
     spanId: one('bytes', 10),
+    observedTimeUnixNano: one('fixed64', 11),
     eventName: one('string', 12),
   },
   PartialSuccess: { rejected: one('int64', 1), errorMessage: one('string', 2) },

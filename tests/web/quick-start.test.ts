@@ -6,6 +6,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Snippet, type SnippetValues, snippetsFor } from '../../web/components/quick-start/snippets.ts'
 import { prepareTelemetry } from '../api/telemetry-tenants.ts'
+import { exportedBy, pairsOf, sendSpan } from '../otlp/exporter-process.ts'
 import { type Attributes, log, logs, toProtobuf } from '../otlp/otlp-bodies.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
 import { curlStandIn, installedCurl } from '../support/readme-tour.ts'
@@ -86,29 +87,6 @@ test('Python', async () => {
   expect(await arrived()).toMatchObject({ ...sent(), latency_ms: 1840 })
 })
 
-/** Runs shell lines and returns the variables that they export. */
-async function exported(lines: string): Promise<Record<string, string>> {
-  const { stdout } = await run('sh', [
-    '-c',
-    `${lines}\n${JSON.stringify(process.execPath)} -p 'JSON.stringify(process.env)'`,
-  ])
-  return JSON.parse(stdout)
-}
-
-/** Runs the unmodified SDK of OpenTelemetry in a process with these variables. */
-async function runSdk(variables: Record<string, string>, attributes: Attributes): Promise<void> {
-  const script = `
-    import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto'
-    import { detectResources, envDetector } from '@opentelemetry/resources'
-    import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace'
-    const resource = detectResources({ detectors: [envDetector] })
-    const exporter = new OTLPTraceExporter()
-    const provider = new TracerProvider({ resource, spanProcessors: [new BatchSpanProcessor({ exporter })] })
-    provider.getTracer('test').startSpan('chat', { attributes: ${JSON.stringify(attributes)} }).end()
-    await provider.shutdown()`
-  await run(process.execPath, ['--input-type=module', '-e', script], { env: variables })
-}
-
 const chat: Attributes = {
   ...{ 'gen_ai.operation.name': 'chat', 'gen_ai.request.model': 'claude-sonnet-4-5' },
   ...{ 'gen_ai.provider.name': 'anthropic', 'gen_ai.usage.input_tokens': 1000, 'gen_ai.usage.output_tokens': 200 },
@@ -116,15 +94,15 @@ const chat: Attributes = {
 
 describe('the variables of OpenTelemetry', () => {
   test('set up the SDK', async () => {
-    const variables = await exported(snippet('otlp'))
-    await runSdk(variables, chat)
+    const variables = await exportedBy(snippet('otlp'))
+    await sendSpan(variables, chat)
     expect(await arrived()).toMatchObject({ ...sent(), tokens_in: 1000 })
   })
 
   test('set up the tracing of LiteLLM, whose spans of calls have these attributes', async () => {
-    const variables = await exported(snippet('litellm'))
+    const variables = await exportedBy(snippet('litellm'))
     expect(variables.LITELLM_OTEL_V2).toBe('true')
-    await runSdk(variables, {
+    await sendSpan(variables, {
       ...chat,
       ...{ 'gen_ai.conversation.id': 'session-7', 'gen_ai.response.model': 'claude-sonnet-4-5-20250929' },
       ...{ 'litellm.call_id': 'call-1', 'litellm.request.streaming': true },
@@ -139,15 +117,8 @@ test('the managed settings of Claude Code', async () => {
   const sample = { ...values, skillId: 'of-the-snippet', userId: 'user:of-the-snippet@acme.example' }
   const { env } = JSON.parse(snippet('claude-code', sample)) as { env: Record<string, string> }
   expect(env).toMatchObject({ CLAUDE_CODE_ENABLE_TELEMETRY: '1', OTEL_LOGS_EXPORTER: 'otlp' })
-  const pairs = (text = '') =>
-    Object.fromEntries(
-      text.split(',').map((pair) => {
-        const at = pair.indexOf('=')
-        return [pair.slice(0, at), decodeURIComponent(pair.slice(at + 1))]
-      }),
-    )
   // The settings are those of every machine, so they name no person and no skill.
-  const resource = pairs(env.OTEL_RESOURCE_ATTRIBUTES)
+  const resource = pairsOf(env.OTEL_RESOURCE_ATTRIBUTES)
   expect(resource).toEqual({ 'archetype.id': 'analyst' })
   const person = { 'session.id': 'cli-1', 'user.id': '5f2a9c', 'user.email': 'kim@acme.example' }
   const record = (name: string, attributes: Attributes) =>
@@ -159,7 +130,7 @@ test('the managed settings of Claude Code', async () => {
   })
   const response = await fetch(`${env.OTEL_EXPORTER_OTLP_ENDPOINT}/v1/logs`, {
     method: 'POST',
-    headers: { 'Content-Type': 'application/x-protobuf', ...pairs(env.OTEL_EXPORTER_OTLP_HEADERS) },
+    headers: { 'Content-Type': 'application/x-protobuf', ...pairsOf(env.OTEL_EXPORTER_OTLP_HEADERS) },
     body: new Uint8Array(toProtobuf(logs([activation, request], resource))),
   })
   expect(response.status).toBe(200)
