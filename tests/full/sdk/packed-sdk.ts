@@ -12,6 +12,8 @@ export interface PackedSdk {
   /** A folder whose `node_modules` has the package. */
   folder: string
   tarball: Uint8Array
+  /** Its name in the folder. */
+  filename: string
   /** Paths inside the package. */
   files: string[]
 }
@@ -26,5 +28,10 @@ export async function packSdk(): Promise<PackedSdk> {
   await mkdir(installed, { recursive: true })
   const tarball = join(folder, packed.filename)
   await run('tar', ['-xzf', tarball, '-C', installed, '--strip-components=1'])
-  return { folder, tarball: await readFile(tarball), files: packed.files.map(({ path }) => path) }
+  return {
+    folder,
+    tarball: await readFile(tarball),
+    filename: packed.filename,
+    files: packed.files.map(({ path }) => path),
+  }
 }

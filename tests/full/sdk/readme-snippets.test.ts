@@ -1,28 +1,35 @@
+import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
-import { scopeNames } from '../../contract/scopes.ts'
-import { startHub } from '../support/hub.ts'
-import { runNode } from './run-node.ts'
-import { signedHeader } from './webhook-vectors.ts'
+import { scopeNames } from '../../../contract/scopes.ts'
+import { runNode } from '../../sdk/run-node.ts'
+import { signedHeader } from '../../sdk/webhook-vectors.ts'
+import { startHub } from '../../support/hub.ts'
+import { snippetsOf } from '../../support/page-snippets.ts'
+import { packSdk } from './packed-sdk.ts'
 
 const secret = 'whsec_0123456789abcdefghijklmnopqrstuvwxyzABCDEFG'
-const root = new URL('../../', import.meta.url)
-const readme = readFileSync(new URL('sdk/typescript/README.md', root), 'utf8')
-const exported: Record<string, { default: string }> = JSON.parse(
-  readFileSync(new URL('sdk/typescript/package.json', root), 'utf8'),
-).exports
+const readme = readFileSync(new URL('../../../sdk/typescript/README.md', import.meta.url), 'utf8')
 
-/** Returns the source of an import of the package, which is not built here. */
-function sourceOf(specifier: string): string {
-  const entry = exported[specifier.replace('@org-memory-hub/sdk', '.')]
-  if (!entry) throw new Error(`package.json exports no ${specifier}`)
-  return new URL(entry.default.replace(/^\.\/dist\/(.*)\.js$/, '$1.ts'), root).href
+/** Packs the SDK and installs it in a fresh project, as the README says. Returns the folder of the project. */
+async function installByReadme(): Promise<string> {
+  const packed = await packSdk()
+  onTestFinished(() => rm(packed.folder, { recursive: true, force: true }))
+  const [, install = '', file = ''] = /`(npm install \.\/(\S+\.tgz))`/.exec(readme) ?? []
+  expect(file).toBe(packed.filename)
+  const project = await mkdtemp(join(tmpdir(), 'hub-sdk-readme-'))
+  onTestFinished(() => rm(project, { recursive: true, force: true }))
+  await writeFile(join(project, 'package.json'), '{"private":true}')
+  await writeFile(join(project, file), packed.tarball)
+  await promisify(execFile)('sh', ['-c', `${install} --offline --no-audit --no-fund`], { cwd: project })
+  return project
 }
 
-test('the README has at most 165 lines, and all its code runs against a Hub', async () => {
+test('the README has at most 165 lines, and all its code runs with the packed SDK against a Hub', async () => {
   expect(readme.split('\n').length).toBeLessThanOrEqual(165)
   const hub = await startHub()
   onTestFinished(() => hub.stop())
@@ -33,11 +40,10 @@ test('the README has at most 165 lines, and all its code runs against a Hub', as
     body: { name: 'readme', scopes: scopeNames },
   })
 
-  const code = [...readme.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, snippet]) => snippet ?? '')
-  expect(code.length).toBeGreaterThan(4)
-  const source = code.join('\n').replace(/'(@org-memory-hub\/sdk[^']*)'/g, (_, name) => `'${sourceOf(name)}'`)
-  const folder = await mkdtemp(join(tmpdir(), 'hub-sdk-readme-'))
-  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  const folder = await installByReadme()
+  const code = snippetsOf('sdk/typescript/README.md')
+  expect(code.map(({ name }) => name.replace(/.*: (\w+).*/, '$1'))).toEqual(Array(9).fill('ts'))
+  const source = code.map((snippet) => snippet.code).join('\n')
   const file = join(folder, 'readme.mts')
   const message = JSON.stringify({ id: '1', kind: 'a.b', tenant: 'acme', occurred_at: 'now', sequence: 1, data: {} })
   const seconds = Math.floor(Date.now() / 1000)
