@@ -98,6 +98,26 @@ describe('the tenant’s part', () => {
     expect(body).toMatchObject({ skill_id: 'brand-new', state: 'draft' })
     expect((await eventsOf(hub, 'acme', '&skill_id=brand-new')).length).toBe(3)
   })
+
+  test('a tenant of 1,000 skills registers no further ones from events', async () => {
+    await prepareTelemetry(hub, 'globex')
+    await setMapping(hub, 'globex', { unknown_skill: 'register' })
+    await hub.test.database.withTenant('globex', async ({ client, tenantId }) => {
+      const { rows } = await client.query('select count(*)::int as count from hub.skills where tenant_id = $1', [
+        tenantId,
+      ])
+      await client.query(
+        `insert into hub.skills (tenant_id, skill_id, state, created_at, updated_at)
+         select $1, 'skill-' || n, 'draft', now(), now() from generate_series(1, $2) n`,
+        [tenantId, 999 - rows[0].count],
+      )
+    })
+    const named = (name: string) => traces([span(++spans, { ...chat, 'skill.name': name })])
+    expect((await send(hub, named('the-last'), { tenant: 'globex' })).body).toEqual({})
+    const refused = await send(hub, named('one-too-many'), { tenant: 'globex' })
+    expect(JSON.stringify(refused.body)).toMatch(/must be a registered skill/)
+    expect((await eventsOf(hub, 'globex')).map((event) => event.skill_id)).toEqual(['the-last'])
+  })
 })
 
 describe.each(encodings)('Claude Code, %s', (encoding) => {

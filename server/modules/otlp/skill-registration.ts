@@ -1,5 +1,5 @@
 import { DomainError } from '../../../contract/domain-error.ts'
-import type { Database } from '../../db/database.ts'
+import { type Database, readTenant } from '../../db/database.ts'
 import { contentEncryptor } from '../../db/record-encryption.ts'
 import type { Caller } from '../../http/caller.ts'
 import type { SkillRegistry } from '../entitlement/entitlement-types.ts'
@@ -7,6 +7,9 @@ import type { Records } from '../records/records-types.ts'
 
 /** Maximum number of skills that one request registers: names are from outside, and must not fill the registry. */
 export const registeredSkillsMax = 20
+
+/** A tenant with as many skills registers no further ones from events. */
+export const skillsOfTenantMax = 1_000
 
 /** Registers skills that events name, as drafts, each by a skill_definition record of the caller. */
 export type RegisterSkills = (caller: Caller, skills: ReadonlyMap<string, string>) => Promise<void>
@@ -19,7 +22,9 @@ export function createSkillRegistration(deps: {
   const { database, records, skills: registry } = deps
 
   return async ({ tenant, subject }, skills) => {
-    for (const [skillId, skillVersion] of skills) {
+    const { size } = await readTenant(database, tenant.slug, (tx) => registry.allStates(tx))
+    const room = Math.max(0, skillsOfTenantMax - size)
+    for (const [skillId, skillVersion] of [...skills].slice(0, room)) {
       const fields = { skill_id: skillId, skill_version: skillVersion, name: skillId }
       const draft = { recordType: 'skill_definition' as const, createdBy: subject, fields }
       try {
