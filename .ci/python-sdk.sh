@@ -25,4 +25,5 @@ PIP_NO_INDEX=1 "$python" -m pip --disable-pip-version-check wheel -q --no-build-
 test -f "$work/installed/org_memory_hub/py.typed"
 test ! -e "$work/installed/tests"
 PYTHONPATH="$work/installed" "$python" -m org_memory_hub.verify --vectors "$root/provenance/vectors"
+PYTHONPATH="$work/installed" "$python" -m org_memory_hub.verify --pack "$root/provenance/vectors/evidence-pack.tar.gz"
 PYTHONPATH="$work/installed" "$python" -c 'import org_memory_hub as hub; hub.Hub.from_environment().suggest("x"); print("wheel:", hub.__file__)'

@@ -11,6 +11,7 @@ verifier=$root/sdk/python/org_memory_hub/verify.py
 case $# in
   0)
     "$python" "$root/sdk/python/org_memory_hub/webhooks.py" "$root/sdk/webhooks/vectors.json"
+    "$python" "$verifier" --pack "$root/provenance/vectors/evidence-pack.tar.gz"
     exec "$python" "$verifier" --vectors "$root/provenance/vectors"
     ;;
   2) exec "$python" "$verifier" --keys "$1" "$2" ;;

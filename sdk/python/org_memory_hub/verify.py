@@ -5,9 +5,10 @@ Written from docs/provenance.md; needs only the standard library and the package
 
     python -m org_memory_hub.verify --keys KEYS.json RECORDS.jsonl   one record, as the API answers it, on each line
     python -m org_memory_hub.verify [--keys KEYS.json] --bundle FILE a proof bundle
+    python -m org_memory_hub.verify [--keys KEYS.json] --pack FILE   an evidence pack, a .tar.gz archive
     python -m org_memory_hub.verify --vectors DIR                    the project's test vectors
 
-This file also runs alone, as `python3 verify.py`.
+This file also runs alone, as `python3 verify.py`; --pack needs the folder evidence/ beside it.
 
 Exit status: 0 everything verified, 1 something failed, 2 could not be checked.
 """
@@ -613,6 +614,20 @@ def verify_bundle(keys_source, path):
     return 1 if failures else 0
 
 
+def verify_pack_file(keys_source, path):
+    """Prints a line for each failure of an evidence pack, and a summary. Returns the exit status."""
+    # Also where this file runs alone, and its folder is no package.
+    sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+    from org_memory_hub.evidence.pack import print_report, verify_pack
+
+    keys = None if keys_source is None else parse_key_document(parse_json(read_source(keys_source)))
+    if keys is None:
+        print("trust on first use: the keys are those of the evidence pack itself")
+    report = verify_pack(path, keys)
+    print_report(path, report)
+    return 0 if report.verified else 1
+
+
 def keys_of_bundle(bundle):
     try:
         return parse_key_document({"keys": bundle.get("public_keys")})
@@ -765,17 +780,21 @@ def main():
     parser.add_argument("--keys", metavar="KEYS", help="file or URL of provenance-keys.json")
     parser.add_argument("--vectors", metavar="DIR", help="run the test vectors in DIR instead")
     parser.add_argument("--bundle", metavar="FILE", help="a proof bundle; its own keys are used without --keys")
+    parser.add_argument("--pack", metavar="FILE", help="an evidence pack; its own keys are used without --keys")
     parser.add_argument("records", nargs="?", metavar="RECORDS.jsonl", help="one record, as the API answers it, a line")
     options = parser.parse_args()
     has_records = options.keys is not None and options.records is not None
-    if [options.vectors is not None, options.bundle is not None, has_records].count(True) != 1:
-        parser.error("give --keys and a file of records, or --bundle, or --vectors")
+    given = [options.vectors is not None, options.bundle is not None, options.pack is not None, has_records]
+    if given.count(True) != 1:
+        parser.error("give --keys and a file of records, or --bundle, or --pack, or --vectors")
     if Ed25519PublicKey is None:
         print("not checked: the package 'cryptography' is missing (Debian: python3-cryptography)", file=sys.stderr)
         return 2
     try:
         if options.vectors:
             return run_vectors(options.vectors)
+        if options.pack:
+            return verify_pack_file(options.keys, options.pack)
         return verify_bundle(options.keys, options.bundle) if options.bundle else verify_file(options.keys, options.records)
     except RecursionError:
         print("not checked: the JSON is nested too deeply", file=sys.stderr)
