@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { build, type Rolldown } from 'vite'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { TelemetryEvent } from '../../../sdk/typescript/src/index.ts'
 import { prepareTelemetry } from '../../api/telemetry-tenants.ts'
 import { eventsOf } from '../../otlp/otlp-lab.ts'
 import { launchBrowser } from '../../support/browser.ts'
@@ -76,14 +77,16 @@ async function trackInPage(origin: string, sessionId: string, count: number): Pr
   if (origin === hub.baseUrl)
     await page.route(`${origin}${path}`, (route) => route.fulfill({ contentType: 'text/html', body: html }))
   await page.goto(`${origin}${path}`)
-  await page.waitForFunction(() => 'HubClient' in window)
+  await page.waitForFunction(() => 'HubClient' in globalThis)
   const given = {
     ...{ baseUrl: hub.baseUrl, token: await hub.token('acme', ['telemetry:write']), count },
-    event: event({ session_id: sessionId }),
+    json: JSON.stringify(event({ session_id: sessionId })),
   }
   try {
-    return await page.evaluate(async ({ baseUrl, token, count, event }) => {
-      const { HubClient, HubConnectionError } = window as never as typeof import('../../../sdk/typescript/src/index.ts')
+    return await page.evaluate(async ({ baseUrl, token, count, json }) => {
+      const event: TelemetryEvent = JSON.parse(json)
+      const { HubClient, HubConnectionError } =
+        globalThis as never as typeof import('../../../sdk/typescript/src/index.ts')
       const errors: string[] = []
       const onError = (error: unknown) =>
         errors.push(error instanceof HubConnectionError ? 'HubConnectionError' : String(error))
@@ -91,8 +94,8 @@ async function trackInPage(origin: string, sessionId: string, count: number): Pr
         ...{ baseUrl, tenant: 'acme', accessToken: async () => token },
         telemetry: { maxBatchEvents: 40, flushIntervalMs: 50, onError },
       })
-      for (let at = 0; at < count; at += 1) await client.telemetry.track({ ...event, tokens_in: at } as never)
-      await client.telemetry.trace(event as never, async () => 'answer')
+      for (let at = 0; at < count; at += 1) await client.telemetry.track({ ...event, tokens_in: at })
+      await client.telemetry.trace(event, async () => 'answer')
       // A flush returns early once the page knows that the Hub cannot be reached.
       const waiting = new AbortController()
       const flushed = client.telemetry.flush({ timeoutMs: 20_000 }).finally(() => waiting.abort())
