@@ -127,7 +127,7 @@ export async function serve(config: Config): Promise<void> {
     throw error
   })
   page?.show(async () => metrics?.page(await hub.workerMetrics?.()) ?? '')
-  for (const warning of startupWarnings(config)) log.warn(warning)
+  for (const { detail, action } of startupWarnings(config)) log.warn(`${detail} ${action}`)
   await greet(hub)
   let stoppingSince = 0
   const stop = async (signal: NodeJS.Signals) => {

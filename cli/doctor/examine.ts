@@ -20,13 +20,15 @@ export interface ExamineOptions {
   readonly freeBytes?: FreeBytes
   /** The clock in milliseconds. Tests replace it. */
   readonly now?: () => number
+  /** The number of tenants whose work and checkpoints are checked. Tests replace it. */
+  readonly tenantsMax?: number
 }
 
 /**
  * Runs every check that the configuration allows, beside a running Hub or without one. Changes nothing. A check that
  * fails unexpectedly is a problem of its own, and the others still run.
  */
-export async function examine({ env, freeBytes, now = Date.now }: ExamineOptions): Promise<Finding[]> {
+export async function examine({ env, freeBytes, now = Date.now, tenantsMax }: ExamineOptions): Promise<Finding[]> {
   const { config, findings: first } = await checkConfiguration(env)
   if (config === undefined) {
     return [
@@ -40,24 +42,33 @@ export async function examine({ env, freeBytes, now = Date.now }: ExamineOptions
     guarded('neighbours', () => checkNeighbours(config)),
   ])
   const isFull = worstOf(disks) === 'problem'
-  const ofDatabase = await guarded('database', () => examineDatabase(config, { key, now, isFull }))
+  const ofDatabase = await guarded('database', () => examineDatabase(config, { key, now, tenantsMax, isFull }))
   return [...first, ...ofKey, ...ofDatabase, ...disks, ...neighbours]
+}
+
+interface DatabaseOptions {
+  key: Buffer | undefined
+  now: () => number
+  tenantsMax: number | undefined
 }
 
 async function examineDatabase(
   config: Config,
-  { key, now, isFull }: { key: Buffer | undefined; now: () => number; isFull: boolean },
+  { isFull, ...options }: DatabaseOptions & { isFull: boolean },
 ): Promise<Finding[]> {
   const check = 'database'
   if (config.databaseUrl === undefined) {
     if (!hasCluster(config)) return [ok(check, 'There is none yet: the first start creates it.')]
-    if (key === undefined) return [warning(check, 'It was not checked, because it needs the master key.', 'See above.')]
+    if (options.key === undefined) {
+      const action = 'Solve the problem of the master key first.'
+      return [warning(check, 'It was not checked, because it needs the master key.', action)]
+    }
     if (isFull && !(await isServerRunning(config))) {
       return [warning(check, 'It is stopped, and was not started because its disk is full.', 'Free space first.')]
     }
   }
   try {
-    return await withExaminedDatabase(config, key, (database) => examineOpened(config, database, { key, now }))
+    return await withExaminedDatabase(config, options.key, (database) => examineOpened(config, database, options))
   } catch (error) {
     if (!(error instanceof StartupError)) throw error
     const isKey = error.message.includes('different master key')
@@ -68,7 +79,7 @@ async function examineDatabase(
 async function examineOpened(
   config: Config,
   database: ExaminedDatabase,
-  { key, now }: { key: Buffer | undefined; now: () => number },
+  { key, now, tenantsMax }: DatabaseOptions,
 ): Promise<Finding[]> {
   const findings = [
     ...(await guarded('service', async () => [await checkService(config, database)])),
@@ -84,7 +95,7 @@ async function examineOpened(
     ...(await guarded('migrations', async () => [await checkMigrations(database)])),
     ...(await guarded('partitions', async () => [await checkPartitions(database)])),
     ...(await guarded('jobs', () => checkJobs(database))),
-    ...(await guarded('queues', () => checkTenantWork(config, database, now))),
+    ...(await guarded('queues', () => checkTenantWork(config, database, { now, tenantsMax }))),
   ]
 }
 

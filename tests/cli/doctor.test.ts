@@ -49,6 +49,11 @@ test('an invalid setting is found, and nothing else is tried', async () => {
   expect(all.map(({ check }) => check)).toEqual(['configuration', 'database'])
 })
 
+test('a Hub in production that trusts no proxy gets a warning', async () => {
+  const env = { HUB_ENV: 'production', HUB_BASE_URL: 'https://hub.example.com' }
+  expect(await find('configuration', env)).toEqual([of('configuration', 'warning', /^HUB_TRUSTED_PROXIES is not set/)])
+})
+
 test('a secret file that everybody can read is found', async () => {
   const file = join(directory, 'token')
   await writeFile(file, 't'.repeat(40), { mode: 0o644 })
@@ -113,9 +118,9 @@ test('late and failed jobs, and waiting work of tenants, are found', async () =>
   const all = await findings()
   await superuser.query(`delete from hub_jobs.job where name = 'planted'`)
   await superuser.query(`delete from hub.telemetry_deltas where delta_id = '01890000-0000-7000-8000-000000000001'`)
-  expect(all).toContainEqual(of('jobs', 'problem', /Waiting for over 5 minutes.*planted \(1\)/))
+  expect(all).toContainEqual(of('jobs', 'problem', /Jobs wait for over 5 minutes.*planted \(1\)/))
   expect(all).toContainEqual(of('jobs', 'warning', /Failed within a day.*planted \(1\)/))
-  expect(all).toContainEqual(of('queues', 'problem', /wait since \d+ s/))
+  expect(all).toContainEqual(of('queues', 'problem', /have waited for \d+ s/))
 })
 
 test('a stale checkpoint is found', async () => {
@@ -128,6 +133,14 @@ test('a stale checkpoint is found', async () => {
   await superuser.query(`update hub.log_heads set signed_at = now() where tenant_id = 'acme'`)
   expect(found).toEqual(of('checkpoints', 'problem', /have no current checkpoint/))
   expect(await find('checkpoints', { HUB_CHECKPOINT_SINK: 'off' })).toEqual([of('checkpoints', 'warning', /off/)])
+})
+
+test('tenants beyond the limit are not checked, and the findings say so', async () => {
+  for (const check of ['queues', 'checkpoints']) {
+    const [found] = await find(check, {}, { tenantsMax: 1 })
+    expect(found?.detail).toMatch(/ Only the first 1 tenants were checked\.$/)
+    expect((await find(check))[0]?.detail).not.toContain('Only the first')
+  }
 })
 
 test('settings that lose records in a crash are found, also those of the database alone', async () => {

@@ -8,7 +8,7 @@ afterAll(removeDataDirectories)
 describe('a Hub that trusts no proxy', () => {
   test.each(['staging', 'production'] as const)('is warned in %s that all behind one are one caller', (environment) => {
     expect(startupWarnings({ environment, role: 'all', trustedProxies: [] })).toEqual([
-      expect.stringContaining('HUB_TRUSTED_PROXIES'),
+      { detail: expect.stringContaining('HUB_TRUSTED_PROXIES'), action: expect.stringContaining('proxies') },
     ])
   })
 

@@ -20,5 +20,5 @@ export async function checkClock(database: ExaminedDatabase, now: () => number):
   const action = 'Synchronise the clocks of all machines, for example by NTP.'
   if (Math.abs(offBy) > problemMs) return problem('clock', detail, action)
   if (Math.abs(offBy) > warningMs) return warning('clock', detail, action)
-  return ok('clock', 'It agrees with the database.')
+  return ok('clock', 'The clock agrees with the database.')
 }

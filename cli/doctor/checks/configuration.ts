@@ -14,7 +14,7 @@ export async function checkConfiguration(
 ): Promise<{ config: Config | undefined; findings: Finding[] }> {
   try {
     const config = loadConfig(env)
-    const warnings = startupWarnings(config).map((text) => warning(check, `${text}.`, ''))
+    const warnings = startupWarnings(config).map(({ detail, action }) => warning(check, detail, action))
     const findings = [...warnings, ...(await openSecretFiles(env))]
     if (findings.length > 0) return { config, findings }
     const { environment, role, workers } = config

@@ -29,7 +29,7 @@ export async function checkJobs(database: ExaminedDatabase): Promise<Finding[]> 
   const late = rows.filter((row) => row.late > 0)
   if (late.length > 0) {
     const seconds = Math.floor(Math.max(...late.map((row) => row.late_seconds)))
-    const detail = `Waiting for over 5 minutes, the oldest for ${seconds} s: ${listed(late, 'late')}.`
+    const detail = `Jobs wait for over 5 minutes, the oldest for ${seconds} s: ${listed(late, 'late')}.`
     const action = 'Start a process with the role worker or all; if one runs, see its log.'
     const isStuck = database.hubRuns && seconds > stuckSeconds
     findings.push(isStuck ? problem(check, detail, action) : warning(check, detail, action))
@@ -39,7 +39,7 @@ export async function checkJobs(database: ExaminedDatabase): Promise<Finding[]> 
     const detail = `Failed within a day, after all retries: ${listed(failed, 'failed')}.`
     findings.push(warning(check, detail, 'The log of the worker has the reason of each.'))
   }
-  return findings.length > 0 ? findings : [ok(check, 'None has failed within a day, and none is late.')]
+  return findings.length > 0 ? findings : [ok(check, 'No job has failed within a day, and none is late.')]
 }
 
 function listed(rows: readonly QueueRow[], of: 'late' | 'failed'): string {

@@ -3,7 +3,7 @@ import { openCheckpointFolder } from '../../../server/modules/log/checkpoint-sin
 import type { ExaminedDatabase } from '../examined-database.ts'
 import { type Finding, ok, problem, warning } from '../finding.ts'
 
-const tenantsMax = 1_000
+const tenantsMaxDefault = 1_000
 const lateSeconds = 300
 const stuckSeconds = 3_600
 const start = 'Start a process with the role worker or all; if one runs, its log says why the work fails.'
@@ -20,18 +20,22 @@ interface TenantRow {
 export async function checkTenantWork(
   config: Config,
   database: ExaminedDatabase,
-  now: () => number,
+  { now, tenantsMax = tenantsMaxDefault }: { now: () => number; tenantsMax: number | undefined },
 ): Promise<Finding[]> {
-  const rows = await readTenants(database)
-  return [checkBacklog(rows, database, now), await checkCheckpoints(rows, config)]
+  const rows = await readTenants(database, tenantsMax + 1)
+  const checked = rows.slice(0, tenantsMax)
+  const findings = [checkBacklog(checked, database, now), await checkCheckpoints(checked, config)]
+  if (rows.length <= tenantsMax) return findings
+  const note = `Only the first ${tenantsMax.toLocaleString('en-US')} tenants were checked.`
+  return findings.map((finding) => ({ ...finding, detail: `${finding.detail} ${note}` }))
 }
 
 /** Row-level security binds the owner too, so each tenant is read in turn. */
-function readTenants(database: ExaminedDatabase): Promise<TenantRow[]> {
+function readTenants(database: ExaminedDatabase, limit: number): Promise<TenantRow[]> {
   return database.read(async (client) => {
     const { rows: tenants } = await client.query<{ slug: string; log_name: string }>(
       'select slug, log_name from hub.tenants order by slug limit $1',
-      [tenantsMax],
+      [limit],
     )
     const found: TenantRow[] = []
     for (const { slug, log_name } of tenants) {
@@ -59,7 +63,7 @@ function checkBacklog(rows: readonly TenantRow[], { hubRuns }: ExaminedDatabase,
   const times = rows.flatMap(({ oldest }) => oldest.filter((id) => id[14] === '7').map(timeOf))
   const seconds = times.length === 0 ? 0 : Math.floor((now() - Math.min(...times)) / 1000)
   if (seconds < lateSeconds) return ok('queues', 'Seals, summaries and webhooks are up to date.')
-  const detail = `Seals, summaries or webhooks of a tenant wait since ${seconds} s.`
+  const detail = `Seals, summaries or webhooks of a tenant have waited for ${seconds} s.`
   return hubRuns && seconds >= stuckSeconds ? problem('queues', detail, start) : warning('queues', detail, start)
 }
 
@@ -70,7 +74,7 @@ async function checkCheckpoints(rows: readonly TenantRow[], { checkpointSinks }:
     return warning(check, detail, 'Set it to a place where the administrator of the database cannot write.')
   }
   const folders = checkpointSinks.filter((sink) => sink.kind === 'file').map((sink) => sink.directory)
-  if (folders.length === 0) return ok(check, 'They are sent to web addresses, which cannot be read from here.')
+  if (folders.length === 0) return ok(check, 'Checkpoints are sent to web addresses, which this command cannot read.')
   const [stale, setBack]: [string[], string[]] = [[], []]
   for (const directory of folders) {
     const folder = openCheckpointFolder(directory)
@@ -88,5 +92,5 @@ async function checkCheckpoints(rows: readonly TenantRow[], { checkpointSinks }:
     const detail = `${stale.length} of ${rows.length} logs have no current checkpoint in ${folders.join(', ')}: ${stale[0]}.`
     return problem(check, detail, `${start} Check that the folder can be written to.`)
   }
-  return ok(check, `They are current in ${folders.join(', ')}.`)
+  return ok(check, `Checkpoints are current in ${folders.join(', ')}.`)
 }
