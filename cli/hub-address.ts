@@ -40,14 +40,19 @@ export function targetIn(
  * Returns the address of a Hub without a slash at its end.
  *
  * @param place the variable or argument that has it
- * @throws StartupError if it is no address, or a secret would cross the network in clear
+ * @param Refusal the class of errors
+ * @throws Refusal if it is no address, has more than a host, a port and a path, or a secret would cross the network in
+ *   clear
  */
-export function addressIn(text: string, place: string): string {
-  if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol)) {
-    throw new StartupError(`${place} is not an address: ${text}`, 'Set it to one such as https://hub.example.com.')
-  }
+export function addressIn(text: string, place: string, Refusal: typeof StartupError = StartupError): string {
+  const fix = 'Set it to one such as https://hub.example.com.'
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  // Not repeated in the message: it may have a password.
+  if (url?.username || url?.password) throw new Refusal(`${place} must not contain a user name or password.`, fix)
+  if (!url || !/^https?:$/.test(url.protocol)) throw new Refusal(`${place} is not an address: ${text}`, fix)
+  if (/[?#]/.test(text)) throw new Refusal(`${place} must not have a query or fragment: ${text}`, fix)
   if (exposesSecrets(text)) {
-    throw new StartupError(`${place} is "${text}", and the secret would cross the network in clear.`, 'Use https.')
+    throw new Refusal(`${place} is "${text}", and the secret would cross the network in clear.`, 'Use https.')
   }
   return text.replace(/\/+$/, '')
 }

@@ -1,10 +1,10 @@
 import { HubClient, type HubClientOptions } from '../sdk/typescript/src/index.ts'
-import { StartupError } from '../server/startup-error.ts'
 import { addressIn, targetIn } from './hub-address.ts'
 import { configFolder } from './login/config-folder.ts'
 import { NotSignedInError } from './login/login-errors.ts'
 import { LoginFile, type StoredLogin } from './login/login-file.ts'
 import { personTokens } from './login/person-tokens.ts'
+import { UsageError } from './output.ts'
 
 /** The Hub, the tenant and the credentials of a command. */
 export interface HubConnection {
@@ -26,7 +26,8 @@ export function loginFile(): LoginFile {
  * Returns the connection of a command: by HUB_CLIENT_ID and HUB_CLIENT_SECRET if one of them is set, which then need
  * HUB_URL and HUB_TENANT, else by the stored login.
  *
- * @throws NotSignedInError without any; StartupError if variables and the stored login disagree
+ * @throws NotSignedInError without any; StartupError if variables are missing or invalid; UsageError if they and the
+ *   stored login disagree
  */
 export async function hubConnection(environment: NodeJS.ProcessEnv = process.env): Promise<HubConnection> {
   if (namesAccount(environment)) {
@@ -48,7 +49,7 @@ export async function hubConnection(environment: NodeJS.ProcessEnv = process.env
 }
 
 /** Returns true if variables name a service account, directly or by a file. */
-function namesAccount(environment: NodeJS.ProcessEnv): boolean {
+export function namesAccount(environment: NodeJS.ProcessEnv): boolean {
   return ['HUB_CLIENT_ID', 'HUB_CLIENT_SECRET'].some((name) => environment[name] || environment[`${name}_FILE`])
 }
 
@@ -57,11 +58,11 @@ export async function openHub(): Promise<HubClient> {
   return new HubClient((await hubConnection()).options)
 }
 
-/** Throws StartupError if the variables name another Hub or tenant than the login: its tokens are for that one alone. */
+/** Throws UsageError if the variables name another Hub or tenant than the login: its tokens are for that one alone. */
 function refuseOther({ hub_url, tenant }: StoredLogin, { HUB_URL, HUB_TENANT }: NodeJS.ProcessEnv): void {
   const isOther = (HUB_URL && addressIn(HUB_URL, 'HUB_URL') !== hub_url) || (HUB_TENANT && HUB_TENANT !== tenant)
   if (!isOther) return
-  throw new StartupError(
+  throw new UsageError(
     `You are signed in to tenant ${tenant} at ${hub_url}, but HUB_URL or HUB_TENANT name another one.`,
     'Unset them, or sign in there with: hub login ADDRESS --tenant TENANT',
   )

@@ -3,31 +3,21 @@ import { Writable } from 'node:stream'
 import { text as readAll } from 'node:stream/consumers'
 import type { Command } from 'commander'
 import { HubClient, HubConnectionError, HubError } from '../../sdk/typescript/src/index.ts'
-import { StartupError } from '../../server/startup-error.ts'
+import { SettingReader } from '../../server/config/setting-reader.ts'
+import type { Me } from '../../server/modules/auth/auth-types.ts'
+import { ConfigError } from '../../server/startup-error.ts'
 import { addressIn } from '../hub-address.ts'
-import { hubConnection, loginFile } from '../hub-connection.ts'
+import { hubConnection, loginFile, namesAccount } from '../hub-connection.ts'
 import { NotSignedInError } from '../login/login-errors.ts'
 import type { StoredLogin } from '../login/login-file.ts'
 import { logInPerson } from '../login/person-login.ts'
 import { personTokens } from '../login/person-tokens.ts'
-import { example, type OutputOptions, printResult } from '../output.ts'
+import { example, type OutputOptions, printResult, UsageError } from '../output.ts'
 import { wholeNumber } from '../query-options.ts'
 import { terminalText } from '../terminal-text.ts'
 
 /** The scopes that the commands need, as far as the role of the person has them. */
 const usualScopes = 'hub:read hub:write telemetry:read'
-
-/** The members of `GET /api/v1/auth/me` that commands show. */
-interface Me {
-  kind: 'user' | 'service_account'
-  subject: string
-  tenant: string
-  scopes: string[]
-  email?: string
-  role?: string
-  name?: string
-  session?: { expires_at: string }
-}
 
 interface LoginOptions extends OutputOptions {
   tenant?: string
@@ -42,8 +32,8 @@ export function addLoginCommand(program: Command): void {
     .command('login [address]')
     .description(
       'Sign in to a Hub, for the commands after it. Opens a browser, in which you choose what they may do. With ' +
-        '--client-id signs in as a service account instead, with the secret from HUB_CLIENT_SECRET or stdin. Replaces ' +
-        'an earlier login. The address defaults to HUB_URL.',
+        '--client-id signs in as a service account instead, with the secret from HUB_CLIENT_SECRET, its file or ' +
+        'stdin. Replaces an earlier login. The address defaults to HUB_URL.',
     )
     .option('--tenant <slug>', 'the tenant; default: HUB_TENANT, and for people the one chosen in the browser')
     .option('--client-id <id>', 'sign in as this service account')
@@ -79,9 +69,7 @@ export function addWhoamiCommand(program: Command): void {
 }
 
 async function runLogin(address: string | undefined, options: LoginOptions): Promise<void> {
-  const given = address ?? process.env.HUB_URL
-  if (!given) throw new StartupError('The address of the Hub is missing.', 'Run: hub login https://hub.example.com')
-  const hubUrl = addressIn(given, address === undefined ? 'HUB_URL' : 'The address')
+  const hubUrl = hubAddress(address)
   const wanted = options.tenant ?? (process.env.HUB_TENANT || undefined)
   const login = options.clientId
     ? await accountLogin(hubUrl, wanted, options.clientId)
@@ -103,35 +91,46 @@ async function runLogin(address: string | undefined, options: LoginOptions): Pro
     throw new NotSignedInError(`You signed in to tenant ${login.tenant}, not ${wanted}. The login was ended.`)
   }
   await file.exclusively(() => file.write(login))
-  const hint =
-    process.env.HUB_CLIENT_ID || process.env.HUB_CLIENT_SECRET
-      ? '\nHUB_CLIENT_ID or HUB_CLIENT_SECRET are set and win over this login: unset them.'
-      : ''
+  const hint = namesAccount(process.env)
+    ? '\nHUB_CLIENT_ID or HUB_CLIENT_SECRET are set and win over this login: unset them.'
+    : ''
   printResult(options, { hub_url: hubUrl, source: file.path, ...me }, `${meText(me, hubUrl, file.path)}${hint}`)
+}
+
+/** Returns the address of the argument, else that of HUB_URL. */
+function hubAddress(argument: string | undefined): string {
+  if (argument) return addressIn(argument, 'The address', UsageError)
+  if (process.env.HUB_URL) return addressIn(process.env.HUB_URL, 'HUB_URL')
+  throw new UsageError('The address of the Hub is missing.', 'Run: hub login https://hub.example.com')
 }
 
 async function runLogout({ local, ...options }: OutputOptions & { local?: boolean }): Promise<void> {
   const file = loginFile()
+  let text = 'The stored login is removed. Its tokens stay valid until they expire.'
+  let revoked = false
   if (!local) {
     const login = await file.read()
     if (login === undefined) throw new NotSignedInError('You are not signed in.', 'There is nothing to end.')
-    await end(login)
+    revoked = await end(login)
+    text = revoked
+      ? 'The login is ended.'
+      : 'The login file is removed. The secret of the service account stays valid: revoke it in the Hub.'
   }
   await file.exclusively(() => file.remove())
-  const text = local ? 'The stored login is removed. Its tokens stay valid until they expire.' : 'The login is ended.'
-  printResult(options, { revoked: !local }, text)
+  printResult(options, { revoked }, text)
 }
 
-/** Ends the login at the Hub. One that has ended already is no error. */
-async function end(login: StoredLogin): Promise<void> {
+/** Ends the login of a person at the Hub; false for a service account. One that has ended already is no error. */
+async function end(login: StoredLogin): Promise<boolean> {
   // The secret of a service account belongs to more programs than this one, so it stays valid.
-  if (login.kind !== 'person') return
+  if (login.kind !== 'person') return false
   const { hub_url: baseUrl, tenant } = login
   try {
     const hub = new HubClient({ baseUrl, tenant, accessToken: personTokens(loginFile(), login), retries: 1 })
     await hub.post('/api/v1/auth/logout', { idempotent: true })
+    return true
   } catch (error) {
-    if (error instanceof NotSignedInError || (error instanceof HubError && error.status === 401)) return
+    if (error instanceof NotSignedInError || (error instanceof HubError && error.status === 401)) return true
     if (!(error instanceof HubConnectionError)) throw error
     throw new HubConnectionError(
       `${error.message}\nThe login is not ended. Try again later, or remove only the file with: hub logout --local`,
@@ -141,10 +140,16 @@ async function end(login: StoredLogin): Promise<void> {
 }
 
 async function accountLogin(hubUrl: string, tenant: string | undefined, clientId: string): Promise<StoredLogin> {
-  if (tenant === undefined) throw new StartupError('The tenant is missing.', 'Give it with --tenant.')
-  const secret = process.env.HUB_CLIENT_SECRET || (await readSecret())
+  if (tenant === undefined) throw new UsageError('The tenant is missing.', 'Give it with --tenant.')
+  const reader = new SettingReader(process.env)
+  const given = reader.text('HUB_CLIENT_SECRET')
+  if (reader.problems.length > 0) throw new ConfigError(reader.problems)
+  const secret = given ?? (await readSecret())
   if (secret === '') {
-    throw new StartupError('The secret is missing.', 'Set HUB_CLIENT_SECRET, or write the secret to stdin.')
+    throw new UsageError(
+      'The secret is missing.',
+      'Set HUB_CLIENT_SECRET or HUB_CLIENT_SECRET_FILE, or write the secret to stdin.',
+    )
   }
   return { kind: 'service_account', version: 1, hub_url: hubUrl, tenant, client_id: clientId, client_secret: secret }
 }

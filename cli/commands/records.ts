@@ -1,6 +1,7 @@
 import { open } from 'node:fs/promises'
 import { type Command, Option } from 'commander'
 import { pageSizeDefault, pageSizeMax, recordBodyBytesMax } from '../../contract/limits.ts'
+import { patterns } from '../../contract/literals.ts'
 import type { HubRecord, NewRecord } from '../../sdk/typescript/src/index.ts'
 import { recordsQuery, relatedQuery } from '../../server/modules/records/records-schemas.ts'
 import { fileProblem } from '../../server/startup-error.ts'
@@ -121,7 +122,7 @@ function failedOf(records: readonly HubRecord[]): number {
 }
 
 function recordId(text: string): string {
-  if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text)) return text
+  if (new RegExp(patterns.uuid).test(text)) return text
   throw new UsageError('The id of a record is a UUID.', 'Find it with: hub records query')
 }
 

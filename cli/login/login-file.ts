@@ -46,7 +46,7 @@ export class LoginFile {
   /**
    * Returns the stored login; undefined if there is none.
    *
-   * @throws StartupError if others may read the file or change its folder, or if the content is unusable
+   * @throws NotSignedInError if others may read the file or change its folder, or if the content is unusable
    */
   async read(): Promise<StoredLogin | undefined> {
     const file = await this.#open()
@@ -60,7 +60,7 @@ export class LoginFile {
     } finally {
       await file.close()
     }
-    throw new StartupError(`${this.path} is not a stored login.`, 'Remove it, and run: hub login')
+    throw new NotSignedInError(`${this.path} is not a stored login.`, 'Remove it, and run: hub login')
   }
 
   /** Replaces the stored login. A kill at any moment leaves the old one or the new one. Call it in {@link exclusively}. */

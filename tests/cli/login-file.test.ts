@@ -67,7 +67,10 @@ test('a file that others may read, a folder that they may change, and a link are
 test.each(['', '{', '{}', '[]', '{"kind":"person","version":2}'])('content %j is refused', async (text) => {
   await store()
   await writeFile(file.path, text)
-  await expect(file.read()).rejects.toThrow('is not a stored login')
+  await expect(file.read()).rejects.toMatchObject({
+    name: 'NotSignedInError',
+    message: expect.stringContaining('is not a stored login'),
+  })
 })
 
 test('work under the lock does not overlap', async () => {

@@ -127,6 +127,10 @@ describe('as a service account of the environment', () => {
       [['records', 'query', '--limit', '0'], account, 2, /whole number/],
       [['records', 'get', 'x'], account, 2, /UUID/],
       [['records', 'write', join(config, 'none.json')], account, 2, /does not exist/],
+      [['login'], {}, 2, /address of the Hub is missing/],
+      [['login', 'hub.example.com'], {}, 2, /is not an address/],
+      [['login', lab.hub.baseUrl, '--client-id', 'x'], {}, 2, /tenant is missing/],
+      [['whoami'], { ...account, HUB_URL: 'https://hub.example.com/?a' }, 1, /query or fragment/],
       [['records', 'get', decisionId], { ...account, HUB_CLIENT_SECRET: 'wrong' }, 3, /credentials/],
       [['records', 'get', decisionId], { ...account, HUB_TENANT: 'globex' }, 4, /tenant/],
       [['records', 'get', decisionId], {}, 3, /not signed in/],
@@ -152,8 +156,15 @@ test('a service account signs in with its secret from the environment, and signs
   expect(await json(args, { HUB_CLIENT_SECRET })).toMatchObject({ kind: 'service_account', tenant: 'acme' })
   expect(await json(['records', 'get', decisionId], {})).toMatchObject({ record_id: decisionId })
   expect((await run(['whoami'], { HUB_TENANT: 'globex' })).stderr).toContain('signed in to tenant acme')
-  expect(await json(['logout'], {})).toEqual({ revoked: true })
+  expect(await json(['logout'], {})).toEqual({ revoked: false })
   expect((await run(['whoami'], {})).code).toBe(3)
+  const file = join(config, 'secret')
+  await writeFile(file, `${HUB_CLIENT_SECRET}\n`)
+  const fromFile = await run(args, { HUB_CLIENT_SECRET_FILE: file })
+  expect([fromFile.code, fromFile.stdout]).toEqual([0, expect.stringContaining('win over this login')])
+  expect((await run(['logout'], {})).stdout).toContain('The secret of the service account stays valid')
+  const unreadable = await run(args, { HUB_CLIENT_SECRET_FILE: join(config, 'none') })
+  expect(unreadable).toMatchObject({ code: 1, stderr: expect.stringContaining('HUB_CLIENT_SECRET_FILE names') })
 })
 
 /** Runs `hub login`, and consents in a browser where the person is signed in. */
