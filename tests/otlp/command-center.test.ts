@@ -62,7 +62,7 @@ test('an unmodified SDK of OpenTelemetry, with the variables of the quick start'
 test('Claude Code, by its recorded telemetry and the settings of the quick start', async () => {
   await setMapping(hub, 'acme', { default_skill_id: 'masked' })
   const { env } = JSON.parse(snippet('claude-code', 'unused')) as { env: Record<string, string> }
-  const request: JsonObject = JSON.parse(readFileSync(new URL('recorded/claude-code.json', import.meta.url), 'utf8'))
+  const request: JsonObject = JSON.parse(readFileSync(new URL('payloads/claude-code.json', import.meta.url), 'utf8'))
   const response = await fetch(`${env.OTEL_EXPORTER_OTLP_ENDPOINT}/v1/logs`, {
     method: 'POST',
     headers: { 'content-type': 'application/x-protobuf', ...pairsOf(env.OTEL_EXPORTER_OTLP_HEADERS) },

@@ -34,10 +34,10 @@ const basic = () => btoa(`${account.client_id}:${account.client_secret}`)
 const exported = (code: string) => exportedBy(code, { HUB: hub.baseUrl, BASIC: basic() })
 const without = (attributes: Attributes, ...names: string[]): Attributes =>
   Object.fromEntries(Object.entries(attributes).filter(([name]) => !names.includes(name)))
-const recorded = (program: string): JsonObject =>
-  JSON.parse(readFileSync(new URL(`recorded/${program}.json`, import.meta.url), 'utf8'))
+const payloadOf = (program: string): JsonObject =>
+  JSON.parse(readFileSync(new URL(`payloads/${program}.json`, import.meta.url), 'utf8'))
 
-/** Sends a recorded request as the program would with these settings, and expects that all of it is taken. */
+/** Sends a request as the program would with these settings, and expects that all of it is taken. */
 async function replay(url: string, headers: Record<string, string>, request: JsonObject): Promise<void> {
   const response = await fetch(url, {
     method: 'POST',
@@ -103,7 +103,7 @@ test.each(
       expect(variables).toMatchObject({ GEMINI_TELEMETRY_ENABLED: 'true', GEMINI_TELEMETRY_OTLP_PROTOCOL: 'http' })
       const [exporter] = snippetsOf(page)
       const headers = pairsOf((await exported(exporter?.code ?? '')).OTEL_EXPORTER_OTLP_HEADERS)
-      await replay(`${variables.GEMINI_TELEMETRY_OTLP_ENDPOINT}/v1/logs`, headers, recorded('gemini-cli'))
+      await replay(`${variables.GEMINI_TELEMETRY_OTLP_ENDPOINT}/v1/logs`, headers, payloadOf('gemini-cli'))
       const events = await eventsOf(hub, 'acme', '&llm_platform=gemini')
       expect(events).toMatchObject([{ skill_id: 'unnamed', success: true }, { success: false }])
     },
@@ -120,7 +120,7 @@ test.each(
       await replay(
         endpoint.replace('https://hub.example.com', hub.baseUrl),
         Object.fromEntries(filled),
-        recorded('codex-cli'),
+        payloadOf('codex-cli'),
       )
       expect(await eventsOf(hub, 'acme', '&llm_model=gpt-5-codex')).toHaveLength(3)
     },
@@ -128,7 +128,7 @@ test.each(
       const { LITELLM_OTEL_V2, OTEL_EXPORTER, OTEL_ENDPOINT, OTEL_HEADERS, OTEL_RESOURCE_ATTRIBUTES } =
         await exported(code)
       expect([LITELLM_OTEL_V2, OTEL_EXPORTER]).toEqual(['true', 'otlp_http'])
-      const request = recorded('litellm') as { resourceSpans: { resource: { attributes: object[] } }[] }
+      const request = payloadOf('litellm') as { resourceSpans: { resource: { attributes: object[] } }[] }
       for (const [key, value] of Object.entries(pairsOf(OTEL_RESOURCE_ATTRIBUTES)))
         request.resourceSpans[0]?.resource.attributes.push({ key, value: { stringValue: value } })
       await replay(`${OTEL_ENDPOINT}/v1/traces`, pairsOf(OTEL_HEADERS), request as unknown as JsonObject)

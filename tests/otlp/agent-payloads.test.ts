@@ -5,9 +5,9 @@ import { prepareTelemetry } from '../api/telemetry-tenants.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
 import { encodings, eventsOf, send, setMapping } from './otlp-lab.ts'
 
-/** Requests with the attributes that the current versions of these programs send. */
-const recorded = (program: string): JsonObject =>
-  JSON.parse(readFileSync(new URL(`recorded/${program}.json`, import.meta.url), 'utf8'))
+/** Requests written by hand from the documentation of these programs. No program sent them. */
+const payloadOf = (program: string): JsonObject =>
+  JSON.parse(readFileSync(new URL(`payloads/${program}.json`, import.meta.url), 'utf8'))
 
 let hub: TestHub
 beforeAll(async () => {
@@ -20,7 +20,7 @@ afterAll(() => hub.stop())
 /** Sends a payload in both encodings, which stores it once. */
 async function stored(program: string, sessionId: string, tenant: 'acme' | 'cmode' = 'acme') {
   for (const encoding of encodings) {
-    const { status, body } = await send(hub, recorded(program), { encoding, tenant })
+    const { status, body } = await send(hub, payloadOf(program), { encoding, tenant })
     expect({ status, body }).toEqual({ status: 200, body: {} })
   }
   const events = await eventsOf(hub, tenant, `&session_id=${sessionId}`)
@@ -74,14 +74,14 @@ test('Mode C: no metadata', async () => {
 })
 
 test('without a default skill they are rejected, each with a reason', async () => {
-  const answer = await send(hub, recorded('codex-cli'), { tenant: 'globex', encoding: 'application/json' })
+  const answer = await send(hub, payloadOf('codex-cli'), { tenant: 'globex', encoding: 'application/json' })
   expect(answer.body).toMatchObject({ partialSuccess: { rejectedLogRecords: '3' } })
   expect(JSON.stringify(answer.body)).toMatch(/names no skill: set skill.name, or default_skill_id/)
   expect(await eventsOf(hub, 'globex')).toEqual([])
 })
 
 test('a record by the conventions of another program is not ignored', async () => {
-  const request = recorded('gemini-cli')
+  const request = payloadOf('gemini-cli')
   const text = JSON.stringify(request)
     .replaceAll('gemini-cli', 'another')
     .replaceAll('installation.id', 'other.id')
