@@ -18,7 +18,9 @@ export const ExportFilterBody = object(
       Type.String({
         minLength: 1,
         maxLength: searchLengthMax,
-        description: 'Only the records that `GET /api/v1/hub/search` finds with this `q` and the other members',
+        description:
+          'Only records that `GET /api/v1/hub/search` finds with this `q`, `record_type`, `skill_id` and times. ' +
+          'Other members narrow the result.',
         examples: ['payment provider -stripe'],
       }),
     ),
