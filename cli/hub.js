@@ -7,7 +7,10 @@ import { constants } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-const main = fileURLToPath(new URL('./main.ts', import.meta.url))
+/** The sources of a checkout, or the JavaScript of a package, whose types deploy/write-package.ts has removed. */
+const main = ['./main.ts', '../dist/cli/main.js']
+  .map((path) => fileURLToPath(new URL(path, import.meta.url)))
+  .find(existsSync)
 
 /** The `node` package keeps its executable in bin/, wherever npm has put the package. */
 function pinnedNode() {
@@ -20,8 +23,9 @@ function pinnedNode() {
 }
 
 const node = pinnedNode()
-if (node === undefined) {
-  console.error('hub: the Node that this package pins is missing.\nRun npm ci in its folder, then try again.')
+if (node === undefined || main === undefined) {
+  const fix = 'Run npm ci in its folder, or install the package again with its install scripts allowed.'
+  console.error(`hub: the Node that this package pins is missing, or its files are.\n${fix}`)
   process.exit(1)
 }
 const child = spawn(node, [main, ...process.argv.slice(2)], { stdio: 'inherit' })

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Logger } from 'pino'
 import { buildEnvironment } from './config/build-environment.ts'
@@ -17,14 +18,15 @@ export interface WebUiBuild {
 
 /**
  * Rebuilds the web UI if it is older than its sources, in a process of its own. Usually it is current, because the
- * installation of the Hub builds it. A failure is logged and does not stop the start.
+ * installation of the Hub builds it. A failure is logged and does not stop the start. A package and an image contain
+ * the built UI without its sources, and nothing is built.
  */
 export function beginWebUiBuild(
   { role }: Pick<Config, 'role'>,
   log: Pick<Logger, 'info' | 'warn'>,
   script: string = buildScript,
 ): WebUiBuild {
-  if (role === 'worker') return { problem: Promise.resolve(undefined), stop: () => {} }
+  if (role === 'worker' || !existsSync(script)) return { problem: Promise.resolve(undefined), stop: () => {} }
   const stopping = new AbortController()
   const { promise: problem, resolve } = Promise.withResolvers<string | undefined>()
   const options = { signal: stopping.signal, maxBuffer: outputBytesMax, env: buildEnvironment() }

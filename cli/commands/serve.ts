@@ -12,6 +12,7 @@ interface Flags {
 export function addServeCommand(program: Command): void {
   program
     .command('serve')
+    .alias('start')
     .description('Run the Hub: API, background jobs and, unless HUB_DATABASE_URL is set, its own PostgreSQL')
     .option('--port <number>', 'port to listen on; beats HUB_PORT')
     .option('--host <address>', 'address to listen on; beats HUB_HOST')
