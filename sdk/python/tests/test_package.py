@@ -4,8 +4,11 @@ import json
 import os
 import re
 import runpy
+import shutil
 import subprocess
 import sys
+import textwrap
+import urllib.request
 from pathlib import Path
 from types import SimpleNamespace as Object
 from typing import Any
@@ -16,6 +19,7 @@ from org_memory_hub import Hub, shapes, verify_webhook
 
 package = Path(__file__).parents[1]
 checkout = package.parents[1]
+decision_members = ("id", "subject", "outcome", "rationale", "actor_role")
 openapi = json.loads((checkout / "tests/golden/openapi.json").read_text())
 
 
@@ -120,7 +124,54 @@ def test_examples_of_the_readme(
     runpy.run_path(str(file), given)
 
 
-def test_the_readme_is_short_and_names_commands_that_run(tmp_path: Path) -> None:
+def commands() -> list[str]:
+    """Returns the commands of the README, without their comments."""
+    lines = re.findall(r"^    ((?:pip|python) .+)$|`(pip wheel [^`]+)`", (package / "README.md").read_text(), re.M)
+    return [(block or inline).split("  #")[0].strip() for block, inline in lines]
+
+
+@pytest.mark.parametrize("command", [one for one in commands() if one.startswith("pip")])
+def test_install_commands_of_the_readme(command: str, tmp_path: Path) -> None:
+    # From a copy, because a build writes beside its sources. Debian's packages are the dependencies: no index is asked.
+    shutil.copytree(package, tmp_path / "sdk/python", ignore=shutil.ignore_patterns("__pycache__"))
+    options = "--no-build-isolation --no-index --find-links ."
+    if " install " in command:
+        options += " --no-deps --target installed"
+    action, rest = command.removeprefix("pip ").split(" ", 1)
+    script = f"{sys.executable} -m pip --disable-pip-version-check -q {action} {options} {rest}"
+    subprocess.run(["sh", "-c", script], cwd=tmp_path, check=True)
+    found = tmp_path / "installed/org_memory_hub/py.typed"
+    assert found.exists() if " install " in command else list(tmp_path.glob("org_memory_hub-*.whl"))
+
+
+@pytest.mark.parametrize("command", [one for one in commands() if one.startswith("python")])
+def test_verifier_commands_of_the_readme(command: str, hub: Hub, tmp_path: Path) -> None:
+    record = hub.records.write({"record_type": "decision", **{f"decision_{name}": "x" for name in decision_members}})
+    base_url = os.environ["HUB_URL"]
+    with urllib.request.urlopen(f"{base_url}/.well-known/provenance-keys.json") as response:
+        (tmp_path / "keys.json").write_bytes(response.read())
+    (tmp_path / "bundle.json").write_text(json.dumps(hub.records.proof_bundle(record["record_id"])))
+    (tmp_path / "decisions.jsonl").write_text(json.dumps(hub.records.get(record["record_id"])))
+    script = command.replace("python ", f"{sys.executable} ", 1).replace("https://hub.example.com", base_url)
+    environment = {**os.environ, "PYTHONPATH": str(package)}
+    subprocess.run(["sh", "-c", script], cwd=tmp_path, env=environment, check=True)
+
+
+def test_the_webhook_example_of_the_guide(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = (checkout / "docs/webhooks.md").read_text()
+    (example,) = re.findall(r"^```python\n(.*?)^```$", page, re.M | re.S)
+    imports, _, handler = example.partition("\n\n")
+    given: dict[str, Any] = {}
+    exec(f"{imports}\ndef handle(body, headers, secret):\n{textwrap.indent(handler, '    ')}    return message\n", given)
+    vectors = json.loads((checkout / "sdk/webhooks/vectors.json").read_text())
+    monkeypatch.setattr("time.time", lambda: vectors["now"])
+    case = next(one for one in vectors["cases"] if one["refused"] is None and "body" in one)
+    body, headers = case["body"].encode(), {"X-Service-Signature": case["signature"]}
+    assert given["handle"](body, headers, case["secrets"]) == vectors["message"]
+    assert given["handle"](body + b" ", headers, case["secrets"]) == ("", 400)
+
+
+def test_the_readme_is_short_and_every_example_and_command_of_it_runs() -> None:
     readme = (package / "README.md").read_text()
-    assert len(readme.splitlines()) <= 150 and len(examples()) == 8
-    assert "python -m org_memory_hub.verify" in readme and os.access(package / "org_memory_hub/py.typed", os.R_OK)
+    assert len(readme.splitlines()) <= 150 and readme.count("```") == 2 * len(examples()) == 16
+    assert len(commands()) == 5 and os.access(package / "org_memory_hub/py.typed", os.R_OK)
