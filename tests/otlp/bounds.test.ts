@@ -43,6 +43,24 @@ test('the last of repeated fields counts', () => {
 const nested = (field: number, content: Uint8Array) =>
   Buffer.concat([Buffer.from([(field << 3) | 2, (content.length & 127) | 128, content.length >> 7]), content])
 const manyFields = Buffer.from(Array.from({ length: 1001 }, () => [24, 1]).flat())
+/** A span with an attribute, and with a name behind it into which a wrong length reaches. */
+const spanWith = (attribute: Uint8Array) =>
+  nested(1, nested(2, nested(2, Buffer.concat([nested(9, attribute), nested(5, Buffer.alloc(40, 'a'))]))))
+const wantedKey = nested(1, Buffer.from('skill.name'))
+
+test.each([
+  ['a key that is longer than its attribute', Buffer.from([10, 5, 97]), /longer than its message/],
+  ['a value that is longer than its attribute', Buffer.concat([wantedKey, Buffer.from([18, 9, 10])]), /longer than/],
+  ['a text that is longer than its value', Buffer.concat([wantedKey, Buffer.from([18, 2, 10, 9])]), /longer than/],
+  ['a number that is longer than its value', Buffer.concat([wantedKey, Buffer.from([18, 1, 33])]), /longer than/],
+  [
+    'a field to skip that is longer than its value',
+    Buffer.concat([wantedKey, Buffer.from([18, 1, 41])]),
+    /longer than/,
+  ],
+])('protobuf: %s is refused', (_, attribute, reason) => {
+  expect(() => fromProtobuf(...spanWith(attribute))).toThrow(reason)
+})
 
 test.each([
   ['a group', Buffer.from([11, 12]), /is a group/],

@@ -12,8 +12,10 @@ export class Attributes {
   #own: Map<string, AttributeValue> | undefined
   #fingerprint: string | undefined
 
+  /** @param parent complete: attributes that it gets later may not count */
   constructor(parent?: Attributes) {
-    this.#parent = parent
+    // A parent without attributes of its own, as scopes are, takes no turn in each look-up.
+    this.#parent = parent && (parent.#own === undefined ? parent.#parent : parent)
   }
 
   get(name: string): AttributeValue | undefined {

@@ -63,5 +63,6 @@ export const tooManyAttributes = `has more than ${attributesMax} attributes`
 
 /** Returns the text without NUL, which no stored text can have, and without its excess. */
 export function storableText(text: string): string {
-  return text.slice(0, textLengthMax).replaceAll('\0', '').toWellFormed()
+  const cut = text.length > textLengthMax ? text.slice(0, textLengthMax) : text
+  return (cut.includes('\0') ? cut.replaceAll('\0', '') : cut).toWellFormed()
 }

@@ -31,6 +31,8 @@ const fields = {
 
 const errorStatus = 2
 const valueBytesMax = 64 * 1024
+/** Four bytes encode at most two UTF-16 units, so no more is decoded. */
+const textBytesMax = 4096
 /** Maximum number of fields of an attribute, a value or a status, which have three at most and are read in one turn. */
 const smallFieldsMax = 1000
 
@@ -105,7 +107,7 @@ class Decoder {
       else skip(reader, tag)
     })
     if (item.fault !== undefined) return item
-    if (name !== undefined) item.name = textOf(name)
+    if (name !== undefined) item.name = textOf(name, 0, name.length)
     if (status !== undefined) item.isError = this.#isErrorStatus(status)
     return item
   }
@@ -125,7 +127,7 @@ class Decoder {
     })
     if (item.fault !== undefined) return item
     item.startNanos ||= observed
-    item.name = (name && textOf(name)) || this.#textOfBody(body)
+    item.name = (name && textOf(name, 0, name.length)) || this.#textOfBody(body)
     return item
   }
 
@@ -150,7 +152,7 @@ class Decoder {
       }
       attributes++
       if (attributes > attributesMax) return { ...item, attributes: inherited, fault: tooManyAttributes }
-      this.#attribute(reader.bytes(), own)
+      this.#attribute(reader, own)
     }
     return item
   }
@@ -178,46 +180,74 @@ class Decoder {
     const found = yield* this.#messages(bytes, field)
     if (found.length > attributesMax) throw tooManyOfGroup()
     for (const attribute of found) {
-      this.#attribute(attribute, into)
+      this.#keyValue(protobuf.Reader.create(attribute), attribute.length, into)
       if (this.#budget.takeTurn()) yield
     }
   }
 
-  #attribute(bytes: Uint8Array, into: Attributes): void {
-    const reader = protobuf.Reader.create(bytes)
-    let key: Uint8Array | undefined
-    let value: Uint8Array | undefined
-    for (let count = 0; reader.pos < reader.len; count++) {
+  /** Reads the attribute that comes next, with its length before it. */
+  #attribute(reader: Reader, into: Attributes): void {
+    const end = endOf(reader, reader.len)
+    this.#keyValue(reader, end, into)
+  }
+
+  /** Reads an attribute in place: a view of each part would take longer than the part. */
+  #keyValue(reader: Reader, end: number, into: Attributes): void {
+    let key = -1
+    let keyEnd = -1
+    let value = -1
+    let valueEnd = -1
+    for (let count = 0; reader.pos < end; count++) {
       const tag = this.#smallTag(reader, count)
-      if (tag === delimited(fields.attribute.key)) key = reader.bytes()
-      else if (tag === delimited(fields.attribute.value)) value = reader.bytes()
-      else skip(reader, tag)
+      if (tag === delimited(fields.attribute.key)) {
+        keyEnd = endOf(reader, end)
+        key = reader.pos
+        reader.pos = keyEnd
+      } else if (tag === delimited(fields.attribute.value)) {
+        valueEnd = endOf(reader, end)
+        value = reader.pos
+        reader.pos = valueEnd
+      } else skip(reader, tag)
     }
-    if (key === undefined || value === undefined) return
-    const name = textOf(key)
+    if (reader.pos !== end) throw new Error('a field is longer than its message')
+    if (key < 0 || value < 0) return
+    const name = textOf(reader.buf, key, keyEnd)
     if (!this.#wanted.has(name)) return
-    const read = this.#value(value)
+    reader.pos = value
+    const read = this.#value(reader, valueEnd)
+    reader.pos = end
     if (read !== undefined) into.set(name, read)
   }
 
-  /** Returns undefined for a value that is too large to be part of an event. */
-  #value(bytes: Uint8Array): AttributeValue | undefined {
-    if (bytes.length > valueBytesMax) return undefined
-    const reader = protobuf.Reader.create(bytes)
-    let value: AttributeValue | Uint8Array | undefined
-    for (let count = 0; reader.pos < reader.len; count++) {
+  /** Reads a value up to its end. Returns undefined for one that is too large to be part of an event. */
+  #value(reader: Reader, end: number): AttributeValue | undefined {
+    if (end - reader.pos > valueBytesMax) return undefined
+    let value: AttributeValue | undefined
+    let text = -1
+    let textEnd = -1
+    for (let count = 0; reader.pos < end; count++) {
       const tag = this.#smallTag(reader, count)
-      if (tag === delimited(fields.value.text)) value = reader.bytes()
-      else if (tag === varint(fields.value.boolean)) value = reader.bool()
+      if (tag === delimited(fields.value.text)) {
+        textEnd = endOf(reader, end)
+        text = reader.pos
+        reader.pos = textEnd
+        continue
+      }
+      if (tag === varint(fields.value.boolean)) value = reader.bool()
       else if (tag === varint(fields.value.integer)) value = Number(reader.int64())
       else if (tag === fixed64(fields.value.double)) value = reader.double()
-      else skip(reader, tag)
+      else {
+        skip(reader, tag)
+        continue
+      }
+      text = -1
     }
-    return typeof value === 'object' ? textOf(value) : value
+    if (reader.pos !== end) throw new Error('a field is longer than its message')
+    return text >= 0 ? textOf(reader.buf, text, textEnd) : value
   }
 
   #textOfBody(bytes: Uint8Array | undefined): string {
-    const body = bytes && this.#value(bytes)
+    const body = bytes && this.#value(protobuf.Reader.create(bytes), bytes.length)
     return typeof body === 'string' ? body : ''
   }
 
@@ -275,9 +305,17 @@ function skip(reader: Reader, tag: number): void {
   reader.skipType(wireType)
 }
 
-function textOf(bytes: Uint8Array): string {
-  // Four bytes encode at most two UTF-16 units, so the excess is cut before it is decoded.
-  return storableText(Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, 4096)).toString('utf8'))
+/** Reads the length of the field that comes next. Returns its end, which must be within the message. */
+function endOf(reader: Reader, messageEnd: number): number {
+  const length = reader.uint32()
+  const end = reader.pos + length
+  if (end > messageEnd) throw new Error('a field is longer than its message')
+  return end
+}
+
+/** Decodes a part of a reader's bytes, which are a Buffer like those of the request. */
+function textOf(bytes: Uint8Array, start: number, end: number): string {
+  return storableText((bytes as Buffer).toString('utf8', start, Math.min(end, start + textBytesMax)))
 }
 
 function idOf(bytes: Uint8Array, length: number): string | undefined {

@@ -60,6 +60,9 @@ export function numberOf(value: AttributeValue | undefined): number | undefined 
 
 export function withoutAbsent(members: Record<string, JsonValue | undefined>): Record<string, JsonValue> {
   const present: Record<string, JsonValue> = {}
-  for (const [name, value] of Object.entries(members)) if (value !== undefined) present[name] = value
+  for (const name in members) {
+    const value = members[name]
+    if (value !== undefined) present[name] = value
+  }
   return present
 }
