@@ -32,4 +32,5 @@ operations=(
   tests/api/request-magic-link.test.ts tests/api/test-sso.test.ts tests/api/update-tenant.test.ts
 )
 HUB_TEST_DATABASE_URL="postgresql://postgres:$password@127.0.0.1:$port/postgres" \
-  npm test -- tests/db tests/hub tests/telemetry "${operations[@]}" "$@"
+  npm test -- tests/db tests/hub tests/telemetry tests/search tests/exports \
+  tests/api/create-evidence-pack.test.ts tests/api/search-records.test.ts tests/api/suggest.test.ts "${operations[@]}" "$@"

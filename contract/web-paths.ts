@@ -7,6 +7,7 @@ export const webPages = {
   records: '/records',
   record: '/records/$recordId',
   recordGraph: '/records/$recordId/graph',
+  recordProof: '/records/$recordId/proof',
   sessions: '/sessions',
   session: '/sessions/$sessionId',
   trace: '/traces/$traceId',

@@ -53,6 +53,11 @@ const routes = [
   }),
   createRoute({
     getParentRoute,
+    path: webPages.recordProof,
+    component: lazyPage(() => import('../pages/record/proof-page.tsx')),
+  }),
+  createRoute({
+    getParentRoute,
     path: webPages.sessions,
     validateSearch: sessionsSearch,
     component: lazyPage(() => import('../pages/sessions/sessions-page.tsx')),

@@ -27,6 +27,7 @@ export async function allPages(lab: UiLab): Promise<UiPage[]> {
     at('/records', everyone),
     at('/records/$recordId', readers, `/records/${records.contents.markdown}`),
     at('/records/$recordId/graph', readers, `/records/${records.endOfChain}/graph?depth=5`),
+    at('/records/$recordId/proof', readers, `/records/${records.contents.markdown}/proof`),
     at('/sessions', everyone),
     at('/sessions/$sessionId', everyone, `/sessions/${newestSession.id}`),
     at('/traces/$traceId', everyone, `/traces/${newestSession.traceId}`),

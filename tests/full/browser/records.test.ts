@@ -1,4 +1,5 @@
 import type { Page } from 'playwright-core'
+import { encode } from 'uqr'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { verifyFile } from '../../../cli/verify/verify-file.ts'
 import { expectAccessible, expectNoSidewaysScroll, startUiLab, type UiLab } from '../../browser/ui-lab.ts'
@@ -130,6 +131,54 @@ test('the proof of a record is saved as a file that verifies', async () => {
   const { outcome, proof } = await verifyFile(await download.path(), {})
   expect([outcome, proof.bundle?.recordId]).toEqual(['verified', id])
   await page.getByText(`Saved proof-${id}.json.`).waitFor()
+})
+
+test('the proof of a record prints on paper, with the checkpoint as a QR code', async () => {
+  const id = await write({ record_type: 'artifact', title: 'To be handed over' })
+  await open('auditor', `/records/${id}`)
+  await page.getByRole('link', { name: 'Print proof' }).click()
+  await page.getByRole('heading', { name: 'Proof: To be handed over' }).waitFor()
+  await page.getByText('This browser verified the proof').waitFor()
+  const { body: bundle } = await lab.hub.call('acme', 'GET', `/api/v1/hub/records/${id}/proof-bundle`)
+  const sheet = await page.locator('main').textContent()
+  for (const fact of [id, bundle.provenance_hash, bundle.provenance_cosign, bundle.seal.seal_id, 'hub verify proof-']) {
+    expect(sheet).toContain(fact)
+  }
+  const shown = await page.locator('pre.proof-text').first().textContent()
+  expect(shown).toMatch(/^\S+\n\d+\n\S{44}\ntime \d+\n\n— /)
+  const code = page.getByRole('img', { name: 'QR code of the checkpoint' })
+  const box = (await code.boundingBox())!
+  expect([Math.round(box.width), Math.round(box.height)]).toEqual([208, 208])
+  const { data, size } = encode(shown!, { ecc: 'M', border: 4 })
+  expect(await code.getAttribute('viewBox')).toBe(`0 0 ${size} ${size}`)
+  const modules = (await code.locator('path').getAttribute('d'))!.match(/M/g)!.length
+  expect(modules).toBe(data.flat().filter(Boolean).length)
+  await expectAccessible(page)
+
+  await page.emulateMedia({ media: 'print', colorScheme: 'dark' })
+  for (const hidden of ['Print', 'Download proof']) {
+    expect(await page.getByRole('button', { name: hidden, exact: true }).isVisible(), hidden).toBe(false)
+  }
+  expect(await page.evaluate('getComputedStyle(document.querySelector("main")).color')).toBe('rgb(0, 0, 0)')
+  await page.emulateMedia({ media: 'screen', colorScheme: 'light' })
+  await page.setViewportSize({ width: 390, height: 844 })
+  await expectNoSidewaysScroll(page)
+  expect(lab.complaints).toEqual([])
+})
+
+test('the proof of a record that does not exist says so, and an altered one does not verify', async () => {
+  await open('auditor', '/records/nothing/proof')
+  await page.getByText('is no record id').waitFor()
+  await page.goto(lab.address('/records/00000000-0000-7000-8000-000000000000/proof'))
+  await page.getByText('Could not load proof').waitFor()
+  const id = await write({ record_type: 'artifact', title: 'Sound' })
+  await page.route('**/proof-bundle', async (route) => {
+    const text = await (await route.fetch()).text()
+    await route.fulfill({ contentType: 'application/json', body: text.replaceAll('Sound', 'Forged') })
+  })
+  await page.goto(lab.address(`/records/${id}/proof`))
+  await page.getByText('The proof does not verify').waitFor()
+  await page.getByText('provenance_hash_matches: ').waitFor()
 })
 
 test('an administrator purges, restores and holds a record, each with its reason', async () => {

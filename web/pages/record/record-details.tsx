@@ -1,5 +1,5 @@
 import { Accordion, Group, List, Stack, Text } from '@mantine/core'
-import { IconBinaryTree2 } from '@tabler/icons-react'
+import { IconBinaryTree2, IconPrinter } from '@tabler/icons-react'
 import { useMe } from '../../api/me.ts'
 import { HubProblem } from '../../api/problem.ts'
 import { ActorName } from '../../components/actor-name.tsx'
@@ -63,7 +63,19 @@ function Details({ recordId, read, onReload }: { recordId: string; read: ReadRec
               Open graph
             </LinkButton>
           )}
-          {may('getProofBundle') && <DownloadProof recordId={record.record_id} />}
+          {may('getProofBundle') && (
+            <>
+              <DownloadProof recordId={record.record_id} />
+              <LinkButton
+                size="xs"
+                to="/records/$recordId/proof"
+                params={{ recordId }}
+                leftSection={<IconPrinter size={15} aria-hidden />}
+              >
+                Print proof
+              </LinkButton>
+            </>
+          )}
           <RecordActions read={read} />
         </Group>
       </Group>
