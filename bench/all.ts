@@ -24,6 +24,7 @@ const figures = [
   'verify',
   'verify-offline',
   'page',
+  'search',
   'summary',
   'growth',
   'memory',
