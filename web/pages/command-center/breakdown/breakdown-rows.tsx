@@ -114,7 +114,7 @@ export function breakdownColumns(group: Group, widths: ReturnType<typeof breakdo
       header: 'Share',
       cell: ({ row: { original } }) => (
         <Progress
-          value={original.share * 100}
+          value={Math.round(original.share * 1000) / 10}
           size="sm"
           aria-label={`${formatPercent(original.share)} of invocations`}
         />
