@@ -2,14 +2,15 @@ import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
 import { text as readAll } from 'node:stream/consumers'
 import type { Command } from 'commander'
-import { HubClient, HubConnectionError, HubError } from '../../sdk/typescript/src/index.ts'
+import { HubClient, HubConnectionError } from '../../sdk/typescript/src/index.ts'
 import { SettingReader } from '../../server/config/setting-reader.ts'
 import type { Me } from '../../server/modules/auth/auth-types.ts'
 import { ConfigError } from '../../server/startup-error.ts'
 import { addressIn } from '../hub-address.ts'
 import { hubConnection, loginFile, namesAccount } from '../hub-connection.ts'
+import { endLogin } from '../login/end-login.ts'
 import { NotSignedInError } from '../login/login-errors.ts'
-import type { StoredLogin } from '../login/login-file.ts'
+import type { LoginFile, StoredLogin } from '../login/login-file.ts'
 import { logInPerson } from '../login/person-login.ts'
 import { personTokens } from '../login/person-tokens.ts'
 import { example, type OutputOptions, printResult, UsageError } from '../output.ts'
@@ -90,11 +91,32 @@ async function runLogin(address: string | undefined, options: LoginOptions): Pro
     await new HubClient(connection).post('/api/v1/auth/logout')
     throw new NotSignedInError(`You signed in to tenant ${login.tenant}, not ${wanted}. The login was ended.`)
   }
-  await file.exclusively(() => file.write(login))
+  await replace(file, login)
   const hint = namesAccount(process.env)
     ? '\nHUB_CLIENT_ID or HUB_CLIENT_SECRET are set and win over this login: unset them.'
     : ''
   printResult(options, { hub_url: hubUrl, source: file.path, ...me }, `${meText(me, hubUrl, file.path)}${hint}`)
+}
+
+/** Stores a login, and ends the earlier one. A failure of that is a warning, because the new login works. */
+async function replace(file: LoginFile, login: StoredLogin): Promise<void> {
+  const warn = (reason: string) =>
+    process.stderr.write(
+      `The earlier login was not ended: ${terminalText(reason)}\n` +
+        'It may stay valid for up to 8 hours. End it in the Hub, among the sessions of your account.\n',
+    )
+  const earlier = await file.exclusively(async () => {
+    const found = await file.read().catch((error: Error) => error)
+    await file.write(login)
+    return found
+  })
+  if (earlier instanceof Error) return void warn(earlier.message)
+  if (earlier?.kind !== 'person') return
+  try {
+    if (!(await endLogin(earlier))) warn('The Hub did not confirm it.')
+  } catch (error) {
+    warn((error as Error).message)
+  }
 }
 
 /** Returns the address of the argument, else that of HUB_URL. */
@@ -111,26 +133,25 @@ async function runLogout({ local, ...options }: OutputOptions & { local?: boolea
   if (!local) {
     const login = await file.read()
     if (login === undefined) throw new NotSignedInError('You are not signed in.', 'There is nothing to end.')
-    revoked = await end(login)
-    text = revoked
-      ? 'The login is ended.'
-      : 'The login file is removed. The secret of the service account stays valid: revoke it in the Hub.'
+    revoked = await end(file, login)
+    text = revoked ? 'The login is ended.' : `The login file is removed. ${stillValid[login.kind]}`
   }
   await file.exclusively(() => file.remove())
   printResult(options, { revoked }, text)
 }
 
-/** Ends the login of a person at the Hub; false for a service account. One that has ended already is no error. */
-async function end(login: StoredLogin): Promise<boolean> {
+const stillValid = {
+  person: 'The Hub did not confirm the end of the login: its tokens may stay valid until they expire.',
+  service_account: 'The secret of the service account stays valid: revoke it in the Hub.',
+}
+
+/** Returns true if the login has ended at the Hub. */
+async function end(file: LoginFile, login: StoredLogin): Promise<boolean> {
   // The secret of a service account belongs to more programs than this one, so it stays valid.
   if (login.kind !== 'person') return false
-  const { hub_url: baseUrl, tenant } = login
   try {
-    const hub = new HubClient({ baseUrl, tenant, accessToken: personTokens(loginFile(), login), retries: 1 })
-    await hub.post('/api/v1/auth/logout', { idempotent: true })
-    return true
+    return await endLogin(login, personTokens(file, login))
   } catch (error) {
-    if (error instanceof NotSignedInError || (error instanceof HubError && error.status === 401)) return true
     if (!(error instanceof HubConnectionError)) throw error
     throw new HubConnectionError(
       `${error.message}\nThe login is not ended. Try again later, or remove only the file with: hub logout --local`,

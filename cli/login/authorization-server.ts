@@ -1,11 +1,17 @@
 import * as oauth from 'openid-client'
+import { refreshGraceSeconds } from '../../contract/limits.ts'
 import { HubConnectionError } from '../../sdk/typescript/src/index.ts'
 import { StartupError } from '../../server/startup-error.ts'
-import { NotSignedInError } from './login-errors.ts'
+import { LoginEndedError, NotSignedInError, RenewalRefusedError } from './login-errors.ts'
 import type { PersonLogin } from './login-file.ts'
 
 /** Seconds until a request to the authorization server fails. */
 const timeoutSeconds = 30
+/**
+ * Seconds until a renewal fails. A retry with the same refresh token must begin within the grace of the Hub, because a
+ * later one ends the login.
+ */
+export const renewalTimeoutSeconds = refreshGraceSeconds / 2
 /** Seconds before its end at which an access token is renewed. */
 const marginSeconds = 60
 
@@ -57,7 +63,7 @@ export async function redeem(
 /**
  * Returns the next tokens of a login.
  *
- * @throws NotSignedInError if the authorization has ended, HubConnectionError if the Hub cannot be reached
+ * @throws LoginEndedError if the Hub says so, RenewalRefusedError for other refusals, HubConnectionError if the Hub cannot be reached
  */
 export async function refresh(login: PersonLogin): Promise<Tokens> {
   const server = new oauth.Configuration(
@@ -66,13 +72,17 @@ export async function refresh(login: PersonLogin): Promise<Tokens> {
     undefined,
     oauth.None(),
   )
-  server.timeout = timeoutSeconds
+  server.timeout = renewalTimeoutSeconds
   for (const allow of loopbackHttp(login.hub_url)) allow(server)
   try {
     return tokensIn(await oauth.refreshTokenGrant(server, login.refresh_token))
   } catch (error) {
     if (isUnreachable(error)) throw unreachable(error)
-    throw new NotSignedInError(`The login has ended: ${reasonOf(error)}.`, 'Run: hub login', { cause: error })
+    const fix = 'Run: hub login'
+    if (error instanceof oauth.ResponseBodyError && error.error === 'invalid_grant') {
+      throw new LoginEndedError(`The login has ended: ${reasonOf(error)}.`, fix, { cause: error })
+    }
+    throw new RenewalRefusedError(`The login cannot be renewed: ${reasonOf(error)}.`, fix, { cause: error })
   }
 }
 
@@ -96,8 +106,9 @@ function tokensIn(answer: oauth.TokenEndpointResponse): Tokens {
 
 /** Returns true for failures that say nothing about the login: no connection, no answer in time, limits, faults. */
 function isUnreachable(error: unknown): boolean {
-  if (error instanceof oauth.ResponseBodyError) return error.status === 429 || error.status >= 500
-  if (error instanceof oauth.ClientError) return error.code === 'OAUTH_TIMEOUT' || statusIn(error) >= 500
+  const isLater = (status: number) => status === 429 || status >= 500
+  if (error instanceof oauth.ResponseBodyError) return isLater(error.status)
+  if (error instanceof oauth.ClientError) return error.code === 'OAUTH_TIMEOUT' || isLater(statusIn(error))
   return error instanceof TypeError && error.message === 'fetch failed'
 }
 

@@ -1,8 +1,11 @@
 import { spawn } from 'node:child_process'
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer as createHttpServer } from 'node:http'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { text as readAll } from 'node:stream/consumers'
+import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { decision, unknownId, write } from '../api/record-cases.ts'
 import { prepareTelemetry } from '../api/telemetry-tenants.ts'
@@ -202,15 +205,34 @@ describe('a person who signs in by browser', () => {
     expect([code, JSON.parse(stdout)]).toEqual([0, expect.objectContaining({ email: kim.email, tenant: 'acme' })])
     expect(await json(['records', 'get', decisionId], {})).toMatchObject({ record_id: decisionId })
     const before = await stored()
-    await writeFile(storedPath(), JSON.stringify({ ...before, renew_after_ms: 0, expires_at_ms: 0 }))
+    const proxy = await countingProxy()
+    const expired = { renew_after_ms: 0, expires_at_ms: 0, hub_url: proxy.url }
+    await writeFile(storedPath(), JSON.stringify({ ...before, ...expired }))
     const calls = await Promise.all([1, 2, 3].map(() => run(['whoami', '--json'], {})))
     expect(calls.map((each) => each.code)).toEqual([0, 0, 0])
+    expect(proxy.renewals()).toBe(1)
+    await proxy.close()
+    await writeFile(storedPath(), JSON.stringify({ ...(await stored()), hub_url: before.hub_url }))
     const after = await stored()
     expect(after.refresh_token).not.toBe(before.refresh_token)
     expect(await json(['logout'], {})).toEqual({ revoked: true })
     const headers = { authorization: `Bearer ${after.access_token}`, 'x-service-tenant': 'acme' }
     await expect.poll(async () => (await fetch(`${lab.hub.baseUrl}/api/v1/auth/me`, { headers })).status).toBe(401)
     await expect(stored()).rejects.toThrow('ENOENT')
+  })
+
+  test('ends the login that a new one replaces, or says that it could not', async () => {
+    expect((await logInWithBrowser()).code).toBe(0)
+    const earlier = await stored()
+    const { HUB_CLIENT_ID = '', HUB_CLIENT_SECRET = '' } = account
+    const args = ['login', lab.hub.baseUrl, '--tenant', 'acme', '--client-id', HUB_CLIENT_ID]
+    await json(args, { HUB_CLIENT_SECRET })
+    const headers = { authorization: `Bearer ${earlier.access_token}`, 'x-service-tenant': 'acme' }
+    await expect.poll(async () => (await fetch(`${lab.hub.baseUrl}/api/v1/auth/me`, { headers })).status).toBe(401)
+    await writeFile(storedPath(), JSON.stringify({ ...earlier, hub_url: `http://127.0.0.1:${await closedPort()}` }))
+    const result = await run(args, { HUB_CLIENT_SECRET })
+    expect([result.code, result.stderr]).toEqual([0, expect.stringContaining('The earlier login was not ended')])
+    expect(await stored()).toMatchObject({ kind: 'service_account' })
   })
 
   test('learns that the login was revoked, and that its file is not safe', async () => {
@@ -256,6 +278,36 @@ test('a login is kept while the Hub is away, unless only the file shall go', asy
   expect(await json(['logout', '--local'], {})).toEqual({ revoked: false })
   await rm(config, { recursive: true })
 })
+
+/** Forwards to the Hub, and counts renewals. Holds each for a second, so that renewals without a lock overlap. */
+async function countingProxy() {
+  let renewals = 0
+  const server = createHttpServer(async (request, response) => {
+    const isRenewal = request.url === '/api/v1/oauth/token'
+    if (isRenewal) {
+      renewals += 1
+      await wait(1000)
+    }
+    const { host: _, connection: __, ...headers } = request.headers as Record<string, string>
+    const body = request.method === 'POST' ? await readAll(request) : undefined
+    delete headers['content-length']
+    const answer = await fetch(`${lab.hub.baseUrl}${request.url}`, {
+      method: request.method ?? 'GET',
+      headers,
+      ...(body === undefined ? {} : { body }),
+    })
+    response
+      .writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? 'text/plain' })
+      .end(await answer.text())
+  })
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  const { port } = server.address() as { port: number }
+  return {
+    url: `http://127.0.0.1:${port}`,
+    renewals: () => renewals,
+    close: () => new Promise((done) => server.close(done)),
+  }
+}
 
 /** A port on which nothing listens. */
 async function closedPort(): Promise<number> {
