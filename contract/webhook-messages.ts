@@ -78,12 +78,12 @@ const alert = {
 
 const budget = {
   budget_id: text('The budget', 'bud_7Kd2mQx9RtVb4LhZs8WcNp3F'),
-  name: text('Its name', 'Support team'),
+  name: text('Name of the budget', 'Support team'),
   threshold: count('The reached threshold, in percent of the amount', 80),
   amount_usd: number('Amount of the budget in US dollars', 500),
   spent_usd: number('Cost in the period when the threshold was found to be reached', 412.5),
   forecast_usd: number('Forecast of the cost of the whole period', 690.1),
-  basis: Type.Enum(['reported', 'calculated'], { description: 'Which cost counts', examples: ['reported'] }),
+  basis: Type.Enum(['reported', 'calculated'], { description: 'Cost that counts', examples: ['reported'] }),
   period: Type.Enum(['day', 'week', 'month'], { description: 'Length of the period', examples: ['month'] }),
   time_zone: text('IANA time zone in which the period begins', 'Europe/Berlin'),
   period_start: time('Beginning of the period'),

@@ -103,7 +103,7 @@ export class BudgetEvaluator {
       const messages = fired.map((threshold) => ({ ...message, data: { budget_id, threshold, ...common } }))
       await this.#deps.outbox.add(tx, messages)
     }
-    for (const threshold of fired) await this.#deps.mails.queue(tx, { ...key, threshold }, row.emails.length)
+    for (const threshold of fired) await this.#deps.mails.queue(tx, { ...key, threshold }, row.emails)
   }
 
   /** Returns the endpoints that the budget names, and those that subscribe to the message, each once. */

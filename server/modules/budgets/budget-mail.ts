@@ -1,9 +1,11 @@
+import { createHmac } from 'node:crypto'
 import { usdOfMicros } from '../../../contract/money.ts'
 import { type Database, type DatabaseLog, readTenant, type TenantTx } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
 import { html } from '../../http/page.ts'
 import type { JobDefinition, JobSender } from '../../jobs/queue.ts'
 import { type Mail, MailDeliveryError, type Mailer } from '../../mail/mailer.ts'
+import { deriveKey } from '../../secrets/encryption.ts'
 import { usdOf } from './budget-figures.ts'
 import { type BudgetRow, budgetById, type Firing, firingOf } from './budgets-store.ts'
 
@@ -15,14 +17,14 @@ const retries = { retryLimit: 8, retryDelaySeconds: 30 }
 interface MailOrder {
   tenant: string
   firing: Firing
-  /** The index of the recipient in the addresses of the budget. */
-  place: number
+  /** Keyed hash of the recipient's address: the list may change before a retry. */
+  recipient: string
 }
 
 /** Mails recipients of budgets, one job for each, so that a retry repeats no mail that was accepted. */
 export interface BudgetMails {
   /** Queues the mails about a firing with the transaction. Does nothing if the service sends no mail. */
-  queue(tx: TenantTx, firing: Firing, recipients: number): Promise<void>
+  queue(tx: TenantTx, firing: Firing, addresses: readonly string[]): Promise<void>
   job: JobDefinition
 }
 
@@ -32,17 +34,21 @@ export function createBudgetMails(deps: {
   mailer: Pick<Mailer, 'available' | 'send'>
   jobSender: Pick<JobSender, 'send'>
   log: Pick<DatabaseLog, 'warn'>
+  masterKey: Buffer
 }): BudgetMails {
   const { database, findTenant, mailer, jobSender, log } = deps
+  // Without the key, nobody can test whether an address is in the queue.
+  const addressKey = deriveKey(deps.masterKey, 'recipients of budget mails')
+  const hashOf = (address: string) => createHmac('sha256', addressKey).update(address).digest('base64url')
 
-  async function carryOut({ tenant: slug, firing, place }: MailOrder): Promise<void> {
+  async function carryOut({ tenant: slug, firing, recipient }: MailOrder): Promise<void> {
     const tenant = await findTenant(slug)
     if (!tenant) return
     const found = await readTenant(database, slug, async (tx) => {
       const row = await budgetById(tx, firing.budget_id)
       return { row, fired: row && (await firingOf(tx, firing)) }
     })
-    const to = found.row?.emails[place]
+    const to = found.row?.emails.find((address) => hashOf(address) === recipient)
     if (!found.row || !found.fired || to === undefined) return
     const spentUsd = usdOf(BigInt(found.fired.spent_micros))
     await mailer.send(budgetMail(to, tenant, found.row, firing.threshold, spentUsd)).catch((error: unknown) => {
@@ -52,10 +58,10 @@ export function createBudgetMails(deps: {
   }
 
   return {
-    async queue(tx, firing, recipients) {
+    async queue(tx, firing, addresses) {
       if (!mailer.available) return
-      for (let place = 0; place < recipients; place += 1) {
-        const order: MailOrder = { tenant: tx.tenantId, firing, place }
+      for (const address of addresses) {
+        const order: MailOrder = { tenant: tx.tenantId, firing, recipient: hashOf(address) }
         await jobSender.send(jobName, order, { tx })
       }
     },

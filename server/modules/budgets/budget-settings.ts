@@ -30,7 +30,7 @@ export async function requireWebhooks(tx: TenantTx, { notify }: Pick<BudgetChang
   if (ids.length === 0) return
   const known = new Set(await existingWebhooks(tx, ids))
   const errors = ids.flatMap((id, index) => {
-    const detail = 'is no webhook endpoint of the tenant. GET /api/v1/webhooks lists them'
+    const detail = 'is not a webhook endpoint of the tenant: GET /api/v1/webhooks lists them'
     return known.has(id) ? [] : [{ pointer: `/notify/webhook_ids/${index}`, detail }]
   })
   if (errors.length > 0) throw validationFailed(errors)

@@ -30,7 +30,7 @@ async function forgetRecords(tx: TenantTx, records: readonly ErasedRecord[]): Pr
 
 /** Creates the module of budgets: amounts for a period, and the reports when their thresholds are reached. */
 export function createBudgetsModule(
-  deps: Pick<ModuleParts, 'database' | 'governance' | 'cursorKey' | 'events' | 'directory' | 'log'> & {
+  deps: Pick<ModuleParts, 'database' | 'masterKey' | 'governance' | 'cursorKey' | 'events' | 'directory' | 'log'> & {
     spending: TelemetrySpending
     webhooks: { endpoints: { all(tx: TenantTx): Promise<readonly Endpoint[]> }; outbox: Pick<WebhookOutbox, 'add'> }
     mailer: Pick<Mailer, 'available' | 'send'>

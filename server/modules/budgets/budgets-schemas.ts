@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox'
+import { dimensionFilters } from '../../../contract/dimension-filters.ts'
 import { emailLengthMax } from '../../../contract/email-address.ts'
 import {
   budgetNameLengthMax,
@@ -27,25 +28,14 @@ const Name = Type.String({
   minLength: 1,
   maxLength: budgetNameLengthMax,
   pattern: '^[^\\s\\p{C}]([^\\p{C}]*[^\\s\\p{C}])?$',
-  'x-must-be': `1 to ${budgetNameLengthMax} characters without line breaks, or spaces at its ends`,
+  'x-must-be': `1 to ${budgetNameLengthMax} characters, without line breaks, and without spaces at either end`,
   description: 'Name of the budget',
   examples: ['Support team'],
 })
-const only = (pattern: string, example: string) =>
-  Type.Optional(Type.String({ pattern, description: 'Only events with this value', examples: [example] }))
-const Filter = object(
-  {
-    skill_id: only(patterns.identifier, 'summarise-ticket'),
-    archetype_id: only(patterns.identifier, 'support-agent'),
-    user_id: only(patterns.userId, 'user:kim@example.com'),
-    llm_platform: only(patterns.llmPlatform, 'claude'),
-    llm_model: only(patterns.llmModel, 'claude-sonnet-4-5'),
-  },
-  {
-    description: 'The events that count, all conditions together; all events if empty',
-    examples: [{ skill_id: 'summarise-ticket' }],
-  },
-)
+const Filter = object(dimensionFilters, {
+  description: 'The events that count, all conditions together; all events if empty',
+  examples: [{ skill_id: 'summarise-ticket' }],
+})
 const Period = Type.Enum(['day', 'week', 'month'], {
   description: 'Length of the period; a week begins on Monday',
   examples: ['month'],
@@ -63,7 +53,7 @@ const Amount = Type.Number({
   examples: [500],
 })
 const Basis = Type.Enum(['reported', 'calculated'], {
-  description: 'Which cost counts: as reported by the sender, or calculated from prices',
+  description: 'Cost that counts: reported by the sender, or calculated from prices',
   examples: ['reported'],
 })
 const Thresholds = Type.Array(Type.Integer({ minimum: 1, maximum: budgetThresholdPercentMax }), {
@@ -93,7 +83,7 @@ const Notify = object(
     ),
   },
   {
-    description: 'Who is notified, besides the endpoints that subscribe to `budget.threshold_reached`',
+    description: 'Recipients, besides the endpoints that subscribe to `budget.threshold_reached`',
     examples: [{ emails: ['finance@acme.example'], webhook_ids: [] }],
   },
 )
@@ -134,15 +124,14 @@ export const BudgetSchema = object({
   notify: object(
     { emails: Type.Array(Type.String()), webhook_ids: Type.Array(Type.String()) },
     {
-      description: 'Who is notified',
+      description: 'Recipients',
       examples: [{ emails: ['finance@acme.example'], webhook_ids: [] }],
     },
   ),
   spent_usd: Type.Number({ description: 'Exact cost in the running period', examples: [412.5] }),
   forecast_usd: Type.Number({
     description:
-      'Cost of the whole period if it goes on like this: `spent_usd` divided by the elapsed share of the period. The ' +
-      'share counts as at least 5 %, so that the first events of a period do not forecast a multiple',
+      'Forecast for the whole period: `spent_usd` divided by the elapsed share of the period, which counts as at least 5 %',
     examples: [690.1],
   }),
   period_start: time('Beginning of the running period', '2026-06-30T22:00:00.000000Z'),

@@ -19,7 +19,7 @@ const schema = v.object({
 const filterNames = {
   skill_id: 'Skill',
   archetype_id: 'Archetype',
-  user_id: 'Person',
+  user_id: 'User',
   llm_platform: 'Platform',
   llm_model: 'Model',
 } as const
@@ -99,7 +99,7 @@ export function BudgetForm({ budget, onClose }: { budget?: Budget | undefined; o
       <TextInput label="Name" maxLength={budgetNameLengthMax} required {...input('name')} />
       <TagsInput
         label="E-mail"
-        description="Receives a mail at each threshold, if the service sends mail."
+        description="Addresses that receive an e-mail at each threshold, if SMTP is configured"
         maxTags={budgetRecipientsMax}
         acceptValueOnBlur
         {...input('emails')}
@@ -107,7 +107,7 @@ export function BudgetForm({ budget, onClose }: { budget?: Budget | undefined; o
       {(endpoints.length > 0 || form.values.webhook_ids.length > 0) && (
         <MultiSelect
           label="Webhooks"
-          description="Endpoints that receive budget.threshold_reached."
+          description="Endpoints that receive budget.threshold_reached"
           data={endpoints}
           maxValues={budgetRecipientsMax}
           {...input('webhook_ids')}
@@ -120,7 +120,7 @@ export function BudgetForm({ budget, onClose }: { budget?: Budget | undefined; o
         acceptValueOnBlur
         {...input('thresholds')}
       />
-      <Fieldset legend="Only some usage">
+      <Fieldset legend="Filter">
         <Stack gap="sm">
           {filters.map((name) => (
             <TextInput key={name} label={filterNames[name]} placeholder="All" {...input(name)} />

@@ -57,8 +57,8 @@ export default function BudgetsPage() {
             <BudgetCards budgets={items} onAsk={setAsked} />
           ) : (
             <EmptyState title="No budgets yet" icon={IconPigMoney} action={add}>
-              A budget shows how much of an amount is spent, and what the period will cost if it goes on like this.
-              People and systems are notified when a threshold is reached.
+              A budget shows spent cost and a forecast for the period. People and systems are notified when a threshold
+              is reached.
             </EmptyState>
           )
         }

@@ -61,7 +61,7 @@ export function CreatePack({ onClose, onCreated }: CreatePackProps) {
       onCancel={onClose}
     >
       {moment('from', 'From', `At most ${evidencePackDaysMax} days before the end`)}
-      {moment('to', 'Before', 'Not in the future')}
+      {moment('to', 'To (exclusive)', 'Not in the future')}
       <Textarea
         label="Note"
         description="Purpose of the pack, for its readers"

@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox'
+import { dimensionFilters } from '../../../../contract/dimension-filters.ts'
 import { object } from '../../../../contract/object-schema.ts'
 import { PageQuery } from '../../../../contract/request-schemas.ts'
 import { NextCursor } from '../../../../contract/response-schemas.ts'
-import { dimensionFilters } from '../summary/summary-schemas.ts'
 
 export const exceptionKinds = ['unpriced', 'divergent'] as const
 export const tolerancePercentDefault = 2

@@ -1,4 +1,5 @@
 import { type Static, type TObject, type TProperties, Type } from 'typebox'
+import { dimensionFilters } from '../../../../contract/dimension-filters.ts'
 import { summaryDaysMax } from '../../../../contract/limits.ts'
 import { patterns } from '../../../../contract/literals.ts'
 import { object } from '../../../../contract/object-schema.ts'
@@ -8,18 +9,6 @@ import { type Grouping, groupings, intervals } from './summary-types.ts'
 
 const from = '2026-01-05T00:00:00Z'
 const to = '2026-01-06T00:00:00Z'
-
-const filter = (pattern: string, example: string) =>
-  Type.Optional(Type.String({ pattern, description: 'Only events with this value', examples: [example] }))
-
-/** The filters by dimension, of every query for telemetry. */
-export const dimensionFilters = {
-  skill_id: filter(patterns.identifier, 'summarise-ticket'),
-  archetype_id: filter(patterns.identifier, 'support-agent'),
-  user_id: filter(patterns.userId, 'user:kim@example.com'),
-  llm_platform: filter(patterns.llmPlatform, 'claude'),
-  llm_model: filter(patterns.llmModel, 'claude-sonnet-4-5'),
-}
 
 /** The parameters of summary and reconciliation: the events to count, and the rows. */
 export const summaryQuery = object({
