@@ -56,6 +56,7 @@ export async function walkEverything(hub: TestHub): Promise<void> {
     await walkAudit(hub, tenant)
   }
   await Promise.all([walkCustomerKeys(hub), queryInAllWays(hub), summarizeInAllWays(hub)])
+  await hub.modules.workLag.read()
   await configure(hub)
   await administer(hub)
   await hub.modules.keys.tokens.rotate()
