@@ -39,7 +39,7 @@ export default defineConfig({
           // Files of one worker share what they imported: loading the service anew for each took most of the time.
           isolate: false,
           include: ['tests/**/*.test.ts'],
-          exclude: ['tests/full/**', 'tests/valkey/**', alone],
+          exclude: ['tests/full/**', 'tests/valkey/**', 'tests/image/**', alone],
         },
       },
       { test: { ...shared, name: 'alone', maxWorkers, include: [alone] } },
@@ -67,6 +67,8 @@ export default defineConfig({
           include: undisturbed,
         },
       },
+      // Needs root, and the right to mount.
+      { test: { ...shared, ...slow, name: 'image', maxWorkers: 1, include: ['tests/image/**/*.test.ts'] } },
       // Needs redis-server or valkey-server.
       {
         test: {

@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process'
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { builtinModules } from 'node:module'
 import { dirname, join, resolve } from 'node:path'
@@ -46,17 +45,11 @@ const packageOf = (specifier: string) =>
 const isPackage = (specifier: string) =>
   !/^[./#]/.test(specifier) && !specifier.startsWith('node:') && !builtinModules.includes(specifier)
 
-test('each source of a COPY is a tracked file or folder, and is in the context', () => {
+test('each source of a COPY exists, and is in the context', () => {
   const ignored = readFileSync(join(root, '.dockerignore'), 'utf8').split('\n')
-  const tracked = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { cwd: root })
-    .toString()
-    .split('\n')
   expect(sources.length).toBeGreaterThan(8)
   for (const source of sources) {
-    expect(
-      tracked.some((file) => file === source || file.startsWith(`${source}/`)),
-      source,
-    ).toBe(true)
+    expect(existsSync(join(root, source)), source).toBe(true)
     expect(
       ignored.some((line) => line === `!${source}` || source.startsWith(`${line.slice(1)}/`)),
       source,

@@ -65,17 +65,17 @@ function copy(text: string, folder: string, workdir: string, stages: ReadonlyMap
     execFileSync('cp', ['-a', join(stages.get(from)!, sources[0]!), to])
     return
   }
-  const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', ...sources], {
-    cwd: root,
-  })
-  for (const file of files.toString().trim().split('\n')) {
+  for (const source of sources) {
     // A source that is a folder gives its content, a file itself.
-    const source = sources.find((one) => file.startsWith(`${one}/`))
-    const output = source === undefined ? join(to, file.split('/').at(-1)!) : join(to, file.slice(source.length + 1))
+    const isFolder = lstatSync(join(root, source)).isDirectory()
+    const output = isFolder || !target.endsWith('/') ? to : join(to, source.split('/').at(-1)!)
     mkdirSync(dirname(output), { recursive: true })
-    if (existsSync(join(root, file))) cpSync(join(root, file), output)
+    cpSync(join(root, source), output, { recursive: true, filter: isInContext })
   }
 }
+
+/** As .dockerignore. */
+const isInContext = (path: string) => !/\/(node_modules|dist(\.[^/]*)?|__pycache__)$|\.log$/.test(path)
 
 function carryOut(
   instruction: Instruction,
