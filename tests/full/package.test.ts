@@ -15,7 +15,7 @@ const sources = [
   ...['.npmrc', 'package.json', 'package-lock.json', 'tsconfig.json', 'LICENSE', 'README.md', 'CHANGELOG.md'],
   ...['cli', 'contract', 'demo', 'deploy', 'provenance', 'sdk', 'server', 'web'],
 ]
-const isSource = (path: string) => !/\/(node_modules|dist[^/]*|__pycache__)$/.test(path)
+const isSource = (path: string) => !/\/(node_modules|dist(\.[^/]*)?|__pycache__)$/.test(path)
 let folder: string
 let tarball: string
 beforeAll(async () => {
