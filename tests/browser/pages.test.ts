@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import type { AxeResults } from 'axe-core'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { patience } from '../support/machine-speed.ts'
+import { scaled } from '../support/machine-speed.ts'
 import { type BrowserLab, kim, signInByCompany, signInByMock, startBrowserLab, status } from './browser-lab.ts'
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
@@ -83,7 +83,7 @@ test('the reference works under its policy: it lists the operations, opens one a
   const page = await context.newPage()
   await open('/reference')(page)
   // Expanding an operation renders for long on a busy machine.
-  await page.click('#operations-Service-getHealth', { timeout: 2 * patience.timeout })
+  await page.click('#operations-Service-getHealth', { timeout: scaled(60_000) })
   await page.click('text="Try it out"')
   await page.click('text="Execute"')
   await page.locator('.live-responses-table', { hasText: '"status": "ok"' }).waitFor()
