@@ -3,6 +3,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type pg from 'pg'
 import { StartupError } from '../startup-error.ts'
+import { erasedSqlBeforeErrorCodes } from './adjustment-sums.ts'
 import { migrationLock } from './advisory-locks.ts'
 import { migrateJobSchema } from './job-schema.ts'
 import { proveExistingAdjustments, proveExistingRows } from './prove-rows.ts'
@@ -121,7 +122,8 @@ function checkHistory(done: AppliedRow[], migrations: Migration[], of: 'database
 const provingMigrations: Record<string, (owner: pg.ClientBase, proofs: RowProofs) => Promise<Record<string, number>>> =
   {
     'row-proofs': proveExistingRows,
-    'adjustment-proofs': proveExistingAdjustments,
+    // The column of error codes, which is null for older rows, comes later.
+    'adjustment-proofs': (owner, proofs) => proveExistingAdjustments(owner, proofs, erasedSqlBeforeErrorCodes),
   }
 
 async function apply(

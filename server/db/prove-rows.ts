@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { erasedSqlBeforeErrorCodes, newestAdjustmentEvent, saveSums, storedSums } from './adjustment-sums.ts'
+import { erasedSql, newestAdjustmentEvent, saveSums, storedSums } from './adjustment-sums.ts'
 import { allProvenRows, type ProvenRows } from './proven-rows.ts'
 import type { RowProofs } from './row-proofs.ts'
 
@@ -65,20 +65,22 @@ async function proveTable(owner: pg.ClientBase, proofs: RowProofs, rows: ProvenR
 
 /**
  * Proves the stored ratings and sums of erased events of every tenant, in the transaction of the caller. The migration
- * that adds the proofs does so, once, and cannot check these rows. It runs before the rollups have error codes.
+ * that adds the proofs does so, once, and cannot check these rows.
  *
+ * @param erasedText - SQL of the hashed text of a row of erased events
  * @returns the number of rows of each table that were proven without a check
  */
 export async function proveExistingAdjustments(
   owner: pg.ClientBase,
   proofs: RowProofs,
+  erasedText = erasedSql,
 ): Promise<Record<string, number>> {
   const counts: Record<string, number> = {}
   const { rows: tenants } = await owner.query<{ slug: string }>('select slug from hub.tenants order by slug')
   for (const { slug } of tenants) {
     // Row-level security also applies to the owner.
     await owner.query(`select set_config('hub.tenant_id', $1, true)`, [slug])
-    const sums = await storedSums(owner, proofs, slug, erasedSqlBeforeErrorCodes)
+    const sums = await storedSums(owner, proofs, slug, erasedText)
     const eventId = await newestAdjustmentEvent(owner, slug)
     const { ratings, erased } = sums.rows
     if (ratings + erased === 0 && eventId === null) continue
