@@ -1,4 +1,3 @@
-import type { TenantTx } from '../../../db/database.ts'
 import { Metrics } from '../rollups/rollup-cells.ts'
 import { quarterMs } from '../rollups/rollup-types.ts'
 import type { SpendingQuestion, TelemetrySpending } from './spending-types.ts'
@@ -6,7 +5,7 @@ import { eachUnfolded, matches } from './summary-deltas.ts'
 import { viewFor, wholeDaysOf } from './summary-reader.ts'
 import { addSums } from './summary-rows.ts'
 import { spansOf } from './summary-spans.ts'
-import { openDaysWithin, sumsOf } from './summary-store.ts'
+import { openDaysWithin, type TotalQuery, totalsOf } from './summary-store.ts'
 import type { Filters, QuarterRange } from './summary-types.ts'
 
 interface Reading {
@@ -26,7 +25,10 @@ export const telemetrySpending: TelemetrySpending = {
       end: Math.max(...all.map((each) => each.range.end)),
     }
     const openDays = await openDaysWithin(tx, wholeDaysOf(range))
-    for (const reading of all) await addFolded(tx, reading, openDays)
+    const queries = all.map((reading) => totalQueryOf(reading, openDays))
+    for (const [place, sums] of (await totalsOf(tx, queries)).entries()) {
+      if (sums) addSums(all[place]!.metrics, sums)
+    }
     await eachUnfolded(tx, (entry) => {
       for (const reading of all) if (matches(entry, reading)) entry.addTo(reading.metrics)
     })
@@ -46,11 +48,7 @@ function begun({ fromMs, toMs, filters }: SpendingQuestion): Reading {
   return { range, filters, metrics: new Metrics() }
 }
 
-async function addFolded(tx: TenantTx, reading: Reading, openDays: readonly number[]): Promise<void> {
-  const { range, filters, metrics } = reading
-  const [sums] = await sumsOf(tx, {
-    ...{ view: viewFor(reading, undefined), spans: spansOf([range], openDays), filters },
-    ...{ groupBy: undefined, starts: [range.first], after: undefined, limit: 1, latencies: false },
-  })
-  if (sums) addSums(metrics, sums)
+function totalQueryOf(reading: Reading, openDays: readonly number[]): TotalQuery {
+  const { range, filters } = reading
+  return { view: viewFor(reading, undefined), spans: spansOf([range], openDays), filters }
 }

@@ -18,8 +18,8 @@ export interface Spending {
 /** Adds up costs, equal to those of the command center. */
 export interface TelemetrySpending {
   /**
-   * Returns the costs for each question, in their order, from the snapshot that the transaction must have. Equal
-   * questions are read once, and events that are not aggregated yet once for all.
+   * Returns the costs for each question, in their order, from the snapshot that the transaction must have. All
+   * questions are one statement, and events that are not aggregated yet are read once for all.
    */
   spent(tx: TenantTx, questions: readonly SpendingQuestion[]): Promise<Spending[]>
 }
