@@ -1,6 +1,7 @@
 import { people } from './company.ts'
 import type { DemoApi, DemoOptions, DemoSummary } from './demo-api.ts'
 import { eventsOf } from './events.ts'
+import { addBudget } from './load/budgets.ts'
 import { listAll, queryAll, type StoredRecord } from './load/lists.ts'
 import { addArchetypes, addPrice, applyPacks, confirmTenant, readTenant } from './load/organisation.ts'
 import { provisionPeople } from './load/people.ts'
@@ -28,7 +29,7 @@ export async function loadDemo(api: DemoApi, options: DemoOptions): Promise<Demo
       People: people.length + 6,
       Telemetry: trace.length / eventsPerUnit,
       Records: demoRecords.length,
-      'Legal hold and views': 6,
+      'Legal hold, budget and views': 9,
     },
     options.onProgress,
   )
@@ -54,8 +55,9 @@ export async function loadDemo(api: DemoApi, options: DemoOptions): Promise<Demo
     return { written: missing.length, found: events.length - missing.length, sendMs: performance.now() - began }
   })
   const { counts, stored } = await step('Records', (progress) => writeRecords(api, marked.writtenSince, progress))
-  const views = await step('Legal hold and views', async () => {
+  const views = await step('Legal hold, budget and views', async () => {
     await governRecords(api, stored)
+    await addBudget(api, marked.period)
     return saveViews(api)
   })
   const { written, found, sendMs } = telemetry

@@ -55,6 +55,7 @@ interface AlsoStored {
   purged_records: number
   saved_views: number
   webhook_endpoints: number
+  budgets: number
 }
 
 /** Reads the records since the first load, verified by the Hub, and verifies one page of them again. */
@@ -103,6 +104,7 @@ async function alsoStored(hub: DemoHub, since: string): Promise<AlsoStored> {
     purged_records: artifacts.filter(({ is_purged }) => is_purged).length,
     saved_views: await lengthOf('/api/v1/views'),
     webhook_endpoints: await lengthOf('/api/v1/webhooks'),
+    budgets: await lengthOf('/api/v1/budgets'),
   }
 }
 
@@ -147,6 +149,7 @@ function linksOf(baseUrl: string, summary: DemoSummary, also: AlsoStored): DemoL
       '/governance',
     ),
     link(`${counted(also.webhook_endpoints, 'webhook endpoint')}, with deliveries that fail`, '/webhooks'),
+    link(`${counted(also.budgets, 'budget')}, with thresholds that are reached`, '/budgets'),
     link('Setup of the tenant, step by step', '/onboarding'),
   ]
 }

@@ -64,6 +64,7 @@ async function contentOfTenant() {
     holds: await items('/api/v1/hub/legal-holds'),
     webhooks: await items('/api/v1/webhooks'),
     views: await items('/api/v1/views'),
+    budgets: await items('/api/v1/budgets'),
     packs: await items('/api/v1/skill-entitlement/coworks'),
     prices: (await read('/api/v1/telemetry/prices')).prices.length,
   }
@@ -74,7 +75,8 @@ test('a load that is cut short at any step is completed, and a further one doubl
 }, async () => {
   const cuts = [
     ...[cutShort('/apply', 3), cutShort('/telemetry/prices', 0), cutShort('/Users', 50), cutShort('/Groups', 2)],
-    ...[cutShort('/events:batch', 7), cutShort('/hub/records', 20), cutShort('/legal-holds', 0), cutShort('/views', 1)],
+    ...[cutShort('/events:batch', 7), cutShort('/hub/records', 20), cutShort('/legal-holds', 0), cutShort('/budgets', 0)],
+    cutShort('/views', 1),
   ]
   for (const cut of cuts) {
     await expect(loadDemo(cut, { traceCsv, timeZone: 'Europe/Berlin' })).rejects.toThrow('was cut')
@@ -85,7 +87,7 @@ test('a load that is cut short at any step is completed, and a further one doubl
   expect(completed.events.written + completed.events.found).toBe(traceLength)
   const content = await contentOfTenant()
   expect(content).toMatchObject({ telemetry_event: traceLength, skill_definition: 16, groups: 6, holds: 1 })
-  expect(content).toMatchObject({ webhooks: 1, views: 3, packs: 7, prices: 1 })
+  expect(content).toMatchObject({ webhooks: 1, views: 3, budgets: 1, packs: 7, prices: 1 })
 
   const again = await loadDemo(await clientNamed('second loader'), { traceCsv })
   expect(await contentOfTenant()).toEqual(content)
@@ -110,6 +112,13 @@ test('the tenant is set up as its checks ask, and the story is stored', async ()
   expect(holds.items[0].record_count).toBe(9)
   const { body: tenant } = await hub.call('acme', 'GET', '/api/v1/tenant')
   expect(tenant).toMatchObject({ display_name: 'Fernhill Outdoor', confirmed_at: expect.any(String) })
+})
+
+test('86 % of the budget is spent', async () => {
+  const { body } = await hub.call('acme', 'GET', '/api/v1/budgets')
+  const [budget] = body.items
+  expect(budget).toMatchObject({ name: 'Support', period: 'month', time_zone: 'Europe/Berlin', reached: [50, 80] })
+  expect(budget.spent_usd / budget.amount_usd).toBeCloseTo(0.86, 2)
 })
 
 test('the webhook endpoint gets up to 150 messages, of the failures of one skill and of governance', async () => {
