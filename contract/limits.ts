@@ -238,6 +238,8 @@ export const budgetThresholdsMax = 10
 export const budgetThresholdPercentMax = 1000
 /** Maximum number of e-mail addresses, and of webhook endpoints, that one budget notifies. */
 export const budgetRecipientsMax = 20
+/** Maximum number of mails about budgets that a tenant sends in a day of UTC. */
+export const budgetMailsPerDayMax = 1000
 
 /** Bounds of a request body. A value is a JSON text, number, literal, array or object; each member has one. */
 export interface BodyBounds {

@@ -49,7 +49,10 @@ test('one that nobody has is 404', async () => {
 })
 
 test('a reader of telemetry may read it', async () => {
-  expect((await get(budget, { scopes: ['telemetry:read'] })).status).toBe(200)
+  const { status, body, text } = await get(budget, { scopes: ['telemetry:read'] })
+  expect([status, body.notify]).toEqual([200, { email_count: 1, webhook_ids: [] }])
+  expect(text).not.toContain('finance@')
+  expect((await get(budget)).body.notify).toEqual({ emails: ['finance@acme.example'], webhook_ids: [] })
 })
 
 accessCases({

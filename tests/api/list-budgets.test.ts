@@ -15,10 +15,19 @@ afterAll(() => hub.stop())
 const list = (query = '', options = {}) => hub.call('acme', 'GET', `${budgetsPath}${query}`, options)
 
 test('lists the budgets of the tenant with their figures, the oldest first', async () => {
-  const { status, body } = await list('', { scopes: ['telemetry:read'] })
+  const { status, body } = await list()
   const withoutForecast = ({ forecast_usd: _, ...budget }: (typeof made)[number]) => budget
   expect([status, body.next_cursor]).toEqual([200, null])
   expect(body.items.map(withoutForecast)).toEqual(made.map(withoutForecast))
+})
+
+test('only administrators see addresses, readers of telemetry their number', async () => {
+  const { status, body, text } = await list('', { scopes: ['telemetry:read'] })
+  expect([status, body.items.map(({ notify }: { notify: object }) => notify)]).toEqual([
+    200,
+    made.map(() => ({ email_count: 1, webhook_ids: [] })),
+  ])
+  expect(text).not.toContain('finance@')
 })
 
 test('in pages', async () => {

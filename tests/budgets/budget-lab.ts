@@ -55,7 +55,7 @@ export async function startBudgetLab(options: TestHubOptions = {}): Promise<Budg
     },
     async age(id, at) {
       const superuser = await hub.superuserClient()
-      await superuser.query('update hub.budgets set updated_at = $2 where budget_id = $1', [id, at])
+      await superuser.query('update hub.budgets set updated_at = $2, closed_at = null where budget_id = $1', [id, at])
     },
     async events(id) {
       const query = 'event_kind=budget.threshold_reached&limit=1000&sort=created_at'

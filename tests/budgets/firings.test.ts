@@ -29,6 +29,11 @@ async function add(change: object = {}): Promise<string> {
   return budget_id
 }
 
+async function setZone(id: string, zone: string): Promise<void> {
+  const superuser = await lab.hub.superuserClient()
+  await superuser.query('update hub.budgets set time_zone = $2 where budget_id = $1', [id, zone])
+}
+
 test('each threshold fires once a period, with message and event', async () => {
   const id = await add()
   await lab.spend(4.999999, '2026-01-07T01:00:00Z')
@@ -58,7 +63,7 @@ test('each threshold fires once a period, with message and event', async () => {
   expect((await lab.events(id)).sort((a, b) => a - b)).toEqual([50, 80, 100])
 })
 
-test('every period fires anew, and the last events of one after its end', async () => {
+test('every period fires, and for an hour after its end its late events do', async () => {
   const id = await add()
   await lab.spend(5, '2026-01-07T01:00:00Z')
   expect(await lab.look(noon)).toEqual([['B', 50]])
@@ -68,9 +73,85 @@ test('every period fires anew, and the last events of one after its end', async 
     ['B', 80],
     ['B', 50],
   ])
-  await lab.spend(2, '2026-01-07T23:00:00Z')
   expect(await lab.look('2026-01-08T01:00:01Z')).toEqual([])
+  await lab.spend(2, '2026-01-07T23:00:00Z')
+  expect(await lab.look('2026-01-08T01:00:02Z')).toEqual([])
   expect(await lab.events(id)).toHaveLength(3)
+})
+
+test('a period that ended while no process ran is evaluated once when one runs again', async () => {
+  const id = await add()
+  await lab.spend(5, '2026-01-07T01:00:00Z')
+  expect(await lab.look(noon)).toEqual([['B', 50]])
+  await lab.spend(3, '2026-01-07T20:00:00Z')
+  const recovered = '2026-01-08T17:00:00Z'
+  expect(await lab.look(recovered)).toEqual([['B', 80]])
+  // The row says so: further processes do not evaluate the period either.
+  await lab.spend(2, '2026-01-07T21:00:00Z')
+  lab.nowMs = Date.parse(recovered) + 1000
+  await lab.process().evaluate(await lab.hub.tenant('acme'))
+  expect(await takeDescribed(lab.hub)).toEqual([])
+  expect(await lab.events(id)).toEqual([50, 80])
+})
+
+test('a process that stops in the hour for late events misses none of them', async () => {
+  await add()
+  await lab.spend(5, '2026-01-07T23:00:00Z')
+  expect(await lab.look('2026-01-08T00:00:20Z')).toEqual([['B', 50]])
+  await lab.spend(3, '2026-01-07T23:30:00Z')
+  expect(await lab.look('2026-01-08T09:00:00Z')).toEqual([['B', 80]])
+})
+
+test('after a longer pause only the last period that ended is evaluated', async () => {
+  await add()
+  await lab.spend(5, '2026-01-05T12:00:00Z')
+  await lab.spend(8, '2026-01-06T12:00:00Z')
+  expect(await lab.look('2026-01-07T02:00:00Z')).toEqual([
+    ['B', 50],
+    ['B', 80],
+  ])
+})
+
+test('several processes that run again report an ended period once', async () => {
+  const id = await add()
+  await lab.spend(10, '2026-01-07T01:00:00Z')
+  lab.nowMs = Date.parse('2026-01-08T17:00:00Z')
+  const tenant = await lab.hub.tenant('acme')
+  await Promise.all(Array.from({ length: 4 }, () => lab.process().evaluate(tenant)))
+  expect((await lab.events(id)).sort((a, b) => a - b)).toEqual([50, 80, 100])
+})
+
+test.each([
+  ['its time zone is unknown', async (id: string) => void (await setZone(id, 'Mars/Olympus')), () => lab.process()],
+  [
+    'its report cannot be written',
+    async () => {},
+    () =>
+      lab.process({
+        outbox: {
+          async add(tx, messages) {
+            await lab.hub.modules.webhooks.outbox.add(tx, messages)
+            if (messages.some(({ data }) => (data as { name: string }).name === 'Broken')) throw new Error('refused')
+          },
+        },
+      }),
+  ],
+])('a budget that cannot be evaluated because %s delays no other', async (_name, breakIt, processOf) => {
+  const names = ['First', 'Second', 'Broken', 'Fourth', 'Fifth']
+  const ids: string[] = []
+  for (const name of names) ids.push(await add({ name, thresholds: [50] }))
+  const broken = ids[2]!
+  await breakIt(broken)
+  await lab.spend(5, '2026-01-07T01:00:00Z')
+  lab.nowMs = Date.parse(noon)
+  const tenant = await lab.hub.tenant('acme')
+  for (const _ of [1, 2]) {
+    await expect(processOf().evaluate(tenant)).rejects.toThrow(`cannot evaluate the budget ${broken}`)
+  }
+  const reported = (await takeDescribed(lab.hub)).map(({ data }) => data.name)
+  expect(reported.sort()).toEqual(['Fifth', 'First', 'Fourth', 'Second'])
+  await setZone(broken, 'UTC')
+  expect(await lab.look(noon)).toEqual([['Broken', 50]])
 })
 
 test('a period ends where the clock of its time zone is set', async () => {

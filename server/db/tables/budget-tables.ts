@@ -19,6 +19,7 @@ export interface BudgetTables {
     created_by: string
     updated_at: Timestamp
     revision: number
+    closed_at: Timestamp | null
   }
   'hub.budget_firings': {
     tenant_id: string
@@ -28,5 +29,10 @@ export interface BudgetTables {
     threshold: number
     spent_micros: string
     fired_at: Timestamp
+  }
+  'hub.budget_mail_counts': {
+    tenant_id: string
+    day: string
+    mails: number
   }
 }

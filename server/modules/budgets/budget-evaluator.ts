@@ -1,3 +1,4 @@
+import { isUnavailable } from '../../../contract/domain-error.ts'
 import { usdOfMicros } from '../../../contract/money.ts'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
 import { wantsKind } from '../../../contract/webhook-events.ts'
@@ -41,34 +42,63 @@ export class BudgetEvaluator {
 
   /**
    * Evaluates the budgets of a tenant once. Several processes may do so at the same time: the row of a firing lets one
-   * of them report it.
+   * of them report it. A budget that cannot be evaluated does not delay the others.
    *
    * @returns the milliseconds until a period of a budget ends; undefined without budgets
+   * @throws Error after the evaluation of all others if one fails; `hub-unavailable` at once
    */
   async evaluate(tenant: Tenant): Promise<number | undefined> {
     const nowMs = this.#deps.nowMs()
-    const { rows, crossings } = await readTenant(this.#deps.database, tenant.slug, (tx) => this.#read(tx, nowMs), {
+    const rows = await readTenant(this.#deps.database, tenant.slug, (tx) =>
+      store.budgetsAfter(tx, undefined, Number.MAX_SAFE_INTEGER),
+    )
+    if (rows.length === 0) return undefined
+    const [failure] = await this.#evaluateApart(tenant, rows, nowMs)
+    if (failure) throw failure
+    return Math.min(...rows.map((row) => runningPeriod(row, nowMs).period.endMs)) - nowMs
+  }
+
+  /** Evaluates budgets together and, if that fails, in halves, so that only the failing ones are left. */
+  async #evaluateApart(tenant: Tenant, rows: readonly store.BudgetRow[], nowMs: number): Promise<Error[]> {
+    try {
+      await this.#evaluateAll(tenant, rows, nowMs)
+      return []
+    } catch (cause) {
+      if (isUnavailable(cause)) throw cause
+      if (rows.length === 1) {
+        const reason = cause instanceof Error ? cause.message : String(cause)
+        return [new Error(`cannot evaluate the budget ${rows[0]!.budget_id}: ${reason}`, { cause })]
+      }
+      const half = Math.ceil(rows.length / 2)
+      const first = await this.#evaluateApart(tenant, rows.slice(0, half), nowMs)
+      return [...first, ...(await this.#evaluateApart(tenant, rows.slice(half), nowMs))]
+    }
+  }
+
+  async #evaluateAll(tenant: Tenant, rows: readonly store.BudgetRow[], nowMs: number): Promise<void> {
+    const { database } = this.#deps
+    const looks = rows.flatMap((row) => periodsOf(row, nowMs))
+    const crossings = await readTenant(database, tenant.slug, (tx) => this.#crossings(tx, looks), {
       snapshot: true,
       summary: true,
     })
     for (const crossing of crossings) {
-      await this.#deps.database.withTenant(tenant.slug, (tx) => this.#fire(tx, tenant, crossing, nowMs))
+      await database.withTenant(tenant.slug, (tx) => this.#fire(tx, tenant, crossing, nowMs))
     }
-    if (rows.length === 0) return undefined
-    return Math.min(...rows.map((row) => runningPeriod(row, nowMs).period.endMs)) - nowMs
+    const closed = looks.filter(({ period }) => period.endMs + lateMs <= nowMs).map(({ row }) => row)
+    if (closed.length === 0) return
+    await database.withTenant(tenant.slug, (tx) => store.closePeriods(tx, closed, formatTimestamp(nowMs)))
   }
 
-  async #read(tx: TenantTx, nowMs: number): Promise<{ rows: store.BudgetRow[]; crossings: Crossing[] }> {
-    const rows = await store.budgetsAfter(tx, undefined, Number.MAX_SAFE_INTEGER)
-    if (rows.length === 0) return { rows, crossings: [] }
-    const looks = rows.flatMap((row) => periodsOf(row, nowMs))
+  /** Returns the thresholds that are reached and not reported yet. */
+  async #crossings(tx: TenantTx, looks: readonly BudgetPeriod[]): Promise<Crossing[]> {
     const spending = await this.#deps.spending.spent(tx, looks.map(questionOf))
     const reached = looks.flatMap((look, place): Crossing[] => {
       const spentMicros = spentMicrosOf(look.row, spending[place]!)
       const thresholds = reachedBy(look.row, spentMicros)
       return thresholds.length > 0 ? [{ ...look, spentMicros, thresholds }] : []
     })
-    if (reached.length === 0) return { rows, crossings: [] }
+    if (reached.length === 0) return []
     const since = quarterOf(Math.min(...reached.map(({ period }) => period.startMs)))
     const ids = [...new Set(reached.map(({ row }) => row.budget_id))]
     const fired = new Set((await store.firingsSince(tx, ids, since)).map(nameOf))
@@ -76,7 +106,7 @@ export class BudgetEvaluator {
       ...each,
       thresholds: each.thresholds.filter((threshold) => !fired.has(nameOf({ ...keyOf(each), threshold }))),
     }))
-    return { rows, crossings: crossings.filter(({ thresholds }) => thresholds.length > 0) }
+    return crossings.filter(({ thresholds }) => thresholds.length > 0)
   }
 
   /** Reports thresholds, unless the budget has changed since the reading or another process has reported them. */
@@ -103,7 +133,8 @@ export class BudgetEvaluator {
       const messages = fired.map((threshold) => ({ ...message, data: { budget_id, threshold, ...common } }))
       await this.#deps.outbox.add(tx, messages)
     }
-    for (const threshold of fired) await this.#deps.mails.queue(tx, { ...key, threshold }, row.emails)
+    const facts = { amountMicros: row.amount_micros, basis: row.basis, began: dateOf(crossing) }
+    for (const threshold of fired) await this.#deps.mails.queue(tx, { ...key, threshold }, facts, row.emails)
   }
 
   /** Returns the endpoints that the budget names, and those that subscribe to the message, each once. */
@@ -116,14 +147,23 @@ export class BudgetEvaluator {
 }
 
 /**
- * Returns a budget in its running period and, soon after the end of the previous one, in that as well: its last events
- * may have arrived since. Settings that changed since then do not apply to it.
+ * Returns a budget in its running period and in the previous one, until that was evaluated after its end and the time
+ * for late events: soon after, or when a process runs again. Settings that changed since its end do not apply to it.
  */
 function periodsOf(row: store.BudgetRow, nowMs: number): BudgetPeriod[] {
   const running = runningPeriod(row, nowMs)
   const { startMs } = running.period
-  if (nowMs - startMs > lateMs || Date.parse(row.updated_at) >= startMs) return [running]
+  const isClosed = row.closed_at !== null && Date.parse(row.closed_at) >= startMs + lateMs
+  if (isClosed || Date.parse(row.updated_at) >= startMs) return [running]
   return [{ row, period: periodAt(startMs - 1, row.period, row.time_zone) }, running]
+}
+
+/** Returns the day with which a period begins, such as 2026-01-05. */
+function dateOf({ row, period }: BudgetPeriod): string {
+  return Temporal.Instant.fromEpochMilliseconds(period.startMs)
+    .toZonedDateTimeISO(row.time_zone)
+    .toPlainDate()
+    .toString()
 }
 
 function keyOf({ row: { budget_id, period: length }, period }: BudgetPeriod) {

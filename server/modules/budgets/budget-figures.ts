@@ -36,19 +36,23 @@ export function reachedBy(row: Pick<BudgetRow, 'amount_micros' | 'thresholds'>, 
  * Converts a budget to the response.
  *
  * @param fired thresholds that were reported in the period; they count as reached even if costs were corrected
+ * @param showsEmails whether the caller may see addresses of recipients, instead of their number
  */
 export function toBudgetResponse(
   { row, period }: BudgetPeriod,
-  spentMicros: bigint,
-  fired: readonly number[],
-  nowMs: number,
+  {
+    spentMicros,
+    fired,
+    nowMs,
+    showsEmails,
+  }: { spentMicros: bigint; fired: readonly number[]; nowMs: number; showsEmails: boolean },
 ): Static<typeof BudgetSchema> {
   const { budget_id, name, filter, time_zone, basis, thresholds, emails, webhook_ids } = row
   const reached = new Set([...fired, ...reachedBy(row, spentMicros)])
   return {
     ...{ budget_id, name, filter, period: row.period, time_zone },
     amount_usd: usdOfMicros(row.amount_micros),
-    ...{ basis, thresholds, notify: { emails, webhook_ids } },
+    ...{ basis, thresholds, notify: { ...(showsEmails ? { emails } : { email_count: emails.length }), webhook_ids } },
     spent_usd: usdOf(spentMicros),
     forecast_usd: usdOf(forecastMicros(spentMicros, period, nowMs)),
     period_start: formatTimestamp(period.startMs),

@@ -9,14 +9,14 @@ const gatherMs = 500
 const pauseMs = 3_000
 /** Rests take at least this many times as long as the evaluation of a tenant. */
 const restFactor = 10
-/** Milliseconds between evaluations of a tenant without news: a notification may have been lost. */
+/** Milliseconds between evaluations of a tenant without new events: a notification may have been lost. */
 const fallbackMs = 30_000
 /** A round over all tenants takes at most this fraction of the time of a process. */
 const roundFactor = 20
 
 /**
  * Creates the loop that evaluates budgets. Wake it when events of a tenant are stored or its budgets change. A tenant
- * without news costs a visit in each round, and rounds are as far apart as they take long. Several processes may run
+ * without new events costs a visit in each round, and rounds are as far apart as they take long. Several processes may run
  * one.
  */
 export function createBudgetLoop(deps: {

@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto'
+import { budgetMailsPerDayMax } from '../../../contract/limits.ts'
 import { usdOfMicros } from '../../../contract/money.ts'
 import { type Database, type DatabaseLog, readTenant, type TenantTx } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
@@ -7,24 +8,35 @@ import type { JobDefinition, JobSender } from '../../jobs/queue.ts'
 import { type Mail, MailDeliveryError, type Mailer } from '../../mail/mailer.ts'
 import { deriveKey } from '../../secrets/encryption.ts'
 import { usdOf } from './budget-figures.ts'
-import { type BudgetRow, budgetById, type Firing, firingOf } from './budgets-store.ts'
+import { type BudgetRow, budgetById, type Firing, firingOf, takeMails } from './budgets-store.ts'
 
 const jobName = 'mail-reached-budget'
 /** A server that greylists accepts a message after some minutes (RFC 6647, section 2.4). */
 const retries = { retryLimit: 8, retryDelaySeconds: 30 }
 
+/** Facts of a reached threshold that the budget may no longer have when the mail is sent. */
+interface ReachedFacts extends Pick<BudgetRow, 'basis'> {
+  amountMicros: number
+  /** The day with which the period began, such as 2026-01-05. */
+  began: string
+}
+
 /** The data of a job: no address, because the queue outlives erasures. */
 interface MailOrder {
   tenant: string
   firing: Firing
+  facts: ReachedFacts
   /** Keyed hash of the recipient's address: the list may change before a retry. */
   recipient: string
 }
 
 /** Mails recipients of budgets, one job for each, so that a retry repeats no mail that was accepted. */
 export interface BudgetMails {
-  /** Queues the mails about a firing with the transaction. Does nothing if the service sends no mail. */
-  queue(tx: TenantTx, firing: Firing, addresses: readonly string[]): Promise<void>
+  /**
+   * Queues the mails about a firing with the transaction, up to the limit of the tenant for the day. Does nothing if the
+   * service sends no mail.
+   */
+  queue(tx: TenantTx, firing: Firing, facts: ReachedFacts, addresses: readonly string[]): Promise<void>
   job: JobDefinition
 }
 
@@ -35,13 +47,14 @@ export function createBudgetMails(deps: {
   jobSender: Pick<JobSender, 'send'>
   log: Pick<DatabaseLog, 'warn'>
   masterKey: Buffer
+  nowMs: () => number
 }): BudgetMails {
-  const { database, findTenant, mailer, jobSender, log } = deps
+  const { database, findTenant, mailer, jobSender, log, nowMs } = deps
   // Without the key, nobody can test whether an address is in the queue.
   const addressKey = deriveKey(deps.masterKey, 'recipients of budget mails')
   const hashOf = (address: string) => createHmac('sha256', addressKey).update(address).digest('base64url')
 
-  async function carryOut({ tenant: slug, firing, recipient }: MailOrder): Promise<void> {
+  async function carryOut({ tenant: slug, firing, facts, recipient }: MailOrder): Promise<void> {
     const tenant = await findTenant(slug)
     if (!tenant) return
     const found = await readTenant(database, slug, async (tx) => {
@@ -50,18 +63,25 @@ export function createBudgetMails(deps: {
     })
     const to = found.row?.emails.find((address) => hashOf(address) === recipient)
     if (!found.row || !found.fired || to === undefined) return
-    const spentUsd = usdOf(BigInt(found.fired.spent_micros))
-    await mailer.send(budgetMail(to, tenant, found.row, firing.threshold, spentUsd)).catch((error: unknown) => {
+    const reached = { ...firing, ...facts, spentUsd: usdOf(BigInt(found.fired.spent_micros)) }
+    await mailer.send(budgetMail(to, tenant, found.row.name, reached)).catch((error: unknown) => {
       if (!(error instanceof MailDeliveryError && error.permanent)) throw error
       log.warn({ tenant: slug, budget: firing.budget_id, err: error }, 'a mail about a budget was rejected')
     })
   }
 
   return {
-    async queue(tx, firing, addresses) {
-      if (!mailer.available) return
-      for (const address of addresses) {
-        const order: MailOrder = { tenant: tx.tenantId, firing, recipient: hashOf(address) }
+    async queue(tx, firing, facts, addresses) {
+      if (!mailer.available || addresses.length === 0) return
+      const day = new Date(nowMs()).toISOString().slice(0, 10)
+      const count = await takeMails(tx, day, addresses.length, budgetMailsPerDayMax)
+      const notSent = addresses.length - count
+      if (notSent > 0) {
+        const details = { tenant: tx.tenantId, budget: firing.budget_id, notSent }
+        log.warn(details, `a tenant sends at most ${budgetMailsPerDayMax} mails about budgets in a day`)
+      }
+      for (const address of addresses.slice(0, count)) {
+        const order: MailOrder = { tenant: tx.tenantId, firing, facts, recipient: hashOf(address) }
         await jobSender.send(jobName, order, { tx })
       }
     },
@@ -77,12 +97,16 @@ export function createBudgetMails(deps: {
 const usd = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD', maximumFractionDigits: 6 })
 
 /** Composes the message about a reached threshold: the same words as text and as HTML. */
-function budgetMail(to: string, tenant: Tenant, row: BudgetRow, threshold: number, spentUsd: number): Mail {
-  const { slug, baseUrl } = tenant
-  const subject = `Budget "${row.name}" reached ${threshold} %`
-  const amount = usd.format(usdOfMicros(row.amount_micros))
-  const fact = `The budget "${row.name}" of ${slug} reached ${threshold} % of ${amount} for this ${row.period}.`
-  const cost = `${row.basis === 'reported' ? 'Reported' : 'Calculated'} cost so far: ${usd.format(spentUsd)}.`
+function budgetMail(
+  to: string,
+  { slug, baseUrl }: Tenant,
+  name: string,
+  { threshold, period, amountMicros, basis, began, spentUsd }: Firing & ReachedFacts & { spentUsd: number },
+): Mail {
+  const subject = `Budget "${name}" reached ${threshold} %`
+  const amount = usd.format(usdOfMicros(amountMicros))
+  const fact = `The budget "${name}" of ${slug} reached ${threshold} % of ${amount} for the ${period} from ${began}.`
+  const cost = `${basis === 'reported' ? 'Reported' : 'Calculated'} cost at that time: ${usd.format(spentUsd)}.`
   const url = `${baseUrl}/budgets`
   const reason = 'You receive this message because an administrator entered your address for this budget.'
   const body = html`<!doctype html>

@@ -43,7 +43,7 @@ export function createBudgetsModule(
 ) {
   const nowMs = deps.wallMs
   const findTenant = (slug: string) => deps.directory.find(slug)
-  const mails = createBudgetMails({ ...deps, findTenant })
+  const mails = createBudgetMails({ ...deps, findTenant, nowMs })
   const budgets = new Budgets({ ...deps, nowMs })
   const evaluator = new BudgetEvaluator({ ...deps, ...deps.webhooks, mails, nowMs })
   const loop = createBudgetLoop({

@@ -21,12 +21,13 @@ export function addBudgetRoutes(app: FastifyInstance, budgets: Budgets): void {
     app,
     'listBudgets',
     {
-      description: 'Oldest first.',
+      description:
+        'Oldest first. Only administrators receive the addresses of recipients; others receive their number.',
       querystring: PageQuery,
       response: { 200: BudgetList },
       problems: ['invalid-cursor'],
     },
-    async (request) => budgets.list(request.caller.tenant, request.query),
+    async (request) => budgets.list(request.caller, request.query),
   )
 
   addRoute(
@@ -53,11 +54,13 @@ export function addBudgetRoutes(app: FastifyInstance, budgets: Budgets): void {
     app,
     'getBudget',
     {
-      description: 'Costs are those of the summary: events count at once.',
+      description:
+        'Costs are those of the summary: events count at once. Only administrators receive the addresses of ' +
+        'recipients; others receive their number.',
       params: BudgetParams,
       response: { 200: BudgetSchema },
     },
-    async (request) => budgets.get(request.caller.tenant, request.params.budget_id),
+    async (request) => budgets.get(request.caller, request.params.budget_id),
   )
 
   addRoute(

@@ -122,7 +122,18 @@ export const BudgetSchema = object({
   basis: Basis,
   thresholds: Thresholds,
   notify: object(
-    { emails: Type.Array(Type.String()), webhook_ids: Type.Array(Type.String()) },
+    {
+      emails: Type.Optional(
+        Type.Array(Type.String(), {
+          description: 'E-mail addresses, for callers who may change budgets',
+          examples: [['finance@acme.example']],
+        }),
+      ),
+      email_count: Type.Optional(
+        Type.Integer({ description: 'Number of e-mail addresses, for other callers', examples: [1] }),
+      ),
+      webhook_ids: Type.Array(Type.String()),
+    },
     {
       description: 'Recipients',
       examples: [{ emails: ['finance@acme.example'], webhook_ids: [] }],

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Static } from 'typebox'
 import { DomainError, type PointedError, validationFailed } from '../../../contract/domain-error.ts'
 import { budgetsMax } from '../../../contract/limits.ts'
+import { mayCall } from '../../../contract/permissions.ts'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
 import type { JsonObject } from '../../../provenance/json.ts'
 import { budgetsLockClass } from '../../db/advisory-locks.ts'
@@ -51,26 +52,29 @@ export class Budgets {
       await requireWebhooks(tx, settings)
       const state = newState(settings)
       const at = formatTimestamp(this.#deps.nowMs())
-      const made = { created_at: at, created_by: caller.subject, updated_at: at, revision: 1 }
+      const made = { created_at: at, created_by: caller.subject, updated_at: at, revision: 1, closed_at: null }
       await store.insertBudget(tx, { budget_id: budgetId, ...state, ...made })
       await this.#written(tx, caller, budgetId, { change: 'budget_added', before: null, after: described(state) })
     })
-    return this.get(caller.tenant, budgetId)
+    return this.get(caller, budgetId)
   }
 
   /** Returns a page of budgets, the oldest first. Throws `invalid-cursor`. */
-  async list(tenant: Tenant, asked: PageRequest): Promise<Static<typeof BudgetList>> {
-    const binding = { tenant: tenant.slug, operation: 'listBudgets', query: {} }
+  async list(caller: Caller, asked: PageRequest): Promise<Static<typeof BudgetList>> {
+    const binding = { tenant: caller.tenant.slug, operation: 'listBudgets', query: {} }
     const page = openPage<store.BudgetPosition>(this.#deps.cursorKey, binding, asked)
-    return this.#read(tenant, async (tx) => {
+    return this.#read(caller.tenant, async (tx) => {
       const rows = await store.budgetsAfter(tx, page.after, page.count)
       const { shown, next_cursor } = page.of(rows, (last) => [last.created_at, last.budget_id])
-      return { items: await this.#answers(tx, shown), next_cursor }
+      return { items: await this.#answers(tx, caller, shown), next_cursor }
     })
   }
 
-  get(tenant: Tenant, budgetId: string): Promise<Budget> {
-    return this.#read(tenant, async (tx) => (await this.#answers(tx, [await existing(tx, budgetId)]))[0]!)
+  get(caller: Caller, budgetId: string): Promise<Budget> {
+    return this.#read(caller.tenant, async (tx) => {
+      const [budget] = await this.#answers(tx, caller, [await existing(tx, budgetId)])
+      return budget!
+    })
   }
 
   /** Changes a budget. Thresholds that were reported in the running period are not reported again. */
@@ -79,7 +83,7 @@ export class Budgets {
     await this.#locked(caller.tenant, async (tx) => {
       const row = await existing(tx, budgetId)
       await requireWebhooks(tx, changes)
-      const { budget_id, created_at, created_by, updated_at, revision, ...before } = row
+      const { budget_id, created_at, created_by, updated_at, revision, closed_at: _, ...before } = row
       const after = changedState(before, changes)
       if (isDeepStrictEqual(before, after)) return
       const at = formatTimestamp(this.#deps.nowMs())
@@ -92,7 +96,7 @@ export class Budgets {
         ...(before.filter.user_id !== after.filter.user_id && { filter_user_changed: true }),
       })
     })
-    return this.get(caller.tenant, budgetId)
+    return this.get(caller, budgetId)
   }
 
   /** Removes a budget. */
@@ -104,6 +108,7 @@ export class Budgets {
         created_by: _b,
         updated_at: _u,
         revision: _r,
+        closed_at: _e,
         ...state
       } = await existing(tx, budgetId)
       await store.deleteBudget(tx, budget_id)
@@ -123,9 +128,10 @@ export class Budgets {
     return readTenant(this.#deps.database, tenant.slug, work, { snapshot: true, summary: true })
   }
 
-  async #answers(tx: TenantTx, rows: readonly store.BudgetRow[]): Promise<Budget[]> {
+  async #answers(tx: TenantTx, caller: Caller, rows: readonly store.BudgetRow[]): Promise<Budget[]> {
     if (rows.length === 0) return []
     const nowMs = this.#deps.nowMs()
+    const showsEmails = mayCall(caller.scopes, 'updateBudget')
     const running = rows.map((row) => runningPeriod(row, nowMs))
     const spending = await this.#deps.spending.spent(tx, running.map(questionOf))
     const since = quarterOf(Math.min(...running.map(({ period }) => period.startMs)))
@@ -137,7 +143,7 @@ export class Budgets {
         (firing) => firing.period === row.period && firing.first_quarter === quarterOf(period.startMs),
       )
       const fired = ofPeriod.map(({ threshold }) => threshold)
-      return toBudgetResponse(each, spentMicrosOf(row, spending[place]!), fired, nowMs)
+      return toBudgetResponse(each, { spentMicros: spentMicrosOf(row, spending[place]!), fired, nowMs, showsEmails })
     })
   }
 

@@ -10,7 +10,10 @@ export type BudgetRow = Omit<Selectable<TenantTables['hub.budgets']>, 'tenant_id
 }
 
 /** The settings of a budget in their stored form. */
-export type BudgetState = Omit<BudgetRow, 'budget_id' | 'created_at' | 'created_by' | 'updated_at' | 'revision'>
+export type BudgetState = Omit<
+  BudgetRow,
+  'budget_id' | 'created_at' | 'created_by' | 'updated_at' | 'revision' | 'closed_at'
+>
 
 const columns = [
   'budget_id',
@@ -27,6 +30,7 @@ const columns = [
   'created_by',
   'updated_at',
   'revision',
+  'closed_at',
 ] as const
 
 /** `created_at` and `budget_id` of the last budget of the previous page. */
@@ -73,8 +77,21 @@ export async function insertBudget(tx: TenantTx, row: BudgetRow): Promise<void> 
   await insertRow(tx, 'hub.budgets', { ...row, filter: JSON.stringify(row.filter) })
 }
 
-export async function changeBudget(tx: TenantTx, { budget_id, ...row }: BudgetRow): Promise<void> {
+export async function changeBudget(tx: TenantTx, { budget_id, ...row }: Omit<BudgetRow, 'closed_at'>): Promise<void> {
   await updateRows(tx, 'hub.budgets', { budget_id }, { ...row, filter: JSON.stringify(row.filter) })
+}
+
+/** Notes that ended periods of budgets were evaluated, except of budgets that changed since they were read. */
+export async function closePeriods(tx: TenantTx, rows: readonly BudgetRow[], closedAt: string): Promise<void> {
+  await tx.client.query(
+    // Several processes may do so at once: all lock the rows in the same order.
+    `with held as (
+       select b.budget_id from hub.budgets b
+       join unnest($2::text[], $3::bigint[]) as read (budget_id, revision) using (budget_id, revision)
+       where b.tenant_id = $1 order by b.budget_id for update of b)
+     update hub.budgets b set closed_at = $4 from held where b.tenant_id = $1 and b.budget_id = held.budget_id`,
+    [tx.tenantId, rows.map(({ budget_id }) => budget_id), rows.map(({ revision }) => revision), closedAt],
+  )
 }
 
 /** Deletes a budget and its firings. */
@@ -167,4 +184,22 @@ export async function deleteFiringsBefore(tx: TenantTx, budgetId: string, firstQ
     'delete from hub.budget_firings where tenant_id = $1 and budget_id = $2 and first_quarter < $3',
     [tx.tenantId, budgetId, firstQuarter],
   )
+}
+
+/**
+ * Counts mails that a tenant wants to send on a day, and returns how many of them are within the limit of that day. A
+ * clock that is behind counts for the later day.
+ *
+ * @param day the day in UTC, such as 2026-01-05
+ */
+export async function takeMails(tx: TenantTx, day: string, wanted: number, limit: number): Promise<number> {
+  const { rows } = await tx.client.query<{ mails: number }>(
+    `insert into hub.budget_mail_counts as counted (tenant_id, day, mails) values ($1, $2, $3)
+     on conflict (tenant_id) do update set day = greatest(counted.day, excluded.day),
+       mails = excluded.mails + case when counted.day >= excluded.day then counted.mails else 0 end
+     returning mails`,
+    [tx.tenantId, day, wanted],
+  )
+  const before = Number(rows[0]!.mails) - wanted
+  return Math.min(Math.max(limit - before, 0), wanted)
 }
