@@ -50,7 +50,7 @@ test('one that nobody has is 404', async () => {
 
 test('a reader of telemetry may read it', async () => {
   const { status, body, text } = await get(budget, { scopes: ['telemetry:read'] })
-  expect([status, body.notify]).toEqual([200, { email_count: 1, webhook_ids: [] }])
+  expect([status, body.notify]).toEqual([200, { emails: [], email_count: 1, webhook_ids: [] }])
   expect(text).not.toContain('finance@')
   expect((await get(budget)).body.notify).toEqual({ emails: ['finance@acme.example'], webhook_ids: [] })
 })

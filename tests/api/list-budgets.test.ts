@@ -25,7 +25,7 @@ test('only administrators see addresses, readers of telemetry their number', asy
   const { status, body, text } = await list('', { scopes: ['telemetry:read'] })
   expect([status, body.items.map(({ notify }: { notify: object }) => notify)]).toEqual([
     200,
-    made.map(() => ({ email_count: 1, webhook_ids: [] })),
+    made.map(() => ({ emails: [], email_count: 1, webhook_ids: [] })),
   ])
   expect(text).not.toContain('finance@')
 })

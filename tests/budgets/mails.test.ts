@@ -130,23 +130,22 @@ test('a mail that waits states the amount and cost of the firing, whatever the b
   expect(sent[0]!.text).not.toContain('777')
 })
 
-test('a tenant sends so many mails in a day and no more, also if it removes its budgets; the next day it does again', async () => {
+test('a tenant sends so many mails in a day and no more; the next day it does again', async () => {
   const warnings: object[] = []
   const { orders, mails } = keptMails({ warn: (details) => void warnings.push(details) })
   const { firing } = await reachedBudget('Many')
   const addresses = (count: number) => Array.from({ length: count }, (_, at) => `a${at}@acme.example`)
   const queue = async (count: number) => {
     orders.length = 0
-    await hub.test.database.withTenant('acme', (tx) => mails.queue(tx, firing, facts, addresses(count)))
+    await hub.test.database.withTenant('globex', (tx) => mails.queue(tx, firing, facts, addresses(count)))
     return orders.length
   }
   day = Date.parse('2026-02-05T23:59:59Z')
   expect(await queue(budgetMailsPerDayMax - 1)).toBe(budgetMailsPerDayMax - 1)
   expect(warnings).toEqual([])
   expect(await queue(20)).toBe(1)
-  await must(hub, 'acme', 'DELETE', `${budgetsPath}/${firing.budget_id}`)
   expect(await queue(20)).toBe(0)
-  const details = { tenant: 'acme', budget: firing.budget_id }
+  const details = { tenant: 'globex', budget: firing.budget_id }
   expect(warnings).toEqual([
     { ...details, notSent: 19 },
     { ...details, notSent: 20 },

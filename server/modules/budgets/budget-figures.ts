@@ -48,11 +48,12 @@ export function toBudgetResponse(
   }: { spentMicros: bigint; fired: readonly number[]; nowMs: number; showsEmails: boolean },
 ): Static<typeof BudgetSchema> {
   const { budget_id, name, filter, time_zone, basis, thresholds, emails, webhook_ids } = row
+  const recipients = showsEmails ? { emails } : { emails: [], email_count: emails.length }
   const reached = new Set([...fired, ...reachedBy(row, spentMicros)])
   return {
     ...{ budget_id, name, filter, period: row.period, time_zone },
     amount_usd: usdOfMicros(row.amount_micros),
-    ...{ basis, thresholds, notify: { ...(showsEmails ? { emails } : { email_count: emails.length }), webhook_ids } },
+    ...{ basis, thresholds, notify: { ...recipients, webhook_ids } },
     spent_usd: usdOf(spentMicros),
     forecast_usd: usdOf(forecastMicros(spentMicros, period, nowMs)),
     period_start: formatTimestamp(period.startMs),

@@ -123,14 +123,12 @@ export const BudgetSchema = object({
   thresholds: Thresholds,
   notify: object(
     {
-      emails: Type.Optional(
-        Type.Array(Type.String(), {
-          description: 'E-mail addresses, for callers who may change budgets',
-          examples: [['finance@acme.example']],
-        }),
-      ),
+      emails: Type.Array(Type.String(), {
+        description: 'E-mail addresses; empty for callers who may not change budgets',
+        examples: [['finance@acme.example']],
+      }),
       email_count: Type.Optional(
-        Type.Integer({ description: 'Number of e-mail addresses, for other callers', examples: [1] }),
+        Type.Integer({ description: 'Number of e-mail addresses, for callers who may not change budgets', examples: [1] }),
       ),
       webhook_ids: Type.Array(Type.String()),
     },

@@ -194,9 +194,11 @@ export async function deleteFiringsBefore(tx: TenantTx, budgetId: string, firstQ
  */
 export async function takeMails(tx: TenantTx, day: string, wanted: number, limit: number): Promise<number> {
   const { rows } = await tx.client.query<{ mails: number }>(
-    `insert into hub.budget_mail_counts as counted (tenant_id, day, mails) values ($1, $2, $3)
-     on conflict (tenant_id) do update set day = greatest(counted.day, excluded.day),
-       mails = excluded.mails + case when counted.day >= excluded.day then counted.mails else 0 end
+    `insert into hub.budget_mail_counts (tenant_id, day, mails) values ($1, $2, $3)
+     on conflict (tenant_id) do update set
+       day = case when budget_mail_counts.day > excluded.day then budget_mail_counts.day else excluded.day end,
+       mails = excluded.mails
+         + case when budget_mail_counts.day >= excluded.day then budget_mail_counts.mails else 0 end
      returning mails`,
     [tx.tenantId, day, wanted],
   )
