@@ -75,7 +75,12 @@ test('a load that is cut short at any step is completed, and a further one doubl
 }, async () => {
   const cuts = [
     ...[cutShort('/apply', 3), cutShort('/telemetry/prices', 0), cutShort('/Users', 50), cutShort('/Groups', 2)],
-    ...[cutShort('/events:batch', 7), cutShort('/hub/records', 20), cutShort('/legal-holds', 0), cutShort('/budgets', 0)],
+    ...[
+      cutShort('/events:batch', 7),
+      cutShort('/hub/records', 20),
+      cutShort('/legal-holds', 0),
+      cutShort('/budgets', 0),
+    ],
     cutShort('/views', 1),
   ]
   for (const cut of cuts) {

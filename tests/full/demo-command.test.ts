@@ -27,7 +27,13 @@ test('the demo loads the whole trace, verifies it, and when repeated doubles not
   expect(first.people).toEqual({ written: 120, found: 0 })
   const total = Object.values(first.stored).reduce((sum, count) => sum + count, 0)
   expect(first.verification).toEqual({ checked: total, verified: total, tampered: 0, cosign_invalid: 0 })
-  expect(first.also_stored).toEqual({ legal_holds: 1, purged_records: 1, saved_views: 3, webhook_endpoints: 1, budgets: 1 })
+  expect(first.also_stored).toEqual({
+    legal_holds: 1,
+    purged_records: 1,
+    saved_views: 3,
+    webhook_endpoints: 1,
+    budgets: 1,
+  })
   expect(first.unpriced).toBeGreaterThan(0)
   expect(first.cost_usd_computed).toBeGreaterThan(0)
 

@@ -128,7 +128,10 @@ export const BudgetSchema = object({
         examples: [['finance@acme.example']],
       }),
       email_count: Type.Optional(
-        Type.Integer({ description: 'Number of e-mail addresses, for callers who may not change budgets', examples: [1] }),
+        Type.Integer({
+          description: 'Number of e-mail addresses, for callers who may not change budgets',
+          examples: [1],
+        }),
       ),
       webhook_ids: Type.Array(Type.String()),
     },
