@@ -17,7 +17,7 @@ const folders = ['cli', 'contract', 'demo', 'provenance', 'sdk/typescript/src', 
 /** `hub.js` starts `dist/cli/main.js` from outside. */
 const excluded = new Set(['cli/hub.js'])
 /** Built pages and data that Node does not import. */
-const copied = ['web/dist']
+const copied = ['web/dist', 'docs/.vitepress/dist']
 
 /** Matches a string that is the name of a TypeScript file, such as a specifier of an import. */
 const fileName = /(['"])((?:\.{1,2}\/)?[\w./-]+)\.ts\1/g

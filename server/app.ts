@@ -275,8 +275,8 @@ export interface AppOptions {
   limiter?: RateLimiter
   /** Counts responses and decisions, if metrics are shown. */
   metrics?: Metrics | undefined
-  /** Why the web UI could not be built, and its folder if that is not `web/dist`. */
-  webUi?: { problem?: string | undefined; dist?: string } | undefined
+  /** Why the web UI could not be built, and the folders of UI and documentation if they are not the usual ones. */
+  webUi?: { problem?: string | undefined; dist?: string; docs?: string } | undefined
   /** Compares every response with its schema. Tests set it. */
   checkAnswers?: boolean
 }

@@ -18,16 +18,18 @@ const checkout = dirname(web)
 
 /** The sources of the UI, from the root of the checkout. */
 const sources = ['web', 'contract', 'provenance', 'sdk', 'demo', 'package-lock.json']
+/** The folders with build folders. */
+const buildParents = new Set(['web', 'docs/.vitepress'])
 /** The file in `dist` with the digest of its sources. The server never sends it. */
 const digestFile = 'sources.sha256'
-const compressible = new Set(['.js', '.css', '.svg', '.json', '.csv', '.wasm'])
+const compressible = new Set(['.js', '.css', '.svg', '.json', '.csv', '.wasm', '.html'])
 const compressedFromBytes = 1024
 /** A killed build leaves its folder behind. */
 const abandonedAfterMs = 10 * 60_000
 
-/** Returns SHA-256 over names and contents of all sources, in hexadecimal. */
-export function digestOfSources(root: string = checkout): string {
-  const files = sources.flatMap((source) => filesOf(root, source)).sort()
+/** Returns SHA-256 over names and contents of all sources, in hexadecimal. Those of the UI are the default. */
+export function digestOfSources(root: string = checkout, paths: readonly string[] = sources): string {
+  const files = paths.flatMap((source) => filesOf(root, source)).sort()
   return hash('sha256', files.map((file) => `${file} ${hash('sha256', readFileSync(join(root, file)))}\n`).join(''))
 }
 
@@ -35,13 +37,13 @@ function filesOf(root: string, path: string): string[] {
   if (!existsSync(join(root, path))) return []
   if (!statSync(join(root, path)).isDirectory()) return [path]
   return readdirSync(join(root, path), { withFileTypes: true })
-    .filter(({ name }) => path !== 'web' || !isBuildFolder(name))
+    .filter(({ name }) => !buildParents.has(path) || !isBuildFolder(name))
     .flatMap((entry) => (entry.isDirectory() ? filesOf(root, join(path, entry.name)) : [join(path, entry.name)]))
 }
 
-/** Returns true for `dist` and the folders of builds in progress. */
+/** Returns true for `dist`, the folders of builds in progress, and the cache of VitePress. */
 function isBuildFolder(name: string): boolean {
-  return name === 'dist' || name.startsWith('dist.')
+  return name === 'dist' || name.startsWith('dist.') || name === 'cache'
 }
 
 /**
@@ -49,11 +51,15 @@ function isBuildFolder(name: string): boolean {
  *
  * @param dist the target, whose parent must be writable
  * @param bundle writes the page and its files to a folder
+ * @param digest of the sources
  * @returns true if a build was made
  * @throws errors of Vite or the file system
  */
-export async function ensureBuilt(dist: string = join(web, 'dist'), bundle = runVite): Promise<boolean> {
-  const digest = digestOfSources()
+export async function ensureBuilt(
+  dist: string = join(web, 'dist'),
+  bundle = runVite,
+  digest: string = digestOfSources(),
+): Promise<boolean> {
   if ((await digestOf(dist)) === digest) return false
   await forgetAbandoned(dist)
   const built = await mkdtemp(`${dist}.building-`)
@@ -87,7 +93,8 @@ async function runVite(outDir: string): Promise<void> {
 }
 
 /**
- * Writes `<file>.br` and `<file>.gz` beside each file that becomes smaller. The page itself differs in every response.
+ * Writes `<file>.br` and `<file>.gz` beside each file that becomes smaller. The page of the UI differs in every
+ * response, and nobody asks for its compressed form.
  */
 async function compressAll(folder: string): Promise<void> {
   const files = (await readdir(folder, { recursive: true })).filter((file) => compressible.has(extname(file)))

@@ -83,6 +83,14 @@ const webFile: Headers = {
   'cache-control': 'public, max-age=3600',
   'content-security-policy': webPolicy("'self'"),
 }
+const docsPage: Headers = {
+  ...everywhere,
+  'cache-control': 'no-cache',
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'referrer-policy': 'strict-origin',
+}
 const referenceFile: Headers = { ...reference, 'cache-control': 'public, max-age=0' }
 
 /** Directories and exporters speak protocols of their own, each below one address. */
@@ -106,6 +114,8 @@ const beyondTheApi: Record<string, [address: string, headers: Headers]> = {
   ...Object.fromEntries(Object.keys(formerPages).map((path) => [`GET ${path}`, [path, everywhere]])),
   'GET /icon.svg': ['/icon.svg', webFile],
   'GET /color-scheme.js': ['/color-scheme.js', webFile],
+  'GET /docs': ['/docs', everywhere],
+  'GET /docs/*': ['/docs/', docsPage],
   // Of `/assets/*`. Those that there are have names that their contents make: see tests/web.
   'GET /*': ['/assets/none.js', everywhere],
   'GET /sign-in': ['/sign-in', pageWithScript],

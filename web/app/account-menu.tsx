@@ -1,5 +1,5 @@
 import { ActionIcon, Menu, Text } from '@mantine/core'
-import { IconApi, IconLogout, IconUserCircle } from '@tabler/icons-react'
+import { IconApi, IconBook2, IconLogout, IconUserCircle } from '@tabler/icons-react'
 import { Link } from '@tanstack/react-router'
 import { apiBaseUrl } from '../api/api-base-url.ts'
 import { api } from '../api/api-client.ts'
@@ -33,6 +33,9 @@ export function AccountMenu() {
         </Menu.Label>
         <Menu.Item component={Link} to="/settings" leftSection={<IconUserCircle size={16} />}>
           You and your sessions
+        </Menu.Item>
+        <Menu.Item component="a" href={`${apiBaseUrl}/docs/`} leftSection={<IconBook2 size={16} />}>
+          Documentation
         </Menu.Item>
         <Menu.Item component="a" href={`${apiBaseUrl}/reference`} leftSection={<IconApi size={16} />}>
           API reference

@@ -82,7 +82,7 @@ function pageOf(slug: ProblemSlug): Html {
 <p>${inline(remedy)}</p>
 <p class="soft">Errors are problem documents (RFC 7807). <code>detail</code> says what was wrong this time;
 <code>instance</code> is the id of the request, which the operator finds in the log.</p>
-<p><a href="/errors">All errors</a> · <a href="/reference">API reference</a></p>`
+<p><a href="/errors">All errors</a> · <a href="/reference">API reference</a> · <a href="/docs/">Documentation</a></p>`
 }
 
 function listOfProblems(): Html {
@@ -93,7 +93,7 @@ function listOfProblems(): Html {
   return html`<h1>Errors</h1>
 <p>Every error is a problem document (RFC 7807) whose <code>type</code> is the address of one of these pages.</p>
 <table><thead><tr><th>Status</th><th>Title</th><th>Slug</th></tr></thead><tbody>${rows}</tbody></table>
-<p><a href="/reference">API reference</a></p>`
+<p><a href="/reference">API reference</a> · <a href="/docs/">Documentation</a></p>`
 }
 
 /** Formats the text between backquotes as `code`. */

@@ -9,8 +9,9 @@ export interface WebUiModule {
 }
 
 const builtFolder = fileURLToPath(new URL('../../../web/dist', import.meta.url))
+const docsFolder = fileURLToPath(new URL('../../../docs/.vitepress/dist', import.meta.url))
 
-/** Serves the web UI, which is built separately and uses only the API. */
+/** Serves the web UI, which is built separately and uses only the API, and the documentation. */
 export function createWebUiModule(deps: {
   config: Pick<Config, 'environment'>
   baseUrl: () => string
@@ -20,10 +21,13 @@ export function createWebUiModule(deps: {
   problem?: string | undefined
   /** Absolute path; defaults to `web/dist`. */
   dist?: string | undefined
+  /** Absolute path; defaults to `docs/.vitepress/dist`. */
+  docs?: string | undefined
 }): WebUiModule {
-  const { config, baseUrl, browserUrl, tabKey, problem, dist = builtFolder } = deps
+  const { config, baseUrl, browserUrl, tabKey, problem, dist = builtFolder, docs = docsFolder } = deps
   const apiUrl = () => (browserUrl() === baseUrl() ? undefined : baseUrl())
   // The message contains local paths, which production must not reveal.
   const reason = config.environment === 'development' ? problem : undefined
-  return { routes: (app) => addWebUiRoutes(app, { dist, reason, apiUrl, tabKey, environment: config.environment }) }
+  const parts = { dist, docs, reason, apiUrl, tabKey, environment: config.environment }
+  return { routes: (app) => addWebUiRoutes(app, parts) }
 }

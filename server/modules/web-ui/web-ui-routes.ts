@@ -8,10 +8,13 @@ import type { Config } from '../../config.ts'
 import { peekCookie } from '../../http/cookies.ts'
 import { html, type Page, sendPage } from '../../http/page.ts'
 import type { Sessions, TabKey } from '../auth/auth-types.ts'
+import { addDocsRoutes } from './docs-routes.ts'
 
 export interface WebUiParts {
   /** Absolute path of the folder that web/build.ts writes. It may appear and change while the service runs. */
   dist: string
+  /** Absolute path of the folder that docs/.vitepress/build.ts writes. */
+  docs: string
   /** The reason why the build failed, if it may be public. */
   reason: string | undefined
   /** Returns the address of the API for pages of the common address, if its host differs. */
@@ -29,7 +32,10 @@ const assetName = /^[\w-]+(\.[\w-]+)+$/
 const compressedName = /\.(br|gz)$/
 
 /** Adds the page of the web UI at all its paths, and its files. */
-export function addWebUiRoutes(app: FastifyInstance, { dist, reason, apiUrl, tabKey, environment }: WebUiParts): void {
+export function addWebUiRoutes(
+  app: FastifyInstance,
+  { dist, docs, reason, apiUrl, tabKey, environment }: WebUiParts,
+): void {
   // Provides `reply.sendFile` only: files without a route are not served.
   app.register(fastifyStatic, { root: dist, serve: false, preCompressed: true, suppressWarning: true })
   const config = { page: true as const }
@@ -88,6 +94,7 @@ export function addWebUiRoutes(app: FastifyInstance, { dist, reason, apiUrl, tab
     if (!assetName.test(name) || compressedName.test(name)) return reply.callNotFound()
     return sendFile(request, reply, `assets/${name}`, { maxAge: assetSeconds * 1000, immutable: true })
   })
+  addDocsRoutes(app, docs)
 }
 
 interface Caching {
