@@ -49,8 +49,8 @@ function adaptLink(token: Token, env: { path: string; realPath?: string }): void
   if (href === null || href.startsWith('#') || /^[a-z]+:/.test(href)) return
   const page = env.realPath ?? env.path
   const address = addressOf(href, page)
-  if (address !== undefined) return token.attrSet('href', address)
-  token.attrs = [['title', new URL(href, `file://${dirname(page)}/`).pathname.slice(root.length + 1)]]
+  if (address !== undefined) token.attrSet('href', address)
+  else token.attrs = [['title', new URL(href, `file://${dirname(page)}/`).pathname.slice(root.length + 1)]]
 }
 
 /** Gives indented code the frame of fenced code, and aligned cells a class instead of a style. */

@@ -35,7 +35,10 @@ test('a search finds a page by its usual word, and opens it', async () => {
   const results = page.locator('.VPLocalSearchBox .result')
   await expect.poll(() => results.count()).toBeGreaterThan(0)
   await expectAccessible(page, 'search')
-  await results.filter({ hasText: /^.*Budgets/ }).first().click()
+  await results
+    .filter({ hasText: /^.*Budgets/ })
+    .first()
+    .click()
   await page.waitForURL(/\/docs\/budgets(#.*)?$/)
   await page.locator('h1', { hasText: 'Budgets' }).waitFor()
   await page.context().close()
