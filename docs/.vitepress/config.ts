@@ -20,12 +20,15 @@ export default defineConfig({
   description: 'Documentation of the Org-Memory Hub',
   lang: 'en',
   cleanUrls: true,
+  // It would disable transitions by an inline style sheet, which the content security policy stops.
+  appearance: { disableTransition: false },
   assetsDir: assets,
   // Otherwise every page has the names of all pages in an inline script.
   metaChunk: true,
   head: [['link', { rel: 'icon', type: 'image/svg+xml', href: '/icon.svg' }]],
   markdown,
-  vite: { configFile: false, server: { fs: { allow: ['../..'] } } },
+  // The index of the search is one large chunk.
+  vite: { configFile: false, build: { chunkSizeWarningLimit: 5_000 }, server: { fs: { allow: ['../..'] } } },
   themeConfig: {
     logo: '/icon.svg',
     nav: [

@@ -32,10 +32,10 @@ function escapeText(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }
 
-/** Calls `adapt` with every token. Inner tokens follow their block. */
-function forEachToken(tokens: readonly Token[], adapt: (token: Token) => void): void {
-  for (const token of tokens) {
-    adapt(token)
+/** Calls `adapt` with every token and its neighbour on the inside. Inner tokens follow their block. */
+function forEachToken(tokens: readonly Token[], adapt: (token: Token, content?: Token) => void): void {
+  for (const [index, token] of tokens.entries()) {
+    adapt(token, tokens[token.nesting < 0 ? index - 1 : index + 1])
     if (token.children) forEachToken(token.children, adapt)
   }
 }
@@ -53,9 +53,13 @@ function adaptLink(token: Token, env: { path: string; realPath?: string }): void
   else token.attrs = [['title', new URL(href, `file://${dirname(page)}/`).pathname.slice(root.length + 1)]]
 }
 
-/** Gives indented code the frame of fenced code, and aligned cells a class instead of a style. */
-function adaptBlock(token: Token): void {
+/**
+ * Gives indented code the frame of fenced code, and aligned cells a class instead of a style. An empty cell is no
+ * header, since screen readers would read it as one.
+ */
+function adaptBlock(token: Token, content?: Token): void {
   if (token.type === 'code_block') Object.assign(token, { type: 'fence', tag: 'code', info: '', markup: '```' })
+  if (token.tag === 'th' && content?.content === '') token.tag = 'td'
   const style = token.attrGet('style')
   if (style === null) return
   token.attrs = (token.attrs ?? []).filter(([name]) => name !== 'style')

@@ -1,7 +1,4 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import type { DefaultTheme } from 'vitepress'
-import { root } from './pages.ts'
 
 type Section = [title: string, items: [text: string, address: string][]]
 
@@ -74,22 +71,12 @@ const sections: Section[] = [
       ['Changelog', '/changelog'],
       ['Contributing', '/contributing'],
       ['Code map', '/code-map'],
+      ['Decision records', '/adr/'],
     ],
   ],
 ]
 
-/** Returns the navigation of the site, with every decision record at its end. */
+/** Returns the navigation of the site. */
 export function sidebar(): DefaultTheme.SidebarItem[] {
-  const index = readFileSync(join(root, 'docs/adr/README.md'), 'utf8')
-  const records = [...index.matchAll(/^\| \[(\d{4})\]\((.+)\.md\) \| (.+) \|$/gm)].map(
-    ([, number, file, title]) => [`${number} ${title}`, `/adr/${file}`] as [string, string],
-  )
-  return [
-    ...sections.map((section) => group(section)),
-    { ...group(['Decision records', [['All records', '/adr/'], ...records]]), collapsed: true },
-  ]
-}
-
-function group([text, items]: Section): DefaultTheme.SidebarItem {
-  return { text, items: items.map(([text, link]) => ({ text, link })) }
+  return sections.map(([text, items]) => ({ text, items: items.map(([text, link]) => ({ text, link })) }))
 }

@@ -115,7 +115,7 @@ const beyondTheApi: Record<string, [address: string, headers: Headers]> = {
   'GET /icon.svg': ['/icon.svg', webFile],
   'GET /color-scheme.js': ['/color-scheme.js', webFile],
   'GET /docs': ['/docs', everywhere],
-  'GET /docs/*': ['/docs/', docsPage],
+  'GET /docs*': ['/docs/', docsPage],
   // Of `/assets/*`. Those that there are have names that their contents make: see tests/web.
   'GET /*': ['/assets/none.js', everywhere],
   'GET /sign-in': ['/sign-in', pageWithScript],

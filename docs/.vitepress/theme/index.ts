@@ -1,5 +1,7 @@
+import theme from 'vitepress/theme-without-fonts'
+
+// After the theme, whose variables it overrides.
 import '@fontsource-variable/inter'
 import './theme.css'
-import theme from 'vitepress/theme-without-fonts'
 
 export default theme
