@@ -13,9 +13,10 @@ import { root } from '../deploy/dockerfile.ts'
 const run = promisify(execFile)
 const sources = [
   ...['.npmrc', 'package.json', 'package-lock.json', 'tsconfig.json', 'LICENSE', 'README.md', 'CHANGELOG.md'],
-  ...['cli', 'contract', 'demo', 'deploy', 'provenance', 'sdk', 'server', 'web'],
+  ...['CONTRIBUTING.md', 'SECURITY.md', 'bench/README.md'],
+  ...['cli', 'contract', 'demo', 'deploy', 'docs', 'provenance', 'sdk', 'server', 'web'],
 ]
-const isSource = (path: string) => !/\/(node_modules|dist(\.[^/]*)?|__pycache__)$/.test(path)
+const isSource = (path: string) => !/\/(node_modules|cache|dist(\.[^/]*)?|__pycache__)$/.test(path)
 let folder: string
 let tarball: string
 beforeAll(async () => {
@@ -32,7 +33,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-test('the package has JavaScript, data and the built web UI, and no sources, tests or settings', async () => {
+test('the package has JavaScript, data, the built web UI and documentation, and no sources, tests or settings', async () => {
   const { stdout } = await run('tar', ['-tzf', tarball])
   const names = stdout
     .trim()
@@ -41,6 +42,7 @@ test('the package has JavaScript, data and the built web UI, and no sources, tes
   expect(names).toEqual(
     expect.arrayContaining([
       ...['package.json', 'LICENSE', 'README.md', 'cli/hub.js', 'dist/cli/main.js', 'dist/web/dist/index.html'],
+      'dist/docs/.vitepress/dist/index.html',
       ...['dist/server/db/migrations/0001-foundation.sql', 'dist/server/limits/consume.lua', 'dist/package.json'],
     ]),
   )
