@@ -28,7 +28,7 @@ import { itemOfAnswer, type VerifyResult, verifyRecords, verifyRecordsSync } fro
 
 /**
  * The response of `GET /api/v1/hub/records/{id}/deletion-certificate`: a record existed, was sealed and is in the log,
- * and signed events state when and why it was deleted. Hashes are in base64. docs/auditor.md explains what it proves.
+ * and signed events state when and why it was deleted. Hashes are in base64. docs/verification.md explains what it proves.
  */
 export type DeletionCertificate = {
   readonly record_id: string

@@ -35,7 +35,7 @@ export const proofBundleVersion = 1
 
 /**
  * The response of `GET /api/v1/hub/records/{id}/proof-bundle`: a record with everything that proves it offline. Hashes
- * are in base64. docs/auditor.md explains what it proves.
+ * are in base64. docs/verification.md explains what it proves.
  */
 export type ProofBundle = {
   readonly bundle_version: typeof proofBundleVersion

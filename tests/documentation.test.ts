@@ -48,7 +48,7 @@ test('the README fits on three screens', () => {
 test('docs/configuration.md has every variable of the service and its commands, and no other', () => {
   const variables = (text: string) => new Set(text.match(/\bHUB_[A-Z][A-Z_]*[A-Z]\b/g))
   const files = ['server/config.ts', ...globSync(['server/config/*.ts', 'cli/**/*.ts'], { cwd: root })]
-  // The section of the forwarder in docs/operator.md lists the variables of Mode C.
+  // The section of the forwarder in docs/mode-c.md lists the variables of Mode C.
   const sources = files
     .map(read)
     .join('\n')

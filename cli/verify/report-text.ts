@@ -88,7 +88,7 @@ function failureText({ line, record_id, reason }: VerificationFailure): string {
   return `${where}${reason}`
 }
 
-/** The meaning of each check. docs/auditor.md explains what they prove together. */
+/** The meaning of each check. docs/verification.md explains what they prove together. */
 const certificateChecks: Readonly<Record<keyof CertificateChecks, string>> = {
   well_formed: 'it has all members of a certificate, each of its form',
   seal_signed: 'a key of the log signed the seal that it names',
@@ -104,7 +104,7 @@ function certificateTitle({ recordId, erased }: CheckedCertificate): string {
   return erased === undefined ? title : `${title} (${erased.recordType}), erased at ${erased.at}`
 }
 
-/** The meaning of each check. docs/auditor.md explains what they prove together. */
+/** The meaning of each check. docs/verification.md explains what they prove together. */
 const bundleChecks: Readonly<Record<keyof BundleChecks, string>> = {
   well_formed: 'it has all members of a proof bundle, each of its form, and no other',
   keys_linked: 'its keys are of one log, and each was introduced by the one before',

@@ -192,8 +192,8 @@ describe('every attack is found by exactly what the table says', () => {
     expect(await detectorsOf(scenes.get(untouched)!)).toEqual([])
   })
 
-  test('docs/auditor.md has the same table', async () => {
-    const page = await readFile(join(import.meta.dirname, '../../docs/auditor.md'), 'utf8')
+  test('docs/attacks.md has the same table', async () => {
+    const page = await readFile(join(import.meta.dirname, '../../docs/attacks.md'), 'utf8')
     expect(page).toContain(tableOf())
   })
 

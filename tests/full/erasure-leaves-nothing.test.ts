@@ -18,7 +18,7 @@ import { type Receiver, startReceiver } from '../webhooks/receiver.ts'
 /**
  * What is written here carries a text that is found nowhere else; hours of use spread it; then it is erased. The reason
  * of a purge, skills and archetypes by their ids, and filters of exports and holds are no content and stay:
- * docs/administrator.md, "Erasure".
+ * docs/retention.md, "Erasure".
  */
 const needle = `zq${randomBytes(12).toString('hex')}`
 const user = `user:${needle}@example.com`

@@ -8,7 +8,7 @@ import { attacksOnTheLog } from './attacks-on-the-log.ts'
 
 /**
  * What somebody does who has the database in their hands, as its superuser, but not the master key of the service; and what
- * finds it. docs/auditor.md has the same table: the test compares them.
+ * finds it. docs/attacks.md has the same table: the test compares them.
  */
 export const attacks: readonly Attack[] = [
   ...attacksOnRecords,
@@ -19,7 +19,7 @@ export const attacks: readonly Attack[] = [
   ...attacksByRollBack,
 ]
 
-/** As docs/auditor.md has it. */
+/** As docs/attacks.md has it. */
 export function tableOf(rows: readonly Attack[] = attacks): string {
   const columns = Object.entries(detectors) as [Detector, string][]
   return [

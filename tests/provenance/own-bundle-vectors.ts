@@ -306,7 +306,7 @@ function keyCases(): BundleCase[] {
 /** The text of own-bundles.json: everything follows from constants, so writing it again changes nothing. */
 export function ownBundleVectors(): string {
   return layOut({
-    about: ['Written by tests/provenance/own-bundle-vectors.ts; docs/auditor.md explains the checks.'],
+    about: ['Written by tests/provenance/own-bundle-vectors.ts; docs/verification.md explains the checks.'],
     bundles: bundleCases(),
   })
 }

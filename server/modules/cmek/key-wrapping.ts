@@ -86,7 +86,7 @@ const setUpBy: Record<KeyChoice['provider'], string> = {
 }
 
 /** The same message for a key of another tenant and for a key that does not exist. */
-const noSuchKey = 'is not the name of a key that this tenant can use; the operator allows keys (docs/operator.md)'
+const noSuchKey = 'is not the name of a key that this tenant can use; the operator allows keys (docs/mode-b.md)'
 
 /**
  * Throws `validation-failed` for a key that the tenant may not use. Sends no request to its provider, so that nothing

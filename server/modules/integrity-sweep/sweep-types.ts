@@ -23,7 +23,7 @@ export interface RoundStep<Cursor> {
   isRoundOver: boolean
 }
 
-/** The checks of the sweeper besides the verification of each record; docs/auditor.md explains them. */
+/** The checks of the sweeper besides the verification of each record; docs/attacks.md explains them. */
 export type SweepCheck =
   | 'seal_present'
   | 'seal_in_log'

@@ -71,7 +71,7 @@ export type TamperFinding =
   | (NamedFinding & { found: Record<string, JsonValue> })
 
 export interface NamedFinding {
-  /** `record:<id>`, `seal:<id>`, `log:<name>`, `user:<id>` and others; docs/auditor.md lists them. */
+  /** `record:<id>`, `seal:<id>`, `log:<name>`, `user:<id>` and others; docs/attacks.md lists them. */
   subject: string
   /** Names of the checks that failed. */
   failedChecks: readonly string[]

@@ -19,7 +19,7 @@ import { logKeys } from '../../verification/verify-record.ts'
 
 type Certificate = ApiResponse<'getDeletionCertificate'>
 
-/** The text of each check that passed (docs/auditor.md). */
+/** The text of each check that passed (docs/verification.md). */
 const checkWords: Readonly<Record<keyof CertificateChecks, string>> = {
   well_formed: 'It has all that a certificate needs.',
   seal_signed: 'A key that this browser trusts signed the seal that the record was in.',

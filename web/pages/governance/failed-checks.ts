@@ -1,4 +1,4 @@
-/** The text of each failed check of a verification or of the integrity sweep (docs/auditor.md). */
+/** The text of each failed check of a verification or of the integrity sweep (docs/attacks.md). */
 const said: Readonly<Record<string, string>> = {
   provenance_hash_matches: 'The record is not what was hashed: its content was changed.',
   provenance_cosign_valid: 'The cosignature does not fit: it was changed, or made without the key.',

@@ -2,7 +2,7 @@ import type { HubRecord } from '../../api/hub-record.ts'
 import { actorOf } from '../../components/record-actor.ts'
 import { isObject } from '../../ui/is-object.ts'
 
-/** A record of type governance_event, with the members of the Hub's own events (docs/administrator.md). */
+/** A record of type governance_event, with the members of the Hub's own events (docs/audit-log.md). */
 export interface GovernanceEvent {
   record_id: string
   created_at: string

@@ -52,7 +52,16 @@ export function OfflineAudit({ checkpoint }: { checkpoint: ApiResponse<'getLogCh
             .
           </List.Item>
           <List.Item>
-            <Code>docs/auditor.md</Code> says what each of them proves and what not.
+            <Anchor
+              href={`${apiBaseUrl}/docs/verification`}
+              size="sm"
+              underline="always"
+              target="_blank"
+              rel="noreferrer"
+            >
+              Verify without the Hub
+            </Anchor>{' '}
+            explains what each of them proves, and what not.
           </List.Item>
         </List>
       </Stack>

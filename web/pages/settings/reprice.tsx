@@ -10,7 +10,7 @@ import { Notice } from '../../ui/notice.tsx'
 
 const pollMs = 2000
 
-/** The details of the event at the end of a run (docs/administrator.md, "Repricing"). */
+/** The details of the event at the end of a run (docs/prices.md, "Repricing"). */
 interface RunDetails {
   job_id?: string
   checked?: number

@@ -1,4 +1,4 @@
-"""Verifies deletion certificates; docs/auditor.md explains what they prove."""
+"""Verifies deletion certificates; docs/verification.md explains what they prove."""
 
 from __future__ import annotations
 
