@@ -41,6 +41,14 @@ test.each(pages)('the relative links of %s resolve', (page) => {
   expect(broken).toEqual([])
 })
 
+/** These are read in order, from the first line to the last. */
+const longPages = ['docs/provenance.md', 'docs/tour.md']
+
+test('a page of the documentation has at most 305 lines', () => {
+  const long = pages.filter((page) => /^docs\/[^/]+$/.test(page) && read(page).split('\n').length > 305)
+  expect(long).toEqual(longPages)
+})
+
 test('the README fits on three screens', () => {
   expect(read('README.md').trimEnd().split('\n').length).toBeLessThanOrEqual(150)
 })

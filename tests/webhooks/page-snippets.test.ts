@@ -12,7 +12,7 @@ import { freePort } from '../support/free-port.ts'
 import { snippetsOf } from '../support/page-snippets.ts'
 
 const root = resolve(import.meta.dirname, '../..')
-const snippets = snippetsOf('docs/webhooks.md')
+const snippets = snippetsOf('docs/webhook-receiver.md')
 const secret = 'whsec_0123456789abcdefghijklmnopqrstuvwxyzABCDEFG'
 const message = JSON.stringify({
   ...{ id: '1', kind: 'skill.updated', tenant: 'acme', occurred_at: '2026-01-05T09:30:00Z', sequence: 7, data: {} },
@@ -34,7 +34,7 @@ afterAll(async () => {
 
 const snippet = (name: string) => {
   const found = snippets.find((each) => each.name === name)
-  if (!found) throw new Error(`docs/webhooks.md has no ${name}`)
+  if (!found) throw new Error(`docs/webhook-receiver.md has no ${name}`)
   return found.code
 }
 

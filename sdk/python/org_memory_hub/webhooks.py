@@ -18,7 +18,7 @@ from typing import Any
 
 
 class WebhookRefused(Exception):
-    """Raised for a webhook that does not verify. Answer 400 and ignore the message. docs/webhooks.md lists the values of `code`."""
+    """Raised for a webhook that does not verify. Answer 400 and ignore the message. docs/webhook-receiver.md lists the values of `code`."""
 
     def __init__(self, code: str) -> None:
         super().__init__(code)

@@ -158,7 +158,7 @@ def test_verifier_commands_of_the_readme(command: str, hub: Hub, tmp_path: Path)
 
 
 def test_the_webhook_example_of_the_guide(monkeypatch: pytest.MonkeyPatch) -> None:
-    page = (checkout / "docs/webhooks.md").read_text()
+    page = (checkout / "docs/webhook-receiver.md").read_text()
     (example,) = re.findall(r"^```python\n(.*?)^```$", page, re.M | re.S)
     imports, _, handler = example.partition("\n\n")
     given: dict[str, Any] = {}

@@ -13,7 +13,7 @@ try:
 except WebhookRefused:
     return "", 400`
 
-/** Shows how a receiver verifies a message, from docs/webhooks.md. */
+/** Shows how a receiver verifies a message, from docs/webhook-receiver.md. */
 export function VerificationCode() {
   return (
     <div>
