@@ -162,11 +162,11 @@ interface PageValues extends Required<Reach> {
 
 /** Returns the built page with its nonce and the server values that the UI needs before its first call. */
 export function fillPage(built: string, { apiUrl, nonce, environment, tabKey }: PageValues): string {
-  const metas = [
+  const metaTags = [
     ...(environment === 'development' ? [html`<meta name="hub-environment" content="${environment}">`] : []),
     ...(apiUrl === undefined ? [] : [html`<meta name="hub-api" content="${apiUrl}">`]),
     ...(tabKey === undefined ? [] : [html`<meta name="hub-session" content="${tabKey.sessionId} ${tabKey.key}">`]),
   ]
-  const head = `${metas.map(({ text }) => text).join('')}</head>`
+  const head = `${metaTags.map(({ text }) => text).join('')}</head>`
   return built.replaceAll(noncePlaceholder, nonce).replace('</head>', () => head)
 }
