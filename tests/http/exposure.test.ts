@@ -132,11 +132,21 @@ describe('the server', () => {
   })
 
   test('has the pages that are meant for everyone, and no more', async () => {
-    const pages = ['/', '/reference', '/reference/json', '/errors', '/errors/not-found', '/sign-in', '/session']
+    const pages = [
+      '/',
+      '/docs',
+      '/docs/',
+      '/reference',
+      '/reference/json',
+      '/errors',
+      '/errors/not-found',
+      '/sign-in',
+      '/session',
+    ]
     for (const path of pages)
       expect((await hub.call('acme', 'GET', path, { token: null })).status, path).toBeLessThan(400)
     for (const path of [
-      '/docs',
+      '/docs/.vitepress/config.ts',
       '/documentation',
       '/metrics',
       '/admin',
