@@ -171,6 +171,25 @@ def test_the_webhook_example_of_the_guide(monkeypatch: pytest.MonkeyPatch) -> No
     assert given["handle"](body + b" ", headers, case["secrets"]) == ("", 400)
 
 
+def test_the_example_agent_reports_each_call(hub: Hub) -> None:
+    skill = {"record_type": "skill_definition", "skill_id": "reply-draft", "skill_version": "1.0.0", "name": "Draft a reply"}
+    if not any(one["skill_version"] == "1.0.0" for one in hub.records.list(record_type="skill_definition", skill_id="reply-draft")):
+        hub.records.write(skill)
+    done = subprocess.run(
+        [sys.executable, checkout / "examples/python-agent/agent.py", "When does my contract end?", "Renew it"],
+        env={**os.environ, "PYTHONPATH": str(package)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert (done.stdout, done.stderr) == ("At the end of March.\n", "A question ends with a question mark.\n")
+    events = list(hub.records.list(record_type="telemetry_event", skill_id="reply-draft", user_id="user:kim@example.com"))
+    assert sorted((one["success"], one.get("llm_model"), one["tokens_out"]) for one in events) == [
+        (False, None, 0),
+        (True, "claude-sonnet-4-5", 6),
+    ]
+
+
 def test_the_readme_is_short_and_every_example_and_command_of_it_runs() -> None:
     readme = (package / "README.md").read_text()
     assert len(readme.splitlines()) <= 150 and readme.count("```") == 2 * len(examples()) == 16
