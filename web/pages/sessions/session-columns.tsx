@@ -31,7 +31,7 @@ export const sessionColumns = column.columns([
   }),
   column.accessor('started_at', {
     header: 'Started',
-    size: 165,
+    size: 190,
     ...plain,
     meta: { from: 'sm' },
     cell: ({ getValue }) => <TimeText iso={getValue()} />,
