@@ -12,6 +12,7 @@ import { addressOf, partsOf, shortId } from '../../web/pages/governance/subject-
 test('a subject is looked at on its page, whatever a client called it', () => {
   expect(addressOf('record', 'a/b')).toBe('/records/a%2Fb')
   expect(addressOf('skill', 'x')).toBe('/skills')
+  expect(addressOf('budget', 'x')).toBe('/budgets')
   for (const kind of ['constructor', 'toString', '__proto__', 'hasOwnProperty']) {
     expect(addressOf(kind, '1')).toBeUndefined()
   }
@@ -70,6 +71,8 @@ test('what an event tells is said in words, without ids that prove something and
     'Granted a.b, c.d to support',
   )
   expect(words('roster.scim_sync_completed', { added: 3, updated: 0, deactivated: 1 })).toBe('3 added, 1 deactivated')
+  const budget = { name: 'Support', threshold: 80, amount_usd: 39.34, spent_usd: 33.83, basis: 'reported' }
+  expect(words('budget.threshold_reached', budget)).toBe('“Support” · 80% of $39.34 reached · spent $33.83')
   expect(words('custom.published', { by: 'legal', at: 'no time', more: { deep: [1, 2] } })).toBe(
     'by legal, at no time, more (deep 1, 2)',
   )

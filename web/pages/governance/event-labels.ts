@@ -3,7 +3,7 @@ import type { RecordFilter } from '../../../contract/record-filter.ts'
 import { describeRecordFilter } from '../../components/record-filter.ts'
 import { recordTypeLooks } from '../../components/record-type.tsx'
 import { capitalised } from '../../ui/capitalised.ts'
-import { formatBytes, formatCount } from '../../ui/formats.ts'
+import { formatBytes, formatCount, formatUsd } from '../../ui/formats.ts'
 import { isObject } from '../../ui/is-object.ts'
 import { formats } from '../exports/export-job.ts'
 import { describeChange, describeDetail, describeList, describeName } from './detail-labels.ts'
@@ -107,6 +107,14 @@ const kinds = new Map<string, Words>([
     (event) => [
       quoted(detail(event, 'client_name')),
       detail(event, 'reason') === 'code_reused' && 'Its code was used twice',
+    ],
+  ],
+  [
+    'budget.threshold_reached',
+    (event) => [
+      quoted(detail(event, 'name')),
+      `${number(event, 'threshold')}% of ${formatUsd(number(event, 'amount_usd'))} reached`,
+      `spent ${formatUsd(number(event, 'spent_usd'))}`,
     ],
   ],
   ['hub.export_created', exported],

@@ -1,5 +1,6 @@
 /** A Map, because a client's text may equal the name of a member that every object has, such as `constructor`. */
 const pages = new Map([
+  ['budget', '/budgets'],
   ['user', '/skills/roster'],
   ['service_account', '/settings/service-accounts'],
   ['connection', '/settings/sign-in'],
