@@ -332,3 +332,25 @@ test('on a phone the sections are behind a button, and everyone can use them', a
   await heading(page, 'Exports').waitFor()
   await exports.waitFor({ state: 'hidden' })
 })
+
+test('parameters of the address that have no effect are named until they are dismissed', async () => {
+  const page = await lab.signInAs('admin', '/records?foo=1&skill_id=eng.code-review&success=no')
+  const notice = page.getByRole('alert').filter({ hasText: 'Unknown filter in the address: foo' })
+  await notice.getByText('success cannot be “no”. Allowed: true, false.').waitFor()
+  for (const [width, dark] of [
+    [1280, false],
+    [390, true],
+  ] as const) {
+    await page.setViewportSize({ width, height: 900 })
+    await page.emulateMedia({ colorScheme: dark ? 'dark' : 'light' })
+    await expectAccessible(page)
+    await expectNoSidewaysScroll(page)
+  }
+  await notice.getByRole('button', { name: 'Dismiss' }).click()
+  await notice.waitFor({ state: 'detached' })
+  await expect.poll(() => new URL(page.url()).search, patience).toBe('?skill_id=eng.code-review')
+  await page.goto(lab.address('/settings/service-accounts?add=2'))
+  await page.getByText('Unusable filter in the address: add').waitFor()
+  await page.goto(lab.address('/budgets?period=day'))
+  await page.getByText('Unknown filter in the address: period').waitFor()
+})

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { faultsOf, withoutFaults } from '../../web/components/search-schemas.ts'
 import { snippetParts } from '../../web/components/snippet-parts.ts'
 import { filterValueOf } from '../../web/components/suggestion.ts'
 import { fitsSearch, queryOf, searchQueryOf } from '../../web/pages/records/record-query.ts'
@@ -62,5 +63,29 @@ test('filters of telemetry events become typed parameters, and are checked again
   expect(fits({ ...event, latency_ms: 249 })).toBe(false)
   expect(fits({ ...event, cost_usd_computed: 0.6 })).toBe(false)
   const wrong = recordsSearch['~standard'].validate({ success: 'no', latency_ms__gte: '1e3', trace_id: 'x' })
-  expect(wrong).toMatchObject({ value: { missed: 'success=no, latency_ms__gte=1e3, trace_id=x' } })
+  expect(wrong).toMatchObject({ value: { missed: 'success=no&latency_ms__gte=1e3&trace_id=x' } })
+})
+
+test('parameters of an address that have no effect are named, with the values that are allowed', () => {
+  const given = { foo: '1', skill_id: 'a', success: 'no', sort: 'name', cost_usd__gte: 'x', user_id: '' }
+  const parse = (search: object) => recordsSearch['~standard'].validate(search) as { value: Record<string, unknown> }
+  const { value } = parse(given)
+  expect(value).toMatchObject({ skill_id: 'a', success: undefined, sort: undefined })
+  // The router keeps the parameters that no schema names.
+  const search = { ...given, ...value }
+  expect(faultsOf(search, recordsSearch.entries)).toEqual({
+    unknown: ['foo'],
+    unusable: [
+      { name: 'success', value: 'no', allowed: 'true, false' },
+      { name: 'cost_usd__gte', value: 'x', allowed: 'a number such as 0.25' },
+      { name: 'sort', value: 'name', allowed: 'created_at, -created_at, cost_usd_estimate, -cost_usd_estimate' },
+    ],
+  })
+  // The address is read again after each change, and the notice stays until it is dismissed.
+  expect(faultsOf(parse(search).value, recordsSearch.entries).unusable).toHaveLength(3)
+  const left = withoutFaults(search, recordsSearch.entries)
+  expect(faultsOf(left, recordsSearch.entries)).toEqual({ unknown: [], unusable: [] })
+  expect(left).toMatchObject({ skill_id: 'a' })
+  expect(faultsOf({ add: '1' })).toEqual({ unknown: ['add'], unusable: [] })
+  expect(faultsOf({ missed: 'constructor=x&foo=1' }, recordsSearch.entries).unusable).toEqual([])
 })

@@ -11,6 +11,7 @@ import { permissionChanges, takeFlashMessage } from '../api/session.ts'
 import { notifyOf } from '../components/notify.ts'
 import { ProblemNotice } from '../components/problem-notice.tsx'
 import { AccountMenu } from './account-menu.tsx'
+import { AddressNotice } from './address-notice.tsx'
 import { ConnectionBanner } from './connection-banner.tsx'
 import { ForbiddenPage } from './forbidden-page.tsx'
 import styles from './layout.module.css'
@@ -119,7 +120,14 @@ function Frame() {
       <AppShell.Main id="page" tabIndex={-1} className={styles.page}>
         <ConnectionBanner />
         <SectionTabs />
-        {here && !mayOpen(here, me) ? <ForbiddenPage label={here.label} /> : <Outlet />}
+        {here && !mayOpen(here, me) ? (
+          <ForbiddenPage label={here.label} />
+        ) : (
+          <>
+            <AddressNotice />
+            <Outlet />
+          </>
+        )}
       </AppShell.Main>
     </AppShell>
   )

@@ -1,5 +1,6 @@
 import { createRootRoute, createRoute, createRouter, stringifySearchWith } from '@tanstack/react-router'
 import { webPages } from '../../contract/web-paths.ts'
+import { addingSearch } from '../components/search-schemas.ts'
 import { commandCenterSearch } from '../pages/command-center/command-center-search.ts'
 import { connectorsSearch } from '../pages/connectors/connectors-search.ts'
 import { exportsSearch } from '../pages/exports/exports-search.ts'
@@ -25,7 +26,7 @@ const getParentRoute = () => root
 
 /**
  * Every address of the UI. A page loads when the user opens it or points at a link to it. If a page has a state to link
- * to, `validateSearch` names it: all values are strings, and unknown values are dropped.
+ * to, `validateSearch` names it: all values are strings, and `AddressNotice` names those that have no effect.
  */
 const routes = [
   createRoute({
@@ -108,6 +109,7 @@ const routes = [
   createRoute({
     getParentRoute,
     path: webPages.budgets,
+    validateSearch: addingSearch,
     component: lazyPage(() => import('../pages/budgets/budgets-page.tsx')),
   }),
   createRoute({
@@ -153,6 +155,7 @@ const routes = [
   createRoute({
     getParentRoute,
     path: webPages.webhooks,
+    validateSearch: addingSearch,
     component: lazyPage(() => import('../pages/webhooks/webhooks-page.tsx')),
   }),
   createRoute({
@@ -190,6 +193,7 @@ const routes = [
   createRoute({
     getParentRoute,
     path: webPages.serviceAccounts,
+    validateSearch: addingSearch,
     component: lazyPage(() => import('../pages/settings/service-accounts-page.tsx')),
   }),
   createRoute({

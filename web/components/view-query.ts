@@ -1,7 +1,8 @@
-/** Returns a state of a page without the name of its view, in canonical order, for comparison. */
+/** Returns a state of a page without the name of its view and without notices about its address, in canonical order, for comparison. */
 function canonical(query: string): string {
   const parameters = new URLSearchParams(query)
   parameters.delete('view')
+  parameters.delete('missed')
   parameters.sort()
   return parameters.toString()
 }

@@ -302,8 +302,8 @@ test('a governance event names the person who caused it, in the list and on its 
 test('what of a link is not understood is said, and filters follow the address', async () => {
   const id = lab.world.records.decision
   await open('auditor', '/records?record_id=nonsense&record_type=decision')
-  await page.getByText('Left out: record_id=nonsense.').waitFor()
-  await page.getByRole('button', { name: 'Go on without' }).click()
+  await page.getByText('Unusable filter in the address: record_id').waitFor()
+  await page.getByRole('button', { name: 'Dismiss' }).click()
   await expect.poll(() => query().toString()).toBe('record_type=decision')
   await page.getByRole('button', { name: 'More filters' }).click()
   await page.getByLabel('Record id').fill(id)

@@ -1,23 +1,8 @@
-import * as v from 'valibot'
+import type * as v from 'valibot'
+import { addressSearch, oneOf, text, time } from '../../components/search-schemas.ts'
 import { dimensions } from './breakdown/dimensions.ts'
 import { presets } from './ranges.ts'
 
-/** A text parameter; unknown values are dropped. */
-const text = v.optional(v.fallback(v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(512))), undefined))
-const oneOf = <const Options extends readonly string[]>(options: Options) =>
-  v.optional(v.fallback(v.optional(v.picklist(options)), undefined))
-const time = v.optional(
-  v.fallback(
-    v.optional(
-      v.pipe(
-        v.string(),
-        v.isoTimestamp(),
-        v.check((value) => !Number.isNaN(Date.parse(value))),
-      ),
-    ),
-    undefined,
-  ),
-)
 const dimension = oneOf(dimensions.map(({ group }) => group))
 
 /** Columns by which the breakdown can be sorted. */
@@ -34,18 +19,18 @@ export const orders = [
 export const measures = ['invocations', 'failure_rate', 'latency_p95', 'cost_computed'] as const
 
 /** The state of the command center in its address. */
-export const commandCenterSearch = v.object({
+export const commandCenterSearch = addressSearch({
   range: oneOf([...presets, 'custom']),
   /** The custom range, in UTC. */
   from: time,
   to: time,
   /** The interval; automatic if absent. */
   interval: oneOf(['hour', 'day']),
-  skill_id: text,
-  archetype_id: text,
-  user_id: text,
-  llm_platform: text,
-  llm_model: text,
+  skill_id: text(512),
+  archetype_id: text(512),
+  user_id: text(512),
+  llm_platform: text(512),
+  llm_model: text(512),
   group_by: dimension,
   /** The order of the breakdown: descending, unless `order=asc`. */
   sort: oneOf(orders),
@@ -55,7 +40,7 @@ export const commandCenterSearch = v.object({
   measure: oneOf(measures),
   live: oneOf(['off']),
   /** The id of the saved view. */
-  view: text,
+  view: text(512),
 })
 
 export type CommandCenterSearch = v.InferOutput<typeof commandCenterSearch>

@@ -1,6 +1,4 @@
-import * as v from 'valibot'
-
-const text = v.optional(v.fallback(v.optional(v.pipe(v.string(), v.maxLength(64))), undefined))
+import { addressSearch, text } from '../../components/search-schemas.ts'
 
 /** The id of the connector whose details are open. */
-export const connectorsSearch = v.object({ connector: text })
+export const connectorsSearch = addressSearch({ connector: text(64) })

@@ -1,12 +1,12 @@
-import * as v from 'valibot'
+import type * as v from 'valibot'
 import { searchLengthMax } from '../../../contract/limits.ts'
-import { known, recordId, text, time } from '../../components/search-schemas.ts'
+import { addressSearch, oneOf, recordId, text, time } from '../../components/search-schemas.ts'
 
 /**
  * Parameters of the exports page. `?create=1` opens the form with these values: other pages link here with their
  * filters. `?create=pack` opens the form of an evidence pack.
  */
-export const exportsSearch = v.object({
+export const exportsSearch = addressSearch({
   create: text(),
   /** Record types, separated by commas. */
   record_type: text(),
@@ -19,7 +19,7 @@ export const exportsSearch = v.object({
   event_kind: text(),
   created_at__gte: time,
   created_at__lt: time,
-  format: known(v.picklist(['jsonl', 'csv', 'parquet'])),
+  format: oneOf(['jsonl', 'csv', 'parquet']),
 })
 
 export type ExportsSearch = v.InferOutput<typeof exportsSearch>

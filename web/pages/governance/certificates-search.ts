@@ -1,7 +1,7 @@
 import * as v from 'valibot'
-import { known, recordId } from '../../components/search-schemas.ts'
+import { addressSearch, known, recordId } from '../../components/search-schemas.ts'
 
-export const certificatesSearch = v.object({
+export const certificatesSearch = addressSearch({
   show: known(v.literal('purged')),
   /** The id of the record whose certificate is open. */
   record: recordId,

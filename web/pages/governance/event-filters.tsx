@@ -26,7 +26,7 @@ const none: Filters = {
 export function EventFilters({ filters, onChange }: EventFiltersProps) {
   const [wanted, setWanted] = useState(false)
   const suggestions = useSuggestions(wanted)
-  const set = Object.values(filters).filter(Boolean).length
+  const set = Object.keys(none).filter((name) => filters[name as keyof Filters]).length
   const text = (
     name: 'event_kind' | 'subject' | 'actor',
     label: string,

@@ -1,7 +1,7 @@
-import * as v from 'valibot'
-import { recordId, text, time } from '../../components/search-schemas.ts'
+import type * as v from 'valibot'
+import { addressSearch, recordId, text, time } from '../../components/search-schemas.ts'
 
-export const eventsSearch = v.object({
+export const eventsSearch = addressSearch({
   event_kind: text(),
   /** A whole subject, or a part of one: `record:`. */
   subject: text(),

@@ -1,6 +1,4 @@
-import * as v from 'valibot'
-
-const text = v.optional(v.fallback(v.optional(v.pipe(v.string(), v.maxLength(128))), undefined))
+import { addressSearch, text } from '../../components/search-schemas.ts'
 
 /** The filters for rows and columns of the matrix. */
-export const grantsSearch = v.object({ skill: text, archetype: text })
+export const grantsSearch = addressSearch({ skill: text(128), archetype: text(128) })

@@ -1,11 +1,11 @@
-import * as v from 'valibot'
-import { known, recordId } from '../../components/search-schemas.ts'
+import type * as v from 'valibot'
+import { addressSearch, oneOf, recordId } from '../../components/search-schemas.ts'
 
-export const graphSearch = v.object({
-  depth: known(v.picklist(['1', '2', '3', '4', '5'])),
-  direction: known(v.picklist(['both', 'out', 'in'])),
+export const graphSearch = addressSearch({
+  depth: oneOf(['1', '2', '3', '4', '5']),
+  direction: oneOf(['both', 'out', 'in']),
   /** The form of display; defaults to a list on phones. */
-  form: known(v.picklist(['graph', 'list'])),
+  form: oneOf(['graph', 'list']),
   /** The id of the record whose details are open. */
   open: recordId,
 })

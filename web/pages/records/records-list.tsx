@@ -35,7 +35,7 @@ interface RecordsListProps {
  */
 export function RecordsList({ search, now, onChange, onOpen, onRefresh }: RecordsListProps) {
   const { shown, setShown, hidden } = useColumns()
-  const filters = viewQuery({ ...search, open: undefined, view: undefined, missed: undefined })
+  const filters = viewQuery({ ...search, open: undefined, view: undefined })
   // biome-ignore lint/correctness/useExhaustiveDependencies: what is open changes nothing of the query
   const query = useMemo(() => queryOf(search, now), [filters, now])
   const records = api.useInfiniteQuery(

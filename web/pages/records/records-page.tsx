@@ -1,9 +1,8 @@
-import { Button, Stack } from '@mantine/core'
+import { Stack } from '@mantine/core'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
 import { SavedViews } from '../../components/saved-views.tsx'
 import { viewQuery } from '../../components/view-query.ts'
-import { Notice } from '../../ui/notice.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { FilterBar } from './filter-bar.tsx'
 import { FilterChips } from './filter-chips.tsx'
@@ -21,7 +20,7 @@ export default function RecordsPage() {
   const search = route.useSearch()
   const navigate = useNavigate({ from: '/records' })
   const [now, setNow] = useState(() => new Date())
-  const filters = viewQuery({ ...search, open: undefined, view: undefined, missed: undefined })
+  const filters = viewQuery({ ...search, open: undefined, view: undefined })
   const change = (changed: Partial<RecordsSearch>) =>
     void navigate({ search: (before) => ({ ...before, ...changed }), replace: true })
   const open = (recordId: string | undefined) =>
@@ -52,20 +51,6 @@ export default function RecordsPage() {
       <Stack gap="sm">
         <SearchBox search={search} onChange={change} />
         <FilterBar key={search.view} search={search} onChange={change} />
-        {search.missed && (
-          <Notice
-            kind="warning"
-            title="Not all filters of this link were understood"
-            urgent
-            actions={
-              <Button size="xs" variant="default" onClick={() => change({ missed: undefined })}>
-                Go on without
-              </Button>
-            }
-          >
-            {`Left out: ${search.missed}. More records may be listed than the link was meant for.`}
-          </Notice>
-        )}
         <FilterChips
           search={search}
           onRemove={(name) => change({ [name]: undefined })}

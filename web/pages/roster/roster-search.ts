@@ -1,22 +1,19 @@
-import * as v from 'valibot'
+import type * as v from 'valibot'
 import { roleNames } from '../../../contract/roles.ts'
-
-const oneOf = <const Values extends readonly string[]>(values: Values) =>
-  v.optional(v.fallback(v.optional(v.picklist(values)), undefined))
-const text = v.optional(v.fallback(v.optional(v.pipe(v.string(), v.maxLength(200))), undefined))
+import { addressSearch, oneOf, text } from '../../components/search-schemas.ts'
 
 /** The filters of the roster. `active` defaults to `yes`, since people who left are rarely searched. */
-export const rosterSearch = v.object({
+export const rosterSearch = addressSearch({
   tab: oneOf(['groups', 'archetypes']),
   matched: oneOf(['yes', 'no']),
   active: oneOf(['no', 'all']),
   role: oneOf(roleNames),
-  search: text,
-  group: text,
-  archetype: text,
+  search: text(200),
+  group: text(200),
+  archetype: text(200),
   /** The person or group whose details are open. */
-  user: text,
-  members: text,
+  user: text(200),
+  members: text(200),
 })
 
 export type RosterSearch = v.InferOutput<typeof rosterSearch>

@@ -1,13 +1,13 @@
-import * as v from 'valibot'
-import { known, text, time } from '../../components/search-schemas.ts'
+import type * as v from 'valibot'
+import { addressSearch, oneOf, text, time } from '../../components/search-schemas.ts'
 import { ranges } from '../records/records-search.ts'
 
 /** The filters of the list of sessions. */
-export const sessionsSearch = v.object({
+export const sessionsSearch = addressSearch({
   skill_id: text(),
   archetype_id: text(),
   user_id: text(),
-  within: known(v.picklist(ranges)),
+  within: oneOf(ranges),
   created_at__gte: time,
   created_at__lt: time,
 })

@@ -1,16 +1,14 @@
-import * as v from 'valibot'
+import type * as v from 'valibot'
 import { roleNames } from '../../../contract/roles.ts'
-
-const optional = <Schema extends v.GenericSchema>(schema: Schema) =>
-  v.optional(v.fallback(v.optional(schema), undefined))
+import { adding, addressSearch, oneOf, text } from '../../components/search-schemas.ts'
 
 /** The filters of the listed people. */
-export const peopleSearch = v.object({
-  search: optional(v.pipe(v.string(), v.minLength(1), v.maxLength(200))),
-  role: optional(v.picklist(roleNames)),
-  active: optional(v.picklist(['true', 'false'])),
+export const peopleSearch = addressSearch({
+  search: text(200),
+  role: oneOf(roleNames),
+  active: oneOf(['true', 'false']),
   /** Opens the form that adds a person. */
-  add: optional(v.literal('1')),
+  add: adding,
 })
 
 export type PeopleSearch = v.InferOutput<typeof peopleSearch>

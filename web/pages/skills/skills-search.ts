@@ -1,6 +1,4 @@
-import * as v from 'valibot'
-
-const id = v.optional(v.fallback(v.optional(v.pipe(v.string(), v.maxLength(128))), undefined))
+import { addressSearch, text } from '../../components/search-schemas.ts'
 
 /** The skill or pack whose details are open, and the search text for names. */
-export const skillsSearch = v.object({ skill: id, pack: id, search: id })
+export const skillsSearch = addressSearch({ skill: text(128), pack: text(128), search: text(128) })

@@ -1,8 +1,8 @@
-import * as v from 'valibot'
-import { known, text } from '../../../components/search-schemas.ts'
+import type * as v from 'valibot'
+import { addressSearch, oneOf, text } from '../../../components/search-schemas.ts'
 
-export const holdsSearch = v.object({
-  state: known(v.picklist(['active', 'released'])),
+export const holdsSearch = addressSearch({
+  state: oneOf(['active', 'released']),
   /** The id of the hold whose details are open. */
   hold: text(),
   /** Opens the form with these records: ids separated by commas, or `1`. */
