@@ -17,7 +17,7 @@ const web = fileURLToPath(new URL('.', import.meta.url))
 const checkout = dirname(web)
 
 /** The sources of the UI, from the root of the checkout. */
-const sources = ['web', 'contract', 'provenance', 'sdk', 'demo', 'package-lock.json']
+const sources = ['web', 'contract', 'provenance', 'sdk', 'demo', 'docs/glossary.md', 'package-lock.json']
 /** The folders with build folders. */
 const buildParents = new Set(['web', 'docs/.vitepress'])
 /** The file in `dist` with the digest of its sources. The server never sends it. */

@@ -5,6 +5,8 @@ interface PageHeaderProps {
   title: string
   /** A link above the title to the list that contains this page's object (`BackLink`). */
   back?: ReactNode
+  /** A button that explains the concept of the title (`Help`). */
+  help?: ReactNode
   /** The purpose of the page in one sentence. */
   about?: ReactNode
   /** Buttons for the whole page, at its right. */
@@ -16,7 +18,7 @@ let isFirst = true
 /**
  * Shows the header of a page. Navigation moves the focus to its title, so that the keyboard and screen readers follow.
  */
-export function PageHeader({ title, back, about, actions }: PageHeaderProps) {
+export function PageHeader({ title, back, help, about, actions }: PageHeaderProps) {
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => {
     document.title = `${title} · Org-Memory Hub`
@@ -31,9 +33,12 @@ export function PageHeader({ title, back, about, actions }: PageHeaderProps) {
     <Group justify="space-between" align="flex-start" mb="lg" gap="md">
       <Box flex="1 1 16rem" miw={0}>
         {back && <Box mb={4}>{back}</Box>}
-        <Title order={1} ref={heading} tabIndex={-1} className="page-title">
-          {title}
-        </Title>
+        <Group gap={4} wrap="nowrap">
+          <Title order={1} ref={heading} tabIndex={-1} className="page-title" miw={0}>
+            {title}
+          </Title>
+          {help}
+        </Group>
         {about && (
           <Text c="dimmed" size="sm" mt={4} maw="44rem">
             {about}

@@ -5,6 +5,7 @@ import { budgetsMax } from '../../../contract/limits.ts'
 import { api, hub } from '../../api/api-client.ts'
 import { useMe } from '../../api/me.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
+import { Help } from '../../components/help.tsx'
 import { LinkButton } from '../../components/link-button.tsx'
 import { QueryBoundary } from '../../components/query-boundary.tsx'
 import { useAdding } from '../../components/use-adding.ts'
@@ -39,6 +40,7 @@ export default function BudgetsPage() {
     <>
       <PageHeader
         title="Budgets"
+        help={<Help term="Forecast" />}
         about="Amounts for a day, week or month. Each threshold is reported once a period."
         actions={
           <>

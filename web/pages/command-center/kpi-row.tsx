@@ -1,4 +1,5 @@
-import { Paper, SimpleGrid, Skeleton, Text } from '@mantine/core'
+import { Group, Paper, SimpleGrid, Skeleton, Text } from '@mantine/core'
+import { Help } from '../../components/help.tsx'
 import {
   formatCount,
   formatMs,
@@ -56,17 +57,23 @@ export function KpiRow({ now, before, people, peopleBefore, states }: KpiRowProp
       <Kpi label="Invocations" value={shownCount(now.invocations)} full={formatCount(now.invocations)}>
         <ChangeText {...pair((totals) => totals.invocations)} format={shownCount} />
       </Kpi>
-      <Kpi label="Error rate" value={formatPercent(failing.now)} more={`${shownCount(now.failures)} failed`}>
+      <Kpi
+        label="Error rate"
+        help="Error rate"
+        value={formatPercent(failing.now)}
+        more={`${shownCount(now.failures)} failed`}
+      >
         <ChangeText {...failing} format={formatPercent} better="down" by="points" />
       </Kpi>
       <Kpi
         label="p95 latency"
+        help="p95 latency"
         value={formatMs(p95(now))}
         more={now.invocations ? `p50 ${formatMs(now.latency_ms.p50)}` : 'no invocations'}
       >
         <ChangeText {...pair(p95)} format={formatMs} better="down" />
       </Kpi>
-      <Kpi label="Active users" value={peopleText(people, states.people)} more="with an invocation">
+      <Kpi label="Active users" help="Active users" value={peopleText(people, states.people)} more="with an invocation">
         <ChangeText
           now={people?.count}
           before={peopleBefore?.count}
@@ -76,6 +83,7 @@ export function KpiRow({ now, before, people, peopleBefore, states }: KpiRowProp
       </Kpi>
       <Kpi
         label="Reported cost"
+        help="Reported cost"
         value={shownUsd(now.cost_usd_estimate)}
         full={formatUsd(now.cost_usd_estimate)}
         more="as reported by senders"
@@ -84,6 +92,7 @@ export function KpiRow({ now, before, people, peopleBefore, states }: KpiRowProp
       </Kpi>
       <Kpi
         label="Calculated cost"
+        help="Calculated cost"
         value={isUnpriced(now) ? 'No price' : shownUsd(now.cost_usd_computed)}
         full={formatUsd(now.cost_usd_computed)}
         more={
@@ -98,6 +107,7 @@ export function KpiRow({ now, before, people, peopleBefore, states }: KpiRowProp
       </Kpi>
       <Kpi
         label="Difference"
+        help="Difference"
         value={shownUsd(varianceOf(now))}
         full={formatUsd(varianceOf(now))}
         more={
@@ -128,6 +138,8 @@ function peopleText(people: People | undefined, state: Earlier): string | undefi
 
 interface KpiProps {
   label: string
+  /** The term of the glossary that explains the metric. */
+  help?: string
   /** Undefined while loading. */
   value: string | undefined
   /** The value with all its digits. */
@@ -136,12 +148,15 @@ interface KpiProps {
   children: React.ReactNode
 }
 
-function Kpi({ label, value, full, more, children }: KpiProps) {
+function Kpi({ label, help, value, full, more, children }: KpiProps) {
   return (
     <Paper withBorder p="sm" component="article" aria-label={label} className={styles.kpi}>
-      <Text size="sm" c="dimmed" component="h2" fw={500}>
-        {label}
-      </Text>
+      <Group gap={4} wrap="nowrap">
+        <Text size="sm" c="dimmed" component="h2" fw={500} truncate>
+          {label}
+        </Text>
+        {help && <Help term={help} />}
+      </Group>
       {value === undefined ? (
         <Skeleton height={32} width="60%" />
       ) : (

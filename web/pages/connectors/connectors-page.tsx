@@ -4,6 +4,7 @@ import { IconPlug, IconPlus } from '@tabler/icons-react'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api } from '../../api/api-client.ts'
+import { Help } from '../../components/help.tsx'
 import { QueryBoundary } from '../../components/query-boundary.tsx'
 import { DataTable } from '../../ui/data-table.tsx'
 import { Dialog, SidePanel } from '../../ui/dialog.tsx'
@@ -46,6 +47,7 @@ export default function ConnectorsPage() {
     <>
       <PageHeader
         title="Connectors"
+        help={<Help term="Connector" />}
         about="Platforms that the published skills go to. At least one of them has to take a publish each minute for the tenant to be live."
         actions={connectors.data?.items.length ? addButton : undefined}
       />

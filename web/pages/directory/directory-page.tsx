@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { api, hub } from '../../api/api-client.ts'
 import { isMissing } from '../../api/problem.ts'
 import { ConnectionTest, type StepLabels } from '../../components/connection-test.tsx'
+import { Help } from '../../components/help.tsx'
 import { LinkText } from '../../components/link-text.tsx'
 import { QueryBoundary, SkeletonLines } from '../../components/query-boundary.tsx'
 import { Notice } from '../../ui/notice.tsx'
@@ -57,6 +58,7 @@ export default function DirectoryPage() {
     <>
       <PageHeader
         title="Directory"
+        help={<Help term="Directory" />}
         about="People and groups come from the directory of the company by SCIM, and leave with it."
       />
       {isMissing(scim) ? (

@@ -5,6 +5,7 @@ import { useMemo } from 'react'
 import { api } from '../../api/api-client.ts'
 import { useMe } from '../../api/me.ts'
 import { cursorOptions, hasOnePage, moreOf } from '../../components/cursor-pagination.ts'
+import { Help } from '../../components/help.tsx'
 import { QueryBoundary } from '../../components/query-boundary.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
@@ -55,6 +56,7 @@ export default function ExportsPage() {
     <>
       <PageHeader
         title="Exports"
+        help={<Help term="Evidence pack" />}
         about="Files of records, with a manifest beside each that takes them to be verified later, elsewhere, without the Hub."
         actions={!isEmpty && create}
       />

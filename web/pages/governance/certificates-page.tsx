@@ -3,6 +3,7 @@ import { schemaResolver, useForm } from '@mantine/form'
 import { getRouteApi } from '@tanstack/react-router'
 import * as v from 'valibot'
 import { patterns } from '../../../contract/literals.ts'
+import { Help } from '../../components/help.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { CertificateDrawer } from './certificate-details.tsx'
 import type { CertificatesSearch } from './certificates-search.ts'
@@ -20,6 +21,7 @@ export default function CertificatesPage() {
     <>
       <PageHeader
         title="Deletions"
+        help={<Help term="Erasure" />}
         about="A purged record can be restored for 30 days, longer while a legal hold is over it. Then it is erased for good, and a certificate proves that it existed, and when and why it went, without what it said."
       />
       <Group justify="space-between" align="flex-end" mb="md" gap="md">

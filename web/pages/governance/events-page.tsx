@@ -2,6 +2,7 @@ import { Button, Group, Text } from '@mantine/core'
 import { IconDownload, IconFilterOff } from '@tabler/icons-react'
 import { getRouteApi } from '@tanstack/react-router'
 import { useMe } from '../../api/me.ts'
+import { Help } from '../../components/help.tsx'
 import { LinkButton } from '../../components/link-button.tsx'
 import { QueryBoundary } from '../../components/query-boundary.tsx'
 import { SavedViews } from '../../components/saved-views.tsx'
@@ -31,6 +32,7 @@ export default function EventsPage() {
     <>
       <PageHeader
         title="Governance events"
+        help={<Help term="Governance event" />}
         about="Who did what, and what the Hub did by itself: each event is a record with provenance of its own."
         actions={
           <>

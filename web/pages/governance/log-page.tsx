@@ -1,5 +1,6 @@
 import { Paper, Stack, Title } from '@mantine/core'
 import { api } from '../../api/api-client.ts'
+import { Help } from '../../components/help.tsx'
 import { QueryBoundary } from '../../components/query-boundary.tsx'
 import { CopyText } from '../../ui/copy-text.tsx'
 import { DescriptionItem, DescriptionList } from '../../ui/description-list.tsx'
@@ -19,6 +20,7 @@ export default function LogPage() {
     <>
       <PageHeader
         title="Log"
+        help={<Help term="Checkpoint" />}
         about="Every record of the tenant stands in one append-only log, whose state the Hub signs. This browser keeps the last state that it saw, and checks that the next one goes on from there."
       />
       <Stack gap="lg">

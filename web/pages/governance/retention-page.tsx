@@ -1,5 +1,6 @@
 import { api } from '../../api/api-client.ts'
 import { useMe } from '../../api/me.ts'
+import { Help } from '../../components/help.tsx'
 import { QueryBoundary } from '../../components/query-boundary.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { RetentionForm } from './retention-form.tsx'
@@ -11,6 +12,7 @@ export default function RetentionPage() {
     <>
       <PageHeader
         title="Retention"
+        help={<Help term="Retention rule" />}
         about="How long records are kept at least and at most, by type, counted in days from when they were written. A legal hold beats every rule."
       />
       <QueryBoundary query={query} what="retention rules">

@@ -1,6 +1,7 @@
 import { Button, Stack, Text } from '@mantine/core'
 import { IconShieldCheck } from '@tabler/icons-react'
 import { useMe } from '../../api/me.ts'
+import { Help } from '../../components/help.tsx'
 import { LinkButton } from '../../components/link-button.tsx'
 import { QueryBoundary } from '../../components/query-boundary.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
@@ -16,6 +17,7 @@ export default function TamperAlertsPage() {
     <>
       <PageHeader
         title="Tamper alerts"
+        help={<Help term="Integrity scan" />}
         about="Differences that a verification or the sweeper found. Each subject is reported once a day until it is repaired."
       />
       <QueryBoundary query={query} what="tamper alerts">

@@ -5,6 +5,7 @@ import { useMemo } from 'react'
 import { useMe } from '../../api/me.ts'
 import { combineQueries } from '../../components/combined-query.ts'
 import { useArchetypes, useGrants, useSkills } from '../../components/full-lists.ts'
+import { Help } from '../../components/help.tsx'
 import { LinkButton } from '../../components/link-button.tsx'
 import { QueryBoundary, SkeletonLines } from '../../components/query-boundary.tsx'
 import { SearchField } from '../../components/search-field.tsx'
@@ -42,6 +43,7 @@ export default function GrantsPage() {
     <>
       <PageHeader
         title="Grants"
+        help={<Help term="Archetype" />}
         about={`Which archetypes may use which skills. ${me.may('replaceArchetypeGrants') ? 'Arrow keys move, space gives or takes; nothing is changed before you save.' : 'Your role may look, and not change.'}`}
       />
       <Stack gap="lg">

@@ -1,5 +1,6 @@
 import { getRouteApi } from '@tanstack/react-router'
 import { BackLink } from '../../components/back-link.tsx'
+import { Help } from '../../components/help.tsx'
 import { titleOfRecord } from '../../components/record-type.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { RecordDetails } from './record-details.tsx'
@@ -15,6 +16,7 @@ export default function RecordPage() {
     <>
       <PageHeader
         title={data ? titleOfRecord(data.record) : 'Record'}
+        help={<Help term="Seal" />}
         back={<BackLink to="/records">All records</BackLink>}
         about={recordId}
       />

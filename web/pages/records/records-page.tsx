@@ -1,6 +1,7 @@
 import { Stack } from '@mantine/core'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
+import { Help } from '../../components/help.tsx'
 import { SavedViews } from '../../components/saved-views.tsx'
 import { viewQuery } from '../../components/view-query.ts'
 import { PageHeader } from '../../ui/page-header.tsx'
@@ -29,6 +30,7 @@ export default function RecordsPage() {
     <>
       <PageHeader
         title="Records"
+        help={<Help term="Record" />}
         about="Outputs, decisions, artifacts and events of people and skills. Records are immutable. Altered records are marked red."
         actions={
           <>

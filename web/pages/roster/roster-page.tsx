@@ -1,5 +1,6 @@
 import { SegmentedControl } from '@mantine/core'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { Help } from '../../components/help.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { ArchetypesPanel } from './archetypes-panel.tsx'
 import { GroupsPanel } from './groups-panel.tsx'
@@ -19,6 +20,7 @@ export default function RosterPage() {
     <>
       <PageHeader
         title="Roster"
+        help={<Help term="Archetype" />}
         about="Who is there, in which groups of the directory, and which archetypes decide on the skills they may use."
       />
       <SegmentedControl

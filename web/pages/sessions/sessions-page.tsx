@@ -6,6 +6,7 @@ import { api } from '../../api/api-client.ts'
 import { cursorOptions, moreOf } from '../../components/cursor-pagination.ts'
 import { useSuggestions } from '../../components/filter-suggestions.ts'
 import { FilterText } from '../../components/filter-text.tsx'
+import { Help } from '../../components/help.tsx'
 import { QueryBoundary, SkeletonLines } from '../../components/query-boundary.tsx'
 import { DataTable } from '../../ui/data-table.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
@@ -30,6 +31,7 @@ export default function SessionsPage() {
     <>
       <PageHeader
         title="Sessions"
+        help={<Help term="Session (telemetry)" label="Session" />}
         about="Conversations and runs of agents: events with the same session id, the latest first. Open one to see its steps."
       />
       <Stack gap="sm">

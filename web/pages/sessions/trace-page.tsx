@@ -2,6 +2,7 @@ import { getRouteApi } from '@tanstack/react-router'
 import { api } from '../../api/api-client.ts'
 import { BackLink } from '../../components/back-link.tsx'
 import { cursorOptions } from '../../components/cursor-pagination.ts'
+import { Help } from '../../components/help.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { Steps } from './steps.tsx'
 
@@ -18,7 +19,12 @@ export default function TracePage() {
   )
   return (
     <>
-      <PageHeader title="Trace" back={<BackLink to="/sessions">All sessions</BackLink>} about={traceId} />
+      <PageHeader
+        title="Trace"
+        help={<Help term="Trace" />}
+        back={<BackLink to="/sessions">All sessions</BackLink>}
+        about={traceId}
+      />
       <Steps query={query} what="trace" />
     </>
   )

@@ -7,6 +7,7 @@ import type { Role } from '../../../contract/roles.ts'
 import { api, hub } from '../../api/api-client.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { cursorOptions, moreOf } from '../../components/cursor-pagination.ts'
+import { Help } from '../../components/help.tsx'
 import { QueryBoundary } from '../../components/query-boundary.tsx'
 import { roleOptions } from '../../components/role-labels.ts'
 import { useAdding } from '../../components/use-adding.ts'
@@ -59,6 +60,7 @@ export default function PeoplePage() {
     <>
       <PageHeader
         title="People and roles"
+        help={<Help term="Role" />}
         about="Who may sign in to the tenant, and what they may do. A directory brings people and takes them away, but roles are given here alone."
         actions={add}
       />

@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { api } from '../../api/api-client.ts'
 import { useMe } from '../../api/me.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
+import { Help } from '../../components/help.tsx'
 import { QueryBoundary } from '../../components/query-boundary.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
@@ -40,6 +41,7 @@ export default function PricesPage() {
     <>
       <PageHeader
         title="Prices"
+        help={<Help term="Price override" />}
         about="The Hub computes what each event cost from its tokens, at list prices. Where you pay other prices, or run a model that no list knows, say so here."
         actions={add}
       />

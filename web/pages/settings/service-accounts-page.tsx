@@ -6,6 +6,7 @@ import { apiBaseUrl } from '../../api/api-base-url.ts'
 import { api, hub } from '../../api/api-client.ts'
 import { useMe } from '../../api/me.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
+import { Help } from '../../components/help.tsx'
 import { QueryBoundary } from '../../components/query-boundary.tsx'
 import { useAdding } from '../../components/use-adding.ts'
 import { SidePanel } from '../../ui/dialog.tsx'
@@ -51,6 +52,7 @@ export default function ServiceAccountsPage() {
     <>
       <PageHeader
         title="Service accounts"
+        help={<Help term="Service account" />}
         about="Credentials for programs that send telemetry, write records or read them. Give each program its own, with as little as it needs."
         actions={accounts.data?.items.length ? create : undefined}
       />

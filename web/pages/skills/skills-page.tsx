@@ -1,5 +1,6 @@
 import { Stack } from '@mantine/core'
 import { useSkills } from '../../components/full-lists.ts'
+import { Help } from '../../components/help.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { LatestRepublish } from '../connectors/republish.tsx'
 import { PacksPanel, usePacks } from './packs-panel.tsx'
@@ -12,6 +13,7 @@ export default function SkillsPage() {
     <>
       <PageHeader
         title="Skills and packs"
+        help={<Help term="Pack" />}
         about="A pack registers, publishes and grants its skills at once. Published skills go to the connectors."
       />
       <Stack gap="lg">

@@ -5,6 +5,7 @@ import { useState } from 'react'
 import { webhooksMax } from '../../../contract/limits.ts'
 import { api } from '../../api/api-client.ts'
 import { useMe } from '../../api/me.ts'
+import { Help } from '../../components/help.tsx'
 import { QueryBoundary } from '../../components/query-boundary.tsx'
 import { useAdding } from '../../components/use-adding.ts'
 import { SidePanel } from '../../ui/dialog.tsx'
@@ -37,6 +38,7 @@ export default function WebhooksPage() {
     <>
       <PageHeader
         title="Webhooks"
+        help={<Help term="Webhook endpoint" />}
         about="Systems that the Hub tells what happens in the tenant, by signed messages. Open an endpoint to see what it was sent and what came of it."
         actions={webhooks.data?.items.length ? add : undefined}
       />

@@ -5,6 +5,7 @@ import { useMemo } from 'react'
 import { api } from '../../../api/api-client.ts'
 import { useMe } from '../../../api/me.ts'
 import { cursorOptions, moreOf } from '../../../components/cursor-pagination.ts'
+import { Help } from '../../../components/help.tsx'
 import { QueryBoundary } from '../../../components/query-boundary.tsx'
 import { Dialog } from '../../../ui/dialog.tsx'
 import { EmptyState } from '../../../ui/empty-state.tsx'
@@ -48,6 +49,7 @@ export default function HoldsPage() {
     <>
       <PageHeader
         title="Legal holds"
+        help={<Help term="Hold" label="Legal hold" />}
         about="A hold prevents the purge and erasure of records, by people and by retention rules, until it is released. Several holds can cover one record, which stays protected until the last one is released."
         actions={!isEmpty && placeButton}
       />
