@@ -36,10 +36,14 @@ test('a record shows the person who caused it, and the Hub where none did', () =
   expect(causeOf({ created_by: 'usr_ada', details: 'by usr_eve' })).toBe('usr_ada')
 })
 
-test('what an address says that is not understood is left out', () => {
+test('unusable values of the address are left out, and named', () => {
   const asked = { created_at__gte: 'abc', created_at__lt: '2026-11-01T00:00:00Z' }
-  expect(v.parse(eventsSearch, { ...asked, event: 'nonsense' })).toEqual({ created_at__lt: asked.created_at__lt })
-  expect(v.parse(exportsSearch, asked)).toEqual({ created_at__lt: asked.created_at__lt })
+  const left = { created_at__lt: asked.created_at__lt }
+  expect(v.parse(eventsSearch, { ...asked, event: 'nonsense' })).toEqual({
+    ...left,
+    missed: 'created_at__gte=abc&event=nonsense',
+  })
+  expect(v.parse(exportsSearch, asked)).toEqual({ ...left, missed: 'created_at__gte=abc' })
 })
 
 test('lists of many pages are not read anew by themselves', () => {
