@@ -4,6 +4,7 @@ import { addArchetypesCommand } from './commands/archetypes.ts'
 import { addBackupCommand } from './commands/backup.ts'
 import { addCompletionCommand } from './commands/completion.ts'
 import { addConnectorCommand } from './commands/connector.ts'
+import { addDbCommand } from './commands/db.ts'
 import { addDemoCommand } from './commands/demo.ts'
 import { addDoctorCommand } from './commands/doctor.ts'
 import { addExportCommand } from './commands/export.ts'
@@ -36,6 +37,7 @@ export function createProgram(): Command {
   addConnectorCommand(program)
   addMigrateCommand(program)
   addDoctorCommand(program)
+  addDbCommand(program)
   addTenantCommand(program)
   addServiceAccountCommand(program)
   addArchetypesCommand(program)

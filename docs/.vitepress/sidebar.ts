@@ -78,6 +78,7 @@ const sections: Section[] = [
       ['Monitoring', '/monitoring'],
       ['Backup and restore', '/backup'],
       ['Several processes', '/scaling'],
+      ['Several database servers', '/distribution'],
       ['Mode B: keys of customers', '/mode-b'],
       ['Mode C: the forwarder', '/mode-c'],
       ['Configuration', '/configuration'],

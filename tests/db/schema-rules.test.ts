@@ -2,6 +2,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { schemaRules, withTenantTables } from '../../server/db/distribution/schema-rules.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 
 /** What keeps the schema distributable by tenant, and a tenant's rows its own: read from the catalog. */
@@ -17,59 +18,13 @@ const registries = [
   'token_keys',
 ]
 
-const withTenantTables = `
-  with tenant_table as (
-    select c.oid, c.relname as name, c.relrowsecurity, c.relforcerowsecurity, a.attnum, a.attnotnull, a.atttypid
-    from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = 'tenant_id' and not a.attisdropped
-    where c.relnamespace = 'hub'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition)`
-
 /** Rule → a query for the tenant tables that break it; its first column is the table's name. */
 const rules: Record<string, string> = {
-  'tenant_id is text not null': `
-    select name from tenant_table where not attnotnull or atttypid <> 'text'::regtype`,
-
-  'tenant_id leads the primary key, and there is one': `
-    select name from tenant_table t where not exists (
-      select from pg_index i where i.indrelid = t.oid and i.indisprimary and i.indkey[0] = t.attnum)`,
-
-  'tenant_id leads every unique constraint and every index': `
-    select name, i.indexrelid::regclass from tenant_table t
-    join pg_index i on i.indrelid = t.oid where i.indkey[0] <> t.attnum`,
+  ...Object.fromEntries(schemaRules.map(({ text, sql }) => [text, sql])),
 
   'row-level security is enabled': 'select name from tenant_table where not relrowsecurity',
 
   'row-level security is forced': 'select name from tenant_table where not relforcerowsecurity',
-
-  'there is one policy, for all commands and roles, and it compares the tenant without a subquery': `
-    select name, p.polname from tenant_table t left join pg_policy p on p.polrelid = t.oid
-    where p.oid is null or p.polcmd <> '*' or not p.polpermissive or p.polroles <> '{0}' or p.polwithcheck is not null
-      or pg_get_expr(p.polqual, p.polrelid) <> '(tenant_id = current_setting(''hub.tenant_id''::text, true))'
-      or (select count(*) from pg_policy q where q.polrelid = t.oid) <> 1`,
-
-  'foreign keys lead with tenant_id on both sides, never point at records, and change nothing by themselves': `
-    select name, k.conname from tenant_table t join pg_constraint k on k.conrelid = t.oid and k.contype = 'f'
-    left join pg_attribute target on target.attrelid = k.confrelid and target.attname = 'tenant_id'
-    where k.confrelid = 'hub.records'::regclass or k.confdeltype in ('n', 'd') or k.confupdtype <> 'a'
-      or k.conkey[1] <> t.attnum or k.confkey[1] is distinct from target.attnum`,
-
-  'no table without a tenant refers to it': `
-    select name, k.conname from tenant_table t join pg_constraint k on k.confrelid = t.oid and k.contype = 'f'
-    where k.conrelid not in (select oid from tenant_table)`,
-
-  'there is no trigger': `
-    select name, g.tgname from tenant_table t join pg_trigger g on g.tgrelid = t.oid and not g.tgisinternal`,
-
-  'there is no rule': 'select name, r.rulename from tenant_table t join pg_rewrite r on r.ev_class = t.oid',
-
-  'no column draws its value from a sequence, the clock or chance: the service makes ids and times': `
-    select name, a.attname from tenant_table t join pg_attribute a on a.attrelid = t.oid and a.attnum > 0
-    left join pg_attrdef d on d.adrelid = t.oid and d.adnum = a.attnum
-    where a.attidentity <> '' or a.attgenerated <> '' or pg_get_expr(d.adbin, d.adrelid) ~ 'nextval|random|now|uuid'`,
-
-  'key columns are uuid, bigint, text, bytea or date': `
-    select name, a.attname from tenant_table t join pg_index i on i.indrelid = t.oid and i.indisprimary
-    join pg_attribute a on a.attrelid = t.oid and a.attnum = any(i.indkey)
-    where a.atttypid not in ('uuid'::regtype, 'bigint'::regtype, 'text'::regtype, 'bytea'::regtype, 'date'::regtype)`,
 
   'only the application and the insert-only role have grants, and the latter only INSERT': `
     select name, a.privilege_type from tenant_table t join pg_class c on c.oid = t.oid, aclexplode(c.relacl) a

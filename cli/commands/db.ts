@@ -1,0 +1,55 @@
+import type { Command } from 'commander'
+import { type DistributionStatus, readDistribution } from '../../server/db/distribution/distribution-status.ts'
+import { findBlockers } from '../database/distribution-blockers.ts'
+import { withSchema } from '../database/with-schema.ts'
+import { lineOf } from '../doctor/finding.ts'
+import { counted, exitFailure, type OutputOptions, printResult } from '../output.ts'
+
+export function addDbCommand(program: Command): void {
+  const group = program.command('db').description('The database and its distribution over several servers')
+  group
+    .command('status')
+    .description('Show the size of the database, what is distributed, and what breaks a rule of distribution')
+    .option('--json', 'print one JSON object')
+    .action((options: OutputOptions) =>
+      withSchema(async (database) => {
+        const status = await database.read(readDistribution)
+        printResult(options, status, statusText(status))
+      }),
+    )
+  group
+    .command('distribute')
+    .description(
+      'Check what a distribution over the nodes of a Citus cluster needs, and name what is missing. ' +
+        'This version distributes nothing yet, and changes nothing. Exit code 1: not distributed.',
+    )
+    .option('--json', 'print one JSON object')
+    .action((options: OutputOptions) =>
+      withSchema(async (database) => {
+        const blockers = await findBlockers(database)
+        const lines = ['Nothing was changed. The database cannot be distributed:', ...blockers.map(lineOf)]
+        printResult(options, { distributed: false, blockers }, lines.join('\n'))
+        process.exitCode = exitFailure
+      }),
+    )
+}
+
+function statusText(status: DistributionStatus): string {
+  const { citus, distributed_tables: done, tenant_tables: all } = status
+  const server = `PostgreSQL ${status.postgresql}${citus === null ? ', without Citus' : `, Citus ${citus}`}`
+  return [
+    `Server       ${server}`,
+    `Distributed  ${done === 0 ? `nothing: all ${all} tenant tables are on this server` : `${done} of ${all} tenant tables`}`,
+    `Size         ${mebibytes(status.database_bytes)}`,
+    ...status.largest.map(({ table, bytes }) => `  ${table.padEnd(32)} ${mebibytes(bytes).padStart(14)}`),
+    ...status.nodes.map(
+      ({ node, bytes, shards }) => `Node         ${node}: ${mebibytes(bytes)} in ${counted(shards, 'shard')}`,
+    ),
+    `Rules        ${status.breaches.length === 0 ? 'none is broken' : counted(status.breaches.length, 'breach', 'breaches')}`,
+    ...status.breaches.map(({ rule, where, detail }) => `  rule ${String(rule).padStart(2)}  ${where}: ${detail}`),
+  ].join('\n')
+}
+
+function mebibytes(bytes: number): string {
+  return `${(bytes / 2 ** 20).toLocaleString('en-US', { minimumFractionDigits: 1, maximumFractionDigits: 1 })} MiB`
+}
