@@ -16,9 +16,12 @@ describe('the page behind a problem', () => {
   test.each(Object.keys(problems))('%s explains it and what to do', async (slug) => {
     const { status, headers, text } = await get(`/errors/${slug}`)
     expect([status, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8'])
-    const words = text.replaceAll(/<\/?code>/g, '`').replaceAll('&#39;', "'")
-    const { title, meaning, remedy } = problems[slug as keyof typeof problems]
-    for (const part of [title, meaning, remedy])
+    const words = text
+      .replaceAll(/<\/?code>/g, '`')
+      .replaceAll('&#39;', "'")
+      .replaceAll('&quot;', '"')
+    const { title, meaning, remedy, example } = problems[slug as keyof typeof problems]
+    for (const part of [title, meaning, remedy, example, `"type": "https://hub.example.com/errors/${slug}"`])
       expect(words.replaceAll('&lt;', '<').replaceAll('&gt;', '>')).toContain(part)
   })
 

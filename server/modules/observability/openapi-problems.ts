@@ -1,14 +1,6 @@
+import { problemExample } from '../../../contract/problem-examples.ts'
 import { type ProblemSlug, problems } from '../../../contract/problems.ts'
 import type { RouteDescription } from '../../http/route.ts'
-
-const instanceExample = '01890a5d-ac96-774b-bcce-b302099a8057'
-
-/** Members that some problems have beyond the common ones. */
-const extensionExamples: Partial<Record<ProblemSlug, Record<string, unknown>>> = {
-  'validation-failed': { errors: [{ pointer: '/record_type', detail: 'is required' }] },
-  'invalid-tenant': { tenant_slug: 'acme' },
-  'insufficient-scope': { required_scopes: ['hub:read'] },
-}
 
 /** Problems that occur before an operation is reached, so no description refers to them. */
 const outsideOperations: ReadonlySet<string> = new Set(['method-not-allowed', 'headers-too-large'])
@@ -47,12 +39,7 @@ export const problemComponents = {
     },
   },
   examples: Object.fromEntries(
-    slugs.map((slug) => {
-      const { status, title, meaning } = problems[slug]
-      const type = `https://hub.example.com/errors/${slug}`
-      const value = { type, title, status, detail: meaning, instance: instanceExample, ...extensionExamples[slug] }
-      return [slug, { summary: title, value }]
-    }),
+    slugs.map((slug) => [slug, { summary: problems[slug].title, value: problemExample(slug) }]),
   ),
 }
 

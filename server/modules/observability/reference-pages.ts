@@ -2,6 +2,7 @@ import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
 import { DomainError } from '../../../contract/domain-error.ts'
+import { problemExample } from '../../../contract/problem-examples.ts'
 import { type ProblemSlug, problems } from '../../../contract/problems.ts'
 import { addPage, type Html, html } from '../../http/page.ts'
 import type { OpenApiDocument } from './openapi-components.ts'
@@ -80,9 +81,11 @@ function pageOf(slug: ProblemSlug): Html {
 <p>${inline(meaning)}</p>
 <h2>What to do</h2>
 <p>${inline(remedy)}</p>
+<h2>Example</h2>
+<pre tabindex="0"><code>${JSON.stringify(problemExample(slug), undefined, 2)}</code></pre>
 <p class="soft">Errors are problem documents (RFC 7807). <code>detail</code> says what was wrong this time;
 <code>instance</code> is the id of the request, which the operator finds in the log.</p>
-<p><a href="/errors">All errors</a> · <a href="/reference">API reference</a> · <a href="/docs/">Documentation</a></p>`
+<p><a href="/errors">All errors</a> · <a href="/reference">API reference</a> · <a href="/docs/errors/${slug}">Documentation</a></p>`
 }
 
 function listOfProblems(): Html {
@@ -93,7 +96,7 @@ function listOfProblems(): Html {
   return html`<h1>Errors</h1>
 <p>Every error is a problem document (RFC 7807) whose <code>type</code> is the address of one of these pages.</p>
 <table><thead><tr><th>Status</th><th>Title</th><th>Slug</th></tr></thead><tbody>${rows}</tbody></table>
-<p><a href="/reference">API reference</a> · <a href="/docs/">Documentation</a></p>`
+<p><a href="/reference">API reference</a> · <a href="/docs/errors/">Documentation</a></p>`
 }
 
 /** Formats the text between backquotes as `code`. */
