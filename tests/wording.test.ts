@@ -16,7 +16,7 @@ const avoided: [wording: RegExp, instead: string][] = [
   [/\bas it stands\b/i, 'unchanged, or the stored value'],
 ]
 
-const generated = /^(web\/dist|web\/api\/openapi\.d\.ts|bench\/results|server\/db\/migrations)/
+const generated = /^(docs\/reference\/|web\/dist|web\/api\/openapi\.d\.ts|bench\/results|server\/db\/migrations)/
 const sources = globSync(
   [
     '{bench,cli,contract,demo,provenance,sdk,server,web}/**/*.{ts,tsx,js,py}',

@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { digestOfSources, ensureBuilt } from '../../web/build.ts'
 import { root, sources } from './pages.ts'
+import { writeReferencePages } from './reference/write-pages.ts'
 
 const here = import.meta.dirname
 
@@ -27,6 +28,7 @@ async function runVitePress(outDir: string): Promise<void> {
 
 const begun = performance.now()
 try {
+  writeReferencePages()
   const dist = join(here, 'dist')
   if (await ensureBuilt(dist, runVitePress, digestOfSources(root, sources))) {
     console.log(`The documentation is built (${((performance.now() - begun) / 1000).toFixed(1)} s).`)

@@ -34,7 +34,7 @@ export default defineConfig({
     nav: [
       // Out of the site: a target keeps its router from following the link.
       { text: 'Open the Hub', link: '/../', target: '_self' },
-      { text: 'API reference', link: '/../reference/', target: '_self' },
+      { text: 'Try the API', link: '/../reference/', target: '_self' },
     ],
     sidebar: sidebar(),
     outline: [2, 3],

@@ -13,6 +13,9 @@ const pagesElsewhere: Readonly<Record<string, string>> = {
   'sdk/typescript/README.md': 'sdk/typescript.md',
 }
 
+/** The folder of the pages that the build writes. */
+export const generated = 'docs/reference'
+
 /** Every source that the site is built from: folders with all of their files, and files. */
 export const sources = ['docs', 'package-lock.json', 'web/public/icon.svg', ...Object.keys(pagesElsewhere)]
 
@@ -27,7 +30,7 @@ export const noPages = ['README.md', '{cli,contract,demo,deploy,examples,provena
  */
 export function placeOf(file: string): string | undefined {
   if (!file.startsWith('docs/')) return pagesElsewhere[file]
-  return file.slice('docs/'.length).replace(/(^|\/)README\.md$/, '$1index.md')
+  return file.replace(/^docs\/(reference\/)?/, '').replace(/(^|\/)README\.md$/, '$1index.md')
 }
 
 /**

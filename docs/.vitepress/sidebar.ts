@@ -58,6 +58,8 @@ const sections: Section[] = [
     'Integrations',
     [
       ['API for programs', '/connector-developer'],
+      ['API reference', '/api/'],
+      ['Errors', '/errors/'],
       ['Read, search and export', '/query'],
       ['Receive skills', '/receive-skills'],
       ['TypeScript SDK', '/sdk/typescript'],
