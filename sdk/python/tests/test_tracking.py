@@ -162,7 +162,12 @@ def openai_client(result: Any) -> Any:
             raise result
         return result
 
-    return Object(chat=Object(completions=Object(create=create)), models=Object(list=lambda: ["gpt-5"]))
+    completions = Object(create=create, parse=create)
+    return Object(
+        chat=Object(completions=completions),
+        models=Object(list=lambda: ["gpt-5"]),
+        with_options=lambda **options: openai_client(result),
+    )
 
 
 def test_openai(events: Events) -> None:
@@ -171,6 +176,13 @@ def test_openai(events: Events) -> None:
     assert client.models.list() == ["gpt-5"]
     (event,) = events
     assert (event["skill_id"], event["llm_platform"], event["tokens_in"]) == ("reply", "chatgpt", 19)
+
+
+def test_copies_of_a_client_and_parsed_answers(events: Events) -> None:
+    client = track_openai(openai_client(openai_completion), events, skill_id="reply")  # type: ignore[arg-type]
+    client.with_options(timeout=5).chat.completions.create(model="gpt-5", messages=[])
+    assert client.chat.completions.parse(model="gpt-5", messages=[]) is openai_completion
+    assert [(event["skill_id"], event["tokens_in"]) for event in events] == [("reply", 19), ("reply", 19)]
 
 
 def test_openai_errors_and_streams(events: Events) -> None:

@@ -13,7 +13,7 @@ from .wrapping import Wrapped
 C = TypeVar("C")
 
 # The helper `messages.stream` is not tracked: use `messages.create(stream=True)`, or `with hub.invocation(...)`.
-_methods = frozenset(("messages.create", "beta.messages.create"))
+_methods = frozenset(("messages.create", "messages.parse", "beta.messages.create", "beta.messages.parse"))
 
 
 def track_anthropic(client: C, hub: Hub | AsyncHub, **fields: Any) -> C:

@@ -12,14 +12,21 @@ from .wrapping import Wrapped
 
 C = TypeVar("C")
 
-_methods = frozenset(("chat.completions.create", "responses.create", "completions.create", "embeddings.create"))
+_methods = frozenset((
+    "chat.completions.create",
+    "chat.completions.parse",
+    "responses.create",
+    "responses.parse",
+    "completions.create",
+    "embeddings.create",
+))
 
 
 def track_openai(client: C, hub: Hub | AsyncHub, **fields: Any) -> C:
     """Returns the client (`OpenAI` or `AsyncOpenAI`) whose calls of models become telemetry events.
 
     `fields` are members of the events. A stream of chat completions reports tokens with
-    `stream_options={"include_usage": True}` only.
+    `stream_options={"include_usage": True}` only. `with_raw_response` and the `stream` helpers are not tracked.
     """
     defaults = {"llm_platform": "chatgpt", **fields}
     wrapped = Wrapped(client, _methods, lambda sent: hub.invocation(**{"llm_model": str(sent.get("model")), **defaults}))

@@ -8,6 +8,9 @@ from ..tracking import Invocation
 
 Begin = Callable[[dict[str, Any]], Invocation]
 
+# They return another client with other options, whose calls are tracked, too.
+_copying = frozenset(("with_options", "copy"))
+
 
 class Wrapped:
     """Stands for an object of a client. `methods` are the tracked ones, by their path from here."""
@@ -21,6 +24,8 @@ class Wrapped:
         found = getattr(self._target, name)
         if name in self._methods:
             return _tracked_method(found, self._begin)
+        if name in _copying and callable(found):
+            return lambda *args, **kwargs: Wrapped(found(*args, **kwargs), self._methods, self._begin)
         inner = frozenset(path.removeprefix(f"{name}.") for path in self._methods if path.startswith(f"{name}."))
         return Wrapped(found, inner, self._begin) if inner else found
 
