@@ -117,6 +117,11 @@ describe.each(encodings)('%s', (encoding) => {
     expect(answer.headers.get('content-type')).toBe(encoding)
   })
 
+  test('an error states each reason once', async () => {
+    const answer = await send(hub, Buffer.from('{"resourceSpans": 7}'), { encoding: 'application/json' })
+    expect(answer.body.message).toBe('/resourceSpans must be an array')
+  })
+
   test('a body that breaks off stores nothing', async () => {
     const sent = next()
     const body =

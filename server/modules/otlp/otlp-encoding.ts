@@ -58,8 +58,8 @@ const internalCode = 13
 /** Encodes an error as google.rpc.Status. */
 export function encodeStatus(encoding: Encoding, error: DomainError): string | Uint8Array {
   const code = statusCodes[error.status] ?? internalCode
-  const places = (error.errors ?? []).slice(0, 10).map(({ pointer, detail }) => `${pointer} ${detail}`)
-  const message = [error.message, ...places].join(' ')
+  const places = (error.errors ?? []).slice(0, 10).map(({ pointer, detail }) => `${pointer} ${detail}`.trim())
+  const message = [error.message, ...places.filter((place) => !error.message.includes(place))].join(' ')
   if (encoding === 'json') return JSON.stringify({ code, message })
   return protobuf.Writer.create().uint32(8).int32(code).uint32(18).string(message).finish()
 }
