@@ -2,7 +2,7 @@ import { copyFile } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { fakeClock } from '../support/fake-clock.ts'
 import { type ExportsHub, startExportsHub } from './ordered-exports.ts'
-import { archiveOf, filesIn, openPacksLab, packsPath, rowsIn } from './packs-lab.ts'
+import { archiveOf, filesIn, openPacksLab, rowsIn } from './packs-lab.ts'
 
 /** A pack with deletion certificates, for both verifiers. */
 const vector = new URL('../../provenance/vectors/evidence-pack.tar.gz', import.meta.url).pathname
@@ -91,14 +91,19 @@ test('a tombstone that names the erasure of another record fails the pack, and i
   expect([outcome, failures.map(({ record_id }) => record_id)]).toEqual(['failed', [erased[1]]])
 })
 
-test('a tombstone whose evidence is no longer stored gives no pack at all', async () => {
+test('a tombstone whose evidence is no longer stored is named in the pack, which has all others', async () => {
   const unknown = '00000000-0000-7000-8000-000000000000'
-  const ended = await withTombstone('event_id', unknown, async () => {
-    const { body } = await lab.call('acme', 'POST', packsPath, { body: { from: start, to: now() } })
-    return lab.ended('acme', body.job_id)
+  const path = await withTombstone('event_id', unknown, order)
+  const rows = rowsIn(await filesIn(path), certificates)
+  expect(rows.map(({ record_id }) => record_id)).toEqual(erased)
+  expect(rows[1]).toEqual({
+    ...{ record_id: erased[1], certificate: null },
+    problem: 'the stored evidence is damaged or missing',
   })
-  expect(ended).toMatchObject({ status: 'failed', error: { detail: expect.stringContaining('unexpected error') } })
-  expect(ended).not.toHaveProperty('download_url')
+  const { outcome, failures } = await failuresOf(path)
+  // One failure for each member of a certificate that is missing.
+  const places = new Set(failures.map(({ line, record_id }) => `${line} ${record_id}`))
+  expect([outcome, ...places]).toEqual(['failed', `2 ${erased[1]}`])
   expect((await failuresOf(await order())).outcome).toBe('verified')
 })
 

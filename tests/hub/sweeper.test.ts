@@ -266,6 +266,20 @@ describe('several processes', () => {
   })
 })
 
+test('a paced scan waits while one at full speed does not, and can be stopped', async () => {
+  const sweeper = sweeperOf(hub, { plan: { orderedRate: 0.001 } })
+  const stop = new AbortController()
+  let isOver = false
+  const paced = sweeper.sweep(acme, { signal: stop.signal, isPaced: true }).finally(() => {
+    isOver = true
+  })
+  const { rows } = await db.query(`select count(*)::integer as count from hub.records where tenant_id = 'acme'`)
+  expect((await sweeper.sweep(acme)).checked).toBeGreaterThanOrEqual(rows[0].count)
+  expect(isOver).toBe(false)
+  stop.abort()
+  await expect(paced).rejects.toThrow(/abort/i)
+})
+
 test('the pace is kept, and nothing is saved up for later', async () => {
   let nowMs = 1_000_000
   const stopped = new AbortController()

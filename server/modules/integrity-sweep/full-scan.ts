@@ -5,14 +5,20 @@ import { firstAccessCursor } from './access-sweep.ts'
 import { firstHoldCursor } from './hold-sweep.ts'
 import { firstId } from './record-scan.ts'
 import type { SweepDeps, SweepSteps } from './sweep-steps.ts'
-import type { ScanResult } from './sweep-types.ts'
+import type { ScanOptions, ScanResult } from './sweep-types.ts'
+import type { Throttle } from './throttle.ts'
 
-/** Creates the full scan of a tenant, up to what was committed before. Background scans continue meanwhile. */
-export function createFullScan(deps: Pick<SweepDeps, 'logs' | 'tampering'>, steps: SweepSteps) {
-  return async (tenant: Tenant, options: { signal?: AbortSignal } = {}): Promise<ScanResult> => {
-    const { signal } = options
+/**
+ * Creates the full scan of a tenant, up to what was committed before. Background scans continue meanwhile.
+ *
+ * @param pace of all scans with `isPaced` together
+ */
+export function createFullScan(deps: Pick<SweepDeps, 'logs' | 'tampering'>, steps: SweepSteps, pace: Throttle) {
+  return async (tenant: Tenant, { signal, isPaced }: ScanOptions = {}): Promise<ScanResult> => {
     const swept: ScanResult = { checked: 0, failed: 0, inconsistent: 0 }
-    const add = <Step extends ScanResult>(step: Step): Step => {
+    const unstopped = new AbortController().signal
+    const add = async <Step extends ScanResult & { cost: number }>(step: Step): Promise<Step> => {
+      if (isPaced) await pace.spend(step.cost, signal ?? unstopped)
       signal?.throwIfAborted()
       swept.checked += step.checked
       swept.failed += step.failed
@@ -20,16 +26,16 @@ export function createFullScan(deps: Pick<SweepDeps, 'logs' | 'tampering'>, step
       return step
     }
     await integrateArrivals(deps, tenant)
-    add(await steps.head(tenant))
+    await add(await steps.head(tenant))
     for (let round = { cursor: firstHoldCursor, isRoundOver: false }; !round.isRoundOver; )
-      round = add(await steps.holds(tenant, round.cursor))
+      round = await add(await steps.holds(tenant, round.cursor))
     for (let round = { cursor: firstAccessCursor, isRoundOver: false }; !round.isRoundOver; )
-      round = add(await steps.access(tenant, round.cursor))
-    for (let from: number | undefined = 0; from !== undefined; ) from = add(await steps.page(tenant, from)).next
+      round = await add(await steps.access(tenant, round.cursor))
+    for (let from: number | undefined = 0; from !== undefined; ) from = (await add(await steps.page(tenant, from))).next
     for (let after: string | undefined = firstId; after !== undefined; )
-      after = add(await steps.scan(tenant, after)).next
+      after = (await add(await steps.scan(tenant, after))).next
     const figures = steps.figures(tenant, 'all')
-    for (let isOver = false; !isOver; ) isOver = add(await figures()).isOver
+    for (let isOver = false; !isOver; ) isOver = (await add(await figures())).isOver
     // Waits for the reports, so that a caller finds the events after the command.
     await deps.tampering.settled()
     return swept

@@ -75,10 +75,16 @@ export interface ScanResult {
   inconsistent: number
 }
 
+export interface ScanOptions {
+  signal?: AbortSignal
+  /** Whether the scan keeps to a bounded rate, which it shares with other such scans of the process. */
+  isPaced?: boolean
+}
+
 /** Verifies stored data again. Findings become `hub.tamper_detected` (`findingKey`). */
 export interface Sweeper {
-  /** Scans all data of a tenant at full speed. */
-  sweep(tenant: Tenant, options?: { signal?: AbortSignal }): Promise<ScanResult>
+  /** Scans all data of a tenant. */
+  sweep(tenant: Tenant, options?: ScanOptions): Promise<ScanResult>
   /** Starts scanning in the background, at a bounded rate. */
   start(): void
   stop(): Promise<void>

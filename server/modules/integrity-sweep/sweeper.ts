@@ -19,6 +19,8 @@ export const sweepPlan = {
   recentRate: 2_500,
   /** Records per second that it counts again for aggregates. */
   figureRate: 2_500,
+  /** Records per second that all scans for evidence packs read together. */
+  orderedRate: 10_000,
   /**
    * Milliseconds between two full scans of a tenant, and between two checks of the end of its log; longer with many
    * tenants.
@@ -85,7 +87,7 @@ export function createSweeper(
   const steps = new SweepSteps(deps)
   const background = new BackgroundSweeper(deps, plan, steps)
   return {
-    sweep: createFullScan(deps, steps),
+    sweep: createFullScan(deps, steps, createThrottle(plan.orderedRate)),
     start: () => background.start(),
     stop: () => background.stop(),
   }

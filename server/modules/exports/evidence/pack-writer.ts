@@ -7,6 +7,7 @@ import { readTenant } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import { nodeCrypto } from '../../../records/node-crypto.ts'
 import { recordIdFloorOf } from '../../../records/record-clock.ts'
+import { isCorruptionError } from '../../../records/record-errors.ts'
 import type { DeletionCertificates } from '../../erasure/erasure-types.ts'
 import type { Sweeper } from '../../integrity-sweep/sweep-types.ts'
 import type { KeptCheckpoints } from '../../log/log-types.ts'
@@ -82,12 +83,15 @@ async function writeParts(
   const reader = { tenant, scopes: new Set(['hub:read'] as const) }
   const lists = await writePackLists({
     ...{ database, tenant, period, storage, keyOf, reserved: options.reserved, signal },
-    certificateOf: (recordId) => deps.certificates.get(reader, recordId),
+    certificateOf: (recordId) => certificateText(recordId, () => deps.certificates.get(reader, recordId)),
   })
   const inForce = await readTenant(database, tenant.slug, (tx) => deps.retention.inForce(tx))
   const retention = { rules: inForce.rules, four_eyes: inForce.four_eyes }
   // The time before the scan: it covers everything that was committed by then.
-  const verification = { started_at: clock.next().createdAt, ...(await deps.sweeper.sweep(tenant, { signal })) }
+  const verification = {
+    started_at: clock.next().createdAt,
+    ...(await deps.sweeper.sweep(tenant, { signal, isPaced: true })),
+  }
   const usage = records.rows.usage.result()
   const signer = await deps.keys.signerOf(tenant.slug)
   const keys = (await deps.keys.publicKeysOf(tenant.slug, [signer.keyId])).map((key) =>
@@ -123,6 +127,20 @@ async function writeParts(
   const text = evidenceStatementText(tenant.logName, order.jobId, digest)
   const statement = signedNote(text, tenant.logName, signer.keyId, signer.sign(Buffer.from(text)))
   return { files: [json('manifest.json', { ...stating, statement }), ...files], rows: records.written.rows }
+}
+
+/** Returns the certificate of an erased record. If its evidence is damaged, the line says so, and fails verification. */
+async function certificateText(recordId: string, certificate: () => Promise<string>): Promise<string> {
+  try {
+    return await certificate()
+  } catch (error) {
+    if (!isCorruptionError(error)) throw error
+    return JSON.stringify({
+      record_id: recordId,
+      certificate: null,
+      problem: 'the stored evidence is damaged or missing',
+    })
+  }
 }
 
 /** Writes the records of the period, and the files of events among them. */
