@@ -8,7 +8,6 @@ const timeoutFactor = measureTimeoutFactor()
 
 const shared = {
   pool: 'forks' as const,
-  globalSetup: ['tests/support/global-setup.ts'],
   // Timeouts end what hangs and prove nothing, so they are long.
   testTimeout: scaled(120_000),
   hookTimeout: scaled(120_000),
@@ -29,6 +28,8 @@ const alone = 'tests/**/*.alone.test.ts'
 
 export default defineConfig({
   test: {
+    // Once for all projects of a run.
+    globalSetup: ['tests/support/global-setup.ts'],
     reporters: ['default', new RunSummary(timeoutFactor)],
     projects: [
       {

@@ -9,7 +9,12 @@ account=postgres
 [ "$(id -u)" = 0 ] || account=$(id -un)
 as() { (cd / && if [ "$(id -un)" = "$account" ]; then "$@"; else runuser -u "$account" -- "$@"; fi); }
 
-cluster=$(mktemp -d /tmp/hub-older-XXXXXX)
+# In memory where there is plenty: see tests/support/scratch-folder.ts.
+scratch=/tmp
+free_kb=$(df --output=avail /dev/shm 2>/dev/null | tail -n 1)
+available_kb=$(awk '/^MemAvailable/ { print $2 }' /proc/meminfo)
+if [ "${free_kb:-0}" -ge 8388608 ] && [ "${available_kb:-0}" -ge 8388608 ]; then scratch=/dev/shm; fi
+cluster=$(mktemp -d "$scratch/hub-older-XXXXXX")
 chown "$account" "$cluster"
 trap 'as "$bin/pg_ctl" -D "$cluster/data" -m immediate -w stop >/dev/null 2>&1 || true; rm -rf "$cluster"' EXIT
 password=$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')
@@ -18,7 +23,7 @@ as "$bin/initdb" -D "$cluster/data" -U postgres --auth=scram-sha-256 --pwfile="$
 # Below the ports that the system gives to outgoing connections.
 port=$((10000 + RANDOM % 20000))
 as "$bin/pg_ctl" -D "$cluster/data" -w -l "$cluster/log" \
-  -o "-p $port -k $cluster -c listen_addresses=127.0.0.1 -c max_connections=300 -c fsync=off -c full_page_writes=off -c autovacuum=off" start >/dev/null
+  -o "-p $port -k $cluster -c listen_addresses=127.0.0.1 -c max_connections=300 -c fsync=off -c full_page_writes=off -c autovacuum=off -c max_wal_size=512MB" start >/dev/null
 "$bin/postgres" --version
 
 # Versions differ in SQL only. tests/db sends every statement of the service, through most of the operations of its API;

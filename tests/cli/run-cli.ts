@@ -13,7 +13,12 @@ export interface CliResult {
 /** Runs a command as a user would: in a process of its own, through the plain launcher. */
 export function runCli(args: readonly string[], env: Record<string, string> = {}): Promise<CliResult> {
   const child = spawn(process.execPath, [join(root, 'cli/hub.js'), ...args], {
-    env: { PATH: process.env.PATH ?? '', HUB_METRICS_PORT: 'off', ...env },
+    env: {
+      PATH: process.env.PATH,
+      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+      HUB_METRICS_PORT: 'off',
+      ...env,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: scaled(180_000),
   })

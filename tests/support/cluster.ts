@@ -1,12 +1,11 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { rm } from 'node:fs/promises'
 import { loadConfig } from '../../server/config.ts'
 import { asRole, type ConnectionTarget, connectionUrl, parseDatabaseUrl } from '../../server/db/connection-settings.ts'
 import { openDatabase } from '../../server/db/open-database.ts'
 import { prepareLayout } from '../../server/embedded-postgres/data-directory.ts'
 import { startEmbedded } from '../../server/embedded-postgres/server.ts'
 import { bootstrapOwner, embeddedAccounts } from '../../server/embedded-postgres/superuser.ts'
+import { scratchDataDirectory } from './scratch-folder.ts'
 
 /** Where test databases are made. */
 export interface TestCluster {
@@ -20,7 +19,14 @@ export interface TestCluster {
 const masterKey = Buffer.alloc(32, 'org-memory-hub tests')
 
 /** Speed for a cluster that no one will miss. The product never runs with these. */
-const throwawaySettings = { fsync: 'off', full_page_writes: 'off', max_connections: '500', autovacuum: 'off' }
+const throwawaySettings = {
+  fsync: 'off',
+  full_page_writes: 'off',
+  max_connections: '500',
+  autovacuum: 'off',
+  // Bounds the log of the server, which may be in memory.
+  max_wal_size: '512MB',
+}
 
 type Server = Omit<TestCluster, 'masterKey'> & { stop(): Promise<void> }
 
@@ -43,7 +49,7 @@ export async function startTestCluster(url?: string): Promise<{ cluster: TestClu
 }
 
 async function throwawayServer(): Promise<Server> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'hub-test-'))
+  const dataDir = await scratchDataDirectory()
   const layout = await prepareLayout(dataDir)
   const server = await startEmbedded({ layout, masterKey, purpose: 'serve', settings: throwawaySettings })
   return {

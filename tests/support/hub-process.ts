@@ -37,7 +37,13 @@ export async function startHubProcess(
     [...nodeOptions, main, 'serve', '--port', String(port), '--data-dir', dataDir],
     {
       detached: true,
-      env: { PATH: process.env.PATH, HUB_LOG_LEVEL: 'warn', HUB_METRICS_PORT: 'off', ...env },
+      env: {
+        PATH: process.env.PATH,
+        NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
+        HUB_LOG_LEVEL: 'warn',
+        HUB_METRICS_PORT: 'off',
+        ...env,
+      },
       stdio: ['ignore', 'pipe', 'pipe'],
     },
   )
