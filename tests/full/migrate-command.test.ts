@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { serviceLogins } from '../../server/db/roles.ts'
+import { runCli } from '../cli/run-cli.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
-import { runCli } from './run-cli.ts'
 
 const otherKey = Buffer.alloc(32, 'another master key')
 let db: TestDatabase

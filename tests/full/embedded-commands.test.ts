@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { runCli } from './run-cli.ts'
+import { runCli } from '../cli/run-cli.ts'
 
 test('without a server, commands run on an embedded database of their own', async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'hub-cli-'))

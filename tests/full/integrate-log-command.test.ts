@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { checkpointOf } from '../api/log-cases.ts'
 import { decision, write } from '../api/record-cases.ts'
+import { type CliHub, startCliHub } from '../cli/cli-hub.ts'
+import { runCli } from '../cli/run-cli.ts'
 import type { TestHub } from '../support/hub.ts'
-import { type CliHub, startCliHub } from './cli-hub.ts'
-import { runCli } from './run-cli.ts'
 
 let hub: TestHub
 let env: Record<string, string>
