@@ -48,16 +48,26 @@ describe('suggests', () => {
     expect(await suggest('haiku', '&kind=model')).toEqual([{ kind: 'model', id: model, label: model }])
   })
 
-  test('records by the beginning of their words, from three characters on', async () => {
+  test('records by parts of the words of their titles', async () => {
     const found = { kind: 'record', id: record, label: 'Invoicing of the branch in Ulm' }
-    expect(await suggest('bra invoicing', '&kind=record')).toEqual([])
-    expect(await suggest('invoicing bra', '&kind=record')).toEqual([found])
-    expect(await suggest('Ulm', '&kind=record')).toEqual([found])
-    expect(await suggest('br', '&kind=record')).toEqual([])
-    expect(await suggest('branch in', '&kind=record')).toEqual([found])
+    for (const q of ['invoicing bra', 'bra invoicing', 'Ulm', 'br', 'branch in', 'voicin', 'oicing, ANCH']) {
+      expect(await suggest(q, '&kind=record'), q).toEqual([found])
+    }
+    expect(await suggest('voicing of Bonn', '&kind=record')).toEqual([])
     await hub.call('acme', 'DELETE', pathOf(record, '?reason=x'))
-    expect(await suggest('Ulm', '&kind=record')).toEqual([])
+    for (const q of ['Ulm', 'voicin', record]) expect(await suggest(q, '&kind=record')).toEqual([])
     await hub.call('acme', 'POST', pathOf(record, ':restore'))
+  })
+
+  test('records by their id, and by its beginning', async () => {
+    expect(await suggest(record.toUpperCase(), '&kind=record')).toMatchObject([{ id: record }])
+    for (const length of [8, 9, 20, 35]) {
+      const ids = (await suggest(record.slice(0, length), '&kind=record')).map(({ id }) => id)
+      expect(ids, record.slice(0, length)).toContain(record)
+    }
+    for (const none of [record.slice(0, 7), `${record.slice(0, 8)}x`, `${record}0`, record.replace('-', '0')]) {
+      expect(await suggest(none, '&kind=record')).toEqual([])
+    }
   })
 
   test('all kinds in turns', async () => {

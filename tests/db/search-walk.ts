@@ -19,6 +19,7 @@ export async function walkSearch(hub: TestHub, tenant: 'acme' | 'globex'): Promi
     await call('GET', `${search}?q=${q}&limit=1&cursor=${cursor}`)
   }
   await call('GET', '/api/v1/suggest?q=a')
+  await call('GET', '/api/v1/suggest?q=01a00000&kind=record')
   await call('PUT', '/api/v1/tenant', { search_language: 'english' })
   while (await hub.modules.hub.searchIndexer.index(tenant));
 }

@@ -42,7 +42,7 @@ export function parseSearchQuery(q: string, pointer = '/query/q'): SearchQuery {
     if (words.length > 0) branches.at(-1)!.push({ words, isExcluded: minus !== undefined })
   }
   const filled = branches.filter((units) => units.length > 0)
-  if (!filled.some(hasWanted)) throw withoutWord(pointer, 'must contain a letter or a digit')
+  if (filled.length === 0) throw withoutWord(pointer, 'must contain a letter or a digit')
   if (!filled.every(hasWanted))
     throw withoutWord(pointer, 'must contain a word that is not excluded, on each side of `or`')
   return {

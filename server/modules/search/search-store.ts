@@ -124,6 +124,39 @@ export async function findMatches(
   return rows
 }
 
+/** Which of the newest documents {@link findByParts} returns. */
+export interface PartCriteria {
+  /** Patterns of LIKE, each of a word of the title. None: any title. */
+  patterns: readonly string[]
+  recordTypes: readonly string[]
+  /** The first and the last id. */
+  ids: { from: string; to: string }
+  /** Maximum number of documents that are read: the newest. */
+  read: number
+  now: string
+}
+
+/** Returns the newest records, purged ones excepted, whose titles have a word for each pattern. */
+export async function findByParts(tx: TenantTx, criteria: PartCriteria, count: number): Promise<string[]> {
+  const { patterns, recordTypes, ids, read, now } = criteria
+  const { rows } = await tx.client.query<{ record_id: string }>(
+    `select r.record_id
+     from (
+       select record_id, record_type, words from hub.search_documents
+       where tenant_id = $1 and record_id between $2::uuid and $3::uuid
+       order by record_id desc limit $4
+     ) r ${lookUpState}
+     where r.record_type = any ($5::text[]) and s.purged_at is null
+       and (s.hard_delete_after is null or s.hard_delete_after > $6::timestamptz)
+       and not exists (
+         select from unnest($7::text[]) as p (pattern)
+         where not exists (select from unnest(ts_filter(r.words, '{a}')) as w where w.lexeme like p.pattern))
+     order by r.record_id desc limit $8`,
+    [tx.tenantId, ids.from, ids.to, read, recordTypes, now, patterns, count],
+  )
+  return rows.map((row) => row.record_id)
+}
+
 /** Returns the words that match a tsquery in the language. */
 export async function findMatchingWords(
   tx: TenantTx,
