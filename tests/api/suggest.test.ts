@@ -55,12 +55,13 @@ describe('suggests', () => {
     }
     expect(await suggest('voicing of Bonn', '&kind=record')).toEqual([])
     await hub.call('acme', 'DELETE', pathOf(record, '?reason=x'))
-    for (const q of ['Ulm', 'voicin', record]) expect(await suggest(q, '&kind=record')).toEqual([])
+    for (const q of ['Ulm', 'voicin']) expect(await suggest(q, '&kind=record')).toEqual([])
     await hub.call('acme', 'POST', pathOf(record, ':restore'))
   })
 
   test('records by their id, and by its beginning', async () => {
-    expect(await suggest(record.toUpperCase(), '&kind=record')).toMatchObject([{ id: record }])
+    // Events about the record contain its id, too.
+    expect((await suggest(record.toUpperCase(), '&kind=record'))[0]).toMatchObject({ id: record })
     for (const length of [8, 9, 20, 35]) {
       const ids = (await suggest(record.slice(0, length), '&kind=record')).map(({ id }) => id)
       expect(ids, record.slice(0, length)).toContain(record)
