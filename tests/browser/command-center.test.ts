@@ -1,6 +1,6 @@
 import type { Locator, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { startUiLab, type UiLab } from './ui-lab.ts'
+import { expectAccessible, startUiLab, type UiLab } from './ui-lab.ts'
 import { sendLately } from './world/telemetry.ts'
 
 let lab: UiLab
@@ -107,6 +107,59 @@ describe('live', () => {
 
   const newestEvents = () =>
     lab.hub.call('acme', 'GET', '/api/v1/hub/records?record_type=telemetry_event&sort=-created_at&limit=1')
+})
+
+describe('the page of a skill, a person, a model or an archetype', () => {
+  const section = (page: Page, name: string) => page.getByRole('region', { name, exact: true })
+  const card = (page: Page, name: string) => page.getByRole('article', { name, exact: true })
+
+  test('has the metrics of the skill, its error codes, versions and grants, and leads to its people', async () => {
+    const { rows } = await summary('&group_by=skill')
+    const [failing] = rows.toSorted(
+      (one: { failures: number }, other: { failures: number }) => other.failures - one.failures,
+    )
+    const page = await lab.signInAs('admin', still)
+    await breakdown(page).getByRole('link', { name: failing.key, exact: true }).click()
+    await page.waitForURL(`**/usage/skills/${failing.key}`)
+    await page.goto(lab.address(`/usage/skills/${failing.key}?${tenDays}`))
+    await figure(page, 'Invocations').getByText(count(failing.invocations), { exact: true }).waitFor()
+
+    const codes = (await summary(`&skill_id=${failing.key}&group_by=error_code`)).rows
+    const [most] = codes.toSorted(
+      (one: { failures: number }, other: { failures: number }) => other.failures - one.failures,
+    )
+    const code = card(page, 'Error codes').getByRole('link').first()
+    expect(await code.textContent()).toBe(most.key)
+    const href = new URLSearchParams((await code.getAttribute('href'))?.split('?')[1])
+    expect([href.get('skill_id'), href.get('error_code'), href.get('success')]).toEqual([
+      failing.key,
+      most.key,
+      'false',
+    ])
+
+    const { items } = (await lab.hub.call('acme', 'GET', `/api/v1/skill-entitlement/grants?skill_id=${failing.key}`)).body
+    const grants = section(page, 'Who may use it')
+    await grants.getByRole('link', { name: items[0].archetype_id, exact: true }).waitFor()
+    await section(page, 'State and versions').getByText('Published').waitFor()
+
+    await card(page, 'Users').getByRole('link').first().click()
+    await page.waitForURL('**/usage/people/user%3A*')
+    await section(page, 'Person').getByText('E-mail').or(section(page, 'Person').getByText('Address')).first().waitFor()
+    await expectAccessible(page, 'the page of a person')
+  })
+
+  test('does not tell an analyst whose id is in a record', async () => {
+    const people = (await lab.hub.call('acme', 'GET', '/api/v1/roster/users?limit=1')).body.items
+    const page = await lab.signInAs('analyst', `/usage/people/${people[0].user_id}`)
+    await page.getByText('your role may not see whose id this is').waitFor()
+    expect(await page.textContent('main')).not.toContain(people[0].email)
+  })
+
+  test('says that there were no events', async () => {
+    const page = await lab.signInAs('member', '/usage/models/no-such-model')
+    await page.getByText('No events in this range').waitFor()
+    await expectAccessible(page, 'a model without events')
+  })
 })
 
 test('a member sees it without what the role may not ask for', async () => {

@@ -179,8 +179,8 @@ test('Ctrl-K finds pages, records and skills, and the keyboard goes there', asyn
   await page.keyboard.press('Enter')
   await page.waitForURL(lab.address(`/records/${lab.world.records.decision}`))
   await searched('eng.code-review')
-  await page.getByText('Records of the skill eng.code-review').click()
-  await page.waitForURL((url) => url.searchParams.get('skill_id') === 'eng.code-review')
+  await page.getByText('Usage of the skill eng.code-review').click()
+  await page.waitForURL(lab.address('/usage/skills/eng.code-review'))
 
   // A record by its words; the pages that were opened are offered again, and none of another person.
   await searched('reply')

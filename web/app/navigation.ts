@@ -169,6 +169,14 @@ export const sections: readonly Section[] = [
   },
 ]
 
+/** Pages of one object each, which are reached by its name and not by the navigation. */
+const objectPages: readonly Destination[] = [
+  { to: '/usage/skills', label: 'Skill', needs: ['summarizeTelemetry'] },
+  { to: '/usage/people', label: 'Person', needs: ['summarizeTelemetry'] },
+  { to: '/usage/models', label: 'Model', needs: ['summarizeTelemetry'] },
+  { to: '/usage/archetypes', label: 'Archetype', needs: ['summarizeTelemetry'] },
+]
+
 /**
  * Returns true if the user may open a page. Makes the API's check, so that no page is shown whose requests would be
  * rejected.
@@ -196,7 +204,7 @@ export function destinationAt(pathname: string): Destination | undefined {
     section,
     ...(section.pages ?? []).map((page) => ({ ...(section.sees && { sees: section.sees }), ...page })),
   ])
-  return all
+  return [...all, ...objectPages]
     .filter(({ to }) => pathname === to || (to !== '/' && pathname.startsWith(`${to}/`)))
     .sort((one, other) => other.to.length - one.to.length || Number('icon' in one) - Number('icon' in other))[0]
 }

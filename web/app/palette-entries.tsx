@@ -17,7 +17,8 @@ import type { OperationId } from '../../contract/operations.ts'
 import type { Me } from '../api/me.ts'
 import { recentPages } from '../api/recent-pages.ts'
 import { looksOf, titleOfRecord } from '../components/record-type.tsx'
-import { filterValueOf, type Suggestion } from '../components/suggestion.ts'
+import type { Suggestion } from '../components/suggestion.ts'
+import { usageAddress } from '../components/usage-address.ts'
 import type { FoundRecord } from '../components/use-found-records.ts'
 import { destinationAt, mayOpen, sectionsFor } from './navigation.ts'
 
@@ -121,14 +122,8 @@ export function suggestionEntries(me: Me, suggestions: readonly Suggestion[]): E
     const { Icon, of } = looksOfSuggestions[kind]
     const entry = { id: `${kind} ${id}`, label, Icon }
     if (kind === 'record') return [{ ...entry, description: 'Record', href: `/records/${id}` }]
-    if (kind === 'model') {
-      const href = `/?${new URLSearchParams({ llm_model: id })}`
-      return me.may('summarizeTelemetry') ? [{ ...entry, description: `Metrics of ${of} ${id}`, href }] : []
-    }
-    const email = kind === 'person' ? filterValueOf(suggestion, 'user_id') : undefined
-    const filter = { skill: 'skill_id', archetype: 'archetype_id', person: email ? 'user_id' : 'created_by' }[kind]
-    const href = `/records?${new URLSearchParams({ [filter]: email ?? id })}`
-    return me.may('queryRecords') ? [{ ...entry, description: `Records of ${of} ${id}`, href }] : []
+    const href = usageAddress(kind === 'person' ? 'user' : kind, id)
+    return href && me.may('summarizeTelemetry') ? [{ ...entry, description: `Usage of ${of} ${id}`, href }] : []
   })
 }
 

@@ -14,6 +14,7 @@ import { rosterSearch } from '../pages/roster/roster-search.ts'
 import { sessionsSearch } from '../pages/sessions/sessions-search.ts'
 import { peopleSearch } from '../pages/settings/people-search.ts'
 import { skillsSearch } from '../pages/skills/skills-search.ts'
+import { usageSearch } from '../pages/usage/usage-search.ts'
 import { endpointSearch } from '../pages/webhooks/endpoint-search.ts'
 import { ErrorPage } from './error-page.tsx'
 import { Layout } from './layout.tsx'
@@ -72,6 +73,30 @@ const routes = [
     getParentRoute,
     path: webPages.trace,
     component: lazyPage(() => import('../pages/sessions/trace-page.tsx')),
+  }),
+  createRoute({
+    getParentRoute,
+    path: webPages.skillUsage,
+    validateSearch: usageSearch,
+    component: lazyPage(() => import('../pages/usage/skill-page.tsx')),
+  }),
+  createRoute({
+    getParentRoute,
+    path: webPages.personUsage,
+    validateSearch: usageSearch,
+    component: lazyPage(() => import('../pages/usage/person-page.tsx')),
+  }),
+  createRoute({
+    getParentRoute,
+    path: webPages.modelUsage,
+    validateSearch: usageSearch,
+    component: lazyPage(() => import('../pages/usage/model-page.tsx')),
+  }),
+  createRoute({
+    getParentRoute,
+    path: webPages.archetypeUsage,
+    validateSearch: usageSearch,
+    component: lazyPage(() => import('../pages/usage/archetype-page.tsx')),
   }),
   createRoute({
     getParentRoute,

@@ -1,6 +1,7 @@
 import { Text } from '@mantine/core'
 import { api } from '../api/api-client.ts'
 import { useMe } from '../api/me.ts'
+import { UsageLink } from './usage-link.tsx'
 
 const minutesKept = 5
 const pageOfPeople = 1000
@@ -8,13 +9,19 @@ const pageOfPeople = 1000
 /**
  * Shows an actor: a person's name or address, the name of a service account, the Hub, the operator. Users without
  * permission to resolve names see the id, which is otherwise the tooltip: in tables (`short`) only its end, which
- * differs. Logs contain only ids of people.
+ * differs. Logs contain only ids of people. A person's name is a link to their page.
  */
 export function ActorName({ id, short = false }: { id: string; short?: boolean }) {
   const name = useActorName(id) ?? (short && id.startsWith('usr_') ? `user …${id.slice(-8)}` : id)
   return (
     <Text span inherit title={id} style={{ overflowWrap: 'anywhere' }}>
-      {name}
+      {id.startsWith('usr_') ? (
+        <UsageLink group="user" id={id} inRow={short}>
+          {name}
+        </UsageLink>
+      ) : (
+        name
+      )}
     </Text>
   )
 }

@@ -4,7 +4,9 @@ import type { MouseEvent, ReactNode } from 'react'
 interface CellLinkProps {
   /** An address within the UI. */
   href: string
-  title?: string
+  title?: string | undefined
+  /** For a row that opens by the keyboard and shows the same link there: Tab skips it. */
+  inRow?: boolean
   children: ReactNode
 }
 
@@ -12,7 +14,7 @@ interface CellLinkProps {
  * A link in a cell of a long table. It costs much less than the router's links, which follow every change of the
  * address and match their route again in each render.
  */
-export function CellLink({ href, title, children }: CellLinkProps) {
+export function CellLink({ href, title, inRow = false, children }: CellLinkProps) {
   const router = useRouter()
   const onClick = (event: MouseEvent) => {
     if (event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return
@@ -20,7 +22,7 @@ export function CellLink({ href, title, children }: CellLinkProps) {
     void router.navigate({ href })
   }
   return (
-    <a href={href} title={title} onClick={onClick} className="cell-link">
+    <a href={href} title={title} onClick={onClick} tabIndex={inRow ? -1 : undefined} className="cell-link">
       {children}
     </a>
   )

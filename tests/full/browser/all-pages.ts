@@ -20,6 +20,8 @@ const administrators = ['admin'] as const
 export async function allPages(lab: UiLab): Promise<UiPage[]> {
   const { records, webhooks } = lab.world
   const { items } = (await lab.hub.call('acme', 'GET', '/api/v1/hub/exports')).body
+  const events = await lab.hub.call('acme', 'GET', '/api/v1/hub/records?record_type=telemetry_event&limit=1')
+  const [used] = events.body.records
   const done = items.find(({ status }: { status: string }) => status === 'completed')
   const at = (route: string, roles: readonly Role[], path = route) => ({ route, path, roles })
   return [
@@ -31,6 +33,10 @@ export async function allPages(lab: UiLab): Promise<UiPage[]> {
     at('/sessions', everyone),
     at('/sessions/$sessionId', everyone, `/sessions/${newestSession.id}`),
     at('/traces/$traceId', everyone, `/traces/${newestSession.traceId}`),
+    at('/usage/skills/$skillId', everyone, `/usage/skills/${used.skill_id}`),
+    at('/usage/people/$personId', everyone, `/usage/people/${encodeURIComponent(used.user_id)}`),
+    at('/usage/models/$modelId', everyone, `/usage/models/${encodeURIComponent(used.llm_model)}`),
+    at('/usage/archetypes/$archetypeId', everyone, `/usage/archetypes/${used.archetype_id}`),
     at('/governance', readers),
     at('/governance/alarms', readers),
     at('/governance/holds', administrators),

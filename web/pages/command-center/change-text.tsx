@@ -6,6 +6,10 @@ import { changeOf, type Direction } from './trends.ts'
 /** The state of a previous value; `none` if the whole previous period has no events, which the page states once. */
 export type Earlier = 'known' | 'reading' | 'failed' | 'none'
 
+export function stateOf({ data, error }: { data: unknown; error: unknown }): Earlier {
+  return data !== undefined ? 'known' : error ? 'failed' : 'reading'
+}
+
 interface ChangeTextProps {
   /** Undefined without a value, such as a share of zero. */
   now: number | undefined

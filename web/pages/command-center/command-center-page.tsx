@@ -6,7 +6,7 @@ import { viewQuery } from '../../components/view-query.ts'
 import { ViewsSkeleton } from '../../components/views-skeleton.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
-import type { Earlier } from './change-text.tsx'
+import { stateOf } from './change-text.tsx'
 import { ChartsSkeleton } from './charts/charts-skeleton.tsx'
 import { useDemo } from './demo/demo-load.ts'
 import { FilterChips } from './filter-chips.tsx'
@@ -157,10 +157,6 @@ const faults = {
   incomplete: { title: 'The range of this link has no beginning or no end', shown: 'Shown are the last 30 days.' },
   reversed: { title: 'The range of this link does not end after it begins', shown: 'Shown are the last 30 days.' },
   long: { title: 'The range of this link is too long', shown: `Shown are the last ${longestDays} days of it.` },
-}
-
-function stateOf({ data, error }: { data: unknown; error: unknown }): Earlier {
-  return data !== undefined ? 'known' : error ? 'failed' : 'reading'
 }
 
 /** Shows that some metrics are missing because they could not be loaded. */

@@ -1,7 +1,7 @@
 import type * as v from 'valibot'
-import { addressSearch, oneOf, text, time } from '../../components/search-schemas.ts'
+import { addressSearch, oneOf, text } from '../../components/search-schemas.ts'
 import { dimensions } from './breakdown/dimensions.ts'
-import { presets } from './ranges.ts'
+import { rangeEntries } from './range-entries.ts'
 
 const dimension = oneOf(dimensions.map(({ group }) => group))
 
@@ -20,12 +20,7 @@ export const measures = ['invocations', 'failure_rate', 'latency_p95', 'cost_com
 
 /** The state of the command center in its address. */
 export const commandCenterSearch = addressSearch({
-  range: oneOf([...presets, 'custom']),
-  /** The custom range, in UTC. */
-  from: time,
-  to: time,
-  /** The interval; automatic if absent. */
-  interval: oneOf(['hour', 'day']),
+  ...rangeEntries,
   skill_id: text(512),
   archetype_id: text(512),
   user_id: text(512),

@@ -1,12 +1,12 @@
 import { Anchor, Badge, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
+import { UsageLink } from '../../components/usage-link.tsx'
 import { DataTable } from '../../ui/data-table.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { formatMs, formatUsdInFull } from '../../ui/formats.ts'
 import { columnsOf } from '../../ui/table-columns.ts'
 import { TimeText } from '../../ui/time-text.tsx'
 import { UsdText } from '../../ui/usd-text.tsx'
-import { shownKey } from './breakdown/dimensions.ts'
 import type { LiveEvent } from './use-live-events.ts'
 
 const column = columnsOf<LiveEvent>()
@@ -41,14 +41,14 @@ const columns = column.columns([
   column.accessor((event) => event.skill_id, {
     id: 'skill',
     header: 'Skill',
-    cell: ({ row: { original } }) => <span title={original.skill_id}>{original.skill_id}</span>,
+    cell: ({ row: { original } }) => <UsageLink group="skill" id={original.skill_id} />,
     size: 150,
     meta: { grow: true },
   }),
   column.accessor((event) => event.user_id, {
     id: 'user',
     header: 'User',
-    cell: ({ row: { original } }) => <span title={original.user_id}>{shownKey('user', original.user_id)}</span>,
+    cell: ({ row: { original } }) => <UsageLink group="user" id={original.user_id} />,
     size: 240,
     meta: { from: 'sm' },
   }),

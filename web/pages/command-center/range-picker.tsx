@@ -1,16 +1,25 @@
 import { Button, Group, Popover, SegmentedControl, Skeleton, Switch } from '@mantine/core'
 import { IconCalendar } from '@tabler/icons-react'
 import { lazy, Suspense, useState } from 'react'
-import { defaultPreset, isoOf, mayBeHourly, type Preset } from './ranges.ts'
-import type { SearchState } from './use-search-state.ts'
+import { defaultPreset, type Interval, isoOf, mayBeHourly, type Preset, type Span } from './ranges.ts'
+import type { RangeState } from './use-range.ts'
 
 // The calendar comes with a library of its own.
 const CustomRange = lazy(() => import('./custom-range.tsx'))
 
 const labels: Record<Preset, string> = { '24h': '24 h', '7d': '7 days', '30d': '30 days', '90d': '90 days' }
 
+interface RangePickerProps {
+  search: RangeState
+  range: Span
+  interval: Interval
+  /** Absent on a page without live updates. */
+  isLive?: boolean
+  change(changes: RangeState & { live?: 'off' | undefined }): void
+}
+
 /** Selects the range of the page, the interval of its charts, and live updates. */
-export function RangePicker({ search, range, interval, isLive, change }: SearchState) {
+export function RangePicker({ search, range, interval, isLive, change }: RangePickerProps) {
   const [opened, setOpened] = useState(false)
   const isCustom = search.range === 'custom'
   return (
@@ -55,12 +64,14 @@ export function RangePicker({ search, range, interval, isLive, change }: SearchS
           { value: 'day', label: 'Days' },
         ]}
       />
-      <Switch
-        size="sm"
-        label="Live"
-        checked={isLive}
-        onChange={(event) => change({ live: event.currentTarget.checked ? undefined : 'off' })}
-      />
+      {isLive !== undefined && (
+        <Switch
+          size="sm"
+          label="Live"
+          checked={isLive}
+          onChange={(event) => change({ live: event.currentTarget.checked ? undefined : 'off' })}
+        />
+      )}
     </Group>
   )
 }

@@ -1,10 +1,10 @@
-import { Anchor, Text } from '@mantine/core'
+import { Text } from '@mantine/core'
 import type { UseQueryResult } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { api } from '../../api/api-client.ts'
 import { useMe } from '../../api/me.ts'
 import { combineQueries } from '../../components/combined-query.ts'
 import { QueryBoundary } from '../../components/query-boundary.tsx'
+import { UsageLink } from '../../components/usage-link.tsx'
 import { formatCount } from '../../ui/formats.ts'
 import { AllWell, AttentionCard, AttentionList } from './attention-card.tsx'
 import type { Keys } from './use-metrics.ts'
@@ -75,15 +75,7 @@ function item(skillId: string, name: string | undefined, before: Keys | undefine
     : 'not used in the previous period either'
   return {
     id: skillId,
-    name: (
-      <Anchor
-        component={Link}
-        size="sm"
-        to={`/records?${new URLSearchParams({ record_type: 'telemetry_event', skill_id: skillId })}`}
-      >
-        {skillId}
-      </Anchor>
-    ),
+    name: <UsageLink group="skill" id={skillId} />,
     said: before ? `${name ? `${name}: ` : ''}${used}` : (name ?? ''),
   }
 }

@@ -1,9 +1,8 @@
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { useMemo } from 'react'
-import { useNow } from '../../ui/use-now.ts'
 import { filtersOf } from './breakdown/dimensions.ts'
 import type { CommandCenterSearch } from './command-center-search.ts'
-import { intervalOf, rangeOf } from './ranges.ts'
+import { useRange } from './use-range.ts'
 
 const route = getRouteApi('/')
 
@@ -11,22 +10,11 @@ const route = getRouteApi('/')
 export function useSearchState() {
   const search = route.useSearch()
   const navigate = useNavigate({ from: '/' })
-  const now = useNow()
-  const range = rangeOf(search, now)
-  // Keeps the same object within a quarter, because query keys contain it.
-  const { from, to, before } = range
-  const stable = useMemo(
-    () => ({ from, to, before: { from: before.from, to: before.to } }),
-    [from, to, before.from, before.to],
-  )
   const filters = useMemo(() => filtersOf(search), [search])
   return {
     search,
     filters,
-    range: stable,
-    /** The range ends at the next quarter of an hour, which is irrelevant to people. */
-    lastsUntilNow: to > now,
-    interval: intervalOf(stable, search.interval),
+    ...useRange(search),
     isLive: search.live !== 'off',
     group: search.group_by ?? 'skill',
     /** Replaces parameters of the address; undefined removes one. */

@@ -1,15 +1,14 @@
+import { usageAddress } from '../../components/usage-address.ts'
+
 /** A Map, because a client's text may equal the name of a member that every object has, such as `constructor`. */
 const pages = new Map([
   ['budget', '/budgets'],
-  ['user', '/skills/roster'],
   ['service_account', '/settings/service-accounts'],
   ['connection', '/settings/sign-in'],
   ['connector', '/skills/connectors'],
   ['sync', '/settings/directory'],
   ['cowork', '/skills'],
-  ['skill', '/skills'],
   ['republish', '/skills'],
-  ['archetype', '/skills/grants'],
   ['tenant', '/settings/tenant'],
   ['log', '/governance/log'],
   ['keys', '/governance/log'],
@@ -23,6 +22,7 @@ export function addressOf(kind: string, id: string): string | undefined {
   if (kind === 'hold') return `/governance/holds?hold=${part}`
   if (kind === 'export') return `/exports/${part}`
   if (kind === 'webhook') return `/webhooks/${part}`
+  if (kind === 'user' || kind === 'skill' || kind === 'archetype') return usageAddress(kind, id)
   return pages.get(kind)
 }
 

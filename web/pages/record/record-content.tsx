@@ -3,6 +3,8 @@ import { IconCircleCheck, IconCircleX } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
 import type { HubRecord } from '../../api/hub-record.ts'
 import { LinkText } from '../../components/link-text.tsx'
+import type { UsageGroup } from '../../components/usage-address.ts'
+import { UsageLink } from '../../components/usage-link.tsx'
 import { CopyText } from '../../ui/copy-text.tsx'
 import { DescriptionItem, DescriptionList } from '../../ui/description-list.tsx'
 import { formatBytes, formatCount, formatMs, formatUsd } from '../../ui/formats.ts'
@@ -28,15 +30,20 @@ export function RecordContent({ record }: { record: HubRecord }) {
     const value = number(member)
     return <DescriptionItem name={name}>{value === undefined ? undefined : format(value)}</DescriptionItem>
   }
+  const usage = (group: UsageGroup, member: string) => text(member) && <UsageLink group={group} id={text(member)} />
   const made = (
     <>
       <DescriptionItem name="Skill">
-        {text('skill_id') && `${text('skill_id')} ${text('skill_version') ?? ''}`}
+        {text('skill_id') && (
+          <>
+            <UsageLink group="skill" id={text('skill_id')} /> {text('skill_version')}
+          </>
+        )}
       </DescriptionItem>
-      <DescriptionItem name="Archetype">{text('archetype_id')}</DescriptionItem>
-      <DescriptionItem name="User">{text('user_id')?.replace(/^user:/, '')}</DescriptionItem>
+      <DescriptionItem name="Archetype">{usage('archetype', 'archetype_id')}</DescriptionItem>
+      <DescriptionItem name="User">{usage('user', 'user_id')}</DescriptionItem>
       <DescriptionItem name="Platform">{text('llm_platform')}</DescriptionItem>
-      <DescriptionItem name="Model">{text('llm_model')}</DescriptionItem>
+      <DescriptionItem name="Model">{usage('model', 'llm_model')}</DescriptionItem>
     </>
   )
   const parts: Record<HubRecord['record_type'], () => ReactNode> = {
@@ -81,7 +88,7 @@ export function RecordContent({ record }: { record: HubRecord }) {
       <>
         <DescriptionList>
           <DescriptionItem name="Name">{text('name')}</DescriptionItem>
-          <DescriptionItem name="Skill">{text('skill_id')}</DescriptionItem>
+          <DescriptionItem name="Skill">{usage('skill', 'skill_id')}</DescriptionItem>
           <DescriptionItem name="Version">{text('skill_version')}</DescriptionItem>
           <DescriptionItem name="Owner">{text('owner')}</DescriptionItem>
           <DescriptionItem name="What it does">{text('description')}</DescriptionItem>

@@ -5,6 +5,8 @@ import type { HubRecord } from '../../api/hub-record.ts'
 import { ActorName } from '../../components/actor-name.tsx'
 import { causeOf } from '../../components/record-actor.ts'
 import { looksOf, RecordTypeBadge, titleOfRecord } from '../../components/record-type.tsx'
+import type { UsageGroup } from '../../components/usage-address.ts'
+import { UsageLink } from '../../components/usage-link.tsx'
 import { formatCount, formatMs, nothing } from '../../ui/formats.ts'
 import { columnsOf } from '../../ui/table-columns.ts'
 import { TimeText } from '../../ui/time-text.tsx'
@@ -30,6 +32,14 @@ const textColumn = (member: string, header: string, size = 160) =>
     size,
     enableSorting: false,
     cell: ({ getValue }) => getValue() ?? nothing,
+  })
+const usageColumn = (member: string, header: string, group: UsageGroup, size = 160) =>
+  column.accessor((record) => text(record, member), {
+    id: member,
+    header,
+    size,
+    enableSorting: false,
+    cell: ({ getValue }) => <UsageLink group={group} id={getValue()} inRow />,
   })
 const numberColumn = (member: string, header: string, format: (value: number | undefined) => ReactNode, size = 110) =>
   column.accessor((record) => number(record, member), {
@@ -80,7 +90,7 @@ export const recordColumns = column.columns([
     enableSorting: false,
     // On narrower screens the title contains it.
     meta: { from: 'xl' },
-    cell: ({ getValue }) => getValue() ?? nothing,
+    cell: ({ getValue }) => <UsageLink group="skill" id={getValue()} inRow />,
   }),
   column.accessor((record) => text(record, 'user_id') ?? causeOf(record), {
     id: 'who',
@@ -88,8 +98,10 @@ export const recordColumns = column.columns([
     size: 225,
     enableSorting: false,
     meta: { from: 'lg' },
-    cell: ({ row, getValue }) =>
-      text(row.original, 'user_id')?.replace(/^user:/, '') ?? <ActorName id={getValue()} short />,
+    cell: ({ row, getValue }) => {
+      const user = text(row.original, 'user_id')
+      return user ? <UsageLink group="user" id={user} inRow /> : <ActorName id={getValue()} short />
+    },
   }),
   column.accessor((record) => number(record, 'cost_usd_estimate'), {
     id: 'cost_usd_estimate',
@@ -105,7 +117,7 @@ export const recordColumns = column.columns([
     cell: ({ getValue }) => <TimeText iso={getValue()} />,
   }),
   textColumn('record_id', 'Record id', 300),
-  textColumn('archetype_id', 'Archetype'),
+  usageColumn('archetype_id', 'Archetype', 'archetype'),
   column.accessor((record) => causeOf(record), {
     id: 'created_by',
     header: 'Created by',
@@ -114,7 +126,7 @@ export const recordColumns = column.columns([
     cell: ({ getValue }) => <ActorName id={getValue()} short />,
   }),
   textColumn('llm_platform', 'Platform', 110),
-  textColumn('llm_model', 'Model', 180),
+  usageColumn('llm_model', 'Model', 'model', 180),
   textColumn('skill_version', 'Version', 100),
   column.accessor((record) => record.success, {
     id: 'success',

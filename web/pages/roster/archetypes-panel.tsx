@@ -12,6 +12,7 @@ import {
   useGrants,
 } from '../../components/full-lists.ts'
 import { QueryBoundary } from '../../components/query-boundary.tsx'
+import { UsageLink } from '../../components/usage-link.tsx'
 import { DataTable } from '../../ui/data-table.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { formatCount, nothing } from '../../ui/formats.ts'
@@ -20,7 +21,11 @@ import { AddArchetypes } from './add-archetypes.tsx'
 
 const column = columnsOf<Archetype>()
 const readColumns = column.columns([
-  column.accessor('archetype_id', { header: 'Id', size: 220 }),
+  column.accessor('archetype_id', {
+    header: 'Id',
+    size: 220,
+    cell: ({ getValue }) => <UsageLink group="archetype" id={getValue()} />,
+  }),
   column.accessor('name', { header: 'Name', meta: { grow: true }, cell: ({ getValue }) => getValue() ?? nothing }),
 ])
 

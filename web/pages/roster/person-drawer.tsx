@@ -6,6 +6,7 @@ import { LinkText } from '../../components/link-text.tsx'
 import { PersonState } from '../../components/person-cell.tsx'
 import { QueryBoundary } from '../../components/query-boundary.tsx'
 import { roleLabels } from '../../components/role-labels.ts'
+import { UsageLink } from '../../components/usage-link.tsx'
 import { CopyText } from '../../ui/copy-text.tsx'
 import { DescriptionItem, DescriptionList } from '../../ui/description-list.tsx'
 import { SidePanel } from '../../ui/dialog.tsx'
@@ -38,15 +39,27 @@ export function PersonDrawer({ userId, onClose }: PersonDrawerProps) {
       {userId && (
         <QueryBoundary query={person} what="person">
           {(data) => (
-            <Stack gap="lg" key={userId}>
-              <Identity person={data} />
-              <PersonArchetypes userId={userId} />
-              <GroupsOf userId={userId} />
+            <Stack key={userId}>
+              <UsageLink group="user" id={userId}>
+                Show usage
+              </UsageLink>
+              <PersonDetails person={data} />
             </Stack>
           )}
         </QueryBoundary>
       )}
     </SidePanel>
+  )
+}
+
+/** Shows a person's identity, their archetypes with the reason for each, and their groups. */
+export function PersonDetails({ person }: { person: Person }) {
+  return (
+    <Stack gap="lg">
+      <Identity person={person} />
+      <PersonArchetypes userId={person.user_id} />
+      <GroupsOf userId={person.user_id} />
+    </Stack>
   )
 }
 

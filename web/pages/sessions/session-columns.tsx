@@ -1,5 +1,7 @@
 import type { ApiResponse } from '../../api/api-client.ts'
 import { CellLink } from '../../components/cell-link.tsx'
+import type { UsageGroup } from '../../components/usage-address.ts'
+import { UsageLink } from '../../components/usage-link.tsx'
 import { formatCount, formatMs } from '../../ui/formats.ts'
 import { columnsOf } from '../../ui/table-columns.ts'
 import { TimeText } from '../../ui/time-text.tsx'
@@ -11,10 +13,15 @@ const column = columnsOf<TelemetrySession>()
 const plain = { enableSorting: false } as const
 const right = { ...plain, size: 110, meta: { align: 'right' as const } }
 
-/** Returns several names as text: the first, and the number of the others. */
-function firstAndMore(names: readonly string[]): string {
-  const [first = '', ...others] = names
-  return others.length > 0 ? `${first} +${others.length}` : first
+/** Shows several names: a link to the first, and the number of the others. */
+function FirstAndMore({ group, ids }: { group: UsageGroup; ids: readonly string[] }) {
+  const [first, ...others] = ids
+  return (
+    <span title={ids.join(', ')}>
+      <UsageLink group={group} id={first} />
+      {others.length > 0 && ` +${others.length}`}
+    </span>
+  )
 }
 
 export const sessionColumns = column.columns([
@@ -78,20 +85,20 @@ export const sessionColumns = column.columns([
       <UsdText value={original.unpriced === original.events ? undefined : getValue()} />
     ),
   }),
-  column.accessor(({ skill_ids }) => firstAndMore(skill_ids), {
+  column.accessor('skill_ids', {
     id: 'skills',
     header: 'Skills',
     size: 160,
     ...plain,
     meta: { from: 'lg' },
-    cell: ({ getValue, row: { original } }) => <span title={original.skill_ids.join(', ')}>{getValue()}</span>,
+    cell: ({ getValue }) => <FirstAndMore group="skill" ids={getValue()} />,
   }),
-  column.accessor(({ user_ids }) => firstAndMore(user_ids.map((id) => id.replace(/^user:/, ''))), {
+  column.accessor('user_ids', {
     id: 'users',
     header: 'Users',
     size: 190,
     ...plain,
     meta: { from: 'xl' },
-    cell: ({ getValue, row: { original } }) => <span title={original.user_ids.join(', ')}>{getValue()}</span>,
+    cell: ({ getValue }) => <FirstAndMore group="user" ids={getValue()} />,
   }),
 ])

@@ -1,6 +1,7 @@
 import { Group, Text } from '@mantine/core'
 import { IconCircleCheck, IconCircleX } from '@tabler/icons-react'
-import { addressOf, CellLink } from '../../components/cell-link.tsx'
+import { CellLink } from '../../components/cell-link.tsx'
+import { UsageLink } from '../../components/usage-link.tsx'
 import { formatCount, formatMs, nothing } from '../../ui/formats.ts'
 import { columnsOf } from '../../ui/table-columns.ts'
 import { UsdText } from '../../ui/usd-text.tsx'
@@ -72,20 +73,15 @@ export const stepColumns = column.columns([
     size: 170,
     ...plain,
     meta: { from: 'lg' },
-    cell: ({ getValue, row: { original } }) => (
-      <CellLink href={addressOf('/', { llm_model: original.llm_model, llm_platform: original.llm_platform })}>
-        {getValue()}
-      </CellLink>
-    ),
+    cell: ({ row: { original } }) =>
+      original.llm_model ? <UsageLink group="model" id={original.llm_model} /> : original.llm_platform,
   }),
   column.accessor('user_id', {
     header: 'User',
     size: 170,
     ...plain,
     meta: { from: 'xl' },
-    cell: ({ getValue }) => (
-      <CellLink href={addressOf('/records', { user_id: getValue() })}>{getValue().replace(/^user:/, '')}</CellLink>
-    ),
+    cell: ({ getValue }) => <UsageLink group="user" id={getValue()} />,
   }),
   column.accessor((row) => row.trace_id, {
     id: 'trace',

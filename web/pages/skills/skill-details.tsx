@@ -5,6 +5,7 @@ import { useMe } from '../../api/me.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import type { Skill } from '../../components/full-lists.ts'
 import { LinkText } from '../../components/link-text.tsx'
+import { UsageLink } from '../../components/usage-link.tsx'
 import { CopyText } from '../../ui/copy-text.tsx'
 import { TimeText } from '../../ui/time-text.tsx'
 import { type SkillState, SkillStateBadge, skillStates, transitionVerbs } from './skill-states.tsx'
@@ -20,6 +21,11 @@ export function SkillDetails({ skill }: { skill: Skill }) {
           <SkillStateBadge state={skill.state} />
         </Group>
         <CopyText value={skill.skill_id} label="Copy skill id" />
+        <Text size="sm">
+          <UsageLink group="skill" id={skill.skill_id}>
+            Show usage
+          </UsageLink>
+        </Text>
         <Text size="sm">{skillStates[skill.state].means}</Text>
         {me.may('transitionSkill') && skillStates[skill.state].next.length > 0 && (
           <Group gap="xs">

@@ -1,4 +1,5 @@
 import { Progress, Text } from '@mantine/core'
+import { UsageLink } from '../../../components/usage-link.tsx'
 import {
   formatCount,
   formatMs,
@@ -76,7 +77,11 @@ export function breakdownColumns(group: Group, widths: ReturnType<typeof breakdo
       cell: ({ row: { original } }) => (
         <>
           <Text size="sm" fw={500} truncate lh={1.4} title={original.key}>
-            {shownKey(group, original.key)}
+            {original.key === undefined || group === 'platform' ? (
+              shownKey(group, original.key)
+            ) : (
+              <UsageLink group={group} id={original.key} />
+            )}
           </Text>
           <Text size="xs" c="dimmed" truncate lh={1.4} hiddenFrom="sm">
             {`${formatPercent(failureRate(original))} failed · ${formatMs(original.latency_ms.p95)} · `}

@@ -44,7 +44,7 @@ export function BreakdownTable({ search, filters, group, change, keys, narrow }:
               </Text>
             )}
             <Text size="xs" c="dimmed" mb="xs">
-              Choose a row to filter the page by it; the next dimension follows.
+              Choose a row to filter the page by it; the next dimension follows. A name opens its own page.
             </Text>
             <DataTable
               label={`Figures by ${label.toLowerCase()}`}

@@ -1,0 +1,12 @@
+import { oneOf, time } from '../../components/search-schemas.ts'
+import { presets } from './ranges.ts'
+
+/** The range and the interval in an address. */
+export const rangeEntries = {
+  range: oneOf([...presets, 'custom']),
+  /** The custom range, in UTC. */
+  from: time,
+  to: time,
+  /** The interval; automatic if absent. */
+  interval: oneOf(['hour', 'day']),
+}
