@@ -48,6 +48,39 @@ describe('the range that an address names', () => {
     expect(rangeOf({}, now)).toEqual(range)
   })
 
+  test('one hour is compared with the hour before as far as this one is', () => {
+    const range = rangeOf({ range: '1h' }, now)
+    expect(shown(range)).toEqual(['2026-11-22T09:15:00Z', '2026-11-22T10:15:00Z'])
+    expect(shown(range.before)).toEqual(['2026-11-22T08:15:00Z', '2026-11-22T09:15:00Z'])
+  })
+
+  test('this month begins on its first day, and is compared with as much of the month before', () => {
+    const range = rangeOf({ range: 'month' }, now)
+    expect(shown(range)).toEqual(['2026-10-31T23:00:00Z', '2026-11-22T10:15:00Z'])
+    expect(shown(range.before)).toEqual(['2026-09-30T22:00:00Z', '2026-10-22T09:15:00Z'])
+  })
+
+  test('the 31st of a month is not compared with days of the same month', () => {
+    const range = rangeOf({ range: 'month' }, at('2026-03-31T12:00:00Z'))
+    expect(shown(range.before)).toEqual(['2026-01-31T23:00:00Z', '2026-02-28T23:00:00Z'])
+  })
+
+  test('last month is the whole of it, and is compared with the one before', () => {
+    const range = rangeOf({ range: 'last-month' }, at('2026-01-05T10:00:00Z'))
+    expect(shown(range)).toEqual(['2025-11-30T23:00:00Z', '2025-12-31T23:00:00Z'])
+    expect(shown(range.before)).toEqual(['2025-10-31T23:00:00Z', '2025-11-30T23:00:00Z'])
+  })
+
+  test('any range is compared with another one of the address', () => {
+    const search = { compare_from: '2026-01-01T00:00:00Z', compare_to: '2026-01-08T00:07:00Z' }
+    const range = rangeOf({ range: '7d', ...search }, now)
+    expect(shown(range)).toEqual(shown(rangeOf({ range: '7d' }, now)))
+    expect(shown(range.before)).toEqual(['2026-01-01T00:00:00Z', '2026-01-08T00:15:00Z'])
+    expect(rangeOf({ range: '7d', compare_from: search.compare_to, compare_to: search.compare_from }, now)).toEqual(
+      rangeOf({ range: '7d' }, now),
+    )
+  })
+
   test('a custom one is widened to quarters, and compared with as much just before', () => {
     const range = rangeOf({ range: 'custom', from: '2026-11-01T00:07:00Z', to: '2026-11-01T06:01:00Z' }, now)
     expect(shown(range)).toEqual(['2026-11-01T00:00:00Z', '2026-11-01T06:15:00Z'])

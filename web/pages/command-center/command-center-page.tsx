@@ -13,7 +13,7 @@ import { FilterChips } from './filter-chips.tsx'
 import { KpiRow, KpiSkeleton } from './kpi-row.tsx'
 import { RangePicker } from './range-picker.tsx'
 import { momentText, rangeText } from './range-text.ts'
-import { customRangeFault, longestDays } from './ranges.ts'
+import { comparedRange, customRangeFault, longestDays } from './ranges.ts'
 import { timeZone, useMetricsByKey, useMetricsOverTime, useTotals } from './use-metrics.ts'
 import { type SearchState, useSearchState } from './use-search-state.ts'
 
@@ -80,7 +80,8 @@ export default function CommandCenterPage() {
         <RangeFault search={search} />
         <Text size="xs" c="dimmed">
           <bdi>{center.lastsUntilNow ? `From ${momentText(range.from)} until now` : rangeText(range)}</bdi>, days of{' '}
-          {timeZone}. {before.data?.totals.invocations === 0 ? 'No events in' : 'Compared with'} the previous period,{' '}
+          {timeZone}. {before.data?.totals.invocations === 0 ? 'No events in' : 'Compared with'}{' '}
+          {comparedRange(search) ? 'another range' : 'the previous period'},{' '}
           <bdi>{rangeText(range.before)}</bdi>.
         </Text>
       </Stack>

@@ -7,6 +7,9 @@ export const rangeEntries = {
   /** The custom range, in UTC. */
   from: time,
   to: time,
+  /** The range to compare with, in UTC; the previous period if absent. */
+  compare_from: time,
+  compare_to: time,
   /** The interval; automatic if absent. */
   interval: oneOf(['hour', 'day']),
 }

@@ -7,11 +7,11 @@ const hourMs = 3_600_000
 const dayMs = 86_400_000
 
 /** Ranges relative to the current time. */
-export const presets = ['24h', '7d', '30d', '90d'] as const
+export const presets = ['1h', '24h', '7d', '30d', '90d', 'month', 'last-month'] as const
 export type Preset = (typeof presets)[number]
 /** The range of an address without one. */
 export const defaultPreset: Preset = '30d'
-const presetDays: Record<Preset, number> = { '24h': 1, '7d': 7, '30d': 30, '90d': 90 }
+const presetDays = { '7d': 7, '30d': 30, '90d': 90 } as const
 
 export type Interval = 'hour' | 'day'
 
@@ -30,6 +30,9 @@ interface RangeSearch {
   range?: Preset | 'custom' | undefined
   from?: string | undefined
   to?: string | undefined
+  /** A range to compare with, instead of the previous period. */
+  compare_from?: string | undefined
+  compare_to?: string | undefined
 }
 
 /** Maximum length of a custom range in days, so that they fit into one response of the Hub. */
@@ -37,24 +40,47 @@ export const longestDays = 900
 const longestHourlyDays = 40
 
 /**
- * Returns the range that an address names. A preset of several days covers whole days of the user's time zone up to
- * now, and compares with the days before up to the same time of day; 24 hours are exactly that. A custom range is
- * widened to quarters. Anything else yields the default preset.
+ * Returns the range that an address names, and the range to compare it with: another one of the address, or the previous
+ * period. A preset of several days covers whole days of the user's time zone up to now, and compares with the days before
+ * up to the same time of day. One hour and 24 hours are exactly that. This month begins on its first day, and compares with
+ * as much of the month before. A custom range is widened to quarters. Anything else yields the default preset.
  */
-export function rangeOf({ range, from, to }: RangeSearch, nowMs: number): Range {
+export function rangeOf(search: RangeSearch, nowMs: number): Range {
+  const range = shownRange(search, nowMs)
+  const compared = comparedRange(search)
+  return compared ? { ...range, before: compared } : range
+}
+
+/** Returns the range that an address compares with; undefined for the previous period. */
+export function comparedRange({ compare_from, compare_to }: RangeSearch): Span | undefined {
+  const range = customRange(Date.parse(compare_from ?? ''), Date.parse(compare_to ?? ''))
+  return range && { from: range.from, to: range.to }
+}
+
+function shownRange({ range, from, to }: RangeSearch, nowMs: number): Range {
   if (range === 'custom' && from && to) {
     const custom = customRange(Date.parse(from), Date.parse(to))
     if (custom) return custom
   }
   const preset = range === undefined || range === 'custom' ? defaultPreset : range
-  const days = presetDays[preset]
   // The Hub's default without `to`: senders' clocks may be five minutes ahead.
   const end = floorTo(nowMs + 5 * 60_000, quarterMs) + quarterMs
   // The future has no events yet and is excluded from the comparison.
   const soFar = Math.round(nowMs / quarterMs) * quarterMs
-  if (preset === '24h') {
-    return { from: end - dayMs, to: end, before: { from: end - 2 * dayMs, to: soFar - dayMs } }
+  if (preset === '1h' || preset === '24h') {
+    const length = preset === '1h' ? hourMs : dayMs
+    return { from: end - length, to: end, before: { from: end - 2 * length, to: soFar - length } }
   }
+  if (preset === 'month') {
+    const start = startOfMonth(nowMs, 0)
+    const earlier = startOfMonth(nowMs, -1)
+    return { from: start, to: end, before: { from: earlier, to: Math.min(start, earlier + soFar - start) } }
+  }
+  if (preset === 'last-month') {
+    const [from, to] = [startOfMonth(nowMs, -1), startOfMonth(nowMs, 0)]
+    return { from, to, before: { from: startOfMonth(nowMs, -2), to: from } }
+  }
+  const days = presetDays[preset]
   const today = startOfDay(nowMs)
   return {
     from: addDays(today, 1 - days),
@@ -146,6 +172,11 @@ function floorTo(ms: number, unit: number): number {
 
 function startOfDay(ms: number): number {
   return new Date(ms).setHours(0, 0, 0, 0)
+}
+
+function startOfMonth(ms: number, months: number): number {
+  const date = new Date(ms)
+  return new Date(date.getFullYear(), date.getMonth() + months, 1).getTime()
 }
 
 function startOfHour(ms: number): number {

@@ -44,9 +44,9 @@ interface UsagePageProps {
 /** Shows the usage of one skill, person, model or archetype. */
 export function UsagePage({ group, id, title, about, actions, words, children, unknown }: UsagePageProps) {
   const { may } = useMe()
-  const { range, from, to, interval: chosen }: RangeState = useSearch({ strict: false })
+  const search: RangeState = useSearch({ strict: false })
   const navigate = useNavigate()
-  const state = useRange({ range, from, to, interval: chosen })
+  const state = useRange(search)
   const change = (changes: RangeState) =>
     void navigate({ to: '.', search: (old: RangeState) => ({ ...old, ...changes }), resetScroll: false } as never)
   const filters: Filters = { [dimensionOf(group).field]: id }
@@ -74,7 +74,7 @@ export function UsagePage({ group, id, title, about, actions, words, children, u
                   size="xs"
                   leftSection={<IconChartHistogram size={15} aria-hidden />}
                   to="/"
-                  search={{ ...filters, range, from, to }}
+                  search={{ ...filters, ...search }}
                 >
                   Show in command center
                 </LinkButton>
@@ -84,7 +84,7 @@ export function UsagePage({ group, id, title, about, actions, words, children, u
         }
       />
       <Stack gap={6} mb="md">
-        <RangePicker search={{ range, from, to }} range={state.range} interval={state.interval} change={change} />
+        <RangePicker search={search} range={state.range} interval={state.interval} change={change} />
         <Text size="xs" c="dimmed">
           <bdi>{rangeText(state.range)}</bdi>. Compared with <bdi>{rangeText(state.range.before)}</bdi>.
         </Text>
