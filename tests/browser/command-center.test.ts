@@ -46,6 +46,57 @@ describe('figures', () => {
   })
 })
 
+describe('the charts', () => {
+  const cost = (page: Page) => page.getByRole('region', { name: 'Cost', exact: true })
+
+  test('divide the cost by model on request, as the address says', async () => {
+    const page = await lab.signInAs('analyst', still)
+    await cost(page).getByText('Model', { exact: true }).click()
+    await page.waitForURL((url) => url.searchParams.get('split') === 'model')
+    await cost(page).getByText('Table', { exact: true }).click()
+    const { rows } = await summary('&group_by=model')
+    const [most] = rows.toSorted(
+      (one: { cost_usd_estimate: number }, other: { cost_usd_estimate: number }) =>
+        other.cost_usd_estimate - one.cost_usd_estimate,
+    )
+    const headers = await cost(page).getByRole('columnheader').allTextContents()
+    expect(headers[1]).toBe(most.key)
+    await cost(page).getByText('Chart', { exact: true }).click()
+    await cost(page).locator('.recharts-bar').first().waitFor()
+    await expectAccessible(page, 'the cost by model')
+  })
+
+  test('zoom into the range that is dragged over', async () => {
+    const page = await lab.signInAs('analyst', still)
+    const chart = page.getByRole('region', { name: 'Invocations and failures' }).locator('.recharts-surface').first()
+    await chart.scrollIntoViewIfNeeded()
+    const box = (await chart.boundingBox())!
+    const middle = box.y + box.height / 3
+    await page.mouse.move(box.x + box.width * 0.4, middle)
+    await page.mouse.down()
+    await page.mouse.move(box.x + box.width * 0.6, middle, { steps: 5 })
+    await page.mouse.up()
+    await page.waitForURL((url) => (url.searchParams.get('from') ?? '') > from && (url.searchParams.get('to') ?? '') < to)
+  })
+})
+
+test('any range is compared with another one, and months have a name', async () => {
+  const compared = `compare_from=${new Date(Date.parse(from) - 20 * 86_400_000).toISOString()}&compare_to=${from}`
+  const page = await lab.signInAs('analyst', `${still}&${compared}`)
+  await page.getByText('another range').waitFor()
+  const earlier = (await lab.hub.call('acme', 'GET', `/api/v1/telemetry/summary?${compared.replaceAll('compare_', '')}`)).body
+  await figure(page, 'Invocations')
+    .getByText(`from ${count(earlier.totals.invocations)}`)
+    .waitFor()
+  await page.getByRole('button', { name: 'Compared range' }).click()
+  await page.getByRole('button', { name: 'Previous period' }).click()
+  await page.waitForURL((url) => !url.searchParams.has('compare_from'))
+  await page.getByRole('button', { name: 'Custom' }).click()
+  await page.getByRole('button', { name: 'Last month' }).click()
+  await page.waitForURL((url) => url.searchParams.get('range') === 'last-month')
+  await page.getByRole('button', { name: 'Last month' }).waitFor()
+})
+
 describe('the breakdown', () => {
   const mostUsed = async () =>
     (await summary('&group_by=skill')).rows.toSorted(
@@ -137,7 +188,8 @@ describe('the page of a skill, a person, a model or an archetype', () => {
       'false',
     ])
 
-    const { items } = (await lab.hub.call('acme', 'GET', `/api/v1/skill-entitlement/grants?skill_id=${failing.key}`)).body
+    const { items } = (await lab.hub.call('acme', 'GET', `/api/v1/skill-entitlement/grants?skill_id=${failing.key}`))
+      .body
     const grants = section(page, 'Who may use it')
     await grants.getByRole('link', { name: items[0].archetype_id, exact: true }).waitFor()
     await section(page, 'State and versions').getByText('Published').waitFor()

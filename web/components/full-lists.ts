@@ -46,7 +46,7 @@ export function useArchetypes(options: { enabled?: boolean } = {}) {
 }
 
 /** Reads all registered skills with their versions and states. */
-export function useSkills(options: { enabled?: boolean } = {}) {
+export function useSkills(options: { enabled?: boolean; staleTime?: number } = {}) {
   return useQuery({
     queryKey: ['get', skillsPath, 'whole'],
     queryFn: ({ signal }) => everyPage((cursor) => hub.GET(skillsPath, { params: { query: pageAt(cursor) }, signal })),

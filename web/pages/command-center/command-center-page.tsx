@@ -13,7 +13,7 @@ import { FilterChips } from './filter-chips.tsx'
 import { KpiRow, KpiSkeleton } from './kpi-row.tsx'
 import { RangePicker } from './range-picker.tsx'
 import { momentText, rangeText } from './range-text.ts'
-import { comparedRange, customRangeFault, longestDays } from './ranges.ts'
+import { comparedRange, customRangeFault, isoOf, longestDays } from './ranges.ts'
 import { timeZone, useMetricsByKey, useMetricsOverTime, useTotals } from './use-metrics.ts'
 import { type SearchState, useSearchState } from './use-search-state.ts'
 
@@ -81,8 +81,7 @@ export default function CommandCenterPage() {
         <Text size="xs" c="dimmed">
           <bdi>{center.lastsUntilNow ? `From ${momentText(range.from)} until now` : rangeText(range)}</bdi>, days of{' '}
           {timeZone}. {before.data?.totals.invocations === 0 ? 'No events in' : 'Compared with'}{' '}
-          {comparedRange(search) ? 'another range' : 'the previous period'},{' '}
-          <bdi>{rangeText(range.before)}</bdi>.
+          {comparedRange(search) ? 'another range' : 'the previous period'}, <bdi>{rangeText(range.before)}</bdi>.
         </Text>
       </Stack>
       <FilterChips {...center} />
@@ -124,7 +123,11 @@ export default function CommandCenterPage() {
               </Suspense>
             ) : (
               <Suspense fallback={<ChartsSkeleton />}>
-                <FigureCharts {...{ rows, totals, filters, interval }} span={range} />
+                <FigureCharts
+                  {...{ rows, totals, filters, interval, span: range, split: search.split }}
+                  onSplit={(split) => center.change({ split })}
+                  onZoom={({ from, to }) => center.change({ range: 'custom', from: isoOf(from), to: isoOf(to) })}
+                />
               </Suspense>
             )}
           </>

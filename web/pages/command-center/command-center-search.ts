@@ -33,6 +33,8 @@ export const commandCenterSearch = addressSearch({
   /** The second dimension, for the table of both. */
   across: dimension,
   measure: oneOf(measures),
+  /** The division of the cost chart. */
+  split: oneOf(['model', 'skill']),
   live: oneOf(['off']),
   /** The id of the saved view. */
   view: text(512),

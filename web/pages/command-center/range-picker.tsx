@@ -1,7 +1,16 @@
 import { Button, Group, Popover, SegmentedControl, Skeleton, Switch } from '@mantine/core'
 import { IconArrowsLeftRight, IconCalendar } from '@tabler/icons-react'
 import { type ComponentType, lazy, type ReactNode, Suspense, useState } from 'react'
-import { comparedRange, defaultPreset, type Interval, isoOf, mayBeHourly, type Preset, type Range, type Span } from './ranges.ts'
+import {
+  comparedRange,
+  defaultPreset,
+  type Interval,
+  isoOf,
+  mayBeHourly,
+  type Preset,
+  type Range,
+  type Span,
+} from './ranges.ts'
 import type { RangeState } from './use-range.ts'
 
 // The calendar comes with a library of its own.

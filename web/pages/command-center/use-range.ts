@@ -4,10 +4,7 @@ import type { CommandCenterSearch } from './command-center-search.ts'
 import { intervalOf, rangeOf } from './ranges.ts'
 
 /** The members of an address that select the range. */
-export type RangeState = Pick<
-  CommandCenterSearch,
-  'range' | 'from' | 'to' | 'compare_from' | 'compare_to' | 'interval'
->
+export type RangeState = Pick<CommandCenterSearch, 'range' | 'from' | 'to' | 'compare_from' | 'compare_to' | 'interval'>
 
 /** Returns the range and the interval that an address selects, relative to the current time. */
 export function useRange(search: RangeState) {

@@ -14,7 +14,7 @@ import { ChartsSkeleton } from '../command-center/charts/charts-skeleton.tsx'
 import { KpiRow, KpiSkeleton } from '../command-center/kpi-row.tsx'
 import { RangePicker } from '../command-center/range-picker.tsx'
 import { rangeText } from '../command-center/range-text.ts'
-import { isoOf } from '../command-center/ranges.ts'
+import { isoOf, type Span } from '../command-center/ranges.ts'
 import { useMetricsByKey, useMetricsOverTime, useTotals } from '../command-center/use-metrics.ts'
 import { type RangeState, useRange } from '../command-center/use-range.ts'
 import { ErrorCodesCard } from './error-codes-card.tsx'
@@ -49,6 +49,7 @@ export function UsagePage({ group, id, title, about, actions, words, children, u
   const state = useRange(search)
   const change = (changes: RangeState) =>
     void navigate({ to: '.', search: (old: RangeState) => ({ ...old, ...changes }), resetScroll: false } as never)
+  const onZoom = ({ from, to }: Span) => change({ range: 'custom', from: isoOf(from), to: isoOf(to) })
   const filters: Filters = { [dimensionOf(group).field]: id }
   return (
     <>
@@ -89,7 +90,7 @@ export function UsagePage({ group, id, title, about, actions, words, children, u
           <bdi>{rangeText(state.range)}</bdi>. Compared with <bdi>{rangeText(state.range.before)}</bdi>.
         </Text>
       </Stack>
-      {id === undefined ? unknown : <Usage {...state} filters={filters} group={group} />}
+      {id === undefined ? unknown : <Usage {...state} {...{ filters, group, onZoom }} />}
       <Stack gap="md">
         {children}
         {id !== undefined && <RecentSessions filters={filters} range={state.range} />}
@@ -103,9 +104,10 @@ export function UsagePage({ group, id, title, about, actions, words, children, u
 interface UsageProps extends ReturnType<typeof useRange> {
   filters: Filters
   group: UsageGroup
+  onZoom(span: Span): void
 }
 
-function Usage({ range, interval, filters, group }: UsageProps) {
+function Usage({ range, interval, filters, group, onZoom }: UsageProps) {
   const figures = useMetricsOverTime({ span: range, filters, interval })
   const before = useTotals({ span: range.before, filters })
   const asked = { filters, group: 'user' as const, enabled: figures.isSuccess }
@@ -147,7 +149,7 @@ function Usage({ range, interval, filters, group }: UsageProps) {
               ))}
             </SimpleGrid>
             <Suspense fallback={<ChartsSkeleton />}>
-              <FigureCharts {...{ rows, totals, filters, interval }} span={range} />
+              <FigureCharts {...{ rows, totals, filters, interval, onZoom }} span={range} />
             </Suspense>
           </>
         )

@@ -1,22 +1,27 @@
-import { SimpleGrid, Skeleton } from '@mantine/core'
+import { SegmentedControl, SimpleGrid, Skeleton } from '@mantine/core'
 import { lazy, Suspense, useMemo } from 'react'
 import { api } from '../../../api/api-client.ts'
 import { useMe } from '../../../api/me.ts'
+import { useSkills } from '../../../components/full-lists.ts'
 import { ChartFrame } from '../../../ui/chart-frame.tsx'
 import { formatCount, formatMs, formatPercent, formatUsd } from '../../../ui/formats.ts'
 import type { MetricColumn } from '../../../ui/metric-columns.ts'
 import type { Filters } from '../breakdown/dimensions.ts'
-import { markChanges, priceChangesOf, priceChangeText } from '../price-changes.ts'
+import { type MarkedChange, markChanges, priceChangeText, releaseText } from '../marked-changes.ts'
+import { priceChangesOf } from '../price-changes.ts'
 import { daysOf, metricsOf } from '../range-text.ts'
 import type { Interval, Span } from '../ranges.ts'
+import { skillReleasesOf } from '../skill-releases.ts'
 import { failureRate } from '../trends.ts'
 import { type TimeRow, type Totals, varianceOf } from '../use-metrics.ts'
+import { CostSplitChart } from './cost-split-chart.tsx'
 import {
   costColumns,
   latencyColumns,
   type Point,
   pointsOf,
   priceChangeColumn,
+  releaseColumn,
   tokenColumns,
   usageColumns,
 } from './points.ts'
@@ -33,34 +38,49 @@ interface FigureChartsProps {
   span: Span
   filters: Filters
   interval: Interval
+  /** The division of the cost chart, and its setter; absent on a page without it. */
+  split?: CostSplitBy | undefined
+  onSplit?(split: CostSplitBy | undefined): void
+  /** Called with the range that the user selected by dragging over a chart. */
+  onZoom?(span: Span): void
 }
 
+export type CostSplitBy = 'model' | 'skill'
+
 /** Shows the metrics over time. */
-export default function FigureCharts({ rows, totals, span, filters, interval }: FigureChartsProps) {
-  const prices = api.useQuery(
-    'get',
-    '/api/v1/telemetry/prices',
-    {},
-    { enabled: useMe().may('getPrices'), staleTime: 60_000 },
-  )
-  const { points, changes } = useMemo(() => {
+export default function FigureCharts(props: FigureChartsProps) {
+  const { rows, totals, span, filters, interval, split, onSplit, onZoom } = props
+  const { may } = useMe()
+  const skills = useSkills({ enabled: may('listSkills'), staleTime: 60_000 })
+  const prices = api.useQuery('get', '/api/v1/telemetry/prices', {}, { enabled: may('getPrices'), staleTime: 60_000 })
+  const { points, changes, releases } = useMemo(() => {
     const drawn = pointsOf(rows, span, interval)
     const marked = markChanges(priceChangesOf(prices.data?.prices ?? [], span, filters), drawn)
-    const repriced = new Map(marked.map(({ label, models }) => [label, models.join(', ')]))
+    const newVersions = markChanges(skillReleasesOf(skills.data ?? [], span, filters), drawn)
+    const namesIn = (found: readonly MarkedChange[]) =>
+      new Map(found.map(({ label, names }) => [label, names.join(', ')]))
+    const [repriced, released] = [namesIn(marked), namesIn(newVersions)]
     return {
       points: drawn.map((point) => ({
         ...point,
         ...(repriced.has(point.label) && { repriced: repriced.get(point.label) }),
+        ...(released.has(point.label) && { released: released.get(point.label) }),
       })),
       changes: marked,
+      releases: newVersions,
     }
-  }, [rows, span, interval, prices.data, filters])
+  }, [rows, span, interval, prices.data, skills.data, filters])
   const priceText = changes.map((change) => ` ${priceChangeText(change)} on ${change.label}.`).join('')
+  const releasesText = releases.map((release) => ` ${releaseText(release)} on ${release.label}.`).join('')
   const by = interval === 'hour' ? 'by hours' : 'by days'
   const charts: { kind: TrendChartKind; title: string; columns: MetricColumn<Point>[]; summary: string }[] = [
     {
-      ...{ kind: 'usage', title: 'Invocations and failures', columns: usageColumns },
-      summary: `${formatCount(totals.invocations)} invocations ${by}, of which ${formatPercent(failureRate(totals))} failed.`,
+      ...{
+        kind: 'usage',
+        title: 'Invocations and failures',
+        columns: releases.length > 0 ? [...usageColumns, releaseColumn] : usageColumns,
+      },
+      summary: `${formatCount(totals.invocations)} invocations ${by}, of which ${formatPercent(failureRate(totals))} failed.${releasesText}`,
     },
     {
       ...{ kind: 'latency', title: 'Latency', columns: latencyColumns },
@@ -79,25 +99,48 @@ export default function FigureCharts({ rows, totals, span, filters, interval }: 
       summary: `${formatCount(totals.tokens_in)} tokens in and ${formatCount(totals.tokens_out)} out, ${by}.`,
     },
   ]
+  const splitChoice = onSplit && (
+    <SegmentedControl
+      size="xs"
+      aria-label="Cost by"
+      value={split ?? 'total'}
+      onChange={(value) => onSplit(value === 'total' ? undefined : (value as CostSplitBy))}
+      data={[
+        { value: 'total', label: 'Total' },
+        { value: 'model', label: 'Model' },
+        { value: 'skill', label: 'Skill' },
+      ]}
+    />
+  )
   return (
     <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="sm" mb="md">
-      {charts.map(({ kind, title, summary, columns }) => (
-        <ChartFrame
-          key={kind}
-          title={title}
-          about={metricsOf(span, filters)}
-          fileSuffix={daysOf(span)}
-          summary={summary}
-          columns={columns}
-          rows={points}
-          rowId={(point) => point.start}
-          height={drawingHeight}
-        >
-          <Suspense fallback={<Skeleton height={drawingHeight} />}>
-            <Drawing kind={kind} points={points} height={drawingHeight} changes={changes} />
-          </Suspense>
-        </ChartFrame>
-      ))}
+      {charts.map(({ kind, title, summary, columns }) =>
+        kind === 'cost' && split ? (
+          <CostSplitChart
+            key={kind}
+            {...{ by: split, span, filters, interval, onZoom }}
+            height={drawingHeight}
+            actions={splitChoice}
+          />
+        ) : (
+          <ChartFrame
+            key={kind}
+            title={title}
+            about={metricsOf(span, filters)}
+            fileSuffix={daysOf(span)}
+            summary={summary}
+            columns={columns}
+            rows={points}
+            rowId={(point) => point.start}
+            height={drawingHeight}
+            actions={kind === 'cost' && splitChoice}
+          >
+            <Suspense fallback={<Skeleton height={drawingHeight} />}>
+              <Drawing {...{ kind, points, changes, releases, onZoom }} height={drawingHeight} end={span.to} />
+            </Suspense>
+          </ChartFrame>
+        ),
+      )}
     </SimpleGrid>
   )
 }

@@ -1,20 +1,15 @@
 import { formatCount, formatMs, formatPercent, formatUsdInColumn, nothing } from '../../../ui/formats.ts'
 import type { MetricColumn } from '../../../ui/metric-columns.ts'
-import { fillGaps, type Interval, isoOf, type Span } from '../ranges.ts'
+import type { Interval, Span } from '../ranges.ts'
 import { failureRate } from '../trends.ts'
 import { type TimeRow, type Totals, varianceOf } from '../use-metrics.ts'
-import { labelsOf } from './point-labels.ts'
+import { type Slot, slotsOf } from './slots.ts'
 
 /**
  * The values of an hour or a day in charts and their tables: counts and costs without events are zero, latencies are
  * undefined.
  */
-export interface Point {
-  start: string
-  /** The hour or day as a label. */
-  label: string
-  /** A shorter label for the axis. */
-  tick: string
+export interface Point extends Slot {
   invocations: number
   succeeded: number
   failures: number
@@ -26,6 +21,8 @@ export interface Point {
   variance: number
   /** Models whose price changed in this hour or day; absent if none did. */
   repriced?: string
+  /** New versions of skills in this hour or day; absent if there are none. */
+  released?: string
   p50: number | undefined
   p95: number | undefined
   p99: number | undefined
@@ -37,23 +34,12 @@ const none: Totals = {
   latency_ms: { p50: 0, p95: 0, p99: 0 },
 }
 
-const shortDays = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' })
-const shortHours = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit' })
-
 export function pointsOf(rows: readonly TimeRow[], span: Span, interval: Interval): Point[] {
-  const byDays = span.to - span.from > 36 * 3_600_000
-  const slots = fillGaps(rows, span, interval)
-  const labels = labelsOf(
-    slots.map(({ start }) => start),
-    interval,
-  )
-  return slots.map(({ start, row }, index) => {
+  return slotsOf(rows, span, interval).map(({ slot, row }) => {
     const { latency_ms, ...figures } = row ?? none
     const percentile = (value: number) => (figures.invocations === 0 ? undefined : value)
     return {
-      start: isoOf(start),
-      label: labels[index] ?? '',
-      tick: (byDays ? shortDays : shortHours).format(start),
+      ...slot,
       invocations: figures.invocations,
       succeeded: figures.invocations - figures.failures,
       failures: figures.failures,
@@ -116,6 +102,11 @@ export const costColumns: Column[] = [
 export const priceChangeColumn: Column = {
   ...{ id: 'price_change', label: 'Price change', from: 'sm' },
   value: (point) => point.repriced,
+}
+
+export const releaseColumn: Column = {
+  ...{ id: 'new_versions', label: 'New versions', from: 'sm' },
+  value: (point) => point.released,
 }
 
 export const tokenColumns: Column[] = [

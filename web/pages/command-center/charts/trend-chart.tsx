@@ -3,10 +3,12 @@ import { BarChart, LineChart } from '@mantine/charts'
 import { Text } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
 import { formatCount, formatMs, formatSeconds, formatShort, formatUsd, formatUsdShort } from '../../../ui/formats.ts'
-import { type MarkedChange, priceChangeText } from '../price-changes.ts'
+import { type MarkedChange, priceChangeText, releaseText } from '../marked-changes.ts'
+import type { Span } from '../ranges.ts'
+import { chartMargin, sharedProps } from './chart-props.ts'
 import { LineLegend, type LineSeries } from './line-legend.tsx'
 import type { Point } from './points.ts'
-import styles from './trend-chart.module.css'
+import { useDragZoom } from './use-drag-zoom.tsx'
 
 export type TrendChartKind = 'usage' | 'latency' | 'cost' | 'tokens'
 
@@ -16,6 +18,12 @@ interface DrawingProps {
   height: number
   /** Price changes that the cost chart marks. */
   changes: readonly MarkedChange[]
+  /** New versions of skills that the chart of usage marks. */
+  releases: readonly MarkedChange[]
+  /** The end of the range, in milliseconds since 1970. */
+  end: number
+  /** Called with the range that the user selected by dragging. */
+  onZoom?: ((span: Span) => void) | undefined
 }
 
 type Percentile = 'p50' | 'p95' | 'p99'
@@ -23,10 +31,7 @@ type Percentile = 'p50' | 'p95' | 'p99'
 /** Height of the difference chart with its title, which is part of the cost chart's height. */
 const differenceHeight = 104
 
-/** Reserves space for the labels at both ends of an axis. */
-const chartProps = { margin: { top: 10, right: 6, bottom: 0, left: 0 } }
-
-/** Maximum number of labelled price changes. More would overlap; the table names the models. */
+/** Maximum number of labelled changes. More would overlap; the table names them. */
 const labelledChangesMax = 2
 
 const priceChange: LineSeries = {
@@ -58,27 +63,11 @@ function lonePoint(points: readonly Point[], name: Percentile) {
 }
 
 /** The chart itself, in a separate script because of the chart library. */
-export default function TrendChart({ kind, points, height, changes }: DrawingProps) {
+export default function TrendChart({ kind, points, height, changes, releases, end, onZoom }: DrawingProps) {
   const isNarrow = useMediaQuery('(max-width: 48em)')
-  const ticks = new Map(points.map(({ label, tick }) => [label, tick]))
-  const shared = {
-    data: points,
-    dataKey: 'label',
-    h: height,
-    withLegend: true,
-    legendProps: { verticalAlign: 'bottom' as const, height: 36 },
-    classNames: { legend: styles.legend, legendItem: styles.legendItem },
-    tickLine: 'none' as const,
-    gridAxis: 'x' as const,
-    xAxisProps: {
-      tickFormatter: (label: string) => ticks.get(label) ?? label,
-      // Shows the start of each day; without space for all, every second or third one, evenly.
-      ticks: points.filter(({ tick }, index) => tick !== points[index - 1]?.tick).map(({ label }) => label),
-      interval: 'equidistantPreserveStart' as const,
-      minTickGap: 8,
-    },
-    textColor: 'var(--mantine-color-dimmed)',
-  }
+  const { handlers, selection } = useDragZoom(points, end, onZoom)
+  const chartProps = { margin: chartMargin, ...handlers }
+  const shared = { ...sharedProps(points, height), children: selection }
   const axis = (format: (value: number) => string) => ({ yAxisProps: { width: 64, tickFormatter: format } })
   const lines = (series: LineSeries[], marks: LineSeries[] = []) => ({
     curveType: 'linear' as const,
@@ -98,6 +87,7 @@ export default function TrendChart({ kind, points, height, changes }: DrawingPro
           {...axis(formatShort)}
           type="stacked"
           barChartProps={chartProps}
+          referenceLines={changeLines(releases, points, isNarrow, releaseText)}
           valueFormatter={formatCount}
           series={[
             { name: 'succeeded', label: 'Succeeded', color: 'seal.6' },
@@ -139,7 +129,7 @@ export default function TrendChart({ kind, points, height, changes }: DrawingPro
             {...shared}
             {...axis(formatUsdShort)}
             {...lines(costs, changes.length > 0 ? [priceChange] : [])}
-            referenceLines={priceLines(changes, points, isNarrow)}
+            referenceLines={changeLines(changes, points, isNarrow, priceChangeText)}
             h={height - differenceHeight}
             valueFormatter={formatUsd}
           />
@@ -152,7 +142,7 @@ export default function TrendChart({ kind, points, height, changes }: DrawingPro
             h={differenceHeight - 28}
             withLegend={false}
             withXAxis={false}
-            barChartProps={{ margin: { ...chartProps.margin, bottom: 10 } }}
+            barChartProps={{ ...chartProps, margin: { ...chartMargin, bottom: 10 } }}
             yAxisProps={{ width: 64, tickFormatter: formatUsdShort, tickCount: 3, interval: 0 }}
             valueFormatter={formatUsd}
             series={[{ name: 'variance', label: 'Difference', color: 'orange.6' }]}
@@ -162,18 +152,19 @@ export default function TrendChart({ kind, points, height, changes }: DrawingPro
   }
 }
 
-/** Draws a vertical line for each change. Its label is on the side with space, and on a phone it names models only. */
-function priceLines(changes: readonly MarkedChange[], points: readonly Point[], isNarrow: boolean) {
+/** Draws a vertical line for each change. Its label is on the side with space, and on a phone it has names only. */
+function changeLines(
+  changes: readonly MarkedChange[],
+  points: readonly Point[],
+  isNarrow: boolean | undefined,
+  textOf: (change: MarkedChange) => string,
+) {
   return changes.map((change) => {
     const isLate = points.findIndex(({ label }) => label === change.label) > points.length / 2
     return {
       ...{ x: change.label, color: priceChange.color, strokeDasharray: priceChange.strokeDasharray ?? '' },
       ...(changes.length <= labelledChangesMax && {
-        label: {
-          value: isNarrow ? change.models.join(', ') : priceChangeText(change),
-          fill: 'currentColor',
-          fontSize: 11,
-        },
+        label: { value: isNarrow ? change.names.join(', ') : textOf(change), fill: 'currentColor', fontSize: 11 },
       }),
       labelPosition: isLate ? ('insideTopRight' as const) : ('insideTopLeft' as const),
     }
