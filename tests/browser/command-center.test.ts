@@ -126,7 +126,7 @@ describe('the breakdown', () => {
     const records = await page.getByRole('link', { name: 'Show records' }).getAttribute('href')
     expect(new URLSearchParams(records?.split('?')[1]).get('skill_id')).toBe(most.key)
     await page.getByRole('button', { name: `Remove filter Skill ${most.key}` }).click()
-    await page.getByRole('heading', { name: 'Command center' }).and(page.locator(':focus')).waitFor()
+    await page.getByRole('heading', { name: 'Overview' }).and(page.locator(':focus')).waitFor()
     const { totals } = await summary()
     await figure(page, 'Invocations').getByText(count(totals.invocations), { exact: true }).waitFor()
     expect(new URL(page.url()).searchParams.has('skill_id')).toBe(false)

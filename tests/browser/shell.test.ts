@@ -242,7 +242,7 @@ test('the keyboard reaches everything: skipping, a visible focus, and the new pa
   expect(await page.evaluate('document.activeElement.id')).toBe('page')
   const records = page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name: 'Records' })
   // Pressing keys is what makes a browser show the focus.
-  await page.getByRole('link', { name: 'Command center' }).focus()
+  await page.getByRole('link', { name: 'Sessions' }).focus()
   await page.keyboard.press('Tab')
   await records.and(page.locator(':focus-visible')).waitFor()
   const outline = await page.evaluate('getComputedStyle(document.activeElement).outline')
@@ -296,7 +296,7 @@ test('a Hub that is away is said, with what to do, and trying again leads on', a
 test('an address that leads nowhere says so, and leads back', async () => {
   const page = await lab.signInAs('member', '/settings/nowhere')
   await heading(page, 'Page not found').waitFor()
-  await page.getByRole('link', { name: 'To the command center' }).click()
+  await page.getByRole('link', { name: 'To the overview' }).click()
   await page.waitForURL(lab.address('/'))
 })
 
@@ -312,7 +312,7 @@ test('a mistyped address says so, with the sections for people who are signed in
   await heading(stranger, 'Page not found').waitFor()
   await expectAccessible(stranger)
   expect([calls, stranger.url()]).toEqual([[], lab.address(path)])
-  await stranger.getByRole('link', { name: 'To the command center' }).click()
+  await stranger.getByRole('link', { name: 'To the overview' }).click()
   await stranger.waitForURL(lab.address('/sign-in?**'))
 })
 

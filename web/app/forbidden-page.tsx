@@ -16,11 +16,11 @@ export function ForbiddenPage({ label }: { label: string }) {
         icon={IconLock}
         action={
           <Button component={Link} to="/">
-            To the command center
+            To the overview
           </Button>
         }
       >
-        {`You are signed in to ${tenant}${role ? ` as ${role}` : ''}. An administrator of the tenant can give you another role under Settings, People and roles.`}
+        {`You are signed in to ${tenant}${role ? ` as ${role}` : ''}. An administrator of the tenant can give you another role under People and roles.`}
       </EmptyState>
     </>
   )

@@ -1,26 +1,29 @@
-import { NavLink } from '@mantine/core'
+import { Divider, NavLink } from '@mantine/core'
 import { Link, useRouterState } from '@tanstack/react-router'
+import { Fragment } from 'react'
 import { useMe } from '../api/me.ts'
-import { sectionsFor } from './navigation.ts'
+import { sectionAt, sectionsFor } from './navigation.ts'
+import { useIsLive } from './use-is-live.ts'
 
 /** Shows the sections that the user's role may open. */
 export function NavigationLinks() {
   const me = useMe()
-  const pathname = useRouterState({ select: (state) => state.location.pathname })
-  return sectionsFor(me).map(({ to, label, icon: Icon, pages }) => {
-    const active = to === '/' ? pathname === '/' : pathname === to || pathname.startsWith(`${to}/`)
-    return (
+  const shown = sectionsFor(me, useIsLive())
+  const current = useRouterState({ select: (state) => sectionAt(state.location.pathname, shown)?.to })
+  const firstBelow = shown.find(({ group }) => group !== undefined)?.to
+  return shown.map(({ to, label, icon: Icon, pages }) => (
+    <Fragment key={to}>
+      {to === firstBelow && <Divider my="sm" />}
       <NavLink
-        key={to}
         component={Link}
         to={pages?.[0]?.to ?? to}
         label={label}
         leftSection={<Icon size={18} stroke={1.7} />}
-        active={active}
-        aria-current={active ? 'page' : undefined}
+        active={to === current}
+        aria-current={to === current ? 'page' : undefined}
         variant="light"
         style={{ borderRadius: 'var(--mantine-radius-md)' }}
       />
-    )
-  })
+    </Fragment>
+  ))
 }

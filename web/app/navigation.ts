@@ -1,14 +1,15 @@
 import {
-  IconBell,
   IconChartHistogram,
   IconClipboardCheck,
   IconDatabase,
   IconDownload,
   IconGavel,
   IconPigMoney,
+  IconPlug,
   IconPuzzle,
   IconSettings,
   IconTimeline,
+  IconUsers,
 } from '@tabler/icons-react'
 import type { ComponentType } from 'react'
 import type { RecordType } from '../../contract/literals.ts'
@@ -37,23 +38,60 @@ export interface Section extends Destination {
   icon: ComponentType<{ size?: number; stroke?: number }>
   /** The tabs of the section; absent for a section of one page. */
   pages?: readonly Destination[]
+  /** Set for sections below the line: they are not part of daily work. */
+  group?: 'administration'
 }
 
-/** Every page that a user can open, in the order of the navigation. */
+const onboarding = {
+  to: '/onboarding',
+  label: 'Onboarding',
+  needs: ['getTenant', 'listUsers', 'listSkills'],
+  keywords: 'checklist health live',
+} as const satisfies Destination
+
+/** Every page that a user can open, in the order of the navigation: daily work first, then administration. */
 export const sections: readonly Section[] = [
   {
     to: '/',
-    label: 'Command center',
+    label: 'Overview',
     icon: IconChartHistogram,
     needs: ['summarizeTelemetry'],
-    keywords: 'usage cost latency tokens failures dashboard',
+    keywords: 'command center usage cost latency tokens failures dashboard',
   },
   {
-    to: '/records',
-    label: 'Records',
-    icon: IconDatabase,
-    needs: ['queryRecords'],
-    keywords: 'search output decision artifact telemetry',
+    to: '/skills',
+    label: 'Skills',
+    icon: IconPuzzle,
+    needs: ['listSkills'],
+    pages: [
+      { to: '/skills', label: 'Skills and packs', needs: ['listSkills'], keywords: 'cowork publish republish' },
+      {
+        to: '/skills/grants',
+        label: 'Grants',
+        needs: ['listGrants'],
+        keywords: 'archetype skill matrix entitlement',
+      },
+    ],
+  },
+  {
+    to: '/skills/roster',
+    label: 'People',
+    icon: IconUsers,
+    needs: ['listUsers', 'replaceUserRole'],
+    pages: [
+      {
+        to: '/skills/roster',
+        label: 'Roster',
+        needs: ['listUsers'],
+        keywords: 'people users groups unmatched archetypes',
+      },
+      {
+        to: '/settings/people',
+        label: 'People and roles',
+        needs: ['replaceUserRole'],
+        keywords: 'invite admin auditor analyst member',
+      },
+    ],
   },
   {
     to: '/sessions',
@@ -61,6 +99,13 @@ export const sections: readonly Section[] = [
     icon: IconTimeline,
     needs: ['listTelemetrySessions'],
     keywords: 'trace span conversation run agent waterfall steps',
+  },
+  {
+    to: '/records',
+    label: 'Records',
+    icon: IconDatabase,
+    needs: ['queryRecords'],
+    keywords: 'search output decision artifact telemetry',
   },
   {
     to: '/governance',
@@ -101,60 +146,25 @@ export const sections: readonly Section[] = [
     needs: ['listExports'],
     keywords: 'download csv parquet jsonl',
   },
+  { ...onboarding, icon: IconClipboardCheck, group: 'administration' },
   {
-    to: '/onboarding',
-    label: 'Onboarding',
-    icon: IconClipboardCheck,
-    needs: ['getTenant', 'listUsers', 'listSkills'],
-    keywords: 'checklist health live',
-  },
-  {
-    to: '/skills',
-    label: 'Skills',
-    icon: IconPuzzle,
-    needs: ['listSkills', 'listUsers'],
+    to: '/skills/connectors',
+    label: 'Integrations',
+    icon: IconPlug,
+    needs: ['listConnectors', 'listWebhooks', 'getSso', 'getScim', 'listServiceAccounts'],
+    group: 'administration',
     pages: [
-      { to: '/skills', label: 'Skills and packs', needs: ['listSkills'], keywords: 'cowork publish republish' },
-      {
-        to: '/skills/grants',
-        label: 'Grants',
-        needs: ['listGrants'],
-        keywords: 'archetype skill matrix entitlement',
-      },
-      {
-        to: '/skills/roster',
-        label: 'Roster',
-        needs: ['listUsers'],
-        keywords: 'people users groups unmatched archetypes',
-      },
       {
         to: '/skills/connectors',
         label: 'Connectors',
         needs: ['listConnectors'],
         keywords: 'claude chatgpt gemini copilot slack platform',
       },
-    ],
-  },
-  {
-    to: '/webhooks',
-    label: 'Webhooks',
-    icon: IconBell,
-    needs: ['listWebhooks'],
-    keywords: 'deliveries endpoints signature',
-  },
-  {
-    to: '/settings',
-    label: 'Settings',
-    icon: IconSettings,
-    needs: ['listSessions'],
-    pages: [
-      { to: '/settings', label: 'You', needs: ['listSessions'], keywords: 'profile sessions sign out' },
-      { to: '/settings/tenant', label: 'Tenant', needs: ['getTenant'], keywords: 'name contact mode key cmek' },
       {
-        to: '/settings/people',
-        label: 'People and roles',
-        needs: ['replaceUserRole'],
-        keywords: 'admin auditor analyst member',
+        to: '/webhooks',
+        label: 'Webhooks',
+        needs: ['listWebhooks'],
+        keywords: 'deliveries endpoints signature slack teams',
       },
       { to: '/settings/sign-in', label: 'Single sign-on', needs: ['getSso'], keywords: 'sso oidc identity provider' },
       { to: '/settings/directory', label: 'Directory', needs: ['getScim'], keywords: 'scim sync entra okta' },
@@ -164,7 +174,19 @@ export const sections: readonly Section[] = [
         needs: ['listServiceAccounts'],
         keywords: 'client secret api',
       },
+    ],
+  },
+  {
+    to: '/settings',
+    label: 'Settings',
+    icon: IconSettings,
+    needs: ['listSessions'],
+    group: 'administration',
+    pages: [
+      { to: '/settings', label: 'You', needs: ['listSessions'], keywords: 'profile sessions sign out' },
+      { to: '/settings/tenant', label: 'Tenant', needs: ['getTenant'], keywords: 'name contact mode key cmek' },
       { to: '/settings/prices', label: 'Prices', needs: ['getPrices'], keywords: 'cost model rerate' },
+      onboarding,
     ],
   },
 ]
@@ -185,14 +207,25 @@ export function mayOpen({ needs, sees }: Destination, { may, scopes }: Rights): 
   return needs.some(may) && (sees === undefined || canSee(scopes, sees))
 }
 
-/** Returns the sections that the user may see. */
-export function sectionsFor(me: Rights): Section[] {
+/**
+ * Returns the sections that the user may see.
+ *
+ * @param isLive whether the tenant is live. Onboarding is a section until then, and a page of the settings afterwards.
+ */
+export function sectionsFor(me: Rights, isLive = false): Section[] {
+  const isShown = ({ to }: Destination, isSection: boolean) => to !== onboarding.to || isSection !== isLive
   return sections
-    .filter((section) => mayOpen(section, me))
+    .filter((section) => mayOpen(section, me) && isShown(section, true))
     .map((section) => ({
       ...section,
-      ...(section.pages && { pages: section.pages.filter((page) => mayOpen(page, me)) }),
+      ...(section.pages && { pages: section.pages.filter((page) => mayOpen(page, me) && isShown(page, false)) }),
     }))
+}
+
+/** Returns the section of a path: the one that has its page. */
+export function sectionAt(pathname: string, shown: readonly Section[]): Section | undefined {
+  const here = destinationAt(pathname)?.to
+  return shown.find((section) => (section.pages ?? [section]).some(({ to }) => to === here))
 }
 
 /**

@@ -14,7 +14,7 @@ export function NotFoundPage() {
         icon={IconMapQuestion}
         action={
           <Button component={Link} to="/">
-            To the command center
+            To the overview
           </Button>
         }
       >

@@ -1,14 +1,15 @@
 import { Link, useRouterState } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
 import { useMe } from '../api/me.ts'
-import { sectionsFor } from './navigation.ts'
+import { sectionAt, sectionsFor } from './navigation.ts'
 import styles from './section-tabs.module.css'
+import { useIsLive } from './use-is-live.ts'
 
 /** Shows the pages of the current section as links above the page. */
 export function SectionTabs() {
   const me = useMe()
   const pathname = useRouterState({ select: (state) => state.location.pathname })
-  const section = sectionsFor(me).find(({ to }) => to !== '/' && (pathname === to || pathname.startsWith(`${to}/`)))
+  const section = sectionAt(pathname, sectionsFor(me, useIsLive()))
   const tabs = useRef<HTMLElement>(null)
   // On a narrow screen the tabs go on beyond its edge.
   // biome-ignore lint/correctness/useExhaustiveDependencies: the page one is on says which tab is the current one

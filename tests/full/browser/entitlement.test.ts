@@ -148,7 +148,7 @@ describe('the matrix of grants', () => {
   test('asks before changes are lost', async () => {
     const page = await lab.signInAs('admin', '/skills/grants?skill=fin.')
     await cell(page, 'Explain a variance for Legal counsel').click()
-    await page.getByRole('link', { name: 'Roster' }).click()
+    await page.getByRole('link', { name: 'People', exact: true }).click()
     await dialog(page, 'Leave without saving?').getByRole('button', { name: 'Cancel' }).click()
     expect(page.url()).toContain('/skills/grants')
     await page.getByText('1 change for legal-counsel').waitFor()
@@ -168,7 +168,7 @@ describe('the matrix of grants', () => {
 test('an auditor reads roster, skills and grants, and can change none of them', async () => {
   const page = await lab.signInAs('auditor', '/skills')
   const tabs = page.getByRole('navigation', { name: 'Skills' }).getByRole('link')
-  expect(await tabs.allInnerTexts()).toEqual(['Skills and packs', 'Grants', 'Roster'])
+  expect(await tabs.allInnerTexts()).toEqual(['Skills and packs', 'Grants'])
   const go = (name: string) => tabs.filter({ hasText: name }).click()
 
   await go('Grants')
@@ -184,7 +184,7 @@ test('an auditor reads roster, skills and grants, and can change none of them', 
   expect(await page.getByRole('button', { name: /Apply|Edit|Add pack|Publish/ }).count()).toBe(0)
   await page.keyboard.press('Escape')
 
-  await go('Roster')
+  await page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name: 'People' }).click()
   await rows(page, 'People').first().click()
   await dialog(page, 'Person').getByText('None yet.').waitFor()
   expect(await page.getByRole('button', { name: /Assign|Map/ }).count()).toBe(0)

@@ -31,9 +31,10 @@ afterAll(async () => {
 })
 
 const checks = () => page.getByText(/\d of 6 checks are met/)
-const section = (name: string) => page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name }).click()
+const section = (name: string) =>
+  page.getByRole('navigation', { name: 'Sections' }).getByRole('link', { name, exact: true }).click()
 /** Opens a page by its section and its tab. */
-async function tab(of: 'Skills' | 'Settings', name: string): Promise<void> {
+async function tab(of: 'Skills' | 'People' | 'Integrations', name: string): Promise<void> {
   await section(of)
   await page.getByRole('navigation', { name: of, exact: true }).getByRole('link', { name }).click()
 }
@@ -110,14 +111,14 @@ test('single sign-on is refused, fails its test, and is mended, each time in wor
 })
 
 test('archetypes are added, and the directory is read', async () => {
-  await tab('Skills', 'Roster')
+  await tab('People', 'Roster')
   await page.getByRole('radiogroup', { name: 'Part of the roster' }).getByText('Archetypes').click()
   for (const id of ['analyst', 'writer']) {
     await field('Id').fill(id)
     await press('Add archetype')
     await page.getByRole('button', { name: `Remove ${id}` }).waitFor()
   }
-  await tab('Settings', 'Directory')
+  await tab('Integrations', 'Directory')
   await page.getByRole('radio', { name: 'The Hub pulls' }).check()
   await field('Address of the directory').fill(lab.source.baseUrl)
   await page.getByLabel('Bearer token').fill(lab.source.token)
@@ -151,7 +152,7 @@ test('archetypes are added, and the directory is read', async () => {
 })
 
 test('a connector is added, and publishes', async () => {
-  await tab('Skills', 'Connectors')
+  await tab('Integrations', 'Connectors')
   await page.getByRole('button', { name: 'Add connector' }).first().click()
   const form = page.getByRole('dialog', { name: 'Add a connector' })
   await form.getByLabel('Platform').first().click()

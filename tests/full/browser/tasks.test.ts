@@ -10,7 +10,7 @@ const maxima = {
   'the proof of a record': 3,
   'a new person': 4,
   'the first event of a new service account': 5,
-  'a webhook with a test message': 8,
+  'a webhook with a test message': 9,
   'an export': 3,
   'a legal hold': 6,
   'single sign-on': 3,
@@ -94,8 +94,8 @@ walk('the proof of a record', async (page, click) => {
 })
 
 walk('a new person', async (page, click) => {
-  await click(section(page, 'Settings'))
-  await click(page.getByRole('navigation', { name: 'Settings' }).getByRole('link', { name: 'People' }))
+  await click(section(page, 'People'))
+  await click(page.getByRole('navigation', { name: 'People' }).getByRole('link', { name: 'People and roles' }))
   await click(button(page, 'Add person'))
   const form = dialog(page, 'Add person')
   await form.getByLabel('E-mail address').fill('new.person@acme.example')
@@ -104,8 +104,8 @@ walk('a new person', async (page, click) => {
 })
 
 walk('the first event of a new service account', async (page, click) => {
-  await click(section(page, 'Settings'))
-  await click(page.getByRole('navigation', { name: 'Settings' }).getByRole('link', { name: 'Service accounts' }))
+  await click(section(page, 'Integrations'))
+  await click(page.getByRole('navigation', { name: 'Integrations' }).getByRole('link', { name: 'Service accounts' }))
   await click(button(page, 'Add service account'))
   const form = dialog(page, 'Add service account')
   await form.getByLabel('Name').fill('Of the walk')
@@ -137,7 +137,8 @@ walk('the first event of a new service account', async (page, click) => {
 
 walk('a webhook with a test message', async (page, click) => {
   const receiving = lab.world.outside.webhooks.at('/of-the-walk')
-  await click(section(page, 'Webhooks'))
+  await click(section(page, 'Integrations'))
+  await click(page.getByRole('navigation', { name: 'Integrations' }).getByRole('link', { name: 'Webhooks' }))
   await click(button(page, 'Add endpoint'))
   const form = dialog(page, 'Add endpoint')
   await form.getByLabel('Address').fill(receiving.url)
@@ -177,8 +178,8 @@ walk('a legal hold', async (page, click) => {
 })
 
 walk('single sign-on', async (page, click) => {
-  await click(section(page, 'Settings'))
-  await click(page.getByRole('navigation', { name: 'Settings' }).getByRole('link', { name: 'Single sign-on' }))
+  await click(section(page, 'Integrations'))
+  await click(page.getByRole('navigation', { name: 'Integrations' }).getByRole('link', { name: 'Single sign-on' }))
   await click(button(page, 'Run test'))
   await page.getByText('Everything works').waitFor()
 })

@@ -222,7 +222,7 @@ test('the pages fit a phone, can be used by everyone, and are for administrators
 
   const auditor = await lab.signInAs('auditor', '/webhooks')
   await auditor.getByText('You do not have access to this page').waitFor()
-  expect(await auditor.getByRole('link', { name: 'Webhooks' }).count()).toBe(0)
+  expect(await auditor.getByRole('link', { name: 'Integrations' }).count()).toBe(0)
 
   const context = await lab.profileOf('admin', { tenant: 'globex' })
   const empty = await context.newPage()

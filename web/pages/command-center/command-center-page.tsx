@@ -53,7 +53,7 @@ export default function CommandCenterPage() {
   return (
     <>
       <PageHeader
-        title="Command center"
+        title="Overview"
         about="Who uses which skill, how often it fails, how long it takes and what it costs."
         actions={
           <Suspense fallback={<ViewsSkeleton viewId={search.view} />}>

@@ -132,7 +132,7 @@ export function PeoplePanel() {
             >
               {filtered || search.matched
                 ? 'Fewer of them show more people.'
-                : 'People come from the directory, by their first sign-in, or are added in Settings → People and roles.'}
+                : 'People come from the directory, by their first sign-in, or are added in People and roles.'}
             </EmptyState>
           ) : (
             <DataTable
