@@ -46,7 +46,10 @@ test('of a body the first characters are kept, printable and whole', () => {
 const delivery = {
   ...{ ...row, delivery_id: 'd', webhook_id: 'w', tries: 0, attempt_count: 0, attempts: [], bytes: 512 },
 }
-const target = { tenantSlug: 'acme', url: 'https://hooks.example/?key=1', secrets: ['whsec_new', 'whsec_old'] }
+const target = {
+  ...{ tenantSlug: 'acme', url: 'https://hooks.example/?key=1', format: 'hub' as const },
+  secrets: ['whsec_new', 'whsec_old'],
+}
 
 function attempt(post: () => Promise<PostAnswer>, signal = new AbortController().signal) {
   return attemptDelivery({ post }, target, delivery, signal)

@@ -1,3 +1,4 @@
+import type { WebhookFormat } from '../../../contract/webhook-formats.ts'
 import type { Timestamp } from './timestamp.ts'
 
 /** Tables of endpoints, their deliveries, and received messages. */
@@ -7,6 +8,7 @@ export interface WebhookTables {
     webhook_id: string
     url: string
     description: string | null
+    format: WebhookFormat
     events: string[]
     /** `WebhookFilters` */
     filters: unknown

@@ -6,6 +6,7 @@ import { Notice } from '../../ui/notice.tsx'
 import { TimeText } from '../../ui/time-text.tsx'
 import { describeRule } from './alert-labels.ts'
 import { formatHealthCount, HealthBadge, healthNote } from './endpoint-health.tsx'
+import { formatLabels } from './format-labels.ts'
 import { usesThreshold, type Webhook } from './webhook-form.ts'
 
 /** Shows the health and the configuration of an endpoint. */
@@ -60,7 +61,7 @@ function Figure({ label, children }: { label: string; children: ReactNode }) {
 }
 
 function Settings({ webhook }: { webhook: Webhook }) {
-  const { events, thresholds, filters, alerts = [], created_at } = webhook
+  const { events, format = 'hub', thresholds, filters, alerts = [], created_at } = webhook
   const latency = usesThreshold(events, 'skill.latency_exceeded') && (thresholds?.latency_ms ?? 30_000)
   const cost = usesThreshold(events, 'skill.cost_exceeded') && (thresholds?.cost_usd ?? 1)
   const only = [
@@ -70,6 +71,7 @@ function Settings({ webhook }: { webhook: Webhook }) {
   return (
     <Paper withBorder p="md">
       <DescriptionList>
+        <DescriptionItem name="Format">{formatLabels[format]}</DescriptionItem>
         <DescriptionItem name="Events">{events.join(', ') || 'alerts only'}</DescriptionItem>
         {(latency !== false || cost !== false) && (
           <DescriptionItem name="Thresholds">

@@ -1,11 +1,21 @@
-import { Fieldset, NumberInput, SimpleGrid, Stack, TagsInput, TextInput } from '@mantine/core'
+import { Fieldset, NumberInput, Select, SimpleGrid, Stack, TagsInput, TextInput } from '@mantine/core'
+import type { ChangeEvent } from 'react'
 import { api, hub } from '../../api/api-client.ts'
 import { patchBody } from '../../api/patch-body.ts'
 import { MutationForm } from '../../components/mutation-form.tsx'
 import { useMutationForm } from '../../components/use-mutation-form.ts'
 import { AlertRulesField } from './alert-rules-field.tsx'
 import { EventsField } from './events-field.tsx'
-import { bodyOf, usesFilters, usesThreshold, valuesOf, type Webhook, webhookSchema } from './webhook-form.ts'
+import { formatLabels } from './format-labels.ts'
+import {
+  bodyOf,
+  formatOfUrl,
+  usesFilters,
+  usesThreshold,
+  valuesOf,
+  type Webhook,
+  webhookSchema,
+} from './webhook-form.ts'
 
 interface WebhookEditorProps {
   onClose(): void
@@ -33,6 +43,12 @@ export function WebhookEditor({ onClose, webhook, onSaved }: WebhookEditorProps)
   const archetypes = api.useQuery('get', '/api/v1/roster/archetypes', { params: { query: { limit: 1000 } } })
   const skills = api.useQuery('get', '/api/v1/skill-entitlement/skills', { params: { query: { limit: 1000 } } })
   const { events } = form.values
+  const url = form.getInputProps('url')
+  const changeUrl = (event: ChangeEvent<HTMLInputElement>) => {
+    url.onChange(event)
+    const format = formatOfUrl(event.currentTarget.value)
+    if (format !== undefined) form.setFieldValue('format', format)
+  }
 
   return (
     <MutationForm
@@ -47,7 +63,15 @@ export function WebhookEditor({ onClose, webhook, onSaved }: WebhookEditorProps)
         placeholder="https://hooks.acme.example/hub"
         required
         data-autofocus
-        {...form.getInputProps('url')}
+        {...url}
+        onChange={changeUrl}
+      />
+      <Select
+        label="Format"
+        description="Chosen by itself for addresses of Slack and Microsoft Teams"
+        allowDeselect={false}
+        data={Object.entries(formatLabels).map(([value, label]) => ({ value, label }))}
+        {...form.getInputProps('format')}
       />
       <TextInput
         label="Description"

@@ -1,4 +1,5 @@
 import * as v from 'valibot'
+import type { WebhookFormat } from '../../../contract/webhook-formats.ts'
 import type { ApiResponse, Body } from '../../api/api-client.ts'
 
 export type Webhook = ApiResponse<'getWebhook'>
@@ -9,6 +10,7 @@ type Amount = number | ''
 export interface WebhookValues {
   url: string
   description: string
+  format: WebhookFormat
   events: string[]
   thresholds: { latency_ms: Amount; cost_usd: Amount }
   filters: { skill_ids: string[]; archetype_ids: string[] }
@@ -65,6 +67,18 @@ export const webhookSchema = v.pipe(
   ),
 )
 
+const hostsOf: Record<Exclude<WebhookFormat, 'hub'>, RegExp> = {
+  slack: /(^|\.)hooks\.slack(-gov)?\.com$/,
+  teams: /\.(webhook\.office\.com|logic\.azure\.com|api\.powerplatform\.com)$/,
+}
+
+/** Returns the format that the address of a known chat service takes. */
+export function formatOfUrl(url: string): WebhookFormat | undefined {
+  const host = URL.parse(url.trim())?.hostname ?? ''
+  if (hostsOf.slack.test(host)) return 'slack'
+  return hostsOf.teams.test(host) ? 'teams' : undefined
+}
+
 /** Returns true if thresholds apply to the selected events. */
 export const usesThreshold = (events: readonly string[], kind: string) =>
   events.includes('skill.*') || events.includes(kind)
@@ -81,9 +95,9 @@ export function newRule(): RuleValues {
 }
 
 export function valuesOf(webhook?: Webhook): WebhookValues {
-  const { url = '', description = '', events = [], thresholds, filters, alerts = [] } = webhook ?? {}
+  const { url = '', description = '', format = 'hub', events = [], thresholds, filters, alerts = [] } = webhook ?? {}
   return {
-    ...{ url, description, events: [...events] },
+    ...{ url, description, format, events: [...events] },
     thresholds: { latency_ms: thresholds?.latency_ms ?? '', cost_usd: thresholds?.cost_usd ?? '' },
     filters: { skill_ids: filters?.skill_ids ?? [], archetype_ids: filters?.archetype_ids ?? [] },
     alerts: alerts.map((each) => ({ ...newRule(), recovers_at: '', min_invocations: '', ...each })),
@@ -92,10 +106,10 @@ export function valuesOf(webhook?: Webhook): WebhookValues {
 
 /** Returns the request body. It contains every member, so that emptied ones are removed. */
 export function bodyOf(values: WebhookValues): Body<'createWebhook'> {
-  const { url, description, events, thresholds, filters, alerts } = values
+  const { url, description, format, events, thresholds, filters, alerts } = values
   const { latency_ms, cost_usd } = thresholds
   return {
-    ...{ url: url.trim(), description: description.trim(), events },
+    ...{ url: url.trim(), description: description.trim(), format, events },
     thresholds: { ...(latency_ms !== '' && { latency_ms }), ...(cost_usd !== '' && { cost_usd }) },
     filters: {
       ...(filters.skill_ids.length > 0 && { skill_ids: filters.skill_ids }),

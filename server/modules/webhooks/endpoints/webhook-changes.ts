@@ -5,13 +5,21 @@ import type { WebhookAnswer, WebhookChanges, WebhookSettings } from '../webhooks
 import type { OpenCounts, WebhookRow, WebhookState, WebhookWithProgress } from './webhooks-store.ts'
 
 export function stateOf(row: WebhookRow): WebhookState {
-  const { url, description, events, filters, thresholds, alerts, disabled_at, disabled_reason } = row
-  return { url, description, events, filters, thresholds, alerts, disabled_at, disabled_reason }
+  const { url, description, format, events, filters, thresholds, alerts, disabled_at, disabled_reason } = row
+  return { url, description, format, events, filters, thresholds, alerts, disabled_at, disabled_reason }
 }
 
-export function newState({ url, events, description, filters, thresholds, alerts }: WebhookSettings): WebhookState {
+export function newState({
+  url,
+  events,
+  description,
+  format,
+  filters,
+  thresholds,
+  alerts,
+}: WebhookSettings): WebhookState {
   return {
-    ...{ url, events, description: description || null },
+    ...{ url, events, description: description || null, format: format ?? 'hub' },
     ...{ filters: filters ?? {}, thresholds: thresholds ?? {}, alerts: alerts ?? [] },
     ...{ disabled_at: null, disabled_reason: null },
   }
@@ -43,10 +51,20 @@ export function described(state: WebhookState, address: RedactedUrl): { [member:
 }
 
 /** Returns the settings in the names of the response, without empty ones. */
-function present({ events, description, filters, thresholds, alerts, disabled_at, disabled_reason }: WebhookState) {
+function present({
+  events,
+  description,
+  format,
+  filters,
+  thresholds,
+  alerts,
+  disabled_at,
+  disabled_reason,
+}: WebhookState) {
   return {
     events,
     ...(description !== null && { description }),
+    ...(format !== 'hub' && { format }),
     ...(Object.keys(filters).length > 0 && { filters }),
     ...(Object.keys(thresholds).length > 0 && { thresholds }),
     ...(alerts.length > 0 && { alerts }),

@@ -12,6 +12,7 @@ import {
 import { patterns } from '../../../../contract/literals.ts'
 import { object } from '../../../../contract/object-schema.ts'
 import { NextCursor } from '../../../../contract/response-schemas.ts'
+import { webhookFormats } from '../../../../contract/webhook-formats.ts'
 
 /** Minimum number of invocations in a window: error rate and latency of fewer say nothing. */
 export const minInvocationsDefault = 20
@@ -137,7 +138,15 @@ const Alerts = Type.Array(Rule, {
     '`events`.',
 })
 
+const Format = Type.Enum([...webhookFormats], {
+  description:
+    'Body of the messages: that of the Hub (`hub`, the default, absent in responses), the payload of an incoming ' +
+    'webhook of Slack, or the adaptive card that a workflow of Microsoft Teams takes',
+  examples: ['slack'],
+})
+
 const settings = {
+  format: Type.Optional(Format),
   description: Type.Optional(Description),
   filters: Type.Optional(Filters),
   thresholds: Type.Optional(Thresholds),

@@ -11,7 +11,7 @@ export type WebhookRow = Omit<Selectable<TenantTables['hub.webhooks']>, 'tenant_
 
 /** The settings of an endpoint in their stored form. */
 export type WebhookState = Required<JsonColumns> &
-  Pick<WebhookRow, 'url' | 'description' | 'events' | 'disabled_at' | 'disabled_reason'>
+  Pick<WebhookRow, 'url' | 'description' | 'format' | 'events' | 'disabled_at' | 'disabled_reason'>
 
 /** An endpoint with the progress of its deliveries. */
 export type WebhookWithProgress = WebhookRow &
@@ -20,7 +20,7 @@ export type WebhookWithProgress = WebhookRow &
     'failures' | 'failing_since' | 'attempted_at' | 'delivered_at' | 'overflowing_since'
   >
 
-const withProgress = `select w.webhook_id, w.url, w.description, w.events, w.filters, w.thresholds, w.alerts, w.secret_sealed,
+const withProgress = `select w.webhook_id, w.url, w.description, w.format, w.events, w.filters, w.thresholds, w.alerts, w.secret_sealed,
     w.former_secret_sealed, w.former_secret_until, w.created_at, w.created_by, w.updated_at, w.disabled_at,
     w.disabled_reason, w.removed_at, coalesce(p.failures, 0) as failures, p.failing_since, p.attempted_at, p.delivered_at,
     p.overflowing_since

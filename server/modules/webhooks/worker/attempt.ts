@@ -1,10 +1,12 @@
 import { webhookBodyCharactersKept, webhookRetryAfterSecondsMax } from '../../../../contract/limits.ts'
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
+import type { WebhookFormat } from '../../../../contract/webhook-formats.ts'
 import { type AnswerHeaders, headerValue, type PostAnswer } from '../../../outbound/guarded-post.ts'
 import { retryAfterSeconds, signatureOf } from '../../../outbound/message-headers.ts'
 import type { Outbound } from '../../../outbound/outbound.ts'
 import { OutboundError } from '../../../outbound/outbound-error.ts'
 import type { DeliveryAttempt, DeliveryErrorCode } from '../webhooks-types.ts'
+import { chatBody } from './chat-message.ts'
 import type { DueDelivery, MessageRow } from './delivery-queue-store.ts'
 
 const headersMax = 50
@@ -15,6 +17,7 @@ const leftOut: ReadonlySet<string> = new Set(['set-cookie', 'set-cookie2'])
 export interface Target {
   tenantSlug: string
   url: string
+  format: WebhookFormat
   /** The secrets, the newest first. */
   secrets: readonly string[]
 }
@@ -22,12 +25,14 @@ export interface Target {
 /** Sends a message once. Without an error the receiver accepted it. Throws only the reason of the signal. */
 export async function attemptDelivery(
   outbound: Pick<Outbound, 'post'>,
-  { tenantSlug, url, secrets }: Target,
+  { tenantSlug, url, format, secrets }: Target,
   delivery: DueDelivery & { data: string },
   signal: AbortSignal,
 ): Promise<DeliveryAttempt> {
   const nowMs = Date.now()
-  const body = Buffer.from(requestBody(tenantSlug, delivery))
+  const body = Buffer.from(
+    format === 'hub' ? requestBody(tenantSlug, delivery) : chatBody(format, tenantSlug, delivery),
+  )
   const headers = {
     'content-type': 'application/json',
     'user-agent': 'org-memory-hub',

@@ -1,5 +1,6 @@
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import { testEventKind } from '../../../../contract/webhook-events.ts'
+import type { WebhookFormat } from '../../../../contract/webhook-formats.ts'
 import type { TenantTx } from '../../../db/database.ts'
 import type { TenantTables } from '../../../db/schema.ts'
 import type { DeliveryAttempt } from '../webhooks-types.ts'
@@ -76,6 +77,7 @@ export async function insertDeliveries(tx: TenantTx, batch: readonly NewDeliveri
 export interface EndpointState {
   webhook_id: string
   url: string
+  format: WebhookFormat
   /** The version of its settings; it changes with them, and when its former secret expires. */
   version: string
   disabled_reason: 'by_hand' | 'gone' | 'failing' | null
@@ -99,7 +101,7 @@ export interface EndpointState {
 export async function endpointStates(tx: TenantTx): Promise<EndpointState[]> {
   const { rows } = await tx.client.query<EndpointState>({
     name: 'webhook_endpoint_states',
-    text: `select w.webhook_id, w.url, w.updated_at || ' ' || coalesce(w.former_secret_until > $2, false) as version,
+    text: `select w.webhook_id, w.url, w.format, w.updated_at || ' ' || coalesce(w.former_secret_until > $2, false) as version,
         w.disabled_reason, p.failures, p.leased_by,
         (extract(epoch from p.leased_until - now()) * 1000)::float8 as lease_ms,
         coalesce(o.next_attempt_at <= now(), false) as has_due,

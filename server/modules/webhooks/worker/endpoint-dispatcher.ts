@@ -1,4 +1,5 @@
 import { testEventKind } from '../../../../contract/webhook-events.ts'
+import type { WebhookFormat } from '../../../../contract/webhook-formats.ts'
 import type { ConcurrencyPool, ConcurrencyPools, FairShare } from '../../../delivery/concurrency-pools.ts'
 import type { LeasedTarget } from '../../../delivery/target-leases.ts'
 import type { DeliveryAttempt } from '../webhooks-types.ts'
@@ -19,7 +20,7 @@ const pacePerFailureMs = 25
 /** Milliseconds after which an idle endpoint is released. */
 const idleMs = 5_000
 
-export type Opened = { url: string; secrets: readonly string[] } | 'key-destroyed'
+export type Opened = { url: string; format: WebhookFormat; secrets: readonly string[] } | 'key-destroyed'
 
 export interface EndpointDispatcherDeps {
   tenantId: string
@@ -49,6 +50,7 @@ export interface EndpointDispatcherDeps {
 export class EndpointDispatcher implements LeasedTarget {
   readonly webhookId: string
   readonly url: string
+  format: WebhookFormat
   /** The version of its settings (see {@link EndpointState}). */
   version: string
   /** When the secrets were read last. */
@@ -80,6 +82,7 @@ export class EndpointDispatcher implements LeasedTarget {
   constructor(state: EndpointState, deps: EndpointDispatcherDeps) {
     this.webhookId = state.webhook_id
     this.url = state.url
+    this.format = state.format
     this.version = state.version
     this.onlyTests = state.disabled_reason !== null
     this.#failures = state.failures

@@ -223,12 +223,13 @@ export class TenantDispatcher implements TenantDelivery {
       (_, run) => this.#endRun(run),
     )
     for (const run of this.#runs) {
-      const { version, disabled_reason } = states.get(run.webhookId)!
+      const { version, format, disabled_reason } = states.get(run.webhookId)!
       run.onlyTests = disabled_reason !== null
       const isChanged = run.version !== version
       if (isChanged) run.open(undefined)
       if (isChanged || this.#deps.nowMs() - run.openedAtMs >= (this.#hasOwnKey ? ownKeySecretsMsMax : secretsMsMax)) {
         run.version = version
+        run.format = format
         run.openedAtMs = this.#deps.nowMs()
         void this.#open(run)
       }
@@ -261,11 +262,11 @@ export class TenantDispatcher implements TenantDelivery {
   }
 
   async #send(
-    ...[delivery, { url, secrets }, stop]: Parameters<EndpointDispatcherDeps['send']>
+    ...[delivery, { url, format, secrets }, stop]: Parameters<EndpointDispatcherDeps['send']>
   ): Promise<DeliveryAttempt> {
     const { slug } = this.#tenant
     try {
-      return await attemptDelivery(this.#deps.outbound, { tenantSlug: slug, url, secrets }, delivery, stop)
+      return await attemptDelivery(this.#deps.outbound, { tenantSlug: slug, url, format, secrets }, delivery, stop)
     } catch (error) {
       if (stop.aborted) throw error
       const { delivery_id, webhook_id } = delivery
@@ -278,7 +279,7 @@ export class TenantDispatcher implements TenantDelivery {
   /** Reads the secrets in a transaction of its own, because a customer's key may be slow to reach. */
   async #open(run: EndpointDispatcher, failures = 0): Promise<void> {
     const { database, endpoints, nowMs, log } = this.#deps
-    const { webhookId, url, version } = run
+    const { webhookId, url, format, version } = run
     const { slug } = this.#tenant
     const isCurrent = () => !this.#isStopped && this.#leases.held.get(webhookId) === run && run.version === version
     const beganMs = nowMs()
@@ -288,7 +289,7 @@ export class TenantDispatcher implements TenantDelivery {
         if (this.#hasOwnKey) await tx.contents.destructions(tx)
         return endpoints.secretsOf(tx, this.#tenant, webhookId)
       })
-      const opened: Opened = secrets ? { url, secrets } : 'key-destroyed'
+      const opened: Opened = secrets ? { url, format, secrets } : 'key-destroyed'
       if (isCurrent()) run.open(opened, this.#hasOwnKey ? beganMs + customerKeySecretsCachedMs : undefined)
     } catch (error) {
       if (!isCurrent()) return
