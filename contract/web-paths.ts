@@ -22,6 +22,7 @@ export const webPages = {
   retention: '/governance/retention',
   log: '/governance/log',
   budgets: '/budgets',
+  alertRules: '/budgets/alerts',
   exports: '/exports',
   export: '/exports/$jobId',
   onboarding: '/onboarding',

@@ -40,6 +40,51 @@ test('a budget is set in three clicks, shows what is spent, and is changed and r
   expect(lab.complaints).toEqual([])
 })
 
+test('alert rules of all endpoints are added and changed beside the budgets', async () => {
+  const page = await lab.signInAs('admin', '/budgets')
+  await page.getByRole('navigation', { name: 'Budgets' }).getByRole('link', { name: 'Alert rules' }).click()
+  const table = page.getByRole('table', { name: 'Alert rules' })
+  await table.getByText('25%').waitFor()
+  const body = { url: 'https://hooks.slack.com/services/T0/B0/x', events: ['budget.*'], format: 'slack' }
+  const { webhook_id } = (await lab.hub.call('acme', 'POST', '/api/v1/webhooks', { body })).body
+  await page.reload()
+  await page.getByRole('button', { name: 'Add rule' }).click()
+  await page.getByRole('menuitem', { name: /hooks\.slack\.com/ }).click()
+  const form = page.getByRole('dialog', { name: 'Alert rules of the endpoint' })
+  await form.getByLabel('Trigger above').fill('0.1')
+  await expectAccessible(page)
+  await form.getByRole('button', { name: 'Save rules' }).click()
+  await table.getByText('10%').waitFor()
+  const read = async () => (await lab.hub.call('acme', 'GET', `/api/v1/webhooks/${webhook_id}`)).body
+  expect(await read()).toMatchObject({ ...body, alerts: [{ metric: 'error_rate', above: 0.1 }] })
+  for (const [width, dark] of [
+    [1440, false],
+    [390, true],
+  ] as const) {
+    await page.setViewportSize({ width, height: 900 })
+    await page.emulateMedia({ colorScheme: dark ? 'dark' : 'light' })
+    await expectAccessible(page)
+    await expectNoSidewaysScroll(page)
+  }
+  await table.getByText('10%').click()
+  await form.getByRole('button', { name: 'Remove rule 1' }).click()
+  await form.getByRole('button', { name: 'Save rules' }).click()
+  await table.getByText('10%').waitFor({ state: 'detached' })
+  expect(await read()).not.toHaveProperty('alerts')
+  expect(lab.complaints).toEqual([])
+})
+
+test('without an endpoint the page of alert rules leads to one', async () => {
+  const page = await (await lab.profileOf('admin', { tenant: 'globex' })).newPage()
+  await page.goto(lab.address('/budgets/alerts'))
+  await page.getByText('No alert rules yet').waitFor()
+  await page.getByRole('link', { name: 'Add endpoint' }).click()
+  const form = page.getByRole('dialog', { name: 'Add endpoint' })
+  await form.getByLabel('Address').fill('https://hooks.slack.com/services/T0/B0/x')
+  expect(await form.getByRole('textbox', { name: 'Format' }).inputValue()).toBe('Slack (incoming webhook)')
+  expect(lab.complaints).toEqual([])
+})
+
 test('a reader of telemetry sees budgets and changes none', async () => {
   const body = { name: 'Own', period: 'day', amount_usd: 1 }
   expect((await lab.hub.call('acme', 'POST', '/api/v1/budgets', { body })).status).toBe(201)

@@ -137,7 +137,20 @@ export const sections: readonly Section[] = [
     label: 'Budgets',
     icon: IconPigMoney,
     needs: ['listBudgets'],
-    keywords: 'amount spending threshold alert forecast cost limit',
+    pages: [
+      {
+        to: '/budgets',
+        label: 'Budgets',
+        needs: ['listBudgets'],
+        keywords: 'amount spending threshold alert forecast cost limit',
+      },
+      {
+        to: '/budgets/alerts',
+        label: 'Alert rules',
+        needs: ['listWebhooks'],
+        keywords: 'error rate latency cost threshold slack teams notify',
+      },
+    ],
   },
   {
     to: '/exports',

@@ -139,6 +139,11 @@ const routes = [
   }),
   createRoute({
     getParentRoute,
+    path: webPages.alertRules,
+    component: lazyPage(() => import('../pages/budgets/alert-rules-page.tsx')),
+  }),
+  createRoute({
+    getParentRoute,
     path: webPages.exports,
     validateSearch: exportsSearch,
     component: lazyPage(() => import('../pages/exports/exports-page.tsx')),

@@ -44,6 +44,7 @@ export async function allPages(lab: UiLab): Promise<UiPage[]> {
     at('/governance/retention', administrators),
     at('/governance/log', readers),
     at('/budgets', everyone),
+    at('/budgets/alerts', administrators),
     at('/exports', everyone),
     at('/exports/$jobId', administrators, `/exports/${done.job_id}`),
     at('/onboarding', overseers),

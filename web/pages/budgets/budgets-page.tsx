@@ -6,7 +6,6 @@ import { api, hub } from '../../api/api-client.ts'
 import { useMe } from '../../api/me.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
 import { Help } from '../../components/help.tsx'
-import { LinkButton } from '../../components/link-button.tsx'
 import { QueryBoundary } from '../../components/query-boundary.tsx'
 import { useAdding } from '../../components/use-adding.ts'
 import { SidePanel } from '../../ui/dialog.tsx'
@@ -42,16 +41,7 @@ export default function BudgetsPage() {
         title="Budgets"
         help={<Help term="Forecast" />}
         about="Amounts for a day, week or month. Each threshold is reported once a period."
-        actions={
-          <>
-            {me.may('listWebhooks') && (
-              <LinkButton to="/webhooks" variant="default">
-                Alert rules
-              </LinkButton>
-            )}
-            {budgets.data?.items.length ? add : undefined}
-          </>
-        }
+        actions={budgets.data?.items.length ? add : undefined}
       />
       <QueryBoundary query={budgets} what="budgets" skeleton={<Skeleton height={170} radius="md" />}>
         {({ items }) =>
