@@ -14,6 +14,7 @@ cd "$root/sdk/python"
 
 "$python" -m mypy --cache-dir=/dev/null
 PYTHONPATH=$PWD "$python" -m pytest
+"$python" write_reference.py --check
 
 # From a copy, because a build writes beside its sources. The wheel must work from where it is installed.
 work=$(mktemp -d /tmp/hub-wheel-XXXXXX)

@@ -1,5 +1,6 @@
+import { hash } from 'node:crypto'
 import { globSync, readFileSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { Command } from 'commander'
 import { expect, test } from 'vitest'
 import { secretVariables } from '../server/config/secret-files.ts'
@@ -89,4 +90,15 @@ test('docs/commands.md has every command, and no other', async () => {
   const run = program.commands.find((one) => one.name() === 'jobs')?.commands.find((one) => one.name() === 'run')
   const jobs = run?.registeredArguments[0]?.argChoices ?? []
   expect(rows.sort()).toEqual([...leaves(program, []), ...jobs].sort())
+})
+
+test('docs/sdk/python-reference.md is of the current sources', () => {
+  const digest = (text: string | Buffer) => hash('sha256', text)
+  const modules = globSync('sdk/python/org_memory_hub/**/*.py', { cwd: root })
+  const bytewise = (a: string, b: string) => (a < b ? -1 : 1)
+  const files = ['sdk/python/write_reference.py', ...modules.sort(bytewise)]
+  const lines = files.map((file) => `${basename(file)} ${digest(readFileSync(join(root, file)))}\n`)
+  expect(read('docs/sdk/python-reference.md'), 'run python3 sdk/python/write_reference.py').toContain(
+    digest(lines.join('')),
+  )
 })

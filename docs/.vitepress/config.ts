@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { cp, mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { defineConfig } from 'vitepress'
@@ -7,6 +8,8 @@ import { noPages, placeOf, root } from './pages.ts'
 import { sidebar } from './sidebar.ts'
 
 const base = '/docs/'
+const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }
+
 /** The folder of files whose names change with their contents. */
 const assets = 'assets'
 
@@ -32,6 +35,8 @@ export default defineConfig({
   themeConfig: {
     logo: '/icon.svg',
     nav: [
+      // Each Hub serves the pages of its own version.
+      { text: `Version ${version}`, link: '/changelog' },
       // Out of the site: a target keeps its router from following the link.
       { text: 'Open the Hub', link: '/../', target: '_self' },
       { text: 'Try the API', link: '/../reference/', target: '_self' },

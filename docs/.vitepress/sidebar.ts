@@ -64,6 +64,7 @@ const sections: Section[] = [
       ['Receive skills', '/receive-skills'],
       ['TypeScript SDK', '/sdk/typescript'],
       ['Python SDK', '/sdk/python'],
+      ['Python SDK reference', '/sdk/python-reference'],
       ['OpenTelemetry', '/opentelemetry'],
       ['AI agents (MCP)', '/agents'],
       ['Webhooks', '/webhooks'],
