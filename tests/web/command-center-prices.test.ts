@@ -60,7 +60,7 @@ test('changes are marked at the day that they happen in, each model once', () =>
 })
 
 test('new versions of skills are marked, and their first versions are not', () => {
-  const version = (skill_version: string, registered_at: string) => ({ record_id: 'r', skill_version, registered_at })
+  const version = (skill_version: string, registered_at: string) => ({ skill_version, registered_at })
   const skills = [
     { skill_id: 's', versions: [version('1.0.0', at(2)), version('1.1.0', at(20))] },
     { skill_id: 't', versions: [version('1.0.0', at(3)), version('2.0.0', at(10)), version('3.0.0', at(30))] },
