@@ -66,8 +66,10 @@ describe('suggests', () => {
       const ids = (await suggest(record.slice(0, length), '&kind=record')).map(({ id }) => id)
       expect(ids, record.slice(0, length)).toContain(record)
     }
+    // Events whose details name the record are found by the words of their details.
     for (const none of [record.slice(0, 7), `${record.slice(0, 8)}x`, `${record}0`, record.replace('-', '0')]) {
-      expect(await suggest(none, '&kind=record')).toEqual([])
+      const ids = (await suggest(none, '&kind=record')).map(({ id }) => id)
+      expect(ids, none).not.toContain(record)
     }
   })
 

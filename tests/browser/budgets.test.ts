@@ -81,7 +81,7 @@ test('without an endpoint the page of alert rules leads to one', async () => {
   await page.getByRole('link', { name: 'Add endpoint' }).click()
   const form = page.getByRole('dialog', { name: 'Add endpoint' })
   await form.getByLabel('Address').fill('https://hooks.slack.com/services/T0/B0/x')
-  expect(await form.getByRole('textbox', { name: 'Format' }).inputValue()).toBe('Slack (incoming webhook)')
+  expect(await form.getByRole('combobox', { name: 'Format' }).inputValue()).toBe('Slack (incoming webhook)')
   expect(lab.complaints).toEqual([])
 })
 

@@ -28,7 +28,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide('testCluster', cluster)
   return async () => {
     await stop()
-    await rm(compileCache, { recursive: true, force: true })
+    // Processes that were just stopped may still write to it.
+    await rm(compileCache, { recursive: true, force: true, maxRetries: 10 })
   }
 }
 

@@ -114,7 +114,7 @@ test.each(snippetsOf('docs/query.md').filter(({ name }) => name.endsWith(': sh')
   'docs/query.md, $name: the Hub answers',
   async ({ code }) => {
     const answer = JSON.parse(await shell(code))
-    expect(answer.results ?? answer.entries, JSON.stringify(answer)).toEqual(expect.any(Array))
+    expect(answer.results ?? answer.items, JSON.stringify(answer)).toEqual(expect.any(Array))
   },
 )
 

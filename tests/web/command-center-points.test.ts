@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { startsOf } from '../../web/pages/command-center/ranges.ts'
 
 const zone = process.env.TZ
@@ -6,9 +6,11 @@ let labelsOf: typeof import('../../web/pages/command-center/charts/point-labels.
 beforeAll(async () => {
   // Formats take the zone that there is as the file is read.
   process.env.TZ = 'America/St_Johns'
+  vi.resetModules()
   labelsOf = (await import('../../web/pages/command-center/charts/point-labels.ts')).labelsOf
 })
 afterAll(() => {
+  vi.resetModules()
   if (zone === undefined) delete process.env.TZ
   else process.env.TZ = zone
 })

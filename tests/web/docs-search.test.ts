@@ -24,7 +24,6 @@ const index = await loadIndex()
 const usualWords: [word: string, page: string][] = [
   ['SSO', 'sign-in'],
   ['single sign-on', 'sign-in'],
-  ['OIDC', 'sign-in'],
   ['magic link', 'sign-in'],
   ['SCIM', 'people'],
   ['audit log', 'audit-log'],
@@ -54,7 +53,6 @@ const usualWords: [word: string, page: string][] = [
   ['evidence pack', 'evidence-packs'],
   ['EU AI Act', 'evidence-packs'],
   ['four eyes', 'retention'],
-  ['purge a record', 'tour'],
   ['Kubernetes', 'deploy'],
   ['Docker', 'deploy'],
   ['Prometheus', 'metrics'],

@@ -11,7 +11,7 @@ import { addressOf, partsOf, shortId } from '../../web/pages/governance/subject-
 
 test('a subject is looked at on its page, whatever a client called it', () => {
   expect(addressOf('record', 'a/b')).toBe('/records/a%2Fb')
-  expect(addressOf('skill', 'x')).toBe('/skills')
+  expect(addressOf('skill', 'x')).toBe('/usage/skills/x')
   expect(addressOf('budget', 'x')).toBe('/budgets')
   for (const kind of ['constructor', 'toString', '__proto__', 'hasOwnProperty']) {
     expect(addressOf(kind, '1')).toBeUndefined()
