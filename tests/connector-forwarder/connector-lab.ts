@@ -28,6 +28,8 @@ export interface ConnectorLab {
   post(path: string, body: unknown, headers?: Record<string, string>): Promise<LabAnswer>
   /** Sends events of these users as one batch. */
   accept(...users: string[]): Promise<void>
+  /** Starts, sends a batch of these users that gets no response, and stops before the next attempt. */
+  leaveUnanswered(turn: 'take and hang up' | 'hang up', ...users: string[]): Promise<void>
   status(): Promise<ConnectorStatus>
   /** Until nothing is pending. */
   forwarded(): Promise<ConnectorStatus>
@@ -86,6 +88,16 @@ export async function openConnectorLab(): Promise<ConnectorLab> {
     async accept(...users) {
       const answer = await lab.post(batchPath, { events: users.map((user) => userEvent(user)) })
       expect([answer.status, answer.body.accepted]).toEqual([202, users.length])
+    },
+    async leaveUnanswered(turn, ...users) {
+      lab.hub.turns.push(turn)
+      await lab.start()
+      const stopped = new Promise<void>((resolve) => {
+        lab.hub.onHangUp = () => resolve(lab.stop())
+      })
+      await lab.accept(...users)
+      await stopped
+      lab.hub.onHangUp = () => {}
     },
     status: async () => (await (await fetch(`${running!.url}/status`, closing)).json()) as ConnectorStatus,
     async forwarded() {

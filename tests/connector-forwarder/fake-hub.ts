@@ -34,6 +34,8 @@ export class FakeHub {
   aheadMs = 0
   tokens = 0
   tokenStatus = 200
+  /** Called before a connection is closed without a response. */
+  onHangUp = () => {}
   readonly #answers = new Map<string, object>()
   readonly #server = createServer((request, response) => {
     void this.#serve(request, response)
@@ -95,7 +97,7 @@ export class FakeHub {
     this.sent.push({ key, users, token: String(request.headers.authorization), atMs: Date.now() })
     const turn = this.turns.shift()
     if (turn === 'hang up') {
-      request.socket.destroy()
+      this.#hangUp(request)
       return
     }
     const isPoisoned = users.some((user) => this.poison.has(user))
@@ -106,8 +108,13 @@ export class FakeHub {
     }
     const answer = this.#answers.get(key) ?? this.#take(events)
     this.#answers.set(key, answer)
-    if (turn === 'take and hang up') request.socket.destroy()
+    if (turn === 'take and hang up') this.#hangUp(request)
     else json(response, 201, answer)
+  }
+
+  #hangUp(request: IncomingMessage): void {
+    this.onHangUp()
+    request.socket.destroy()
   }
 
   #take(events: JsonObject[]): object {

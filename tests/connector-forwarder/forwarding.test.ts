@@ -51,11 +51,7 @@ test('a lost answer is asked for again with the same key and the same events', a
 })
 
 test('a restart between sending and answer repeats the request as it was', async () => {
-  lab.hub.turns.push('take and hang up')
-  await lab.start({ retryMaxMs: 60_000 })
-  await lab.accept('a', 'b')
-  await expect.poll(() => lab.hub.sent.length).toBe(1)
-  await lab.stop()
+  await lab.leaveUnanswered('take and hang up', 'a', 'b')
   await lab.start()
   await lab.accept('c')
   await lab.forwarded()
@@ -227,11 +223,7 @@ test('stopping finishes the batch in flight', async () => {
 
 /** A batch that was sent without an answer, longer ago than the Hub keeps keys. */
 async function leaveOldBatch(taken: boolean, daysLater = 2): Promise<void> {
-  lab.hub.turns.push(taken ? 'take and hang up' : 'hang up')
-  await lab.start({ retryMaxMs: 60_000 })
-  await lab.accept('a', 'b')
-  await expect.poll(async () => (await lab.status()).activity).toBe('waiting')
-  await lab.stop()
+  await lab.leaveUnanswered(taken ? 'take and hang up' : 'hang up', 'a', 'b')
   lab.hub.forgetKeys()
   lab.hub.aheadMs = daysLater * dayMs
   await lab.start()
@@ -278,11 +270,7 @@ test('a batch put aside is sent again when somebody says so, and asked about aga
   lab.hub.aheadMs = 0
   lab.hub.scope = 'telemetry:write telemetry:read'
   lab.hub.records.length = 0
-  lab.hub.turns.push('take and hang up')
-  await lab.start({ retryMaxMs: 60_000 })
-  await lab.accept('d', 'e')
-  await expect.poll(async () => (await lab.status()).activity).toBe('waiting')
-  await lab.stop()
+  await lab.leaveUnanswered('take and hang up', 'd', 'e')
   lab.hub.aheadMs = 2 * dayMs
   lab.hub.records.pop()
   await lab.start()
