@@ -3,7 +3,7 @@ import type { JsonObject } from '../../provenance/index.ts'
 import { runToEnd } from '../../server/http/event-loop-yielder.ts'
 import { decodeJson } from '../../server/modules/otlp/decode/json-decoder.ts'
 import { decodeProtobuf } from '../../server/modules/otlp/decode/protobuf-decoder.ts'
-import { createSessionSkills } from '../../server/modules/otlp/mapping/claude-code.ts'
+import { createSessionSkills } from '../../server/modules/otlp/mapping/session-skills.ts'
 import { toProtobuf } from './otlp-bodies.ts'
 
 const wanted = new Set(['skill.name'])

@@ -3,7 +3,6 @@ import type { JsonObject, JsonValue } from '../../../../provenance/index.ts'
 import type { Attributes, AttributeValue } from '../attributes.ts'
 import type { OtlpItem, Signal, WantedNames } from '../otlp-types.ts'
 import { attributeNames, fixedNames, operations } from './attribute-names.ts'
-import { type SessionSkills, unmasked } from './claude-code.ts'
 import { type AgentCall, agentReportOf, type Names } from './coding-agents.ts'
 import {
   identifierOf,
@@ -16,6 +15,7 @@ import {
   withoutAbsent,
 } from './event-values.ts'
 import type { OtlpMapping } from './mapping-schemas.ts'
+import { type SessionSkills, unmasked } from './session-skills.ts'
 
 /** An event to be stored, which may still lack its archetype. */
 export interface MappedEvent {
