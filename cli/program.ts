@@ -2,6 +2,7 @@ import { Command } from 'commander'
 import { packageVersion } from '../server/config.ts'
 import { addArchetypesCommand } from './commands/archetypes.ts'
 import { addBackupCommand } from './commands/backup.ts'
+import { addCapacityCommand } from './commands/capacity.ts'
 import { addCompletionCommand } from './commands/completion.ts'
 import { addConnectorCommand } from './commands/connector.ts'
 import { addDbCommand } from './commands/db.ts'
@@ -38,6 +39,7 @@ export function createProgram(): Command {
   addMigrateCommand(program)
   addDoctorCommand(program)
   addDbCommand(program)
+  addCapacityCommand(program)
   addTenantCommand(program)
   addServiceAccountCommand(program)
   addArchetypesCommand(program)

@@ -80,6 +80,7 @@ const sections: Section[] = [
       ['Staging and production', '/production'],
       ['Monitoring', '/monitoring'],
       ['Backup and restore', '/backup'],
+      ['Capacity', '/capacity'],
       ['Several processes', '/scaling'],
       ['Several database servers', '/distribution'],
       ['Mode B: keys of customers', '/mode-b'],
