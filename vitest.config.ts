@@ -40,11 +40,11 @@ export default defineConfig({
           // Files of one worker share what they imported: loading the service anew for each took most of the time.
           isolate: false,
           include: ['tests/**/*.test.ts'],
-          exclude: ['tests/full/**', 'tests/valkey/**', 'tests/image/**', alone],
+          exclude: ['tests/full/**', 'tests/browser/**', 'tests/valkey/**', 'tests/image/**', alone],
         },
       },
       { test: { ...shared, name: 'alone', maxWorkers, include: [alone] } },
-      // Crashes, floods and long pagings: minutes, not seconds.
+      // Walks in a browser, crashes, floods and long pagings: minutes, not seconds.
       {
         test: {
           ...shared,
@@ -54,7 +54,7 @@ export default defineConfig({
           maxWorkers: 2,
           isolate: false,
           sequence: { groupOrder: 1 },
-          include: ['tests/full/**/*.test.ts'],
+          include: ['tests/full/**/*.test.ts', 'tests/browser/**/*.test.ts'],
           exclude: [...undisturbed],
         },
       },
