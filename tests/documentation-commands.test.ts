@@ -74,7 +74,7 @@ test.each([...new Set(shown.map(({ page }) => page))])('the commands of %s exist
 })
 
 test.each([
-  ['records qurey', 'unknown command'],
+  ['records find', 'unknown command'],
   ['tenant create acme --mode D --admin-email a@b.example', 'mode'],
   ['verify FILE --nope', 'unknown option'],
 ])('%s is refused', async (line, reason) => {
