@@ -27,6 +27,7 @@ const figures = [
   'search',
   'summary',
   'growth',
+  'fold',
   'memory',
 ] as const
 const withSizes: readonly string[] = ['page', 'summary', 'growth']

@@ -15,6 +15,7 @@ const figures = [
   'verify',
   'verify-offline',
   'summary',
+  'fold',
   'memory',
   'tokens',
   'authenticated',
