@@ -2,9 +2,11 @@ import { setTimeout as delay } from 'node:timers/promises'
 import fc from 'fast-check'
 import type pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Database, TenantTx, TransactionMode } from '../../server/db/database.ts'
 import { deltaOfDifferences } from '../../server/modules/telemetry/rollups/rollup-delta.ts'
+import { renameUser } from '../../server/modules/telemetry/rollups/rollup-erased-store.ts'
 import { Rollups } from '../../server/modules/telemetry/rollups/rollup-service.ts'
-import { insertDelta } from '../../server/modules/telemetry/rollups/rollup-store.ts'
+import { insertDelta, waitForRollups } from '../../server/modules/telemetry/rollups/rollup-store.ts'
 import { prepareTelemetry, registerSkill } from '../api/telemetry-tenants.ts'
 import { startHub, type TestHub, type TestTenant } from '../support/hub.ts'
 import { event } from './events.ts'
@@ -209,6 +211,136 @@ describe('folding', () => {
     })
     await rollups().rebuild('globex')
     await expectExact('globex')
+  })
+})
+
+describe('the work of a fold', () => {
+  /** A database that counts the statements of its transactions. */
+  function counting() {
+    const seen = { statements: 0 }
+    const database: Database = Object.create(hub.test.database, {
+      withTenant: {
+        value: (tenant: string, work: (tx: TenantTx) => Promise<unknown>, mode?: TransactionMode) =>
+          hub.test.database.withTenant(
+            tenant,
+            (tx) => {
+              const client = Object.create(tx.client, {
+                query: {
+                  value: (...args: Parameters<pg.PoolClient['query']>) => {
+                    seen.statements += 1
+                    return tx.client.query(...args)
+                  },
+                },
+              })
+              return work(Object.create(tx, { client: { value: client } }))
+            },
+            mode,
+          ),
+      },
+    })
+    return { seen, rollups: new Rollups({ database, log: { error: () => {} } }) }
+  }
+
+  test('is some statements for all views together, whatever the number of deltas', async () => {
+    const { seen, rollups: counted } = counting()
+    await rollups().settle('acme')
+    const statementsOf = async (deltas: number) => {
+      for (let at = 0; at < deltas; at += 1) await ingest('acme', 60, 8000 + at)
+      seen.statements = 0
+      expect(await counted.fold('acme')).toEqual({ deltas, more: false })
+      await expectExact('acme')
+      return seen.statements
+    }
+    const few = await statementsOf(1)
+    expect(few).toBeGreaterThan(5)
+    // Look, lock, list, read, two for each 500 rows, open days, delete.
+    expect(few).toBeLessThanOrEqual(14)
+    // The same combinations of dimensions again, eight times.
+    expect(await statementsOf(8)).toBeLessThanOrEqual(2 * few)
+  })
+})
+
+describe('compaction of a day', () => {
+  /** Runs `between` before the given transaction of a compaction. */
+  function interrupted(at: number, between: () => Promise<void>) {
+    let transactions = 0
+    const database: Database = Object.create(hub.test.database, {
+      withTenant: {
+        value: async (...args: Parameters<Database['withTenant']>) => {
+          transactions += 1
+          if (transactions === at) await between()
+          return hub.test.database.withTenant(...args)
+        },
+      },
+    })
+    const process = new Rollups({ database, log: { error: () => {} } })
+    return { process, transactions: () => transactions }
+  }
+  const openDays = () => rollups().daysToClose('acme', 0)
+  const dayOfFold = async (seed: number) => {
+    await rollups().settle('acme')
+    await ingest('acme', 40, seed)
+    await rollups().fold('acme')
+    return (await openDays())[0]!
+  }
+
+  test('is one transaction for each view, which others may precede', async () => {
+    const day = await dayOfFold(8100)
+    const { process, transactions } = interrupted(0, async () => {})
+    expect(await process.closeDay('acme', day)).toBe('closed')
+    // Deletes, writes seven views, and closes.
+    expect(transactions()).toBe(9)
+    await expectExact('acme')
+  })
+
+  test('leaves a day open that changes between two of its transactions', async () => {
+    for (const at of [2, 5, 9]) {
+      const day = await dayOfFold(8200 + at)
+      const { process } = interrupted(at, async () => {
+        const event = someEvents(1, 8300 + at)[0]!
+        const ts = new Date(day * dayMs).toISOString()
+        const body = { ...event, ts }
+        expect((await hub.call('acme', 'POST', '/api/v1/telemetry/events', { body })).status).toBe(201)
+        expect(await rollups().fold('acme')).toEqual({ deltas: 1, more: false })
+      })
+      expect(await process.closeDay('acme', day)).toBe('reopened')
+      expect(await openDays()).toContain(day)
+      await expectExact('acme')
+      expect(await rollups().closeDay('acme', day)).toBe('closed')
+      await expectExact('acme')
+    }
+  })
+
+  test('leaves a day open whose users are renamed between two of its transactions', async () => {
+    for (const at of [3, 8]) {
+      const day = await dayOfFold(8400 + at)
+      const other = `user:erased-${String(at).padStart(32, '0')}`
+      const { process } = interrupted(at, () =>
+        hub.test.database.withTenant('acme', async (tx) => {
+          expect(await waitForRollups(tx)).toBe(true)
+          await renameUser(tx, 'user:a', other)
+        }),
+      )
+      expect(await process.closeDay('acme', day)).toBe('reopened')
+      const left = async (user: string) =>
+        (await client.query(`select from hub.telemetry_rollups where tenant_id = 'acme' and user_id = $1`, [user]))
+          .rowCount
+      expect(await left('user:a')).toBe(0)
+      await hub.test.database.withTenant('acme', (tx) => renameUser(tx, other, 'user:a'))
+      await rollups().settle('acme')
+      await expectExact('acme')
+    }
+  })
+
+  test('stops between two transactions', async () => {
+    const day = await dayOfFold(8500)
+    const stop = new AbortController()
+    const { process, transactions } = interrupted(4, async () => stop.abort())
+    expect(await process.closeDay('acme', day, stop.signal)).toBe('busy')
+    expect(transactions()).toBe(4)
+    expect(await openDays()).toContain(day)
+    await rollups().settle('acme')
+    expect(await expectExact('acme')).toBe(0)
   })
 })
 

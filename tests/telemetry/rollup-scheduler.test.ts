@@ -12,7 +12,8 @@ const nothing: Folded = { deltas: 0, more: false }
 function openFolder(options: {
   tenants?: string[]
   fold?: (tenant: string) => Promise<Folded | 'busy'>
-  daysToClose?: (tenant: string) => Promise<number[]>
+  daysToClose?: (tenant: string, idleSeconds?: number) => Promise<number[]>
+  closeDay?: () => void
   foldMs?: number
 }) {
   const { tenants = [], fold = async () => nothing, daysToClose = async () => [], foldMs = 1 } = options
@@ -22,21 +23,23 @@ function openFolder(options: {
     warnings: [] as string[],
     errors: [] as object[],
     lists: 0,
-    running: 0,
+    running: new Set<string>(),
+    runningMost: 0,
   }
   const folder = new RollupScheduler({
     rollups: {
       fold: async (tenant) => {
         seen.folds.push(tenant)
-        seen.running += 1
-        expect(seen.running).toBe(1)
+        expect(seen.running).not.toContain(tenant)
+        seen.running.add(tenant)
+        seen.runningMost = Math.max(seen.runningMost, seen.running.size)
         await new Promise((done) => setTimeout(done, foldMs))
-        seen.running -= 1
-        return fold(tenant)
+        return fold(tenant).finally(() => seen.running.delete(tenant))
       },
       daysToClose,
       closeDay: async (tenant, day) => {
         seen.closed.push(`${tenant} ${day}`)
+        options.closeDay?.()
         return 'closed'
       },
     },
@@ -86,28 +89,76 @@ describe('the folder', () => {
     await folder.stop()
   })
 
-  test('goes on at once while deltas wait, but sees to other tenants in between', async () => {
-    const { folder, seen, pass } = openFolder({
-      tenants: ['acme', 'globex'],
-      fold: async (tenant) => (tenant === 'acme' ? { deltas: 5000, more: true } : nothing),
+  test('goes on without a pause while deltas wait', async () => {
+    let left = 100
+    const { folder, pass, count } = openFolder({
+      tenants: ['acme'],
+      fold: async () => ({ deltas: 5000, more: --left > 0 }),
     })
     folder.start()
     await pass(500)
-    expect(seen.folds.filter((one) => one === 'acme').length).toBe(20)
-    expect(seen.folds.at(-1)).toBe('globex')
+    expect(count('acme')).toBe(100)
     await folder.stop()
   })
 
-  test('folds the less often the more a fold costs, and never less than every few seconds', async () => {
+  test('takes turns with tenants whose deltas wait, so that a quiet one is seen to soon', async () => {
+    const busy = Array.from({ length: 6 }, (_, at) => `busy-${at}`)
+    const { folder, seen, pass } = openFolder({
+      tenants: [...busy, 'quiet'],
+      fold: async (tenant) => ({ deltas: 1, more: tenant !== 'quiet' }),
+    })
+    folder.start()
+    await pass(500)
+    // At most two turns of each busy tenant are before it: five transactions each.
+    expect(seen.folds.indexOf('quiet')).toBeGreaterThanOrEqual(0)
+    expect(seen.folds.indexOf('quiet')).toBeLessThanOrEqual(2 * 6 * 5)
+    expect(seen.runningMost).toBe(4)
+    const stopped = folder.stop()
+    await pass(10)
+    await stopped
+  })
+
+  test('is not delayed by a tenant whose aggregation hangs', async () => {
+    const { folder, pass, count } = openFolder({
+      tenants: ['acme', 'globex'],
+      fold: (tenant) =>
+        tenant === 'acme'
+          ? new Promise((done) => setTimeout(() => done(nothing), 30_000))
+          : Promise.resolve({ deltas: 1, more: false }),
+    })
+    folder.start()
+    await pass(10_000)
+    expect(count('acme')).toBe(1)
+    expect(count('globex')).toBeGreaterThanOrEqual(9)
+    const stopped = folder.stop()
+    await pass(30_000)
+    await stopped
+  })
+
+  test('begins each second, however long the last aggregation took', async () => {
     const cheap = openFolder({ tenants: ['acme'], fold: async () => ({ deltas: 1, more: false }), foldMs: 2 })
-    const dear = openFolder({ tenants: ['acme'], fold: async () => ({ deltas: 1, more: false }), foldMs: 100 })
+    const dear = openFolder({ tenants: ['acme'], fold: async () => ({ deltas: 1, more: false }), foldMs: 700 })
     cheap.folder.start()
     dear.folder.start()
     await vi.advanceTimersByTimeAsync(60_000)
-    expect(cheap.count('acme')).toBeGreaterThan(50)
-    expect(dear.count('acme')).toBeLessThan(35)
-    expect(dear.count('acme')).toBeGreaterThan(10)
+    for (const { count } of [cheap, dear]) {
+      expect(count('acme')).toBeGreaterThan(50)
+      expect(count('acme')).toBeLessThanOrEqual(61)
+    }
     await Promise.all([cheap.folder.stop(), dear.folder.stop()])
+  })
+
+  test('comes back soon to a tenant that another transaction keeps busy', async () => {
+    let isBusy = true
+    const { folder, pass, count } = openFolder({
+      tenants: ['acme'],
+      fold: async () => (isBusy ? 'busy' : nothing),
+    })
+    folder.start()
+    await pass(3_000)
+    expect(count('acme')).toBeGreaterThanOrEqual(8)
+    isBusy = false
+    await folder.stop()
   })
 
   test('lets one tenant fail, less and less often, while the others are seen to', async () => {
@@ -147,20 +198,43 @@ describe('the folder', () => {
     await folder.stop()
   })
 
-  test('closes idle days, and rests long after that took long', async () => {
-    const { folder, seen, pass } = openFolder({
+  test('compacts idle days beside aggregation, and rests long after that took long', async () => {
+    const { folder, seen, pass, count } = openFolder({
       tenants: ['acme'],
       fold: async () => ({ deltas: 1, more: false }),
       daysToClose: async () => {
-        await new Promise((done) => setTimeout(done, 2000))
+        await new Promise((done) => setTimeout(done, 1000))
         return [20_000, 20_001]
       },
     })
     folder.start()
     await pass(19_000)
     expect(seen.closed).toEqual(['acme 20000', 'acme 20001'])
+    expect(count('acme')).toBeGreaterThan(16)
     await pass(12_000)
     expect(seen.closed.length).toBe(4)
+    const stopped = folder.stop()
+    await pass(3_000)
+    await stopped
+  })
+
+  test('looks for days until none is open, and then not again', async () => {
+    let looks = 0
+    const open = [20_000]
+    const { folder, seen, pass } = openFolder({
+      tenants: ['acme'],
+      daysToClose: async (_, idleSeconds = 0) => {
+        looks += 1
+        // The day becomes idle after two visits.
+        return idleSeconds > 0 && looks < 5 ? [] : open
+      },
+      closeDay: () => void open.pop(),
+    })
+    folder.start()
+    await pass(4_000)
+    expect([looks, seen.closed]).toEqual([2, []])
+    await pass(60_000)
+    expect(seen.closed).toEqual(['acme 20000'])
     await folder.stop()
   })
 
@@ -168,14 +242,14 @@ describe('the folder', () => {
     const { folder, seen, pass } = openFolder({ tenants: ['acme', 'globex'], foldMs: 500 })
     folder.start()
     await pass(100)
-    expect(seen.running).toBe(1)
+    expect(seen.running.size).toBe(2)
     const stopped = folder.stop()
     await pass(600)
     await stopped
-    expect(seen.running).toBe(0)
-    expect(seen.folds).toEqual(['acme'])
+    expect(seen.running.size).toBe(0)
+    expect(seen.folds).toEqual(['acme', 'globex'])
     folder.ingested('globex')
     await pass(10_000)
-    expect(seen.folds).toEqual(['acme'])
+    expect(seen.folds).toEqual(['acme', 'globex'])
   })
 })

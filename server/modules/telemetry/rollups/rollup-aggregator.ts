@@ -1,6 +1,7 @@
 import type { DatabaseLog, TenantTx } from '../../../db/database.ts'
 import { createEventLoopYielder } from '../../../http/event-loop-yielder.ts'
-import { addUp, Cells } from './rollup-cells.ts'
+import { timeOfRecordId } from '../../../records/record-clock.ts'
+import { addedUp, type Cell, Cells } from './rollup-cells.ts'
 import { type DeltaEntry, readDelta, UnreadableDelta } from './rollup-delta.ts'
 import { mergeIntoRows } from './rollup-rows-store.ts'
 import { deleteDeltas, lockRollups, openDays, readDeltas, waitingDeltas } from './rollup-store.ts'
@@ -14,6 +15,9 @@ const cellsMax = 10_000
 const bytesPerRead = 1_000_000
 /** Short, because an event in ingest waits for several turns, and aggregation takes hundreds. */
 const turnMsMax = 1
+/** Turns while the oldest delta is older than this are longer: otherwise a busy process leaves aggregation behind. */
+const behindMs = 500
+const turnMsBehind = 4
 /** Maximum number of unreadable deltas that are skipped, of all tenants. */
 const skippedMax = 10_000
 
@@ -46,7 +50,8 @@ export class RollupAggregator {
     if (!(await lockRollups(tx))) return 'busy'
     const waiting = await waitingDeltas(tx, [...this.#skipped], deltasMax)
     const all = new Cells()
-    const yieldIfLong = createEventLoopYielder(turnMsMax)
+    const turnMs = isBehind(waiting[0]?.deltaId) ? turnMsBehind : turnMsMax
+    const yieldIfLong = createEventLoopYielder(turnMs)
     const folded: string[] = []
     let seen = 0
     for (const deltaIds of readsOf(waiting)) {
@@ -62,7 +67,7 @@ export class RollupAggregator {
       seen += deltaIds.length
       if (all.size >= cellsMax) break
     }
-    await storeCells(tx, all)
+    await storeCells(tx, all, turnMs)
     await deleteDeltas(tx, folded)
     return { deltas: folded.length, more: waiting.length === deltasMax || seen < waiting.length }
   }
@@ -86,23 +91,32 @@ export class RollupAggregator {
 /**
  * Adds cells of the view `all` to the stored quarters of every view, and opens their days. Returns the number of rows.
  */
-export async function storeCells(tx: TenantTx, all: Cells): Promise<number> {
+export async function storeCells(tx: TenantTx, all: Cells, turnMs = turnMsMax): Promise<number> {
   if (all.size === 0) return 0
   const days = new Set<number>()
   for (const { firstQuarter } of all.values()) days.add(dayOfQuarter(firstQuarter))
-  const yieldIfLong = createEventLoopYielder(turnMsMax)
-  let rows = 0
-  // Handles one view after the other, so that their cells are not in memory together.
-  for (const view of views) {
-    if (view === 'all') continue
-    const cells = new Cells()
-    await addUp(cells, all, view, yieldIfLong)
-    rows += await mergeIntoRows(tx, 'quarter', cells.values())
-  }
-  // The last step, because it adds the stored values to these cells.
-  rows += await mergeIntoRows(tx, 'quarter', all.values())
+  const rows = await mergeIntoRows(tx, 'quarter', cellsByView(all, createEventLoopYielder(turnMs)))
   await openDays(tx, [...days])
   return rows
+}
+
+/**
+ * Yields the cells of each view, so that only few views are in memory together. Small views are added up from
+ * `no_user`, which has far fewer cells than `all`. A caller changes cells, so views come after those made of them.
+ */
+async function* cellsByView(all: Cells, yieldIfLong: () => Promise<void>): AsyncGenerator<Iterable<Cell>> {
+  yield (await addedUp(all, 'user', yieldIfLong)).values()
+  const noUser = await addedUp(all, 'no_user', yieldIfLong)
+  for (const view of views) {
+    if (view === 'all' || view === 'no_user' || view === 'user') continue
+    yield (await addedUp(noUser, view, yieldIfLong)).values()
+  }
+  yield noUser.values()
+  yield all.values()
+}
+
+function isBehind(oldestId: string | undefined): boolean {
+  return oldestId !== undefined && Date.now() - Date.parse(timeOfRecordId(oldestId)) > behindMs
 }
 
 /** Returns the ids of the first deltas, in parts that are read one after the other. */

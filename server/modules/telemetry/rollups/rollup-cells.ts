@@ -108,12 +108,14 @@ export function idsOf(dimensions: Dimensions): string {
   return error_code === null ? ids : `${ids} ${error_code}`
 }
 
-/** Adds up the cells of the view `all` to those of another view. */
-export async function addUp(into: Cells, all: Cells, view: View, yieldIfLong: () => Promise<void>): Promise<void> {
-  for (const { firstQuarter, dimensions, metrics } of all.values()) {
-    into.metricsOf(view, firstQuarter, keptBy(view, dimensions)).merge(metrics)
+/** Adds up cells to those of another view, whose dimensions theirs must keep. */
+export async function addedUp(cells: Cells, view: View, yieldIfLong: () => Promise<void>): Promise<Cells> {
+  const sums = new Cells()
+  for (const { firstQuarter, dimensions, metrics } of cells.values()) {
+    sums.metricsOf(view, firstQuarter, keptBy(view, dimensions)).merge(metrics)
     await yieldIfLong()
   }
+  return sums
 }
 
 const nothingKept: Dimensions = {

@@ -8,7 +8,8 @@ import {
   partsOfRow,
   type QuarterRow,
 } from './rollup-rows-store.ts'
-import type { StoredGrain } from './rollup-types.ts'
+import { remarkDays } from './rollup-store.ts'
+import { dayOfQuarter, type StoredGrain } from './rollup-types.ts'
 
 const rowsPerRead = 1000
 /** Maximum number of quarters of one user in one statement. */
@@ -70,6 +71,8 @@ export async function renameUser(tx: TenantTx, userId: string, other: string): P
          where tenant_id = $1 and view = 'all' and user_id = $5 and grain = $2 and first_quarter = any ($4::bigint[])`,
         [tx.tenantId, grain, other, quarters, userId],
       )
+      // A compaction of the day may have read a part of its rows with the former digests.
+      if (grain === 'quarter') await remarkDays(tx, [...new Set(quarters.map(dayOfQuarter))])
     }
   }
 }

@@ -57,7 +57,7 @@ async function carryOver(tx: TenantTx, events: readonly ErasedRecord[], change: 
   }
   const cells = [...all.values()]
   await change.remove('erased', await erasedTextsAt(tx, cells))
-  await mergeIntoRows(tx, 'erased', cells)
+  await mergeIntoRows(tx, 'erased', [cells])
   await change.add('erased', await erasedTextsAt(tx, cells))
   await change.remove('ratings', await deleteRatings(tx, ids))
 }

@@ -3,8 +3,13 @@ import type { TenantTx } from '../../../db/database.ts'
 import { type Cell, type Dimensions, idsOf, type Metrics } from './rollup-cells.ts'
 import { dimensionNames, type Grain, quartersPerDay, type StoredGrain, type View } from './rollup-types.ts'
 
-/** Rows per statement: requests wait while one is written or read. */
-const rowsMax = 125
+/** Rows per statement that reads: requests wait while one is read. */
+const rowsPerRead = 125
+/**
+ * Rows per statement that adds. Each statement takes turns of the event loop, so few of them keep aggregation close to
+ * ingest; 500 rows take some milliseconds of one turn.
+ */
+const rowsPerMerge = 500
 const digestBytes = 16
 
 /** The columns of the dimensions, in the order of {@link QuarterRow}. */
@@ -18,10 +23,17 @@ export function cellDigest(dimensions: Dimensions): Buffer {
   return Buffer.from(hash('sha256', idsOf(dimensions), 'latin1').slice(0, digestBytes), 'latin1')
 }
 
-/** Adds the values of their stored rows to the cells, then stores them as those rows. Returns their number. */
-export async function mergeIntoRows(tx: TenantTx, grain: StoredGrain, cells: Iterable<Cell>): Promise<number> {
+/**
+ * Adds the values of their stored rows to the cells, then stores them as those rows. Groups share statements. Returns
+ * the number of rows.
+ */
+export async function mergeIntoRows(
+  tx: TenantTx,
+  grain: StoredGrain,
+  groups: AsyncIterable<Iterable<Cell>> | Iterable<Iterable<Cell>>,
+): Promise<number> {
   let stored = 0
-  for (const part of partsOf(cells)) {
+  for await (const part of partsOf(groups)) {
     const digests = part.map((cell) => cellDigest(cell.dimensions))
     await addStored(tx, grain, part, digests)
     await upsert(tx, grain, part, digests)
@@ -32,19 +44,21 @@ export async function mergeIntoRows(tx: TenantTx, grain: StoredGrain, cells: Ite
 
 /** Inserts cells as rows, like {@link mergeIntoRows}, if no such rows exist. */
 export async function insertRows(tx: TenantTx, grain: Grain, cells: Iterable<Cell>): Promise<void> {
-  for (const part of partsOf(cells)) {
+  for await (const part of partsOf([cells])) {
     const digests = part.map((cell) => cellDigest(cell.dimensions))
     await upsert(tx, grain, part, digests)
   }
 }
 
-function* partsOf(cells: Iterable<Cell>): Generator<Cell[]> {
+async function* partsOf(groups: AsyncIterable<Iterable<Cell>> | Iterable<Iterable<Cell>>): AsyncGenerator<Cell[]> {
   let part: Cell[] = []
-  for (const cell of cells) {
-    part.push(cell)
-    if (part.length === rowsMax) {
-      yield part
-      part = []
+  for await (const cells of groups) {
+    for (const cell of cells) {
+      part.push(cell)
+      if (part.length === rowsPerMerge) {
+        yield part
+        part = []
+      }
     }
   }
   if (part.length > 0) yield part
@@ -146,7 +160,7 @@ export async function addQuarters(
         from hub.telemetry_rollups
         where tenant_id = $1 and grain = 'quarter' and view = $2 and (first_quarter, cell) > ($3, $4)
           and first_quarter < $5 and get_byte(cell, 0) between $6 and $7
-        order by first_quarter, cell limit ${rowsMax}`,
+        order by first_quarter, cell limit ${rowsPerRead}`,
       values: [...[tx.tenantId, view, after.quarter, after.cell, (day + 1) * quartersPerDay, share.first, share.last]],
       rowMode: 'array',
     })
@@ -155,7 +169,7 @@ export async function addQuarters(
       addValues(metricsOf(dimensions), values)
     }
     const last = rows.at(-1)
-    after = rows.length === rowsMax && last ? { quarter: last[0], cell: last[1] } : undefined
+    after = rows.length === rowsPerRead && last ? { quarter: last[0], cell: last[1] } : undefined
   }
 }
 

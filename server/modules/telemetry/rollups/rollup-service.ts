@@ -1,12 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { DomainError } from '../../../../contract/domain-error.ts'
-import { type Database, type DatabaseLog, readTenant, type TenantTx } from '../../../db/database.ts'
+import { type Database, type DatabaseLog, readTenant } from '../../../db/database.ts'
+import { type Compacted, compactDay } from './day-compaction.ts'
 import { type Folded, RollupAggregator } from './rollup-aggregator.ts'
-import { Cells } from './rollup-cells.ts'
 import { type Rebuilt, rebuildRollups } from './rollup-rebuild.ts'
-import { addQuarters, type CellShare, countQuarters, deleteDayRows, insertRows } from './rollup-rows-store.ts'
-import { idleOpenDays, lockRollups, unmarkDay } from './rollup-store.ts'
-import { quartersPerDay, views } from './rollup-types.ts'
+import { idleOpenDays } from './rollup-store.ts'
 
 /**
  * Milliseconds to wait while rollups are busy: a transaction takes well under a second, a day some seconds, a rebuild
@@ -15,9 +13,6 @@ import { quartersPerDay, views } from './rollup-types.ts'
 const busyMsMax = 120_000
 /** Maximum of the random pause, so that a retry eventually falls between two transactions of a busy tenant. */
 const busyPauseMsMax = 40
-/** Rows of quarters that are added up in memory together; bounds the cells of a day. */
-const rowsTogetherMax = 50_000
-const digestBytes = 256
 
 /** Changes the rollups of one tenant, each time in transactions of its own. */
 export class Rollups {
@@ -43,13 +38,13 @@ export class Rollups {
     return readTenant(this.#database, tenantId, (tx) => idleOpenDays(tx, idleSeconds))
   }
 
-  /** Writes the rows of a day from its quarters; returns `busy` like {@link fold}. */
-  closeDay(tenantId: string, day: number): Promise<'closed' | 'busy'> {
-    return this.#database.withTenant(tenantId, (tx) => compactDay(tx, day))
+  /** Writes the rows of a day from its quarters, until `stopped` fires; see {@link compactDay}. */
+  closeDay(tenantId: string, day: number, stopped?: AbortSignal): Promise<Compacted> {
+    return compactDay(this.#database, tenantId, day, stopped)
   }
 
   /**
-   * Aggregates every delta, and compacts every open day. Throws `concurrent-modification` if another process blocks it
+   * Aggregates every delta, and compacts every open day that no other process changes meanwhile. Throws `concurrent-modification` if another process blocks it
    * for two minutes.
    */
   async settle(tenantId: string): Promise<{ deltas: number; days: number }> {
@@ -80,8 +75,9 @@ export class Rollups {
     let closed = 0
     for (;;) {
       const days = await this.daysToClose(tenantId, 0)
-      for (const day of days) await notBusy(tenantId, () => this.closeDay(tenantId, day))
-      closed += days.length
+      for (const day of days) {
+        if ((await notBusy(tenantId, () => this.closeDay(tenantId, day))) === 'closed') closed += 1
+      }
       // The query returns at most a thousand days. Fewer are all, though ingest may open further ones meanwhile.
       if (days.length < 1000) return closed
     }
@@ -104,33 +100,4 @@ async function notBusy<Result>(
     }
     await delay(Math.random() * busyPauseMsMax)
   }
-}
-
-/**
- * Writes the rows of a day from its quarters, and removes its mark. Returns `busy`, and does nothing, while another
- * transaction changes the tenant's rollups, and `closed` for a day without a mark.
- */
-async function compactDay(tx: TenantTx, day: number): Promise<'closed' | 'busy'> {
-  if (!(await lockRollups(tx))) return 'busy'
-  if (!(await unmarkDay(tx, day))) return 'closed'
-  for (const view of views) {
-    await deleteDayRows(tx, view, day)
-    for (const share of sharesOf(await countQuarters(tx, view, day))) {
-      const cells = new Cells()
-      await addQuarters(tx, { view, day, share }, (dimensions) =>
-        cells.metricsOf(view, day * quartersPerDay, dimensions),
-      )
-      await insertRows(tx, 'day', cells.values())
-    }
-  }
-  return 'closed'
-}
-
-/**
- * Returns shares of cells. Digests are spread evenly, so ranges of their first byte have about the same number of rows.
- */
-function sharesOf(rows: number): CellShare[] {
-  const count = Math.min(digestBytes, Math.ceil(rows / rowsTogetherMax))
-  const startOf = (at: number) => Math.round((at * digestBytes) / count)
-  return Array.from({ length: count }, (_, at) => ({ first: startOf(at), last: startOf(at + 1) - 1 }))
 }

@@ -101,6 +101,14 @@ export async function openDays(tx: TenantTx, days: readonly number[]): Promise<v
   })
 }
 
+/** Changes the marks of those of the days that are open, so that no running compaction closes them. */
+export async function remarkDays(tx: TenantTx, days: readonly number[]): Promise<void> {
+  await tx.client.query({
+    text: `update hub.rollup_open_days set touched_at = touched_at where tenant_id = $1 and day = any ($2::bigint[])`,
+    values: [tx.tenantId, [...days]],
+  })
+}
+
 /** Returns open days without an addition for this many seconds, the longest first. */
 export async function idleOpenDays(tx: TenantTx, idleSeconds: number): Promise<number[]> {
   const { rows } = await tx.client.query<[number]>({
@@ -112,11 +120,19 @@ export async function idleOpenDays(tx: TenantTx, idleSeconds: number): Promise<n
   return rows.map(([day]) => day)
 }
 
-/** Removes the mark of a day; returns false if it had none. */
-export async function unmarkDay(tx: TenantTx, day: number): Promise<boolean> {
-  const { rowCount } = await tx.client.query({
+/** Returns the version of a day's mark, which each addition changes; undefined for a day that is not open. */
+export async function dayMark(tx: TenantTx, day: number): Promise<string | undefined> {
+  const { rows } = await tx.client.query<[string]>({
+    text: 'select xmin::text from hub.rollup_open_days where tenant_id = $1 and day = $2',
+    values: [tx.tenantId, day],
+    rowMode: 'array',
+  })
+  return rows[0]?.[0]
+}
+
+export async function unmarkDay(tx: TenantTx, day: number): Promise<void> {
+  await tx.client.query({
     text: 'delete from hub.rollup_open_days where tenant_id = $1 and day = $2',
     values: [tx.tenantId, day],
   })
-  return rowCount !== 0
 }
