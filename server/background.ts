@@ -62,6 +62,7 @@ export function createBackground(parts: BackgroundParts): Background {
     queue,
     start: () => {
       if (metrics) showMetrics(metrics, parts, queue)
+      telemetry.pressure.start()
       inBackground(() => {
         queue.start()
         if (config.role === 'api') return modules.log.tellOthers()
@@ -78,6 +79,7 @@ export function createBackground(parts: BackgroundParts): Background {
     stop: async () => {
       // Stop these before the queue waits for their jobs.
       exports.stop()
+      telemetry.pressure.stop()
       modules.roster.sync.stop()
       await Promise.all([
         modules.distribution.publisher.stop(),
@@ -110,5 +112,6 @@ function showMetrics(metrics: Metrics, { database, modules, config }: Background
     failingCheckpoints: () => checkpoints.keeper.failing(),
   })
   events.on('telemetryStored', ({ events: count }) => metrics.events.telemetryStored(count))
+  events.on('ingestSlowed', ({ outcome }) => metrics.events.ingestSlowed(outcome))
   events.on('checkpointMismatch', () => metrics.events.checkpointMismatched())
 }

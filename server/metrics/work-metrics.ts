@@ -79,6 +79,7 @@ function addConnections(registry: Registry, read: WorkSources['connections']): v
 /** Counts what the modules publish. */
 export class EventCounters {
   readonly #telemetry: Counter
+  readonly #slowed: Counter<'outcome'>
   readonly #mismatches: Counter
 
   constructor(registry: Registry) {
@@ -88,6 +89,14 @@ export class EventCounters {
       help: 'Telemetry events stored.',
       registers,
     })
+    this.#slowed = new Counter({
+      name: 'hub_ingest_slowed_total',
+      help: 'Groups of telemetry events that were delayed, and requests that were refused, while folding was behind.',
+      labelNames: ['outcome'],
+      registers,
+    })
+    // A rate exists from the first increment only if the series exists before it.
+    for (const outcome of ['delayed', 'refused']) this.#slowed.inc({ outcome }, 0)
     this.#mismatches = new Counter({
       name: 'hub_checkpoint_mismatches_total',
       help: 'Checkpoints of logs that disagree with one that was stored outside of the database.',
@@ -97,6 +106,10 @@ export class EventCounters {
 
   telemetryStored(events: number): void {
     this.#telemetry.inc(events)
+  }
+
+  ingestSlowed(outcome: 'delayed' | 'refused'): void {
+    this.#slowed.inc({ outcome })
   }
 
   checkpointMismatched(): void {

@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { DomainError } from '../../contract/domain-error.ts'
 import type { Caller, Tenant } from '../../server/http/caller.ts'
 import type { Claim } from '../../server/modules/idempotency/idempotency-types.ts'
@@ -37,7 +37,11 @@ const receiptsOf = (submissions: readonly Submission[]): RecordReceipt[][] =>
   )
 
 /** `rule` throws what the database would; a transaction ends when `finish` is called, or at once. */
-function openGroups(rule: (names: string[], patient: boolean) => void = () => {}, options: { held?: boolean } = {}) {
+function openGroups(
+  rule: (names: string[], patient: boolean) => void = () => {},
+  options: { held?: boolean; pauseMs?: (tenant: string) => number } = {},
+) {
+  const slowed: string[] = []
   const transactions: { tenant: string; names: string[]; patient: boolean }[] = []
   const stored: string[] = []
   const held: (() => void)[] = []
@@ -52,13 +56,17 @@ function openGroups(rule: (names: string[], patient: boolean) => void = () => {}
     receipts: async () => [],
     missing: async () => new Set(),
   }
-  const groups = new GroupCommit(writer, (tenantId) => stored.push(tenantId))
+  const groups = new GroupCommit(writer, {
+    stored: (tenantId) => stored.push(tenantId),
+    pauseMs: options.pauseMs ?? (() => 0),
+    slowed: (outcome) => slowed.push(outcome),
+  })
   const finish = async () => {
     held.shift()!()
     await turn()
     await turn()
   }
-  return { groups, transactions, stored, finish }
+  return { groups, transactions, stored, slowed, finish }
 }
 
 const outcome = (promise: Promise<unknown>) =>
@@ -199,5 +207,72 @@ describe('back-pressure', () => {
     await finish()
     await stored[0]
     void groups.store(acme, submission('again', size))
+  })
+})
+
+describe('a tenant whose aggregation is behind', () => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }))
+  afterEach(() => void vi.useRealTimers())
+  const pass = async (ms: number) => {
+    await vi.advanceTimersByTimeAsync(ms)
+    await turn()
+    await turn()
+  }
+
+  test('stores one group after each pause, and the other tenants theirs at once', async () => {
+    const { groups, transactions, slowed } = openGroups(undefined, {
+      pauseMs: (tenant) => (tenant === 'acme' ? 400 : 0),
+    })
+    for (let at = 0; at < 4; at++) {
+      void groups.store(acme, submission(`batch ${at}`, { events: 1000 }))
+      void groups.store(tenantOf('globex'), submission(`batch ${at}`, { events: 1000 }))
+    }
+    await pass(0)
+    expect(transactions.map(({ tenant }) => tenant)).toEqual(['globex', 'globex', 'globex', 'globex'])
+    for (let stored = 1; stored <= 4; stored++) {
+      await pass(400)
+      expect(transactions.filter(({ tenant }) => tenant === 'acme')).toHaveLength(stored)
+    }
+    expect(slowed).toEqual(['delayed', 'delayed', 'delayed', 'delayed'])
+  })
+
+  test('goes on at full rate once aggregation has caught up', async () => {
+    let pauseMs = 400
+    const { groups, transactions } = openGroups(undefined, { pauseMs: () => pauseMs })
+    const stored = Array.from({ length: 4 }, (_, at) => groups.store(acme, submission(`${at}`, { events: 1000 })))
+    await pass(400)
+    expect(transactions).toHaveLength(1)
+    pauseMs = 0
+    await pass(400)
+    await Promise.all(stored)
+    expect(transactions).toHaveLength(4)
+  })
+
+  test('waits before each transaction of a key in flight, too', async () => {
+    const { groups, transactions } = openGroups(
+      (names, patient) => {
+        if (names.includes('busy') && !patient) throw new ClaimRefused(0, true)
+      },
+      { pauseMs: () => 400 },
+    )
+    const answer = groups.store(acme, submission('busy', { claims: true }))
+    await pass(400)
+    expect(transactions.map(({ patient }) => patient)).toEqual([false])
+    await pass(400)
+    await answer
+    expect(transactions.map(({ patient }) => patient)).toEqual([false, true])
+  })
+
+  test('is refused more than some thousand waiting events, and says when to try again', async () => {
+    const { groups, slowed } = openGroups(undefined, { pauseMs: (tenant) => (tenant === 'acme' ? 1000 : 0) })
+    const stored = Array.from({ length: 5 }, (_, at) => groups.store(acme, submission(`${at}`, { events: 1000 })))
+    const refusal = expect.objectContaining({ slug: 'hub-unavailable', retryAfterSeconds: 5 })
+    expect(() => groups.store(acme, submission('more'))).toThrow(refusal)
+    expect(slowed).toContain('refused')
+    await groups.store(tenantOf('globex'), submission('other'))
+    for (let at = 0; at < 5; at++) await pass(1000)
+    await Promise.all(stored)
+    void groups.store(acme, submission('again'))
+    await pass(1000)
   })
 })

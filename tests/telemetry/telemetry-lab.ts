@@ -44,12 +44,13 @@ export async function openTelemetryLab() {
     const writer = createEventWriter({
       ...{ database, records, idempotency, invocationOutbox: unusedOutbox },
       prices: { bookOf: async () => book },
+      deltaStored: () => {},
     })
     const telemetry = createTelemetry({
       idempotency,
       references: createReferenceReader({ catalogues, writer }),
       writer,
-      groups: new GroupCommit(writer, () => {}),
+      groups: new GroupCommit(writer, { stored: () => {}, pauseMs: () => 0, slowed: () => {} }),
       live: createTenantLive({ database, governance, log: { warn: (_, message) => warnings.push(message) } }),
     })
     return { telemetry, warnings }

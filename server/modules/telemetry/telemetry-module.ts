@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import type { DatabaseLog, TenantTx } from '../../db/database.ts'
+import { type DatabaseLog, readTenant, type TenantTx } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
 import type { JobDefinition, JobSender } from '../../jobs/queue.ts'
 import type { ModuleParts } from '../../module-parts.ts'
@@ -9,6 +9,7 @@ import type { Records } from '../records/records-types.ts'
 import type { ArchetypeBundle } from '../roster/roster-types.ts'
 import { createCostExceptions } from './exceptions/exceptions-service.ts'
 import { createEventWriter, type InvocationOutbox } from './ingest/event-writer.ts'
+import { FoldPressure } from './ingest/fold-pressure.ts'
 import { GroupCommit } from './ingest/group-commit.ts'
 import { createKeyedIngest } from './ingest/keyed-ingest.ts'
 import { createCatalogues, createReferenceReader } from './ingest/telemetry-catalogue.ts'
@@ -24,7 +25,7 @@ import { telemetryWindows } from './summary/window-reader.ts'
 import type { TelemetryWindows } from './summary/window-types.ts'
 import { addExceptionsRoutes, addSummaryRoutes, addTelemetryRoutes } from './telemetry-routes.ts'
 import { createTelemetry } from './telemetry-service.ts'
-import { countEvents } from './telemetry-store.ts'
+import { countEvents, deltasAmong } from './telemetry-store.ts'
 import type { Telemetry } from './telemetry-types.ts'
 import { addTracesRoutes } from './traces/traces-routes.ts'
 import { createTraces } from './traces/traces-service.ts'
@@ -34,6 +35,8 @@ export interface TelemetryModule {
   rating: TelemetryRepricing
   windows: TelemetryWindows
   priceProof: PriceProof
+  /** Slows down ingest while aggregation is behind. */
+  pressure: Pick<FoldPressure, 'start' | 'stop'>
   /** Returns the number of telemetry records of a tenant, counted up to `max`. */
   countEvents(tx: TenantTx, max: number): Promise<number>
   /** Jobs for the queue. */
@@ -66,11 +69,21 @@ export function createTelemetryModule(
   }
   const proof = createPriceProof(deps)
   const tenantPrices = createTenantPrices({ ...deps, proof })
-  const writer = createEventWriter({ ...deps, prices: tenantPrices })
+  const pressure = new FoldPressure({
+    stillWaiting: (tenantId, deltaIds) => readTenant(deps.database, tenantId, (tx) => deltasAmong(tx, deltaIds)),
+  })
+  const writer = createEventWriter({
+    ...{ ...deps, prices: tenantPrices },
+    deltaStored: (tenantId, deltaId, events) => pressure.committed(tenantId, deltaId, events),
+  })
   const ingest = {
     ...{ idempotency: deps.idempotency, catalogues, writer, prices: tenantPrices },
     references: createReferenceReader({ catalogues, writer }),
-    groups: new GroupCommit(writer, stored),
+    groups: new GroupCommit(writer, {
+      stored,
+      pauseMs: (tenantId) => pressure.pauseMs(tenantId),
+      slowed: (outcome) => deps.events.publish('ingestSlowed', { outcome }),
+    }),
     live: createTenantLive(deps),
   }
   const telemetry = { ...createTelemetry(ingest), ...createKeyedIngest(ingest) }
@@ -92,6 +105,7 @@ export function createTelemetryModule(
     rating: runs,
     windows: telemetryWindows,
     priceProof: proof,
+    pressure,
     jobs: [repricingJob({ ...deps, runs })],
     routes: (app) => {
       addTelemetryRoutes(app, telemetry)

@@ -41,3 +41,13 @@ const insertDelta = {
 export function deltaStep(tenantId: string, deltaId: string, entries: string): IngestStep {
   return { statement: insertDelta, values: [tenantId, deltaId, entries] }
 }
+
+/** Returns those of the deltas that are not aggregated yet. */
+export async function deltasAmong(tx: TenantTx, deltaIds: readonly string[]): Promise<Set<string>> {
+  const { rows } = await tx.client.query<[string]>({
+    text: 'select delta_id from hub.telemetry_deltas where tenant_id = $1 and delta_id = any ($2::uuid[])',
+    values: [tx.tenantId, [...deltaIds]],
+    rowMode: 'array',
+  })
+  return new Set(rows.map(([deltaId]) => deltaId))
+}

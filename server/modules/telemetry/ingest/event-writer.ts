@@ -68,8 +68,10 @@ export function createEventWriter(deps: {
   idempotency: Idempotency
   prices: { bookOf(tenantId: string): Promise<PriceBook> }
   invocationOutbox: InvocationOutbox
+  /** Called after the commit of a delta with this number of events. */
+  deltaStored(tenantId: string, deltaId: string, events: number): void
 }): EventWriter {
-  const { database, records, idempotency, prices, invocationOutbox } = deps
+  const { database, records, idempotency, prices, invocationOutbox, deltaStored } = deps
 
   return {
     async store(tenant, submissions, patient) {
@@ -125,6 +127,7 @@ export function createEventWriter(deps: {
       throw refused ? new ClaimRefused(claims[refused.index]!.index, refused.inFlight) : error
     }
     if (outboxSteps.length > 0) invocationOutbox.outbox.queued(tenant.slug)
+    if (priced.length > 0) deltaStored(tenant.slug, batch.seals[0]!.sealId, priced.length)
     return receipts
   }
 }

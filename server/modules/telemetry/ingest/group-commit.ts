@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { DomainError } from '../../../../contract/domain-error.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import type { RecordReceipt } from '../../records/records-types.ts'
@@ -36,9 +37,21 @@ const groupEventsMax = 1000
 /** After this many refused claims in a group, its remaining requests with a claim are isolated. */
 const refusedClaimsMax = 3
 
+/** Maximum backlog of a tenant whose aggregation is behind, so that it leaves the backlog to the others. */
+const backlogEventsBehind = 5_000
+
 /** Maximum backlog of all tenants: about a second of work, and memory that the process can spare. */
 const backlogEventsMax = 50_000
 const backlogBytesMax = 128 * 1024 * 1024
+
+interface GroupHooks {
+  /** Called after each commit of events of a tenant. */
+  stored(tenantId: string, events: number): void
+  /** Returns the milliseconds for which the next group of a tenant must wait. */
+  pauseMs(tenantId: string): number
+  /** Called when a group waits, or a request is refused, because the tenant is behind. */
+  slowed(outcome: 'delayed' | 'refused'): void
+}
 
 /**
  * Implements group commit: requests of a tenant that arrive during a commit share the next transaction. Each gets its
@@ -46,15 +59,14 @@ const backlogBytesMax = 128 * 1024 * 1024
  */
 export class GroupCommit {
   readonly #writer: Pick<EventWriter, 'store'>
-  readonly #stored: (tenantId: string, events: number) => void
+  readonly #hooks: GroupHooks
   readonly #queues = new Map<string, TenantQueue>()
   #backlogEvents = 0
   #backlogBytes = 0
 
-  /** @param stored called after each commit of events of a tenant */
-  constructor(writer: Pick<EventWriter, 'store'>, stored: (tenantId: string, events: number) => void) {
+  constructor(writer: Pick<EventWriter, 'store'>, hooks: GroupHooks) {
     this.#writer = writer
-    this.#stored = stored
+    this.#hooks = hooks
   }
 
   /**
@@ -70,10 +82,11 @@ export class GroupCommit {
         retryAfterSeconds: 1,
       })
     }
+    const queue = this.#queues.get(tenant.slug) ?? emptyQueue(tenant)
+    this.#refuseIfBehind(queue, events)
     this.#backlogEvents += events
     this.#backlogBytes += bytes
     const { promise, resolve, reject } = Promise.withResolvers<RecordReceipt[]>()
-    const queue = this.#queues.get(tenant.slug) ?? emptyQueue(tenant)
     this.#queues.set(tenant.slug, queue)
     queue.pending.push({
       ...submission,
@@ -89,14 +102,38 @@ export class GroupCommit {
     return promise
   }
 
+  #refuseIfBehind({ tenant, pendingEvents }: TenantQueue, events: number): void {
+    if (pendingEvents === 0 || pendingEvents + events <= backlogEventsBehind) return
+    const pauseMs = this.#hooks.pauseMs(tenant.slug)
+    if (pauseMs === 0) return
+    this.#hooks.slowed('refused')
+    throw new DomainError(
+      'hub-unavailable',
+      'Events of this tenant arrive faster than they can be aggregated. Send fewer at a time, and try again shortly.',
+      { retryAfterSeconds: Math.ceil((pendingEvents / groupEventsMax) * (pauseMs / 1000)), logged: false },
+    )
+  }
+
   #schedule(queue: TenantQueue): void {
     if (queue.isStartScheduled || !mayStart(queue)) return
     queue.isStartScheduled = true
-    // Events that this turn of the event loop reads from sockets join the group.
-    setImmediate(() => {
-      queue.isStartScheduled = false
-      while (mayStart(queue)) void this.#runGroup(queue)
-    })
+    const pauseMs = this.#hooks.pauseMs(queue.tenant.slug)
+    if (pauseMs > 0) {
+      this.#hooks.slowed('delayed')
+      setTimeout(() => this.#start(queue), pauseMs)
+    } else {
+      // Events that this turn of the event loop reads from sockets join the group.
+      setImmediate(() => this.#start(queue))
+    }
+  }
+
+  /** Starts groups; only one if the tenant is behind, and the next after another pause. */
+  #start(queue: TenantQueue): void {
+    queue.isStartScheduled = false
+    if (!mayStart(queue)) return
+    do void this.#runGroup(queue)
+    while (mayStart(queue) && this.#hooks.pauseMs(queue.tenant.slug) === 0)
+    this.#schedule(queue)
   }
 
   async #runGroup(queue: TenantQueue): Promise<void> {
@@ -121,7 +158,7 @@ export class GroupCommit {
         remaining.forEach((request, index) => {
           request.settle({ status: 'fulfilled', value: receipts[index]! })
         })
-        return this.#stored(tenant.slug, eventsOf(remaining))
+        return this.#hooks.stored(tenant.slug, eventsOf(remaining))
       } catch (error) {
         if (!(error instanceof ClaimRefused)) return this.#bisect(queue, remaining, error)
         const [refused] = remaining.splice(error.index, 1)
@@ -156,6 +193,11 @@ export class GroupCommit {
   async #runIsolated(queue: TenantQueue): Promise<void> {
     queue.isolatedRunning++
     for (let request = queue.isolated.shift(); request !== undefined; request = queue.isolated.shift()) {
+      const pauseMs = this.#hooks.pauseMs(queue.tenant.slug)
+      if (pauseMs > 0) {
+        this.#hooks.slowed('delayed')
+        await delay(pauseMs)
+      }
       await this.#commitIsolated(queue.tenant, request)
     }
     queue.isolatedRunning--
@@ -167,7 +209,7 @@ export class GroupCommit {
     try {
       const [receipts] = await this.#writer.store(tenant, [request], true)
       request.settle({ status: 'fulfilled', value: receipts! })
-      this.#stored(tenant.slug, eventsOf([request]))
+      this.#hooks.stored(tenant.slug, eventsOf([request]))
     } catch (error) {
       fail(request, error instanceof ClaimRefused ? request.claim!.taken() : error)
     }
