@@ -10,6 +10,7 @@ import { logProgress } from './support/progress.ts'
 /** The order matters: later benchmarks leave more data behind. */
 const figures = [
   'batch',
+  'bytes',
   'single',
   'otlp',
   'sdk',

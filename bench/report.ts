@@ -6,6 +6,7 @@ import { rounded } from './support/statistics.ts'
 
 const figures = [
   'batch',
+  'bytes',
   'single',
   'otlp',
   'sdk',
@@ -88,10 +89,19 @@ function detailsOf(result: FigureResult): string {
     ...Object.entries(result.tables ?? {}).map(([caption, rows]) => `${caption}:\n\n${tableOf(rows)}`),
     ...checked,
     ...remarks,
-    `<sub>${measured_at.slice(0, 10)}, commit ${commit}, ${machine.cores} cores of ${machine.cpu}, ` +
+    `<sub>${measured_at.slice(0, 10)}, commit ${commit}, ${machine.cores} cores of ${machine.cpu}${speedOf(machine.speed)}, ` +
       `${machine.memory_gib} GiB, Node ${node.slice(1)}${notes?.server_version ? `, PostgreSQL ${notes.server_version}` : ''}; ` +
       `phases of ${seconds} s, ${rounds} rounds, ${took_s} s in all.</sub>`,
   ].join('\n\n')
+}
+
+function speedOf(speed: FigureResult['machine']['speed']): string {
+  if (speed === undefined) return ''
+  const { echo_per_second, fsync_ms, memory_gb_per_second, load_average } = speed
+  return (
+    ` (echo ${echo_per_second}/s, fsync ${fsync_ms} ms, memory ${memory_gb_per_second} GB/s, ` +
+    `load average ${load_average} before)`
+  )
 }
 
 function reportOf(read: readonly FigureResult[]): string {

@@ -5,7 +5,6 @@ import { sendInTurn } from '../support/closed-loop.ts'
 import { type CpuShares, cpuShares, cpuTimes } from '../support/cpu-times.ts'
 import { type Run, runFigure } from '../support/figure.ts'
 import { untilFolded, watchLag, withoutFolding } from '../support/fold-lag.ts'
-import { measureMachine } from '../support/machine-speed.ts'
 import { startProfile } from '../support/profile.ts'
 import { logProgress } from '../support/progress.ts'
 import { sampleBatches } from '../support/sample-events.ts'
@@ -29,7 +28,6 @@ async function measure(run: Run) {
   const profile = await startProfile(run)
   const hub = await startBenchHub({ nodeOptions: profile.nodeOptions })
   const settings = await durability(hub.database)
-  const machine = measureMachine(hub.dataDir)
   const folded = await hub.tenant('folded')
   const discarded = await hub.tenant('discarded')
   const acknowledged = new AcknowledgedIds()
@@ -116,7 +114,6 @@ async function measure(run: Run) {
     checks: [check],
     notes: {
       ...settings,
-      machine_speed: machine,
       lag_s: { p50: rounded(quantile(lags, 0.5)), p99: rounded(quantile(lags, 0.99)) },
       catch_up_s: rounded(catchUpSeconds),
       acknowledged_events: acknowledged.count,

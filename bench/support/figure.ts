@@ -4,6 +4,7 @@ import { availableParallelism, cpus, totalmem } from 'node:os'
 import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { cleanUp } from './cleanup.ts'
+import { type MachineSpeed, measureMachine } from './machine-speed.ts'
 import { logProgress } from './progress.ts'
 import { rounded, type Spread, spreadOf } from './statistics.ts'
 
@@ -14,7 +15,7 @@ export interface Outcome {
   figure: string
   reference: string
   /** `×` for a ratio to the reference. */
-  unit: '×' | 'records/s' | 'events/s' | 'ms' | 's' | 'MB' | '%' | '% more'
+  unit: '×' | 'records/s' | 'events/s' | 'ms' | 's' | 'B' | 'MB' | '%' | '% more'
   value: number
   spread?: Pick<Spread, 'min' | 'max'>
   /** The value must be at least or at most this. */
@@ -54,7 +55,8 @@ export interface FigureResult extends Measured {
   title: string
   measured_at: string
   commit: string
-  machine: { cpu: string | undefined; cores: number; memory_gib: number }
+  /** The speed is absent from results of before it was measured. */
+  machine: { cpu: string | undefined; cores: number; memory_gib: number; speed?: MachineSpeed }
   node: string
   quick: boolean
   seconds: number
@@ -83,6 +85,8 @@ export interface Figure {
   measure(run: Run): Promise<Measured>
 }
 
+/** Seconds of the echo that is part of the machine's speed. */
+const speedSeconds = 3
 const resultsDirectory = join(import.meta.dirname, '../results')
 
 /** Runs one benchmark as a command: progress on stderr, tables and then one line of JSON on stdout. */
@@ -91,13 +95,19 @@ export async function runFigure(figure: Figure): Promise<void> {
   try {
     const run = readFlags(figure)
     logProgress(`${figure.name}: ${figure.title}`)
+    const speed = await measureMachine(run.quick ? 1 : speedSeconds)
     const measured = await figure.measure(run)
     const result: FigureResult = {
       figure: figure.name,
       title: figure.title,
       measured_at: new Date().toISOString(),
       commit: commit(),
-      machine: { cpu: cpus()[0]?.model, cores: availableParallelism(), memory_gib: Math.round(totalmem() / 2 ** 30) },
+      machine: {
+        cpu: cpus()[0]?.model,
+        cores: availableParallelism(),
+        memory_gib: Math.round(totalmem() / 2 ** 30),
+        speed,
+      },
       node: process.version,
       quick: run.quick,
       seconds: run.seconds,
