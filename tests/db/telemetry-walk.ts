@@ -1,5 +1,6 @@
 import { deltaOfDifferences } from '../../server/modules/telemetry/rollups/rollup-delta.ts'
 import { insertDelta } from '../../server/modules/telemetry/rollups/rollup-store.ts'
+import { deltasAmong } from '../../server/modules/telemetry/telemetry-store.ts'
 import { chat, span, traces } from '../otlp/otlp-bodies.ts'
 import { send } from '../otlp/otlp-lab.ts'
 import type { TestHub, TestTenant } from '../support/hub.ts'
@@ -52,6 +53,8 @@ export async function foldAndRebuild(hub: TestHub, tenant: TestTenant): Promise<
   await hub.test.database.withTenant(tenant, (tx) =>
     insertDelta(tx, deltaOfDifferences([{ ...difference, ...changed }])),
   )
+  // Asked while ingest is under way.
+  await hub.test.database.withTenant(tenant, (tx) => deltasAmong(tx, [crypto.randomUUID()]))
   await rollups.settle(tenant)
   await rollups.rebuild(tenant)
   await ingest()
