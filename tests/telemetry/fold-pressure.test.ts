@@ -95,6 +95,19 @@ test('a few events cost no look', async () => {
   expect(seen.looks).toBe(0)
 })
 
+test('some events a second cost one look for each 256 of them', async () => {
+  const { pressure, seen, ingestSecond, found, fold, waiting } = openPressure()
+  pressure.start()
+  for (let second = 0; second < 32; second += 1) {
+    ingestSecond('steady', 8)
+    // The newest delta is always left.
+    fold('steady', (id) => id === waiting.get('steady')!.at(-1))
+    expect(await found('steady')).toBe(0)
+  }
+  expect(seen.looks).toBeGreaterThan(0)
+  expect(seen.looks).toBeLessThanOrEqual((32 * 80) / 256)
+})
+
 test('a pause does not outlast a time without ingest', async () => {
   const { pressure, ingestSecond, found, pass } = openPressure()
   pressure.start()

@@ -9,7 +9,7 @@ const pauseMsMax = 1_000
 const pauseMsValid = 2 * pauseMsMax
 /** Minimum milliseconds between two looks for the deltas of a tenant. */
 const lookMs = 250
-/** Fewer events since the oldest remembered delta are no reason to look: they cannot delay aggregation. */
+/** Fewer events since aggregation was last seen to keep up are no reason to look: they cannot delay it. */
 const eventsMin = 256
 /** Tenants whose deltas are remembered; beyond them, the one that ingested least recently is forgotten. */
 const tenantsMax = 10_000
@@ -101,7 +101,6 @@ export class FoldPressure {
       )
       const firstWaiting = asked.findLastIndex(({ deltaId }) => !waiting.has(deltaId)) + 1
       tenant.samples.splice(0, firstWaiting)
-      if (firstWaiting > 0) tenant.eventsSince = tenant.samples.length === 0 ? 0 : eventsMin
     } catch {
       // Without the database, ingest fails by itself.
     }
@@ -109,6 +108,7 @@ export class FoldPressure {
     tenant.isLooking = false
     const oldest = tenant.samples[0]
     const lagMs = oldest ? this.#nowMs() - oldest.atMs : 0
+    if (lagMs <= lagMsAllowed) tenant.eventsSince = 0
     tenant.pauseMs = Math.min(pauseMsMax, Math.max(0, lagMs - lagMsAllowed))
   }
 }
