@@ -6,6 +6,7 @@ import { exportQuotaMax } from '../contract/limits.ts'
 import { readCheckpointSinks } from './config/checkpoint-sink.ts'
 import { readKeyNameRules, readKeyringDirectory, readVault } from './config/customer-keys.ts'
 import { defaultDataDirectory } from './config/data-directory.ts'
+import { readOpenTelemetry } from './config/open-telemetry.ts'
 import { SettingReader } from './config/setting-reader.ts'
 import { readSmtpUrl } from './config/smtp-url.ts'
 import { readAwsSettings, readStorageUrl } from './config/storage-url.ts'
@@ -132,6 +133,10 @@ function readSettings(reader: SettingReader, overrides: ConfigOverrides) {
     /** Whether `metricsPort` was set. The start then fails if the port is already in use. */
     metricsPortConfigured: reader.text('HUB_METRICS_PORT') !== undefined,
     logLevel: reader.choice(reader.source('HUB_LOG_LEVEL'), logLevels, 'info'),
+    /** Milliseconds from which a statement of the database is logged; 0 logs none. */
+    slowQueryMs: reader.integer(reader.source('HUB_SLOW_QUERY_MS'), { min: 0, max: 600_000 }, 1_000),
+    /** The signals that are exported to an OTLP receiver. */
+    openTelemetry: readOpenTelemetry(reader),
   }
 }
 

@@ -14,6 +14,7 @@ import { Metrics } from './metrics/metrics.ts'
 import { openMetricsPage } from './metrics/metrics-page.ts'
 import { startupWarnings } from './startup-warnings.ts'
 import { checkStorageAtStart } from './storage/open-storage.ts'
+import { openExport } from './tracing/open-export.ts'
 import { beginWebUiBuild, type WebUiBuild } from './web-ui-build.ts'
 
 /** A Hub that serves requests. */
@@ -117,7 +118,8 @@ async function startOn(
 
 /** Runs `hub serve`: starts the Hub, prints its address, and stops it on SIGINT or SIGTERM. */
 export async function serve(config: Config): Promise<void> {
-  const log = createLogger(config)
+  const exported = await openExport(config)
+  const log = createLogger(config, undefined, exported.writeLog)
   const metrics = config.metricsPort === undefined ? undefined : new Metrics(isCluster(config) ? 'primary' : undefined)
   // Opened before anything else, so that a port in use is reported at once.
   const { metricsPort: port = 0, metricsPortConfigured: isChosen } = config
@@ -143,6 +145,7 @@ export async function serve(config: Config): Promise<void> {
       process.exitCode = 1
     })
     page?.close()
+    await exported.stop()
     process.exit()
   }
   process.on('SIGINT', stop)

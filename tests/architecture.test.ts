@@ -69,7 +69,7 @@ const rules: Record<string, { folders: string[]; packages?: RegExp }> = {
   // What would do in any other UI as well: it is told what to show, and where links lead.
   'web/ui': { folders: ['contract/', 'web/theme.ts'], packages: /^(?!@tanstack\/react-router|openapi-)/ },
   cli: { folders: ['server/', 'sdk/', 'demo/', 'provenance/', 'contract/'] },
-  'server/http': { folders: ['contract/', 'provenance/', 'server/config.ts'] },
+  'server/http': { folders: ['contract/', 'provenance/', 'server/config.ts', 'server/tracing/'] },
   'server/secrets': { folders: ['server/config.ts', 'contract/'] },
   'server/db': {
     folders: [
@@ -78,6 +78,7 @@ const rules: Record<string, { folders: string[]; packages?: RegExp }> = {
       'server/secrets/',
       'contract/',
       'server/startup-error.ts',
+      'server/tracing/',
       'server/embedded-postgres/',
     ],
   },
@@ -89,13 +90,14 @@ const rules: Record<string, { folders: string[]; packages?: RegExp }> = {
   'server/storage': {
     folders: ['server/config.ts', 'server/config/', 'contract/', 'server/db/database.ts', 'server/startup-error.ts'],
   },
-  'server/outbound': { folders: ['server/config.ts', 'contract/'] },
+  'server/outbound': { folders: ['server/config.ts', 'server/tracing/', 'contract/'] },
   'server/mail': { folders: ['server/config.ts', 'server/config/', 'server/db/database.ts'] },
+  'server/tracing': { folders: ['server/config.ts', 'server/db/database.ts'] },
   'server/metrics': { folders: ['server/config.ts', 'server/db/database.ts', 'server/startup-error.ts'] },
   'server/limits': {
     folders: ['server/config.ts', 'server/db/database.ts', 'server/http/', 'server/metrics/', 'server/secrets/'],
   },
-  'server/jobs': { folders: ['server/db/', 'server/config.ts', 'contract/'] },
+  'server/jobs': { folders: ['server/db/', 'server/tracing/', 'server/config.ts', 'contract/'] },
   'server/delivery': { folders: ['server/db/', 'server/http/', 'server/jobs/', 'contract/'] },
   'server/modules': {
     folders: [

@@ -6,6 +6,7 @@ import { drainable } from '../http/drain-server.ts'
 import { createLogger } from '../http/request-log.ts'
 import { Metrics } from '../metrics/metrics.ts'
 import { StartupError } from '../startup-error.ts'
+import { openExport } from '../tracing/open-export.ts'
 import type { FromWorker, MetricsRequest, ToWorker, WorkerStart } from './ipc-messages.ts'
 import { WorkerLimiter } from './ipc-rate-limiter.ts'
 
@@ -31,7 +32,8 @@ async function startServing({ worker, config: sent, ...start }: WorkerStart): Pr
   const masterKey = Buffer.from(start.masterKey, 'base64')
   // Beside requests, a worker does only the work of the role `api`; the primary does the rest.
   const config = { ...sent, masterKey, role: 'api' as const }
-  const log = createLogger(config).child({ worker })
+  const exported = await openExport(config)
+  const log = createLogger(config, undefined, exported.writeLog).child({ worker })
   const database = joinDatabase(config, { ...start, masterKey, log })
   database.onFull(() => tell({ kind: 'storage-full' }))
   const baseUrl = () => config.baseUrl
@@ -65,6 +67,7 @@ async function startServing({ worker, config: sent, ...start }: WorkerStart): Pr
       await Promise.all([drain(), background.stop()])
       await modules.close()
       await database.close()
+      await exported.stop()
     },
   }
 }

@@ -61,6 +61,7 @@ export async function runScript(client: pg.ClientBase, tenantId: string, steps: 
       else sendStatement(connection, step.statement.name, step.values)
     }
   })
+  exchange.tenantId = tenantId
   exchange.texts = [`begin; ${setTenant.text}`, ...steps.map(textOf), 'commit']
   try {
     await submit(client, exchange)
@@ -134,6 +135,8 @@ const connectionEnds = /^(08|53|57P|58)/
 class Exchange {
   /** The texts that it runs, for observers of statements; the implicit transaction appears as an explicit one. */
   texts: readonly string[] = []
+  /** The tenant of the script, for observers. */
+  tenantId: string | undefined
   /** Number of steps that PostgreSQL has completed. */
   completed = 0
   /** Whether PostgreSQL answered with an error, as opposed to a lost connection. */

@@ -102,7 +102,7 @@ async function openOn(
  * owner. Nothing is checked; connections open when first needed.
  */
 export function joinDatabase(
-  config: Pick<Config, 'databaseUrl' | 'databasePoolSize'>,
+  config: Pick<Config, 'databaseUrl' | 'databasePoolSize' | 'slowQueryMs'>,
   at: { masterKey: Buffer; embeddedOwner?: ConnectionTarget | undefined; log?: DatabaseLog | undefined },
 ): JoinedDatabase {
   return connect(at.embeddedOwner ?? parseDatabaseUrl(config.databaseUrl ?? ''), at.masterKey, config, at)
@@ -111,13 +111,13 @@ export function joinDatabase(
 function connect(
   owner: ConnectionTarget,
   masterKey: Buffer,
-  config: Pick<Config, 'databasePoolSize'>,
+  config: Pick<Config, 'databasePoolSize' | 'slowQueryMs'>,
   { log, onQuery }: Pick<OpenOptions, 'log' | 'onQuery'>,
 ) {
   const logins = serviceLogins(masterKey)
   const [app, ingest] = [asRole(owner, logins.app), asRole(owner, logins.ingest)]
   return {
-    ...openPools({ app, ingest, size: config.databasePoolSize, log, onQuery }),
+    ...openPools({ app, ingest, size: config.databasePoolSize, slowQueryMs: config.slowQueryMs, log, onQuery }),
     masterKey,
     connection: { app, ingest },
   }

@@ -1,6 +1,8 @@
 import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
 import { isStorageFull, storageFull } from '../../contract/domain-error.ts'
+import { tracer } from '../tracing/current-work.ts'
+import { watchStatements } from '../tracing/watched-statements.ts'
 import { type ConnectionTarget, clientConfig, serviceTimeouts } from './connection-settings.ts'
 import type {
   Database,
@@ -28,6 +30,8 @@ export interface PoolOptions {
   readonly log?: DatabaseLog | undefined
   /** Receives the text of every statement before it is sent. */
   readonly onQuery?: ((text: string) => void) | undefined
+  /** Milliseconds from which a statement is logged. Default 0: none. */
+  readonly slowQueryMs?: number | undefined
 }
 
 /** The name under which transactions without a tenant wait for their turn. No slug is empty. */
@@ -131,6 +135,8 @@ function openPool(options: PoolOptions, target: ConnectionTarget, name: string, 
   pool.on('connect', (client) => {
     client.on('error', () => {})
     if (options.onQuery) watchQueries(client, options.onQuery)
+    const slowMs = options.slowQueryMs ?? 0
+    if (slowMs > 0 || tracer()) watchStatements(client, { log: options.log, slowMs })
   })
   return pool
 }

@@ -34,6 +34,7 @@ import {
   requestIdOf,
 } from './request-headers.ts'
 import { logRequests } from './request-log.ts'
+import { traceRequests } from './request-trace.ts'
 import { validateResponses } from './response-validation.ts'
 import { RouteIndex } from './route-index.ts'
 import { headersOfEveryAnswer } from './security-headers.ts'
@@ -132,6 +133,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     reply.header(requestIdHeader, request.id).headers(headers)
     done()
   })
+  traceRequests(app)
   if (browserUrl) admitBrowserOrigin(app, browserUrl)
   const index = new RouteIndex()
   app.decorate('hubRoutes', new Map())

@@ -7,6 +7,7 @@ import { type ConnectionTarget, clientConfig } from '../db/connection-settings.t
 import type { DatabaseLog, TenantTx } from '../db/database.ts'
 import { asServiceError } from '../db/database-errors.ts'
 import { jobSchema } from '../db/job-schema.ts'
+import { traceJob } from '../tracing/current-work.ts'
 
 const connectionsMax = 4
 /**
@@ -244,7 +245,7 @@ async function startJob(boss: PgBoss, job: JobDefinition, log: DatabaseLog): Pro
     Promise.all(
       batch.map(async ({ id, data, signal }): Promise<JobResult> => {
         try {
-          await job.handler({ data: (data as object | null) ?? {}, signal })
+          await traceJob(job.name, () => job.handler({ data: (data as object | null) ?? {}, signal }))
           return { id, status: 'completed' }
         } catch (error) {
           log.error({ err: error, job: job.name }, 'job failed')

@@ -1,4 +1,5 @@
 import type { Agent, Dispatcher } from 'undici'
+import { traceCall } from '../tracing/current-work.ts'
 import type { AddressGuard } from './address-guard.ts'
 import { describeNetworkError, OutboundError, outboundErrorIn } from './outbound-error.ts'
 
@@ -43,7 +44,7 @@ export type Post = (url: string, options: PostOptions) => Promise<PostAnswer>
 
 export function createPost(parts: { agent: Agent; guard: AddressGuard; timeoutMs: number }): Post {
   const { agent, guard, timeoutMs } = parts
-  return async (text, { headers, body, signal }) => {
+  const post = async (text: string, { headers, body, signal }: PostOptions): Promise<PostAnswer> => {
     const problem = guard.problemOfUrl(text)
     if (problem !== undefined) throw new OutboundError('blocked', problem)
     const url = new URL(text)
@@ -59,6 +60,8 @@ export function createPost(parts: { agent: Agent; guard: AddressGuard; timeoutMs
     agent.dispatch({ origin: url.origin, path, method: 'POST', headers, body, ...limits }, call)
     return settling.promise
   }
+  return (url, options) =>
+    traceCall('POST', url, (added) => post(url, { ...options, headers: { ...options.headers, ...added } }))
 }
 
 /** Handles the events of one request. */

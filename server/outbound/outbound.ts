@@ -13,6 +13,7 @@ import {
   webhookAnswerSeconds,
 } from '../../contract/limits.ts'
 import type { Config } from '../config.ts'
+import { traceCall } from '../tracing/current-work.ts'
 import { AddressGuard, AllowList, hostOf, refusal } from './address-guard.ts'
 import { createPost, type Post } from './guarded-post.ts'
 import { createNameResolver, type Resolve } from './name-resolver.ts'
@@ -59,6 +60,10 @@ export function createOutbound(
   async function guardedFetch(input: string | URL | Request, init: RequestInit = {}): Promise<Response> {
     if (input instanceof Request) throw new TypeError('outbound.fetch takes a URL, not a Request')
     const url = String(input)
+    return traceCall(init.method ?? 'GET', url, (added) => send(url, init, added))
+  }
+
+  async function send(url: string, init: RequestInit, added: Record<string, string>): Promise<Response> {
     const problem = guard.problemOfUrl(url)
     if (problem !== undefined) throw new OutboundError('blocked', problem)
     const outOfTime = AbortSignal.timeout(timeoutMs)
@@ -66,6 +71,7 @@ export function createOutbound(
     try {
       const answer = await undiciFetch(url, {
         ...(init as unknown as UndiciInit),
+        ...(Object.keys(added).length > 0 && { headers: withHeaders(init.headers, added) }),
         redirect: 'manual',
         signal,
         dispatcher: agent,
@@ -95,6 +101,10 @@ export function createOutbound(
     post: createPost({ agent, guard, timeoutMs }),
     close: () => agent.close(),
   }
+}
+
+function withHeaders(headers: RequestInit['headers'], added: Record<string, string>): Record<string, string> {
+  return { ...Object.fromEntries(new Headers(headers)), ...added }
 }
 
 function inTime<T>(work: Promise<T>, timeoutMs: number): Promise<T> {

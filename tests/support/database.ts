@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import pg from 'pg'
 import { inject } from 'vitest'
 import { asRole, type ConnectionTarget, clientConfig, connectionUrl } from '../../server/db/connection-settings.ts'
-import type { Database } from '../../server/db/database.ts'
+import type { Database, DatabaseLog } from '../../server/db/database.ts'
 import { openPools } from '../../server/db/pooled-database.ts'
 import { proveEveryRow } from '../../server/db/prove-rows.ts'
 import { allProvenRows } from '../../server/db/proven-rows.ts'
@@ -33,6 +33,9 @@ export interface TestDatabaseOptions {
   readonly onQuery?: (text: string) => void
   /** Connections of the application role; keep it small, because files run at the same time. */
   readonly poolSize?: number
+  /** Milliseconds from which a statement is logged; with `log`. */
+  readonly slowQueryMs?: number
+  readonly log?: DatabaseLog
   /** Of the run of tests, if absent. */
   readonly cluster?: TestCluster
 }
@@ -47,7 +50,7 @@ export async function createTestDatabase(options: TestDatabaseOptions = {}): Pro
   const owner = { ...cluster.owner, database: name }
   const logins = serviceLogins(masterKey)
   const targets = { owner, app: asRole(owner, logins.app), ingest: asRole(owner, logins.ingest) }
-  const database = openPools({ ...targets, size: options.poolSize ?? 8, onQuery: options.onQuery })
+  const database = openPools({ ...options, ...targets, size: options.poolSize ?? 8 })
   const proofs = createRowProofs(masterKey)
   database.useProofs(proofs)
   const clients: pg.Client[] = []
