@@ -27,7 +27,7 @@ export interface DataTableProps<Row extends object> {
   rowId(row: Row): string
   /** Ids of columns that the user has hidden. */
   hiddenColumns?: readonly string[]
-  /** Called on a click on a row, or Enter on it. Arrow keys move between rows. */
+  /** Called on a click on a row, or Enter or `o` on it. Arrow keys and `j` and `k` move between rows. */
   onOpen?(row: Row): void
   /** The row whose details are open. */
   openId?: string | undefined
@@ -265,11 +265,11 @@ const BodyRow = memo(function BodyRow<Row extends object>(props: BodyRowProps<Ro
     if (event.target !== event.currentTarget || event.altKey || event.ctrlKey || event.metaKey) return
     const steps: Record<string, number> = {
       ...{ ArrowDown: index + 1, ArrowUp: index - 1, PageDown: index + 10, PageUp: index - 10 },
-      ...{ Home: 0, End: Number.MAX_SAFE_INTEGER },
+      ...{ Home: 0, End: Number.MAX_SAFE_INTEGER, j: index + 1, k: index - 1 },
     }
     const next = steps[event.key]
     if (next !== undefined) goTo(next)
-    else if (event.key === 'Enter' || event.key === ' ') onOpen?.(row.original)
+    else if (event.key === 'Enter' || event.key === ' ' || event.key === 'o') onOpen?.(row.original)
     else return
     event.preventDefault()
   }

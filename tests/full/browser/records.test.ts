@@ -98,6 +98,75 @@ test('columns are chosen, and kept by the browser', async () => {
   }
 })
 
+test('single keys reach the search, the rows and their list, and can be switched off', async () => {
+  await open('auditor', '/records')
+  await rows().first().waitFor()
+  const focused = (name: string) => page.evaluate(`document.activeElement.getAttribute('${name}')`)
+  await page.keyboard.press('j')
+  await expect.poll(() => focused('data-index')).toBe('0')
+  await page.keyboard.press('j')
+  await expect.poll(() => focused('data-index')).toBe('1')
+  await page.keyboard.press('k')
+  await expect.poll(() => focused('data-index')).toBe('0')
+  await page.keyboard.press('o')
+  await expect.poll(() => query().get('open')).not.toBe(null)
+  await page.keyboard.press('Escape')
+  await expect.poll(() => query().get('open')).toBe(null)
+
+  await page.keyboard.press('/')
+  await expect.poll(() => focused('type')).toBe('search')
+  await page.keyboard.type('j?')
+  expect(await page.getByRole('searchbox').inputValue()).toBe('j?')
+  // Results of a search have the keys as well.
+  await expect.poll(() => query().get('q')).toBe('j?')
+  await page.getByRole('heading', { name: 'Records', exact: true }).focus()
+  await page.keyboard.press('?')
+  await dialog('Keyboard shortcuts').getByText('Open the row').waitFor()
+  await expectAccessible(page)
+  await dialog('Keyboard shortcuts').getByRole('switch', { name: 'Use keyboard shortcuts' }).click()
+  await page.keyboard.press('Escape')
+  await dialog('Keyboard shortcuts').waitFor({ state: 'detached' })
+  await page.getByRole('searchbox').fill('')
+  await rows().first().waitFor()
+  await page.getByRole('heading', { name: 'Records', exact: true }).focus()
+  await page.keyboard.press('?')
+  await page.keyboard.press('j')
+  expect(await dialog('Keyboard shortcuts').count()).toBe(0)
+  expect(await focused('data-index')).toBe(null)
+})
+
+test('the values of events are counted, and a click filters by one and takes it back', async () => {
+  await open('member', '/records?record_type=telemetry_event&within=7d')
+  const skills = page.getByRole('region', { name: 'Facets' }).getByRole('region', { name: 'Skill' })
+  const first = skills.getByRole('button').first()
+  const skill = (await first.locator('p').first().textContent()) ?? ''
+  await first.click()
+  await expect.poll(() => query().get('skill_id')).toBe(skill)
+  await skills.getByRole('button', { pressed: true }).waitFor()
+  expect(await skills.getByRole('button').count()).toBeGreaterThan(1)
+  await expectAccessible(page)
+  // The skill may have had no failure.
+  await page
+    .getByRole('region', { name: 'Result' })
+    .getByRole('button', { name: /Succeeded/ })
+    .click()
+  await expect.poll(() => query().get('success')).toBe('true')
+  await skills.getByRole('button', { pressed: true }).click()
+  await expect.poll(() => query().get('skill_id')).toBe(null)
+})
+
+test('rows are compact on request, and stay so', async () => {
+  await open('auditor', '/records')
+  const height = async () => (await rows().first().getAttribute('style'))?.match(/height: (\w+)/)?.[1]
+  await rows().first().waitFor()
+  expect(await height()).toBe('44px')
+  await page.getByRole('button', { name: 'Columns' }).click()
+  await page.getByRole('switch', { name: 'Compact rows' }).click()
+  await expect.poll(height).toBe('32px')
+  await page.reload()
+  await expect.poll(height).toBe('32px')
+})
+
 test('the drawer is opened, walked through and closed by keyboard, and gives the focus back', async () => {
   await open('auditor', '/records?record_type=output')
   await rows().nth(1).focus()

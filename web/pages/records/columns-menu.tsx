@@ -1,4 +1,4 @@
-import { Button, Checkbox, Popover, ScrollArea, Stack } from '@mantine/core'
+import { Button, Checkbox, Popover, ScrollArea, Stack, Switch, useMatches } from '@mantine/core'
 import { useLocalStorage } from '@mantine/hooks'
 import { IconColumns3 } from '@tabler/icons-react'
 import { columnsOfVerification, recordColumns, usualColumns } from './columns.tsx'
@@ -22,12 +22,27 @@ export function useColumns() {
   return { shown, setShown, hidden }
 }
 
+const compactHeight = 32
+
+/** Returns the height of rows, stored in this browser. Two lines, as on a phone, need the usual height. */
+export function useDensity() {
+  const [isCompact, setCompact] = useLocalStorage({
+    key: 'hub-compact:records',
+    defaultValue: false,
+    getInitialValueInEffect: false,
+  })
+  const hasTwoLines = useMatches({ base: true, sm: false }, { getInitialValueInEffect: false })
+  return { isCompact, setCompact, rowHeight: isCompact && !hasTwoLines ? compactHeight : undefined }
+}
+
 interface ColumnsMenuProps {
   shown: readonly string[]
   onChange(shown: readonly string[]): void
+  isCompact: boolean
+  onCompact(isCompact: boolean): void
 }
 
-/** Selects the columns of the table. Narrow screens still omit some. */
+/** Selects the columns and the density of the table. Narrow screens still omit some. */
 export function ColumnsMenu(props: ColumnsMenuProps) {
   return (
     <Popover position="bottom-end" width={240} trapFocus returnFocus shadow="md">
@@ -46,9 +61,15 @@ export function ColumnsMenu(props: ColumnsMenuProps) {
 }
 
 /** Lists the columns to select from. */
-export function ColumnChoice({ shown, onChange }: ColumnsMenuProps) {
+export function ColumnChoice({ shown, onChange, isCompact, onCompact }: ColumnsMenuProps) {
   return (
     <Stack gap="xs" align="flex-start">
+      <Switch
+        size="sm"
+        label="Compact rows"
+        checked={isCompact}
+        onChange={({ currentTarget }) => onCompact(currentTarget.checked)}
+      />
       {choices.map(({ id, name }) => (
         <Checkbox
           key={id}

@@ -9,7 +9,7 @@ import { DataTable } from '../../ui/data-table.tsx'
 import { formatCount } from '../../ui/formats.ts'
 import { readFirstPageAgain } from '../record/use-record.ts'
 import { RowVerdictsContext, recordColumns } from './columns.tsx'
-import { useColumns } from './columns-menu.tsx'
+import { useColumns, useDensity } from './columns-menu.tsx'
 import { EmptyResult } from './empty-result.tsx'
 import { RecordDrawer } from './record-drawer.tsx'
 import { fitsSearch, hasEventFilter, parametersOf, queryOf, usualSort } from './record-query.ts'
@@ -35,6 +35,7 @@ interface RecordsListProps {
  */
 export function RecordsList({ search, now, onChange, onOpen, onRefresh }: RecordsListProps) {
   const { shown, setShown, hidden } = useColumns()
+  const { isCompact, setCompact, rowHeight } = useDensity()
   const filters = viewQuery({ ...search, open: undefined, view: undefined })
   // biome-ignore lint/correctness/useExhaustiveDependencies: what is open changes nothing of the query
   const query = useMemo(() => queryOf(search, now), [filters, now])
@@ -79,7 +80,7 @@ export function RecordsList({ search, now, onChange, onOpen, onRefresh }: Record
           {sort.includes('cost') && '; only records with a cost'}
         </Text>
         <RecordsToolbar
-          columns={{ shown, onChange: setShown }}
+          columns={{ shown, onChange: setShown, isCompact, onCompact: setCompact }}
           verification={{
             available: rows.length > 0,
             running: verification.running,
@@ -112,6 +113,7 @@ export function RecordsList({ search, now, onChange, onOpen, onRefresh }: Record
                 hiddenColumns={hiddenColumns}
                 onOpen={({ record_id }) => onOpen(record_id)}
                 openId={search.open}
+                {...(rowHeight && { rowHeight })}
                 sort={{ id: sort.replace(/^-/, ''), desc: sort.startsWith('-') }}
                 onSort={({ id, desc }) => {
                   const chosen = `${desc ? '-' : ''}${id}` as (typeof sorts)[number]

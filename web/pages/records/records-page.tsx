@@ -12,7 +12,9 @@ import { withoutFilters } from './record-query.ts'
 import { RecordsList } from './records-list.tsx'
 import type { RecordsSearch } from './records-search.ts'
 import { SearchBox } from './search-box.tsx'
+import { Shortcuts } from './shortcuts.tsx'
 
+const EventFacets = lazy(() => import('./event-facets.tsx').then((module) => ({ default: module.EventFacets })))
 const SearchResults = lazy(() => import('./search-results.tsx').then((module) => ({ default: module.SearchResults })))
 
 const route = getRouteApi('/records')
@@ -47,6 +49,7 @@ export default function RecordsPage() {
                 })
               }
             />
+            <Shortcuts />
           </>
         }
       />
@@ -58,6 +61,9 @@ export default function RecordsPage() {
           onRemove={(name) => change({ [name]: undefined })}
           onClear={() => change(withoutFilters(search))}
         />
+        <Suspense fallback={null}>
+          <EventFacets search={search} now={now} onChange={change} />
+        </Suspense>
         {search.q ? (
           <Suspense fallback={null}>
             <SearchResults search={{ ...search, q: search.q }} now={now} onOpen={open} />

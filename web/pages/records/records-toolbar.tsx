@@ -8,7 +8,7 @@ import { Dialog } from '../../ui/dialog.tsx'
 import { ColumnChoice, ColumnsMenu } from './columns-menu.tsx'
 
 interface RecordsToolbarProps {
-  columns: { shown: readonly string[]; onChange(shown: readonly string[]): void }
+  columns: Parameters<typeof ColumnsMenu>[0]
   /** Not available without rows. */
   verification: { available: boolean; running: boolean; start(): void }
   refresh: { running: boolean; start(): void }
