@@ -1,16 +1,14 @@
-import { Group, List, Loader, Paper, Text } from '@mantine/core'
+import { Group, Loader, Paper, Text } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import * as v from 'valibot'
 import type { RecordFilter } from '../../../../contract/record-filter.ts'
 import { hub } from '../../../api/api-client.ts'
 import type { HubRecord } from '../../../api/hub-record.ts'
-import { LinkText } from '../../../components/link-text.tsx'
 import { ProblemNotice } from '../../../components/problem-notice.tsx'
 import { type FilterValues, filterOf, filterValues } from '../../../components/record-filter.ts'
-import { RecordTypeBadge, titleOfRecord } from '../../../components/record-type.tsx'
 import { formatCount } from '../../../ui/formats.ts'
-import { TimeText } from '../../../ui/time-text.tsx'
+import { RecordLines } from './record-lines.tsx'
 
 const countedMax = 1000
 const shownMax = 5
@@ -43,28 +41,7 @@ export function FilterPreview({ values }: { values: FilterValues }) {
             </Text>
             {query.isFetching && <Loader size={12} aria-label="Counting again" />}
           </Group>
-          <List size="sm" listStyleType="none" spacing={2}>
-            {query.data.newest.map((record) => (
-              <List.Item key={record.record_id}>
-                <Group gap={8} wrap="nowrap">
-                  <RecordTypeBadge type={record.record_type} />
-                  <LinkText
-                    to="/records/$recordId"
-                    params={{ recordId: record.record_id }}
-                    target="_blank"
-                    size="sm"
-                    truncate
-                    miw={0}
-                  >
-                    {titleOfRecord(record)}
-                  </LinkText>
-                  <Text size="sm" c="dimmed" visibleFrom="sm" flex="none">
-                    <TimeText iso={record.created_at} form="ago" />
-                  </Text>
-                </Group>
-              </List.Item>
-            ))}
-          </List>
+          <RecordLines records={query.data.newest} />
           {query.data.count > shownMax && (
             <Text size="xs" c="dimmed" mt={6}>
               The newest are shown. Links open in a new tab.

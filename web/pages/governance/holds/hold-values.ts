@@ -6,6 +6,9 @@ import { type FilterValues, filterOf, filterValues, noFilter } from '../../../co
 
 const uuid = new RegExp(patterns.uuid)
 
+/** Returns true for the form of a record id. */
+export const isRecordId = (text: string) => uuid.test(text)
+
 /** Returns the record ids in typed text, each once. */
 export const idsIn = (text: string) => [...new Set(text.split(/[\s,;]+/).filter((id) => id !== ''))]
 
@@ -36,8 +39,8 @@ export function holdValuesOf(tenant: string) {
         v.check((text) => idsIn(text).length > 0, 'Name at least one record.'),
         v.check((text) => idsIn(text).length <= holdRecordsMax, `A hold names at most ${holdRecordsMax} records.`),
         v.check(
-          (text) => idsIn(text).every((id) => uuid.test(id)),
-          ({ input }) => `This is no id of a record: ${idsIn(String(input)).find((id) => !uuid.test(id))}`,
+          (text) => idsIn(text).every(isRecordId),
+          ({ input }) => `This is no id of a record: ${idsIn(String(input)).find((id) => !isRecordId(id))}`,
         ),
       ),
     }),
@@ -76,8 +79,8 @@ interface HoldValues {
 
 /** Returns the values of an empty form. */
 export function emptyHold(recordIds: readonly string[]): HoldValues {
-  const over = recordIds.length > 0 ? 'records' : 'filter'
-  return { name: '', reason: '', over, record_ids: recordIds.join('\n'), filter: noFilter, confirmation: '' }
+  const scope = { over: 'records' as const, record_ids: recordIds.join('\n'), filter: noFilter }
+  return { name: '', reason: '', ...scope, confirmation: '' }
 }
 
 /** Returns the body that places the hold of the form. */

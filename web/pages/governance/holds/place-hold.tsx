@@ -3,11 +3,13 @@ import { holdRecordsMax } from '../../../../contract/limits.ts'
 import { hub } from '../../../api/api-client.ts'
 import { useMe } from '../../../api/me.ts'
 import { MutationForm } from '../../../components/mutation-form.tsx'
+import { noFilter } from '../../../components/record-filter.ts'
 import { RecordFilterFields } from '../../../components/record-filter-fields.tsx'
 import { useMutationForm } from '../../../components/use-mutation-form.ts'
 import { Notice } from '../../../ui/notice.tsx'
 import { FilterPreview } from './filter-preview.tsx'
-import { emptyHold, hasCondition, holdBody, holdValuesOf, idsIn } from './hold-values.ts'
+import { emptyHold, hasCondition, holdBody, holdValuesOf, idsIn, isRecordId } from './hold-values.ts'
+import { IdsPreview } from './ids-preview.tsx'
 
 interface PlaceHoldProps {
   recordIds: readonly string[]
@@ -15,7 +17,7 @@ interface PlaceHoldProps {
   onClose(placed?: string): void
 }
 
-/** Places a legal hold over records that a filter finds, records by id, or all. */
+/** Places a legal hold over records by id, records that a filter finds, or all, after a preview of what it covers. */
 export function PlaceHold({ onClose, recordIds }: PlaceHoldProps) {
   const { tenant } = useMe()
   const form = useMutationForm({
@@ -27,19 +29,9 @@ export function PlaceHold({ onClose, recordIds }: PlaceHoldProps) {
     onDone: ({ hold_id }) => onClose(hold_id),
   })
   const { over, filter, record_ids } = form.values
-  const count = idsIn(record_ids).length
+  const ids = idsIn(record_ids)
   return (
-    <MutationForm
-      form={form}
-      submit="Place hold"
-      failed="The hold was not placed"
-      onCancel={() => onClose()}
-      beside={
-        <Text size="sm" c="dimmed">
-          {over === 'records' && count > 0 ? `${count.toLocaleString()} named` : ''}
-        </Text>
-      }
-    >
+    <MutationForm form={form} submit="Place hold" failed="The hold was not placed" onCancel={() => onClose()}>
       <TextInput
         label="Name"
         description="Its name in lists, and in refusals to purge."
@@ -58,24 +50,27 @@ export function PlaceHold({ onClose, recordIds }: PlaceHoldProps) {
       <SegmentedControl
         aria-label="Scope"
         data={[
-          { value: 'filter', label: 'By filter' },
           { value: 'records', label: 'Records by id' },
+          { value: 'filter', label: 'By filter' },
           { value: 'all', label: 'All records' },
         ]}
         {...form.getInputProps('over')}
       />
       {over === 'records' && (
-        <Textarea
-          label="Ids of records"
-          description={`One on a line, or with commas between; at most ${holdRecordsMax.toLocaleString()}.`}
-          required
-          autosize
-          minRows={4}
-          maxRows={12}
-          ff="monospace"
-          spellCheck={false}
-          {...form.getInputProps('record_ids')}
-        />
+        <>
+          <Textarea
+            label="Ids of records"
+            description={`One on a line, or with commas between; at most ${holdRecordsMax.toLocaleString()}.`}
+            required
+            autosize
+            minRows={4}
+            maxRows={12}
+            ff="monospace"
+            spellCheck={false}
+            {...form.getInputProps('record_ids')}
+          />
+          {ids.some(isRecordId) && <IdsPreview ids={ids} />}
+        </>
       )}
       {over === 'filter' && (
         <>
@@ -92,6 +87,7 @@ export function PlaceHold({ onClose, recordIds }: PlaceHoldProps) {
             Nobody can purge a record, retention rules erase none, and recovery periods stand still until the hold is
             released. Records that are written later are held too.
           </Notice>
+          <FilterPreview values={noFilter} />
           <TextInput
             label={`Type ${tenant} to confirm`}
             required
