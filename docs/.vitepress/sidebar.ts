@@ -82,6 +82,7 @@ const sections: Section[] = [
       ['Backup and restore', '/backup'],
       ['Capacity', '/capacity'],
       ['Several processes', '/scaling'],
+      ['High availability', '/high-availability'],
       ['Several database servers', '/distribution'],
       ['Mode B: keys of customers', '/mode-b'],
       ['Mode C: the forwarder', '/mode-c'],
