@@ -7,6 +7,7 @@ import { rounded } from './support/statistics.ts'
 const figures = [
   'batch',
   'bytes',
+  'old-new',
   'single',
   'otlp',
   'sdk',

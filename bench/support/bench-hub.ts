@@ -1,8 +1,9 @@
+import { join } from 'node:path'
 import { HubClient } from '../../sdk/typescript/src/index.ts'
 import { loadConfig } from '../../server/config.ts'
 import { type OpenedDatabase, openDatabase } from '../../server/db/open-database.ts'
 import { freshDataDirectory, serverPid } from '../../tests/support/data-directory.ts'
-import { hubCommand, makeTenant, startHubProcess } from '../../tests/support/hub-process.ts'
+import { hubCommand, hubCommandOf, makeTenant, startHubProcess } from '../../tests/support/hub-process.ts'
 import { atEnd } from './cleanup.ts'
 import { logProgress } from './progress.ts'
 import { archetypeIds, skillIds, skillVersion } from './sample-events.ts'
@@ -10,6 +11,8 @@ import { archetypeIds, skillIds, skillVersion } from './sample-events.ts'
 /** Factor of the limits. No benchmark reaches a limit, but requests are still counted. */
 const limitFactor = '100000'
 const tokenMsMax = 30 * 60_000
+/** The program of this checkout. */
+const ownMain = join(import.meta.dirname, '../../cli/main.ts')
 
 /** Scopes of a tenant's account. */
 export const scopes = 'hub:read hub:write telemetry:read telemetry:write'
@@ -81,6 +84,32 @@ export async function startBenchHub(options: BenchHubOptions = {}): Promise<Benc
   }
 }
 
+/** A service whose database the benchmark does not open: it can be of another version. */
+export interface ServedHub {
+  url: string
+  pid: number
+  /** The process id of the database server. */
+  postgresPid: number
+  tenant: BenchTenant
+  stop(): Promise<void>
+}
+
+/** @param main the program of the version, `cli/main.ts` of its checkout */
+export async function startServedHub(main: string): Promise<ServedHub> {
+  const dataDir = await freshDataDirectory()
+  const hub = await startHubProcess(dataDir, { HUB_LIMIT_FACTOR: limitFactor }, [], 0, main)
+  atEnd(() => hub.stop())
+  const credentials = await makeTenant(dataDir, 'bench', scopes, main)
+  await registerCatalogue(dataDir, hub.url, credentials, main)
+  return {
+    url: hub.url,
+    pid: hub.pid,
+    postgresPid: await serverPid(dataDir),
+    tenant: tenantClient(hub.url, 'bench', credentials),
+    stop: () => hub.stop(),
+  }
+}
+
 async function exists(database: OpenedDatabase, slug: string): Promise<boolean> {
   const { rowCount } = await database.withRegistry((tx) =>
     tx.client.query('select from hub.tenants where slug = $1', [slug]),
@@ -97,8 +126,13 @@ async function newAccount(dataDir: string, slug: string): Promise<Credentials> {
   return { tenant: slug, clientId: account.client_id, clientSecret: account.client_secret }
 }
 
-async function registerCatalogue(dataDir: string, url: string, credentials: Credentials): Promise<void> {
-  await hubCommand(dataDir, 'archetypes', 'set', '--tenant', credentials.tenant, ...archetypeIds)
+async function registerCatalogue(
+  dataDir: string,
+  url: string,
+  credentials: Credentials,
+  main = ownMain,
+): Promise<void> {
+  await hubCommandOf(main, dataDir, 'archetypes', 'set', '--tenant', credentials.tenant, ...archetypeIds)
   const client = new HubClient({ baseUrl: url, ...credentials })
   for (const skillId of skillIds) {
     const skill = { record_type: 'skill_definition', skill_id: skillId, skill_version: skillVersion, name: skillId }

@@ -5,7 +5,8 @@ import { promisify } from 'node:util'
 import { childPids, isRunning, parentPid, serverPid } from './data-directory.ts'
 import { scaled } from './machine-speed.ts'
 
-const main = resolve(import.meta.dirname, '../../cli/main.ts')
+/** The program of this checkout. */
+const ownMain = resolve(import.meta.dirname, '../../cli/main.ts')
 const startMsMax = scaled(120_000)
 const outputMax = 1_000_000
 const run = promisify(execFile)
@@ -25,12 +26,14 @@ export interface HubProcess {
 /**
  * @param nodeOptions for this process alone, such as `--cpu-prof`
  * @param port where the system is not to choose: with `HUB_BASE_URL`, `url` is that and not where it listens
+ * @param main the program of another checkout
  */
 export async function startHubProcess(
   dataDir: string,
   env: Record<string, string> = {},
   nodeOptions: readonly string[] = [],
   port = 0,
+  main = ownMain,
 ): Promise<HubProcess> {
   const child = spawn(
     process.execPath,
@@ -104,7 +107,12 @@ async function databaseProcesses(dataDir: string): Promise<number[]> {
 }
 
 /** Runs a command with `--json` beside the service of the data directory, and gives what it prints. */
-export async function hubCommand<Result>(dataDir: string, ...args: string[]): Promise<Result> {
+export function hubCommand<Result>(dataDir: string, ...args: string[]): Promise<Result> {
+  return hubCommandOf(ownMain, dataDir, ...args)
+}
+
+/** Runs a command of another checkout. */
+export async function hubCommandOf<Result>(main: string, dataDir: string, ...args: string[]): Promise<Result> {
   const { stdout } = await run(process.execPath, [main, ...args, '--json'], {
     env: { PATH: process.env.PATH, HUB_DATA_DIR: dataDir },
   })
@@ -116,10 +124,12 @@ export async function makeTenant(
   dataDir: string,
   slug: string,
   scope = 'hub:read hub:write telemetry:read telemetry:write',
+  main = ownMain,
 ): Promise<{ tenant: string; clientId: string; clientSecret: string }> {
-  await hubCommand(dataDir, 'tenant', 'create', slug, '--mode', 'A', '--admin-email', `admin@${slug}.example`)
-  await hubCommand(dataDir, 'archetypes', 'set', '--tenant', slug, 'analyst')
-  const account = await hubCommand<{ client_id: string; client_secret: string }>(
+  await hubCommandOf(main, dataDir, 'tenant', 'create', slug, '--mode', 'A', '--admin-email', `admin@${slug}.example`)
+  await hubCommandOf(main, dataDir, 'archetypes', 'set', '--tenant', slug, 'analyst')
+  const account = await hubCommandOf<{ client_id: string; client_secret: string }>(
+    main,
     dataDir,
     ...['service-account', 'create', '--tenant', slug, '--name', 'load', '--scope', scope],
   )
