@@ -78,12 +78,13 @@ function readSettings(reader: SettingReader, overrides: ConfigOverrides) {
     dataDir,
     /** Whether the directory was named explicitly. Its parents then belong to the operator and are left unchanged. */
     dataDirConfigured: dataDirSource !== undefined,
-    /** The URL of an external database as its owner; undefined means the embedded server. */
+    /** The URL of an external database as its owner, or of a pooler before it; undefined means the embedded server. */
     databaseUrl: reader.url(
       'HUB_DATABASE_URL',
       ['postgresql', 'postgres'],
       'postgresql://hub_owner:password@db.example.com/hub',
     ),
+    databaseDirectUrl: readDirectUrl(reader),
     /** Connections of the application role for all workers together. The insert-only role has half as many. */
     databasePoolSize: reader.integer(reader.source('HUB_DATABASE_POOL'), { min: 2, max: 1000 }, 20),
     /** The key, 32 bytes; undefined means the key file of the data directory. */
@@ -138,6 +139,20 @@ function readSettings(reader: SettingReader, overrides: ConfigOverrides) {
     /** The signals that are exported to an OTLP receiver. */
     openTelemetry: readOpenTelemetry(reader),
   }
+}
+
+/** Reads the URL of the database without the pooler that `HUB_DATABASE_URL` then names. */
+function readDirectUrl(reader: SettingReader): string | undefined {
+  const variable = 'HUB_DATABASE_DIRECT_URL'
+  const url = reader.url(variable, ['postgresql', 'postgres'], 'postgresql://hub_owner:password@db.example.com/hub')
+  if (url !== undefined && reader.text('HUB_DATABASE_URL') === undefined) {
+    reader.report(
+      variable,
+      'is set without HUB_DATABASE_URL.',
+      'Set HUB_DATABASE_URL to the pooler, or to the database.',
+    )
+  }
+  return url
 }
 
 /**

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import type { Config } from '../../server/config.ts'
-import { type ConnectionTarget, clientConfig, parseDatabaseUrl } from '../../server/db/connection-settings.ts'
+import { type ConnectionTarget, clientConfig, ownerTarget } from '../../server/db/connection-settings.ts'
 import { explainConnection } from '../../server/db/open-database.ts'
 import { serviceLogins } from '../../server/db/roles.ts'
 import { prepareLayout } from '../../server/embedded-postgres/data-directory.ts'
@@ -50,7 +50,7 @@ export async function withExaminedDatabase<T>(
     embedded && masterKey
       ? await startEmbedded({ layout: await prepareLayout(config.dataDir), masterKey, purpose: 'command' })
       : undefined
-  const target: ConnectionTarget = server?.owner ?? parseDatabaseUrl(config.databaseUrl ?? '')
+  const target: ConnectionTarget = server?.owner ?? ownerTarget(config)
   const client = new pg.Client(clientConfig(target, 'hub-doctor'))
   client.on('error', () => {})
   try {

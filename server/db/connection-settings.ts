@@ -9,8 +9,26 @@ export type ConnectionTarget = Pick<pg.ClientConfig, 'host' | 'port' | 'database
   readonly password: string
 }
 
-/** Reads the database and owner from `HUB_DATABASE_URL`. */
-export function parseDatabaseUrl(url: string): ConnectionTarget {
+/** The settings that name an external database. */
+export interface DatabaseUrls {
+  readonly databaseUrl?: string | undefined
+  readonly databaseDirectUrl?: string | undefined
+}
+
+/** Returns the external database as its owner, without a pooler between. */
+export function ownerTarget({ databaseUrl = '', databaseDirectUrl }: DatabaseUrls): ConnectionTarget {
+  return databaseDirectUrl === undefined
+    ? parseDatabaseUrl(databaseUrl)
+    : parseDatabaseUrl(databaseDirectUrl, 'HUB_DATABASE_DIRECT_URL')
+}
+
+/** Returns the pooler before the database; undefined if there is none. */
+export function poolerTarget({ databaseUrl, databaseDirectUrl }: DatabaseUrls): ConnectionTarget | undefined {
+  return databaseUrl === undefined || databaseDirectUrl === undefined ? undefined : parseDatabaseUrl(databaseUrl)
+}
+
+/** Reads the database and owner from the URL that this variable contains. */
+export function parseDatabaseUrl(url: string, variable = 'HUB_DATABASE_URL'): ConnectionTarget {
   try {
     const { host, port, database, user, password, ssl, options } = parseIntoClientConfig(url)
     if (!user) throw new Error('it names no user')
@@ -19,7 +37,7 @@ export function parseDatabaseUrl(url: string): ConnectionTarget {
     return { host, port: port ?? 5432, database, user, password: given, ssl: ssl ?? false, options }
   } catch (cause) {
     throw new StartupError(
-      `HUB_DATABASE_URL cannot be used: ${(cause as Error).message}.`,
+      `${variable} cannot be used: ${(cause as Error).message}.`,
       'Write it as postgresql://OWNER:PASSWORD@HOST:PORT/DATABASE',
       { cause },
     )
@@ -49,14 +67,31 @@ export const serviceTimeouts = {
 }
 
 /**
- * Returns the settings of a client: the target, and sessions in UTC so that timestamps have one form. Sessions compile no
- * query (`jit`): on partitioned tables that takes seconds, and no query of the Hub gains from it.
+ * The settings of every session: UTC, so that timestamps have one form. Sessions compile no query (`jit`): on
+ * partitioned tables that takes seconds, and no query of the Hub gains from it.
  */
+export const sessionSettings = {
+  timezone: 'UTC',
+  datestyle: 'ISO,YMD',
+  client_min_messages: 'warning',
+  jit: 'off',
+} as const
+
+/** Returns the settings of a client: the target and {@link sessionSettings}. */
 export function clientConfig(target: ConnectionTarget, applicationName: string): pg.ClientConfig {
-  const session = '-c timezone=UTC -c datestyle=ISO,YMD -c client_min_messages=warning -c jit=off'
+  const session = Object.entries(sessionSettings)
+    .map(([name, value]) => `-c ${name}=${value}`)
+    .join(' ')
+  return {
+    ...pooledConfig(target, applicationName),
+    options: target.options ? `${target.options} ${session}` : session,
+  }
+}
+
+/** Returns the settings of a client behind a pooler, which refuses settings of a session. */
+export function pooledConfig(target: ConnectionTarget, applicationName: string): pg.ClientConfig {
   return {
     ...target,
-    options: target.options ? `${target.options} ${session}` : session,
     application_name: applicationName,
     connectionTimeoutMillis: 5_000,
     keepAlive: true,

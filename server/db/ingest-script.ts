@@ -29,9 +29,6 @@ export class IngestStepRefused extends Error {
 
 const setTenant: PreparedStatement = { name: 'hub_set_tenant', text: 'select hub.set_tenant($1)' }
 
-/** Number of steps before those of the caller. */
-const openingSteps = 1
-
 /** The interface that `pg` gives a query to write its messages with. */
 interface MessageWriter {
   readonly stream: Duplex
@@ -49,15 +46,25 @@ const preparedBy = new WeakMap<pg.ClientBase, Set<string>>()
  * Up to the final Sync they form one implicit transaction. It commits there, or the first error rolls it back and
  * PostgreSQL skips the rest (documentation of the protocol, "Pipelining" and "COPY Operations").
  *
+ * @param localSettings for a connection through a pooler: the statement with the settings of the transaction. Nothing is
+ * prepared by name then.
  * @throws IngestStepRefused, or the driver's error if the connection broke: the transaction may then have been
  * committed
  */
-export async function runScript(client: pg.ClientBase, tenantId: string, steps: readonly IngestStep[]): Promise<void> {
-  const script: IngestStep[] = [{ statement: setTenant, values: [tenantId] }, ...steps]
-  await prepare(client, script)
+export async function runScript(
+  client: pg.ClientBase,
+  tenantId: string,
+  steps: readonly IngestStep[],
+  localSettings?: string,
+): Promise<void> {
+  const isPooled = localSettings !== undefined
+  const settings: IngestStep[] = isPooled ? [{ statement: { name: '', text: localSettings }, values: [] }] : []
+  const script: IngestStep[] = [...settings, { statement: setTenant, values: [tenantId] }, ...steps]
+  if (!isPooled) await prepare(client, script)
   const exchange = new Exchange(script.length, (connection) => {
     for (const step of script) {
       if ('copy' in step) sendCopy(connection, step.copy, step.data)
+      else if (isPooled) sendUnnamed(connection, step.statement.text, step.values)
       else sendStatement(connection, step.statement.name, step.values)
     }
   })
@@ -67,7 +74,7 @@ export async function runScript(client: pg.ClientBase, tenantId: string, steps: 
     await submit(client, exchange)
   } catch (error) {
     if (!exchange.isRefused) throw error
-    throw new IngestStepRefused(exchange.completed - openingSteps, error as Error)
+    throw new IngestStepRefused(exchange.completed - (script.length - steps.length), error as Error)
   }
 }
 
@@ -94,17 +101,23 @@ async function prepare(client: pg.ClientBase, script: readonly IngestStep[]): Pr
   for (const name of missing.keys()) prepared.add(name)
 }
 
-function sendStatement(connection: MessageWriter, statement: string, values: readonly (string | Buffer | null)[]) {
+type Values = readonly (string | Buffer | null)[]
+
+function sendStatement(connection: MessageWriter, statement: string, values: Values): void {
   connection.bind({ statement, values })
   connection.execute({ rows: 0 })
+}
+
+function sendUnnamed(connection: MessageWriter, text: string, values: Values): void {
+  connection.parse({ name: '', text, types: [] })
+  sendStatement(connection, '', values)
 }
 
 const copyDataType = 0x64
 const copyDone = Buffer.from([0x63, 0, 0, 0, 4])
 
 function sendCopy(connection: MessageWriter, text: string, data: Buffer): void {
-  connection.parse({ name: '', text, types: [] })
-  sendStatement(connection, '', [])
+  sendUnnamed(connection, text, [])
   const head = Buffer.allocUnsafe(5)
   head[0] = copyDataType
   head.writeUInt32BE(data.length + 4, 1)

@@ -3,12 +3,13 @@ import type { Config } from '../config.ts'
 import { prepareLayout, removeInstanceFile, writeInstanceFile } from '../embedded-postgres/data-directory.ts'
 import { type EmbeddedServer, startEmbedded } from '../embedded-postgres/server.ts'
 import { StartupError } from '../startup-error.ts'
-import { asRole, type ConnectionTarget, clientConfig, parseDatabaseUrl } from './connection-settings.ts'
+import { asRole, type ConnectionTarget, clientConfig, ownerTarget, poolerTarget } from './connection-settings.ts'
 import type { Database, DatabaseLog } from './database.ts'
 import { isUnavailable } from './database-errors.ts'
 import { loadMasterKey } from './master-key.ts'
 import { migrate } from './migrate.ts'
 import { openPools } from './pooled-database.ts'
+import { requirePooler } from './pooler.ts'
 import { watchPartitions } from './record-partitions.ts'
 import { ensureRoles, ensureSchemaAccess, serviceLogins } from './roles.ts'
 import { createRowProofs } from './row-proofs.ts'
@@ -72,7 +73,7 @@ async function openOn(
   config: Config,
   options: OpenOptions,
 ): Promise<OpenedDatabase> {
-  const owner = server?.owner ?? parseDatabaseUrl(config.databaseUrl ?? '')
+  const owner = server?.owner ?? ownerTarget(config)
   const { applied, proven } = await prepare(owner, masterKey, options.log)
   if (applied.length > 0) options.log?.info({ migrations: applied }, 'migrations applied')
   if (Object.keys(proven).length > 0) {
@@ -81,6 +82,8 @@ async function openOn(
       'this upgrade trusted existing rows that grant access, and added their proofs once',
     )
   }
+  const pooler = poolerTarget(config)
+  if (pooler) await requirePooler(pooler, serviceLogins(masterKey))
   const pools = connect(owner, masterKey, config, options)
   const stopWatching = options.purpose === 'serve' && options.log ? watchPartitions(pools, options.log) : () => {}
   return {
@@ -97,27 +100,31 @@ async function openOn(
   }
 }
 
+type PoolSettings = Pick<Config, 'databaseUrl' | 'databaseDirectUrl' | 'databasePoolSize' | 'slowQueryMs'>
+
 /**
  * Connects to a database that another process opened and keeps open: the configured one, or the embedded one of this
  * owner. Nothing is checked; connections open when first needed.
  */
 export function joinDatabase(
-  config: Pick<Config, 'databaseUrl' | 'databasePoolSize' | 'slowQueryMs'>,
+  config: PoolSettings,
   at: { masterKey: Buffer; embeddedOwner?: ConnectionTarget | undefined; log?: DatabaseLog | undefined },
 ): JoinedDatabase {
-  return connect(at.embeddedOwner ?? parseDatabaseUrl(config.databaseUrl ?? ''), at.masterKey, config, at)
+  return connect(at.embeddedOwner ?? ownerTarget(config), at.masterKey, config, at)
 }
 
 function connect(
   owner: ConnectionTarget,
   masterKey: Buffer,
-  config: Pick<Config, 'databasePoolSize' | 'slowQueryMs'>,
+  config: PoolSettings,
   { log, onQuery }: Pick<OpenOptions, 'log' | 'onQuery'>,
 ) {
   const logins = serviceLogins(masterKey)
   const [app, ingest] = [asRole(owner, logins.app), asRole(owner, logins.ingest)]
+  const pooler = poolerTarget(config)
+  const { databasePoolSize: size, slowQueryMs } = config
   return {
-    ...openPools({ app, ingest, size: config.databasePoolSize, slowQueryMs: config.slowQueryMs, log, onQuery }),
+    ...openPools({ app, ingest, pooler, size, slowQueryMs, log, onQuery }),
     masterKey,
     connection: { app, ingest },
   }
@@ -171,10 +178,17 @@ export function explainConnection(cause: unknown, target: ConnectionTarget): unk
   if (cause instanceof StartupError) return cause
   const { code, message } = cause as pg.DatabaseError
   const where = `${target.database} on ${target.host || 'localhost'}:${target.port}`
+  if (/unsupported startup parameter/.test(message)) {
+    return new StartupError(
+      `A pooler answers for the database ${where}: ${message}.`,
+      'Set HUB_DATABASE_DIRECT_URL to the same database without the pooler; HUB_DATABASE_URL then names the pooler.',
+      { cause },
+    )
+  }
   if (/^28/.test(code ?? '')) {
     return new StartupError(
       `The database ${where} rejects the user ${target.user}: ${message}.`,
-      'Check user and password in HUB_DATABASE_URL.',
+      'Check user and password in HUB_DATABASE_URL (HUB_DATABASE_DIRECT_URL, if it is set).',
       { cause },
     )
   }
@@ -195,7 +209,7 @@ export function explainConnection(cause: unknown, target: ConnectionTarget): unk
   if (!isUnavailable(cause)) return cause
   return new StartupError(
     `The database ${where} cannot be reached: ${message || code}.`,
-    'Start it, or correct HUB_DATABASE_URL.',
+    'Start it, or correct HUB_DATABASE_URL (HUB_DATABASE_DIRECT_URL, if it is set).',
     { cause },
   )
 }

@@ -3,7 +3,7 @@ import type { Config } from '../config.ts'
 import { prepareLayout } from '../embedded-postgres/data-directory.ts'
 import { startEmbedded } from '../embedded-postgres/server.ts'
 import { StartupError } from '../startup-error.ts'
-import { clientConfig, parseDatabaseUrl } from './connection-settings.ts'
+import { clientConfig, ownerTarget } from './connection-settings.ts'
 import type { DatabaseLog } from './database.ts'
 import { explainConnection } from './open-database.ts'
 import { ensureRoles, serviceLogins } from './roles.ts'
@@ -23,7 +23,7 @@ export async function withOwnerAlone<T>(
   const layout = config.databaseUrl === undefined ? await prepareLayout(config.dataDir) : undefined
   // The purpose `serve` takes the data directory exclusively.
   const server = layout && (await startEmbedded({ layout, masterKey, purpose: 'serve', log }))
-  const target = server?.owner ?? parseDatabaseUrl(config.databaseUrl ?? '')
+  const target = server?.owner ?? ownerTarget(config)
   const owner = new pg.Client(clientConfig(target, 'hub-owner'))
   owner.on('error', () => {})
   try {

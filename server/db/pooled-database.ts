@@ -3,7 +3,7 @@ import pg from 'pg'
 import { isStorageFull, storageFull } from '../../contract/domain-error.ts'
 import { tracer } from '../tracing/current-work.ts'
 import { watchStatements } from '../tracing/watched-statements.ts'
-import { type ConnectionTarget, clientConfig, serviceTimeouts } from './connection-settings.ts'
+import { asRole, type ConnectionTarget, clientConfig, pooledConfig, serviceTimeouts } from './connection-settings.ts'
 import type {
   Database,
   DatabaseLog,
@@ -16,6 +16,7 @@ import type {
 } from './database.ts'
 import { FairQueue } from './fair-queue.ts'
 import { openListener } from './listener.ts'
+import { localSettings, withoutStatementNames } from './pooler.ts'
 import { noContents } from './record-encryption.ts'
 import { noRowProofs, type RowProofs } from './row-proofs.ts'
 import type { RegistryTables, TenantTables } from './schema.ts'
@@ -25,6 +26,8 @@ import { shareRules, type WorkClass, workClassOf, workLimits } from './work-clas
 export interface PoolOptions {
   readonly app: ConnectionTarget
   readonly ingest: ConnectionTarget
+  /** The pooler in transaction mode through which transactions go; undefined if there is none. */
+  readonly pooler?: ConnectionTarget | undefined
   /** Maximum number of connections of the application role; the insert-only role gets half as many. */
   readonly size: number
   readonly log?: DatabaseLog | undefined
@@ -41,12 +44,17 @@ const registry = ''
 const fullMs = 60_000
 const notifyFullMs = 1_000
 
+const ingestTimeouts = { ...serviceTimeouts, statement_timeout: workLimits.ingest.statementMs }
+
 /** Takes no turn, for the connection that only checks whether the database answers. */
 const ownTurn: Turn = { workClass: 'write', enter: () => undefined, leave: () => {} }
 
 /** Opens the pools. Connections open when first needed. */
 export function openPools(options: PoolOptions): Database {
   const ingestSize = Math.ceil(options.size / 2)
+  const settings = options.pooler && `${localSettings(serviceTimeouts)}; `
+  const plainOpening = settings === undefined ? 'begin' : `begin; ${settings}`
+  const ingestSettings = options.pooler && localSettings(ingestTimeouts)
   const app = openPool(options, options.app, 'hub-app', options.size)
   const ingest = openPool(options, options.ingest, 'hub-ingest', ingestSize)
   const health = openPool(options, options.app, 'hub-health', 1)
@@ -72,14 +80,17 @@ export function openPools(options: PoolOptions): Database {
   return {
     withTenant: async (tenantId, work, mode = {}) => {
       const turn = turnOf(transactions, tenantId, workClassOf(mode))
-      const opening = openingFor(tenantId, mode, turn.workClass)
+      const opening = openingFor(tenantId, mode, turn.workClass, settings)
       return watched(runTransaction(app, turn, opening, (scope) => work(tenantTx(tenantId, scope, used))))
     },
     withRegistry: (work) =>
       watched(
-        runTransaction(app, turnOf(transactions, registry, 'write'), 'begin', (scope) => work(registryTx(scope, used))),
+        runTransaction(app, turnOf(transactions, registry, 'write'), plainOpening, (scope) =>
+          work(registryTx(scope, used)),
+        ),
       ),
-    ingest: (tenantId, steps) => watched(runIngest(ingest, turnOf(ingestions, tenantId, 'ingest'), tenantId, steps)),
+    ingest: (tenantId, steps) =>
+      watched(runIngest(ingest, turnOf(ingestions, tenantId, 'ingest'), tenantId, steps, ingestSettings)),
     listen: (channel, wake) => {
       const listener = openListener(options.app, channel, wake, options.log)
       listeners.push(listener)
@@ -94,7 +105,7 @@ export function openPools(options: PoolOptions): Database {
     // `openDatabase` spreads this object, so a getter would be read only once.
     contents: contentsOf(used),
     ping: () =>
-      runTransaction(health, ownTurn, 'begin', async ({ client }) => {
+      runTransaction(health, ownTurn, plainOpening, async ({ client }) => {
         await client.query('select 1')
         if (performance.now() - fullAt < fullMs) throw storageFull('database')
       }),
@@ -122,10 +133,12 @@ function turnOf(queue: FairQueue<WorkClass>, tenant: string, workClass: WorkClas
 }
 
 function openPool(options: PoolOptions, target: ConnectionTarget, name: string, size: number): pg.Pool {
+  const { pooler } = options
+  const session = pooler
+    ? pooledConfig(asRole(pooler, target), name)
+    : { ...clientConfig(target, name), ...(name === 'hub-ingest' ? ingestTimeouts : serviceTimeouts) }
   const pool = new pg.Pool({
-    ...clientConfig(target, name),
-    ...serviceTimeouts,
-    ...(name === 'hub-ingest' && { statement_timeout: workLimits.ingest.statementMs }),
+    ...session,
     max: size,
     idleTimeoutMillis: 60_000,
   })
@@ -134,6 +147,7 @@ function openPool(options: PoolOptions, target: ConnectionTarget, name: string, 
   pool.on('error', (error) => options.log?.warn({ err: error, pool: name }, 'idle database connection lost'))
   pool.on('connect', (client) => {
     client.on('error', () => {})
+    if (pooler) withoutStatementNames(client)
     if (options.onQuery) watchQueries(client, options.onQuery)
     const slowMs = options.slowQueryMs ?? 0
     if (slowMs > 0 || tracer()) watchStatements(client, { log: options.log, slowMs })
@@ -152,14 +166,16 @@ function beginOf({ readOnly = false, snapshot = false }: TransactionMode): strin
 /**
  * Returns the SQL that opens a transaction. The check of the slug is essential: the slug is part of the SQL, because
  * BEGIN and a parameter do not fit into one round trip.
+ *
+ * @param settings those of the transaction behind a pooler, which end in a semicolon
  */
-function openingFor(tenantId: string, mode: TransactionMode, workClass: WorkClass): string {
+function openingFor(tenantId: string, mode: TransactionMode, workClass: WorkClass, settings = ''): string {
   if (!/^[a-z][a-z0-9-]{1,62}$/.test(tenantId)) throw new Error('not a tenant slug')
   const order = mode.inIndexOrder ? '; set local enable_sort = off; set local enable_seqscan = off' : ''
   const { statementMs } = workLimits[workClass]
   const limit =
     statementMs === serviceTimeouts.statement_timeout ? '' : `; set local statement_timeout = ${statementMs}`
-  return `${beginOf(mode)}; select hub.set_tenant('${tenantId}')${order}${limit}`
+  return `${beginOf(mode)}; ${settings}select hub.set_tenant('${tenantId}')${order}${limit}`
 }
 
 function tenantTx(

@@ -39,6 +39,7 @@ function requireNoTransaction(): void {
 /**
  * Runs the steps of an ingest transaction on a connection of the pool, in one round trip.
  *
+ * @param localSettings see {@link runScript}
  * @throws DomainError `hub-unavailable` if the database is away: the transaction may still have been committed;
  * IngestStepRefused
  */
@@ -47,11 +48,12 @@ export async function runIngest(
   turn: Turn,
   tenantId: string,
   steps: readonly IngestStep[],
+  localSettings?: string,
 ): Promise<void> {
   requireNoTransaction()
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await runScriptOnce(pool, turn, tenantId, steps)
+      return await runScriptOnce(pool, turn, tenantId, steps, localSettings)
     } catch (error) {
       if (error instanceof DomainError) throw error
       // Without a response of PostgreSQL the transaction may have been committed, so a retry with other ids could
@@ -67,12 +69,18 @@ export async function runIngest(
   }
 }
 
-async function runScriptOnce(pool: pg.Pool, turn: Turn, tenantId: string, steps: readonly IngestStep[]): Promise<void> {
+async function runScriptOnce(
+  pool: pg.Pool,
+  turn: Turn,
+  tenantId: string,
+  steps: readonly IngestStep[],
+  localSettings: string | undefined,
+): Promise<void> {
   await turn.enter()
   try {
     const client = await pool.connect()
     try {
-      await runScript(client, tenantId, steps)
+      await runScript(client, tenantId, steps, localSettings)
       client.release()
     } catch (error) {
       // A refused step leaves the connection usable: the implicit transaction has ended.

@@ -33,6 +33,8 @@ export interface TestDatabaseOptions {
   readonly onQuery?: (text: string) => void
   /** Connections of the application role; keep it small, because files run at the same time. */
   readonly poolSize?: number
+  /** Where a pooler is, through which the service sends its transactions. */
+  readonly pooler?: { readonly port: number }
   /** Milliseconds from which a statement is logged; with `log`. */
   readonly slowQueryMs?: number
   readonly log?: DatabaseLog
@@ -50,7 +52,8 @@ export async function createTestDatabase(options: TestDatabaseOptions = {}): Pro
   const owner = { ...cluster.owner, database: name }
   const logins = serviceLogins(masterKey)
   const targets = { owner, app: asRole(owner, logins.app), ingest: asRole(owner, logins.ingest) }
-  const database = openPools({ ...options, ...targets, size: options.poolSize ?? 8 })
+  const pooler = options.pooler && { ...owner, host: '127.0.0.1', port: options.pooler.port }
+  const database = openPools({ ...options, ...targets, pooler, size: options.poolSize ?? 8 })
   const proofs = createRowProofs(masterKey)
   database.useProofs(proofs)
   const clients: pg.Client[] = []

@@ -112,10 +112,12 @@ export function hubCommand<Result>(dataDir: string, ...args: string[]): Promise<
 }
 
 /** Runs a command of another checkout. */
-export async function hubCommandOf<Result>(main: string, dataDir: string, ...args: string[]): Promise<Result> {
-  const { stdout } = await run(process.execPath, [main, ...args, '--json'], {
-    env: { PATH: process.env.PATH, HUB_DATA_DIR: dataDir },
-  })
+export function hubCommandOf<Result>(main: string, dataDir: string, ...args: string[]): Promise<Result> {
+  return commandWith(main, { HUB_DATA_DIR: dataDir }, args)
+}
+
+async function commandWith<Result>(main: string, env: Record<string, string>, args: string[]): Promise<Result> {
+  const { stdout } = await run(process.execPath, [main, ...args, '--json'], { env: { PATH: process.env.PATH, ...env } })
   return JSON.parse(stdout) as Result
 }
 
@@ -125,12 +127,12 @@ export async function makeTenant(
   slug: string,
   scope = 'hub:read hub:write telemetry:read telemetry:write',
   main = ownMain,
+  env: Record<string, string> = {},
 ): Promise<{ tenant: string; clientId: string; clientSecret: string }> {
-  await hubCommandOf(main, dataDir, 'tenant', 'create', slug, '--mode', 'A', '--admin-email', `admin@${slug}.example`)
-  await hubCommandOf(main, dataDir, 'archetypes', 'set', '--tenant', slug, 'analyst')
-  const account = await hubCommandOf<{ client_id: string; client_secret: string }>(
-    main,
-    dataDir,
+  const command = <Result>(...args: string[]) => commandWith<Result>(main, { HUB_DATA_DIR: dataDir, ...env }, args)
+  await command('tenant', 'create', slug, '--mode', 'A', '--admin-email', `admin@${slug}.example`)
+  await command('archetypes', 'set', '--tenant', slug, 'analyst')
+  const account = await command<{ client_id: string; client_secret: string }>(
     ...['service-account', 'create', '--tenant', slug, '--name', 'load', '--scope', scope],
   )
   return { tenant: slug, clientId: account.client_id, clientSecret: account.client_secret }

@@ -61,6 +61,8 @@ export interface TestHubOptions {
   limitFactor?: number
   onQuery?: (text: string) => void
   poolSize?: number
+  /** Where a pooler is, through which its transactions go. */
+  pooler?: { readonly port: number }
   /** Where its database is made; that of the run of tests if absent. */
   cluster?: TestCluster
   /** Further settings, such as `HUB_OUTBOUND_ALLOW`. */
