@@ -248,6 +248,30 @@ describe('a tenant whose aggregation is behind', () => {
     expect(transactions).toHaveLength(4)
   })
 
+  test('waits in proportion to its events, so that single events are not slowed to a group a second', async () => {
+    const { groups, transactions } = openGroups(undefined, { pauseMs: () => 1000 })
+    void groups.store(acme, submission('some', { events: 100 }))
+    await pass(99)
+    expect(transactions).toHaveLength(0)
+    await pass(1)
+    expect(transactions).toHaveLength(1)
+  })
+
+  test('pauses after events that joined a group', async () => {
+    const { groups, transactions, finish } = openGroups(undefined, { held: true, pauseMs: () => 1000 })
+    void groups.store(acme, submission('single'))
+    void groups.store(acme, submission('joins', { events: 499 }))
+    await pass(1)
+    expect(transactions).toHaveLength(1)
+    void groups.store(acme, submission('next'))
+    await finish()
+    await pass(499)
+    expect(transactions).toHaveLength(1)
+    await pass(1)
+    expect(transactions).toHaveLength(2)
+    await finish()
+  })
+
   test('waits before each transaction of a key in flight, too', async () => {
     const { groups, transactions } = openGroups(
       (names, patient) => {
@@ -255,7 +279,7 @@ describe('a tenant whose aggregation is behind', () => {
       },
       { pauseMs: () => 400 },
     )
-    const answer = groups.store(acme, submission('busy', { claims: true }))
+    const answer = groups.store(acme, submission('busy', { claims: true, events: 1000 }))
     await pass(400)
     expect(transactions.map(({ patient }) => patient)).toEqual([false])
     await pass(400)

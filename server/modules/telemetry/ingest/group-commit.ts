@@ -15,6 +15,8 @@ interface TenantQueue {
   pendingEvents: number
   /** The number of running group transactions. */
   running: number
+  /** The number of events of the last group. */
+  lastGroupEvents: number
   /** Whether a start is scheduled for the end of this turn of the event loop. */
   isStartScheduled: boolean
   /** Requests that are stored one by one, because their idempotency keys would delay a group. */
@@ -47,7 +49,7 @@ const backlogBytesMax = 128 * 1024 * 1024
 interface GroupHooks {
   /** Called after each commit of events of a tenant. */
   stored(tenantId: string, events: number): void
-  /** Returns the milliseconds for which the next group of a tenant must wait. */
+  /** Returns the milliseconds for which a full group of a tenant must wait; a smaller one waits its share of them. */
   pauseMs(tenantId: string): number
   /** Called when a group waits, or a request is refused, because the tenant is behind. */
   slowed(outcome: 'delayed' | 'refused'): void
@@ -117,7 +119,8 @@ export class GroupCommit {
   #schedule(queue: TenantQueue): void {
     if (queue.isStartScheduled || !mayStart(queue)) return
     queue.isStartScheduled = true
-    const pauseMs = this.#hooks.pauseMs(queue.tenant.slug)
+    // The last group counts, too: events that join this one during a short pause are paid for by the next.
+    const pauseMs = this.#pauseMs(queue, Math.max(queue.pendingEvents, queue.lastGroupEvents))
     if (pauseMs > 0) {
       this.#hooks.slowed('delayed')
       setTimeout(() => this.#start(queue), pauseMs)
@@ -125,6 +128,10 @@ export class GroupCommit {
       // Events that this turn of the event loop reads from sockets join the group.
       setImmediate(() => this.#start(queue))
     }
+  }
+
+  #pauseMs({ tenant }: TenantQueue, events: number): number {
+    return this.#hooks.pauseMs(tenant.slug) * Math.min(1, events / groupEventsMax)
   }
 
   /** Starts groups; only one if the tenant is behind, and the next after another pause. */
@@ -193,7 +200,7 @@ export class GroupCommit {
   async #runIsolated(queue: TenantQueue): Promise<void> {
     queue.isolatedRunning++
     for (let request = queue.isolated.shift(); request !== undefined; request = queue.isolated.shift()) {
-      const pauseMs = this.#hooks.pauseMs(queue.tenant.slug)
+      const pauseMs = this.#pauseMs(queue, request.events.length)
       if (pauseMs > 0) {
         this.#hooks.slowed('delayed')
         await delay(pauseMs)
@@ -222,7 +229,7 @@ function eventsOf(requests: readonly PendingRequest[]): number {
 
 function emptyQueue(tenant: Tenant): TenantQueue {
   return {
-    ...{ tenant, pending: [], pendingEvents: 0, running: 0 },
+    ...{ tenant, pending: [], pendingEvents: 0, running: 0, lastGroupEvents: 0 },
     ...{ isStartScheduled: false, isolated: [], isolatedRunning: 0 },
   }
 }
@@ -240,7 +247,8 @@ function takeGroup(queue: TenantQueue): PendingRequest[] {
     return index > 0 && events > groupEventsMax
   })
   const group = queue.pending.splice(0, end < 0 ? queue.pending.length : end)
-  queue.pendingEvents -= group.reduce((sum, request) => sum + request.events.length, 0)
+  queue.lastGroupEvents = eventsOf(group)
+  queue.pendingEvents -= queue.lastGroupEvents
   return group
 }
 
