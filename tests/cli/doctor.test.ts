@@ -180,6 +180,13 @@ test('partitions that are missing ahead are found', async () => {
 
 test('a pool that the server cannot serve is found', async () => {
   expect(await find('connections', { HUB_DATABASE_POOL: '1000' })).toEqual([of('connections', 'problem', /leaves \d+/)])
+  const pooled = { HUB_DATABASE_POOL: '1000', HUB_DATABASE_DIRECT_URL: lab.hub.test.url }
+  const ok = {
+    check: 'connections',
+    status: 'ok',
+    detail: expect.stringMatching(/^This machine's processes use up to 4,/),
+  }
+  expect(await find('connections', pooled)).toEqual([ok])
 })
 
 test('a database that cannot be reached is found, without its password', async () => {

@@ -86,7 +86,9 @@ function checkConnections(row: SettingsRow, config: Config): Finding {
   const isCluster = config.workers > 1 && config.role !== 'worker'
   const processes = isCluster ? config.workers + 1 : 1
   const app = isCluster ? poolSizeOf(config) : config.databasePoolSize
-  const needed = processes * (app + Math.ceil(app / 2) + singleConnections)
+  // A pooler decides how many connections its transactions share.
+  const pooled = config.databaseDirectUrl === undefined ? app + Math.ceil(app / 2) : 0
+  const needed = processes * (pooled + singleConnections)
   const limits = [
     { of: 'max_connections of the server leaves', limit: row.available },
     { of: 'the connection limit of the database is', limit: row.database_limit },
