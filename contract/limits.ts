@@ -319,3 +319,7 @@ export const searchLengthMax = 500
 export const searchPageSizeDefault = 20
 export const searchPageSizeMax = 100
 export const suggestionsMax = 10
+
+/** Maximum number of notifications in a response, and the days in which they happened. */
+export const notificationsMax = 50
+export const notificationDays = 30

@@ -4,6 +4,7 @@ import { entitlementOperations } from './operations/entitlement.ts'
 import { exportOperations } from './operations/exports.ts'
 import { governanceOperations } from './operations/governance.ts'
 import { hubOperations } from './operations/hub.ts'
+import { notificationOperations } from './operations/notifications.ts'
 import { onboardingOperations } from './operations/onboarding.ts'
 import type { Operation } from './operations/operation.ts'
 import { operatorOperations } from './operations/operator.ts'
@@ -34,6 +35,7 @@ export const operations = {
   ...entitlementOperations,
   ...webhookOperations,
   ...viewOperations,
+  ...notificationOperations,
   ...agentOperations,
   ...operatorOperations,
 } as const satisfies Record<string, Operation>

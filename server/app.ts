@@ -36,6 +36,7 @@ import { createHoldJournal } from './modules/legal-holds/hold-journal.ts'
 import { createSignInLinks } from './modules/links/links-service.ts'
 import { openCheckpointStore } from './modules/log/checkpoint-sinks/checkpoint-store.ts'
 import { arrivalsChannel, createLogModule } from './modules/log/log-module.ts'
+import { createNotificationsModule } from './modules/notifications/notifications-module.ts'
 import { createObservabilityModule } from './modules/observability/observability-module.ts'
 import { WorkLag } from './modules/observability/work-lag.ts'
 import { createOtlpModule } from './modules/otlp/otlp-module.ts'
@@ -187,6 +188,7 @@ export async function createModules(options: ModulesOptions) {
     listen: (wake) => listenForTenants(database, arrivalsChannel, wake),
   })
   const views = createViewsModule(shared)
+  const notifications = createNotificationsModule({ ...shared, readable: recordStore.readable, wallMs })
   const telemetry = createTelemetryModule({
     ...{ ...shared, archetypes: roster.bundle, skills: entitlement.registry, invocationOutbox: webhooks },
     ...{ verifiedEvents: verification.verifiedEvents, unproven: verification.pricesUnproven },
@@ -245,7 +247,7 @@ export async function createModules(options: ModulesOptions) {
       ...{ database, log: shared.log, listTenants: () => directory.slugs() },
       oldest: { folding: rollups.oldestDelta, log: tenantLog.oldestArrival },
     }),
-    ...{ exports, inbound, storage, disk, observability, webhooks, budgets, views, refusals },
+    ...{ exports, inbound, storage, disk, observability, webhooks, budgets, views, notifications, refusals },
     /** Waits for work that continues after responses, and stops timers. Call it before the database closes. */
     close: async () => {
       mailer.close()
@@ -300,6 +302,7 @@ export async function createApp(modules: Modules, options: AppOptions): Promise<
   const { keys, identity, scim, cmek, hub, log, exports, roster, entitlement, telemetry } = modules
   const parts = [
     [createWebUiModule({ ...options, ...options.webUi, browserUrl, tabKey: auth.sessions.tabKey }), modules.views],
+    [modules.notifications],
     [keys, tenants, auth, identity, scim, cmek, hub, log, exports, roster, entitlement],
     [connectors, distribution, telemetry, modules.otlp, webhooks, modules.budgets, modules.inbound, observability],
     [createAgentsModule({ version: options.config.version, commonUrl: () => tenants.directory.commonUrl() })],

@@ -1,5 +1,6 @@
 import type { AccountTables } from './tables/account-tables.ts'
 import type { BudgetTables } from './tables/budget-tables.ts'
+import type { NotificationTables } from './tables/notification-tables.ts'
 import type { RecordTables } from './tables/record-tables.ts'
 import type { RosterTables } from './tables/roster-tables.ts'
 import type { SkillTables } from './tables/skill-tables.ts'
@@ -48,6 +49,7 @@ export type TenantTables = AccountTables &
   TelemetryTables &
   RosterTables &
   SkillTables &
+  NotificationTables &
   WebhookTables &
   ViewTables &
   BudgetTables

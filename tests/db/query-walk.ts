@@ -15,6 +15,7 @@ import { walkExports } from './exports-walk.ts'
 import { walkHolds } from './holds-walk.ts'
 import { walkInbound } from './inbound-walk.ts'
 import { walkLog } from './log-walk.ts'
+import { walkNotifications } from './notifications-walk.ts'
 import { walkOutbox } from './outbox-walk.ts'
 import { walkScim } from './scim-walk.ts'
 import { walkSearch } from './search-walk.ts'
@@ -92,6 +93,7 @@ async function walkPeople(hub: TestHub, tenant: Tenant): Promise<void> {
   await walkOutbox(hub, tenant)
   await walkViews(hub, tenant)
   await walkBudgets(hub, tenant)
+  await walkNotifications(hub, tenant)
   await walkSearch(hub, tenant)
   await walkAgents(hub, tenant)
   await walkErasure(hub, tenant)

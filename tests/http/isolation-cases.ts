@@ -14,6 +14,7 @@ const connectors = '/api/v1/llm/connectors'
 const webhooks = '/api/v1/webhooks'
 const views = '/api/v1/views'
 const budgets = '/api/v1/budgets'
+const notifications = '/api/v1/notifications'
 const syncs = '/api/v1/roster/scim-syncs'
 const distribution = '/api/v1/skill-entitlement/distribution'
 
@@ -363,6 +364,15 @@ export const isolationCases: Partial<Record<OperationId, (loot: Loot) => Attempt
   createView: () => [attempt(201, views, { page: 'records', name: 'own', query: '' })],
   updateView: ofView({ name: 'taken', shared: false }),
   removeView: ofView(),
+  listNotifications: () => [attempt(200, notifications)],
+  markNotificationsRead: ({ governance }) => [
+    attempt(
+      400,
+      `${notifications}:read`,
+      { record_id: governance },
+      { path: `${notifications}:read`, body: { record_id: unknownId } },
+    ),
+  ],
   createConnector: () => [attempt(201, connectors, { platform: 'custom:own', display_name: 'own', delivery: 'pull' })],
   listConnectors: () => [attempt(200, `${connectors}?limit=1000`)],
   getConnector: ofConnector(),

@@ -1,7 +1,7 @@
 import { AppShell, Box, Burger, Group, Loader, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { Outlet, useRouterState } from '@tanstack/react-router'
-import { type KeyboardEvent, useEffect, useRef } from 'react'
+import { type KeyboardEvent, lazy, Suspense, useEffect, useRef } from 'react'
 import { isWebPath } from '../../contract/web-paths.ts'
 import { cameWithSession } from '../api/kept-token.ts'
 import { MeProvider, useMe, useSignedIn } from '../api/me.ts'
@@ -22,6 +22,8 @@ import { PaletteButton } from './palette-button.tsx'
 import { SchemeToggle } from './scheme-toggle.tsx'
 import { SectionTabs } from './section-tabs.tsx'
 import { TenantSwitcher } from './tenant-switcher.tsx'
+
+const NotificationBell = lazy(() => import('./notification-bell.tsx'))
 
 /** The frame of every page. It waits until the user is known; without a session it sends the user to `/sign-in`. */
 export function Layout() {
@@ -109,6 +111,11 @@ function Frame() {
           </Group>
           <Group gap="xs" wrap="nowrap">
             <PaletteButton />
+            {me.may('listNotifications') && (
+              <Suspense fallback={<Box w={34} />}>
+                <NotificationBell />
+              </Suspense>
+            )}
             <SchemeToggle />
             <AccountMenu />
           </Group>
