@@ -58,13 +58,13 @@ test('pauses grow with the lag up to a second, and end when aggregation has caug
   const { pressure, ingestSecond, found, fold, pass } = openPressure()
   pressure.start()
   const pauses = []
-  for (let second = 0; second < 5; second += 1) {
+  for (let second = 0; second < 11; second += 1) {
     ingestSecond('acme')
     pauses.push(await found('acme'))
   }
-  expect(pauses[0]).toBe(0)
-  expect(pauses[1]).toBeGreaterThan(500)
-  expect(pauses.slice(2)).toEqual([1000, 1000, 1000])
+  expect(pauses.slice(0, 7)).toEqual([0, 0, 0, 0, 0, 0, 0])
+  expect(pauses[7]).toBeGreaterThan(500)
+  expect(pauses.slice(8)).toEqual([1000, 1000, 1000])
   expect(await found('globex')).toBe(0)
   fold('acme')
   pass(250)
@@ -74,8 +74,7 @@ test('pauses grow with the lag up to a second, and end when aggregation has caug
 test('a delta that cannot be read slows nothing down once a later one is aggregated', async () => {
   const { pressure, ingestSecond, found, fold } = openPressure()
   pressure.start()
-  ingestSecond('acme')
-  ingestSecond('acme')
+  for (let second = 0; second < 9; second += 1) ingestSecond('acme')
   // The first delta stays for ever.
   const damaged = (id: string) => id === 'delta-0'
   fold('acme', damaged)
@@ -90,7 +89,7 @@ test('a delta that cannot be read slows nothing down once a later one is aggrega
 test('a few events cost no look', async () => {
   const { pressure, seen, ingestSecond, found } = openPressure()
   pressure.start()
-  for (let second = 0; second < 10; second += 1) ingestSecond('quiet', 1)
+  for (let second = 0; second < 20; second += 1) ingestSecond('quiet', 1)
   expect(await found('quiet')).toBe(0)
   expect(seen.looks).toBe(0)
 })
@@ -111,7 +110,7 @@ test('some events a second cost one look for each 256 of them', async () => {
 test('a pause does not outlast a time without ingest', async () => {
   const { pressure, ingestSecond, found, pass } = openPressure()
   pressure.start()
-  for (let second = 0; second < 3; second += 1) ingestSecond('acme')
+  for (let second = 0; second < 10; second += 1) ingestSecond('acme')
   expect(await found('acme')).toBe(1000)
   pass(60_000)
   expect(pressure.pauseMs('acme')).toBe(0)
@@ -121,7 +120,7 @@ test('a database that is away is no error, and stopping ends all pauses', async 
   const { pressure, seen, ingestSecond, found } = openPressure()
   pressure.start()
   seen.isAway = true
-  for (let second = 0; second < 3; second += 1) ingestSecond('acme')
+  for (let second = 0; second < 10; second += 1) ingestSecond('acme')
   await expect(found('acme')).resolves.toBeGreaterThanOrEqual(0)
   pressure.stop()
   expect(pressure.pauseMs('acme')).toBe(0)

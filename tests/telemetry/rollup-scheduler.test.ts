@@ -135,17 +135,21 @@ describe('the folder', () => {
     await stopped
   })
 
-  test('begins each second, however long the last aggregation took', async () => {
+  test('begins each second, and after a long aggregation rests three times as long, at most four seconds', async () => {
     const cheap = openFolder({ tenants: ['acme'], fold: async () => ({ deltas: 1, more: false }), foldMs: 2 })
     const dear = openFolder({ tenants: ['acme'], fold: async () => ({ deltas: 1, more: false }), foldMs: 700 })
+    const dearest = openFolder({ tenants: ['acme'], fold: async () => ({ deltas: 1, more: false }), foldMs: 2_000 })
     cheap.folder.start()
     dear.folder.start()
+    dearest.folder.start()
     await vi.advanceTimersByTimeAsync(60_000)
-    for (const { count } of [cheap, dear]) {
-      expect(count('acme')).toBeGreaterThan(50)
-      expect(count('acme')).toBeLessThanOrEqual(61)
-    }
-    await Promise.all([cheap.folder.stop(), dear.folder.stop()])
+    expect(cheap.count('acme')).toBeGreaterThan(50)
+    expect(cheap.count('acme')).toBeLessThanOrEqual(61)
+    expect(Math.abs(dear.count('acme') - 60 / 2.8)).toBeLessThan(2)
+    expect(Math.abs(dearest.count('acme') - 60 / 6)).toBeLessThan(2)
+    const stopped = Promise.all([cheap, dear, dearest].map(({ folder }) => folder.stop()))
+    await vi.advanceTimersByTimeAsync(2_000)
+    await stopped
   })
 
   test('comes back soon to a tenant that another transaction keeps busy', async () => {

@@ -1,8 +1,8 @@
 /** Milliseconds between two remembered deltas of a tenant. */
 const sampleMs = 250
 const samplesMax = 64
-/** Age of a delta below which ingest is not slowed down, in milliseconds. Aggregation begins every second. */
-const lagMsAllowed = 1_250
+/** Age of a delta below which ingest is not slowed down, in milliseconds. A busy tenant is aggregated every five seconds. */
+const lagMsAllowed = 8_000
 /** Maximum pause between two groups of a tenant that is behind. */
 const pauseMsMax = 1_000
 /** A pause that was found longer ago no longer holds, in milliseconds. */

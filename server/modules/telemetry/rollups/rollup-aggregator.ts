@@ -16,7 +16,7 @@ const bytesPerRead = 1_000_000
 /** Short, because an event in ingest waits for several turns, and aggregation takes hundreds. */
 const turnMsMax = 1
 /** Turns while the oldest delta is older than this are longer: otherwise a busy process leaves aggregation behind. */
-const behindMs = 500
+const behindMs = 5_000
 const turnMsBehind = 4
 /** Maximum number of unreadable deltas that are skipped, of all tenants. */
 const skippedMax = 10_000

@@ -5,8 +5,14 @@ import type { Rollups } from './rollup-service.ts'
 
 /** Milliseconds from an ingest to the aggregation of its deltas. */
 const gatherMs = 500
-/** Milliseconds from the start of an aggregation of a tenant to the next: deltas of a second mostly have the same cells. */
+/** Minimum milliseconds from the start of an aggregation of a tenant to the next. */
 const intervalMs = 1_000
+/**
+ * Pauses take this many times as long as the aggregation before, up to a maximum: the cost depends on the cells, and those
+ * of one second mostly recur in the next. Readers add the deltas meanwhile.
+ */
+const restFactor = 3
+const restMsMax = 4_000
 /** Minimum pause between visits of a tenant whose deltas are all aggregated, in milliseconds. */
 const pauseMsMin = 250
 /** Milliseconds after which a tenant is visited again that another transaction kept busy. */
@@ -95,7 +101,8 @@ export class RollupScheduler {
       this.#listed.idleMs += tookMs
       return undefined
     }
-    const restMs = ended === 'busy' ? busyMs : Math.max(pauseMsMin, intervalMs - tookMs)
+    const restAfterLongMs = Math.min(restMsMax, restFactor * tookMs)
+    const restMs = ended === 'busy' ? busyMs : Math.max(pauseMsMin, intervalMs - tookMs, restAfterLongMs)
     return { inMs: restMs, restMs }
   }
 
