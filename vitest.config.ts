@@ -40,7 +40,7 @@ export default defineConfig({
           // Files of one worker share what they imported: loading the service anew for each took most of the time.
           isolate: false,
           include: ['tests/**/*.test.ts'],
-          exclude: ['tests/full/**', 'tests/browser/**', 'tests/valkey/**', 'tests/image/**', alone],
+          exclude: ['tests/full/**', 'tests/browser/**', 'tests/{valkey,pgbouncer,image}/**', alone],
         },
       },
       { test: { ...shared, name: 'alone', maxWorkers, include: [alone] } },
@@ -70,6 +70,16 @@ export default defineConfig({
       },
       // Needs root, and the right to mount.
       { test: { ...shared, ...slow, name: 'image', maxWorkers: 1, include: ['tests/image/**/*.test.ts'] } },
+      // Needs pgbouncer.
+      {
+        test: {
+          ...shared,
+          name: 'pgbouncer',
+          maxWorkers: 1,
+          sequence: { groupOrder: 4 },
+          include: ['tests/pgbouncer/**/*.test.ts'],
+        },
+      },
       // Needs redis-server or valkey-server.
       {
         test: {

@@ -39,7 +39,11 @@ export async function walkExports(hub: TestHub, tenant: 'acme' | 'globex'): Prom
     const { download_url, manifest_url } = await ended(job_id)
     for (const url of [download_url, manifest_url]) await call('GET', url.slice(hub.baseUrl.length))
   }
-  const period = { from: '2020-01-01T00:00:00Z', to: new Date(Date.now() - 1000).toISOString(), include_content: tenant === 'acme' }
+  const period = {
+    from: '2020-01-01T00:00:00Z',
+    to: new Date(Date.now() - 1000).toISOString(),
+    include_content: tenant === 'acme',
+  }
   await ended((await call('POST', '/api/v1/hub/evidence-packs', period)).job_id)
   const { job_id: unwanted } = await call('POST', orderPath, {})
   await hub.call(tenant, 'POST', `${exportsPath}/${unwanted}:cancel`)

@@ -10,9 +10,6 @@ import { freePort } from './free-port.ts'
 
 const binary = 'pgbouncer'
 
-/** Whether PgBouncer is installed: `apt-get install pgbouncer`. */
-export const hasPgBouncer = spawnSync(binary, ['--version'], { env: pathWithSbin() }).status === 0
-
 interface Options {
   poolSize: number
   connectQuery?: string
@@ -36,6 +33,8 @@ export class PgBouncer {
     superuser: ConnectionTarget,
     { poolSize, connectQuery = '', auth = superuser }: Options,
   ): Promise<PgBouncer> {
+    const { status } = spawnSync(binary, ['--version'], { env: pathWithSbin() })
+    if (status !== 0) throw new Error('PgBouncer is not installed: apt-get install pgbouncer')
     const directory = await mkdtemp(join(tmpdir(), 'hub-pgbouncer-'))
     const port = await freePort()
     const users = join(directory, 'users.txt')

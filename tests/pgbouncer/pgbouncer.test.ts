@@ -13,14 +13,14 @@ import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { startHub } from '../support/hub.ts'
 import { makeTenant, startHubProcess } from '../support/hub-process.ts'
 import { patience } from '../support/machine-speed.ts'
-import { hasPgBouncer, PgBouncer } from '../support/pgbouncer.ts'
+import { PgBouncer } from '../support/pgbouncer.ts'
 import { event } from '../telemetry/events.ts'
 
 /** Sessions of the server that the Hub did not open, with settings that it does not expect. */
 const connectQuery = `set timezone = 'Asia/Tokyo'; set datestyle = 'SQL, DMY'; set statement_timeout = 0`
 const poolSize = 3
 
-describe.skipIf(!hasPgBouncer)('behind PgBouncer in transaction mode', () => {
+describe('behind PgBouncer in transaction mode', () => {
   const cluster = inject('testCluster')
   let bouncer: PgBouncer
   let db: TestDatabase
