@@ -229,6 +229,7 @@ export const tagDescriptions: Readonly<Record<string, string>> = {
   Webhooks: 'Messages that the Hub sends and receives',
   Budgets: 'Amounts for a period, what is spent, and thresholds',
   'Saved views': 'Saved filters of the web UI',
+  Notifications: 'Recent governance events that need attention, and how far each caller has read them',
   Agents: 'The Model Context Protocol, for AI agents',
   Operator: 'Tenants, for the operator of the service',
   SCIM: 'The SCIM 2.0 server of a tenant (RFC 7644), for identity providers',
