@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type pg from 'pg'
@@ -56,7 +56,8 @@ test('a Hub in production that trusts no proxy gets a warning', async () => {
 
 test('a secret file that everybody can read is found', async () => {
   const file = join(directory, 'token')
-  await writeFile(file, 't'.repeat(40), { mode: 0o644 })
+  await writeFile(file, 't'.repeat(40))
+  await chmod(file, 0o644)
   expect(await find('configuration', { HUB_OPERATOR_TOKEN_FILE: file })).toEqual([
     of('configuration', 'warning', /every user can read/),
   ])
@@ -69,7 +70,9 @@ test('a wrong, a missing and a readable master key are found', async () => {
   await mkdir(dataDir)
   const env = { HUB_MASTER_KEY: '', HUB_DATA_DIR: dataDir }
   expect(await find('master key', env)).toEqual([of('master key', 'problem', /There is none/)])
-  await writeFile(join(dataDir, 'master.key'), lab.hub.test.masterKey.toString('base64'), { mode: 0o644 })
+  const keyFile = join(dataDir, 'master.key')
+  await writeFile(keyFile, lab.hub.test.masterKey.toString('base64'))
+  await chmod(keyFile, 0o644)
   expect(await find('master key', env)).toContainEqual(of('master key', 'problem', /mode 644/))
 })
 

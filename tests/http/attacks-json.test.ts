@@ -120,6 +120,7 @@ describe('13 JSON that two parsers may read differently', () => {
     ...webhookBodies,
     createBudget: { name: 'x', period: 'day', amount_usd: 1, filter: { skill_id: 'sum-up' } },
     updateBudget: { filter: { skill_id: 'sum-up' } },
+    markNotificationsRead: { record_id: '01a21e1a-5c83-7dbe-af98-4c85f9ded620' },
     createView: { page: 'records', name: 'x', query: 'skill_id=sum-up' },
     updateView: { shared: true },
   })

@@ -401,6 +401,7 @@ export const table: Partial<Record<OperationId, Case | Without>> = {
     kind: config,
     change: 'budget_removed',
   },
+  markNotificationsRead: { without: 'how far a person has read is no configuration of the tenant' },
   createView: { without: ofAPerson },
   updateView: { without: ofAPerson },
   removeView: { without: ofAPerson },
