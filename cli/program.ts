@@ -1,65 +1,52 @@
 import { Command } from 'commander'
 import { packageVersion } from '../server/config.ts'
-import { addArchetypesCommand } from './commands/archetypes.ts'
-import { addBackupCommand } from './commands/backup.ts'
-import { addCapacityCommand } from './commands/capacity.ts'
-import { addCompletionCommand } from './commands/completion.ts'
-import { addConnectorCommand } from './commands/connector.ts'
-import { addDbCommand } from './commands/db.ts'
-import { addDemoCommand } from './commands/demo.ts'
-import { addDoctorCommand } from './commands/doctor.ts'
-import { addExportCommand } from './commands/export.ts'
-import { addJobsCommand } from './commands/jobs.ts'
-import { addKeysCommand } from './commands/keys.ts'
-import { addLogCommand } from './commands/log.ts'
-import { addLoginCommand, addLogoutCommand, addWhoamiCommand } from './commands/login.ts'
-import { addMcpCommand } from './commands/mcp.ts'
-import { addMigrateCommand } from './commands/migrate.ts'
-import { addPricesCommand } from './commands/prices.ts'
-import { addRecordsCommand } from './commands/records.ts'
-import { addRestoreCommand } from './commands/restore.ts'
-import { addRollupsCommand } from './commands/rollups.ts'
-import { addSearchCommand } from './commands/search.ts'
-import { addServeCommand } from './commands/serve.ts'
-import { addServiceAccountCommand } from './commands/service-account.ts'
-import { addTelemetryCommand } from './commands/telemetry.ts'
-import { addTenantCommand } from './commands/tenant.ts'
-import { addVerifyCommand } from './commands/verify.ts'
 
-/** Declares all commands. Help, shell completion and docs/commands.md derive from them. */
-export function createProgram(): Command {
+/** The commands, in the order of the help, and the imports of their declarations. */
+const declarations: Readonly<Record<string, () => Promise<(program: Command) => void>>> = {
+  serve: async () => (await import('./commands/serve.ts')).addServeCommand,
+  connector: async () => (await import('./commands/connector.ts')).addConnectorCommand,
+  migrate: async () => (await import('./commands/migrate.ts')).addMigrateCommand,
+  doctor: async () => (await import('./commands/doctor.ts')).addDoctorCommand,
+  db: async () => (await import('./commands/db.ts')).addDbCommand,
+  capacity: async () => (await import('./commands/capacity.ts')).addCapacityCommand,
+  tenant: async () => (await import('./commands/tenant.ts')).addTenantCommand,
+  'service-account': async () => (await import('./commands/service-account.ts')).addServiceAccountCommand,
+  archetypes: async () => (await import('./commands/archetypes.ts')).addArchetypesCommand,
+  rollups: async () => (await import('./commands/rollups.ts')).addRollupsCommand,
+  prices: async () => (await import('./commands/prices.ts')).addPricesCommand,
+  jobs: async () => (await import('./commands/jobs.ts')).addJobsCommand,
+  keys: async () => (await import('./commands/keys.ts')).addKeysCommand,
+  log: async () => (await import('./commands/log.ts')).addLogCommand,
+  backup: async () => (await import('./commands/backup.ts')).addBackupCommand,
+  restore: async () => (await import('./commands/restore.ts')).addRestoreCommand,
+  demo: async () => (await import('./commands/demo.ts')).addDemoCommand,
+  telemetry: async () => (await import('./commands/telemetry.ts')).addTelemetryCommand,
+  verify: async () => (await import('./commands/verify.ts')).addVerifyCommand,
+  mcp: async () => (await import('./commands/mcp.ts')).addMcpCommand,
+  login: async () => (await import('./commands/login.ts')).addLoginCommand,
+  logout: async () => (await import('./commands/login.ts')).addLogoutCommand,
+  whoami: async () => (await import('./commands/login.ts')).addWhoamiCommand,
+  records: async () => (await import('./commands/records.ts')).addRecordsCommand,
+  search: async () => (await import('./commands/search.ts')).addSearchCommand,
+  export: async () => (await import('./commands/export.ts')).addExportCommand,
+  completion: async () => (await import('./commands/completion.ts')).addCompletionCommand,
+}
+
+/**
+ * Declares the commands. Help, shell completion and docs/commands.md derive from them.
+ *
+ * @param name the command that will run: only its modules are loaded, since those of the whole service take two seconds
+ *   of CPU time. All are if it is absent or no command, and for the completion, which lists them.
+ */
+export async function createProgram(name?: string): Promise<Command> {
   const program = new Command('hub')
     .description('Org-Memory Hub: organisational records with provenance, and telemetry of skill invocations')
     .version(packageVersion(), '-V, --version', 'print the version')
     .showHelpAfterError('Run it with --help to see what it takes.')
     .exitOverride()
 
-  addServeCommand(program)
-  addConnectorCommand(program)
-  addMigrateCommand(program)
-  addDoctorCommand(program)
-  addDbCommand(program)
-  addCapacityCommand(program)
-  addTenantCommand(program)
-  addServiceAccountCommand(program)
-  addArchetypesCommand(program)
-  addRollupsCommand(program)
-  addPricesCommand(program)
-  addJobsCommand(program)
-  addKeysCommand(program)
-  addLogCommand(program)
-  addBackupCommand(program)
-  addRestoreCommand(program)
-  addDemoCommand(program)
-  addTelemetryCommand(program)
-  addVerifyCommand(program)
-  addMcpCommand(program)
-  addLoginCommand(program)
-  addLogoutCommand(program)
-  addWhoamiCommand(program)
-  addRecordsCommand(program)
-  addSearchCommand(program)
-  addExportCommand(program)
-  addCompletionCommand(program)
+  const isAlone = name !== undefined && name !== 'completion' && Object.hasOwn(declarations, name)
+  const chosen = isAlone ? [declarations[name]!] : Object.values(declarations)
+  for (const declare of await Promise.all(chosen.map((load) => load()))) declare(program)
   return program
 }

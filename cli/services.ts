@@ -1,21 +1,18 @@
 import { pino } from 'pino'
-import { createModules, type Modules } from '../server/app.ts'
+import type { Modules } from '../server/app.ts'
 import { type Config, loadConfig } from '../server/config.ts'
-import { type OpenedDatabase, openDatabase } from '../server/db/open-database.ts'
+import type { OpenedDatabase } from '../server/db/open-database.ts'
 import { readInstanceFile } from '../server/embedded-postgres/data-directory.ts'
 import type { Tenant } from '../server/http/caller.ts'
 import type { ServiceAccounts } from '../server/modules/auth/auth-types.ts'
-import { createErasureJournal } from '../server/modules/erasure/erasure-journal.ts'
 import type { Erasure } from '../server/modules/erasure/erasure-types.ts'
-import { createServiceEvents } from '../server/modules/governance/governance-log.ts'
+import type { createServiceEvents } from '../server/modules/governance/governance-log.ts'
 import type { Actor } from '../server/modules/governance/governance-types.ts'
 import type { Sweeper } from '../server/modules/integrity-sweep/sweep-types.ts'
-import { createHoldJournal } from '../server/modules/legal-holds/hold-journal.ts'
 import type { LogAudit } from '../server/modules/log/audit/audit-types.ts'
-import { createLogAudit } from '../server/modules/log/audit/log-audit.ts'
 import type { CheckpointStore } from '../server/modules/log/checkpoint-sinks/checkpoint-store.ts'
-import { createLogRetirement } from '../server/modules/log/checkpoint-sinks/log-retirement.ts'
-import { createRestoredTenants } from '../server/modules/log/checkpoint-sinks/restored-tenants.ts'
+import type { createLogRetirement } from '../server/modules/log/checkpoint-sinks/log-retirement.ts'
+import type { createRestoredTenants } from '../server/modules/log/checkpoint-sinks/restored-tenants.ts'
 import type { LogModule } from '../server/modules/log/log-module.ts'
 import type { Archetypes } from '../server/modules/roster/roster-service.ts'
 import type { AcceptAdjustments } from '../server/modules/telemetry/adjustments/adjustment-acceptance.ts'
@@ -54,12 +51,18 @@ export interface Services {
   migrationsApplied: readonly string[]
 }
 
+/** The open database of a command, its configuration and its log. */
+export interface OpenedForCommands {
+  config: Config
+  database: OpenedDatabase
+  log: pino.Logger
+}
+
 /** Opens the database, runs `work`, and closes everything again. Logs go to stderr: stdout belongs to the command. */
-export async function withDatabase<T>(
-  work: (opened: { config: Config; database: OpenedDatabase; log: pino.Logger }) => Promise<T>,
-): Promise<T> {
+export async function withDatabase<T>(work: (opened: OpenedForCommands) => Promise<T>): Promise<T> {
   const config = loadConfig()
   const log = pino({ level: config.logLevel === 'info' ? 'warn' : config.logLevel }, pino.destination(2))
+  const { openDatabase } = await import('../server/db/open-database.ts')
   const database = await openDatabase(config, { purpose: 'command', log })
   try {
     return await work({ config, database, log })
@@ -70,55 +73,14 @@ export async function withDatabase<T>(
 
 /** Works like {@link withDatabase}, and creates the modules that commands use. */
 export function withServices<T>(work: (services: Services) => Promise<T>): Promise<T> {
-  return withDatabase(async ({ config, database, log }) => {
-    const baseUrl = () => addressOf(config)
-    const modules = await createModules({ config, database, masterKey: database.masterKey, baseUrl, log })
-    modules.log.tellOthers()
-    const { directory } = modules.tenants
-    const { governance } = modules
+  return withDatabase(async (opened) => {
+    // Loading all modules takes two seconds of CPU time, which most commands do not need.
+    const { openServices } = await import('./open-services.ts')
+    const { services, close } = await openServices(opened)
     try {
-      return await work({
-        config,
-        baseUrl: baseUrl(),
-        administration: modules.tenants.administration,
-        operated: modules.tenants.operated,
-        directory,
-        serviceAccounts: modules.auth.serviceAccounts,
-        tokenKeys: modules.keys.tokens,
-        provenanceKeys: modules.provenanceKeyRotation,
-        serviceEvents: createServiceEvents({ database, directory, governance }),
-        archetypes: modules.roster.archetypes,
-        rollups: modules.rollups.rollups,
-        acceptAdjustments: modules.rollups.acceptAdjustments,
-        log: modules.log,
-        erasure: modules.hub.erasure,
-        sweeper: modules.hub.sweeper,
-        rating: modules.telemetry.rating,
-        logAudit: createLogAudit({ database, logs: modules.log.logs, keys: modules.keys.provenance }),
-        checkpoints: modules.checkpoints,
-        logRetirement: createLogRetirement({
-          database,
-          logs: modules.log.logs,
-          keys: modules.keys.provenance,
-          governance,
-          checkpoints: modules.checkpoints,
-        }),
-        restoredTenants: createRestoredTenants({
-          database,
-          logs: modules.log.logs,
-          erasure: modules.hub.erasure,
-          erasureList: createErasureJournal(modules.storage),
-          holds: modules.hub.holdsAfterRestore,
-          holdList: createHoldJournal(modules.storage),
-          checkpoints: modules.checkpoints,
-          governance,
-          destroyKeysAgain: (tenant, actor) => modules.cmek.destruction.reapply(tenant, actor),
-        }),
-        migrationsApplied: database.migrationsApplied,
-      })
+      return await work(services)
     } finally {
-      await modules.log.stop()
-      await modules.close()
+      await close()
     }
   })
 }

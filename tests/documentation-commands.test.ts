@@ -36,7 +36,7 @@ function wordsOf(line: string): string[] {
 
 /** Returns what the command line refuses; undefined if it accepts the words. Runs nothing. */
 async function refusalOf(words: readonly string[]): Promise<string | undefined> {
-  const program = createProgram()
+  const program = await createProgram()
   const refusals: string[] = []
   withoutActions(program, (text) => refusals.push(text))
   try {

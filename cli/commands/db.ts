@@ -1,7 +1,6 @@
 import type { Command } from 'commander'
 import { type DistributionStatus, readDistribution } from '../../server/db/distribution/distribution-status.ts'
-import { findBlockers } from '../database/distribution-blockers.ts'
-import { withSchema } from '../database/with-schema.ts'
+import type { ExaminedDatabase } from '../doctor/examined-database.ts'
 import { lineOf } from '../doctor/finding.ts'
 import { counted, exitFailure, type OutputOptions, printResult } from '../output.ts'
 
@@ -26,12 +25,18 @@ export function addDbCommand(program: Command): void {
     .option('--json', 'print one JSON object')
     .action((options: OutputOptions) =>
       withSchema(async (database) => {
+        const { findBlockers } = await import('../database/distribution-blockers.ts')
         const blockers = await findBlockers(database)
         const lines = ['Nothing was changed. The database cannot be distributed:', ...blockers.map(lineOf)]
         printResult(options, { distributed: false, blockers }, lines.join('\n'))
         process.exitCode = exitFailure
       }),
     )
+}
+
+async function withSchema(work: (database: ExaminedDatabase) => Promise<void>): Promise<void> {
+  const loaded = await import('../database/with-schema.ts')
+  await loaded.withSchema(work)
 }
 
 function statusText(status: DistributionStatus): string {

@@ -1,5 +1,4 @@
 import type { Command } from 'commander'
-import { examine } from '../doctor/examine.ts'
 import { lineOf, severities, worstOf } from '../doctor/finding.ts'
 import { type OutputOptions, printResult } from '../output.ts'
 
@@ -12,6 +11,7 @@ export function addDoctorCommand(program: Command): void {
     )
     .option('--json', 'print one JSON object')
     .action(async (options: OutputOptions) => {
+      const { examine } = await import('../doctor/examine.ts')
       const checks = await examine({ env: process.env })
       const status = worstOf(checks)
       printResult(options, { status, checks }, checks.map(lineOf).join('\n'))

@@ -2,9 +2,8 @@ import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import { pino } from 'pino'
 import { type Config, loadConfig } from '../../server/config.ts'
-import { type RestoredBackup, readBackupHead, restoreBackup } from '../../server/db/backup/restore-backup.ts'
+import type { RestoredBackup } from '../../server/db/backup/restore-backup.ts'
 import { findMasterKey } from '../../server/db/master-key.ts'
-import { withOwnerAlone } from '../../server/db/open-owner.ts'
 import { createErasureJournal } from '../../server/modules/erasure/erasure-journal.ts'
 import type { FollowedUp, Restore } from '../../server/modules/log/checkpoint-sinks/restored-tenants.ts'
 import { StartupError } from '../../server/startup-error.ts'
@@ -55,9 +54,11 @@ async function load(file: string, options: RestoreOptions): Promise<RestoredBack
     )
   }
   // Checks these before any change and any question.
+  const { readBackupHead, restoreBackup } = await import('../../server/db/backup/restore-backup.ts')
   await readBackupHead(file, masterKey)
   await checkStorage(openStorage(config))
   const log = pino({ level: config.logLevel === 'info' ? 'warn' : config.logLevel }, pino.destination(2))
+  const { withOwnerAlone } = await import('../../server/db/open-owner.ts')
   return withOwnerAlone(config, masterKey, log, (owner) =>
     restoreBackup(owner, file, masterKey, async (restored) => {
       if (!options.withoutErasureList) await requireErasureList(config, restored)

@@ -16,7 +16,8 @@ afterEach(() => {
 
 async function capacity(...args: string[]): Promise<string> {
   const written = vi.spyOn(process.stdout, 'write').mockReturnValue(true)
-  await createProgram().parseAsync(['capacity', ...args], { from: 'user' })
+  const program = await createProgram('capacity')
+  await program.parseAsync(['capacity', ...args], { from: 'user' })
   return written.mock.calls.map(([text]) => String(text)).join('')
 }
 

@@ -9,7 +9,7 @@ import { createProgram } from '../../cli/program.ts'
 import { recordTypes } from '../../contract/literals.ts'
 import { recordsQuery } from '../../server/modules/records/records-schemas.ts'
 
-const commands = commandWords(createProgram())
+const commands = commandWords(await createProgram())
 let folder: string
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'hub-completion-'))
