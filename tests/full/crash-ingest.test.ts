@@ -3,6 +3,7 @@ import { afterAll, expect, test } from 'vitest'
 import { HubClient } from '../../sdk/typescript/src/index.ts'
 import { freshDataDirectory, removeDataDirectories } from '../support/data-directory.ts'
 import { type HubProcess, makeTenant, startHubProcess } from '../support/hub-process.ts'
+import { type StoredEvent, storedTelemetry } from '../support/stored-telemetry.ts'
 import { event } from '../telemetry/events.ts'
 
 const rounds = 6
@@ -23,11 +24,6 @@ interface Batch {
 interface Acknowledged {
   batch: Batch
   recordIds: string[]
-}
-
-interface Stored {
-  record_id: string
-  metadata?: { batch: string; at: number }
 }
 
 let hub: HubProcess | undefined
@@ -59,7 +55,7 @@ test(`kill -9 of everything in the middle of ingest, ${rounds} times`, async () 
       else cut.acknowledged.push({ batch, recordIds: await send(client, batch) })
     }
     acknowledged.push(...cut.acknowledged)
-    expectNothingLostOrDoubled(await allStored(client), acknowledged, unanswered)
+    expectNothingLostOrDoubled(await storedTelemetry(client), acknowledged, unanswered)
   }
   // Acknowledged before the last kill and asked for again: the first answer still.
   const again = acknowledged.filter(({ batch }) => batch.key !== undefined).slice(-5)
@@ -96,7 +92,7 @@ async function ingestUntilKilled(running: HubProcess, client: HubClient, round: 
   return { acknowledged: answered, unanswered: open }
 }
 
-/** Of the stored records, in the order of the events. */
+/** Returns the ids of the stored records, in the order of the events. */
 async function send(client: HubClient, { name, size, key }: Batch): Promise<string[]> {
   const events = Array.from({ length: size }, (_, at) => event({ metadata: { batch: name, at } }))
   const options = key === undefined ? {} : { idempotencyKey: key }
@@ -112,24 +108,7 @@ async function send(client: HubClient, { name, size, key }: Batch): Promise<stri
   return answer.records.map((record) => record.record_id)
 }
 
-/** All telemetry, each record verified. */
-async function allStored(client: HubClient): Promise<Stored[]> {
-  const stored: Stored[] = []
-  let cursor: string | undefined
-  do {
-    const page = await client.get<{
-      records: Stored[]
-      next_cursor: string | null
-      verification_summary: { checked: number; verified: number }
-    }>('/api/v1/hub/records', { record_type: 'telemetry_event', limit: 1000, verify: true, cursor })
-    expect(page.verification_summary.verified).toBe(page.records.length)
-    stored.push(...page.records)
-    cursor = page.next_cursor ?? undefined
-  } while (cursor !== undefined)
-  return stored
-}
-
-function expectNothingLostOrDoubled(stored: Stored[], acknowledged: Acknowledged[], unanswered: Batch[]): void {
+function expectNothingLostOrDoubled(stored: StoredEvent[], acknowledged: Acknowledged[], unanswered: Batch[]): void {
   const byBatch = Map.groupBy(stored, (record) => record.metadata!.batch)
   for (const { batch, recordIds } of acknowledged) {
     const records = byBatch.get(batch.name) ?? []

@@ -6,6 +6,7 @@ import { runCli } from '../cli/run-cli.ts'
 import { freshDataDirectory, removeDataDirectories } from '../support/data-directory.ts'
 import { type HubProcess, startHubProcess } from '../support/hub-process.ts'
 import { type PostgresPair, startPostgresPair } from '../support/postgres-pair.ts'
+import { storedTelemetry } from '../support/stored-telemetry.ts'
 import { event } from '../telemetry/events.ts'
 
 const producers = 6
@@ -18,11 +19,6 @@ afterAll(async () => {
   await pair?.stop()
   await removeDataDirectories()
 })
-
-interface Stored {
-  record_id: string
-  metadata?: { batch: string; at: number }
-}
 
 test('the primary dies in the middle of ingest: nothing acknowledged is lost, nothing is doubled', async () => {
   pair = await startPostgresPair()
@@ -68,7 +64,7 @@ test('the primary dies in the middle of ingest: nothing acknowledged is lost, no
   isOver = true
   await producing
 
-  const stored = Map.groupBy(await allStored(client), ({ metadata }) => metadata!.batch)
+  const stored = Map.groupBy(await storedTelemetry(client), ({ metadata }) => metadata!.batch)
   expect([...stored.keys()].sort()).toEqual([...acknowledged.keys()].sort())
   for (const [name, records] of stored) {
     const inOrder = records.toSorted((a, b) => a.metadata!.at - b.metadata!.at).map(({ record_id }) => record_id)
@@ -97,21 +93,4 @@ async function send(client: HubClient, name: string): Promise<string[]> {
   )
   expect(answer.accepted).toBe(eventsPerBatch)
   return answer.records.map((record) => record.record_id)
-}
-
-/** Returns all telemetry, each record verified. */
-async function allStored(client: HubClient): Promise<Stored[]> {
-  const stored: Stored[] = []
-  let cursor: string | undefined
-  do {
-    const page = await client.get<{
-      records: Stored[]
-      next_cursor: string | null
-      verification_summary: { verified: number }
-    }>('/api/v1/hub/records', { record_type: 'telemetry_event', limit: 1000, verify: true, cursor })
-    expect(page.verification_summary.verified).toBe(page.records.length)
-    stored.push(...page.records)
-    cursor = page.next_cursor ?? undefined
-  } while (cursor !== undefined)
-  return stored
 }

@@ -33,7 +33,7 @@ export interface TestDatabaseOptions {
   readonly onQuery?: (text: string) => void
   /** Connections of the application role; keep it small, because files run at the same time. */
   readonly poolSize?: number
-  /** Where a pooler is, through which the service sends its transactions. */
+  /** Names the pooler for the transactions of the service; none by default. */
   readonly pooler?: { readonly port: number }
   /** Milliseconds from which a statement is logged; with `log`. */
   readonly slowQueryMs?: number

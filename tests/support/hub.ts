@@ -61,7 +61,7 @@ export interface TestHubOptions {
   limitFactor?: number
   onQuery?: (text: string) => void
   poolSize?: number
-  /** Where a pooler is, through which its transactions go. */
+  /** Names the pooler for its transactions; none by default. */
   pooler?: { readonly port: number }
   /** Where its database is made; that of the run of tests if absent. */
   cluster?: TestCluster

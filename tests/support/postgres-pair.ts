@@ -20,7 +20,7 @@ const standbyName = 'standby'
 
 /** A primary with a synchronous standby, and one address for both, as a cluster manager has it. */
 export interface PostgresPair {
-  /** Of the owner and the empty database, at the address of whichever is the primary. */
+  /** Names the owner and the empty database, at the address of the current primary. */
   readonly url: string
   /** Kills the primary with SIGKILL, promotes the standby, and gives it the address. */
   failOver(): Promise<void>
