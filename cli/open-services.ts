@@ -1,4 +1,4 @@
-import { createModules } from '../server/app.ts'
+import { createModules } from '../server/create-modules.ts'
 import { createErasureJournal } from '../server/modules/erasure/erasure-journal.ts'
 import { createServiceEvents } from '../server/modules/governance/governance-log.ts'
 import { createHoldJournal } from '../server/modules/legal-holds/hold-journal.ts'

@@ -1,6 +1,6 @@
 import { pino } from 'pino'
-import type { Modules } from '../server/app.ts'
 import { type Config, loadConfig } from '../server/config.ts'
+import type { Modules } from '../server/create-modules.ts'
 import type { OpenedDatabase } from '../server/db/open-database.ts'
 import { readInstanceFile } from '../server/embedded-postgres/data-directory.ts'
 import type { Tenant } from '../server/http/caller.ts'

@@ -1,5 +1,5 @@
-import type { Modules } from './app.ts'
 import type { Config } from './config.ts'
+import type { Modules } from './create-modules.ts'
 import type { ConnectionTarget } from './db/connection-settings.ts'
 import type { Database, DatabaseLog } from './db/database.ts'
 import { inBackground } from './db/work-classes.ts'

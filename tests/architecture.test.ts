@@ -219,7 +219,7 @@ describe('wiring', () => {
     const late = 'function wire() { const one = make({ two: () => late.two }); const late = other(one) }'
     expect(forwardReferences(late)).toEqual(['late'])
     expect(forwardReferences('function wire() { const late = 1; use({ late }, late) }')).toEqual([])
-    const source = readFileSync(join(root, 'server/app.ts'), 'utf8')
+    const source = readFileSync(join(root, 'server/create-modules.ts'), 'utf8')
     expect(source).toContain('async function createModules(')
     expect(forwardReferences(source)).toEqual([])
   })

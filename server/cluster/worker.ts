@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net'
-import { createApp, createModules } from '../app.ts'
+import { createApp } from '../app.ts'
 import { createBackground } from '../background.ts'
+import { createModules } from '../create-modules.ts'
 import { joinDatabase } from '../db/open-database.ts'
 import { drainable } from '../http/drain-server.ts'
 import { createLogger } from '../http/request-log.ts'

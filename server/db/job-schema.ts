@@ -1,5 +1,4 @@
 import type pg from 'pg'
-import { getConstructionPlans, getMigrationPlans } from 'pg-boss'
 import manifest from 'pg-boss/package.json' with { type: 'json' }
 import { StartupError } from '../startup-error.ts'
 
@@ -21,6 +20,8 @@ export async function migrateJobSchema(owner: pg.Client): Promise<void> {
       'Start the newer version of the Hub that this database was last used with.',
     )
   }
+  // Loaded here, because a database that is up to date needs none of it.
+  const { getConstructionPlans, getMigrationPlans } = await import('pg-boss')
   await owner.query(version === undefined ? getConstructionPlans(jobSchema) : getMigrationPlans(jobSchema, version))
   await owner.query(`
     grant usage on schema ${jobSchema} to hub_app;

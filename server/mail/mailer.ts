@@ -1,4 +1,3 @@
-import { createTransport } from 'nodemailer'
 import { readSmtpUrl, type SmtpSettings } from '../config/smtp-url.ts'
 import type { Config } from '../config.ts'
 import type { DatabaseLog } from '../db/database.ts'
@@ -55,7 +54,9 @@ export class Mailer {
   }
 }
 
-function openTransport({ host, port, secure, requireTls, auth }: SmtpSettings) {
+/** Loads the library here, because most commands send no mail. */
+async function openTransport({ host, port, secure, requireTls, auth }: SmtpSettings) {
+  const { createTransport } = await import('nodemailer')
   return createTransport({
     host,
     port,
@@ -75,7 +76,7 @@ function openTransport({ host, port, secure, requireTls, auth }: SmtpSettings) {
  * @throws MailDeliveryError if that fails
  */
 export async function checkMailServer(smtpUrl: string): Promise<void> {
-  const transport = openTransport(readSmtpUrl(smtpUrl))
+  const transport = await openTransport(readSmtpUrl(smtpUrl))
   try {
     await transport.verify()
   } catch (error) {
@@ -86,11 +87,13 @@ export async function checkMailServer(smtpUrl: string): Promise<void> {
 }
 
 function smtpSender(settings: SmtpSettings, config: Pick<Config, 'baseUrl'>) {
-  const transport = openTransport(settings)
+  let opening: ReturnType<typeof openTransport> | undefined
   const from = settings.from ?? { name: senderName, address: defaultSender(config.baseUrl) }
   return {
     async send({ to, subject, text, html }: Mail): Promise<void> {
       try {
+        opening ??= openTransport(settings)
+        const transport = await opening
         await transport.sendMail({
           from: { name: from.name || senderName, address: from.address },
           to: { name: '', address: to },
@@ -104,7 +107,7 @@ function smtpSender(settings: SmtpSettings, config: Pick<Config, 'baseUrl'>) {
         throw MailDeliveryError.because(error)
       }
     },
-    close: () => transport.close(),
+    close: () => void opening?.then((transport) => transport.close()),
   }
 }
 

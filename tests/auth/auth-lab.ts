@@ -1,5 +1,5 @@
-import { createModules, type Modules } from '../../server/app.ts'
 import { loadConfig } from '../../server/config.ts'
+import { createModules, type Modules } from '../../server/create-modules.ts'
 import type { Database } from '../../server/db/database.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 

@@ -1,6 +1,7 @@
 import { inject as given } from 'vitest'
-import { createApp, createModules, type Modules } from '../../server/app.ts'
+import { createApp } from '../../server/app.ts'
 import { loadConfig } from '../../server/config.ts'
+import { createModules, type Modules } from '../../server/create-modules.ts'
 import type { Database, RegistryTx } from '../../server/db/database.ts'
 import { openPools } from '../../server/db/pooled-database.ts'
 import { revocationsChannel } from '../../server/modules/auth/revocation/revocations-store.ts'

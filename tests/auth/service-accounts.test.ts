@@ -1,8 +1,9 @@
 import { decodeJwt } from 'jose'
 import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
-import { createApp, createModules } from '../../server/app.ts'
+import { createApp } from '../../server/app.ts'
 import { loadConfig } from '../../server/config.ts'
+import { createModules } from '../../server/create-modules.ts'
 import { type Answer, type AuthHub, startAuthHub } from './auth-hub.ts'
 
 let hub: AuthHub

@@ -2,7 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { jobSchema } from '../../server/db/job-schema.ts'
 import { createLogger } from '../../server/http/request-log.ts'
-import { JobQueue, JobSender } from '../../server/jobs/queue.ts'
+import { JobSender } from '../../server/jobs/job-sender.ts'
+import { JobQueue } from '../../server/jobs/queue.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 
 let db: TestDatabase

@@ -1,4 +1,4 @@
-import type { Modules } from '../../server/app.ts'
+import type { Modules } from '../../server/create-modules.ts'
 import type { DatabaseLog } from '../../server/db/database.ts'
 import { JobQueue } from '../../server/jobs/queue.ts'
 import type { TestDatabase } from './database.ts'

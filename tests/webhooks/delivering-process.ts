@@ -1,6 +1,6 @@
 import { DomainError } from '../../contract/domain-error.ts'
-import { createModules } from '../../server/app.ts'
 import { loadConfig } from '../../server/config.ts'
+import { createModules } from '../../server/create-modules.ts'
 import type { Database } from '../../server/db/database.ts'
 import { openPools } from '../../server/db/pooled-database.ts'
 import { listenForOutbox } from '../../server/modules/webhooks/outbox/webhook-outbox.ts'

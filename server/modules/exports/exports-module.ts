@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { TenantTx } from '../../db/database.ts'
-import type { JobSender } from '../../jobs/queue.ts'
+import type { JobSender } from '../../jobs/job-sender.ts'
 import type { ModuleParts } from '../../module-parts.ts'
 import type { DiskSpace } from '../../storage/disk-space.ts'
 import type { Storage } from '../../storage/storage.ts'
