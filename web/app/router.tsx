@@ -1,6 +1,7 @@
 import { createRootRoute, createRoute, createRouter, stringifySearchWith } from '@tanstack/react-router'
 import { webPages } from '../../contract/web-paths.ts'
 import { addingSearch } from '../components/search-schemas.ts'
+import CommandCenterPage from '../pages/command-center/command-center-page.tsx'
 import { commandCenterSearch } from '../pages/command-center/command-center-search.ts'
 import { connectorsSearch } from '../pages/connectors/connectors-search.ts'
 import { exportsSearch } from '../pages/exports/exports-search.ts'
@@ -26,15 +27,16 @@ const root = createRootRoute({ component: Layout, notFoundComponent: NotFoundPag
 const getParentRoute = () => root
 
 /**
- * Every address of the UI. A page loads when the user opens it or points at a link to it. If a page has a state to link
- * to, `validateSearch` names it: all values are strings, and `AddressNotice` names those that have no effect.
+ * Every address of the UI. The command center is part of the first script; another page loads when the user opens it or
+ * points at a link to it. If a page has a state to link to, `validateSearch` names it: all values are strings, and
+ * `AddressNotice` names those that have no effect.
  */
 const routes = [
   createRoute({
     getParentRoute,
     path: webPages.commandCenter,
     validateSearch: commandCenterSearch,
-    component: lazyPage(() => import('../pages/command-center/command-center-page.tsx')),
+    component: CommandCenterPage,
   }),
   createRoute({
     getParentRoute,
