@@ -81,10 +81,9 @@ function watch(context: BrowserContext, complaints: string[]): void {
 
 /** What keeps somebody from using what the page shows now, as far as a machine can tell. */
 export async function barriers(page: Page, rule?: string): Promise<string[]> {
-  await page.evaluate(axe)
-  const { violations, passes } = (await page.evaluate(
-    `axe.run(${rule ? JSON.stringify({ runOnly: [rule] }) : ''})`,
-  )) as AxeResults
+  if (!(await page.evaluate('"axe" in window'))) await page.evaluate(axe)
+  const options = { resultTypes: ['violations'], preload: false, ...(rule && { runOnly: [rule] }) }
+  const { violations, passes } = (await page.evaluate(`axe.run(${JSON.stringify(options)})`)) as AxeResults
   // So that a look at nothing is none.
   if (!passes.some(({ id }) => id === 'color-contrast')) return ['there is nothing to read']
   return violations.flatMap(({ id, nodes }) =>

@@ -10,7 +10,7 @@ const packages = resolve(import.meta.dirname, '../../node_modules')
  * Only what it takes to run as root and to draw without a graphics card. The package's own arguments switch off the
  * guards between sites, which are what the tests are about.
  */
-const args = ['--no-sandbox', '--use-gl=angle', '--use-angle=swiftshader']
+const args = ['--no-sandbox', '--disable-gpu', '--in-process-gpu']
 
 /** The packaged Chromium, without a window. */
 export async function launchBrowser(): Promise<Browser> {

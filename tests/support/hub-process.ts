@@ -117,7 +117,10 @@ export function hubCommandOf<Result>(main: string, dataDir: string, ...args: str
 }
 
 async function commandWith<Result>(main: string, env: Record<string, string>, args: string[]): Promise<Result> {
-  const { stdout } = await run(process.execPath, [main, ...args, '--json'], { env: { PATH: process.env.PATH, ...env } })
+  const { PATH, NODE_COMPILE_CACHE } = process.env
+  const { stdout } = await run(process.execPath, [main, ...args, '--json'], {
+    env: { PATH, NODE_COMPILE_CACHE, ...env },
+  })
   return JSON.parse(stdout) as Result
 }
 
