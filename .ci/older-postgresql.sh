@@ -27,7 +27,8 @@ as "$bin/pg_ctl" -D "$cluster/data" -w -l "$cluster/log" \
 "$bin/postgres" --version
 
 # Versions differ in SQL only. tests/db sends every statement of the service, through most of the operations of its API;
-# the other operations are those of these files (tests/db/query-rules.test.ts compares them).
+# the other operations are those of these files (tests/db/query-rules.test.ts compares them). tests/hub and tests/search
+# add what depends on locks and on text search.
 operations=(
   tests/api/check-entitlement.test.ts tests/api/create-tenant.test.ts tests/api/create-welcome-link.test.ts
   tests/api/get-connector.test.ts tests/api/get-cowork.test.ts tests/api/get-open-api.test.ts
@@ -37,5 +38,5 @@ operations=(
   tests/api/request-magic-link.test.ts tests/api/test-sso.test.ts tests/api/update-tenant.test.ts
 )
 HUB_TEST_DATABASE_URL="postgresql://postgres:$password@127.0.0.1:$port/postgres" \
-  npm test -- tests/db tests/hub tests/telemetry tests/search tests/exports \
+  npm test -- tests/db tests/hub tests/search \
   tests/api/create-evidence-pack.test.ts tests/api/search-records.test.ts tests/api/suggest.test.ts "${operations[@]}" "$@"
