@@ -63,6 +63,7 @@ const sections: Section[] = [
       ['Read, search and export', '/query'],
       ['Receive skills', '/receive-skills'],
       ['TypeScript SDK', '/sdk/typescript'],
+      ['TypeScript SDK reference', '/sdk/typescript-reference'],
       ['Python SDK', '/sdk/python'],
       ['Python SDK reference', '/sdk/python-reference'],
       ['OpenTelemetry', '/opentelemetry'],

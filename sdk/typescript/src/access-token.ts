@@ -16,6 +16,7 @@ export interface StaticToken {
   accessToken: string | ((refused?: string) => string | Promise<string>)
 }
 
+/** Credentials of the client. */
 export type Credentials = ServiceAccount | StaticToken
 
 /** The response of the token endpoint. */

@@ -12,6 +12,7 @@ const pollMsMax = 10_000
 /** Thrown if an export ended without a file. */
 export class ExportFailed extends Error {
   override readonly name: string = 'ExportFailed'
+  /** The export as the Hub returned it last. */
   readonly job: ExportJob
 
   constructor(job: ExportJob) {
@@ -33,10 +34,12 @@ export class Exports {
     return this.#transport.json('POST', '/api/v1/hub/records:export', { body: request, ...options })
   }
 
+  /** Returns the state of an export. Throws HubError `not-found`. */
   get(jobId: string, options: ReadOptions = {}): Promise<ExportJob> {
     return this.#transport.json('GET', pathOf(jobId), options)
   }
 
+  /** Returns the exports of the tenant, newest first. */
   list(query: { limit?: number } = {}, options: ReadOptions = {}): Pages<ExportJob, ExportPage> {
     return new Pages(
       (cursor) => this.#transport.json<ExportPage>('GET', exportsPath, { query: { ...query, cursor }, ...options }),
@@ -44,6 +47,7 @@ export class Exports {
     )
   }
 
+  /** Cancels an export that is queued or running. */
   cancel(jobId: string, options: ReadOptions = {}): Promise<ExportJob> {
     return this.#transport.json('POST', `${pathOf(jobId)}:cancel`, { idempotent: true, ...options })
   }

@@ -7,6 +7,7 @@ import { Telemetry } from './telemetry/telemetry.ts'
 import { type Query, type RequestOptions, Transport, type TransportOptions } from './transport.ts'
 import type { ProvenanceKeys, SearchPage, SearchQuery, SearchResult, Suggestions, SuggestQuery } from './types.ts'
 
+/** The address, the tenant, credentials, and how telemetry is sent. */
 export type HubClientOptions = TransportOptions &
   Credentials & {
     /** How `telemetry.track` buffers and sends events. */
@@ -21,8 +22,11 @@ export type HubClientOptions = TransportOptions &
  * HubConnectionError if the Hub cannot be reached.
  */
 export class HubClient {
+  /** Reads and writes records. */
   readonly records: Records
+  /** Exports records to files. */
   readonly exports: Exports
+  /** Sends and reads telemetry. */
   readonly telemetry: Telemetry
   readonly #transport: Transport
 
@@ -94,6 +98,7 @@ export class HubClient {
     return this.telemetry.close(options)
   }
 
+  /** Closes the client at the end of an `await using` block. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close()
   }

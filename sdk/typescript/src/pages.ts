@@ -13,6 +13,7 @@ export class Pages<Item, Answer extends Page> implements AsyncIterable<Item> {
     this.#itemsOf = itemsOf
   }
 
+  /** Yields items, page after page. */
   async *[Symbol.asyncIterator](): AsyncGenerator<Item, void, undefined> {
     for await (const page of this.pages()) yield* this.#itemsOf(page)
   }

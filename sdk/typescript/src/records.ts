@@ -23,10 +23,13 @@ export interface WriteOptions {
    * that retries of the call write once. Pass your own to write once even if your program starts again.
    */
   idempotencyKey?: string
+  /** Aborts the request and its retries. */
   signal?: AbortSignal
 }
 
+/** Options of a read. */
 export interface ReadOptions {
+  /** Aborts the request and its retries. */
   signal?: AbortSignal
 }
 

@@ -12,6 +12,7 @@ import { HubConnectionError, type RetryPolicy, withRetries } from './retry.ts'
 
 export type Query = Readonly<Record<string, unknown>>
 
+/** Options of all requests. */
 export interface TransportOptions {
   /** The address of the Hub, such as `https://hub.example.com`. */
   baseUrl: string
@@ -29,11 +30,15 @@ export interface TransportOptions {
   allowHttp?: boolean
 }
 
+/** Options of one request. */
 export interface RequestOptions {
+  /** The query parameters; undefined members are left out. */
   query?: Query
   /** The body: sent as JSON, or a string that is JSON already. */
   body?: unknown
+  /** The body as JSON text, which is sent unchanged. */
   json?: string
+  /** Further headers. */
   headers?: Readonly<Record<string, string>>
   /** Makes repeated requests return the first response, for 24 hours. */
   idempotencyKey?: string
@@ -41,6 +46,7 @@ export interface RequestOptions {
   idempotent?: boolean
   /** Retries of this call. */
   retries?: number
+  /** Aborts the request and its retries. */
   signal?: AbortSignal
 }
 

@@ -7,6 +7,7 @@ import { openSpool, type SpoolOptions } from './disk-spool.ts'
 import { onProcessExit } from './exit-flush.ts'
 import { MemoryBatches } from './memory-batches.ts'
 
+/** Options of `telemetry.track`. */
 export interface BatcherOptions {
   /** Events of a request, at most 1,000; defaults to 1,000. */
   maxBatchEvents?: number
@@ -34,6 +35,7 @@ export interface BatcherOptions {
   onError?: (error: unknown) => void
 }
 
+/** Counts of tracked events. */
 export interface BatcherStats {
   /** Events that are buffered and have no answer yet. Without those of earlier processes. */
   queued: number

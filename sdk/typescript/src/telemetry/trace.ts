@@ -10,6 +10,7 @@ export type TracedEvent = Omit<TelemetryEvent, Measured | LateMember> & Partial<
 
 /** Adds members to the event of the call in progress. */
 export interface CallTrace {
+  /** Sets members that became known during the call. */
   set(members: Partial<Omit<TelemetryEvent, Measured>>): void
 }
 

@@ -26,6 +26,7 @@ export type ReceivedHeaders =
   | { get(name: string): string | null }
   | Readonly<Record<string, string | readonly string[] | undefined>>
 
+/** A webhook as it was received, and the secrets of its endpoint. */
 export interface ReceivedWebhook {
   /** The body as received. A parsed and serialized body is another text with another signature. */
   body: string | Uint8Array
@@ -41,6 +42,7 @@ export interface ReceivedWebhook {
   nowMs?: number
 }
 
+/** The reasons for a refusal. */
 export type WebhookRefusal =
   /** `X-Service-Signature` is absent. */
   | 'signature-missing'
