@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { type DistributionStatus, readDistribution } from '../../server/db/distribution/distribution-status.ts'
 import type { ExaminedDatabase } from '../doctor/examined-database.ts'
 import { lineOf } from '../doctor/finding.ts'
-import { counted, exitFailure, type OutputOptions, printResult } from '../output.ts'
+import { counted, createProgressLine, exitFailure, type OutputOptions, printResult } from '../output.ts'
 
 export function addDbCommand(program: Command): void {
   const group = program.command('db').description('The database and its distribution over several servers')
@@ -16,6 +16,28 @@ export function addDbCommand(program: Command): void {
         printResult(options, status, statusText(status))
       }),
     )
+  group
+    .command('move')
+    .description(
+      'Move the embedded database of the data directory to the empty one of HUB_DATABASE_URL, while no Hub runs. ' +
+        'All of it is moved, or nothing. The embedded one is kept under another name.',
+    )
+    .option('--json', 'print one JSON object')
+    .action(async (options: OutputOptions) => {
+      const { moveDatabase } = await import('../database/move-database.ts')
+      const progress = createProgressLine()
+      const moved = await moveDatabase(progress.show).finally(progress.end)
+      const { tenants, rows, records, kept } = moved
+      printResult(
+        options,
+        moved,
+        [
+          `${counted(records, 'record')} of ${counted(tenants.length, 'tenant')}, ${counted(rows, 'row')} in all, are in the database of HUB_DATABASE_URL.`,
+          `The embedded database is now ${kept}. Remove it when the new one is backed up.`,
+          'From now on start every Hub with HUB_DATABASE_URL. Everybody has to sign in again. Check the log: hub log audit',
+        ].join('\n'),
+      )
+    })
   group
     .command('distribute')
     .description(

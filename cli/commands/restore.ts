@@ -60,8 +60,10 @@ async function load(file: string, options: RestoreOptions): Promise<RestoredBack
   const log = pino({ level: config.logLevel === 'info' ? 'warn' : config.logLevel }, pino.destination(2))
   const { withOwnerAlone } = await import('../../server/db/open-owner.ts')
   return withOwnerAlone(config, masterKey, log, (owner) =>
-    restoreBackup(owner, file, masterKey, async (restored) => {
-      if (!options.withoutErasureList) await requireErasureList(config, restored)
+    restoreBackup(owner, file, masterKey, {
+      beforeCommit: async (restored) => {
+        if (!options.withoutErasureList) await requireErasureList(config, restored)
+      },
     }),
   )
 }

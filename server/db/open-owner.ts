@@ -3,13 +3,13 @@ import type { Config } from '../config.ts'
 import { prepareLayout } from '../embedded-postgres/data-directory.ts'
 import { startEmbedded } from '../embedded-postgres/server.ts'
 import { StartupError } from '../startup-error.ts'
-import { clientConfig, ownerTarget } from './connection-settings.ts'
+import { type ConnectionTarget, clientConfig, ownerTarget } from './connection-settings.ts'
 import type { DatabaseLog } from './database.ts'
 import { explainConnection } from './open-database.ts'
 import { ensureRoles, serviceLogins } from './roles.ts'
 
 /**
- * Runs `work` with a connection of the database's owner while no Hub uses the database, regardless of its contents: for
+ * Runs `work` with a connection of the database's owner, and the address of it, while no Hub uses the database, regardless of its contents: for
  * work that replaces all of it. Roles exist; the schema is unchanged.
  *
  * @throws StartupError if a Hub is connected, and for every other problem that an operator can solve
@@ -18,7 +18,7 @@ export async function withOwnerAlone<T>(
   config: Config,
   masterKey: Buffer,
   log: DatabaseLog,
-  work: (owner: pg.Client) => Promise<T>,
+  work: (owner: pg.Client, target: ConnectionTarget) => Promise<T>,
 ): Promise<T> {
   const layout = config.databaseUrl === undefined ? await prepareLayout(config.dataDir) : undefined
   // The purpose `serve` takes the data directory exclusively.
@@ -33,7 +33,7 @@ export async function withOwnerAlone<T>(
     const logins = serviceLogins(masterKey)
     await ensureRoles(owner, target, logins)
     await requireNobody(owner, [logins.app.user, logins.ingest.user])
-    return await work(owner)
+    return await work(owner, target)
   } finally {
     await owner.end().catch(() => {})
     await server?.stop()

@@ -320,9 +320,10 @@ describe('nothing at all is loaded', () => {
   test('where the last word is no', async () => {
     const target = await emptyTarget()
     const owner = await target.owner()
-    const refusal = restoreBackup(owner, backup, masterKey(), async () => {
+    const beforeCommit = async () => {
       throw new Error('no')
-    })
+    }
+    const refusal = restoreBackup(owner, backup, masterKey(), { beforeCommit })
     await expect(refusal).rejects.toThrow('no')
     expect((await owner.query(`select to_regnamespace('hub') as hub`)).rows).toEqual([{ hub: null }])
   })

@@ -61,19 +61,25 @@ export async function readBackupHead(file: string, masterKey: Buffer): Promise<B
   throw unreadable(file, new Error('it does not start with the header of a backup'))
 }
 
+interface RestoreOptions {
+  beforeCommit?: (restored: RestoredBackup) => Promise<void>
+  onBytes?: (bytes: number) => void
+}
+
 /**
  * Loads a backup into a database without tenants, in one transaction: all of it, or nothing if a part of it is wrong.
  * The transaction also creates the schema of the backup's version; the next start applies later migrations.
  *
  * @param owner a connection of the database's owner, not in a transaction
- * @param beforeCommit may still reject the restore by throwing
+ * @param options.beforeCommit may still reject the restore by throwing
+ * @param options.onBytes takes the bytes that were loaded so far, before compression
  * @throws StartupError
  */
 export async function restoreBackup(
   owner: pg.Client,
   file: string,
   masterKey: Buffer,
-  beforeCommit: (restored: RestoredBackup) => Promise<void> = async () => {},
+  options: RestoreOptions = {},
 ): Promise<RestoredBackup> {
   const head = await readBackupHead(file, masterKey)
   await requireKnown(head.migrations)
@@ -82,8 +88,8 @@ export async function restoreBackup(
     await requireNoTenants(owner)
     await owner.query('begin')
     try {
-      const restored = await loadAll(owner, file, head, masterKey)
-      await beforeCommit(restored)
+      const restored = await loadAll(owner, file, head, { masterKey, onBytes: options.onBytes })
+      await options.beforeCommit?.(restored)
       await owner.query('commit')
       for (const { name } of head.tables) await owner.query(`analyze hub.${name}`)
       return restored
@@ -112,7 +118,17 @@ export async function requireNoTenants(owner: pg.Client): Promise<void> {
   )
 }
 
-async function loadAll(owner: pg.Client, file: string, head: BackupHead, masterKey: Buffer): Promise<RestoredBackup> {
+interface LoadOptions {
+  masterKey: Buffer
+  onBytes: RestoreOptions['onBytes']
+}
+
+async function loadAll(
+  owner: pg.Client,
+  file: string,
+  head: BackupHead,
+  options: LoadOptions,
+): Promise<RestoredBackup> {
   // Without tenants the schema contains only token keys, which those of the backup replace.
   await owner.query('drop schema if exists hub cascade')
   await migrateWithin(owner, head.migrations.length)
@@ -122,7 +138,7 @@ async function loadAll(owner: pg.Client, file: string, head: BackupHead, masterK
   // forced.
   await requireSameTables(owner, head, file)
   for (const table of tables) await owner.query(`alter table hub.${table} no force row level security`)
-  const manifest = await loadParts(owner, file, head, masterKey)
+  const manifest = await loadParts(owner, file, head, options)
   for (const table of tables) await owner.query(`alter table hub.${table} force row level security`)
   return {
     created_at: head.created_at,
@@ -144,7 +160,13 @@ async function requireSameTables(owner: pg.Client, head: BackupHead, file: strin
   }
 }
 
-async function loadParts(owner: pg.Client, file: string, head: BackupHead, masterKey: Buffer): Promise<BackupManifest> {
+async function loadParts(
+  owner: pg.Client,
+  file: string,
+  head: BackupHead,
+  { masterKey, onBytes }: LoadOptions,
+): Promise<BackupManifest> {
+  let loaded = 0
   const columnsOf = new Map(head.tables.map((table) => [table.name, table.columns]))
   const parts: BackupPart[] = []
   const rows: Record<string, number> = {}
@@ -167,6 +189,8 @@ async function loadParts(owner: pg.Client, file: string, head: BackupHead, maste
         continue
       }
       parts.push(describePart(name, content))
+      loaded += content.length
+      onBytes?.(loaded)
       if (name === headName) continue
       const place = readPartName(name)
       const columns = place && columnsOf.get(place.table)

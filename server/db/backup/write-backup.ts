@@ -35,7 +35,8 @@ export interface WrittenBackup {
  * Saves every table of the Hub as of one moment, while the service runs. It reads each tenant's rows under row-level
  * security, one tenant after the other, so nothing about the database is changed for it.
  *
- * @param destination a new file, or a directory, in which a file is named after the time
+ * @param options.destination a new file, or a directory, in which a file is named after the time
+ * @param options.onBytes takes the bytes that were saved so far, before compression
  * @throws StartupError if the file cannot be created
  */
 export async function writeBackup(options: {
@@ -43,6 +44,7 @@ export async function writeBackup(options: {
   masterKey: Buffer
   hubVersion: string
   destination: string
+  onBytes?: (bytes: number) => void
 }): Promise<WrittenBackup> {
   const owner = new pg.Client(clientConfig(options.owner, 'hub-backup'))
   owner.on('error', () => {})
@@ -53,7 +55,7 @@ export async function writeBackup(options: {
     const file = await newFile(options.destination, head.created_at)
     const draft = `${file}.${randomBytes(6).toString('hex')}.partial`
     try {
-      const counts = await writeInto(draft, owner, head, options.masterKey)
+      const counts = await writeInto(draft, owner, head, options)
       // Unlike a rename, a link replaces nothing.
       await link(draft, file)
       await syncDirectory(dirname(file))
@@ -68,11 +70,13 @@ export async function writeBackup(options: {
   }
 }
 
-async function writeInto(draft: string, owner: pg.Client, head: BackupHead, masterKey: Buffer) {
+type WriteOptions = Pick<Parameters<typeof writeBackup>[0], 'masterKey' | 'onBytes'>
+
+async function writeInto(draft: string, owner: pg.Client, head: BackupHead, options: WriteOptions) {
   // The file is flushed to the disk before it is closed.
   const archive = writeArchive(createWriteStream(draft, { flags: 'wx', mode: 0o600, flush: true }))
   try {
-    const counts = await writeParts(archive, owner, head, masterKey)
+    const counts = await writeParts(archive, owner, head, options)
     await archive.end()
     return counts
   } catch (error) {
@@ -81,12 +85,20 @@ async function writeInto(draft: string, owner: pg.Client, head: BackupHead, mast
   }
 }
 
-async function writeParts(archive: ArchiveWriter, owner: pg.Client, head: BackupHead, masterKey: Buffer) {
+async function writeParts(
+  archive: ArchiveWriter,
+  owner: pg.Client,
+  head: BackupHead,
+  { masterKey, onBytes }: WriteOptions,
+) {
+  let saved = 0
   const parts: BackupPart[] = []
   const rows: Record<string, number> = {}
   const add = async (name: string, content: Buffer) => {
     parts.push(describePart(name, content))
     await archive.add(name, content)
+    saved += content.length
+    onBytes?.(saved)
   }
   await add(headName, Buffer.from(`${JSON.stringify(head, null, 2)}\n`))
   const save = async (table: BackupTable, tenant: string | undefined) => {
