@@ -143,6 +143,8 @@ export const rosterPullHoursMax = 24
 export const magicLinkHours = 24
 /** Maximum number of sign-in mails to one address of a tenant. The links of earlier mails stay valid. */
 export const signInMailsPerHour = 20
+/** Maximum number of invitations of a tenant in 24 hours, so that a tenant cannot mail strangers without end. */
+export const invitationsPerDay = 1000
 export const archetypesMax = 10_000
 /** Maximum number of archetypes that an administrator assigns to one person. */
 export const userArchetypesMax = 1_000

@@ -1,4 +1,4 @@
-import { type Operation, scope } from './operation.ts'
+import { administrator, type Operation, scope } from './operation.ts'
 
 /** People, groups and archetypes. */
 export const rosterOperations = {
@@ -61,6 +61,15 @@ export const rosterOperations = {
     body: 'settings',
     tag: 'Roster',
     summary: 'Reactivate a user',
+  },
+  inviteUser: {
+    method: 'POST',
+    path: '/api/v1/roster/users/{user_id}:invite',
+    access: administrator,
+    rateClass: 'roster',
+    body: 'settings',
+    tag: 'Roster',
+    summary: 'Invite a user to sign in',
   },
   getUserArchetypes: {
     method: 'GET',

@@ -22,6 +22,8 @@ const timeouts = { dnsTimeout: 10_000, connectionTimeout: 10_000, greetingTimeou
 export class Mailer {
   /** Whether mail can be delivered: by SMTP, or in development on the console. */
   readonly available: boolean
+  /** Whether a mail server is configured. */
+  readonly hasServer: boolean
   /** Whether every message is listed on the console of this Hub, as in development. */
   readonly listed: boolean
   readonly #smtp: ReturnType<typeof smtpSender> | undefined
@@ -36,7 +38,8 @@ export class Mailer {
   ) {
     this.#smtp = config.smtpUrl === undefined ? undefined : smtpSender(readSmtpUrl(config.smtpUrl), config)
     this.listed = config.environment === 'development'
-    this.available = this.listed || this.#smtp !== undefined
+    this.hasServer = this.#smtp !== undefined
+    this.available = this.listed || this.hasServer
     this.#log = log
     this.#print = print
   }

@@ -24,6 +24,7 @@ const ofTheHub = [
   '/sign-in',
   '/session',
   '/welcome',
+  '/invitation',
   '/reference',
   '/.well-known',
   '/errors',

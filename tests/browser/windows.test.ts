@@ -167,11 +167,11 @@ test('Escape closes the dialog that lies over a panel, then the panel; and neith
 
 test('a form in which something was typed is not left by Escape without a word', async () => {
   const page = await lab.signInAs('admin', '/settings/people')
-  await page.getByRole('button', { name: 'Add person' }).click()
-  const form = page.getByRole('dialog', { name: 'Add person' })
+  await page.getByRole('button', { name: 'Invite user' }).click()
+  const form = page.getByRole('dialog', { name: 'Invite user' })
   await page.keyboard.press('Escape')
   await form.waitFor({ state: 'detached' })
-  await page.getByRole('button', { name: 'Add person' }).click()
+  await page.getByRole('button', { name: 'Invite user' }).click()
   await form.getByRole('textbox').first().fill('lou@acme.example')
   await page.keyboard.press('Escape')
   const question = page.getByRole('dialog', { name: 'Leave without saving?' })
@@ -208,9 +208,9 @@ test('Ctrl-K finds a page by its words before records by a skill of that name', 
 
 test('a form leads to the first field that is refused', async () => {
   const page = await lab.signInAs('admin', '/settings/people')
-  await page.getByRole('button', { name: 'Add person' }).click()
-  const form = page.getByRole('dialog', { name: 'Add person' })
+  await page.getByRole('button', { name: 'Invite user' }).click()
+  const form = page.getByRole('dialog', { name: 'Invite user' })
   await form.getByRole('textbox').first().fill('nobody')
-  await form.getByRole('button', { name: 'Add person' }).click()
+  await form.getByRole('button', { name: 'Invite user' }).click()
   await expect.poll(() => page.evaluate('document.activeElement.getAttribute("aria-invalid")')).toBe('true')
 })

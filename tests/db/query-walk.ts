@@ -198,6 +198,7 @@ async function useLinks(hub: TestHub, slug: Tenant): Promise<void> {
   await issue()
   await issue()
   await hub.test.database.withTenant(slug, async (tx) => {
+    await links.invite(tx, tenant, 'kim@example.com')
     await links.look(tx, token)
     if (!(await links.consume(tx, token))) throw new Error('the link did not open')
   })

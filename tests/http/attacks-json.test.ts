@@ -80,6 +80,7 @@ describe('13 JSON that two parsers may read differently', () => {
     replaceUserRole: { role: 'member' },
     deactivateUser: {},
     reactivateUser: {},
+    inviteUser: { delivery: 'link' },
     createServiceAccount: { name: 'x', scopes: ['hub:read'] },
     updateServiceAccount: { scopes: ['hub:read'] },
     rotateServiceAccountSecret: {},

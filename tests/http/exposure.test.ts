@@ -152,6 +152,7 @@ describe('the server', () => {
       '/admin',
       '/welcome/acme/none',
       '/sign-in/link/acme/none',
+      '/invitation/acme/none',
       '/reference/static/../../package.json',
       '/.env',
     ]) {

@@ -193,6 +193,16 @@ export const table: Partial<Record<OperationId, Case | Without>> = {
     kind: config,
     change: 'user_reactivated',
   },
+  inviteUser: {
+    run: async () => {
+      const { body } = await call('POST', `${users}/${made.user}:invite`)
+      secrets.push(body.url.split('/').at(-1))
+      return `user:${made.user}`
+    },
+    kind: config,
+    change: 'user_invited',
+    states: 'after',
+  },
   mockLogIn: {
     run: async () => {
       const { body } = await call('POST', '/api/v1/auth/mock-login', {

@@ -192,6 +192,7 @@ test('what changed is told by names that stay: they stand in the history of tena
     'token_key',
     'user_created',
     'user_deactivated',
+    'user_invited',
     'user_reactivated',
     'user_role',
     'webhook',

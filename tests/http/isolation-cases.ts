@@ -262,6 +262,7 @@ export const isolationCases: Partial<Record<OperationId, (loot: Loot) => Attempt
   replaceUserRole: ofUser('/role', { role: 'analyst' }),
   deactivateUser: ofUser(':deactivate'),
   reactivateUser: ofUser(':reactivate'),
+  inviteUser: ofUser(':invite'),
   getUserArchetypes: ofUser('/archetypes'),
   replaceUserArchetypes: ofUser('/archetypes', { archetype_ids: [] }),
   resetUserArchetypes: ofUser('/archetypes'),

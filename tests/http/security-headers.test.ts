@@ -122,6 +122,8 @@ const beyondTheApi: Record<string, [address: string, headers: Headers]> = {
   'GET /session': ['/session', pageWithScript],
   'GET /welcome/:tenant/:token': ['/welcome/acme/none', secretPage],
   'POST /welcome/:tenant/:token': ['/welcome/acme/none', secretPage],
+  'GET /invitation/:tenant/:token': ['/invitation/acme/none', secretPage],
+  'POST /invitation/:tenant/:token': ['/invitation/acme/none', secretPage],
   'GET /sign-in/link/:tenant/:token': ['/sign-in/link/acme/none', secretPage],
   'POST /sign-in/link/:tenant/:token': ['/sign-in/link/acme/none', secretPage],
   'GET /errors': ['/errors', plainPage],

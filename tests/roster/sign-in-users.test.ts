@@ -30,6 +30,7 @@ describe('by address', () => {
     expect(kim).toEqual({
       userId: expect.stringMatching(/^usr_[A-Za-z0-9]{24}$/),
       email: 'Kim@Example.com',
+      hasSignedIn: false,
       displayName: null,
       role: 'member',
       active: true,

@@ -18,6 +18,8 @@ import type { TenantDirectory } from '../tenants/tenants-types.ts'
 import { addAuthRoutes } from './auth-routes.ts'
 import type { BasicAuthenticator, Revocations, ServiceAccounts, Sessions } from './auth-types.ts'
 import { createOAuthClients } from './clients/clients-module.ts'
+import { addInvitationRoutes } from './invitations/invitations-routes.ts'
+import { createInvitations } from './invitations/invitations-service.ts'
 import { createClientDirectory } from './service-accounts/client-directory.ts'
 import { addServiceAccountRoutes } from './service-accounts/service-accounts-routes.ts'
 import { ServiceAccountAdministration } from './service-accounts/service-accounts-service.ts'
@@ -84,6 +86,7 @@ export function createAuthModule(deps: AuthModuleDeps): AuthModule {
   const oauthClients = createOAuthClients({ ...deps, sessions })
   const linkRequests = createMagicLinkRequests(deps)
   const linkSignIn = createMagicLinkSignIn({ ...deps, sessions })
+  const invitations = createInvitations(deps)
   const landing = createLanding(deps)
   const oidcLogin = createOidcLogin({ ...deps, sessions, landing })
   const mockLogin = deps.environment !== 'production'
@@ -97,7 +100,7 @@ export function createAuthModule(deps: AuthModuleDeps): AuthModule {
     basic: tokens,
     serviceAccounts,
     sessions,
-    jobs: [linkRequests.job],
+    jobs: [linkRequests.job, invitations.job],
     chores: [
       { name: 'delete expired sessions', run: (tx) => sessions.forgetExpired(tx) },
       { name: 'delete expired logins', run: (tx) => oidcLogin.forgetSpent(tx) },
@@ -108,6 +111,7 @@ export function createAuthModule(deps: AuthModuleDeps): AuthModule {
       addSessionRoutes(app, sessions)
       addOidcRoutes(app, oidcLogin)
       addMagicLinkRoutes(app, { requests: linkRequests, signIn: linkSignIn, landing, mailer: deps.mailer })
+      addInvitationRoutes(app, invitations)
       if (mockLogin) addMockLoginRoutes(app, createMockLogin({ ...deps, sessions }))
       addSignInPages(app, { ...deps, mockLogin, landing })
       addServiceAccountRoutes(app, serviceAccounts)

@@ -1,5 +1,6 @@
 import { hash, randomBytes } from 'node:crypto'
-import { magicLinkHours, signInMailsPerHour } from '../../../contract/limits.ts'
+import { DomainError } from '../../../contract/domain-error.ts'
+import { invitationsPerDay, magicLinkHours, signInMailsPerHour } from '../../../contract/limits.ts'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
 import type { TenantTx } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
@@ -18,7 +19,7 @@ import type { IssuedLink, LinkPurpose, OpenLink, SignInLinks } from './links-typ
 
 /** Matches base64url of 32 bytes. */
 const tokenPattern = /^[A-Za-z0-9_-]{43}$/
-const paths: Record<LinkPurpose, string> = { welcome: 'welcome', sign_in: 'sign-in/link' }
+const paths: Record<LinkPurpose, string> = { welcome: 'welcome', sign_in: 'sign-in/link', invitation: 'invitation' }
 const hourMs = 3_600_000
 /** Milliseconds to keep an expired link, to explain why it no longer opens. */
 const keptMs = 7 * 24 * hourMs
@@ -32,8 +33,21 @@ export function createSignInLinks(): SignInLinks {
       await lockMailedLinks(tx)
       const made = await linkByHash(tx, hashOf(token))
       if (made) return isOpen(made) ? linkOf(tenant, made, token) : undefined
-      if (await hadEnough(tx, email)) return undefined
+      if (await hadEnough(tx, email, 'sign_in')) return undefined
       return issueAs(tx, tenant, { email, purpose: 'sign_in', token })
+    },
+    async invite(tx, tenant, email) {
+      await lockMailedLinks(tx)
+      if (await hadEnough(tx, email, 'invitation')) {
+        throw tooMany(`This person was invited ${signInMailsPerHour} times within the hour.`, hourMs)
+      }
+      const since = formatTimestamp(Date.now() - 24 * hourMs)
+      const today = await countLinks(tx, { purpose: 'invitation', since, max: invitationsPerDay })
+      if (today >= invitationsPerDay) {
+        throw tooMany(`The tenant has sent ${invitationsPerDay} invitations within 24 hours.`, 24 * hourMs)
+      }
+      await consumeAll(tx, { purpose: 'invitation', email }, formatTimestamp(Date.now()))
+      return issueAs(tx, tenant, { email, purpose: 'invitation', token: newToken() })
     },
     hasWelcomeLink: (tx) => hasLink(tx, 'welcome'),
     async look(tx, token) {
@@ -45,7 +59,7 @@ export function createSignInLinks(): SignInLinks {
       const link = await consumeLink(tx, hashOf(token), formatTimestamp(Date.now()))
       return link && opened(link)
     },
-    endOpen: (tx, purpose) => consumeAll(tx, purpose, formatTimestamp(Date.now())),
+    endOpen: (tx, purpose, email) => consumeAll(tx, { purpose, email }, formatTimestamp(Date.now())),
     async forgetExpired(tx) {
       const deleted = await deleteLinks(tx, formatTimestamp(Date.now() - keptMs), forgottenAtOnce)
       return deleted === forgottenAtOnce
@@ -70,11 +84,15 @@ async function issueAs(
   return linkOf(tenant, row, token)
 }
 
-/** Returns whether the address has reached the hourly limit of mails. Each mailed link stays valid. */
-async function hadEnough(tx: TenantTx, email: string): Promise<boolean> {
+/** Returns whether the address has reached the hourly limit of links of that purpose. */
+async function hadEnough(tx: TenantTx, email: string, purpose: LinkPurpose): Promise<boolean> {
   const since = formatTimestamp(Date.now() - hourMs)
-  const mailed = await countLinks(tx, { email, purpose: 'sign_in', since, max: signInMailsPerHour })
+  const mailed = await countLinks(tx, { email, purpose, since, max: signInMailsPerHour })
   return mailed >= signInMailsPerHour
+}
+
+function tooMany(detail: string, withinMs: number): DomainError {
+  return new DomainError('rate-limited', `${detail} Try again later.`, { retryAfterSeconds: withinMs / 1000 })
 }
 
 function linkOf(tenant: Tenant, row: Pick<LinkRow, 'purpose' | 'expires_at'>, token: string): IssuedLink {

@@ -51,13 +51,19 @@ export async function consumeLink(tx: TenantTx, tokenHash: Buffer, now: string):
   return link
 }
 
-export async function consumeAll(tx: TenantTx, purpose: string, now: string): Promise<void> {
+/** Consumes all unused links of a purpose; with an address, only its own. */
+export async function consumeAll(
+  tx: TenantTx,
+  { purpose, email }: { purpose: string; email?: string | undefined },
+  now: string,
+): Promise<void> {
   await tx.db
     .updateTable('hub.magic_links')
     .set({ consumed_at: now, proof: null })
     .where('tenant_id', '=', tx.tenantId)
     .where('purpose', '=', purpose)
     .where('consumed_at', 'is', null)
+    .$if(email !== undefined, (query) => query.where('email', '=', email!))
     .execute()
 }
 
@@ -77,16 +83,16 @@ export async function lockMailedLinks(tx: TenantTx): Promise<void> {
   await lockTenant(tx, mailedLinkLockClass)
 }
 
-/** Counts links created for the address since a time, up to `max`. */
+/** Counts links created since a time, up to `max`; with an address, only its own. */
 export async function countLinks(
   tx: TenantTx,
-  wanted: { email: string; purpose: string; since: string; max: number },
+  { email, ...wanted }: { email?: string; purpose: string; since: string; max: number },
 ): Promise<number> {
   const rows = await tx.db
     .selectFrom('hub.magic_links')
     .select('created_at')
     .where('tenant_id', '=', tx.tenantId)
-    .where('email', '=', wanted.email)
+    .$if(email !== undefined, (query) => query.where('email', '=', email!))
     .where('purpose', '=', wanted.purpose)
     .where('created_at', '>', wanted.since)
     .limit(wanted.max)

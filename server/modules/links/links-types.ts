@@ -1,8 +1,11 @@
 import type { TenantTx } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
 
-/** Purpose of a link: `welcome` makes its owner the administrator; `sign_in` signs a known person in. */
-export type LinkPurpose = 'welcome' | 'sign_in'
+/**
+ * Purpose of a link: `welcome` makes its owner the administrator; `sign_in` signs a known person in; `invitation` signs
+ * a known person in for the first time.
+ */
+export type LinkPurpose = 'welcome' | 'sign_in' | 'invitation'
 
 export interface IssuedLink {
   url: string
@@ -37,6 +40,11 @@ export interface SignInLinks {
    * the token is used or expired.
    */
   issueForMail(tx: TenantTx, tenant: Tenant, email: string, token: string): Promise<IssuedLink | undefined>
+  /**
+   * Issues the invitation of an address and ends the earlier ones, so that one opens at most. Throws `rate-limited` once
+   * the address has reached its limit for the hour, or the tenant for the day.
+   */
+  invite(tx: TenantTx, tenant: Tenant, email: string): Promise<IssuedLink>
   /** Returns whether the tenant ever had a welcome link. */
   hasWelcomeLink(tx: TenantTx): Promise<boolean>
   /**
@@ -45,8 +53,8 @@ export interface SignInLinks {
   look(tx: TenantTx, token: string): Promise<KnownLink | undefined>
   /** Consumes a link; of two concurrent calls only one gets it. */
   consume(tx: TenantTx, token: string): Promise<OpenLink | undefined>
-  /** Invalidates all unused links of that purpose. */
-  endOpen(tx: TenantTx, purpose: LinkPurpose): Promise<void>
+  /** Invalidates all unused links of that purpose; with an address, only its own. */
+  endOpen(tx: TenantTx, purpose: LinkPurpose, email?: string): Promise<void>
   /** Deletes, as a chore, a batch of links that expired long ago. Returns true if there may be more. */
   forgetExpired(tx: TenantTx): Promise<boolean>
 }

@@ -36,6 +36,8 @@ export interface User {
   displayName: string | null
   role: Role
   active: boolean
+  /** Whether the person has ever signed in. */
+  hasSignedIn: boolean
   /** Epoch of access tokens. Every change that must end live tokens raises it: another role, deactivation. */
   epoch: number
 }

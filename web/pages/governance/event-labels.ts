@@ -26,11 +26,13 @@ const changes = new Map([
   ['scim', 'Directory configured'],
   ['scim_removed', 'Directory removed'],
   ['welcome_link', 'Welcome link made'],
+  ['user_invited', 'User invited'],
 ])
 const endsInVerb = /_(added|removed|tested|created|rotated|linked|disabled|changed|redelivered|kept|deactivated)$/
 const methods = new Map([
   ['oidc', 'Through the company'],
-  ['link', 'By a link'],
+  ['magic_link', 'By a link'],
+  ['welcome_link', 'By a welcome link'],
   ['mock', 'By the login for development'],
 ])
 

@@ -15,6 +15,8 @@ import { Dialog } from '../../ui/dialog.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { FoldedFilters } from '../../ui/folded-filters.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
+import { InvitationDialog, type Invited } from './invitation-dialog.tsx'
+import { InviteDialog } from './invite-dialog.tsx'
 import type { PeopleSearch } from './people-search.ts'
 import { PeopleTable, type Person, type PersonAction } from './people-table.tsx'
 import { PersonForm } from './person-form.tsx'
@@ -28,6 +30,7 @@ export default function PeoplePage() {
   const navigate = route.useNavigate()
   const [adding, { open: startAdding, close: endAdding }] = useAdding()
   const [asked, setAsked] = useState<{ action: PersonAction; person: Person }>()
+  const [invited, setInvited] = useState<Invited>()
   const [typed, setTyped] = useState(search ?? '')
   const close = () => setAsked(undefined)
   const narrow = (change: PeopleSearch) =>
@@ -53,7 +56,7 @@ export default function PeoplePage() {
 
   const add = (
     <Button leftSection={<IconPlus size={16} />} onClick={startAdding}>
-      Add person
+      Invite user
     </Button>
   )
   return (
@@ -130,9 +133,11 @@ export default function PeoplePage() {
           }}
         </QueryBoundary>
       </Stack>
-      <Dialog opened={adding} onClose={endAdding} title="Add person">
-        <PersonForm onClose={endAdding} />
+      <Dialog opened={adding} onClose={endAdding} title="Invite user">
+        <PersonForm onClose={endAdding} onInvited={setInvited} />
       </Dialog>
+      <InvitationDialog invited={invited} onClose={() => setInvited(undefined)} />
+      {asked?.action === 'invite' && <InviteDialog person={asked.person} onClose={close} onInvited={setInvited} />}
       {asked?.action === 'role' && <RoleDialog person={asked.person} onClose={close} />}
       <ConfirmDialog
         opened={asked?.action === 'deactivate' || asked?.action === 'reactivate'}

@@ -1,5 +1,5 @@
 import { ActionIcon, Menu } from '@mantine/core'
-import { IconDots, IconUserCheck, IconUserEdit, IconUserOff } from '@tabler/icons-react'
+import { IconDots, IconMailForward, IconUserCheck, IconUserEdit, IconUserOff } from '@tabler/icons-react'
 import { useMemo } from 'react'
 import type { ApiResponse } from '../../api/api-client.ts'
 import { PersonCell, PersonState, personRow } from '../../components/person-cell.tsx'
@@ -9,7 +9,7 @@ import { columnsOf } from '../../ui/table-columns.ts'
 import { TimeText } from '../../ui/time-text.tsx'
 
 export type Person = ApiResponse<'listUsers'>['items'][number]
-export type PersonAction = 'role' | 'deactivate' | 'reactivate'
+export type PersonAction = 'role' | 'invite' | 'deactivate' | 'reactivate'
 
 const column = columnsOf<Person>()
 const columns = [
@@ -79,6 +79,11 @@ function PersonMenu({ person, onAsk }: { person: Person; onAsk: PeopleTableProps
         <Menu.Item leftSection={<IconUserEdit size={16} />} onClick={() => onAsk({ action: 'role', person })}>
           Change role
         </Menu.Item>
+        {person.active && person.last_sign_in_at === undefined && (
+          <Menu.Item leftSection={<IconMailForward size={16} />} onClick={() => onAsk({ action: 'invite', person })}>
+            Invite again
+          </Menu.Item>
+        )}
         {person.active ? (
           <Menu.Item
             color="red"

@@ -1,30 +1,42 @@
-import { Select, Text, TextInput } from '@mantine/core'
+import { Radio, Select, Stack, TextInput } from '@mantine/core'
 import * as v from 'valibot'
 import type { Role } from '../../../contract/roles.ts'
 import { hub } from '../../api/api-client.ts'
 import { MutationForm } from '../../components/mutation-form.tsx'
 import { roleMeanings, roleOptions } from '../../components/role-labels.ts'
 import { useMutationForm } from '../../components/use-mutation-form.ts'
+import type { Invited } from './invitation-dialog.tsx'
+import { deliveries, inviteUser } from './invite-user.ts'
 
 const schema = v.object({
   email: v.pipe(v.string(), v.trim(), v.email('Give a whole address, such as lee@acme.example')),
 })
 
-/** Adds a person before their first sign-in. */
-export function PersonForm({ onClose }: { onClose(): void }) {
+/** Adds a person before their first sign-in, and invites them. */
+export function PersonForm({ onClose, onInvited }: { onClose(): void; onInvited(invited: Invited): void }) {
   const form = useMutationForm({
-    initialValues: { email: '', display_name: '', role: 'member' as Role },
+    initialValues: { email: '', display_name: '', role: 'member' as Role, invitation: 'default' },
     schema,
-    send: ({ email, display_name, role }) =>
-      hub.POST('/api/v1/roster/users', {
+    send: async ({ email, display_name, role, invitation }): Promise<{ data?: Invited }> => {
+      const { data: person } = await hub.POST('/api/v1/roster/users', {
         body: { email: email.trim(), role, ...(display_name.trim() && { display_name: display_name.trim() }) },
-      }),
-    done: ({ email }) => `${email} is added.`,
+      })
+      if (!person || invitation === 'none') return person ? { data: { person } } : {}
+      // The person exists by now, so a failed invitation is not a failure of this form.
+      const result: Omit<Invited, 'person'> = await inviteUser(person.user_id, invitation).catch((error: unknown) => ({
+        error,
+      }))
+      return { data: { person, ...result } }
+    },
+    done: ({ person, invitation, error }) => (invitation || error ? undefined : `${person.email} is added.`),
     refresh: ['/api/v1/roster/users'],
-    onDone: onClose,
+    onDone: (result) => {
+      onClose()
+      if (result.invitation || result.error) onInvited(result)
+    },
   })
   return (
-    <MutationForm form={form} submit="Add person" failed="Nobody was added" onCancel={onClose}>
+    <MutationForm form={form} submit="Invite user" failed="Nobody was added" onCancel={onClose}>
       <TextInput
         label="E-mail address"
         type="email"
@@ -41,9 +53,13 @@ export function PersonForm({ onClose }: { onClose(): void }) {
         allowDeselect={false}
         {...form.getInputProps('role')}
       />
-      <Text size="sm" c="dimmed">
-        They get no message: send them the address of this Hub. They sign in with this address.
-      </Text>
+      <Radio.Group label="Invitation" {...form.getInputProps('invitation')}>
+        <Stack gap="xs" mt="xs">
+          {deliveries.map(({ value, label, description }) => (
+            <Radio key={value} value={value} label={label} description={description} />
+          ))}
+        </Stack>
+      </Radio.Group>
     </MutationForm>
   )
 }

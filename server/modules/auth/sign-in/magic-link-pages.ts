@@ -20,6 +20,16 @@ page.</p>`
   return { title: `Sign in to ${tenant.slug}`, body, hasForm: true }
 }
 
+/** Renders the page of an invitation: its tenant, its address and the button that opens the first session. */
+export function invitationPage(tenant: Tenant, link: OpenLink): LinkPage {
+  const body = html`<h1>Welcome to ${tenant.slug}</h1>
+<p>You are invited to the Org-Memory Hub of <strong>${tenant.slug}</strong> as <strong>${link.email}</strong>.</p>
+${signInForm('Sign in')}
+<p class="soft">This invitation works once, until ${readableTime(link.expiresAt)}. Later, sign in at
+<a href="/sign-in?tenant=${tenant.slug}">the sign-in page</a>. If this is not your address, close this page.</p>`
+  return { title: `Welcome to ${tenant.slug}`, body, hasForm: true }
+}
+
 /**
  * Renders a form that posts to the page's own address. Opening a page, as mail scanners do, does not consume the link.
  */
@@ -33,6 +43,9 @@ export function closedLinkPage(): LinkPage {
 <p>It has expired, was used already, or was not copied whole. Links are good once, for 24 hours.</p>
 <p>If you have just used it in this browser, <a href="/session">you may be signed in already</a>. Otherwise,
 <a href="/sign-in">sign in another way</a>, or have a new link sent there.</p>
+<h2>Was it an invitation?</h2>
+<p>An invitation opens only the first session of a person, and a later invitation replaces it. An administrator of your
+organisation can invite you again.</p>
 <h2>Was it a welcome link?</h2>
 <p>An operator of the Hub makes another one with:</p>
 <pre tabindex="0">npm run hub -- tenant welcome-link TENANT</pre>`

@@ -6,7 +6,7 @@ import { addRoute } from '../../../http/route.ts'
 import type { Mailer } from '../../../mail/mailer.ts'
 import type { LinkPurpose } from '../../links/links-types.ts'
 import { askedReturnPath, type Landing } from './landing.ts'
-import { closedLinkPage, signInLinkPage, welcomePage } from './magic-link-pages.ts'
+import { closedLinkPage, invitationPage, signInLinkPage, welcomePage } from './magic-link-pages.ts'
 import type { MagicLinkRequests } from './magic-link-requests-service.ts'
 import { MagicLinkBody, MagicLinkResponse } from './magic-link-schemas.ts'
 import type { LinkAddress, MagicLinkSignIn } from './magic-link-sign-in-service.ts'
@@ -14,8 +14,9 @@ import type { LinkAddress, MagicLinkSignIn } from './magic-link-sign-in-service.
 const paths: Record<LinkPurpose, string> = {
   welcome: '/welcome/:tenant/:token',
   sign_in: '/sign-in/link/:tenant/:token',
+  invitation: '/invitation/:tenant/:token',
 }
-const pages = { welcome: welcomePage, sign_in: signInLinkPage }
+const pages = { welcome: welcomePage, sign_in: signInLinkPage, invitation: invitationPage }
 
 const accepted = (listed: boolean) => ({
   status: 'accepted' as const,
@@ -50,7 +51,7 @@ export function addMagicLinkRoutes(
       return answer
     },
   )
-  for (const purpose of ['welcome', 'sign_in'] as const) addLinkPage(app, purpose, deps)
+  for (const purpose of Object.keys(paths) as LinkPurpose[]) addLinkPage(app, purpose, deps)
 }
 
 /** Adds the page of a link: GET shows its purpose; POST, sent only by its button, consumes it. */

@@ -34,7 +34,11 @@ export interface MagicLinkSignIn {
   signIn(link: LinkAddress, visitor: Visitor): Promise<{ tenant: Tenant; session: OpenedSession } | undefined>
 }
 
-const methods: Record<LinkPurpose, SignInMethod> = { welcome: 'welcome_link', sign_in: 'magic_link' }
+const methods: Record<LinkPurpose, SignInMethod> = {
+  welcome: 'welcome_link',
+  sign_in: 'magic_link',
+  invitation: 'magic_link',
+}
 
 /** Rolls back the transaction: a link that signs nobody in is not consumed. */
 class Refused extends Error {
@@ -68,11 +72,21 @@ export function createMagicLinkSignIn(deps: {
 
   async function ownerOf(tx: TenantTx, tenant: Tenant, { purpose, email }: OpenLink): Promise<User> {
     if (purpose === 'welcome') return users.ensure(tx, tenant, email, 'admin')
+    if (purpose === 'invitation') return invited(tx, email)
     const awaited = await users.awaitedAdministrator(tx, email)
     const user = await (awaited === undefined ? users.ofEmail(tx, email) : users.ensure(tx, tenant, email))
     if (!user) throw new Refused('deactivated')
     // The tenant may have configured an identity provider since the link was mailed.
     if (!(await allowsMagicLink(tx, user, deps.providers))) throw new Refused('identity_provider_only')
+    return user
+  }
+
+  /** Returns the owner of an invitation, which an administrator has seen: it opens the first session and no other. */
+  async function invited(tx: TenantTx, email: string): Promise<User> {
+    const user = await users.ofEmail(tx, email)
+    if (!user) throw new Refused('deactivated')
+    if (user.hasSignedIn) throw new Refused('link_not_open')
+    if (await deps.providers.isConfigured(tx)) throw new Refused('identity_provider_only')
     return user
   }
 

@@ -99,6 +99,7 @@ export function asUser(row: UserRow): User {
     displayName: row.display_name,
     role: row.role,
     active: isActive(row),
+    hasSignedIn: row.last_sign_in_at !== null,
     epoch: row.epoch,
   }
 }
