@@ -238,6 +238,8 @@ export const budgetNameLengthMax = 200
 /** Bounds of the thresholds of a budget: their number, and each in percent of the amount. */
 export const budgetThresholdsMax = 10
 export const budgetThresholdPercentMax = 1000
+/** Maximum number of concurrent tests of unsaved webhook addresses of a tenant, in each process. */
+export const webhookAddressTestsAtOnce = 4
 /** Maximum number of e-mail addresses, and of webhook endpoints, that one budget notifies. */
 export const budgetRecipientsMax = 20
 /** Maximum number of mails about budgets that a tenant sends in a day of UTC. */

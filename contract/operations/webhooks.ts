@@ -11,6 +11,15 @@ export const webhookOperations = {
     tag: 'Webhooks',
     summary: 'Add an endpoint',
   },
+  testWebhookAddress: {
+    method: 'POST',
+    path: '/api/v1/webhooks:test',
+    access: administrator,
+    rateClass: 'roster',
+    body: 'settings',
+    tag: 'Webhooks',
+    summary: 'Send a test message to an address before an endpoint is saved',
+  },
   listWebhooks: {
     method: 'GET',
     path: '/api/v1/webhooks',

@@ -197,6 +197,7 @@ test('what changed is told by names that stay: they stand in the history of tena
     'user_role',
     'webhook',
     'webhook_added',
+    'webhook_address_tested',
     'webhook_redelivered',
     'webhook_removed',
     'webhook_secret_rotated',

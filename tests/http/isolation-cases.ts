@@ -339,6 +339,7 @@ export const isolationCases: Partial<Record<OperationId, (loot: Loot) => Attempt
   removeWebhook: ofWebhook(),
   rotateWebhookSecret: ofWebhook(':rotate-secret'),
   testWebhook: ofWebhook(':test'),
+  testWebhookAddress: () => [attempt(400, `${webhooks}:test`, { url: 'https://169.254.169.254/' })],
   redeliverSince: ofWebhook(':redeliver', { since: '2020-01-01T00:00:00Z' }),
   listWebhookAlerts: ofWebhook('/alerts'),
   listDeliveries: ofWebhook('/deliveries'),

@@ -1,6 +1,7 @@
 /** What operations on webhooks take: good but for the ids. */
 export const webhookBodies = {
   createWebhook: { url: 'https://hooks.acme.example/hub', events: ['user.*'], filters: { skill_ids: ['sum-up'] } },
+  testWebhookAddress: { url: 'https://hooks.acme.example/hub', format: 'slack' },
   updateWebhook: { enabled: false, thresholds: { latency_ms: 1000 } },
   rotateWebhookSecret: {},
   testWebhook: {},

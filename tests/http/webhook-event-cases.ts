@@ -27,6 +27,17 @@ export function webhookEventCases(
       kind,
       change: 'webhook_added',
     },
+    testWebhookAddress: {
+      run: async () => {
+        secrets.push('a-secret-in-the-path')
+        const { body } = await call('POST', `${path}:test`, { url: 'https://hooks.acme.invalid/a-secret-in-the-path' })
+        secrets.push(body.secret)
+        return 'tenant:acme'
+      },
+      kind,
+      change: 'webhook_address_tested',
+      states: 'none' as const,
+    },
     testWebhook: {
       run: () => about(call('POST', `${path}/${endpoint}:test`)),
       kind,

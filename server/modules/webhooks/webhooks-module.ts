@@ -12,7 +12,8 @@ import { AlertEnds } from './alerts/alert-changes.ts'
 import { AlertEvaluator, createAlertLoop } from './alerts/alert-evaluator.ts'
 import { addAlertRoutes } from './alerts/alerts-routes.ts'
 import { AlertLists } from './alerts/alerts-service.ts'
-import { addDeliveryRoutes } from './deliveries/deliveries-routes.ts'
+import { createAddressTests } from './deliveries/address-tests.ts'
+import { addAddressTestRoutes, addDeliveryRoutes } from './deliveries/deliveries-routes.ts'
 import { DeliveryAdministration } from './deliveries/deliveries-service.ts'
 import { Endpoints, WebhookSecrets } from './endpoints/endpoints.ts'
 import { addWebhookRoutes } from './endpoints/webhooks-routes.ts'
@@ -98,6 +99,7 @@ export function createWebhooksModule(
 
   // ── Deliveries ──
   const deliveries = new DeliveryAdministration({ ...deps, endpoints, outbox })
+  const addressTests = createAddressTests({ ...deps, describeUrl })
 
   // ── Erasure ──
   async function forgetRecords(tx: TenantTx, records: readonly ErasedRecord[]): Promise<void> {
@@ -112,6 +114,7 @@ export function createWebhooksModule(
     routes(app) {
       addWebhookRoutes(app, administration)
       addDeliveryRoutes(app, deliveries)
+      addAddressTestRoutes(app, addressTests)
       addAlertRoutes(app, alerts)
     },
     chores: webhookChores(deps.clock),

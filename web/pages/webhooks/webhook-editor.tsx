@@ -4,6 +4,7 @@ import { api, hub } from '../../api/api-client.ts'
 import { patchBody } from '../../api/patch-body.ts'
 import { MutationForm } from '../../components/mutation-form.tsx'
 import { useMutationForm } from '../../components/use-mutation-form.ts'
+import { AddressTest } from './address-test.tsx'
 import { AlertRulesField } from './alert-rules-field.tsx'
 import { EventsField } from './events-field.tsx'
 import { formatLabels } from './format-labels.ts'
@@ -73,6 +74,7 @@ export function WebhookEditor({ onClose, webhook, onSaved }: WebhookEditorProps)
         data={Object.entries(formatLabels).map(([value, label]) => ({ value, label }))}
         {...form.getInputProps('format')}
       />
+      <AddressTest url={form.values.url} format={form.values.format} />
       <TextInput
         label="Description"
         description="What it is for, for those who come after you"

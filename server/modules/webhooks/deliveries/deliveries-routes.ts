@@ -1,8 +1,18 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import { webhookDeliveryDays, webhookRedeliveriesMax } from '../../../../contract/limits.ts'
+import type { Static } from 'typebox'
+import {
+  webhookAddressTestsAtOnce,
+  webhookAnswerSeconds,
+  webhookDeliveryDays,
+  webhookRedeliveriesMax,
+} from '../../../../contract/limits.ts'
+import type { ValidParts } from '../../../http/body/valid-parts.ts'
 import { addRoute, emptyBody } from '../../../http/route.ts'
 import { WebhookParams } from '../endpoints/webhooks-schemas.ts'
+import type { AddressTests } from './address-tests.ts'
 import {
+  AddressTestBody,
+  AddressTestSchema,
   DeliveriesQuery,
   DeliveryDetailsSchema,
   DeliveryList,
@@ -119,4 +129,24 @@ function queued(reply: FastifyReply, delivery: DeliveryAnswer): DeliveryAnswer {
   const { webhook_id, delivery_id } = delivery
   reply.code(202).header('location', `/api/v1/webhooks/${webhook_id}/deliveries/${delivery_id}`)
   return delivery
+}
+
+export function addAddressTestRoutes(app: FastifyInstance, tests: AddressTests): void {
+  addRoute(
+    app,
+    'testWebhookAddress',
+    {
+      description:
+        'Sends one message of the type `webhook.test`, signed with a secret of its own, and returns the result. ' +
+        `Stores no endpoint. The receiver has ${webhookAnswerSeconds} seconds to respond, and a tenant runs at most ` +
+        `${webhookAddressTestsAtOnce} tests at once.`,
+      body: AddressTestBody,
+      checkBody: (body: ValidParts<Static<typeof AddressTestBody>>) => tests.problemsIn(body),
+      response: { 200: AddressTestSchema },
+    },
+    async (request, reply) => {
+      reply.header('cache-control', 'no-store')
+      return tests.run(request.caller, request.body)
+    },
+  )
 }

@@ -5,7 +5,7 @@ import { object } from '../../../../contract/object-schema.ts'
 import { PageQuery } from '../../../../contract/request-schemas.ts'
 import { NextCursor } from '../../../../contract/response-schemas.ts'
 import { deliveryErrors, deliveryStatuses, meaningsOf, wordsOf } from '../../../../contract/webhook-deliveries.ts'
-import { WebhookId } from '../endpoints/webhooks-schemas.ts'
+import { Format, Url, WebhookId } from '../endpoints/webhooks-schemas.ts'
 
 const exampleDelivery = '019a2f64-51f0-7c4e-9f3b-0d5a6e1c2b3a'
 const exampleMessage = '019a2f64-51c8-7a10-8d42-5b1f0e9c7a64'
@@ -156,3 +156,14 @@ export const RedeliveredSchema = object({
 })
 
 export const deliveryLocation = { location: Type.String({ description: 'The delivery, for its result' }) }
+
+export const AddressTestBody = object({ url: Url, format: Type.Optional(Format) })
+
+export const AddressTestSchema = object({
+  ok: Type.Boolean({ description: 'Whether the receiver accepted the message', examples: [true] }),
+  attempt: AttemptSchema,
+  secret: Type.String({
+    description: 'Secret that signed this message only; an endpoint gets its own when it is saved',
+    examples: ['whsec_J4kQ8ZrT2vYw0LxNp6BdHs9AJ4kQ8ZrT2vYw0LxNp6Bd'],
+  }),
+})

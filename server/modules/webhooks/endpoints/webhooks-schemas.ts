@@ -29,7 +29,7 @@ export const WebhookId = Type.String({
   examples: ['whk_7Kd2mQx9RtVb4LhZs8WcNp3F'],
 })
 
-const Url = Type.String({
+export const Url = Type.String({
   minLength: 1,
   maxLength: 2048,
   description: 'Address that receives messages by POST',
@@ -138,7 +138,7 @@ const Alerts = Type.Array(Rule, {
     '`events`.',
 })
 
-const Format = Type.Enum([...webhookFormats], {
+export const Format = Type.Enum([...webhookFormats], {
   description:
     'Body of the messages: that of the Hub (`hub`, the default, absent in responses), the payload of an incoming ' +
     'webhook of Slack, or the adaptive card that a workflow of Microsoft Teams takes',

@@ -7,7 +7,7 @@ import type { Outbound } from '../../../outbound/outbound.ts'
 import { OutboundError } from '../../../outbound/outbound-error.ts'
 import type { DeliveryAttempt, DeliveryErrorCode } from '../webhooks-types.ts'
 import { chatBody } from './chat-message.ts'
-import type { DueDelivery, MessageRow } from './delivery-queue-store.ts'
+import type { MessageRow } from './delivery-queue-store.ts'
 
 const headersMax = 50
 const headerCharactersMax = 4 * 1024
@@ -26,18 +26,16 @@ export interface Target {
 export async function attemptDelivery(
   outbound: Pick<Outbound, 'post'>,
   { tenantSlug, url, format, secrets }: Target,
-  delivery: DueDelivery & { data: string },
+  message: MessageRow & { data: string },
   signal: AbortSignal,
 ): Promise<DeliveryAttempt> {
   const nowMs = Date.now()
-  const body = Buffer.from(
-    format === 'hub' ? requestBody(tenantSlug, delivery) : chatBody(format, tenantSlug, delivery),
-  )
+  const body = Buffer.from(format === 'hub' ? requestBody(tenantSlug, message) : chatBody(format, tenantSlug, message))
   const headers = {
     'content-type': 'application/json',
     'user-agent': 'org-memory-hub',
     'x-service-tenant': tenantSlug,
-    'x-service-webhook-id': delivery.message_id,
+    'x-service-webhook-id': message.message_id,
     'x-service-signature': signatureOf(body, secrets, nowMs),
   }
   const begun = { at: formatTimestamp(nowMs), url, request_headers: headers }
