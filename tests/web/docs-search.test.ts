@@ -77,6 +77,23 @@ const usualWords: [word: string, page: string][] = [
   ['metric alert', 'webhooks'],
   ['upgrade', 'operator'],
   ['Valkey', 'scaling'],
+  ['PgBouncer', 'scaling'],
+  ['notifications', 'web-ui'],
+  ['high availability', 'high-availability'],
+  ['failover', 'high-availability'],
+  ['cluster', 'distribution'],
+  ['Citus', 'distribution'],
+  ['point-in-time recovery', 'backup'],
+  ['capacity', 'capacity'],
+  ['Slack', 'webhooks'],
+  ['row-level security', 'security'],
+  ['attacks', 'attacks'],
+  ['benchmarks', 'benchmarks'],
+  ['changelog', 'changelog'],
+  ['comparison', 'comparison'],
+  ['SAML', 'sign-in'],
+  ['roles', 'people'],
+  ['forecast', 'budgets'],
 ]
 
 describe('the search of the site', () => {

@@ -94,6 +94,18 @@ describe('a page', () => {
     for (const path of distinct) expect([path, (await ask(path)).status]).toEqual([path, 200])
   })
 
+  test('is at most two clicks away from the start', () => {
+    const linksOf = (address: string) => {
+      const file = pages.find((each) => addressOf(each) === address)!
+      const links = readFileSync(join(dist, file), 'utf8').matchAll(/href="(\/docs\/[^"#]*)/g)
+      return [...links].map(([, link]) => link!).filter((link) => addresses.has(link))
+    }
+    const addresses = new Set(pages.map(addressOf))
+    const first = new Set(linksOf('/docs/'))
+    const reached = new Set([...first, ...[...first].flatMap(linksOf)])
+    expect([...addresses].filter((address) => !reached.has(address))).toEqual([])
+  })
+
   test('is asked for again, and not sent again if it is the same', async () => {
     const { headers } = await ask('/docs/operator')
     const again = await ask('/docs/operator', { 'if-none-match': String(headers.etag) })
