@@ -53,9 +53,11 @@ function Delivered({ email, invitation }: { email: string; invitation: ApiRespon
       )}
       {sign_in === 'link' ? (
         <Notice kind="info" title="Anyone who has the link can sign in">
-          It works once, for the first sign-in only, until{' '}
-          {expires_at === undefined ? 'tomorrow' : <TimeText iso={expires_at} />}.
-          {url !== undefined && ' It is not shown again; a new invitation replaces it.'}
+          <Text size="sm">
+            It works once, for the first sign-in only, until{' '}
+            {expires_at === undefined ? 'tomorrow' : <TimeText iso={expires_at} />}.
+            {url !== undefined && ' It is not shown again; a new invitation replaces it.'}
+          </Text>
         </Notice>
       ) : (
         <Text size="sm" c="dimmed">
