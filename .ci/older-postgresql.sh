@@ -34,8 +34,9 @@ operations=(
   tests/api/get-connector.test.ts tests/api/get-cowork.test.ts tests/api/get-open-api.test.ts
   tests/api/get-proof-bundle.test.ts
   tests/api/get-record-state.test.ts tests/api/get-scim.test.ts tests/api/get-tenant-as-operator.test.ts
+  tests/api/invite-user.test.ts
   tests/api/list-tenants.test.ts tests/api/mock-log-in.test.ts tests/api/remove-sso.test.ts
-  tests/api/request-magic-link.test.ts tests/api/test-sso.test.ts tests/api/update-tenant.test.ts
+  tests/api/request-magic-link.test.ts tests/api/test-sso.test.ts tests/api/test-webhook-address.test.ts tests/api/update-tenant.test.ts
 )
 HUB_TEST_DATABASE_URL="postgresql://postgres:$password@127.0.0.1:$port/postgres" \
   npm test -- tests/db tests/hub tests/search \
