@@ -1,4 +1,4 @@
-import { rename, rm } from 'node:fs/promises'
+import { readdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { type Config, loadConfig, packageVersion } from '../../server/config.ts'
@@ -35,15 +35,16 @@ export async function moveDatabase(show: Show): Promise<MovedDatabase> {
   const file = join(source.dataDir, `move-${process.pid}.tar.gz`)
   try {
     let total = 0
-    await withOwnerAlone(source, masterKey, log, (_, owner) =>
-      writeBackup({
+    await withOwnerAlone(source, masterKey, log, async (_, owner) => {
+      await removeLeftBehind(source)
+      await writeBackup({
         ...{ owner, masterKey, hubVersion: packageVersion(), destination: file },
         onBytes: (bytes) => {
           total = bytes
           show({ step: `Read ${mebibytes(bytes)}`, done: 0, total: 0 })
         },
-      }),
-    )
+      })
+    })
     const { tenants, rows, records } = await withOwnerAlone(target, masterKey, log, (owner) =>
       restoreBackup(owner, file, masterKey, {
         onBytes: (bytes) =>
@@ -73,6 +74,12 @@ async function requireSource(config: Config): Promise<Buffer> {
     `There is no embedded database with its master key in ${config.dataDir}.`,
     'Set HUB_DATA_DIR to the data directory of the Hub.',
   )
+}
+
+/** Removes the copies of moves that were killed: they contain records in clear. */
+async function removeLeftBehind({ dataDir }: Config): Promise<void> {
+  const names = (await readdir(dataDir)).filter((name) => /^move-\d+\.tar\.gz/.test(name))
+  await Promise.all(names.map((name) => rm(join(dataDir, name), { force: true })))
 }
 
 async function putAside({ dataDir }: Config): Promise<string> {

@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { scopeNames } from '../../contract/scopes.ts'
 import { HubClient } from '../../sdk/typescript/src/index.ts'
 import { freshDataDirectory, removeDataDirectories, serverPid } from '../support/data-directory.ts'
+import { faultRounds } from '../support/fault-rounds.ts'
 import { type HubProcess, makeTenant, startHubProcess } from '../support/hub-process.ts'
 import { scaled } from '../support/machine-speed.ts'
 import { event } from '../telemetry/events.ts'
@@ -14,7 +15,7 @@ import { webhooksPath } from '../webhooks/webhook-lab.ts'
 /** What happens as a message comes in, in turn. */
 const disasters = ['hub killed after the answer', 'everything killed before the answer', 'database killed'] as const
 type Disaster = (typeof disasters)[number]
-const rounds = 6
+const rounds = faultRounds({ few: 3, all: 30 })
 const eventsPerRound = 40
 /** A lease of a process that is dead runs out first. */
 const roundMsMax = scaled(90_000)
