@@ -149,6 +149,8 @@ test('an access token is renewed before it ends, by one tab for all', async () =
   for (const tab of tabs) {
     await tab.goto(lab.address('/settings/nowhere'))
     await heading(tab, 'Page not found').waitFor()
+    // The next tab finds it only then.
+    await expect.poll(() => tab.evaluate(`localStorage.getItem('hub-token')`), patience).not.toBeNull()
   }
   await context.clock.fastForward('04:45')
   for (const tab of tabs) {

@@ -20,11 +20,12 @@ const read = async (path: string) => (await lab.hub.call('acme', 'GET', path)).b
 test('a person is added, given a role that holds, deactivated and let in again', async () => {
   const email = 'lee.park@acme.example'
   const page = await lab.signInAs('admin', '/settings/people')
-  await button(page, 'Add person').click()
-  const form = dialog(page, 'Add person')
+  await button(page, 'Invite user').click()
+  const form = dialog(page, 'Invite user')
   await form.getByLabel('E-mail address').fill(email)
   await form.getByLabel('Name').fill('Lee Park')
-  await button(form, 'Add person').click()
+  await form.getByLabel('Do not invite').check()
+  await button(form, 'Add user').click()
   await form.waitFor({ state: 'detached' })
 
   await page.getByLabel('Search').fill('lee.pa')

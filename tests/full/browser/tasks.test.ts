@@ -96,11 +96,11 @@ walk('the proof of a record', async (page, click) => {
 walk('a new person', async (page, click) => {
   await click(section(page, 'People'))
   await click(page.getByRole('navigation', { name: 'People' }).getByRole('link', { name: 'People and roles' }))
-  await click(button(page, 'Add person'))
-  const form = dialog(page, 'Add person')
+  await click(button(page, 'Invite user'))
+  const form = dialog(page, 'Invite user')
   await form.getByLabel('E-mail address').fill('new.person@acme.example')
-  await click(button(form, 'Add person'))
-  await form.waitFor({ state: 'detached' })
+  await click(button(form, 'Invite user'))
+  await button(dialog(page, 'Invitation'), 'Copy invitation link').waitFor()
 })
 
 walk('the first event of a new service account', async (page, click) => {

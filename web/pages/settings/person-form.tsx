@@ -35,8 +35,9 @@ export function PersonForm({ onClose, onInvited }: { onClose(): void; onInvited(
       if (result.invitation || result.error) onInvited(result)
     },
   })
+  const submit = form.values.invitation === 'none' ? 'Add user' : 'Invite user'
   return (
-    <MutationForm form={form} submit="Invite user" failed="Nobody was added" onCancel={onClose}>
+    <MutationForm form={form} submit={submit} failed="Nobody was added" onCancel={onClose}>
       <TextInput
         label="E-mail address"
         type="email"
