@@ -3,17 +3,17 @@ import { budgetMailsPerDayMax } from '../../../contract/limits.ts'
 import { usdOfMicros } from '../../../contract/money.ts'
 import { type Database, type DatabaseLog, readTenant, type TenantTx } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
+import { mailPage } from '../../http/mail-page.ts'
 import { html } from '../../http/page.ts'
 import type { JobSender } from '../../jobs/job-sender.ts'
 import type { JobDefinition } from '../../jobs/queue.ts'
-import { type Mail, MailDeliveryError, type Mailer } from '../../mail/mailer.ts'
+import { mailJobOptions, sendMailOfJob } from '../../mail/mail-job.ts'
+import type { Mail, Mailer } from '../../mail/mailer.ts'
 import { deriveKey } from '../../secrets/encryption.ts'
 import { usdOf } from './budget-figures.ts'
 import { type BudgetRow, budgetById, type Firing, firingOf, takeMails } from './budgets-store.ts'
 
 const jobName = 'mail-reached-budget'
-/** A server that greylists accepts a message after some minutes (RFC 6647, section 2.4). */
-const retries = { retryLimit: 8, retryDelaySeconds: 30 }
 
 /** Facts of a reached threshold that the budget may no longer have when the mail is sent. */
 interface ReachedFacts extends Pick<BudgetRow, 'basis'> {
@@ -65,10 +65,9 @@ export function createBudgetMails(deps: {
     const to = found.row?.emails.find((address) => hashOf(address) === recipient)
     if (!found.row || !found.fired || to === undefined) return
     const reached = { ...firing, ...facts, spentUsd: usdOf(BigInt(found.fired.spent_micros)) }
-    await mailer.send(budgetMail(to, tenant, found.row.name, reached)).catch((error: unknown) => {
-      if (!(error instanceof MailDeliveryError && error.permanent)) throw error
-      log.warn({ tenant: slug, budget: firing.budget_id, err: error }, 'a mail about a budget was rejected')
-    })
+    const mail = budgetMail(to, tenant, found.row.name, reached)
+    const details = { tenant: slug, budget: firing.budget_id }
+    await sendMailOfJob({ mailer, log }, mail, details, 'a mail about a budget was rejected')
   }
 
   return {
@@ -88,8 +87,7 @@ export function createBudgetMails(deps: {
     },
     job: {
       name: jobName,
-      ...retries,
-      atOnce: 5,
+      ...mailJobOptions,
       handler: ({ data }) => carryOut(data as MailOrder),
     },
   }
@@ -110,26 +108,15 @@ function budgetMail(
   const cost = `${basis === 'reported' ? 'Reported' : 'Calculated'} cost at that time: ${usd.format(spentUsd)}.`
   const url = `${baseUrl}/budgets`
   const reason = 'You receive this message because an administrator entered your address for this budget.'
-  const body = html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>${subject}</title>
-</head>
-<body>
-<p><strong>${fact}</strong></p>
-<p>${cost}</p>
-<p><a href="${url}">Open the budgets of ${slug}</a></p>
-<p>${reason}</p>
-</body>
-</html>
-`
   return {
     ...{ to, subject },
     text: `${fact}\n\n${cost}\n\nBudgets of ${slug}:\n${url}\n\n${reason}\n`,
-    html: body.text,
+    html: mailPage(subject, [
+      html`<strong>${fact}</strong>`,
+      html`${cost}`,
+      html`<a href="${url}">Open the budgets of ${slug}</a>`,
+      html`${reason}`,
+    ]),
     consoleLine: `Mail to ${to}: ${fact}`,
   }
 }

@@ -1,7 +1,7 @@
 import type { Tenant } from '../../../http/caller.ts'
-import { html } from '../../../http/page.ts'
 import type { Mail } from '../../../mail/mailer.ts'
 import { readableTime } from '../sign-in/magic-link-pages.ts'
+import { signInMail } from '../sign-in/sign-in-mail.ts'
 
 /** The address of an invitation; it expires unless it is the sign-in page. */
 export interface InvitationLink {
@@ -10,40 +10,19 @@ export interface InvitationLink {
   expiresAt?: string
 }
 
-/** Composes the message of an invitation: the same words as text and as HTML. */
+/** Composes the message of an invitation. */
 export function invitationMail(to: string, { slug, baseUrl }: Tenant, { url, expiresAt }: InvitationLink): Mail {
-  const subject = `Invitation to ${slug}`
-  const fact = `An administrator of ${slug} invited you to its Org-Memory Hub at ${baseUrl}.`
-  const rule =
-    expiresAt === undefined
-      ? 'Sign in there with the account of your company.'
-      : `The link works once, until ${readableTime(expiresAt)}. It opens a page with a button that signs you in.`
-  const otherwise =
-    expiresAt === undefined
-      ? 'If you do not know the sender, ignore this message.'
-      : 'If you do not know the sender, ignore this message. Do not share the link: anyone who has it can sign in as you.'
-  const body = html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>${subject}</title>
-</head>
-<body>
-<p>${fact}</p>
-<p><strong><a href="${url}">Sign in to ${slug}</a></strong></p>
-<p>Or copy this address into your browser:<br><a href="${url}">${url}</a></p>
-<p>${rule}</p>
-<p>${otherwise}</p>
-</body>
-</html>
-`
-  return {
-    to,
-    subject,
-    text: `${fact}\n\nSign in to ${slug}:\n${url}\n\n${rule}\n\n${otherwise}\n`,
-    html: body.text,
+  const ignore = 'If you do not know the sender, ignore this message.'
+  return signInMail({
+    ...{ to, url, tenant: slug },
+    subject: `Invitation to ${slug}`,
+    fact: `An administrator of ${slug} invited you to its Org-Memory Hub at ${baseUrl}.`,
+    ...(expiresAt === undefined
+      ? { rule: 'Sign in there with the account of your company.', otherwise: ignore }
+      : {
+          rule: `The link works once, until ${readableTime(expiresAt)}. It opens a page with a button that signs you in.`,
+          otherwise: `${ignore} Do not share the link: anyone who has it can sign in as you.`,
+        }),
     consoleLine: `Invitation of ${to} (${slug}): ${url}`,
-  }
+  })
 }

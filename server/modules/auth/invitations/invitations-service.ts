@@ -1,11 +1,12 @@
 import type { Static } from 'typebox'
 import { DomainError } from '../../../../contract/domain-error.ts'
-import { type Database, type DatabaseLog, readTenant, type TenantTx } from '../../../db/database.ts'
+import { type Database, type DatabaseLog, readTenant } from '../../../db/database.ts'
 import type { Caller, Tenant } from '../../../http/caller.ts'
 import type { JobSender } from '../../../jobs/job-sender.ts'
 import type { JobDefinition } from '../../../jobs/queue.ts'
-import { MailDeliveryError, type Mailer } from '../../../mail/mailer.ts'
-import { decryptSecret, deriveKey, encryptSecret } from '../../../secrets/encryption.ts'
+import { mailJobOptions, sendMailOfJob } from '../../../mail/mail-job.ts'
+import type { Mailer } from '../../../mail/mailer.ts'
+import { createPayloadSeal } from '../../../secrets/sealed-payload.ts'
 import type { GovernanceLog } from '../../governance/governance-types.ts'
 import type { IdentityProviders } from '../../identity/identity-types.ts'
 import type { SignInLinks } from '../../links/links-types.ts'
@@ -37,9 +38,6 @@ interface Order {
 }
 
 const jobName = 'mail-invitation'
-const sealContext = 'invitation'
-/** A server that greylists accepts a message after some minutes (RFC 6647, section 2.4). */
-const retries = { retryLimit: 8, retryDelaySeconds: 30 }
 
 /**
  * Invites people who never signed in. Without single sign-on, an invitation is a link that opens their first session.
@@ -47,7 +45,7 @@ const retries = { retryLimit: 8, retryDelaySeconds: 30 }
  */
 export function createInvitations(deps: Deps) {
   const { database, users, links, mailer, log } = deps
-  const key = deriveKey(deps.masterKey, 'invitations')
+  const payloads = createPayloadSeal<Order>(deps.masterKey, 'invitations', 'invitation')
 
   async function invite(
     caller: Caller,
@@ -70,14 +68,11 @@ export function createInvitations(deps: Deps) {
         details: { change: 'user_invited', after: { delivery, sign_in, ...expires } },
         actor: caller,
       })
-      if (delivery === 'mail') await queue(tx, { tenant: tenant.slug, userId, link })
+      if (delivery === 'mail') {
+        await deps.jobSender.send(jobName, payloads.seal({ tenant: tenant.slug, userId, link }), { tx })
+      }
       return { user_id: userId, delivery, sign_in, ...(delivery === 'link' && { url: link.url }), ...expires }
     })
-  }
-
-  async function queue(tx: TenantTx, order: Order): Promise<void> {
-    const sealed = encryptSecret(key, Buffer.from(JSON.stringify(order)), sealContext).toString('base64')
-    await deps.jobSender.send(jobName, { sealed }, { tx })
   }
 
   /** Mails an invitation, unless the person signed in or was deactivated since. */
@@ -86,21 +81,15 @@ export function createInvitations(deps: Deps) {
     const tenant = await deps.directory.find(slug)
     const user = tenant && (await readTenant(database, slug, (tx) => users.byId(tx, userId)))
     if (!user?.active || user.hasSignedIn || user.email === '') return
-    await mailer.send(invitationMail(user.email, tenant!, link)).catch((error: unknown) => {
-      if (!(error instanceof MailDeliveryError && error.permanent)) throw error
-      log.warn({ tenant: slug, user: userId, err: error }, 'an invitation could not be mailed')
-    })
+    const mail = invitationMail(user.email, tenant!, link)
+    await sendMailOfJob({ mailer, log }, mail, { tenant: slug, user: userId }, 'an invitation could not be mailed')
   }
 
   const job: JobDefinition = {
     name: jobName,
-    ...retries,
+    ...mailJobOptions,
     pollingIntervalSeconds: 1,
-    atOnce: 5,
-    handler: async ({ data }) => {
-      const sealed = Buffer.from((data as { sealed: string }).sealed, 'base64')
-      await carryOut(JSON.parse(decryptSecret(key, sealed, sealContext).toString()))
-    },
+    handler: async ({ data }) => carryOut(payloads.open(data)),
   }
   return { invite, job }
 }

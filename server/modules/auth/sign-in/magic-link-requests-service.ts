@@ -5,8 +5,9 @@ import type { Database, DatabaseLog, TenantTx } from '../../../db/database.ts'
 import { isServedAt } from '../../../http/caller.ts'
 import type { JobSender } from '../../../jobs/job-sender.ts'
 import type { JobDefinition } from '../../../jobs/queue.ts'
-import { MailDeliveryError, type Mailer } from '../../../mail/mailer.ts'
-import { decryptSecret, deriveKey, encryptSecret } from '../../../secrets/encryption.ts'
+import { mailJobOptions, sendMailOfJob } from '../../../mail/mail-job.ts'
+import type { Mailer } from '../../../mail/mailer.ts'
+import { createPayloadSeal } from '../../../secrets/sealed-payload.ts'
 import type { IdentityProviders } from '../../identity/identity-types.ts'
 import type { SignInLinks } from '../../links/links-types.ts'
 import type { SignInUsers } from '../../roster/roster-types.ts'
@@ -53,7 +54,6 @@ interface Order extends MagicLinkRequest {
 }
 
 const jobName = 'mail-sign-in-link'
-const sealContext = 'sign-in link request'
 /**
  * Maximum length of the return path in ASCII characters; a longer one becomes the default, since the address must fit
  * into a message.
@@ -64,14 +64,9 @@ const returnPathLengthMax = 1000
  * bytes, the path, and the rest.
  */
 const orderBytes = 2560
-/**
- * A server that greylists accepts a message after some minutes (RFC 6647, section 2.4), so retries go on for two hours.
- */
-const retries = { retryLimit: 8, retryDelaySeconds: 30 }
-
 export function createMagicLinkRequests(deps: Deps): MagicLinkRequests {
   const { directory, mailer, links, log } = deps
-  const key = deriveKey(deps.masterKey, 'sign-in link requests')
+  const payloads = createPayloadSeal<Order>(deps.masterKey, 'sign-in link requests', 'sign-in link request')
 
   /** Returns the address as stored, since another spelling may reach another mailbox; undefined for a stranger. */
   async function recipient(tx: TenantTx, email: string): Promise<string | undefined> {
@@ -91,10 +86,8 @@ export function createMagicLinkRequests(deps: Deps): MagicLinkRequests {
       return link && email && { link: { ...link, url: `${link.url}${queryOf(order)}` }, email }
     })
     if (!made) return
-    await mailer.send(magicLinkMail(made.email, tenant, made.link)).catch((error: unknown) => {
-      if (!(error instanceof MailDeliveryError && error.permanent)) throw error
-      log.warn({ tenant: slug, err: error }, 'a sign-in link could not be mailed')
-    })
+    const mail = magicLinkMail(made.email, tenant, made.link)
+    await sendMailOfJob({ mailer, log }, mail, { tenant: slug }, 'a sign-in link could not be mailed')
   }
 
   let hasLoggedNoMail = false
@@ -113,20 +106,14 @@ export function createMagicLinkRequests(deps: Deps): MagicLinkRequests {
       const { email, tenant, hostTenant } = request
       const returnTo = mailedPath(request.returnTo)
       const order: Order = { email, tenant, hostTenant, returnTo, token: links.newToken(), requestedAtMs: Date.now() }
-      const text = Buffer.alloc(orderBytes, ' ')
-      text.write(JSON.stringify(order))
-      await deps.jobSender.send(jobName, { sealed: encryptSecret(key, text, sealContext).toString('base64') })
+      await deps.jobSender.send(jobName, payloads.seal(order, orderBytes))
     },
     job: {
       name: jobName,
-      ...retries,
+      // Several at once, since anybody can cause these jobs, and a slow mail server must not delay the jobs of others.
+      ...mailJobOptions,
       pollingIntervalSeconds: 1,
-      // Anybody can cause these jobs, and a slow mail server must not delay the jobs of others.
-      atOnce: 5,
-      handler: async ({ data }) => {
-        const sealed = Buffer.from((data as { sealed: string }).sealed, 'base64')
-        await carryOut(JSON.parse(decryptSecret(key, sealed, sealContext).toString()))
-      },
+      handler: async ({ data }) => carryOut(payloads.open(data)),
     },
   }
 }
