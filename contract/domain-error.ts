@@ -44,8 +44,12 @@ export class DomainError extends Error {
 
 /** A `validation-failed` error for the given places. */
 export function validationFailed(errors: PointedError[], detail?: string): DomainError {
-  const summary = errors.map((error) => `${error.pointer || 'The body'} ${error.detail}`).join('; ')
-  return new DomainError('validation-failed', detail ?? summary, { errors })
+  return new DomainError('validation-failed', detail ?? summaryOf(errors), { errors })
+}
+
+/** Says all errors in one text, which is the detail of a problem that has no other. */
+export function summaryOf(errors: readonly PointedError[]): string {
+  return errors.map(({ pointer, detail }) => `${pointer || 'The body'} ${detail}`).join('; ')
 }
 
 /** Whether something that is needed is away for now, such as the database, so that trying again helps. */

@@ -17,6 +17,8 @@ export function NavigationLinks() {
       <NavLink
         component={Link}
         to={pages?.[0]?.to ?? to}
+        // Else the link marks itself on every address below its own, such as Settings on People and roles.
+        activeOptions={{ exact: true, includeSearch: false }}
         label={label}
         leftSection={<Icon size={18} stroke={1.7} />}
         active={to === current}

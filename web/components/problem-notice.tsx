@@ -1,5 +1,5 @@
 import { Anchor, Button, Code, List, Text } from '@mantine/core'
-import type { PointedError } from '../../contract/domain-error.ts'
+import { type PointedError, summaryOf } from '../../contract/domain-error.ts'
 import { HubProblem, HubUnreachable } from '../api/problem.ts'
 import { signInAddress } from '../api/session.ts'
 import { Notice } from '../ui/notice.tsx'
@@ -32,6 +32,8 @@ export function ProblemNotice({ error, title, onRetry, errors }: ProblemNoticePr
   }
   const rest = errors ?? error.errors
   const allAtFields = error.errors.length > 0 && rest.length === 0
+  // The list below says the same, place by place.
+  const isListed = rest.length > 0 && error.message === summaryOf(rest)
   return (
     <Notice
       kind={error.status === 429 || error.status >= 500 ? 'warning' : 'danger'}
@@ -39,7 +41,7 @@ export function ProblemNotice({ error, title, onRetry, errors }: ProblemNoticePr
       actions={retry}
       urgent
     >
-      <Text size="sm">{allAtFields ? 'See the fields that are marked.' : error.message}</Text>
+      {!isListed && <Text size="sm">{allAtFields ? 'See the fields that are marked.' : error.message}</Text>}
       {rest.length > 0 && (
         <List size="sm">
           {rest.map(({ pointer, detail }) => (
