@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs'
 import { gzipSync } from 'node:zlib'
 import { expect, test } from 'vitest'
 
-/** Of the command center, which is part of the first script; the charts below its figures come after them. */
+/** Bounds the first script, which contains the command center without the charts below its figures. */
 const firstPageBytesMax = 230_000
-/** Of any other page that somebody comes to by a link, before anything of it is kept. */
+/** Bounds what any other page loads if it is the first that somebody opens. */
 const otherPageBytesMax = 360_000
-/** Each is a request. */
+/** Bounds the requests for scripts of a page. */
 const scriptsMax = 35
 const dist = new URL('../../web/dist/', import.meta.url)
 
