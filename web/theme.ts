@@ -1,4 +1,14 @@
-import { Badge, Button, createTheme, Drawer, type MantineColorsTuple, Menu, MenuDropdown, Modal } from '@mantine/core'
+import {
+  type BadgeFactory,
+  type ButtonFactory,
+  createTheme,
+  type DrawerFactory,
+  type ExtendComponent,
+  type MantineColorsTuple,
+  type MenuDropdownProps,
+  type MenuFactory,
+  type ModalFactory,
+} from '@mantine/core'
 import type { MouseEvent } from 'react'
 
 /** The Hub's own colour: for its seal, links and the first series in charts. */
@@ -51,9 +61,10 @@ export const theme = createTheme({
   autoContrast: true,
   respectReducedMotion: true,
   focusRing: 'auto',
+  // Plain objects: `Modal.extend` would load the component before any page needs it.
   components: {
     // Text on a tint: only the sign is coloured, because orange or grey letters on their own tint are hard to read.
-    Badge: Badge.extend({
+    Badge: {
       defaultProps: { radius: 'sm', tt: 'none', fw: 500 },
       vars: (_theme, { variant, size = 'md' }) => ({
         root: {
@@ -66,14 +77,16 @@ export const theme = createTheme({
         root: { letterSpacing: 0 },
         ...(variant === 'light' && { section: { color: `var(--mantine-color-${color}-text)` } }),
       }),
-    }),
+    } satisfies ExtendComponent<BadgeFactory>,
     // With reduced motion, the library omits the transition including its final position.
-    Button: Button.extend({ styles: { loader: { transform: 'translate(-50%, -50%)' } } }),
+    Button: { styles: { loader: { transform: 'translate(-50%, -50%)' } } } satisfies ExtendComponent<ButtonFactory>,
     // The library's invisible focus element is not a menu entry, but all content of a menu must be. Within the page the
     // menu is in a landmark; at the end of the document it is not.
-    Menu: Menu.extend({ defaultProps: { withInitialFocusPlaceholder: false, portalProps: { target: '#page' } } }),
-    MenuDropdown: MenuDropdown.extend({ defaultProps: { onClickCapture: focusOpener } }),
-    Modal: Modal.extend({ defaultProps: titled }),
-    Drawer: Drawer.extend({ defaultProps: titled }),
+    Menu: {
+      defaultProps: { withInitialFocusPlaceholder: false, portalProps: { target: '#page' } },
+    } satisfies ExtendComponent<MenuFactory>,
+    MenuDropdown: { defaultProps: { onClickCapture: focusOpener } satisfies MenuDropdownProps },
+    Modal: { defaultProps: titled } satisfies ExtendComponent<ModalFactory>,
+    Drawer: { defaultProps: titled } satisfies ExtendComponent<DrawerFactory>,
   },
 })
