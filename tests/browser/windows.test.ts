@@ -230,7 +230,7 @@ test('a form leads to the first field that is refused; then people are invited, 
   const first = await link()
   await invitation.getByRole('button', { name: 'Done' }).click()
   await page.getByRole('button', { name: 'Actions for nia@globex.example' }).click()
-  await page.getByRole('menuitem', { name: 'Invite again' }).click()
+  await page.getByRole('menuitem', { name: 'Invite', exact: true }).click()
   const again = page.getByRole('dialog', { name: 'Invite nia@globex.example' })
   await again.getByRole('radio', { name: 'Show a link to copy' }).check()
   await again.getByRole('button', { name: 'Invite user' }).click()

@@ -81,7 +81,7 @@ function PersonMenu({ person, onAsk }: { person: Person; onAsk: PeopleTableProps
         </Menu.Item>
         {person.active && person.last_sign_in_at === undefined && (
           <Menu.Item leftSection={<IconMailForward size={16} />} onClick={() => onAsk({ action: 'invite', person })}>
-            Invite again
+            Invite
           </Menu.Item>
         )}
         {person.active ? (
