@@ -139,6 +139,7 @@ describe('the server', () => {
       '/reference',
       '/reference/json',
       '/errors',
+      '/errors/',
       '/errors/not-found',
       '/sign-in',
       '/session',

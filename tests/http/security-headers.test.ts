@@ -127,6 +127,7 @@ const beyondTheApi: Record<string, [address: string, headers: Headers]> = {
   'GET /sign-in/link/:tenant/:token': ['/sign-in/link/acme/none', secretPage],
   'POST /sign-in/link/:tenant/:token': ['/sign-in/link/acme/none', secretPage],
   'GET /errors': ['/errors', plainPage],
+  'GET /errors/': ['/errors/', everywhere],
   'GET /errors/:slug': ['/errors/not-found', plainPage],
   'GET /reference': ['/reference', reference],
   'GET /reference/': ['/reference/', reference],

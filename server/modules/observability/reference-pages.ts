@@ -65,6 +65,7 @@ export function addReferencePages(app: FastifyInstance, describe: () => OpenApiD
 /** Adds the pages that the `type` of problem documents refers to, and their list. */
 export function addErrorPages(app: FastifyInstance): void {
   addPage(app, '/errors', async () => ({ title: 'Errors', body: listOfProblems() }))
+  addPage(app, '/errors/', async (_request, reply) => reply.redirect('/errors', 308))
   addPage(app, '/errors/:slug', async (request) => {
     const { slug } = request.params as { slug: string }
     if (!Object.hasOwn(problems, slug)) {
