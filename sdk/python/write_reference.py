@@ -1,8 +1,8 @@
-"""Writes docs/sdk/python-reference.md, the reference of the package, from its signatures and docstrings.
+"""Writes docs/sdk/python-reference*.md, the reference of the package, from its signatures and docstrings.
 
     python3 sdk/python/write_reference.py [--check]
 
-With `--check` it only compares the page, and exits with 1 if it is of other sources.
+With `--check` it only compares the pages, and exits with 1 if one is of other sources.
 """
 
 import ast
@@ -11,49 +11,80 @@ import sys
 from pathlib import Path
 
 package = Path(__file__).parent / "org_memory_hub"
-page = Path(__file__).parents[2] / "docs" / "sdk" / "python-reference.md"
+folder = Path(__file__).parents[2] / "docs" / "sdk"
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
-sections: list[tuple[str, str, list[str]]] = [
-    ("Clients", "client", ["Hub", "Records", "Telemetry", "Exports"]),
-    ("Asynchronous clients", "async_client", ["AsyncHub", "AsyncRecords", "AsyncTelemetry", "AsyncExports"]),
-    ("Pages of results", "pages", ["Pages", "AsyncPages"]),
-    ("Settings", "settings", ["Retries"]),
-    ("Tracked invocations", "tracking", ["Invocation"]),
-    ("Batches of events", "batcher", ["Batcher", "BatcherStats"]),
-    ("Webhooks", "webhooks", ["verify_webhook", "WebhookRefused"]),
-    ("Errors", "errors", ["HubProblem", "FieldError"]),
-    ("OpenAI", "integrations.openai", []),
-    ("Anthropic", "integrations.anthropic", []),
-    ("LangChain", "integrations.langchain", []),
+Section = tuple[str, str, list[str]]
+
+pages: list[tuple[str, str, str, list[Section]]] = [
+    (
+        "python-reference.md",
+        "Python SDK reference",
+        "The clients of `org_memory_hub`. Further pages: [tracking](python-reference-tracking.md) of invocations,\n"
+        "[webhooks and errors](python-reference-errors.md). The [guide](../../sdk/python/README.md) shows how to use them.",
+        [
+            ("Clients", "client", ["Hub", "Records", "Telemetry", "Exports"]),
+            ("Asynchronous clients", "async_client", ["AsyncHub", "AsyncRecords", "AsyncTelemetry", "AsyncExports"]),
+            ("Pages of results", "pages", ["Pages", "AsyncPages"]),
+            ("Settings", "settings", ["Retries"]),
+        ],
+    ),
+    (
+        "python-reference-tracking.md",
+        "Python SDK reference: tracking",
+        "Tracks invocations and calls of LLM libraries. [Clients](python-reference.md) send their events.",
+        [
+            ("Tracked invocations", "tracking", ["Invocation"]),
+            ("Batches of events", "batcher", ["Batcher", "BatcherStats"]),
+            ("OpenAI", "integrations.openai", []),
+            ("Anthropic", "integrations.anthropic", []),
+            ("LangChain", "integrations.langchain", []),
+        ],
+    ),
+    (
+        "python-reference-errors.md",
+        "Python SDK reference: webhooks and errors",
+        "Verifies webhooks, and names the exceptions of the package. [Clients](python-reference.md) raise them.",
+        [
+            ("Webhooks", "webhooks", ["verify_webhook", "WebhookRefused"]),
+            ("Errors", "errors", ["HubProblem", "FieldError"]),
+        ],
+    ),
 ]
 
 
 def main() -> None:
-    """Writes or checks the page."""
-    parts = [
-        "# Python SDK reference",
-        "Every public class and function of `org_memory_hub`. The [guide](../../sdk/python/README.md) shows how to use them.",
-    ]
-    for title, module, names in sections:
+    """Writes or checks the pages."""
+    stale = []
+    for name, title, summary, sections in pages:
+        text = page_of(title, summary, sections)
+        page = folder / name
+        if "--check" not in sys.argv:
+            page.parent.mkdir(exist_ok=True)
+            page.write_text(text)
+        elif not page.exists() or page.read_text() != text:
+            stale.append(str(page))
+    if stale:
+        sys.exit(f"{', '.join(stale)}: of other sources. Run: python3 sdk/python/write_reference.py")
+
+
+def page_of(title: str, summary: str, sections: list[Section]) -> str:
+    """Returns the text of a page."""
+    parts = [f"# {title}", summary]
+    for heading, module, names in sections:
         path = package / (module.replace(".", "/") + ".py")
         tree = ast.parse(path.read_text())
         found = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef | Function)}
         chosen = names or [name for name in found if not name.startswith("_")]
         where = "org_memory_hub" if "." not in module else f"org_memory_hub.{module}"
-        parts.append(f"## {title}\n\nImport from `{where}`." if names or "." in module else f"## {title}")
+        parts.append(f"## {heading}\n\nImport from `{where}`." if names or "." in module else f"## {heading}")
         if module == "errors":
             parts.append(errors_of(tree))
         parts += [section_of(found[name]) for name in chosen]
     parts.append("## Sources of this page\n\n`python3 sdk/python/write_reference.py` wrote it from sources with this digest:")
     parts.append(f"```text\n{digest()}\n```")
-    text = "\n\n".join(parts) + "\n"
-    if "--check" not in sys.argv:
-        page.parent.mkdir(exist_ok=True)
-        page.write_text(text)
-    elif page.read_text() != text:
-        sys.exit(f"{page} is of other sources. Run: python3 sdk/python/write_reference.py")
+    return "\n\n".join(parts) + "\n"
 
 
 def digest() -> str:
