@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
@@ -26,9 +26,16 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }))
 const page = (file: string) => readFileSync(join(folder, file), 'utf8')
 
+/** Returns all pages of a tag, as one text. */
+function pagesOf(tag: string): string {
+  const name = tag.toLowerCase().replaceAll(' ', '-')
+  const files = readdirSync(join(folder, 'api')).filter((file) => new RegExp(`^${name}(-\\d+)?\\.md$`).test(file))
+  return files.map((file) => page(`api/${file}`)).join('\n')
+}
+
 describe('the API reference', () => {
   test.each(api.tags.map(({ name }) => name))('has each operation of %s', (tag) => {
-    const text = page(`api/${tag.toLowerCase().replaceAll(' ', '-')}.md`)
+    const text = pagesOf(tag)
     const list = page('api/index.md')
     let found = 0
     for (const [path, item] of Object.entries(api.paths)) {
@@ -53,8 +60,17 @@ describe('the API reference', () => {
     expect(page('api/hub.md')).toContain('Scopes: `hub:read`.')
   })
 
+  test('has pages of at most 305 lines, with links between the parts of a tag', () => {
+    // The list of all operations is read by looking for a word.
+    const files = readdirSync(join(folder, 'api')).filter((file) => file !== 'index.md')
+    expect(files.filter((file) => page(`api/${file}`).split('\n').length > 305)).toEqual([])
+    expect(page('api/webhooks.md')).toContain('[part 2](webhooks-2.md)')
+    expect(page('api/webhooks-2.md')).toMatch(/^# API: Webhooks, part 2\n\n.*\[part 1\]\(webhooks\.md\)/)
+    expect(page('api/index.md')).toContain('](webhooks-2.md#')
+  })
+
   test('leaves no operation out', () => {
-    const texts = api.tags.map(({ name }) => page(`api/${name.toLowerCase().replaceAll(' ', '-')}.md`))
+    const texts = api.tags.map(({ name }) => pagesOf(name))
     const named = new Set(texts.join('\n').match(/(?<=Operation `)\w+/g))
     const described = Object.values(api.paths).flatMap((item) => Object.values(item))
     expect(named).toEqual(new Set(described.map(({ operationId }) => operationId)))

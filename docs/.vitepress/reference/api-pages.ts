@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { anchorOf } from '../markdown.ts'
 import { root } from '../pages.ts'
 import { cell, fenced, type ReferencePage } from './markdown-text.ts'
@@ -38,37 +38,79 @@ interface Api {
 /** The OpenAPI document that the Hub serves, which tests/http/openapi.test.ts keeps current. */
 export const apiDocument = 'tests/golden/openapi.json'
 
-/** Returns a page for each tag of the OpenAPI document, and their list. */
+interface Section {
+  address: string
+  summary: string
+  text: string
+}
+
+/** A page with some of the operations of a tag. */
+interface TagPage extends ReferencePage {
+  sections: Section[]
+}
+
+/** A page of more lines goes on with a second part. One operation is never divided. */
+const pageLinesMax = 300
+
+/** Returns one or more pages for each tag of the OpenAPI document, and the list of operations. */
 export function apiPages(): ReferencePage[] {
   const api = JSON.parse(readFileSync(join(root, apiDocument), 'utf8')) as Api
   const operations = Object.entries(api.paths).flatMap(([path, item]) =>
     Object.entries(item).map(([method, operation]) => ({ address: `${method.toUpperCase()} ${path}`, operation })),
   )
-  const pages = api.tags.map(({ name, description }) => {
-    const own = operations.filter(({ operation }) => operation.tags.includes(name))
-    const sections = own.map(({ address, operation }) => sectionOf(address, operation, api))
-    return {
-      ...{ title: `API: ${name}`, file: `api/${anchorOf(name)}.md`, operations: own },
-      text: `# API: ${name}\n\n${description}. [All operations](index.md)\n\n${sections.join('\n')}`,
-    }
+  const tags = api.tags.map((tag) => {
+    const own = operations.filter(({ operation }) => operation.tags.includes(tag.name))
+    const sections = own.map(({ address, operation }) => {
+      return { address, summary: operation.summary, text: sectionOf(address, operation, api) }
+    })
+    return { name: tag.name, pages: pagesOf(tag, sections) }
   })
-  return [{ title: 'All operations', file: 'api/index.md', text: listOf(pages) }, ...pages]
+  return [{ title: 'All operations', file: 'api/index.md', text: listOf(tags) }, ...tags.flatMap(({ pages }) => pages)]
 }
 
-function listOf(pages: (ReferencePage & { operations: { address: string; operation: Operation }[] })[]): string {
-  const parts = pages.map(({ title, file, operations }) => {
-    const page = file.replace('api/', '')
-    const rows = operations.map(
-      ({ address, operation: { summary } }) => `| [${cell(summary)}](${page}#${anchorOf(summary)}) | \`${address}\` |`,
+function pagesOf({ name, description }: Api['tags'][number], sections: readonly Section[]): TagPage[] {
+  const parts = partsOf(sections)
+  const fileOf = (part: number) => `${anchorOf(name)}${part === 0 ? '' : `-${part + 1}`}.md`
+  return parts.map((part, at) => {
+    const title = `API: ${name}${at === 0 ? '' : `, part ${at + 1}`}`
+    const others = parts.flatMap((_, other) => (other === at ? [] : [`[part ${other + 1}](${fileOf(other)})`]))
+    const links = ['[All operations](index.md)', ...others].join(', ')
+    const text = `# ${title}\n\n${description}. ${links}\n\n${part.map(({ text }) => text).join('\n')}`
+    return { title, file: `api/${fileOf(at)}`, text, sections: part }
+  })
+}
+
+/** Divides sections, in their order, into as few pages as the bound allows. */
+function partsOf(sections: readonly Section[]): Section[][] {
+  const parts: Section[][] = []
+  let lines = pageLinesMax
+  for (const section of sections) {
+    const own = section.text.split('\n').length
+    if (lines + own > pageLinesMax) {
+      parts.push([])
+      lines = 0
+    }
+    parts.at(-1)!.push(section)
+    lines += own
+  }
+  return parts
+}
+
+function listOf(tags: readonly { name: string; pages: readonly TagPage[] }[]): string {
+  const lists = tags.map(({ name, pages }) => {
+    const rows = pages.flatMap(({ file, sections }) =>
+      sections.map(({ address, summary }) => {
+        return `| [${cell(summary)}](${basename(file)}#${anchorOf(summary)}) | \`${address}\` |`
+      }),
     )
-    return `## [${title.replace('API: ', '')}](${page})\n\n| Operation | Request |\n|---|---|\n${rows.join('\n')}\n`
+    return `## [${name}](${anchorOf(name)}.md)\n\n| Operation | Request |\n|---|---|\n${rows.join('\n')}\n`
   })
   return `# API reference
 
 Every operation of the API, from its OpenAPI document. A running Hub serves the document at \`/v1/openapi.json\`, and a page
 that sends requests at \`/reference\`. [API for programs](../connector-developer.md) explains tokens, pages, errors and retries.
 
-${parts.join('\n')}`
+${lists.join('\n')}`
 }
 
 function sectionOf(address: string, operation: Operation, api: Api): string {
