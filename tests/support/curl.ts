@@ -1,8 +1,8 @@
 /**
- * Stands in for curl on machines without it, with the options of the documentation: -s, -S, -H, -X, -u, -d, -G and
- * --data-urlencode.
- * Rejects other options, so that these pages cannot depend on them.
+ * Stands in for curl on machines without it, with the options of the documentation: -s, -S, -H, -X, -u, -d, -G, -b, -c,
+ * -o, -w, --data-binary and --data-urlencode. Rejects other options, so that these pages cannot depend on them.
  */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 
 const { values, positionals } = parseArgs({
@@ -15,6 +15,11 @@ const { values, positionals } = parseArgs({
     S: { type: 'boolean', short: 'S' },
     d: { type: 'string', short: 'd', multiple: true, default: [] },
     G: { type: 'boolean', short: 'G' },
+    b: { type: 'string', short: 'b' },
+    c: { type: 'string', short: 'c' },
+    o: { type: 'string', short: 'o' },
+    w: { type: 'string', short: 'w' },
+    'data-binary': { type: 'string', multiple: true, default: [] },
     'data-urlencode': { type: 'string', multiple: true, default: [] },
   },
 })
@@ -25,10 +30,11 @@ const headers = new Headers()
 const encoded = values['data-urlencode'].map(
   (part) => new URLSearchParams([part.split(/=(.*)/s, 2) as [string, string]]),
 )
-const data = [...values.d, ...encoded].join('&')
+const data = [...values.d, ...values['data-binary'], ...encoded].join('&')
 const hasBody = data !== '' && !values.G
 if (hasBody) headers.set('Content-Type', 'application/x-www-form-urlencoded')
 if (values.u !== undefined) headers.set('Authorization', `Basic ${Buffer.from(values.u).toString('base64')}`)
+if (values.b !== undefined && existsSync(values.b)) headers.set('Cookie', readFileSync(values.b, 'utf8'))
 for (const header of values.H) {
   const colon = header.indexOf(':')
   headers.set(header.slice(0, colon), header.slice(colon + 1).trim())
@@ -39,4 +45,19 @@ const response = await fetch(values.G ? `${url}?${data}` : url, {
   redirect: 'manual',
   ...(hasBody && { body: data }),
 })
-process.stdout.write(Buffer.from(await response.arrayBuffer()))
+if (values.c !== undefined) keepCookies(values.c, response.headers.getSetCookie())
+const bytes = Buffer.from(await response.arrayBuffer())
+if (values.o === undefined) process.stdout.write(bytes)
+else writeFileSync(values.o, bytes)
+if (values.w !== undefined) {
+  process.stdout.write(values.w.replaceAll('%{http_code}', String(response.status)).replaceAll('\\n', '\n'))
+}
+
+/** Adds cookies to a file, which has them as the header of a request. */
+function keepCookies(file: string, lines: readonly string[]): void {
+  const kept = existsSync(file) ? readFileSync(file, 'utf8').split('; ').filter(Boolean) : []
+  const cookies = new Map(
+    [...kept, ...lines.map((line) => line.split(';')[0]!)].map((pair) => [pair.split('=')[0], pair]),
+  )
+  writeFileSync(file, [...cookies.values()].join('; '))
+}

@@ -1,0 +1,53 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { expect, test } from 'vitest'
+import {
+  commandsNotRun,
+  commandsOfPages,
+  commandsRunElsewhere,
+  joined,
+  packageScriptOf,
+  pagesRunElsewhere,
+} from './support/page-commands.ts'
+
+/** tests/full/documentation-shell.test.ts runs the commands of the pages, apart from those of the tables. */
+
+const root = resolve(import.meta.dirname, '..')
+const read = (file: string) => readFileSync(join(root, file), 'utf8')
+const shown = commandsOfPages()
+const lines = shown.flatMap(({ code }) => joined(code).split('\n'))
+
+test('commands are found in the pages, as blocks and as indented lines', () => {
+  expect(shown.length).toBeGreaterThan(140)
+  expect(lines).toContain('npm run hub -- doctor')
+  expect(lines).toContain('call $HUB/api/v1/roster/archetypes')
+})
+
+test.each(Object.entries(pagesRunElsewhere))('%s is run by %s', (page, file) => {
+  expect(shown.some((one) => one.page === page)).toBe(true)
+  const text = read(file)
+  expect([page, page.split('/').at(-1)!, 'tourPages'].some((name) => text.includes(name))).toBe(true)
+})
+
+test.each(Object.entries(commandsRunElsewhere))('a page shows %s, which %s runs', (start, file) => {
+  expect(lines.some((line) => line.startsWith(start))).toBe(true)
+  const [, words = ''] = /^(?:npm run hub --|hub|source <\(hub) (.*)$/.exec(start) ?? []
+  const text = read(file)
+  expect(words.split(' ').filter((word) => !text.includes(word))).toEqual([])
+})
+
+test.each(Object.entries(commandsNotRun))('a page shows %s, which no test runs: %s', (start, reason) => {
+  expect(lines.some((line) => line.startsWith(start))).toBe(true)
+  const files = reason.match(/(?:tests|\.ci)\/[\w./-]*\w/g) ?? []
+  expect(files.filter((file) => !existsSync(join(root, file)))).toEqual([])
+})
+
+test('every script of npm that a page starts is in package.json', () => {
+  const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> }
+  const inPages = shown
+    .filter(({ page }) => !page.startsWith('examples/'))
+    .flatMap(({ code }) => code.split('\n').map(packageScriptOf))
+    .filter((name) => name !== undefined)
+  expect(inPages).toContain('test:full')
+  expect(inPages.filter((name) => !(name in scripts))).toEqual([])
+})
