@@ -119,7 +119,7 @@ function createAccessModules(
 ) {
   const { shared, keys, customerKeys, inboundSecrets, outbound, refusals, revocations, links, mailer } = foundation
   const tenants = createTenantsModule({
-    ...{ ...shared, links, keyring: customerKeys, baseUrl },
+    ...{ ...shared, links, keyring: customerKeys, baseUrl, mailer },
     httpsOnly: config.environment !== 'development',
   })
   const { directory } = tenants

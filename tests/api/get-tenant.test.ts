@@ -26,6 +26,7 @@ test('it shows the tenant’s own details, and never another one’s', async () 
         base_url: hub.url,
         admin_email: `admin@${tenant}.example`,
         search_language: 'simple',
+        mail_server: false,
         created_at: expect.stringMatching(/\.\d{6}Z$/),
       },
     ])

@@ -101,6 +101,7 @@ test.each<[string, unknown, string]>([
   ['an unknown member', { colour: 'red' }, '/colour'],
   ['another mode', { display_name: 'x', mode: 'A' }, '/mode'],
   ['another address', { base_url: 'https://elsewhere.example' }, '/base_url'],
+  ['a mail server that is not there', { mail_server: true }, '/mail_server'],
   ['another administrator', { admin_email: 'thief@acme.example' }, '/admin_email'],
   ['a time that is not there yet', { live_since: '2026-01-05T09:30:00.000000Z' }, '/live_since'],
 ])('%s is refused', async (_name, body, pointer) => {

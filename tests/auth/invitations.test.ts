@@ -21,6 +21,7 @@ const jobs = async () => {
 test('with a mail server the Hub mails the link, and the response does not contain it', async () => {
   const id = await lab.add('acme', 'kim@acme.example', 'auditor')
   const count = lab.mail.received.length
+  expect((await lab.hub.call('acme', 'GET', '/api/v1/tenant')).body.mail_server).toBe(true)
   const { status, body } = await invite(id)
   expect([status, body]).toEqual([
     200,

@@ -87,6 +87,7 @@ describe('a tenant', () => {
       } as typeof database,
       cursorKey: Buffer.alloc(32),
       keyring: lab.modules.customerKeys,
+      mailer: { hasServer: false },
       events: new EventBus(),
       keys: lab.modules.keys.provenance,
       governance: {

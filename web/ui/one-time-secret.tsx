@@ -1,6 +1,6 @@
 import { Button, Checkbox, Stack, Text } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
-import { CopyText } from './copy-text.tsx'
+import { CopyField } from './copy-field.tsx'
 import { Dialog } from './dialog.tsx'
 
 interface SecretOnceProps {
@@ -39,7 +39,7 @@ export function OneTimeSecret({ secrets, title, about, children, onClose }: Secr
             <Text size="sm" fw={600}>
               {label}
             </Text>
-            <CopyText value={value} label={`Copy ${label}`} />
+            <CopyField value={value} label={`Copy ${label.toLowerCase()}`} />
           </div>
         ))}
         {children}

@@ -1,7 +1,11 @@
 import type { SettingsRow, TenantRow } from './tenants-store.ts'
 import type { CreatedTenant, OperatedTenant, OwnExportQuota, TenantDetails } from './tenants-types.ts'
 
-export function detailsOf(entry: TenantRow, settings: SettingsRow, commonUrl: string): TenantDetails {
+export function detailsOf(
+  entry: TenantRow,
+  settings: SettingsRow,
+  commonUrl: string,
+): Omit<TenantDetails, 'mail_server'> {
   return {
     tenant: entry.slug,
     mode: entry.mode,

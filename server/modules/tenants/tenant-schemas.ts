@@ -72,12 +72,21 @@ const details = {
   provisioned_at: Type.Optional(time('When its Hub was provisioned')),
   live_since: Type.Optional(time('When its first telemetry event came')),
 }
-export const TenantDetailsAnswer = object(details)
+/** The details that its administrators read, with those of the Hub that serves it. */
+const ownDetails = {
+  ...details,
+  mail_server: Type.Boolean({
+    description:
+      'Whether the Hub has a mail server. Without one, it mails no invitations, sign-in links or budget reports',
+    examples: [true],
+  }),
+}
+export const TenantDetailsAnswer = object(ownDetails)
 
 /** Accepts the response of GET unchanged: members that the caller may not change must equal the stored ones. */
 export const TenantDetailsBody = Type.Partial(
   Type.Object({
-    ...details,
+    ...ownDetails,
     contact_email: Type.Union([ContactEmail, Type.Null()], {
       description: 'null removes it',
       'x-must-be': 'an e-mail address, or null',

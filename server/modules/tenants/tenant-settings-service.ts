@@ -4,6 +4,7 @@ import { formatTimestamp } from '../../../contract/timestamp.ts'
 import { readTenant, type TenantTx } from '../../db/database.ts'
 import type { ValidParts } from '../../http/body/valid-parts.ts'
 import type { Caller } from '../../http/caller.ts'
+import type { Mailer } from '../../mail/mailer.ts'
 import type { ModuleParts } from '../../module-parts.ts'
 import { detailsOf } from './tenant-response.ts'
 import { changeSettings, lockSettings, ownEntry, type SettingsRow, settings } from './tenants-store.ts'
@@ -16,6 +17,7 @@ export function createTenantSettings(
   deps: Pick<ModuleParts, 'database' | 'governance' | 'events'> & {
     /** Returns the common address. */
     baseUrl: () => string
+    mailer: Pick<Mailer, 'hasServer'>
   },
 ) {
   const { database, governance, events } = deps
@@ -23,7 +25,7 @@ export function createTenantSettings(
   async function answer(tx: TenantTx): Promise<TenantDetails> {
     const [entry, kept] = [await ownEntry(tx), await settings(tx)]
     if (!entry || !kept) throw new Error(`tenant ${tx.tenantId} has no settings`)
-    return detailsOf(entry, kept, deps.baseUrl())
+    return { ...detailsOf(entry, kept, deps.baseUrl()), mail_server: deps.mailer.hasServer }
   }
 
   return {

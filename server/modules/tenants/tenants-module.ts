@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { TenantTx } from '../../db/database.ts'
+import type { Mailer } from '../../mail/mailer.ts'
 import type { ModuleParts } from '../../module-parts.ts'
 import type { ContentKeyring } from '../cmek/cmek-types.ts'
 import type { ProvenanceKeyMaker } from '../keys/keys-types.ts'
@@ -21,6 +22,7 @@ export function createTenantsModule(
       keys: ProvenanceKeyMaker
       links: SignInLinks
       keyring: ContentKeyring
+      mailer: Pick<Mailer, 'hasServer'>
     },
 ) {
   const directory = createTenantDirectory(deps)

@@ -100,7 +100,7 @@ walk('a new person', async (page, click) => {
   const form = dialog(page, 'Invite user')
   await form.getByLabel('E-mail address').fill('new.person@acme.example')
   await click(button(form, 'Invite user'))
-  await button(dialog(page, 'Invitation'), 'Copy invitation link').waitFor()
+  await button(dialog(page, 'Invitation'), 'Copy link').waitFor()
 })
 
 walk('the first event of a new service account', async (page, click) => {

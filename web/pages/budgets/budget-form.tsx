@@ -57,6 +57,7 @@ function bodyOf(values: Values): Body<'createBudget'> {
 /** Creates a budget, or changes one. */
 export function BudgetForm({ budget, onClose }: { budget?: Budget | undefined; onClose(): void }) {
   const webhooks = api.useQuery('get', '/api/v1/webhooks', { params: { query: { limit: webhooksMax } } })
+  const tenant = api.useQuery('get', '/api/v1/tenant')
   const form = useMutationForm({
     initialValues: valuesOf(budget),
     schema,
@@ -99,7 +100,11 @@ export function BudgetForm({ budget, onClose }: { budget?: Budget | undefined; o
       <TextInput label="Name" maxLength={budgetNameLengthMax} required {...input('name')} />
       <TagsInput
         label="E-mail"
-        description="Addresses that receive an e-mail at each threshold, if SMTP is configured"
+        description={
+          tenant.data?.mail_server === false
+            ? 'This Hub has no mail server, so it mails nothing. Its operator sets HUB_SMTP_URL.'
+            : 'Addresses that receive an e-mail at each threshold'
+        }
         maxTags={budgetRecipientsMax}
         acceptValueOnBlur
         {...input('emails')}

@@ -1,7 +1,7 @@
 import { Button, Group, Stack, Text } from '@mantine/core'
 import type { ApiResponse } from '../../api/api-client.ts'
 import { ProblemNotice } from '../../components/problem-notice.tsx'
-import { CopyText } from '../../ui/copy-text.tsx'
+import { CopyField } from '../../ui/copy-field.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { TimeText } from '../../ui/time-text.tsx'
@@ -42,13 +42,13 @@ function Delivered({ email, invitation }: { email: string; invitation: ApiRespon
   return (
     <>
       {url === undefined ? (
-        <Text size="sm">The invitation is on its way to {email}.</Text>
+        <Text size="sm">The Hub mails the invitation to {email}.</Text>
       ) : (
         <>
           <Text size="sm">
             {sign_in === 'link' ? `Hand this link over to ${email}.` : `Tell ${email} this address.`}
           </Text>
-          <CopyText value={url} label="Copy invitation link" />
+          <CopyField value={url} label={sign_in === 'link' ? 'Copy link' : 'Copy address'} />
         </>
       )}
       {sign_in === 'link' ? (

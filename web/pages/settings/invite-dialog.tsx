@@ -1,9 +1,9 @@
-import { Radio, Stack } from '@mantine/core'
 import { MutationForm } from '../../components/mutation-form.tsx'
 import { useMutationForm } from '../../components/use-mutation-form.ts'
 import { Dialog } from '../../ui/dialog.tsx'
+import { DeliveryField } from './delivery-field.tsx'
 import type { Invited } from './invitation-dialog.tsx'
-import { deliveries, inviteUser } from './invite-user.ts'
+import { inviteUser } from './invite-user.ts'
 import type { Person } from './people-table.tsx'
 
 interface InviteDialogProps {
@@ -25,19 +25,11 @@ export function InviteDialog({ person, onClose, onInvited }: InviteDialogProps) 
   return (
     <Dialog opened onClose={onClose} title={`Invite ${person.display_name ?? person.email}`} centered>
       <MutationForm form={form} submit="Invite user" failed="The invitation was not made" onCancel={onClose} isQuestion>
-        <Radio.Group
-          label="Invitation"
+        <DeliveryField
+          input={form.getInputProps('invitation')}
+          email={person.email}
           description="A link of an earlier invitation ends."
-          {...form.getInputProps('invitation')}
-        >
-          <Stack gap="xs" mt="xs">
-            {deliveries
-              .filter(({ value }) => value !== 'none')
-              .map(({ value, label, description }) => (
-                <Radio key={value} value={value} label={label} description={description} />
-              ))}
-          </Stack>
-        </Radio.Group>
+        />
       </MutationForm>
     </Dialog>
   )

@@ -1,12 +1,13 @@
-import { Radio, Select, Stack, TextInput } from '@mantine/core'
+import { Select, TextInput } from '@mantine/core'
 import * as v from 'valibot'
 import type { Role } from '../../../contract/roles.ts'
 import { hub } from '../../api/api-client.ts'
 import { MutationForm } from '../../components/mutation-form.tsx'
 import { roleMeanings, roleOptions } from '../../components/role-labels.ts'
 import { useMutationForm } from '../../components/use-mutation-form.ts'
+import { DeliveryField } from './delivery-field.tsx'
 import type { Invited } from './invitation-dialog.tsx'
-import { deliveries, inviteUser } from './invite-user.ts'
+import { inviteUser } from './invite-user.ts'
 
 const schema = v.object({
   email: v.pipe(v.string(), v.trim(), v.email('Give a whole address, such as lee@acme.example')),
@@ -54,13 +55,7 @@ export function PersonForm({ onClose, onInvited }: { onClose(): void; onInvited(
         allowDeselect={false}
         {...form.getInputProps('role')}
       />
-      <Radio.Group label="Invitation" {...form.getInputProps('invitation')}>
-        <Stack gap="xs" mt="xs">
-          {deliveries.map(({ value, label, description }) => (
-            <Radio key={value} value={value} label={label} description={description} />
-          ))}
-        </Stack>
-      </Radio.Group>
+      <DeliveryField input={form.getInputProps('invitation')} email={form.values.email} isOptional />
     </MutationForm>
   )
 }

@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { hub } from '../../api/api-client.ts'
 import { ProblemNotice } from '../../components/problem-notice.tsx'
 import { useAction } from '../../components/use-action.ts'
-import { CopyText } from '../../ui/copy-text.tsx'
+import { CopyField } from '../../ui/copy-field.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { TimeText } from '../../ui/time-text.tsx'
@@ -88,7 +88,7 @@ function Walk({
       <Stepper.Step label="New secret" allowStepSelect={false}>
         <Stack pt="md">
           <Text size="sm">Keep it where the receiver gets it from. It is shown this once.</Text>
-          {rotate.data?.secret && <CopyText value={rotate.data.secret} label="Copy new secret" />}
+          {rotate.data?.secret && <CopyField value={rotate.data.secret} label="Copy new secret" />}
           <Checkbox
             label="I have kept it. It will not be shown again."
             checked={kept}

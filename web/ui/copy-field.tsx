@@ -1,0 +1,32 @@
+import { Button, Code, Group, Text } from '@mantine/core'
+import { useClipboard } from '@mantine/hooks'
+import { IconCheck, IconCopy } from '@tabler/icons-react'
+
+interface CopyFieldProps {
+  value: string
+  /** The text of the button: "Copy link". */
+  label: string
+}
+
+/** Shows a value that is shown once, with a button that copies it and confirms it. */
+export function CopyField({ value, label }: CopyFieldProps) {
+  const clipboard = useClipboard({ timeout: 4000 })
+  const said = clipboard.copied ? 'Copied' : clipboard.error ? 'The browser refused. Select the text and copy it.' : ''
+  return (
+    <Group gap="sm">
+      <Code flex="1 1 14rem" style={{ overflowWrap: 'anywhere' }}>
+        {value}
+      </Code>
+      <Button
+        variant="default"
+        leftSection={clipboard.copied ? <IconCheck size={16} aria-hidden /> : <IconCopy size={16} aria-hidden />}
+        onClick={() => clipboard.copy(value)}
+      >
+        {label}
+      </Button>
+      <Text role="status" size="sm" fw={600} c={clipboard.copied ? 'seal' : undefined} mih="1.2rem">
+        {said}
+      </Text>
+    </Group>
+  )
+}
