@@ -1,5 +1,6 @@
 /** Kinds of the governance events that the service writes. Clients write their own, which begin with `custom.`. */
 export const governanceKinds = [
+  'alert.opened',
   'auth.access_refused',
   'auth.client_authorized',
   'auth.client_revoked',

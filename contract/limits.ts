@@ -192,6 +192,8 @@ export const webhookFilterIdsMax = 1000
 export const webhookAlertsMax = 50
 /** Maximum number of open alerts of one endpoint. Further alerts wait until others have closed. */
 export const webhookOpenAlertsMax = 1000
+/** Maximum number of governance events `alert.opened` of a tenant within an hour. */
+export const alertEventsPerHour = 20
 /**
  * Maximum number of metric readings for the rules of all endpoints of a tenant. Rules with the same `group_by` share
  * one, regardless of window and threshold, if their endpoints have the same filters.

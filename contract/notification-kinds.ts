@@ -2,6 +2,7 @@ import type { GovernanceKind } from './governance-kinds.ts'
 
 /** Kinds of the governance events that the web UI notifies about: something failed, stopped or reached a limit. */
 export const notificationKinds = [
+  'alert.opened',
   'auth.refresh_reuse_detected',
   'budget.threshold_reached',
   'hub.export_failed',

@@ -7,6 +7,15 @@ beforeAll(async () => {
   lab = await startUiLab({ events: 20 })
   const details = { name: 'Support', threshold: 80, amount_usd: 100, spent_usd: 81 }
   await notify(lab.hub, 'webhook.disabled', 'webhook:whk_1', { reason: 'failing' })
+  const alert = {
+    metric: 'error_rate',
+    group_by: 'skill',
+    key: 'sum-up',
+    value: 0.31,
+    threshold: 0.2,
+    window_minutes: 60,
+  }
+  await notify(lab.hub, 'alert.opened', `webhook:whk_1`, alert)
   await notify(lab.hub, 'budget.threshold_reached', 'budget:bud_1', details)
 })
 afterAll(() => lab?.stop())
@@ -22,6 +31,8 @@ test('the bell counts what is unread, leads to the object, and keeps what one pe
   const list = page.getByRole('dialog', { name: 'Notifications' })
   await list.getByRole('link', { name: 'Budget threshold reached' }).first().waitFor()
   await list.getByText('80% of $100').first().waitFor()
+  await list.getByRole('link', { name: 'Alert opened' }).waitFor()
+  await list.getByText('Error rate 31%, above 20%').waitFor()
   await expectAccessible(page, 'notifications')
   await list.getByRole('button', { name: 'Mark all as read' }).click()
   await page.getByRole('button', { name: 'Notifications', exact: true }).waitFor()

@@ -77,6 +77,11 @@ test('what an event tells is said in words, without ids that prove something and
   expect(words('roster.scim_sync_completed', { added: 3, updated: 0, deactivated: 1 })).toBe('3 added, 1 deactivated')
   const budget = { name: 'Support', threshold: 80, amount_usd: 39.34, spent_usd: 33.83, basis: 'reported' }
   expect(words('budget.threshold_reached', budget)).toBe('“Support” · 80% of $39.34 reached · spent $33.83')
+  const alert = { metric: 'error_rate', group_by: 'skill', key: 'a.b', value: 0.31, threshold: 0.2, window_minutes: 60 }
+  expect(words('alert.opened', alert)).toBe('Skill “a.b” · Error rate 31%, above 20% · over 60 minutes')
+  expect(words('alert.opened', { ...alert, group_by: 'user', key: undefined })).toBe(
+    'Person · Error rate 31%, above 20% · over 60 minutes',
+  )
   expect(words('custom.published', { by: 'legal', at: 'no time', more: { deep: [1, 2] } })).toBe(
     'by legal, at no time, more (deep 1, 2)',
   )
@@ -90,7 +95,13 @@ test('an event that holds what nobody expects is shown all the same', () => {
     { before: 5, after: 'x' },
     { failed_checks: { a: 1 }, filter: { record_type: 7 } },
   ])
-    for (const kind of ['hub.export_created', 'hub.tamper_detected', 'skill.entitlement_changed', 'constructor'])
+    for (const kind of [
+      'alert.opened',
+      'hub.export_created',
+      'hub.tamper_detected',
+      'skill.entitlement_changed',
+      'constructor',
+    ])
       expect(typeof words(kind, details)).toBe('string')
   expect(words('custom.when', { at: '2026-99-99T00:00:00Z' })).toBe('at 2026-99-99T00:00:00Z')
 })

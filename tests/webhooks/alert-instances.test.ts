@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { listNotifications } from '../api/notification-cases.ts'
 import { must, webhooksPath } from '../api/webhook-cases.ts'
 import { type AlertLab, brief, clean, errorRate, failed, startAlertLab } from './alert-lab.ts'
 import { takeDescribed } from './queued-messages.ts'
@@ -178,7 +179,14 @@ test('of an endpoint that the service disabled nothing is open once it is enable
   expect(await lab.open(id)).toEqual([])
 })
 
+/** How many events about opened alerts the audit log has. */
+async function openedEvents(): Promise<number> {
+  const { items } = (await listNotifications(lab.hub)).body
+  return items.filter(({ event_kind }: { event_kind: string }) => event_kind === 'alert.opened').length
+}
+
 test('several processes that look at the same time tell once', async () => {
+  const before = await openedEvents()
   await lab.watch([rule, { ...rule, group_by: 'archetype' }])
   await lab.ingest(20, 1, failed)
   const processes = Array.from({ length: 4 }, () => lab.process())
@@ -192,9 +200,11 @@ test('several processes that look at the same time tell once', async () => {
     [kind, 'sum-up'],
   ]
   expect([await looks(2), await looks(15), await looks(30)]).toEqual([ofBoth('opened'), [], ofBoth('closed')])
+  expect((await openedEvents()) - before).toBe(2)
 })
 
 test('a process that fails at the end of a look has told nothing, and the next one does', async () => {
+  const before = await openedEvents()
   const id = await lab.watch([rule])
   await lab.ingest(20, 1, failed)
   const { outbox } = lab.hub.modules.webhooks
@@ -208,7 +218,7 @@ test('a process that fails at the end of a look has told nothing, and the next o
   })
   lab.minute = 2
   await expect(failing.evaluate('acme')).rejects.toThrow('killed')
-  expect([await takeDescribed(lab.hub, 'acme'), await lab.open(id)]).toEqual([[], []])
+  expect([await takeDescribed(lab.hub, 'acme'), await lab.open(id), await openedEvents()]).toEqual([[], [], before])
   expect(brief(await lab.look(2))).toEqual([['opened', 'sum-up']])
   await lab.look(15)
   lab.minute = 30

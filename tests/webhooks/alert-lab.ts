@@ -47,7 +47,7 @@ export async function startAlertLab(options: TestHubOptions = {}): Promise<Alert
   await registerSkill(hub, 'acme', 'translate')
   const archetypes = [{ archetype_id: 'analyst' }, { archetype_id: 'lawyer' }]
   await must(hub, 'acme', 'PUT', '/api/v1/roster/archetypes', { body: { archetypes } })
-  const { webhooks, telemetry, recordStore } = hub.modules
+  const { webhooks, telemetry, recordStore, governance, tenants } = hub.modules
 
   const lab: AlertLab = {
     hub,
@@ -82,7 +82,7 @@ export async function startAlertLab(options: TestHubOptions = {}): Promise<Alert
     process: ({ outbox = webhooks.outbox, windows = telemetry.windows } = {}) =>
       new AlertEvaluator({
         ...{ database: hub.test.database, endpoints: webhooks.endpoints, outbox, windows },
-        clock: recordStore.clock,
+        ...{ clock: recordStore.clock, governance, findTenant: (slug) => tenants.directory.find(slug) },
         nowMs: () => noonMs + lab.minute * minuteMs,
       }),
     stop: () => hub.stop(),

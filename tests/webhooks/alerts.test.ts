@@ -1,11 +1,15 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { alertEventsPerHour } from '../../contract/limits.ts'
+import { listNotifications } from '../api/notification-cases.ts'
 import { must, webhooksPath } from '../api/webhook-cases.ts'
+import { fakeClock } from '../support/fake-clock.ts'
 import { type AlertLab, brief, clean, errorRate, failed, startAlertLab } from './alert-lab.ts'
 import { takeDescribed } from './queued-messages.ts'
 
+const time = fakeClock()
 let lab: AlertLab
 beforeAll(async () => {
-  lab = await startAlertLab()
+  lab = await startAlertLab({ time })
 })
 afterEach(() => clean(lab, 'acme', 'globex'))
 afterAll(() => lab.stop())
@@ -169,6 +173,54 @@ test('every group is looked at, and the worst are told where there are more than
   expect(messages[0]!.data).toMatchObject({ key: 'sum-up', value: 50 })
   expect(await lab.look(3)).toEqual([])
   expect(await lab.open(id)).toHaveLength(1000)
+})
+
+test('an opened alert is a notification of its tenant alone, names no person, and few of an hour are written', async () => {
+  const opened = async (tenant: 'acme' | 'globex') => {
+    const { items } = (await listNotifications(lab.hub, tenant)).body
+    return items.filter(({ event_kind }: { event_kind: string }) => event_kind === 'alert.opened')
+  }
+  const subjects = new Set<string>()
+  const newOf = async (minute: number) => {
+    await lab.look(minute, 'globex')
+    const events = (await opened('globex')).filter(({ record_id }: { record_id: string }) => !subjects.has(record_id))
+    for (const { record_id } of events) subjects.add(record_id)
+    return events
+  }
+  const id = await lab.watch([errorRate], {}, 'globex')
+  const before = (await opened('acme')).length
+  await lab.ingest(20, 1, failed, 'globex')
+  const [event, ...others] = await newOf(2)
+  expect([others, await newOf(3), (await opened('acme')).length]).toEqual([[], [], before])
+  expect(event).toMatchObject({ event_kind: 'alert.opened', subject: `webhook:${id}`, read: false })
+  expect(event.details).toEqual({
+    ...{
+      alert_id: expect.any(String),
+      metric: 'error_rate',
+      group_by: 'skill',
+      key: 'sum-up',
+      value: 1,
+      threshold: 0.2,
+    },
+    ...{ window_minutes: 30, invocations: 20, opened_at: '2026-01-05T12:02:00.000000Z', actor: 'service:alerts' },
+  })
+  const people = Array.from({ length: alertEventsPerHour }, (_, at) => `user:person-${at}`)
+  const byPerson = { metric: 'cost_usd_per_hour', group_by: 'user', above: 1, window_minutes: 30 } as const
+  const others_id = await lab.watch([byPerson], {}, 'globex')
+  await lab.ingestEach(
+    people.map((user_id) => ({ user_id, cost_usd_estimate: 5 })),
+    4,
+    'globex',
+  )
+  const rest = await newOf(5)
+  expect([rest.length, (await lab.open(others_id, 'globex')).length]).toEqual([alertEventsPerHour - 1, people.length])
+  expect(JSON.stringify(rest)).not.toContain('person-')
+  expect(rest.map(({ details }: { details: object }) => 'limit_reached' in details).indexOf(true)).toBe(0)
+  await lab.watch([{ ...errorRate, group_by: 'archetype' }], {}, 'globex')
+  expect(await newOf(6)).toEqual([])
+  time.step({ ms: 3_600_001 })
+  await lab.watch([{ ...errorRate, above: 0.1 }], {}, 'globex')
+  expect(await newOf(7)).toHaveLength(1)
 })
 
 test('rules are looked at in the background', async () => {

@@ -17,6 +17,7 @@ type Notifications = ApiResponse<'listNotifications'>
 type Notification = Notifications['items'][number]
 
 const labels: Readonly<Record<(typeof notificationKinds)[number], string>> = {
+  'alert.opened': 'Alert opened',
   'auth.refresh_reuse_detected': 'Session token used twice',
   'budget.threshold_reached': 'Budget threshold reached',
   'hub.export_failed': 'Export failed',

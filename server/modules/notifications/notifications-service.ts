@@ -6,10 +6,11 @@ import { formatTimestamp } from '../../../contract/timestamp.ts'
 import { readTenant, type TenantTx } from '../../db/database.ts'
 import type { Caller } from '../../http/caller.ts'
 import type { ModuleParts } from '../../module-parts.ts'
+import { newestEvents } from '../../records/newest-events-store.ts'
 import { recordIdFloor } from '../../records/record-clock.ts'
 import type { ReadableRecords } from '../records/records-types.ts'
 import type { NotificationList } from './notifications-schemas.ts'
-import { moveReadPosition, newestEvents, readPosition } from './notifications-store.ts'
+import { moveReadPosition, readPosition } from './notifications-store.ts'
 
 const dayMs = 86_400_000
 

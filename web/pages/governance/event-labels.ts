@@ -6,6 +6,7 @@ import { capitalised } from '../../ui/capitalised.ts'
 import { formatBytes, formatCount, formatUsd } from '../../ui/formats.ts'
 import { isObject } from '../../ui/is-object.ts'
 import { formats } from '../exports/export-job.ts'
+import { formatMetric, groupLabels, metricLabels } from '../webhooks/alert-labels.ts'
 import { describeChange, describeDetail, describeList, describeName } from './detail-labels.ts'
 import { meaningOf } from './failed-checks.ts'
 import { detail, type GovernanceEvent } from './governance-event.ts'
@@ -90,10 +91,23 @@ const synced: Words = (event) => [
     .join(', ') || 'Nothing changed',
   detail(event, 'reason'),
 ]
+/** Returns what an alert is about: `Skill “contract-review” · Error rate 31%, above 20% · over 60 minutes` */
+const alertWords: Words = (event) => {
+  const metric = detail(event, 'metric') as keyof typeof metricLabels
+  const group = groupLabels[detail(event, 'group_by') as keyof typeof groupLabels]
+  const [value, threshold] = [number(event, 'value') ?? 0, number(event, 'threshold') ?? 0]
+  return [
+    [group, quoted(detail(event, 'key'))].filter(Boolean).join(' '),
+    `${metricLabels[metric]} ${formatMetric(metric, value)}, above ${formatMetric(metric, threshold)}`,
+    `over ${number(event, 'window_minutes')} minutes`,
+    event.details.limit_reached === true && 'further alerts of this hour have no event',
+  ]
+}
 const gone: Words = (event) => [typeOf(event), detail(event, 'reason')]
 
 /** Texts by kind, for events that the Hub writes, whose details are known. */
 const kinds = new Map<string, Words>([
+  ['alert.opened', alertWords],
   ['auth.login', (event) => [methods.get(detail(event, 'method') ?? '') ?? detail(event, 'method')]],
   ['auth.logout', ({ details }) => [details.everywhere === true ? 'Everywhere' : 'In one browser']],
   [

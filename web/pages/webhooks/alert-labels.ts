@@ -2,8 +2,8 @@ import { formatMs, formatPercent, formatUsd } from '../../ui/formats.ts'
 import type { Rule } from './webhook-form.ts'
 
 export const metricLabels: Record<Rule['metric'], string> = {
-  error_rate: 'Share of failures',
-  latency_p95_ms: 'Latency, 95th percentile',
+  error_rate: 'Error rate',
+  latency_p95_ms: 'p95 latency',
   cost_usd_per_hour: 'Cost per hour',
 }
 
@@ -20,7 +20,7 @@ export function formatMetric(metric: Rule['metric'], value: number): string {
   return formats[metric](value)
 }
 
-/** Returns a rule as text: "Share of failures of a skill above 20% over 60 minutes" */
+/** Returns a rule as text: "Error rate of a skill above 20% over 60 minutes" */
 export function describeRule({ metric, group_by, above, window_minutes }: Rule): string {
   return `${metricLabels[metric]} of a ${groupLabels[group_by].toLowerCase()} above ${formatMetric(metric, above)} over ${window_minutes} minutes`
 }

@@ -44,6 +44,7 @@ export const eventGroups: readonly EventGroup[] = [
 export const allGovernance = `${governancePrefix}*`
 
 const families: Record<string, string> = {
+  alert: 'Opened alerts',
   auth: 'Sign-ins and refusals',
   budget: 'Thresholds of budgets',
   cmek: 'The tenant’s own key',

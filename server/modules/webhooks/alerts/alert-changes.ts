@@ -3,22 +3,26 @@ import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import type { JsonObject } from '../../../../provenance/json.ts'
 import type { TenantTx } from '../../../db/database.ts'
 import { usersWithoutRecords } from '../../../db/users-without-records.ts'
+import type { Tenant } from '../../../http/caller.ts'
 import type { RecordClock } from '../../../records/record-clock.ts'
+import type { GovernanceLog } from '../../governance/governance-types.ts'
 import type { AlertRule, OutgoingMessage, WebhookOutbox } from '../webhooks-types.ts'
+import { writeOpened } from './alert-events.ts'
 import { alertName, type Candidate, type EndpointFindings } from './alert-findings.ts'
 import { type AlertInstance, afterLook, alertWindow, nothing } from './alert-rules.ts'
 import * as store from './alerts-store.ts'
 import { rulesById } from './metric-queries.ts'
 
 /**
- * Opens and closes alerts of an endpoint from the findings of a reading, and queues their messages. Changes since the
- * reading count: deleted rules, alerts that others opened or closed, erased people.
+ * Opens and closes alerts of an endpoint from the findings of a reading, writes their events, and queues their messages.
+ * Changes since the reading count: deleted rules, alerts that others opened or closed, erased people.
  *
  * @param atMs the end of the reading, in milliseconds since 1970
  */
 export async function changeAlerts(
   tx: TenantTx,
-  deps: { outbox: Pick<WebhookOutbox, 'add'>; clock: RecordClock },
+  deps: { outbox: Pick<WebhookOutbox, 'add'>; clock: RecordClock; governance: Pick<GovernanceLog, 'appendAll'> },
+  tenant: Tenant,
   webhookId: string,
   findings: EndpointFindings,
   atMs: number,
@@ -46,6 +50,7 @@ export async function changeAlerts(
   await store.setSeen(tx, webhookId, stay)
   await store.removeAlerts(tx, webhookId, closed)
   await store.addAlerts(tx, webhookId, opened)
+  await writeOpened(tx, deps, tenant, webhookId, opened)
   await deps.outbox.add(tx, [
     ...closed.map((each) => closedMessage(webhookId, each, each.seenAtMs)),
     ...opened.map((each) => openedMessage(webhookId, each, each.seenAtMs)),

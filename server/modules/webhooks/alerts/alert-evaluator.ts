@@ -1,7 +1,9 @@
 import { type Database, type DatabaseLog, readTenant, type TenantTx } from '../../../db/database.ts'
+import type { Tenant } from '../../../http/caller.ts'
 import { createEventLoopYielder } from '../../../http/event-loop-yielder.ts'
 import { TenantLoop } from '../../../jobs/tenant-loop.ts'
 import type { RecordClock } from '../../../records/record-clock.ts'
+import type { GovernanceLog } from '../../governance/governance-types.ts'
 import type { TelemetryWindows } from '../../telemetry/summary/window-types.ts'
 import type { Endpoints } from '../endpoints/endpoints.ts'
 import type { WebhookOutbox } from '../webhooks-types.ts'
@@ -109,10 +111,13 @@ export class AlertEvaluator {
       if (!underWay.isRead) return false
     }
     const found = underWay.findings!.endpoints
+    const tenant = await this.#deps.findTenant(tenantId)
+    // The tenant was suspended or removed meanwhile.
+    if (!tenant) return true
     for (const [webhookId, findings] of found) {
       if (findings.wasOpen.size > 0 || !findings.worst.isEmpty) {
         await database.withTenant(tenantId, async (tx) => {
-          if (await store.lockAlerts(tx)) await changeAlerts(tx, this.#deps, webhookId, findings, underWay.atMs)
+          if (await store.lockAlerts(tx)) await changeAlerts(tx, this.#deps, tenant, webhookId, findings, underWay.atMs)
         })
       }
       found.delete(webhookId)
@@ -143,6 +148,8 @@ export class AlertEvaluator {
 export interface AlertEvaluatorDeps {
   database: Pick<Database, 'withTenant'>
   endpoints: Pick<Endpoints, 'all'>
+  findTenant: (slug: string) => Promise<Tenant | undefined>
+  governance: Pick<GovernanceLog, 'appendAll'>
   outbox: Pick<WebhookOutbox, 'add'>
   windows: TelemetryWindows
   clock: RecordClock
