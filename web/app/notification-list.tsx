@@ -27,6 +27,11 @@ const labels: Readonly<Record<(typeof notificationKinds)[number], string>> = {
   'webhook.overflowed': 'Webhook deliveries dropped',
 }
 
+/** Returns the title of a notification; the kind if a newer Hub added it. */
+function labelOf(kind: string): string {
+  return kind in labels ? labels[kind as keyof typeof labels] : kind
+}
+
 interface NotificationListProps {
   query: UseQueryResult<Notifications, unknown>
   /** Called when the user follows a link of the list. */
@@ -93,7 +98,7 @@ function Line({ item, onFollow }: { item: Notification; onFollow(): void }) {
           fw={item.read ? 400 : 700}
           onClick={onFollow}
         >
-          {labels[item.event_kind]}
+          {labelOf(item.event_kind)}
         </Anchor>
         <Text size="xs" c="dimmed" flex="none">
           {!item.read && 'Unread · '}

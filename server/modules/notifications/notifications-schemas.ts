@@ -8,7 +8,10 @@ export const NotificationList = object({
   items: Type.Array(
     object({
       record_id: uuid('The governance event'),
-      event_kind: Type.Enum(notificationKinds, { examples: ['budget.threshold_reached'] }),
+      event_kind: Type.String({
+        description: `One of ${notificationKinds.map((kind) => `\`${kind}\``).join(', ')}. Later versions may add kinds`,
+        examples: ['budget.threshold_reached'],
+      }),
       subject: Type.Optional(
         Type.String({ description: 'The object that it concerns', examples: ['budget:bud_7Kd2mQx9RtVb4LhZs8WcNp3F'] }),
       ),
