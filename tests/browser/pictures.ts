@@ -1,15 +1,13 @@
 // Takes the pictures of the documentation from a fresh Hub that `hub demo` filled:
 //   node tests/browser/pictures.ts
-// writes them to docs/images; --shots FOLDER adds light, dark and phone variants of the command center.
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+// writes them to docs/images.
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { parseArgs } from 'node:util'
 import type { BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import { launchBrowser } from '../support/browser.ts'
 import { hubCommand, startHubProcess } from '../support/hub-process.ts'
 
-const { values: flags } = parseArgs({ options: { shots: { type: 'string' } } })
 const tenant = 'demo'
 const images = resolve(import.meta.dirname, '../../docs/images')
 /** The pages of docs/web-ui.md besides the command center: their address, and a heading of each. */
@@ -25,7 +23,9 @@ const { timeZone: timezoneId } = Intl.DateTimeFormat().resolvedOptions()
 const locality = { locale: 'en-GB', timezoneId, reducedMotion: 'reduce' } as const
 const window = { viewport: { width: 1280, height: 800 } }
 const desktop = { viewport: { width: 1440, height: 1584 } }
-const phone = { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2 }
+/** Shows the whole page of the command center. */
+const tall = { viewport: { width: 1440, height: 2980 } }
+const phone = { viewport: { width: 390, height: 2800 } }
 
 const dataDir = await mkdtemp(join(tmpdir(), 'hub-pictures-'))
 const hub = await startHubProcess(dataDir)
@@ -33,13 +33,9 @@ const browser = await launchBrowser()
 try {
   await hubCommand(dataDir, 'demo', '--tenant', tenant)
   await take(join(images, 'command-center.png'), desktop)
+  await take(join(images, 'command-center-dark.png'), { ...tall, colorScheme: 'dark' })
+  await take(join(images, 'command-center-phone.png'), phone)
   await takePages()
-  if (flags.shots) {
-    await mkdir(flags.shots, { recursive: true })
-    await take(join(flags.shots, 'light.png'), desktop, true)
-    await take(join(flags.shots, 'dark.png'), { ...desktop, colorScheme: 'dark' }, true)
-    await take(join(flags.shots, 'phone.png'), phone, true)
-  }
 } finally {
   await browser.close()
   await hub.stop()
@@ -78,7 +74,7 @@ async function save(page: Page, name: string): Promise<void> {
 }
 
 /** Saves the command center as the administrator sees it, without a touch of any filter. */
-async function take(path: string, options: BrowserContextOptions, fullPage = false): Promise<void> {
+async function take(path: string, options: BrowserContextOptions): Promise<void> {
   const context = await signIn(options)
   const page = await context.newPage()
   await page.goto(hub.url)
@@ -88,6 +84,6 @@ async function take(path: string, options: BrowserContextOptions, fullPage = fal
   await page.getByRole('article', { name: 'Unused skills' }).getByRole('link').first().waitFor()
   await page.getByRole('article', { name: 'Cost exceptions' }).getByText('See one').first().waitFor()
   await page.evaluate('document.fonts.ready')
-  await page.screenshot({ path, fullPage })
+  await page.screenshot({ path })
   await context.close()
 }
