@@ -7,7 +7,10 @@ import { secretVariables } from '../server/config/secret-files.ts'
 
 const root = resolve(import.meta.dirname, '..')
 const read = (file: string) => readFileSync(join(root, file), 'utf8')
-const pages = globSync(['*.md', 'docs/**/*.md', '{bench,demo,provenance,sdk}/**/*.md'], { cwd: root })
+const pages = globSync(['*.md', 'docs/**/*.md', '{bench,demo,examples,provenance,sdk}/**/*.md'], {
+  cwd: root,
+  exclude: ['**/node_modules/**'],
+})
   // The build writes these, and checks their links.
   .filter((file) => !file.startsWith('docs/reference/'))
   .sort()

@@ -9,6 +9,7 @@ const pagesElsewhere: Readonly<Record<string, string>> = {
   'CONTRIBUTING.md': 'contributing.md',
   'SECURITY.md': 'report-a-vulnerability.md',
   'bench/README.md': 'benchmarks.md',
+  'examples/README.md': 'examples.md',
   'sdk/python/README.md': 'sdk/python.md',
   'sdk/typescript/README.md': 'sdk/typescript.md',
 }
@@ -20,7 +21,7 @@ export const generated = 'docs/reference'
 export const sources = ['docs', 'package-lock.json', 'web/public/icon.svg', ...Object.keys(pagesElsewhere)]
 
 /** Matches the other Markdown files of the checkout. */
-export const noPages = ['README.md', '{cli,contract,demo,deploy,examples,provenance,server,tests,web}/**']
+export const noPages = ['README.md', 'examples/*/**', '{cli,contract,demo,deploy,provenance,server,tests,web}/**']
 
 /**
  * Returns the place of a page on the site.

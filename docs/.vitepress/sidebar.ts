@@ -25,6 +25,7 @@ const sections: Section[] = [
     'Guides',
     [
       ['Five-minute tour', '/tour'],
+      ['Examples', '/examples'],
       ['The web UI', '/web-ui'],
       ['Command center', '/command-center'],
       ['Budgets', '/budgets'],

@@ -13,7 +13,7 @@ import { root } from '../deploy/dockerfile.ts'
 const run = promisify(execFile)
 const sources = [
   ...['.npmrc', 'package.json', 'package-lock.json', 'tsconfig.json', 'LICENSE', 'README.md', 'CHANGELOG.md'],
-  ...['CONTRIBUTING.md', 'SECURITY.md', 'bench/README.md', 'tests/golden/openapi.json'],
+  ...['CONTRIBUTING.md', 'SECURITY.md', 'bench/README.md', 'examples/README.md', 'tests/golden/openapi.json'],
   ...['cli', 'contract', 'demo', 'deploy', 'docs', 'provenance', 'sdk', 'server', 'web'],
 ]
 const isSource = (path: string) => !/\/(node_modules|cache|dist(\.[^/]*)?|__pycache__)$/.test(path)

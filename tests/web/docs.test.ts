@@ -94,6 +94,11 @@ describe('a page', () => {
     for (const path of distinct) expect([path, (await ask(path)).status]).toEqual([path, 200])
   })
 
+  test('names the version that it describes', async () => {
+    const { version } = JSON.parse(readFileSync(join(docs, '../package.json'), 'utf8')) as { version: string }
+    for (const path of ['/docs/', '/docs/operator']) expect((await ask(path)).text).toContain(`Version ${version}`)
+  })
+
   test('is at most two clicks away from the start', () => {
     const linksOf = (address: string) => {
       const file = pages.find((each) => addressOf(each) === address)!
