@@ -80,7 +80,7 @@ function BudgetCard({ budget, onAsk }: Pick<BudgetCardsProps, 'onAsk'> & { budge
           const isReached = reached.includes(percent)
           return (
             <Badge key={percent} variant={isReached ? 'filled' : 'default'} color={isReached ? 'red.9' : 'gray'}>
-              {isReached ? `${percent} % reached` : `${percent} %`}
+              {`${formatPercent(percent / 100)}${isReached ? ' reached' : ''}`}
             </Badge>
           )
         })}

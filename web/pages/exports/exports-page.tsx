@@ -57,7 +57,7 @@ export default function ExportsPage() {
       <PageHeader
         title="Exports"
         help={<Help term="Evidence pack" />}
-        about="Files of records, with a manifest beside each that takes them to be verified later, elsewhere, without the Hub."
+        about="Files of records. The manifest beside each file lets anybody verify it later without the Hub."
         actions={!isEmpty && create}
       />
       <QueryBoundary query={query} what="exports">

@@ -10,8 +10,14 @@ import { CopyText } from '../../ui/copy-text.tsx'
 import { TimeText } from '../../ui/time-text.tsx'
 import { type SkillState, SkillStateBadge, skillStates, transitionVerbs } from './skill-states.tsx'
 
+interface SkillDetailsProps {
+  skill: Skill
+  /** True on the page of its usage, which needs no link to itself. */
+  isOwnPage?: boolean
+}
+
 /** Shows a skill with its versions, and changes its state. */
-export function SkillDetails({ skill }: { skill: Skill }) {
+export function SkillDetails({ skill, isOwnPage = false }: SkillDetailsProps) {
   const me = useMe()
   const [asked, setAsked] = useState<SkillState>()
   return (
@@ -21,11 +27,13 @@ export function SkillDetails({ skill }: { skill: Skill }) {
           <SkillStateBadge state={skill.state} />
         </Group>
         <CopyText value={skill.skill_id} label="Copy skill id" />
-        <Text size="sm">
-          <UsageLink group="skill" id={skill.skill_id}>
-            Show usage
-          </UsageLink>
-        </Text>
+        {!isOwnPage && (
+          <Text size="sm">
+            <UsageLink group="skill" id={skill.skill_id}>
+              Show usage
+            </UsageLink>
+          </Text>
+        )}
         <Text size="sm">{skillStates[skill.state].means}</Text>
         {me.may('transitionSkill') && skillStates[skill.state].next.length > 0 && (
           <Group gap="xs">

@@ -1,4 +1,4 @@
-import { SimpleGrid } from '@mantine/core'
+import { SimpleGrid, Stack } from '@mantine/core'
 import { getRouteApi } from '@tanstack/react-router'
 import { useMe } from '../../api/me.ts'
 import { useSkills } from '../../components/full-lists.ts'
@@ -40,7 +40,9 @@ export default function SkillPage() {
             <QueryBoundary query={skills} what="skill">
               {() =>
                 skill ? (
-                  <SkillDetails skill={skill} />
+                  <Stack>
+                    <SkillDetails skill={skill} isOwnPage />
+                  </Stack>
                 ) : (
                   <EmptyState title="Not registered">No registered skill has this id.</EmptyState>
                 )

@@ -60,7 +60,7 @@ const columns = column.columns([
   column.accessor('health.dead', {
     id: 'dead',
     header: 'Failed permanently',
-    size: 100,
+    size: 165,
     meta: { align: 'right', from: 'sm' },
     cell: ({ getValue }) => formatHealthCount(getValue()),
   }),
