@@ -48,7 +48,7 @@ function Delivered({ email, invitation }: { email: string; invitation: ApiRespon
           <Text size="sm">
             {sign_in === 'link' ? `Hand this link over to ${email}.` : `Tell ${email} this address.`}
           </Text>
-          <CopyField value={url} label={sign_in === 'link' ? 'Copy link' : 'Copy address'} />
+          <CopyField value={url} label="Copy link" />
         </>
       )}
       {sign_in === 'link' ? (
