@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { recordTypes } from '../../../contract/literals.ts'
 import { insertExport } from '../../../server/modules/exports/exports-store.ts'
+import { notify } from '../../api/notification-cases.ts'
 import { prepareTelemetry, registerSkill } from '../../api/telemetry-tenants.ts'
 import { addPlatform, addProvider } from '../../inbound/inbound-lab.ts'
 import { openDirectoryLab, person } from '../../roster/directory-lab.ts'
@@ -64,6 +65,7 @@ export async function prepareFixtures(hub: TestHub): Promise<FuzzFixtures> {
   const delivering = await prepareDeliveries(hub)
   const [republish] = await spare('/api/v1/skill-entitlement/distribution:republish', () => ({}), 'job_id')
   const governance = await prepareGovernance(hub)
+  const notification = await notify(hub, 'webhook.disabled', 'webhook:fuzz')
   // Many, for each can be confirmed or cancelled once.
   const syncs = await Promise.all(movers.map(() => waitingSync(hub, 'acme')))
   const page = await hub.call('acme', 'GET', '/api/v1/hub/records?limit=2')
@@ -142,6 +144,7 @@ export async function prepareFixtures(hub: TestHub): Promise<FuzzFixtures> {
       if (operationId === 'getLogConsistency' && name === 'from') return random.int(1, 5)
       if (operationId === 'getLogConsistency' && name === 'to') return random.int(5, 20)
       if (operationId === 'releaseHold' && name === 'hold_id') return random.pick(governance.spareHolds)
+      if (operationId === 'markNotificationsRead' && name === 'record_id') return notification
       if (operationId === 'getRepublish' && name === 'job_id') return republish
       if (operationId === 'cancelExport' && name === 'job_id') return random.pick(governance.spareExports)
       if (/(create|update)Webhook$/.test(operationId)) {
