@@ -37,6 +37,8 @@ export default function CommandPalette({ asked }: { asked: number }) {
       shortcut={['mod + K', '/']}
       query={query}
       onQueryChange={setQuery}
+      // A blurred page is drawn anew with each blink of the caret, which takes a third of a core without a graphics card.
+      overlayProps={{ blur: 0 }}
       attributes={{ content: { 'aria-label': 'Search' } }}
     >
       <Palette query={query} onQuery={setQuery} />
