@@ -11,14 +11,14 @@ import {
   startConnectorProcess,
 } from '../connector-forwarder/connector-process.ts'
 import { freshDataDirectory, removeDataDirectories } from '../support/data-directory.ts'
-import { faultRounds } from '../support/fault-rounds.ts'
 import { freePort } from '../support/free-port.ts'
 import { type HubProcess, hubCommand, startHubProcess } from '../support/hub-process.ts'
 import { scaled } from '../support/machine-speed.ts'
+import { testLength } from '../support/test-length.ts'
 import { event } from '../telemetry/events.ts'
 
 /** The Hub is killed in every second round of four, up again in the third, and stopped and started in the fourth. */
-const rounds = faultRounds({ few: 4, all: 40 })
+const rounds = testLength({ short: 4, long: 40 })
 const producers = 4
 /** More would keep the Hub busy after the last round while it is down or starts. */
 const acceptedMaxPerRound = 3_000

@@ -2,12 +2,12 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, expect, test } from 'vitest'
 import { HubClient } from '../../sdk/typescript/src/index.ts'
 import { freshDataDirectory, removeDataDirectories } from '../support/data-directory.ts'
-import { faultRounds } from '../support/fault-rounds.ts'
 import { type HubProcess, makeTenant, startHubProcess } from '../support/hub-process.ts'
 import { type StoredEvent, storedTelemetry } from '../support/stored-telemetry.ts'
+import { testLength } from '../support/test-length.ts'
 import { event } from '../telemetry/events.ts'
 
-const rounds = faultRounds({ few: 3, all: 30 })
+const rounds = testLength({ short: 3, long: 30 })
 const batchWorkers = 3
 /** Enough that their events share transactions. */
 const singleWorkers = 12

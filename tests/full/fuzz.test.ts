@@ -3,11 +3,13 @@ import { operations } from '../../contract/operations.ts'
 import { prepareFixtures } from '../support/fuzz/fuzz-fixtures.ts'
 import { fuzz } from '../support/fuzz/run.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
+import { testLength } from '../support/test-length.ts'
 
 /** Another one in every run; a failure names it, and with it in the environment the same requests are made again. */
 const seed = Number(process.env.HUB_FUZZ_SEED ?? Math.trunc(Math.random() * 2 ** 31))
 /** So many for each operation that chance leaves none without one that succeeds. */
-const requestsMin = Number(process.env.HUB_FUZZ_REQUESTS ?? 200 * Object.keys(operations).length)
+const perOperation = testLength({ short: 200, long: 2000 })
+const requestsMin = Number(process.env.HUB_FUZZ_REQUESTS ?? perOperation * Object.keys(operations).length)
 
 let hub: TestHub
 beforeAll(async () => {

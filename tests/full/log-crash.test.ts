@@ -16,11 +16,11 @@ import { findEntries, findHead } from '../../server/modules/log/log-store.ts'
 import { readConsistency, readLeaves } from '../../server/modules/log/tree-reading.ts'
 import { nodeCrypto } from '../../server/records/node-crypto.ts'
 import { freshDataDirectory, removeDataDirectories } from '../support/data-directory.ts'
-import { faultRounds } from '../support/fault-rounds.ts'
 import { type HubProcess, hubCommand, makeTenant, startHubProcess } from '../support/hub-process.ts'
+import { testLength } from '../support/test-length.ts'
 import { event } from '../telemetry/events.ts'
 
-const rounds = faultRounds({ few: 2, all: 20 })
+const rounds = testLength({ short: 2, long: 20 })
 const { sha256 } = nodeCrypto
 
 let hub: HubProcess | undefined

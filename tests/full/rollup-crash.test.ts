@@ -5,13 +5,13 @@ import { loadConfig } from '../../server/config.ts'
 import type { TenantTx } from '../../server/db/database.ts'
 import { openDatabase } from '../../server/db/open-database.ts'
 import { freshDataDirectory, removeDataDirectories } from '../support/data-directory.ts'
-import { faultRounds } from '../support/fault-rounds.ts'
 import { type HubProcess, hubCommand, makeTenant, startHubProcess } from '../support/hub-process.ts'
 import { scaled } from '../support/machine-speed.ts'
+import { testLength } from '../support/test-length.ts'
 import { event } from '../telemetry/events.ts'
 import { expectedRows, storedDays, storedEvents, storedQuarters } from '../telemetry/rollup-oracle.ts'
 
-const rounds = faultRounds({ few: 2, all: 20 })
+const rounds = testLength({ short: 2, long: 20 })
 const tenants = ['crash', 'other'] as const
 const batchesAtOnce = 2
 const dayMs = 86_400_000

@@ -4,9 +4,9 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { scopeNames } from '../../contract/scopes.ts'
 import { HubClient } from '../../sdk/typescript/src/index.ts'
 import { freshDataDirectory, removeDataDirectories, serverPid } from '../support/data-directory.ts'
-import { faultRounds } from '../support/fault-rounds.ts'
 import { type HubProcess, makeTenant, startHubProcess } from '../support/hub-process.ts'
 import { scaled } from '../support/machine-speed.ts'
+import { testLength } from '../support/test-length.ts'
 import { event } from '../telemetry/events.ts'
 import { type Receiver, startReceiver } from '../webhooks/receiver.ts'
 import { take } from '../webhooks/receiver-behaviours.ts'
@@ -15,7 +15,7 @@ import { webhooksPath } from '../webhooks/webhook-lab.ts'
 /** What happens as a message comes in, in turn. */
 const disasters = ['hub killed after the answer', 'everything killed before the answer', 'database killed'] as const
 type Disaster = (typeof disasters)[number]
-const rounds = faultRounds({ few: 3, all: 30 })
+const rounds = testLength({ short: 3, long: 30 })
 const eventsPerRound = 40
 /** A lease of a process that is dead runs out first. */
 const roundMsMax = scaled(90_000)

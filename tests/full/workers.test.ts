@@ -4,11 +4,11 @@ import { afterAll, expect, test } from 'vitest'
 import { HubClient } from '../../sdk/typescript/src/index.ts'
 import { createEmptyDatabase } from '../cli/empty-database.ts'
 import { childPids, freshDataDirectory, removeDataDirectories } from '../support/data-directory.ts'
-import { faultRounds } from '../support/fault-rounds.ts'
 import { type HubProcess, makeTenant, startHubProcess } from '../support/hub-process.ts'
+import { testLength } from '../support/test-length.ts'
 import { event } from '../telemetry/events.ts'
 
-const rounds = faultRounds({ few: 2, all: 10 })
+const rounds = testLength({ short: 2, long: 10 })
 const env = { HUB_WORKERS: '3', HUB_LIMIT_FACTOR: '10000' }
 let hub: HubProcess | undefined
 

@@ -2,13 +2,15 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startUiLab, type UiLab } from '../../browser/ui-lab.ts'
 import { scaled } from '../../support/machine-speed.ts'
+import { testLength } from '../../support/test-length.ts'
 import { allPages, settled, type UiPage, unread } from './all-pages.ts'
 
 // The bounds of time are several times what a quiet machine needs: work that grows with the records exceeds them.
-const count = 1_000_000
+const count = testLength({ short: 150_000, long: 1_000_000 })
 const minute = 60_000
+/** Rounds for a page that was late in the first one. */
 const rounds = 3
-const firstDataMsMax = scaled(10_000)
+const firstDataMsMax = scaled(testLength({ short: 4000, long: 10_000 }))
 const taskMsMax = scaled(500)
 const scrolls = 60
 
@@ -30,14 +32,15 @@ test('each page has its first data soon', async () => {
   const page = await lab.signInAs('admin', nowhere)
   const late: string[] = []
   for (const { route, path } of pages) {
-    const taken: number[] = []
-    // The first time brings the page's script, which a browser keeps.
-    for (let round = 0; round <= rounds; round++) {
+    const take = async () => {
       await page.goto(lab.address(nowhere))
       await page.getByRole('heading', { name: titleOfNowhere }).waitFor()
-      const ms = (await page.evaluate(goAndWait(path))) as number
-      if (round > 0) taken.push(Math.round(ms))
+      return Math.round((await page.evaluate(goAndWait(path))) as number)
     }
+    if ((await take()) <= firstDataMsMax) continue
+    // The first time brings the page's script, which a browser keeps, and may wait for something else.
+    const taken: number[] = []
+    for (let round = 0; round < rounds; round++) taken.push(await take())
     const median = taken.toSorted((one, other) => one - other)[Math.floor(rounds / 2)]!
     if (median > firstDataMsMax) late.push(`${route}: ${taken.join(', ')} ms`)
   }

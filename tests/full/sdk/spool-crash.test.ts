@@ -7,9 +7,9 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { eventSink } from '../../sdk/event-sink.ts'
 import { answerProblem } from '../../sdk/stub-hub.ts'
-import { faultRounds } from '../../support/fault-rounds.ts'
+import { testLength } from '../../support/test-length.ts'
 
-const kills = faultRounds({ few: 8, all: 200 })
+const kills = testLength({ short: 8, long: 200 })
 const child = new URL('spool-child.ts', import.meta.url).pathname
 const sizeOf = (file: string) =>
   stat(file).then(
