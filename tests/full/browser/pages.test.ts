@@ -22,25 +22,24 @@ test('the pages looked at are those that there are', async () => {
   expect(pages.map(({ route }) => route).sort()).toEqual(Object.values(webPages).sort())
 })
 
-const sizes = [
-  [390, 800],
-  [1280, 900],
-  [1920, 1080],
-] as const
+const phone = { width: 390, height: 800 }
+const laptop = { width: 1280, height: 900 }
+const wide = { width: 1920, height: 1080 }
 
-describe.each(sizes)('%i × %i, light and dark', (width, height) => {
-  const options = { viewport: { width, height } }
-  // The others see parts of what administrators do: on a phone, and on a desk.
-  test.each(width < 1920 ? roleNames : (['admin'] as const))(
-    'everyone can use each page that is open to: %s',
-    async (role) => {
-      const context = await lab.profileOf(role, options)
-      await lookAtAll(context, role)
-    },
-  )
-  test('and what a tenant sees that has nothing yet', async () => {
-    const context = await lab.profileOf('admin', { ...options, tenant: 'globex' as TestTenant })
-    await lookAtAll(context, 'admin', (page) => !page.route.includes('$'))
+describe('everyone can use each page that is open to them, in light and dark', () => {
+  test('administrators, on a phone', async () => {
+    await lookAtAll(await lab.profileOf('admin', { viewport: phone }), 'admin')
+  })
+  test('administrators, on a laptop and on a wide screen', async () => {
+    await lookAtAll(await lab.profileOf('admin', { viewport: laptop }), 'admin', [wide])
+  })
+  // They see parts of what administrators do.
+  test.each(roleNames.filter((role) => role !== 'admin'))('%s, on a laptop and on a phone', async (role) => {
+    await lookAtAll(await lab.profileOf(role, { viewport: laptop }), role, [phone])
+  })
+  test('administrators of a tenant that has nothing yet, on a phone and on larger screens', async () => {
+    const context = await lab.profileOf('admin', { viewport: phone, tenant: 'globex' as TestTenant })
+    await lookAtAll(context, 'admin', [laptop, wide], (page) => !page.route.includes('$'))
   })
 })
 
@@ -56,12 +55,24 @@ const watchShifts = `
 /** What the Web Vitals call good. */
 const shiftsMax = 0.1
 
-async function lookAtAll(context: BrowserContext, role: Role, isMeant: (page: UiPage) => boolean = () => true) {
+/**
+ * Opens each page in the window of the context, in light and dark, and then resizes the window.
+ *
+ * @param resized sizes in which a page is looked at in light
+ */
+async function lookAtAll(
+  context: BrowserContext,
+  role: Role,
+  resized: readonly { width: number; height: number }[] = [],
+  isMeant: (page: UiPage) => boolean = () => true,
+) {
   await context.addInitScript(watchShifts)
   const page = await context.newPage()
   const faults: string[] = []
+  const opened = page.viewportSize()!
   for (const { route, path } of pages.filter((each) => each.roles.includes(role) && isMeant(each))) {
     try {
+      await page.setViewportSize(opened)
       await page.goto(lab.address(path))
       await settled(page)
       faults.push(...(await barriers(page)).map((barrier) => `${route}: ${barrier}`))
@@ -70,12 +81,17 @@ async function lookAtAll(context: BrowserContext, role: Role, isMeant: (page: Ui
       await page.emulateMedia({ colorScheme: 'dark' })
       await expect.poll(() => barriers(page, 'color-contrast'), { message: 'in dark' }).toEqual([])
       await page.emulateMedia({ colorScheme: 'light' })
+      const shifts = (await page.evaluate('window.shifts')) as { value: number; moved: string[] }[]
+      if (shifts.reduce((sum, { value }) => sum + value, 0) > shiftsMax) {
+        faults.push(`${route} jumps: ${JSON.stringify(shifts)}`)
+      }
+      for (const size of resized) {
+        await page.setViewportSize(size)
+        await expectNoSidewaysScroll(page, route)
+        await expect.poll(() => barriers(page), { message: `${size.width} wide` }).toEqual([])
+      }
     } catch (error) {
       faults.push(`${route}: ${(error as Error).message}`)
-    }
-    const shifts = (await page.evaluate('window.shifts')) as { value: number; moved: string[] }[]
-    if (shifts.reduce((sum, { value }) => sum + value, 0) > shiftsMax) {
-      faults.push(`${route} jumps: ${JSON.stringify(shifts)}`)
     }
     faults.push(...lab.complaints.splice(0))
   }
@@ -86,10 +102,10 @@ async function lookAtAll(context: BrowserContext, role: Role, isMeant: (page: Ui
 const reads = (url: URL) => url.pathname.startsWith('/api/v1/') && !url.pathname.startsWith('/api/v1/auth/token')
 
 describe('each page says itself that, and why, it cannot show what it should, and goes on afterwards', () => {
-  const forEach = async (work: (page: Page, of: UiPage) => Promise<void>) => {
+  const forEach = async (work: (page: Page, of: UiPage) => Promise<void>, chosen = pages) => {
     const context = await lab.profileOf('admin')
     const faults: string[] = []
-    for (const each of pages) {
+    for (const each of chosen) {
       const page = await context.newPage()
       await work(page, each).catch(({ message }: Error) => faults.push(`${each.route}: ${message}`))
       await page.close()
@@ -115,6 +131,9 @@ describe('each page says itself that, and why, it cannot show what it should, an
       await settled(page)
     }))
 
+  // The next two are of the calls, which all pages make alike: each is tried with every other page.
+  const every = (rest: number) => pages.filter((_, index) => index % 2 === rest)
+
   test('where a limit is reached', () =>
     forEach(async (page, each) => {
       const json = { type: 'about:blank/rate-limited', title: 'Too many requests', status: 429 }
@@ -124,7 +143,7 @@ describe('each page says itself that, and why, it cannot show what it should, an
       await page.unroute(reads)
       await page.locator('main').getByText('Too many requests').first().waitFor({ state: 'detached' })
       await settled(page)
-    }))
+    }, every(0)))
 
   test('where the Hub does not answer', () =>
     forEach(async (page, each) => {
@@ -142,5 +161,5 @@ describe('each page says itself that, and why, it cannot show what it should, an
         .first()
         .waitFor({ state: 'detached' })
       await settled(page)
-    }))
+    }, every(1)))
 })
