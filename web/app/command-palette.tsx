@@ -37,7 +37,7 @@ export default function CommandPalette({ asked }: { asked: number }) {
       shortcut={['mod + K', '/']}
       query={query}
       onQueryChange={setQuery}
-      // A blurred page is drawn anew with each blink of the caret, which takes a third of a core without a graphics card.
+      // A blurred page is drawn again with each blink of the caret, which takes a third of a core without a graphics card.
       overlayProps={{ blur: 0 }}
       attributes={{ content: { 'aria-label': 'Search' } }}
     >
