@@ -221,6 +221,7 @@ test('an opened alert is a notification of its tenant alone, names no person, an
   time.step({ ms: 3_600_001 })
   await lab.watch([{ ...errorRate, above: 0.1 }], {}, 'globex')
   expect(await newOf(7)).toHaveLength(1)
+  time.step({ ms: -3_600_001 })
 })
 
 test('rules are looked at in the background', async () => {
