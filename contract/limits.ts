@@ -326,6 +326,9 @@ export const searchPageSizeDefault = 20
 export const searchPageSizeMax = 100
 export const suggestionsMax = 10
 
-/** Maximum number of notifications in a response, and the days in which they happened. */
-export const notificationsMax = 50
+/**
+ * Maximum number of notifications of each kind in a response, so that many of one kind do not displace another, and the
+ * days in which they happened.
+ */
+export const notificationsPerKind = 10
 export const notificationDays = 30

@@ -1,14 +1,14 @@
 import type { TenantTx } from '../db/database.ts'
 
 /**
- * Returns the ids of the newest events of some kinds, the newest first. Each kind is one search of the index of kinds,
+ * Returns the ids of the newest events of each kind, the newest first. Each kind is one search of the index of kinds,
  * because the planner would otherwise scan all records in id order for rare kinds.
  *
- * @param fromId the smallest id to return
+ * @param wanted the kinds, the smallest id to return, and the maximum number for each kind
  */
 export async function newestEvents(
   tx: TenantTx,
-  wanted: { kinds: readonly string[]; fromId: string; count: number },
+  wanted: { kinds: readonly string[]; fromId: string; perKind: number },
 ): Promise<string[]> {
   const { rows } = await tx.client.query<{ record_id: string }>(
     `select e.record_id
@@ -19,9 +19,8 @@ export async function newestEvents(
        order by r.event_kind desc, r.record_id desc
        limit $4
      ) e
-     order by e.record_id desc
-     limit $4`,
-    [tx.tenantId, wanted.kinds, wanted.fromId, wanted.count],
+     order by e.record_id desc`,
+    [tx.tenantId, wanted.kinds, wanted.fromId, wanted.perKind],
   )
   return rows.map(({ record_id }) => record_id)
 }

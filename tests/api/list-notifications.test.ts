@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { notificationDays, notificationsMax } from '../../contract/limits.ts'
+import { notificationDays, notificationsPerKind } from '../../contract/limits.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
 import { accessCases } from './connector-cases.ts'
@@ -52,13 +52,14 @@ test('a purged event is left out', async () => {
   expect(await ids()).not.toContain(id)
 })
 
-test('the list is bounded in number and in time', async () => {
+test('the list is bounded in time and for each kind, so that none displaces another', async () => {
   time.step({ days: notificationDays + 1 })
   expect((await listNotifications(hub)).body.items).toEqual([])
-  for (let count = 0; count <= notificationsMax; count += 1) await notify(hub, 'hub.export_failed', `export:${count}`)
+  const altered = await notify(hub, 'hub.tamper_detected', 'record:1')
+  for (let count = 0; count <= notificationsPerKind; count += 1) await notify(hub, 'alert.opened', `webhook:${count}`)
   const { items, unread_count } = (await listNotifications(hub)).body
-  expect([items.length, unread_count]).toEqual([notificationsMax, notificationsMax])
-  expect(items[0].subject).toBe(`export:${notificationsMax}`)
+  expect([items.length, unread_count]).toEqual([notificationsPerKind + 1, notificationsPerKind + 1])
+  expect([items[0].subject, items.at(-1).record_id]).toEqual([`webhook:${notificationsPerKind}`, altered])
 })
 
 accessCases({

@@ -19,10 +19,11 @@ export async function walkAlerts(hub: TestHub, tenant: 'acme' | 'globex'): Promi
   const failure = { success: false, error_code: 'timeout', cost_usd_estimate: 2 }
   await call('POST', '/api/v1/telemetry/events', event({ ...failure, ts: new Date().toISOString() }))
   const { alerts } = hub.modules.webhooks
-  await alerts.evaluate(tenant)
-  await alerts.evaluate(tenant)
+  const owner = await hub.tenant(tenant)
+  await alerts.evaluate(owner)
+  await alerts.evaluate(owner)
   const { next_cursor: cursor } = await call('GET', `${path}/${id}/alerts?limit=1`)
   await call('GET', `${path}/${id}/alerts?limit=1&cursor=${cursor}`)
   await call('PATCH', `${path}/${id}`, { alerts: [costs] })
-  await alerts.evaluate(tenant)
+  await alerts.evaluate(owner)
 }

@@ -69,7 +69,7 @@ async function subscribe(): Promise<void> {
 /** Until the one has all that the other has not: nothing tells a test of what was written. */
 async function delivered(): Promise<void> {
   hub.modules.webhooks.worker.start()
-  await hub.modules.webhooks.alerts.evaluate('acme')
+  await hub.modules.webhooks.alerts.evaluate(await hub.tenant('acme'))
   for (const endsMs = performance.now() + 60_000; ; ) {
     const { rows } = await client.query<{ open: number; about: number }>(
       `select count(*) filter (where status = 'pending')::int as open,

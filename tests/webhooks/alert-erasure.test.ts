@@ -58,7 +58,7 @@ test('a person who is erased between what a look has read and what it changes is
     },
   })
   lab.minute = 2
-  await evaluator.evaluate('acme')
+  await evaluator.evaluate(await lab.hub.tenant('acme'))
   expect([reads, await keys(id)]).toEqual([1, ['user:bob']])
   expect(brief(await takeDescribed(lab.hub, 'acme'))).toEqual([['opened', 'user:bob']])
 })

@@ -1,12 +1,14 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { listNotifications } from '../api/notification-cases.ts'
 import { must, webhooksPath } from '../api/webhook-cases.ts'
+import { eventsOf } from '../auth/auth-lab.ts'
+import { fakeClock } from '../support/fake-clock.ts'
 import { type AlertLab, brief, clean, errorRate, failed, startAlertLab } from './alert-lab.ts'
 import { takeDescribed } from './queued-messages.ts'
 
+const time = fakeClock()
 let lab: AlertLab
 beforeAll(async () => {
-  lab = await startAlertLab({ poolSize: 8 })
+  lab = await startAlertLab({ poolSize: 8, time })
 })
 afterEach(() => clean(lab, 'acme'))
 afterAll(() => lab.stop())
@@ -181,18 +183,21 @@ test('of an endpoint that the service disabled nothing is open once it is enable
 
 /** How many events about opened alerts the audit log has. */
 async function openedEvents(): Promise<number> {
-  const { items } = (await listNotifications(lab.hub)).body
-  return items.filter(({ event_kind }: { event_kind: string }) => event_kind === 'alert.opened').length
+  return (await eventsOf(lab.hub.test.database, 'acme')).filter(({ event_kind }) => event_kind === 'alert.opened')
+    .length
 }
 
 test('several processes that look at the same time tell once', async () => {
+  // Past the bound of events within an hour, which earlier alerts count against.
+  time.step({ ms: 3_600_001 })
   const before = await openedEvents()
   await lab.watch([rule, { ...rule, group_by: 'archetype' }])
   await lab.ingest(20, 1, failed)
+  const acme = await lab.hub.tenant('acme')
   const processes = Array.from({ length: 4 }, () => lab.process())
   const looks = async (minute: number) => {
     lab.minute = minute
-    for (let times = 0; times < 3; times += 1) await Promise.all(processes.map((each) => each.evaluate('acme')))
+    for (let times = 0; times < 3; times += 1) await Promise.all(processes.map((each) => each.evaluate(acme)))
     return brief(await takeDescribed(lab.hub, 'acme')).sort()
   }
   const ofBoth = (kind: string) => [
@@ -204,9 +209,11 @@ test('several processes that look at the same time tell once', async () => {
 })
 
 test('a process that fails at the end of a look has told nothing, and the next one does', async () => {
+  time.step({ ms: 3_600_001 })
   const before = await openedEvents()
   const id = await lab.watch([rule])
   await lab.ingest(20, 1, failed)
+  const acme = await lab.hub.tenant('acme')
   const { outbox } = lab.hub.modules.webhooks
   const failing = lab.process({
     outbox: {
@@ -217,20 +224,21 @@ test('a process that fails at the end of a look has told nothing, and the next o
     },
   })
   lab.minute = 2
-  await expect(failing.evaluate('acme')).rejects.toThrow('killed')
+  await expect(failing.evaluate(acme)).rejects.toThrow('killed')
   expect([await takeDescribed(lab.hub, 'acme'), await lab.open(id), await openedEvents()]).toEqual([[], [], before])
   expect(brief(await lab.look(2))).toEqual([['opened', 'sum-up']])
   await lab.look(15)
   lab.minute = 30
-  await expect(failing.evaluate('acme')).rejects.toThrow('killed')
+  await expect(failing.evaluate(acme)).rejects.toThrow('killed')
   expect([await takeDescribed(lab.hub, 'acme'), (await lab.open(id)).length]).toEqual([[], 1])
   expect(brief(await lab.look(30))).toEqual([['closed', 'sum-up']])
 })
 
 test('a tenant without rules and alerts has nothing to look at', async () => {
+  const acme = await lab.hub.tenant('acme')
   const evaluator = lab.process()
   await lab.watch([], { events: ['skill.*'] })
-  expect(await evaluator.evaluate('acme')).toBe(false)
+  expect(await evaluator.evaluate(acme)).toBe(false)
   await lab.watch([rule])
-  expect(await evaluator.evaluate('acme')).toBe(true)
+  expect(await evaluator.evaluate(acme)).toBe(true)
 })

@@ -47,7 +47,7 @@ export async function startAlertLab(options: TestHubOptions = {}): Promise<Alert
   await registerSkill(hub, 'acme', 'translate')
   const archetypes = [{ archetype_id: 'analyst' }, { archetype_id: 'lawyer' }]
   await must(hub, 'acme', 'PUT', '/api/v1/roster/archetypes', { body: { archetypes } })
-  const { webhooks, telemetry, recordStore, governance, tenants } = hub.modules
+  const { webhooks, telemetry, recordStore, governance } = hub.modules
 
   const lab: AlertLab = {
     hub,
@@ -73,7 +73,7 @@ export async function startAlertLab(options: TestHubOptions = {}): Promise<Alert
     },
     async look(minute, tenant = 'acme') {
       lab.minute = minute
-      await looking.evaluate(tenant)
+      await looking.evaluate(await hub.tenant(tenant))
       return takeDescribed(hub, tenant)
     },
     async open(webhookId, tenant = 'acme') {
@@ -82,7 +82,7 @@ export async function startAlertLab(options: TestHubOptions = {}): Promise<Alert
     process: ({ outbox = webhooks.outbox, windows = telemetry.windows } = {}) =>
       new AlertEvaluator({
         ...{ database: hub.test.database, endpoints: webhooks.endpoints, outbox, windows },
-        ...{ clock: recordStore.clock, governance, findTenant: (slug) => tenants.directory.find(slug) },
+        ...{ clock: recordStore.clock, governance },
         nowMs: () => noonMs + lab.minute * minuteMs,
       }),
     stop: () => hub.stop(),

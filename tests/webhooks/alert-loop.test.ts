@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import type { Tenant } from '../../server/http/caller.ts'
 import { createAlertLoop } from '../../server/modules/webhooks/alerts/alert-evaluator.ts'
 
 beforeEach(() => void vi.useFakeTimers())
@@ -12,13 +13,13 @@ function openLoop(tenants: string[], evaluate: (tenantId: string) => Promise<boo
   const beganMs = Date.now()
   const loop = createAlertLoop({
     evaluator: {
-      async evaluate(tenantId) {
-        looks.push([tenantId, Math.round((Date.now() - beganMs) / 1000)])
-        return evaluate(tenantId)
+      async evaluate({ slug }) {
+        looks.push([slug, Math.round((Date.now() - beganMs) / 1000)])
+        return evaluate(slug)
       },
       forget: (tenantId) => void forgotten.push(tenantId),
     },
-    findTenant: async (tenantId) => tenants.includes(tenantId),
+    findTenant: async (slug) => (tenants.includes(slug) ? ({ slug } as Tenant) : undefined),
     listTenants: async () => [...tenants],
     log: { warn: (_, message) => logged.push(message), error: (_, message) => logged.push(message) },
     nowMs: () => Date.now(),

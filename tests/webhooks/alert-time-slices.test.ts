@@ -30,7 +30,7 @@ test('what does not fit into a turn is looked at in the next ones, each group on
   const messages: ReturnType<typeof brief> = []
   let turns = 0
   while (messages.length < 2 + 2 * 32 && turns < 200) {
-    expect(await evaluator.evaluate('acme', 0)).toBe(true)
+    expect(await evaluator.evaluate(await lab.hub.tenant('acme'), 0)).toBe(true)
     turns += 1
     messages.push(...brief(await takeDescribed(lab.hub, 'acme')))
   }

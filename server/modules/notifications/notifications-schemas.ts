@@ -1,5 +1,5 @@
 import { Type } from 'typebox'
-import { notificationDays, notificationsMax } from '../../../contract/limits.ts'
+import { notificationDays, notificationsPerKind } from '../../../contract/limits.ts'
 import { notificationKinds } from '../../../contract/notification-kinds.ts'
 import { object } from '../../../contract/object-schema.ts'
 import { exampleId, timestamp, uuid } from '../../records/record-schemas.ts'
@@ -22,11 +22,13 @@ export const NotificationList = object({
       created_at: timestamp('Time of the event'),
       read: Type.Boolean({ description: 'Whether you have marked it or a later one as read', examples: [false] }),
     }),
-    { description: `The newest ${notificationsMax} of the last ${notificationDays} days, the newest first` },
+    {
+      description: `The newest ${notificationsPerKind} of each kind in the last ${notificationDays} days, the newest first`,
+    },
   ),
   unread_count: Type.Integer({
     minimum: 0,
-    maximum: notificationsMax,
+    maximum: notificationKinds.length * notificationsPerKind,
     description: 'Number of unread notifications in `items`',
     examples: [3],
   }),

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import { validationFailed } from '../../../contract/domain-error.ts'
-import { notificationDays, notificationsMax } from '../../../contract/limits.ts'
+import { notificationDays, notificationsPerKind } from '../../../contract/limits.ts'
 import { notificationKinds } from '../../../contract/notification-kinds.ts'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
 import { readTenant, type TenantTx } from '../../db/database.ts'
@@ -28,7 +28,7 @@ export type NotificationsService = ReturnType<typeof createNotifications>
 export function createNotifications({ database, readable, wallMs }: NotificationsDeps) {
   async function answer(tx: TenantTx, { subject: reader }: Caller): Promise<Notifications> {
     const fromId = recordIdFloor(wallMs() - notificationDays * dayMs, 0)
-    const ids = await newestEvents(tx, { kinds: notificationKinds, fromId, count: notificationsMax })
+    const ids = await newestEvents(tx, { kinds: notificationKinds, fromId, perKind: notificationsPerKind })
     const position = (await readPosition(tx, reader)) ?? ''
     const records = await readable(tx, ids)
     const items = ids.flatMap((id) => {
@@ -39,7 +39,7 @@ export function createNotifications({ database, readable, wallMs }: Notification
   }
 
   return {
-    /** Returns the newest notifications. Purged events are left out. */
+    /** Returns the newest notifications of each kind. Purged events are left out. */
     list: (caller: Caller): Promise<Notifications> =>
       readTenant(database, caller.tenant.slug, (tx) => answer(tx, caller), { snapshot: true }),
 

@@ -93,7 +93,7 @@ export function createWebhooksModule(
 
   // ── Invocations and alerts ──
   const watches = createInvocationWatches({ ...deps, endpoints })
-  const evaluator = new AlertEvaluator({ ...deps, ...tenants, endpoints, outbox, nowMs: deps.wallMs })
+  const evaluator = new AlertEvaluator({ ...deps, endpoints, outbox, nowMs: deps.wallMs })
   const alertLoop = createAlertLoop({ ...{ ...deps, ...tenants }, evaluator })
   const alerts = new AlertLists({ ...deps, endpoints })
 

@@ -7,7 +7,7 @@ import type { Tenant } from '../../../http/caller.ts'
 import type { RecordClock } from '../../../records/record-clock.ts'
 import type { GovernanceLog } from '../../governance/governance-types.ts'
 import type { AlertRule, OutgoingMessage, WebhookOutbox } from '../webhooks-types.ts'
-import { writeOpened } from './alert-events.ts'
+import { writeAlertEvents } from './alert-events.ts'
 import { alertName, type Candidate, type EndpointFindings } from './alert-findings.ts'
 import { type AlertInstance, afterLook, alertWindow, nothing } from './alert-rules.ts'
 import * as store from './alerts-store.ts'
@@ -50,7 +50,7 @@ export async function changeAlerts(
   await store.setSeen(tx, webhookId, stay)
   await store.removeAlerts(tx, webhookId, closed)
   await store.addAlerts(tx, webhookId, opened)
-  await writeOpened(tx, deps, tenant, webhookId, opened)
+  await writeAlertEvents(tx, deps, tenant, webhookId, opened)
   await deps.outbox.add(tx, [
     ...closed.map((each) => closedMessage(webhookId, each, each.seenAtMs)),
     ...opened.map((each) => openedMessage(webhookId, each, each.seenAtMs)),

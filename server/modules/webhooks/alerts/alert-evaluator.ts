@@ -53,7 +53,8 @@ export class AlertEvaluator {
    *
    * @param turnMsMax the turn in milliseconds; unlimited if absent
    */
-  async evaluate(tenantId: string, turnMsMax = Number.POSITIVE_INFINITY): Promise<boolean> {
+  async evaluate(tenant: Tenant, turnMsMax = Number.POSITIVE_INFINITY): Promise<boolean> {
+    const tenantId = tenant.slug
     const beganMs = performance.now()
     const isOver = () => performance.now() - beganMs >= turnMsMax
     const { readings, orphaned } = await this.#overview(tenantId)
@@ -66,7 +67,7 @@ export class AlertEvaluator {
     const queue = [...left.filter(isUnderWay), ...left.filter((reading) => !isUnderWay(reading))]
     for (const [at, reading] of queue.entries()) {
       const underWay = look.underWay && isUnderWay(reading) ? look.underWay : begun(reading)
-      const isDone = await this.#goOn(tenantId, underWay, isOver)
+      const isDone = await this.#goOn(tenant, underWay, isOver)
       look.underWay = isDone ? undefined : underWay
       if (isDone) look.done.add(reading.name)
       if (!isDone || (isOver() && at < queue.length - 1)) {
@@ -102,21 +103,18 @@ export class AlertEvaluator {
   }
 
   /** Continues a reading, and returns whether it is complete. */
-  async #goOn(tenantId: string, underWay: ReadingUnderWay, isOver: IsOver): Promise<boolean> {
+  async #goOn(tenant: Tenant, underWay: ReadingUnderWay, isOver: IsOver): Promise<boolean> {
     const { database } = this.#deps
     if (!underWay.isRead) {
       const read = (tx: TenantTx) => this.#read(tx, underWay, isOver)
-      underWay.after = await readTenant(database, tenantId, read, { snapshot: true })
+      underWay.after = await readTenant(database, tenant.slug, read, { snapshot: true })
       underWay.isRead = underWay.after === undefined
       if (!underWay.isRead) return false
     }
     const found = underWay.findings!.endpoints
-    const tenant = await this.#deps.findTenant(tenantId)
-    // The tenant was suspended or removed meanwhile.
-    if (!tenant) return true
     for (const [webhookId, findings] of found) {
       if (findings.wasOpen.size > 0 || !findings.worst.isEmpty) {
-        await database.withTenant(tenantId, async (tx) => {
+        await database.withTenant(tenant.slug, async (tx) => {
           if (await store.lockAlerts(tx)) await changeAlerts(tx, this.#deps, tenant, webhookId, findings, underWay.atMs)
         })
       }
@@ -148,7 +146,6 @@ export class AlertEvaluator {
 export interface AlertEvaluatorDeps {
   database: Pick<Database, 'withTenant'>
   endpoints: Pick<Endpoints, 'all'>
-  findTenant: (slug: string) => Promise<Tenant | undefined>
   governance: Pick<GovernanceLog, 'appendAll'>
   outbox: Pick<WebhookOutbox, 'add'>
   windows: TelemetryWindows
@@ -193,7 +190,7 @@ const idleMs = 30_000
  */
 export function createAlertLoop(deps: {
   evaluator: Pick<AlertEvaluator, 'evaluate' | 'forget'>
-  findTenant: (slug: string) => Promise<unknown>
+  findTenant: (slug: string) => Promise<Tenant | undefined>
   listTenants: () => Promise<readonly string[]>
   log: Pick<DatabaseLog, 'warn' | 'error'>
   nowMs?: () => number
@@ -202,11 +199,12 @@ export function createAlertLoop(deps: {
   return new TenantLoop({
     async visit(tenantId) {
       const beganMs = nowMs()
-      if (!(await findTenant(tenantId))) {
+      const tenant = await findTenant(tenantId)
+      if (!tenant) {
         evaluator.forget(tenantId)
         return undefined
       }
-      const hasRules = await evaluator.evaluate(tenantId, evaluateMsMax)
+      const hasRules = await evaluator.evaluate(tenant, evaluateMsMax)
       const restMs = (nowMs() - beganMs) * restFactor
       return { inMs: Math.max(hasRules ? evaluateMs : idleMs, restMs), restMs }
     },

@@ -10,12 +10,13 @@ const hourMs = 3_600_000
 const kind = 'alert.opened'
 
 /**
- * Writes the governance events of alerts that open, in their transaction: at most so many of a tenant within an hour, so
- * that flapping alerts do not fill the audit log. The caller holds the lock of alerts, so no other process writes any.
+ * Writes a governance event for each opened alert, at most `alertEventsPerHour` of a tenant within an hour: flapping
+ * alerts must not fill the audit log. The caller holds the lock of alerts, so no other process writes such events
+ * meanwhile.
  *
  * @param opened the alerts, those that exceed their limits most first
  */
-export async function writeOpened(
+export async function writeAlertEvents(
   tx: TenantTx,
   { governance, clock }: { governance: Pick<GovernanceLog, 'appendAll'>; clock: RecordClock },
   tenant: Tenant,
@@ -23,20 +24,20 @@ export async function writeOpened(
   opened: readonly AlertInstance[],
 ): Promise<void> {
   if (opened.length === 0) return
-  // The clock of the records, because the ids of their events are compared.
+  // Ids of events are compared, so the hour is measured by the clock that makes them.
   const fromId = recordIdFloor(Math.floor(clock.next().micros / 1000) - hourMs, 0)
-  const written = (await newestEvents(tx, { kinds: [kind], fromId, count: alertEventsPerHour })).length
+  const written = (await newestEvents(tx, { kinds: [kind], fromId, perKind: alertEventsPerHour })).length
   const events = opened.slice(0, alertEventsPerHour - written).map((alert, at) => {
     return eventOf(webhookId, alert, written + at + 1 === alertEventsPerHour)
   })
   await governance.appendAll(tx, tenant, events)
 }
 
-/** Leaves the key out if it names a person: an event never changes, and a person can be erased. */
+/** Returns the event of an alert, without the key of a person: an event never changes, and a person can be erased. */
 function eventOf(
   webhookId: string,
   { alertId, rule, key, value, invocations, openedAt }: AlertInstance,
-  isLast: boolean,
+  takesLastPlace: boolean,
 ): GovernanceEvent {
   return {
     ...{ kind, subject: `webhook:${webhookId}`, actor: { service: 'alerts' } },
@@ -44,7 +45,7 @@ function eventOf(
       ...{ alert_id: alertId, metric: rule.metric, group_by: rule.group_by },
       ...(rule.group_by !== 'user' && { key }),
       ...{ value, threshold: rule.above, window_minutes: rule.window_minutes, invocations, opened_at: openedAt },
-      ...(isLast && { limit_reached: true }),
+      ...(takesLastPlace && { limit_reached: true }),
     },
   }
 }
