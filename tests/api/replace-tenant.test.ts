@@ -101,13 +101,19 @@ test.each<[string, unknown, string]>([
   ['an unknown member', { colour: 'red' }, '/colour'],
   ['another mode', { display_name: 'x', mode: 'A' }, '/mode'],
   ['another address', { base_url: 'https://elsewhere.example' }, '/base_url'],
-  ['a mail server that is not there', { mail_server: true }, '/mail_server'],
   ['another administrator', { admin_email: 'thief@acme.example' }, '/admin_email'],
   ['a time that is not there yet', { live_since: '2026-01-05T09:30:00.000000Z' }, '/live_since'],
 ])('%s is refused', async (_name, body, pointer) => {
   const { status, body: problem } = await put('cmode', body)
   expect([status, problem.errors.map((each: { pointer: string }) => each.pointer)]).toEqual([400, [pointer]])
   expect(await changes('cmode')).toEqual([])
+})
+
+test('the mail server is ignored, because the operator may have changed it since GET', async () => {
+  const { body: got } = await hub.call('globex', 'GET', path, { scopes })
+  const answer = await put('globex', { ...got, mail_server: !got.mail_server })
+  expect([answer.status, answer.body]).toEqual([200, got])
+  expect(await changes('globex')).toHaveLength(1)
 })
 
 test('without token, scopes or tenant nothing is changed', async () => {

@@ -72,21 +72,25 @@ const details = {
   provisioned_at: Type.Optional(time('When its Hub was provisioned')),
   live_since: Type.Optional(time('When its first telemetry event came')),
 }
-/** The details that its administrators read, with those of the Hub that serves it. */
-const ownDetails = {
+/** The details of a tenant for its administrators, with one of the Hub that serves it. */
+const detailsForAdministrators = {
   ...details,
   mail_server: Type.Boolean({
     description:
-      'Whether the Hub has a mail server. Without one, it mails no invitations, sign-in links or budget reports',
+      'Whether the Hub has a mail server. Without one, it mails no invitations, sign-in links or budget reports. ' +
+      'Ignored in a request',
     examples: [true],
   }),
 }
-export const TenantDetailsAnswer = object(ownDetails)
+export const TenantDetailsAnswer = object(detailsForAdministrators)
 
-/** Accepts the response of GET unchanged: members that the caller may not change must equal the stored ones. */
+/**
+ * Accepts the response of GET. Members that the caller may not change must equal the stored ones; `mail_server` is
+ * ignored.
+ */
 export const TenantDetailsBody = Type.Partial(
   Type.Object({
-    ...ownDetails,
+    ...detailsForAdministrators,
     contact_email: Type.Union([ContactEmail, Type.Null()], {
       description: 'null removes it',
       'x-must-be': 'an e-mail address, or null',

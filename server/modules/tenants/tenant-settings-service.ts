@@ -78,7 +78,8 @@ function problemsIn({ contact_email: contact }: ValidParts<DetailsSent>): Pointe
 
 /** Throws `validation-failed` if a member that the caller may not change differs. */
 function requireKept(sent: DetailsSent, kept: TenantDetails): void {
-  const { display_name: _, contact_email: __, search_language: ___, ...others } = sent
+  // mail_server is of the Hub: it may have changed since the caller's GET.
+  const { display_name: _, contact_email: __, search_language: ___, mail_server: ____, ...others } = sent
   const problems = Object.entries(others).flatMap(([name, value]): PointedError[] => {
     const there = kept[name as keyof typeof others]
     if (value === there) return []
