@@ -82,6 +82,8 @@ test('what an event tells is said in words, without ids that prove something and
   expect(words('alert.opened', { ...alert, group_by: 'user', key: undefined })).toBe(
     'Person · Error rate 31%, above 20% · over 60 minutes',
   )
+  const cost = { ...alert, metric: 'cost_usd_per_hour', value: 6, threshold: 5 }
+  expect(words('alert.opened', cost)).toBe('Skill “a.b” · Cost per hour $6.00, above $5.00 · over 60 minutes')
   expect(words('custom.published', { by: 'legal', at: 'no time', more: { deep: [1, 2] } })).toBe(
     'by legal, at no time, more (deep 1, 2)',
   )

@@ -29,7 +29,7 @@ const labels: Readonly<Record<(typeof notificationKinds)[number], string>> = {
 
 /** Returns the title of a notification; the kind if a newer Hub added it. */
 function labelOf(kind: string): string {
-  return kind in labels ? labels[kind as keyof typeof labels] : kind
+  return Object.hasOwn(labels, kind) ? labels[kind as keyof typeof labels] : kind
 }
 
 interface NotificationListProps {

@@ -8,10 +8,14 @@ interface CopyFieldProps {
   label: string
 }
 
-/** Shows a value that is shown once, with a button that copies it and confirms it. */
+/** Shows a value to copy, with a labelled button that confirms the copy. For ids and hashes use CopyText. */
 export function CopyField({ value, label }: CopyFieldProps) {
   const clipboard = useClipboard({ timeout: 4000 })
-  const said = clipboard.copied ? 'Copied' : clipboard.error ? 'The browser refused. Select the text and copy it.' : ''
+  const status = clipboard.copied
+    ? 'Copied'
+    : clipboard.error
+      ? 'The browser refused. Select the text and copy it.'
+      : ''
   return (
     <Group gap="sm">
       <Code flex="1 1 14rem" style={{ overflowWrap: 'anywhere' }}>
@@ -25,7 +29,7 @@ export function CopyField({ value, label }: CopyFieldProps) {
         {label}
       </Button>
       <Text role="status" size="sm" fw={600} c={clipboard.copied ? 'seal' : undefined} mih="1.2rem">
-        {said}
+        {status}
       </Text>
     </Group>
   )

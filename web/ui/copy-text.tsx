@@ -9,7 +9,7 @@ interface CopyTextProps {
   shown?: string
 }
 
-/** Shows a value with a button that copies it: ids, hashes, secrets, commands. */
+/** Shows a value with a button that copies it: ids, hashes, commands. */
 export function CopyText({ value, label, shown = value }: CopyTextProps) {
   return (
     <Group gap={4} wrap="nowrap" miw={0}>

@@ -100,7 +100,7 @@ const alertWords: Words = (event) => {
     [group, quoted(detail(event, 'key'))].filter(Boolean).join(' '),
     `${metricLabels[metric]} ${formatMetric(metric, value)}, above ${formatMetric(metric, threshold)}`,
     `over ${number(event, 'window_minutes')} minutes`,
-    event.details.limit_reached === true && 'further alerts of this hour have no event',
+    event.details.limit_reached === true && 'limit of events reached: further alerts may have none',
   ]
 }
 const gone: Words = (event) => [typeOf(event), detail(event, 'reason')]

@@ -22,16 +22,15 @@ export function DeliveryField({ input, email, description, isOptional = false }:
     label: 'Mail it',
     description: hasMailServer
       ? `The Hub mails the invitation to ${to}.`
-      : `The Hub mails the invitation to ${to} if it has a mail server. Otherwise it shows a link once.`,
+      : `The Hub mails the invitation to ${to} if it has a mail server. Otherwise it shows a link.`,
   }
   const byLink = {
-    // Without a mail server, the default is a link.
-    value: hasMailServer === false ? 'default' : 'link',
+    value: 'link',
     label: 'Show a link to copy',
     description:
       hasMailServer === false
-        ? 'This Hub has no mail server, so it shows a link once. Hand it over yourself, for example by chat.'
-        : 'The Hub shows the link once. Hand it over yourself, for example by chat.',
+        ? 'This Hub has no mail server, so it shows a link. Hand it over yourself, for example by chat.'
+        : 'The Hub shows a link. Hand it over yourself, for example by chat.',
   }
   const none = {
     value: 'none',
@@ -39,8 +38,10 @@ export function DeliveryField({ input, email, description, isOptional = false }:
     description: 'Adds the user only. You can send an invitation later.',
   }
   const choices = [...(hasMailServer === false ? [] : [byMail]), byLink, ...(isOptional ? [none] : [])]
+  // Without a mail server, the default is a link.
+  const value = hasMailServer === false && input.value === 'default' ? 'link' : input.value
   return (
-    <Radio.Group label="Invitation" description={description} {...input}>
+    <Radio.Group label="Invitation" description={description} {...input} value={value}>
       <Stack gap="xs" mt="xs">
         {choices.map((choice) => (
           <Radio key={choice.value} {...choice} style={{ overflowWrap: 'anywhere' }} />

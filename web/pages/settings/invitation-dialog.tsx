@@ -46,7 +46,9 @@ function Delivered({ email, invitation }: { email: string; invitation: ApiRespon
       ) : (
         <>
           <Text size="sm">
-            {sign_in === 'link' ? `Hand this link over to ${email}.` : `Tell ${email} this address.`}
+            {sign_in === 'link'
+              ? `Hand this link over to ${email}.`
+              : `Hand this link to the sign-in page over to ${email}.`}
           </Text>
           <CopyField value={url} label="Copy link" />
         </>

@@ -12,10 +12,10 @@ export const groupLabels: Record<Rule['group_by'], string> = { skill: 'Skill', u
 const formats: Record<Rule['metric'], (value: number) => string> = {
   error_rate: formatPercent,
   latency_p95_ms: formatMs,
-  cost_usd_per_hour: (value) => `${formatUsd(value)} an hour`,
+  cost_usd_per_hour: formatUsd,
 }
 
-/** Returns a value of a metric with its unit: 20%, 1.2 s, $5.00 an hour. */
+/** Returns a value of a metric with its unit: 20%, 1.2 s, $5.00. */
 export function formatMetric(metric: Rule['metric'], value: number): string {
   return formats[metric](value)
 }
