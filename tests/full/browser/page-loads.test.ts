@@ -22,7 +22,7 @@ test('a hundred pages in several tabs stay within the ten calls a minute of the 
     if (response.status() === 429) limited.push(pathname)
   })
   const tabs = await Promise.all(Array.from({ length: 4 }, () => context.newPage()))
-  const paths = ['/', '/exports', '/settings/nowhere', '/exports', '/settings/nowhere']
+  const paths = ['/', '/records', '/exports', '/settings/nowhere', '/settings/nowhere']
   for (let round = 0; round < 25; round += 1) {
     const address = lab.address(paths[round % paths.length] as string)
     await Promise.all(
