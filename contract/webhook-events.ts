@@ -41,7 +41,7 @@ const sent: ReadonlySet<string> = new Set([...nameable, ...alertEventKinds, test
 export function problemOfEventName(name: string): string | undefined {
   if (nameable.includes(name) || families.includes(name)) return undefined
   if (!name.startsWith(governancePrefix)) {
-    return `is not an event that there is. Name ${listOf(nameable)}, or all of a family: ${listOf([...families, 'governance.auth.*'])}`
+    return `is an unknown event. Name ${listOf(nameable)}, or all of a family: ${listOf([...families, 'governance.auth.*'])}`
   }
   const kind = name.slice(governancePrefix.length)
   const family = kind.slice(0, Math.max(kind.indexOf('.'), 0))
