@@ -35,7 +35,7 @@ const sections: Section[] = [
   [
     'Administration',
     [
-      ['Overview', '/administrator'],
+      ['Administration', '/administrator'],
       ['Onboarding by API', '/onboarding'],
       ['People and directory', '/people'],
       ['Sign-in', '/sign-in'],
@@ -49,7 +49,7 @@ const sections: Section[] = [
   [
     'Auditing',
     [
-      ['Overview', '/auditor'],
+      ['Auditing', '/auditor'],
       ['Verification', '/verification'],
       ['Attacks and their detection', '/attacks'],
       ['Evidence packs', '/evidence-packs'],

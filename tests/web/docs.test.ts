@@ -123,7 +123,7 @@ describe('a page', () => {
   ])('comes compressed as %s', async (encoding, decompress) => {
     const { headers, bytes } = await ask('/docs/operator', { 'accept-encoding': encoding })
     expect([headers['content-encoding'], headers.vary]).toEqual([encoding, 'accept-encoding'])
-    expect(decompress(bytes).toString()).toContain('<h1 id="for-operators"')
+    expect(decompress(bytes).toString()).toContain('<h1 id="operation"')
   })
 
   test('answers HEAD without a body, and no other method', async () => {
