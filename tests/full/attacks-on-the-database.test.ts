@@ -157,12 +157,12 @@ describe('the running sweeper', () => {
     ])
     expect((await subjects('Delete a tombstone: row')).sort()).toEqual(['record erased', 'seal another'])
     expect(await subjects('Roll the database back to yesterday: tables')).toEqual(['log'])
-    expect(await subjects('Put in a key of their own: beside the first')).toEqual(['keys'])
+    expect(await subjects('Insert a key of the attacker: beside the first')).toEqual(['keys'])
     expect(await subjects('Delete or edit a legal hold, or what it names: deleted')).toEqual(['hold hold'])
     expect(await subjects('End a legal hold by its row: from the beginning')).toEqual(['hold hold'])
     expect(await subjects('Forge a release of a governance event: row')).toEqual(['record event'])
     expect(await subjects('Forge a retention rule: rule')).toEqual(['tenant slug'])
-    expect(await subjects('Put in a key of their own: that introduces the first')).toEqual(['keys'])
+    expect(await subjects('Insert a key of the attacker: that introduces the first')).toEqual(['keys'])
   })
 
   test('finds nothing where nothing was done', async () => {
@@ -172,8 +172,8 @@ describe('the running sweeper', () => {
 
 test('the service erases nothing whose buffer somebody has ended', async () => {
   for (const name of [
-    'End the recovery buffer of a purged record, to have it erased: at once',
-    'Hide a record behind a state whose buffer is over: state',
+    'End the recovery period of a purged record, to have it erased: at once',
+    'Set a state whose recovery period has ended, to hide a record: state',
   ]) {
     const { tenant, slug } = scenes.get(name)!
     const count = async () => (await db.query('select from hub.records where tenant_id = $1', [slug])).rowCount

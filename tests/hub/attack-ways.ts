@@ -7,7 +7,7 @@ import { checkpointsOfAnotherProcess, decisionDraft, type Scene, tenantTables, w
 export const detectors = {
   read: 'Reading with `verify=true`',
   verify: '`POST …/verify`',
-  sweep: 'Sweeper',
+  sweep: 'Integrity scan',
   audit: '`hub log audit`',
   export: 'Export, then `hub verify`',
 } as const

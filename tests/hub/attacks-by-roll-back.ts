@@ -8,7 +8,7 @@ export const attacksByRollBack: readonly Attack[] = [
     foundBy: ['sweep', 'audit'],
   },
   {
-    name: 'Roll the database back, and let the log grow beyond what was kept of it',
+    name: 'Roll the database back, and let the log grow beyond the stored checkpoints',
     ways: { tables: rollBackAndGrow },
     foundBy: ['sweep', 'audit'],
   },

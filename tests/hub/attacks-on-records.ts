@@ -94,7 +94,7 @@ export const attacksOnRecords: readonly Attack[] = [
     foundBy: ['read', 'verify', 'sweep'],
   },
   {
-    name: 'Hide a record behind a state whose buffer is over',
+    name: 'Set a state whose recovery period has ended, to hide a record',
     ways: {
       state: sql(
         ({
@@ -107,7 +107,7 @@ export const attacksOnRecords: readonly Attack[] = [
     foundBy: ['sweep'],
   },
   {
-    name: 'Shorten the recovery buffer of a purged record',
+    name: 'Shorten the recovery period of a purged record',
     ways: {
       'by a day': sql(
         ({ purged }) =>
@@ -117,7 +117,7 @@ export const attacksOnRecords: readonly Attack[] = [
     foundBy: ['read', 'verify', 'sweep'],
   },
   {
-    name: 'End the recovery buffer of a purged record, to have it erased',
+    name: 'End the recovery period of a purged record, to have it erased',
     ways: {
       'at once': sql(
         ({ purged }) => `update hub.record_states set hard_delete_after = purged_at where record_id = '${purged}'`,

@@ -68,7 +68,7 @@ export const attacksOnTheLog: readonly Attack[] = [
     foundBy: all,
   },
   {
-    name: 'Send the sweeper away by what is stored of its progress',
+    name: 'Forge the stored progress of the integrity scan',
     ways: {
       'a claim without end': sweeps({ claimed_until: `'9999-01-01'` }),
       'a time that is none': sweeps({ started_at: `'infinity'` }),
@@ -77,7 +77,7 @@ export const attacksOnTheLog: readonly Attack[] = [
     foundBy: ['sweep'],
   },
   {
-    name: 'Put in a key of their own',
+    name: 'Insert a key of the attacker',
     ways: {
       'beside the first': (db, scene) => putInKey(db, scene, forgeKey(scene.tenant.logName)),
       'that introduces the first': async (db, scene) => {
@@ -89,7 +89,7 @@ export const attacksOnTheLog: readonly Attack[] = [
     foundBy: ['sweep', 'audit'],
   },
   {
-    name: 'Forge records, such as the event of a purge, and seal them with a key of their own',
+    name: 'Forge records, such as the event of a purge, and seal them with a key of the attacker',
     ways: {
       'with the service that takes them into its log': async (db, scene, _, hub) => {
         const key = forgeKey(scene.tenant.logName)
