@@ -80,7 +80,7 @@ function addLimits(tenant: Command): void {
           options,
           { tenant: slug, class: rateClass, per_token: perToken, per_tenant: perTenant },
           `Tenant ${slug}, class ${rateClass}: ${counted(perToken, 'request')} per minute and token, ${perTenant.toLocaleString('en-US')} altogether.\n` +
-            'A running service takes it up within seconds.',
+            'A running service applies it within seconds.',
         )
       }),
     )
