@@ -49,7 +49,7 @@ interface TagPage extends ReferencePage {
   sections: Section[]
 }
 
-/** A page of more lines goes on with a second part. One operation is never divided. */
+/** Maximum number of lines of operations on a page; further ones go on another part. One operation is never divided. */
 const pageLinesMax = 300
 
 /** Returns one or more pages for each tag of the OpenAPI document, and the list of operations. */
