@@ -43,6 +43,11 @@ describe('the page behind a problem', () => {
     const { text } = await get('/errors')
     for (const slug of Object.keys(problems)) expect(text).toContain(`href="/errors/${slug}"`)
   })
+
+  test('of the list with a slash leads to the list', async () => {
+    const { status, headers } = await get('/errors/')
+    expect([status, headers.location]).toEqual([308, '/errors'])
+  })
 })
 
 describe('the reference', () => {
