@@ -60,6 +60,14 @@ test('the README fits on three screens', () => {
   expect(read('README.md').trimEnd().split('\n').length).toBeLessThanOrEqual(150)
 })
 
+test('the README counts the targets of bench/README.md, and those that are met', () => {
+  const rows = [...read('bench/README.md').matchAll(/^\| \d+ \|.*\| ([^|]+) \| `npm run bench:/gm)]
+  const met = rows.filter(([, word]) => word === 'yes').length
+  const [, counted, of] =
+    /(\d+) of (?:the project's own )?(\d+) targets are met/.exec(read('README.md').replaceAll(/\s+/g, ' ')) ?? []
+  expect([counted, of]).toEqual([`${met}`, `${rows.length}`])
+})
+
 test('docs/configuration.md has every variable of the service and its commands, and no other', () => {
   const variables = (text: string) => new Set(text.match(/\bHUB_[A-Z][A-Z_]*[A-Z]\b/g))
   const files = ['server/config.ts', ...globSync(['server/config/*.ts', 'cli/**/*.ts'], { cwd: root })]
