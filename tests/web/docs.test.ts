@@ -94,6 +94,18 @@ describe('a page', () => {
     for (const path of distinct) expect([path, (await ask(path)).status]).toEqual([path, 200])
   })
 
+  test('of a quick start links only to pages, not to files of the checkout', () => {
+    const starts = pages.filter((file) => file.startsWith('start/'))
+    // A link to another file has no address, and the path of the file as its title.
+    const dead = starts.flatMap((file) =>
+      [...readFileSync(join(dist, file), 'utf8').matchAll(/<a title="([^"]*)">/g)].map(
+        ([, path]) => `${file}: ${path}`,
+      ),
+    )
+    expect(starts.length).toBeGreaterThanOrEqual(5)
+    expect(dead).toEqual([])
+  })
+
   test('names the version that it describes', async () => {
     const { version } = JSON.parse(readFileSync(join(docs, '../package.json'), 'utf8')) as { version: string }
     for (const path of ['/docs/', '/docs/operator']) expect((await ask(path)).text).toContain(`Version ${version}`)
