@@ -3,6 +3,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { Command } from 'commander'
 import { expect, test } from 'vitest'
+import { scopeNames } from '../contract/scopes.ts'
 import { secretVariables } from '../server/config/secret-files.ts'
 
 const root = resolve(import.meta.dirname, '..')
@@ -101,6 +102,13 @@ test('docs/commands.md has every command, and no other', async () => {
   const run = program.commands.find((one) => one.name() === 'jobs')?.commands.find((one) => one.name() === 'run')
   const jobs = run?.registeredArguments[0]?.argChoices ?? []
   expect(rows.sort()).toEqual([...leaves(program, []), ...jobs].sort())
+})
+
+test('docs/service-accounts.md has a command for an account with every scope', () => {
+  const lists = [...read('docs/service-accounts.md').matchAll(/--scope "([^"]+)"/g)].map(([, list = '']) =>
+    list.split(' '),
+  )
+  expect(lists).toContainEqual(scopeNames)
 })
 
 test.each(globSync('docs/sdk/python-reference*.md', { cwd: root }))('%s is of the current sources', (page) => {
