@@ -104,6 +104,14 @@ test('docs/commands.md has every command, and no other', async () => {
   expect(rows.sort()).toEqual([...leaves(program, []), ...jobs].sort())
 })
 
+test('docs/audit-log.md has every change that an event names', () => {
+  const sources = globSync(['server/modules/**/*.ts', 'cli/**/*.ts'], { cwd: root }).map(read).join('\n')
+  const inCode = [...sources.matchAll(/(?:\bchange: |Change = )'([a-z_]+)'/g)].map(([, name = '']) => name)
+  const documented = new Set([...read('docs/audit-log.md').matchAll(/`([a-z_]+)`/g)].map(([, name = '']) => name))
+  expect(inCode.length).toBeGreaterThan(40)
+  expect([...new Set(inCode)].filter((name) => !documented.has(name))).toEqual([])
+})
+
 test('docs/service-accounts.md has a command for an account with every scope', () => {
   const lists = [...read('docs/service-accounts.md').matchAll(/--scope "([^"]+)"/g)].map(([, list = '']) =>
     list.split(' '),
