@@ -3,6 +3,7 @@ import { globSync, readFileSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { Command } from 'commander'
 import { expect, test } from 'vitest'
+import { governanceKinds } from '../contract/governance-kinds.ts'
 import { scopeNames } from '../contract/scopes.ts'
 import { secretVariables } from '../server/config/secret-files.ts'
 
@@ -102,6 +103,11 @@ test('docs/commands.md has every command, and no other', async () => {
   const run = program.commands.find((one) => one.name() === 'jobs')?.commands.find((one) => one.name() === 'run')
   const jobs = run?.registeredArguments[0]?.argChoices ?? []
   expect(rows.sort()).toEqual([...leaves(program, []), ...jobs].sort())
+})
+
+test('docs/audit-log.md has every kind of governance events', () => {
+  const page = read('docs/audit-log.md')
+  expect(governanceKinds.filter((kind) => !page.includes(`\`${kind}\``))).toEqual([])
 })
 
 test('docs/audit-log.md has every change that an event names', () => {
