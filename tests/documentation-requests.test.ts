@@ -14,6 +14,7 @@ interface Operation {
 const root = resolve(import.meta.dirname, '..')
 const document = JSON.parse(readFileSync(join(root, 'tests/golden/openapi.json'), 'utf8')) as {
   paths: Record<string, Record<string, Operation>>
+  components: { schemas: Record<string, { properties: object; required: string[] }> }
 }
 const ajv = new Ajv2020({ strict: false, allErrors: true })
 addFormats.default(ajv)
@@ -82,6 +83,25 @@ test.each(pages.filter((page) => shown.some((one) => one.page === page)))(
     expect(problems).toEqual([])
   },
 )
+
+test.each([
+  ['Decision', 'Members of a decision'],
+  ['Output', 'Members of an output'],
+  ['Artifact', 'Members of an artifact'],
+  ['GovernanceEvent', 'Record a custom event'],
+])('docs/write-records.md has the members of %s', (name, heading) => {
+  const page = readFileSync(join(root, 'docs/write-records.md'), 'utf8')
+  const section = page.split('\n## ').find((text) => text.startsWith(`${heading}\n`))!
+  const rows = [...section.matchAll(/^\| `(\w+)` \| (required|optional) \|/gm)].map(([, member, need]) => [
+    member,
+    need,
+  ])
+  const { properties, required } = document.components.schemas[name]!
+  const members = Object.keys(properties).filter((member) => member !== 'record_type')
+  expect(Object.fromEntries(rows)).toEqual(
+    Object.fromEntries(members.map((member) => [member, required.includes(member) ? 'required' : 'optional'])),
+  )
+})
 
 test('a request that the API does not know is found', () => {
   const of = (code: string) => requestsIn(code).flatMap(problemsOf)

@@ -61,6 +61,7 @@ const sections: Section[] = [
       ['API for programs', '/connector-developer'],
       ['API reference', '/api/'],
       ['Errors', '/errors/'],
+      ['Write decisions and outputs', '/write-records'],
       ['Read, search and export', '/query'],
       ['Receive skills', '/receive-skills'],
       ['TypeScript SDK', '/sdk/typescript'],

@@ -120,6 +120,9 @@ const usualWords: [word: string, page: string][] = [
   ['operations', 'operator'],
   ['install', 'deploy'],
   ['examples', 'examples'],
+  ['write a decision', 'write-records'],
+  ['artifact', 'write-records'],
+  ['custom event', 'write-records'],
 ]
 
 describe('the search of the site', () => {
