@@ -91,15 +91,13 @@ export async function barriers(page: Page, rule?: string): Promise<string[]> {
   )
 }
 
-/** Everyone can use what the page shows now. */
-export async function expectAccessible(page: Page, name = page.url()): Promise<void> {
-  expect([name, await barriers(page)]).toEqual([name, []])
+/** Everyone can use what the page shows, once colors have changed with the scheme. */
+export async function expectAccessible(page: Page, message = page.url()): Promise<void> {
+  await expect.poll(() => barriers(page), { message, interval: 500 }).toEqual([])
 }
 
-/** Nothing of the page is wider than its window. */
-export async function expectNoSidewaysScroll(page: Page, name = page.url()): Promise<void> {
-  const [width, window] = (await page.evaluate(
-    '[document.documentElement.scrollWidth, document.documentElement.clientWidth]',
-  )) as [number, number]
-  expect([name, width]).toEqual([name, Math.min(width, window)])
+/** Nothing of the page is wider than its window, once charts and tables have followed the window. */
+export async function expectNoSidewaysScroll(page: Page, message = page.url()): Promise<void> {
+  const excess = 'document.documentElement.scrollWidth - document.documentElement.clientWidth'
+  await expect.poll(() => page.evaluate(excess), { message }).toBeLessThanOrEqual(0)
 }

@@ -1,10 +1,9 @@
 import type { BrowserContext, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { type Role, roleNames } from '../../../contract/roles.ts'
 import { webPages } from '../../../contract/web-paths.ts'
 import { barriers, expectNoSidewaysScroll, startUiLab, type UiLab } from '../../browser/ui-lab.ts'
 import type { TestTenant } from '../../support/hub.ts'
-import { patience } from '../../support/machine-speed.ts'
 import { allPages, settled, type UiPage } from './all-pages.ts'
 
 let lab: UiLab
@@ -88,8 +87,7 @@ async function lookAtAll(
       }
       for (const size of resized) {
         await page.setViewportSize(size)
-        // Charts follow the window a moment later.
-        await vi.waitFor(() => expectNoSidewaysScroll(page, route), patience)
+        await expectNoSidewaysScroll(page, route)
         await expect.poll(() => barriers(page), { message: `${size.width} wide` }).toEqual([])
       }
     } catch (error) {
