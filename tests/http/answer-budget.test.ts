@@ -5,6 +5,7 @@ import fastify from 'fastify'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { createAnswerBudget, limitAnswers } from '../../server/http/body/answer-budget.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
+import { scaled } from '../support/machine-speed.ts'
 
 const mebibyte = 1024 * 1024
 const answer = () => Object.assign(new EventEmitter(), { closed: false }) as unknown as ServerResponse
@@ -80,7 +81,7 @@ test('closes connections of those who ask for large pages and do not read them',
   }
   // Who does not read does not hear of the end either.
   const warned = () => hub.logLines.filter((line) => line.includes('does not read its responses')).length
-  await expect.poll(warned).toBeGreaterThanOrEqual(4)
+  await expect.poll(warned, { timeout: scaled(90_000) }).toBeGreaterThanOrEqual(4)
   for (const socket of sockets) socket.destroy()
   expect((await hub.call('acme', 'GET', '/api/v1/hub/records?limit=1')).status).toBe(200)
   await expect.poll(() => closed).toBe(12)

@@ -6,6 +6,7 @@ import type { Tenant } from '../../server/http/caller.ts'
 import { createLogRetirement } from '../../server/modules/log/checkpoint-sinks/log-retirement.ts'
 import { decisionDraft, writeSealed } from '../hub/attack-scenes.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
+import { scaled } from '../support/machine-speed.ts'
 
 let hub: TestHub
 let db: pg.Client
@@ -80,7 +81,7 @@ test('a tenant that was removed from the database is an alarm, whatever is left 
   }
   const hasLine = ({ line }: { line: string }, at: number) =>
     hub.logLines.some((each) => each.includes(line) && each.includes(tenants[at]!.logName))
-  await expect.poll(() => attacks.every(hasLine)).toBe(true)
+  await expect.poll(() => attacks.every(hasLine), { timeout: scaled(90_000) }).toBe(true)
   const body = await health()
   expect(body.checks.logs).toEqual({ ok: false, reason: expect.stringContaining('hub log audit') })
   for (const { logName } of tenants) expect(JSON.stringify(body)).not.toContain(logName)

@@ -60,7 +60,8 @@ test.each(['this process', 'another process'])('erased while %s has it in memory
   if (!other) worker.start()
   await webhook.receiving.count(2)
   const waiting = ids.map((_, at) => at).filter((at) => sent(webhook, at) === 0)
-  const victims = waiting.slice(0, 5)
+  // The last in the queue: the first may be sent before they are erased, once two attempts have run out of time.
+  const victims = waiting.slice(-5)
   await erase(victims.map((at) => ids[at]!))
   // What was read is as old as it may be then, should word be slow.
   if (other) await delay(1_100)
