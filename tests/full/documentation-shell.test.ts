@@ -9,14 +9,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { scopeNames } from '../../contract/scopes.ts'
 import { decision, governanceEvent, recordsPath } from '../api/record-cases.ts'
 import { registerSkill } from '../api/telemetry-tenants.ts'
-import { callbackPath, client, kim } from '../auth/oidc-lab.ts'
-import { startHub, type TestHub } from '../support/hub.ts'
-import { startIdentityProvider } from '../support/identity-provider.ts'
+import { startHubWithCompany } from '../onboarding/hub-with-company.ts'
+import type { TestHub } from '../support/hub.ts'
 import { commandsOfPages, pagesRunElsewhere, runOf } from '../support/page-commands.ts'
 import { snippetsOf } from '../support/page-snippets.ts'
-import { startPublishReceiver } from '../support/publish-receiver.ts'
 import { curlStandIn, installedCurl } from '../support/readme-tour.ts'
-import { groupEntry, manyPeople, startScimSource } from '../support/scim-source.ts'
+import { groupEntry, manyPeople } from '../support/scim-source.ts'
 import { operatorToken, tenantsPath } from '../tenants/operator-lab.ts'
 
 const root = resolve(import.meta.dirname, '../..')
@@ -50,8 +48,12 @@ const note = (message: unknown) => {
 }
 
 beforeAll(async () => {
-  hub = await startHub({ settings: { HUB_OPERATOR_TOKEN: operatorToken, HUB_OUTBOUND_ALLOW: '127.0.0.1' } })
-  stops.push(() => hub.stop())
+  const users = manyPeople(4)
+  const groups = [groupEntry('Support', users), groupEntry('Analysts', users), groupEntry('Writers', [])]
+  const company = await startHubWithCompany({ users, groups })
+  const { provider, source, receiver } = company
+  hub = company.hub
+  stops.push(company.close)
   folder = await mkdtemp(join(tmpdir(), 'hub-shell-'))
   stops.push(() => rm(folder, { recursive: true, force: true }))
   await writeFile(join(folder, 'curl'), `#!/bin/sh\nexec ${installedCurl() ?? curlStandIn} "$@"\n`)
@@ -60,24 +62,6 @@ beforeAll(async () => {
   const verifier = snippetsOf('docs/verification.md').find(({ code }) => code.includes('verifyRecordsSync('))
   await writeFile(join(folder, 'verify-page.ts'), verifier!.code)
   await symlink(join(root, 'provenance'), join(folder, 'provenance'))
-  const users = manyPeople(4)
-  const [provider, source, receiver] = await Promise.all([
-    startIdentityProvider({
-      clients: [{ ...client, redirect_uris: [`${hub.baseUrl}${callbackPath}`] }],
-      accounts: [kim],
-    }),
-    startScimSource({
-      users,
-      groups: [groupEntry('Support', users), groupEntry('Analysts', users), groupEntry('Writers', [])],
-    }),
-    startPublishReceiver(),
-  ])
-  stops.push(
-    () => provider.stop(),
-    () => source.stop(),
-    () => receiver.stop(),
-  )
-  hub.modules.distribution.publisher.start()
   replacements = [
     [/http:\/\/127\.0\.0\.1:8080|https:\/\/hub\.example\.com/g, hub.baseUrl],
     [/https:\/\/login\.\w+\.example/g, provider.issuer],
@@ -104,7 +88,7 @@ async function prepareRecords(): Promise<Record<string, string>> {
   const archetypes = ['analyst', 'support-agent', 'account-executive'].map((archetype_id) => ({ archetype_id }))
   await must('PUT', '/api/v1/roster/archetypes', { archetypes })
   for (const skill of ['sum-up', 'reply-draft', 'summarise-ticket']) await registerSkill(hub, 'acme', skill)
-  const [written, held, told] = [
+  const [stored, held, event] = [
     await must('POST', recordsPath, decision),
     await must('POST', recordsPath, { ...decision, decision_id: 'DEC-2' }),
     await must('POST', recordsPath, governanceEvent),
@@ -117,7 +101,7 @@ async function prepareRecords(): Promise<Record<string, string>> {
   expect(link.status, link.text).toBeLessThan(300)
   return {
     ...{ TOKEN: await hub.token('acme'), LINK: link.body.welcome_url },
-    ...{ DECISION: written.record_id, RECORD: written.record_id, EVENT: told.record_id, HOLD: hold_id },
+    ...{ DECISION: stored.record_id, RECORD: stored.record_id, EVENT: event.record_id, HOLD: hold_id },
     ...{ ID: account.client_id, JOB: job.job_id },
   }
 }

@@ -1,21 +1,15 @@
 import { scopeNames } from '../../contract/scopes.ts'
-import { callbackPath, client, kim } from '../auth/oidc-lab.ts'
-import { type Answer, startHub, type TestHub } from '../support/hub.ts'
-import { type IdentityProvider, startIdentityProvider } from '../support/identity-provider.ts'
+import type { Answer } from '../support/hub.ts'
 import { scaled } from '../support/machine-speed.ts'
-import { type PublishReceiver, startPublishReceiver } from '../support/publish-receiver.ts'
-import { type FakeScimSource, groupEntry, manyPeople, startScimSource } from '../support/scim-source.ts'
+import { groupEntry, manyPeople } from '../support/scim-source.ts'
 import { operatorToken, tenantsPath } from '../tenants/operator-lab.ts'
+import { type HubWithCompany, startHubWithCompany } from './hub-with-company.ts'
 
 export const tenant = 'initech'
 export const healthPath = '/api/v1/observability/tenant-health'
 
 /** A Hub with everything that an onboarding meets on its way, and a tenant that has nothing yet. */
-export interface OnboardingLab {
-  hub: TestHub
-  provider: IdentityProvider
-  source: FakeScimSource
-  receiver: PublishReceiver
+export interface OnboardingLab extends HubWithCompany {
   /** As the service account that onboards the tenant, over the network. */
   call(method: string, path: string, body?: unknown): Promise<Answer>
   /** A call that must succeed; answers the body. */
@@ -28,27 +22,15 @@ export interface OnboardingLab {
   /** Waits until an answer has that status. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies whose shape they assert
   settled(path: string, status?: string, withinMs?: number): Promise<any>
-  close(): Promise<void>
 }
 
 /** Half of the people are analysts, and half are writers. */
 export async function startOnboardingLab(people: number): Promise<OnboardingLab> {
-  const settings = { HUB_OPERATOR_TOKEN: operatorToken, HUB_OUTBOUND_ALLOW: '127.0.0.1' }
-  const hub = await startHub({ settings })
   const users = manyPeople(people, 'initech.example')
   const half = Math.ceil(people / 2)
-  const [provider, source, receiver] = await Promise.all([
-    startIdentityProvider({
-      clients: [{ ...client, redirect_uris: [`${hub.baseUrl}${callbackPath}`] }],
-      accounts: [kim],
-    }),
-    startScimSource({
-      users,
-      groups: [groupEntry('Analysts', users.slice(0, half)), groupEntry('Writers', users.slice(half))],
-    }),
-    startPublishReceiver(),
-  ])
-  hub.modules.distribution.publisher.start()
+  const groups = [groupEntry('Analysts', users.slice(0, half)), groupEntry('Writers', users.slice(half))]
+  const company = await startHubWithCompany({ users, groups })
+  const { hub } = company
 
   const request = async (method: string, path: string, headers: Record<string, string>, body?: unknown) => {
     const response = await fetch(`${hub.baseUrl}${path}`, {
@@ -98,10 +80,7 @@ export async function startOnboardingLab(people: number): Promise<OnboardingLab>
   }
 
   return {
-    hub,
-    provider,
-    source,
-    receiver,
+    ...company,
     call,
     must,
     async countEvents(kind) {
@@ -126,11 +105,6 @@ export async function startOnboardingLab(people: number): Promise<OnboardingLab>
         if (isOver || performance.now() > end) throw new Error(`${path}: ${JSON.stringify(body)}`)
         await new Promise((resolve) => setTimeout(resolve, 50))
       }
-    },
-    async close() {
-      await hub.modules.distribution.publisher.stop()
-      await Promise.all([provider.stop(), source.stop(), receiver.stop()])
-      await hub.stop()
     },
   }
 }
