@@ -94,3 +94,9 @@ export const viewsLockClass = 0x6f726762
 
 /** Held by the transaction that creates or changes budgets (see {@link rollupLockClass}). Spells "orgz". */
 export const budgetsLockClass = 0x6f72677a
+
+/**
+ * Held at the direct address while a start looks for it at the pooler (see {@link rollupLockClass}); the second integer is
+ * random. Spells "orgq".
+ */
+export const sameDatabaseLockClass = 0x6f726771

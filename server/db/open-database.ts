@@ -74,7 +74,7 @@ async function openOn(
   options: OpenOptions,
 ): Promise<OpenedDatabase> {
   const owner = server?.owner ?? ownerTarget(config)
-  const { applied, proven } = await prepare(owner, masterKey, options.log)
+  const { applied, proven } = await prepare(owner, masterKey, poolerTarget(config), options.log)
   if (applied.length > 0) options.log?.info({ migrations: applied }, 'migrations applied')
   if (Object.keys(proven).length > 0) {
     options.log?.warn(
@@ -82,8 +82,6 @@ async function openOn(
       'this upgrade trusted existing rows that grant access, and added their proofs once',
     )
   }
-  const pooler = poolerTarget(config)
-  if (pooler) await requirePooler(pooler, serviceLogins(masterKey))
   const pools = connect(owner, masterKey, config, options)
   const stopWatching = options.purpose === 'serve' && options.log ? watchPartitions(pools, options.log) : () => {}
   return {
@@ -134,6 +132,7 @@ function connect(
 async function prepare(
   target: ConnectionTarget,
   masterKey: Buffer,
+  pooler: ConnectionTarget | undefined,
   log: DatabaseLog | undefined,
 ): ReturnType<typeof migrate> {
   const logins = serviceLogins(masterKey)
@@ -143,6 +142,8 @@ async function prepare(
     await owner.connect()
     await checkServer(owner)
     await ensureRoles(owner, target, logins)
+    // Before migrations, which would create a schema in a wrong database.
+    if (pooler) await requirePooler(pooler, logins, owner, target)
     const migrated = await migrate(owner, { proofs: createRowProofs(masterKey) })
     await ensureSchemaAccess(owner, target, logins, log)
     return migrated

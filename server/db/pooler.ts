@@ -1,5 +1,7 @@
+import { randomInt } from 'node:crypto'
 import pg from 'pg'
 import { StartupError } from '../startup-error.ts'
+import { sameDatabaseLockClass } from './advisory-locks.ts'
 import { asRole, type ConnectionTarget, pooledConfig, sessionSettings } from './connection-settings.ts'
 import type { ServiceLogins } from './roles.ts'
 
@@ -25,28 +27,58 @@ export function withoutStatementNames(client: pg.ClientBase): void {
 }
 
 /**
- * Requires that the pooler lets both roles of the service in.
+ * Requires that the pooler lets both roles of the service in, and leads to the database of the owner. That database has a
+ * lock which the pooler's must have too: a clone of a database has the same name and system identifier, but not its locks.
  *
+ * @param owner connected without the pooler
  * @throws StartupError that states what to configure
  */
-export async function requirePooler(pooler: ConnectionTarget, { app, ingest }: ServiceLogins): Promise<void> {
+export async function requirePooler(
+  pooler: ConnectionTarget,
+  { app, ingest }: ServiceLogins,
+  owner: pg.Client,
+  direct: ConnectionTarget,
+): Promise<void> {
+  const lock = [sameDatabaseLockClass, randomInt(2 ** 31)]
+  await owner.query('select pg_advisory_lock($1, $2)', lock)
   for (const login of [app, ingest]) {
-    const client = new pg.Client(pooledConfig(asRole(pooler, login), 'hub-start'))
-    client.on('error', () => {})
-    try {
-      await client.connect()
-      await client.query('select 1')
-    } catch (cause) {
-      const { message, code } = cause as pg.DatabaseError
-      const where = `${pooler.database} on ${pooler.host || 'localhost'}:${pooler.port}`
-      throw new StartupError(
-        `The pooler of HUB_DATABASE_URL, ${where}, does not serve the role ${login.user}: ${message || code}.`,
-        'Start it, and let it authenticate the roles of the Hub by `auth_query`; docs/scaling.md has an example. ' +
-          'Without a pooler, unset HUB_DATABASE_DIRECT_URL.',
-        { cause },
-      )
-    } finally {
-      await client.end().catch(() => {})
-    }
+    if (await throughPooler(pooler, login, (client) => hasLock(client, lock))) continue
+    throw new StartupError(
+      `HUB_DATABASE_URL and HUB_DATABASE_DIRECT_URL lead to two databases: ${placeOf(pooler)} is not ${placeOf(direct)}.`,
+      'Correct HUB_DATABASE_DIRECT_URL, or the database or server that the pooler names: both addresses must lead to one ' +
+        'database on one primary server. The service changed no table.',
+    )
+  }
+  await owner.query('select pg_advisory_unlock($1, $2)', lock)
+}
+
+/** Returns whether another session of the database holds the lock. */
+async function hasLock(client: pg.Client, lock: readonly number[]): Promise<boolean> {
+  const { rows } = await client.query<{ free: boolean }>('select pg_try_advisory_xact_lock($1, $2) as free', [...lock])
+  return rows[0]?.free === false
+}
+
+async function throughPooler<T>(
+  pooler: ConnectionTarget,
+  login: ServiceLogins['app' | 'ingest'],
+  work: (client: pg.Client) => Promise<T>,
+): Promise<T> {
+  const client = new pg.Client(pooledConfig(asRole(pooler, login), 'hub-start'))
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    return await work(client)
+  } catch (cause) {
+    const { message, code } = cause as pg.DatabaseError
+    throw new StartupError(
+      `The pooler of HUB_DATABASE_URL, ${placeOf(pooler)}, does not serve the role ${login.user}: ${message || code}.`,
+      'Start it, and let it authenticate the roles of the Hub by `auth_query`; docs/scaling.md has an example. ' +
+        'Without a pooler, unset HUB_DATABASE_DIRECT_URL.',
+      { cause },
+    )
+  } finally {
+    await client.end().catch(() => {})
   }
 }
+
+const placeOf = ({ database, host, port }: ConnectionTarget) => `${database} on ${host || 'localhost'}:${port}`

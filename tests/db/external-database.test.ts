@@ -115,3 +115,31 @@ test('a server that is down is named', async () => {
     message: expect.stringContaining(`127.0.0.1:${port} cannot be reached`),
   })
 })
+
+test('two addresses of two databases are refused before one of them gets a table', async () => {
+  const other = `${database}_other`
+  await administrator.query(`create database ${other}`)
+  try {
+    const open = (direct: string) =>
+      openDatabase(
+        loadConfig({
+          HUB_DATABASE_URL: connectionUrl({ ...superuser, database }),
+          HUB_DATABASE_DIRECT_URL: connectionUrl({ ...superuser, database: direct }),
+          HUB_MASTER_KEY: masterKey.toString('base64'),
+        }),
+        { purpose: 'command' },
+      )
+    const refusal = await open(other).catch((error: unknown) => error)
+    expect(refusal).toMatchObject({ name: 'StartupError', fix: expect.stringContaining('HUB_DATABASE_DIRECT_URL') })
+    expect((refusal as Error).message).toContain(`${database} on`)
+    expect((refusal as Error).message).toContain(`${other} on`)
+    const client = new pg.Client(clientConfig({ ...superuser, database: other }, 'hub-test'))
+    await client.connect()
+    const { rows } = await client.query(`select nspname from pg_namespace where nspname = 'hub'`)
+    await client.end()
+    expect(rows).toEqual([])
+    await (await open(database)).stop()
+  } finally {
+    await administrator.query(`drop database ${other} with (force)`)
+  }
+})

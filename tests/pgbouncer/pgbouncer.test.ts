@@ -148,6 +148,20 @@ describe('behind PgBouncer in transaction mode', () => {
     })
   })
 
+  test('a pooler before another database than HUB_DATABASE_DIRECT_URL is refused', async () => {
+    const other = await createTestDatabase()
+    try {
+      const pooled = connectionUrl(bouncer.before(other.targets.owner))
+      await expect(open({ HUB_DATABASE_URL: pooled })).rejects.toMatchObject({
+        name: 'StartupError',
+        message: expect.stringContaining('two databases'),
+        fix: expect.stringContaining('HUB_DATABASE_DIRECT_URL'),
+      })
+    } finally {
+      await other.drop()
+    }
+  })
+
   test('a pooler that is down, or knows no role of the Hub, is refused with what to do', async () => {
     const down = connectionUrl({ ...bouncer.before(db.targets.owner), port: 1 })
     await expect(open({ HUB_DATABASE_URL: down })).rejects.toMatchObject({
