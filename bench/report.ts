@@ -1,8 +1,7 @@
-// Writes the measured results into README.md, from the JSON in results/: a table, a chart and the details.
+// Writes the measured results into README.md, from the JSON in results/: a table, and the conditions of the runs.
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type FigureResult, isMet, type Outcome, outcomeRow, type Row } from './support/figure.ts'
-import { rounded } from './support/statistics.ts'
+import { type FigureResult, isMet, outcomeRow, type Row } from './support/figure.ts'
 
 const figures = [
   'batch',
@@ -13,6 +12,7 @@ const figures = [
   'sdk',
   'latency',
   'page',
+  'search',
   'growth',
   'verify',
   'verify-offline',
@@ -49,74 +49,38 @@ function tableOf(rows: readonly Row[]): string {
   ].join('\n')
 }
 
-/** Returns the ratio of the result to its target: 1 just meets it, regardless of the bound's direction. */
-function scoreOf({ value, target, bound }: Outcome): number {
-  // A result that hardly grows, or shrinks, exceeds the scale.
-  return rounded(Math.min(scoreMax, bound === 'min' ? value / target : target / Math.max(value, target / scoreMax)))
-}
+/** Returns the text with separators in its large numbers. */
+const readable = (text: string) => text.replaceAll(/\d{5,}/g, (digits) => Number(digits).toLocaleString('en'))
 
-const scoreMax = 5
-
-function chartOf(outcomes: readonly Outcome[]): string {
-  const names = outcomes.map((_, at) => `"${at + 1}"`).join(', ')
-  const scores = outcomes.map(scoreOf).join(', ')
-  const ones = outcomes.map(() => 1).join(', ')
-  return [
-    '```mermaid',
-    'xychart-beta',
-    `    title "Measured against the target (line: the target; above it is better; at most ${scoreMax} is drawn)"`,
-    `    x-axis "row of the table" [${names}]`,
-    `    y-axis "times the target" 0 --> ${scoreMax}`,
-    `    bar [${scores}]`,
-    `    line [${ones}]`,
-    '```',
-  ].join('\n')
-}
-
-function detailsOf(result: FigureResult): string {
-  const { machine, node, commit, measured_at, seconds, rounds, took_s, checks = [], notes, remarks = [] } = result
-  const acknowledged = checks.reduce((sum, check) => sum + check.acknowledged, 0)
-  const missing = checks.reduce((sum, check) => sum + check.missing, 0)
-  const counted = checks.every((check) => check.summary_invocations === check.stored_events)
-  const checked =
-    acknowledged === 0
-      ? []
-      : [
-          `${acknowledged.toLocaleString('en')} events were answered with 201 in this run; ${missing} of them were not ` +
-            `found stored. The summary counted ${counted ? 'exactly' : '**not**'} what was stored.`,
-        ]
-  return [
-    `### ${result.title}`,
-    ...Object.entries(result.tables ?? {}).map(([caption, rows]) => `${caption}:\n\n${tableOf(rows)}`),
-    ...checked,
-    ...remarks,
-    `<sub>${measured_at.slice(0, 10)}, commit ${commit}, ${machine.cores} cores of ${machine.cpu}${speedOf(machine.speed)}, ` +
-      `${machine.memory_gib} GiB, Node ${node.slice(1)}${notes?.server_version ? `, PostgreSQL ${notes.server_version}` : ''}; ` +
-      `phases of ${seconds} s, ${rounds} rounds, ${took_s} s in all.</sub>`,
-  ].join('\n\n')
-}
-
-function speedOf(speed: FigureResult['machine']['speed']): string {
-  if (speed === undefined) return ''
-  const { echo_per_second, fsync_ms, memory_gb_per_second, load_average } = speed
-  return (
-    ` (echo ${echo_per_second}/s, fsync ${fsync_ms} ms, memory ${memory_gb_per_second} GB/s, ` +
-    `load average ${load_average} before)`
-  )
-}
-
-function reportOf(read: readonly FigureResult[]): string {
-  const outcomes = read.flatMap((result) => result.outcomes.map((outcome) => ({ outcome, name: result.figure })))
-  const rows = outcomes.map(({ outcome, name }, at): Row => {
-    const { met, ...row } = outcomeRow(outcome)
-    return { '': at + 1, ...row, met: isMet(outcome) ? 'yes' : '**no**', command: `\`npm run bench:${name}\`` }
+function rowsOf(read: readonly FigureResult[]): Row[] {
+  const outcomes = read.flatMap((result) => result.outcomes.map((outcome) => ({ outcome, result })))
+  return outcomes.map(({ outcome, result }, at) => {
+    const { figure, reference, target, measured } = outcomeRow(outcome)
+    return {
+      '': at + 1,
+      ...{ figure: readable(`${figure}`), reference: readable(`${reference}`) },
+      ...{ target: readable(`${target}`), measured: readable(`${measured}`) },
+      met: isMet(outcome) ? 'yes' : '**no**',
+      command: `\`npm run bench:${result.figure}\``,
+      'date and commit': `${result.measured_at.slice(0, 10)}, ${result.commit}`,
+    }
   })
+}
+
+/** Says where the runs were, and whether each acknowledged event was found. */
+function conditionsOf(read: readonly FigureResult[]): string {
+  const list = (values: readonly unknown[]) => [...new Set(values)].join(' and ')
+  const checks = read.flatMap((result) => result.checks ?? [])
+  const sum = (of: 'acknowledged' | 'missing') => checks.reduce((total, check) => total + check[of], 0)
+  const counted = checks.every((check) => check.summary_invocations === check.stored_events)
+  const versions = read.flatMap(({ notes }) => notes?.server_version ?? [])
   return [
-    tableOf(rows),
-    'Where there were several rounds, the median is given, and in brackets the least and the most.',
-    chartOf(outcomes.map(({ outcome }) => outcome)),
-    ...read.map(detailsOf),
-  ].join('\n\n')
+    `Measured on ${list(read.map(({ machine }) => `${machine.cores} cores of ${machine.cpu} with ${machine.memory_gib} GiB`))}, ` +
+      `Node ${list(read.map(({ node }) => node.slice(1)))}, PostgreSQL ${list(versions)}.`,
+    'If there were several rounds, the value is their median; least and most are in brackets.',
+    `${sum('acknowledged').toLocaleString('en')} events were answered with 201 in these runs; ${sum('missing')} of them were not found stored.`,
+    `The summaries counted ${counted ? 'exactly' : '**not**'} what was stored.`,
+  ].join('\n')
 }
 
 const read = await readResults()
@@ -125,5 +89,5 @@ const text = await readFile(readme, 'utf8')
 const [from, to] = [text.indexOf(markers.from), text.indexOf(markers.to)]
 if (from < 0 || to < from) throw new Error(`README.md lacks the lines ${markers.from} and ${markers.to}`)
 const head = text.slice(0, from + markers.from.length)
-await writeFile(readme, `${head}\n\n${reportOf(read)}\n\n${text.slice(to)}`)
+await writeFile(readme, `${head}\n\n${tableOf(rowsOf(read))}\n\n${conditionsOf(read)}\n\n${text.slice(to)}`)
 console.log(`${read.map(({ figure }) => figure).join(', ')}: written to bench/README.md`)

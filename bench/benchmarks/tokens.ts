@@ -54,7 +54,7 @@ function sampleTokens(): TokenSample {
 }
 
 const connections = 64
-const target = 2
+const target = 1.5
 /** Each unit of the limit permits at least a token a second: no run of a minute may reach it. */
 const limitFactor = '10000000'
 
