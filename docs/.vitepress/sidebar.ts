@@ -25,6 +25,8 @@ const sections: Section[] = [
     'Guides',
     [
       ['Five-minute tour', '/tour'],
+      ['Tour: read and verify', '/tour-read'],
+      ['Tour: hold, erase and audit', '/tour-audit'],
       ['Examples', '/examples'],
       ['The web UI', '/web-ui'],
       ['Command center', '/command-center'],

@@ -48,6 +48,8 @@ export const joined = (code: string) => code.replaceAll(/ ?\\\n\s*/g, ' ')
 export const pagesRunElsewhere: Readonly<Record<string, string>> = {
   'README.md': 'tests/full/tour.test.ts',
   'docs/tour.md': 'tests/full/tour.test.ts',
+  'docs/tour-audit.md': 'tests/full/tour.test.ts',
+  'docs/tour-read.md': 'tests/full/tour.test.ts',
   'docs/connector-developer.md': 'tests/telemetry/connector-page.test.ts',
   'docs/query.md': 'tests/telemetry/connector-page.test.ts',
   'docs/import.md': 'tests/full/import-page.test.ts',

@@ -11,18 +11,25 @@ const documentedUrl = 'http://127.0.0.1:8080'
 const separator = '\u001e'
 const block = /```sh\n([\s\S]*?)```(?:\n\n(```(?:text|json)\n)([\s\S]*?)```)?/g
 
-/** Pages with commands that a newcomer pastes: every `sh` block in them runs against a Hub. */
-export const tourPages = ['README.md', 'docs/tour.md'] as const
+/** Pages with commands that a newcomer pastes: every `sh` block runs against a Hub. Pages of one list share a shell. */
+export const tours: readonly (readonly string[])[] = [
+  ['README.md'],
+  ['docs/tour.md', 'docs/tour-read.md', 'docs/tour-audit.md'],
+]
 
 /** Commands of a page and their documented output. The output is empty if no output block follows. */
 export interface TourStep {
+  page: string
   commands: string
   output: string
 }
 
-export async function readSteps(page: (typeof tourPages)[number]): Promise<TourStep[]> {
-  const text = await readFile(join(root, page), 'utf8')
-  return [...text.matchAll(block)].map(([, commands = '', , output = '']) => ({ commands, output: output.trim() }))
+/** Returns the steps of pages, in their order. */
+export async function readSteps(pages: readonly string[]): Promise<TourStep[]> {
+  const texts = await Promise.all(pages.map(async (page) => ({ page, text: await readFile(join(root, page), 'utf8') })))
+  return texts.flatMap(({ page, text }) =>
+    [...text.matchAll(block)].map(([, commands = '', , output = '']) => ({ page, commands, output: output.trim() })),
+  )
 }
 
 /** Runs the stand-in for machines without curl. */
@@ -38,10 +45,10 @@ export function installedCurl(): string | undefined {
 }
 
 /**
- * Runs each page in its own bash against one new Hub. Returns the outputs of each page, with the documented address.
+ * Runs each tour in its own bash against one new Hub. Returns the outputs of each tour, with the documented address.
  * Uses the installed curl, or the stand-in if there is none.
  */
-export async function runSteps(pages: readonly TourStep[][]): Promise<string[][]> {
+export async function runSteps(tours: readonly TourStep[][]): Promise<string[][]> {
   const dataDir = await freshDataDirectory()
   const scratch = await mkdtemp(join(tmpdir(), 'hub-tour-'))
   const hub = await startHubProcess(dataDir)
@@ -49,7 +56,7 @@ export async function runSteps(pages: readonly TourStep[][]): Promise<string[][]
     await writeFile(join(scratch, 'curl'), `#!/bin/sh\nexec ${installedCurl() ?? curlStandIn} "$@"\n`)
     await chmod(join(scratch, 'curl'), 0o755)
     const outputs: string[][] = []
-    for (const steps of pages) {
+    for (const steps of tours) {
       const script = ['exec 2>&1', ...steps.map(({ commands }) => `${commands}\nprintf '\\n${separator}\\n'`)].join(
         '\n',
       )
@@ -112,7 +119,7 @@ const changing: readonly [kind: string, pattern: RegExp][] = [
  * Replaces the values that differ between runs with names. The same value gets the same name in all steps, so mixed-up
  * ids show. Values that the commands contain stay.
  */
-export function maskSteps(steps: readonly TourStep[], outputs: readonly string[]): string[] {
+export function maskSteps(steps: readonly Pick<TourStep, 'commands'>[], outputs: readonly string[]): string[] {
   const commands = steps.map((step) => step.commands).join('')
   const names = new Map<string, string>()
   const nameOf = (kind: string, value: string) => {
@@ -126,7 +133,7 @@ export function maskSteps(steps: readonly TourStep[], outputs: readonly string[]
   )
 }
 
-/** Returns the documented outputs of a page with names in place of what differs between runs. */
+/** Returns the documented outputs of a tour with names in place of what differs between runs. */
 export function documentedOutputs(steps: readonly TourStep[]): string[] {
   return maskSteps(
     steps,
@@ -134,25 +141,28 @@ export function documentedOutputs(steps: readonly TourStep[]): string[] {
   )
 }
 
-/** Writes the outputs of this run into a page, if more than ids and times changed. */
-async function rewritePage(page: string, steps: readonly TourStep[], outputs: readonly string[]): Promise<void> {
+/** Writes the outputs of this run into the pages of a tour, if more than ids and times changed. */
+async function rewritePages(steps: readonly TourStep[], outputs: readonly string[]): Promise<void> {
+  const pages = [...new Set(steps.map(({ page }) => page))]
   const documented = documentedOutputs(steps)
   if (maskSteps(steps, outputs).every((output, at) => output === documented[at])) {
-    return console.log(`${page} is up to date.`)
+    return console.log(`Up to date: ${pages.join(', ')}.`)
   }
   let at = 0
-  const written = (await readFile(join(root, page), 'utf8')).replace(block, (_, commands: string, fence?: string) => {
-    const output = outputs[at++] ?? ''
-    if (output !== '' && fence === undefined) throw new Error(`no output block below:\n${commands}\n${output}`)
-    return `\`\`\`sh\n${commands}\`\`\`${fence === undefined ? '' : `\n\n${fence}${output}\n\`\`\``}`
-  })
-  await writeFile(join(root, page), written)
-  console.log(`${page} has new outputs.`)
+  for (const page of pages) {
+    const written = (await readFile(join(root, page), 'utf8')).replace(block, (_, commands: string, fence?: string) => {
+      const output = outputs[at++] ?? ''
+      if (output !== '' && fence === undefined) throw new Error(`no output block below:\n${commands}\n${output}`)
+      return `\`\`\`sh\n${commands}\`\`\`${fence === undefined ? '' : `\n\n${fence}${output}\n\`\`\``}`
+    })
+    await writeFile(join(root, page), written)
+    console.log(`${page} has new outputs.`)
+  }
 }
 
 if (import.meta.main) {
   if (process.argv[2] !== '--write') throw new Error('usage: node tests/support/readme-tour.ts --write')
-  const pages = await Promise.all(tourPages.map(readSteps))
-  const outputs = await runSteps(pages)
-  for (const [at, page] of tourPages.entries()) await rewritePage(page, pages[at]!, outputs[at]!)
+  const all = await Promise.all(tours.map(readSteps))
+  const outputs = await runSteps(all)
+  for (const [at, steps] of all.entries()) await rewritePages(steps, outputs[at]!)
 }
