@@ -8,7 +8,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from './json.ts'
 import type { KeyRing, VerifierKey } from './keys.ts'
 import { type SyncAsyncTask, sha256Of } from './sync-async-runner.ts'
 
-/** The files of an evidence pack behind its manifest, in the order of the archive; docs/provenance.md specifies them. */
+/** The files of an evidence pack behind its manifest, in the order of the archive; docs/evidence-packs.md specifies them. */
 export const evidenceFiles = [
   'keys.json',
   'records.jsonl.manifest.json',

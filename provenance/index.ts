@@ -1,4 +1,4 @@
-/** The provenance core, specified in docs/provenance.md. Has no dependencies; runs in Node and browsers. */
+/** The provenance core, specified in docs/provenance.md and docs/provenance-log.md. Has no dependencies; runs in Node and browsers. */
 export type { Sha256 } from './bytes.ts'
 export { canonicalDepthMax, canonicalize } from './canonical.ts'
 export { type Checkpoint, checkpointText, parseCheckpoint } from './checkpoint.ts'

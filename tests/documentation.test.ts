@@ -50,12 +50,10 @@ test.each(pages)('the relative links of %s resolve', (page) => {
   expect(broken).toEqual([])
 })
 
-/** This is read in order, from the first line to the last. */
-const longPages = ['docs/provenance.md']
-
-test('a page of the documentation has at most 305 lines', () => {
-  const long = pages.filter((page) => /^docs\/(?!adr\/)/.test(page) && read(page).split('\n').length > 305)
-  expect(long).toEqual(longPages)
+test('a page has at most 310 lines', () => {
+  // Each release adds to the changelog.
+  const long = pages.filter((page) => page !== 'CHANGELOG.md' && read(page).split('\n').length > 310)
+  expect(long).toEqual([])
 })
 
 test.each(['README.md', 'bench/README.md'])('%s fits on three screens', (page) => {

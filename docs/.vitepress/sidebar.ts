@@ -18,7 +18,8 @@ const sections: Section[] = [
     [
       ['How the Hub works', '/concepts'],
       ['Glossary', '/glossary'],
-      ['Exact bytes of proofs', '/provenance'],
+      ['Exact bytes of records', '/provenance'],
+      ['Exact bytes of logs and exports', '/provenance-log'],
     ],
   ],
   [

@@ -1,6 +1,6 @@
 import type { KeyDocument } from '../keys.ts'
 
-/** The document beside an export file that proves it; docs/provenance.md specifies it. */
+/** The document beside an export file that proves it; docs/provenance-log.md specifies it. */
 export type ExportManifest = {
   readonly manifest_version: 1
   readonly export: {

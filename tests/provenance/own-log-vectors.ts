@@ -40,7 +40,7 @@ export function ownLogVectors(): string {
   const pairs = sizes.slice(1).flatMap((to) => sizes.slice(1, to + 1).map((from) => [from, to] as const))
   return layOut({
     about: [
-      'Written by tests/provenance/own-log-vectors.ts; docs/provenance.md explains every value. Hashes are base64.',
+      'Written by tests/provenance/own-log-vectors.ts; docs/provenance-log.md explains every value. Hashes are base64.',
     ],
     keys: [{ key_id: keyId, name: logName, public_key: toBase64(firstKey.publicKey) }],
     seals: seals.map((seal) => ({ ...seal, leaf: toBase64(seal.leaf) })),

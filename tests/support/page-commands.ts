@@ -11,7 +11,7 @@ export interface PageCommands {
 }
 
 /** Pages whose indented lines are formulas, not commands. */
-const formulas = ['docs/provenance.md']
+const formulas = ['docs/provenance.md', 'docs/provenance-log.md']
 
 /** Matches an indented command: variables, then a program in lower case or by its path. */
 const command = /^(?:[A-Z_]+=[^\s<]+ )*(?:export |source |[a-z./][\w./-]*(?= |$))/

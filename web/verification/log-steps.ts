@@ -25,7 +25,7 @@ export interface InclusionProof {
 export type ProofAnswer = { proof: InclusionProof } | { missing: 'no-entry' | 'no-answer'; because: string }
 
 /**
- * A seal is in the log within a second (docs/provenance.md, section 10.1); after this many milliseconds it is overdue.
+ * A seal is in the log within a second (docs/provenance-log.md, section 10.1); after this many milliseconds it is overdue.
  */
 const patienceMs = 5 * 60_000
 
@@ -35,7 +35,7 @@ export interface LogFindings {
   checkpoint: (Checkpoint & { note: string }) | undefined
 }
 
-/** Checks that the seal of the record is in the log: docs/provenance.md, section 10.3. */
+/** Checks that the seal of the record is in the log: docs/provenance-log.md, section 10.3. */
 export async function logStep(
   { sealNote, sealedAtMs }: RecordFindings,
   answer: ProofAnswer,

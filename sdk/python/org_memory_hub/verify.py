@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Verifies records of an Org-Memory Hub, independently of its code.
 
-Written from docs/provenance.md; needs only the standard library and the package "cryptography".
+Written from docs/provenance.md and docs/provenance-log.md; needs only the standard library and the package "cryptography".
 
     python -m org_memory_hub.verify --keys KEYS.json RECORDS.jsonl   one record, as the API answers it, on each line
     python -m org_memory_hub.verify [--keys KEYS.json] --bundle FILE a proof bundle

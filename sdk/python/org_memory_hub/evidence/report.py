@@ -14,7 +14,7 @@ class Failure:
     file: str | None
     line: int | None
     record_id: str | None
-    #: A code, a colon and its meaning; docs/provenance.md §11.4 lists the codes.
+    #: A code, a colon and its meaning; docs/provenance-log.md §11.4 lists the codes.
     reason: str
 
 
