@@ -5,6 +5,8 @@ import { Command } from 'commander'
 import { expect, test } from 'vitest'
 import { governanceKinds } from '../contract/governance-kinds.ts'
 import { scopeNames } from '../contract/scopes.ts'
+import { placeOf } from '../docs/.vitepress/pages.ts'
+import { sidebar } from '../docs/.vitepress/sidebar.ts'
 import { secretVariables } from '../server/config/secret-files.ts'
 
 const root = resolve(import.meta.dirname, '..')
@@ -48,6 +50,27 @@ test.each(pages)('the relative links of %s resolve', (page) => {
     return anchor !== undefined && !anchorsOf(target).has(anchor)
   })
   expect(broken).toEqual([])
+})
+
+test('a page has the name in its title that the navigation has', () => {
+  const names = new Map(sidebar().flatMap(({ items = [] }) => items.map(({ text, link }) => [link, text ?? ''])))
+  const titled = pages.flatMap((page) => {
+    const name = names.get(
+      `/${placeOf(page)
+        ?.replace(/\.md$/, '')
+        .replace(/(^|\/)index$/, '$1')}`,
+    )
+    return name === undefined ? [] : [{ name, title: read(page).split('\n')[0]!.toLowerCase() }]
+  })
+  // The build writes the pages of operations and errors.
+  expect(titled.length).toBe(names.size - 2)
+  const differs = ({ name, title }: (typeof titled)[number]) =>
+    !name.split(/\W+/).every((word) => title.includes(word.toLowerCase()))
+  expect(titled.filter(differs)).toEqual([])
+})
+
+test('no page has the source of a diagram, which the site would show as text', () => {
+  expect(pages.filter((page) => /^```mermaid/m.test(read(page)))).toEqual([])
 })
 
 test('a page has at most 310 lines', () => {

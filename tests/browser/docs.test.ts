@@ -64,12 +64,14 @@ test('nothing is wider than a phone, and its menu leads to another page', async 
   await page.context().close()
 })
 
-test('links between pages and to decision records work, and a source is no link', async () => {
+test('links between pages and to decision records work, a source is no link, and a diagram is a picture', async () => {
   const page = await open('/docs/security')
   await page.locator('.vp-doc a[href="/docs/adr/0057-row-proofs"]').first().click()
   await page.waitForURL(lab.address('/docs/adr/0057-row-proofs'))
   await page.goto(lab.address('/docs/code-map'))
   const source = page.locator('.vp-doc a[title="server/config.ts"]').first()
   expect([await source.textContent(), await source.getAttribute('href')]).toEqual(['server/config.ts', null])
+  const picture = page.locator('.vp-doc img[src*="folders"]')
+  await expect.poll(() => picture.evaluate('(image) => image.naturalWidth')).toBe(760)
   await page.context().close()
 })
