@@ -29,7 +29,8 @@ const figures = [
 ]
 const results = join(import.meta.dirname, 'results')
 const readme = join(import.meta.dirname, 'README.md')
-const markers = { from: '<!-- figures: written by npm run bench:report -->', to: '<!-- end of figures -->' }
+/** The part between these lines is written. The site would show comments as text. */
+const markers = { from: '## Figures\n', to: '## What limits the targets that are not met\n' }
 
 async function readResults(): Promise<FigureResult[]> {
   const files = (await readdir(results)).filter((name) => figures.some((figure) => name === `${figure}.json`))
@@ -62,7 +63,6 @@ function rowsOf(read: readonly FigureResult[]): Row[] {
       ...{ target: readable(`${target}`), measured: readable(`${measured}`) },
       met: isMet(outcome) ? 'yes' : '**no**',
       command: `\`npm run bench:${result.figure}\``,
-      'date and commit': `${result.measured_at.slice(0, 10)}, ${result.commit}`,
     }
   })
 }
@@ -74,8 +74,9 @@ function conditionsOf(read: readonly FigureResult[]): string {
   const sum = (of: 'acknowledged' | 'missing') => checks.reduce((total, check) => total + check[of], 0)
   const counted = checks.every((check) => check.summary_invocations === check.stored_events)
   const versions = read.flatMap(({ notes }) => notes?.server_version ?? [])
+  const dates = read.map((result) => result.measured_at.slice(0, 10)).sort()
   return [
-    `Measured on ${list(read.map(({ machine }) => `${machine.cores} cores of ${machine.cpu} with ${machine.memory_gib} GiB`))}, ` +
+    `Measured from ${dates[0]} to ${dates.at(-1)} on ${list(read.map(({ machine }) => `${machine.cores} cores of ${machine.cpu} with ${machine.memory_gib} GiB`))}, ` +
       `Node ${list(read.map(({ node }) => node.slice(1)))}, PostgreSQL ${list(versions)}.`,
     'If there were several rounds, the value is their median; least and most are in brackets.',
     `${sum('acknowledged').toLocaleString('en')} events were answered with 201 in these runs; ${sum('missing')} of them were not found stored.`,
@@ -87,7 +88,7 @@ const read = await readResults()
 if (read.length === 0) throw new Error('there are no results: run npm run bench first')
 const text = await readFile(readme, 'utf8')
 const [from, to] = [text.indexOf(markers.from), text.indexOf(markers.to)]
-if (from < 0 || to < from) throw new Error(`README.md lacks the lines ${markers.from} and ${markers.to}`)
+if (from < 0 || to < from) throw new Error(`README.md lacks ${markers.from} or ${markers.to}`)
 const head = text.slice(0, from + markers.from.length)
-await writeFile(readme, `${head}\n\n${tableOf(rowsOf(read))}\n\n${conditionsOf(read)}\n\n${text.slice(to)}`)
+await writeFile(readme, `${head}\n${tableOf(rowsOf(read))}\n\n${conditionsOf(read)}\n\n${text.slice(to)}`)
 console.log(`${read.map(({ figure }) => figure).join(', ')}: written to bench/README.md`)
