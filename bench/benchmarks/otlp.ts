@@ -3,7 +3,9 @@ import { randomBytes } from 'node:crypto'
 import { type Attributes, span, toProtobuf, traceId, traces } from '../../tests/otlp/otlp-bodies.ts'
 import { durability, startBenchHub } from '../support/bench-hub.ts'
 import { sendInTurn } from '../support/closed-loop.ts'
+import { type CpuShares, cpuShares, cpuTimes } from '../support/cpu-times.ts'
 import { outcomeOf, type Run, runFigure } from '../support/figure.ts'
+import { startProfile } from '../support/profile.ts'
 import { logProgress } from '../support/progress.ts'
 import { sampleEvent } from '../support/sample-events.ts'
 import { median, rounded, spreadOf } from '../support/statistics.ts'
@@ -16,6 +18,12 @@ const bodiesPerSecond = 80
 const providers: Readonly<Record<string, string>> = { claude: 'anthropic', chatgpt: 'openai', gemini: 'gcp.gemini' }
 
 type Event = Record<string, unknown>
+
+/** A phase of one kind of request. CPU time is for each event, in microseconds. */
+interface Phase {
+  rate: number
+  cpu: CpuShares
+}
 
 function spanOf(event: Event, number: number) {
   const { skill_id, archetype_id, user_id, llm_platform, llm_model, tokens_in, tokens_out, error_code } = event
@@ -68,13 +76,15 @@ function makeBodies() {
 }
 
 async function measure(run: Run) {
-  const hub = await startBenchHub()
+  const profile = await startProfile(run)
+  const hub = await startBenchHub({ nodeOptions: profile.nodeOptions })
   const settings = await durability(hub.database)
   const tenant = await hub.tenant('bench')
   const bodies = makeBodies()
 
-  async function rateOf(kind: 'otlp' | 'json', seconds: number): Promise<number> {
+  async function phaseOf(kind: 'otlp' | 'json', seconds: number): Promise<Phase> {
     const count = Math.ceil(seconds * bodiesPerSecond)
+    const before = cpuTimes(hub)
     const load = await sendInTurn(
       Array.from({ length: count }, (_, at) => bodies[at % templates]?.[kind]()),
       {
@@ -91,23 +101,33 @@ async function measure(run: Run) {
         },
       },
     )
-    return (load.answered * eventsPerRequest) / load.seconds
+    const events = load.answered * eventsPerRequest
+    return { rate: events / load.seconds, cpu: cpuShares(before, cpuTimes(hub), events) }
   }
 
   logProgress(`warming up for ${run.warmUpSeconds} s each`)
-  for (const kind of ['otlp', 'json'] as const) await rateOf(kind, run.warmUpSeconds)
-  const rates = { otlp: [] as number[], json: [] as number[] }
+  for (const kind of ['otlp', 'json'] as const) await phaseOf(kind, run.warmUpSeconds)
+  const phases = { otlp: [] as Phase[], json: [] as Phase[] }
+  profile.begin()
   for (let round = 1; round <= run.rounds; round++) {
     // The order alternates: a machine that slows down favours neither.
     for (const kind of round % 2 ? (['otlp', 'json'] as const) : (['json', 'otlp'] as const)) {
-      const rate = await rateOf(kind, run.seconds)
-      rates[kind].push(rate)
-      logProgress(`round ${round}: ${kind} ${Math.round(rate)} events/s`)
+      const phase = await phaseOf(kind, run.seconds)
+      phases[kind].push(phase)
+      logProgress(`round ${round}: ${kind} ${Math.round(phase.rate)} events/s`)
     }
   }
+  profile.end()
   await hub.stop()
-  const ratios = rates.otlp.map((rate, at) => rate / (rates.json[at] as number))
-  const row = (what: string, values: number[]) => ({ what, 'per second': Math.round(median(values)) })
+  await profile.show(hub.pid)
+  const ratesOf = (kind: 'otlp' | 'json') => phases[kind].map(({ rate }) => rate)
+  const ratios = phases.otlp.map(({ rate }, at) => rate / phases.json[at]!.rate)
+  const row = (what: string, kind: 'otlp' | 'json') => ({
+    what,
+    'per second': Math.round(median(ratesOf(kind))),
+    'server µs': rounded(median(phases[kind].map(({ cpu }) => cpu.node))),
+    'PostgreSQL µs': rounded(median(phases[kind].map(({ cpu }) => cpu.postgres))),
+  })
   return {
     outcomes: [
       outcomeOf(ratios, {
@@ -118,12 +138,15 @@ async function measure(run: Run) {
     ],
     tables: {
       'Ingest, 1,000 events per request, 4 connections': [
-        { ...row('OTLP traces, protobuf', rates.otlp), ratio: rounded(median(ratios)) },
-        { ...row('JSON batch', rates.json), ratio: 1 },
+        { ...row('OTLP traces, protobuf', 'otlp'), ratio: rounded(median(ratios)) },
+        { ...row('JSON batch', 'json'), ratio: 1 },
       ],
     },
-    notes: { ...settings, otlp: spreadOf(rates.otlp, 5), json: spreadOf(rates.json, 5) },
+    notes: { ...settings, otlp: spreadOf(ratesOf('otlp'), 5), json: spreadOf(ratesOf('json'), 5) },
   }
 }
 
-await runFigure({ name: 'otlp', title: 'OTLP traces against the JSON batch', seconds: 6, rounds: 5, measure })
+await runFigure({
+  ...{ name: 'otlp', title: 'OTLP traces against the JSON batch', seconds: 6, rounds: 5, flags: ['profile'] },
+  measure,
+})
