@@ -36,8 +36,8 @@ export interface RequestOptions {
   query?: Query
   /** The body: sent as JSON, or a string that is JSON already. */
   body?: unknown
-  /** The body as JSON text, which is sent unchanged. */
-  json?: string
+  /** The body as JSON, which is sent unchanged: a text, or its bytes in UTF-8. */
+  json?: string | Uint8Array
   /** Further headers. */
   headers?: Readonly<Record<string, string>>
   /** Makes repeated requests return the first response, for 24 hours. */
@@ -121,8 +121,9 @@ export class Transport {
     const json = options.json ?? (body === undefined ? undefined : JSON.stringify(body))
     const idempotent =
       options.idempotent ?? (['GET', 'HEAD', 'PUT', 'DELETE'].includes(method) || idempotencyKey !== undefined)
-    const attempt = (token: string) =>
-      this.#attempt(
+    const attempt = (token: string) => {
+      const stream = json instanceof Uint8Array && isNode ? streamOf(json) : undefined
+      return this.#attempt(
         `${this.baseUrl}${path}${queryText(options.query)}`,
         {
           method,
@@ -133,12 +134,14 @@ export class Transport {
             ...(json === undefined ? {} : { 'content-type': 'application/json' }),
             ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
             ...options.headers,
+            ...(stream && { 'content-length': String(json?.length) }),
           },
-          ...(json === undefined ? {} : { body: json }),
-        },
+          ...(stream ? { body: stream, duplex: 'half' } : json === undefined ? {} : { body: json }),
+        } as RequestInit,
         signal,
         read,
       )
+    }
     const send = async () => {
       const token = await this.#tokens.get()
       try {
@@ -191,6 +194,22 @@ export class Transport {
   #signalOf(signal: AbortSignal | undefined): AbortSignal | undefined {
     return signal && this.#signal ? AbortSignal.any([signal, this.#signal]) : (signal ?? this.#signal)
   }
+}
+
+/** Other runtimes send streams without their length, or not at all. */
+const isNode = (() => {
+  const { versions } = (globalThis as { process?: { versions?: Record<string, string> } }).process ?? {}
+  return versions?.node !== undefined && versions.bun === undefined && versions.deno === undefined
+})()
+
+/** Returns bytes as a stream, which `fetch` of Node does not copy. */
+function streamOf(bytes: Uint8Array): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    start(controller) {
+      controller.enqueue(bytes)
+      controller.close()
+    },
+  })
 }
 
 function queryText(query: Query = {}): string {

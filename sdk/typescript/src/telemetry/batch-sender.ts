@@ -3,6 +3,7 @@ import { jitteredMs, pause } from '../retry.ts'
 import type { Transport } from '../transport.ts'
 import type { BatchResult, TelemetryEvent } from '../types.ts'
 import type { StoredBatch } from './batch-types.ts'
+import { bodyOf, eventsOf } from './event-body.ts'
 
 /** An event that the Hub refused for good. */
 export interface RejectedEvent {
@@ -41,35 +42,39 @@ export class BatchSender {
    * ended it before the Hub answered.
    */
   async send(batch: StoredBatch, signal: AbortSignal): Promise<SentBatch | undefined> {
-    let lines = await batch.lines()
+    let body = await batch.body()
     const sent = { accepted: 0, rejected: 0 }
     // Rounds are the same when a batch is sent again after a crash, and so are their keys.
-    for (let round = 0; lines.length > 0; round += 1) {
+    for (let round = 0; body !== undefined; round += 1) {
       const key = round === 0 ? batch.key : `${batch.key}.${round}`
-      const result = await this.#untilAnswered(lines, key, signal)
+      const result = await this.#untilAnswered(body, key, signal)
       if (result === undefined) return undefined
       if (!(result instanceof HubError)) {
         sent.accepted += result.accepted
         sent.rejected += result.failed
-        this.#report(result.errors?.map(({ index, title, detail }) => [lines[index], `${title}: ${detail}`]) ?? [])
+        if (result.errors) {
+          const reasons = result.errors.map(({ index, title, detail }) => [index, `${title}: ${detail}`] as const)
+          this.#report(eventsOf(body), reasons)
+        }
         break
       }
-      const faults = faultsOf(result, lines.length)
-      const refused = faults ?? new Map(lines.map((_, index) => [index, result.message]))
+      const events = eventsOf<TelemetryEvent>(body)
+      const faults = faultsOf(result, events.length)
+      const refused = faults ?? new Map(events.map((_, index) => [index, result.message]))
       sent.rejected += refused.size
-      this.#report([...refused].map(([index, reason]) => [lines[index], reason]))
-      lines = lines.filter((_, index) => !refused.has(index))
+      this.#report(events, [...refused])
+      const left = events.filter((_, index) => !refused.has(index))
+      body = bodyOf(left.map((event) => JSON.stringify(event)))
     }
     return sent
   }
 
   /** Returns the answer of the Hub, or its final refusal of the whole request. */
   async #untilAnswered(
-    lines: readonly string[],
+    json: Uint8Array,
     idempotencyKey: string,
     signal: AbortSignal,
   ): Promise<BatchResult | HubError | undefined> {
-    const json = `{"events":[${lines.join(',')}]}`
     for (let retry = 0; ; retry += 1) {
       try {
         const request = { json, idempotencyKey, retries: 0, signal }
@@ -88,10 +93,11 @@ export class BatchSender {
     }
   }
 
-  #report(refused: readonly (readonly [string | undefined, string])[]): void {
-    const rejected = refused.flatMap(([line, reason]) =>
-      line === undefined ? [] : [{ event: JSON.parse(line), reason }],
-    )
+  #report(events: readonly TelemetryEvent[], refused: readonly (readonly [number, string])[]): void {
+    const rejected = refused.flatMap(([index, reason]) => {
+      const event = events[index]
+      return event === undefined ? [] : [{ event, reason }]
+    })
     if (rejected.length > 0) this.#options.onRejected(rejected)
   }
 }

@@ -1,17 +1,17 @@
-/** A batch of events, each a line of JSON. Its lines never change once it is sealed, so its key identifies them. */
+/** A batch of events. They never change once it is sealed, so its key identifies them. */
 export interface StoredBatch {
   /** The idempotency key of the request. */
   readonly key: string
-  /** Returns the lines, when all of them are stored. */
-  lines(): Promise<string[]>
+  /** Returns the JSON of a request with the events, when all of them are stored; undefined without events. */
+  body(): Promise<Uint8Array | undefined>
   /** Forgets the batch. */
   remove(): Promise<void>
 }
 
 /** The batch that takes events. */
 export interface OpenBatch extends StoredBatch {
-  /** Stores a line. Resolves when it is as safe as the store makes it. */
-  add(line: string, bytes: number): Promise<void>
+  /** Stores an event, which is JSON. Resolves when it is as safe as the store makes it. */
+  add(line: string, byteLength: number): Promise<void>
   /** Ends the batch: nothing is added any more. */
   seal(): void
 }

@@ -1,5 +1,6 @@
 import { newRequestId } from '../request-id.ts'
 import type { BatchStore, OpenBatch, StoredBatch } from './batch-types.ts'
+import { bodyOf } from './event-body.ts'
 import { type FileSystem, LineFile, loadFileSystem } from './line-file.ts'
 import { lockDirectory } from './spool-lock.ts'
 
@@ -82,7 +83,8 @@ class DiskSpool implements BatchStore {
     this.#files += 1
     return {
       key,
-      add: async (line, bytes) => {
+      add: async (line, byteLength) => {
+        const bytes = byteLength + 1
         this.#bytes += bytes
         this.#unwritten += bytes
         size += bytes
@@ -94,9 +96,9 @@ class DiskSpool implements BatchStore {
         }
       },
       seal: () => file.end(),
-      lines: async () => {
+      body: async () => {
         await file.ended
-        return readLines(this.#fs, path)
+        return bodyOf(await readLines(this.#fs, path))
       },
       remove: () => this.#remove(path, size),
     }
@@ -112,7 +114,7 @@ class DiskSpool implements BatchStore {
       this.#bytes += size
       this.#files += 1
       const lines = async () => (size > fileBytesMax ? [] : (await readLines(this.#fs, path)).filter(isJson))
-      found.push({ key, lines, remove: () => this.#remove(path, size) })
+      found.push({ key, body: async () => bodyOf(await lines()), remove: () => this.#remove(path, size) })
     }
     return found
   }

@@ -4,6 +4,7 @@ import type { TelemetryEvent } from '../types.ts'
 import { BatchSender, type RejectedEvent } from './batch-sender.ts'
 import type { BatchStore, OpenBatch, StoredBatch } from './batch-types.ts'
 import { openSpool, type SpoolOptions } from './disk-spool.ts'
+import { utf8LengthOf } from './event-body.ts'
 import { onProcessExit } from './exit-flush.ts'
 import { MemoryBatches } from './memory-batches.ts'
 
@@ -50,7 +51,6 @@ export class TelemetryBufferError extends Error {
 }
 
 const eventBytesMax = 64 * 1024
-const encoder = new TextEncoder()
 
 /** Gathers events into batches and sends them in the background, within bounds of memory, disk and time. */
 export class EventBatcher {
@@ -99,8 +99,10 @@ export class EventBatcher {
    */
   async track(event: TelemetryEvent): Promise<boolean> {
     const line = JSON.stringify(event)
-    const bytes = encoder.encode(line).length + 1
-    if (bytes > eventBytesMax) throw new RangeError('An event must have at most 65,536 bytes')
+    const byteLength = utf8LengthOf(line)
+    if (byteLength === undefined) throw new RangeError('An event must have at most 65,536 bytes')
+    // One more for its separator.
+    const bytes = byteLength + 1
     const store = this.#store ?? (await this.#ready)
     this.#refuseIfClosed()
     if (this.#waiting.length > 0 || !store.hasRoom(bytes)) {
@@ -110,7 +112,7 @@ export class EventBatcher {
       }
       await this.#room(store, bytes)
     }
-    await this.#add(store, line, bytes)
+    await this.#add(store, line, byteLength)
     return true
   }
 
@@ -188,7 +190,8 @@ export class EventBatcher {
     if (this.#closed) throw new TelemetryBufferError('The client is closed')
   }
 
-  #add(store: BatchStore, line: string, bytes: number): Promise<void> {
+  #add(store: BatchStore, line: string, byteLength: number): Promise<void> {
+    const bytes = byteLength + 1
     const { maxBatchEvents, maxBatchBytes, flushIntervalMs } = this.#limits
     if (this.#open && this.#open.bytes + bytes > maxBatchBytes) this.#seal()
     if (!this.#open) {
@@ -199,7 +202,7 @@ export class EventBatcher {
     open.events += 1
     open.bytes += bytes
     this.#stats.queued += 1
-    const added = open.batch.add(line, bytes)
+    const added = open.batch.add(line, byteLength)
     if (open.events >= maxBatchEvents) this.#seal()
     return added.catch((error) => {
       this.#stats.queued -= 1

@@ -1,5 +1,6 @@
 import { newRequestId } from '../request-id.ts'
 import type { BatchStore, OpenBatch } from './batch-types.ts'
+import { EventBody } from './event-body.ts'
 
 export interface MemoryBounds {
   maxBufferedEvents: number
@@ -13,6 +14,8 @@ export class MemoryBatches implements BatchStore {
   readonly #onRoom: () => void
   #events = 0
   #bytes = 0
+  /** The length of the last batch. The next one is likely to be about as long. */
+  #lastLength = 0
 
   constructor(bounds: MemoryBounds, onRoom: () => void) {
     this.#bounds = bounds
@@ -24,20 +27,26 @@ export class MemoryBatches implements BatchStore {
   }
 
   open(): OpenBatch {
-    const lines: string[] = []
+    const gathered = new EventBody(Math.ceil(1.1 * this.#lastLength))
+    let events = 0
     let size = 0
+    let body: Uint8Array | undefined
     return {
       key: newRequestId(),
-      add: async (line, bytes) => {
-        lines.push(line)
-        size += bytes
+      add: async (line, byteLength) => {
+        gathered.add(line, byteLength)
+        events += 1
+        size += byteLength
         this.#events += 1
-        this.#bytes += bytes
+        this.#bytes += byteLength
       },
-      seal: () => undefined,
-      lines: async () => lines,
+      seal: () => {
+        body = gathered.finish()
+        this.#lastLength = gathered.length
+      },
+      body: async () => body,
       remove: async () => {
-        this.#events -= lines.length
+        this.#events -= events
         this.#bytes -= size
         this.#onRoom()
       },
