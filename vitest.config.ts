@@ -42,7 +42,7 @@ export default defineConfig({
           // Files of one worker share what they imported: loading the service anew for each took most of the time.
           isolate: false,
           include: ['tests/**/*.test.ts'],
-          exclude: ['tests/full/**', 'tests/browser/**', 'tests/{valkey,pgbouncer,image}/**', alone],
+          exclude: ['tests/full/**', 'tests/browser/**', 'tests/{valkey,pgbouncer,inspector,image}/**', alone],
         },
       },
       { test: { ...shared, name: 'alone', maxWorkers, include: [alone] } },
@@ -80,6 +80,16 @@ export default defineConfig({
           maxWorkers: 1,
           sequence: { groupOrder: 4 },
           include: ['tests/pgbouncer/**/*.test.ts'],
+        },
+      },
+      // Needs mcp-inspector.
+      {
+        test: {
+          ...shared,
+          name: 'inspector',
+          maxWorkers: 1,
+          sequence: { groupOrder: 5 },
+          include: ['tests/inspector/**/*.test.ts'],
         },
       },
       // Needs redis-server or valkey-server.
