@@ -26,7 +26,7 @@ test('commands are found in the pages, as blocks and as indented lines', () => {
 test.each(Object.entries(pagesRunElsewhere))('%s is run by %s', (page, file) => {
   expect(shown.some((one) => one.page === page)).toBe(true)
   const text = read(file)
-  expect([page, page.split('/').at(-1)!, 'tourPages'].some((name) => text.includes(name))).toBe(true)
+  expect([page, page.split('/').at(-1)!, 'tours.map'].some((name) => text.includes(name))).toBe(true)
 })
 
 test.each(Object.entries(commandsRunElsewhere))('a page shows %s, which %s runs', (start, file) => {
