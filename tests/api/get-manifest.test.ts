@@ -1,4 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { parseKeyDocument, verifySkillManifestSync } from '../../provenance/index.ts'
 import { nodeCrypto } from '../../server/records/node-crypto.ts'
 import {
@@ -10,16 +13,21 @@ import {
   startConnectorHub,
 } from '../connectors/connector-lab.ts'
 import { tokenOfPerson } from '../roster/roster-lab.ts'
+import { runNode } from '../sdk/run-node.ts'
 import type { TestHub } from '../support/hub.ts'
+import { snippetsOf } from '../support/page-snippets.ts'
 import { accessCases, pointersOf, slugOf } from './connector-cases.ts'
 
 let hub: TestHub
 let id: string
+let logName: string
 beforeAll(async () => {
   hub = await startConnectorHub()
   const body = { platform: 'chatgpt', display_name: 'Pulls', delivery: 'pull' }
   for (const tenant of ['acme', 'cmode'] as const) await publishSkill(hub, tenant, { skill_id: 'sum-up' })
-  id = (await must(hub, 'acme', 'POST', connectorsPath, { body })).body.connector_id
+  const created = await must(hub, 'acme', 'POST', connectorsPath, { body })
+  id = created.body.connector_id
+  logName = created.body.log_name
 })
 afterAll(() => hub.stop())
 
@@ -37,7 +45,7 @@ test('is signed by a published key of the tenant, and counts as a publish', asyn
   ])
   const document = (await hub.call('acme', 'GET', '/.well-known/provenance-keys.json')).body
   const keys = parseKeyDocument(document, nodeCrypto.sha256)
-  const logName = (await hub.tenant('acme')).logName
+  expect(logName).toBe((await hub.tenant('acme')).logName)
   expect(verifySkillManifestSync(body, keys, nodeCrypto, { logName, connectorId: id })).toMatchObject({
     verified: true,
   })
@@ -70,6 +78,28 @@ test('of a person is the same manifest, and no publish: health tells of connecto
   expect([same.status, (await healthOf(made)).status]).toEqual([304, 'waiting'])
   await must(hub, 'acme', 'GET', path, { scopes: ['skill_entitlement:read'] })
   expect((await healthOf(made)).status).toBe('ok')
+})
+
+test('docs/receive-skills.md shows its members, and code that verifies it and rejects an altered one', async () => {
+  const [example, verifier] = snippetsOf('docs/receive-skills.md')
+  const { body } = await fetchIt()
+  const membersOf = (manifest: { skills: object[] }) =>
+    [manifest, ...manifest.skills].map((one) => Object.keys(one).sort())
+  expect(membersOf(JSON.parse(example!.code))).toEqual(membersOf({ ...body, skills: body.skills.slice(0, 1) }))
+  const page = snippetsOf('docs/verification.md').find(({ code }) => code.includes('verifyRecordsSync('))!.code
+  // The page refers to this object.
+  const [crypto] = /^const crypto[\s\S]*?^}$/m.exec(page)!
+  const folder = await mkdtemp(join(tmpdir(), 'hub-manifest-page-'))
+  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  await symlink(resolve(import.meta.dirname, '../../provenance'), join(folder, 'provenance'))
+  const file = join(folder, 'page.mts')
+  const given = `const { HUB, logName, connectorId, manifest } = JSON.parse(process.env.GIVEN ?? '')`
+  const imports = `import { createPublicKey, hash, verify } from 'node:crypto'`
+  await writeFile(file, [imports, crypto, given, verifier!.code, 'console.log(result)'].join('\n'))
+  const run = (manifest: object) =>
+    runNode([file], { GIVEN: JSON.stringify({ HUB: hub.baseUrl, logName, connectorId: id, manifest }) })
+  expect((await run(body)).stdout).toContain('verified: true')
+  await expect(run({ ...body, skills: [] })).rejects.toThrow('Not a manifest of ours: ')
 })
 
 test('of one that is pushed to may be fetched, and is no publish', async () => {
