@@ -8,6 +8,7 @@ import { scopeNames } from '../contract/scopes.ts'
 import { placeOf } from '../docs/.vitepress/pages.ts'
 import { sidebar } from '../docs/.vitepress/sidebar.ts'
 import { secretVariables } from '../server/config/secret-files.ts'
+import { pictures, picturesFolder } from './browser/pictures.ts'
 
 const root = resolve(import.meta.dirname, '..')
 const read = (file: string) => readFileSync(join(root, file), 'utf8')
@@ -71,6 +72,19 @@ test('a page has the name in its title that the navigation has', () => {
 
 test('no page has the source of a diagram, which the site would show as text', () => {
   expect(pages.filter((page) => /^```mermaid/m.test(read(page)))).toEqual([])
+})
+
+test('the pages show each picture of docs/images with a text, and a test takes those of the UI', () => {
+  const shown = pages.flatMap((page) =>
+    [...withoutCode(read(page)).matchAll(/\[([^\]]*)\]\((\S+\.(?:png|jpe?g|gif|svg|webp))\)/g)].map(
+      ([, text = '', path = '']) => ({ text, path: join(root, dirname(page), path) }),
+    ),
+  )
+  expect(shown.filter(({ text }) => text.trim() === '')).toEqual([])
+  const files = globSync(join(picturesFolder, '*')).sort()
+  expect([...new Set(shown.map(({ path }) => path))].sort()).toEqual(files)
+  const taken = pictures.map(({ name }) => join(picturesFolder, `${name}.png`)).sort()
+  expect(files.filter((file) => !file.endsWith('.svg'))).toEqual(taken)
 })
 
 test('a page has at most 310 lines', () => {

@@ -68,7 +68,7 @@ export async function startUiLab(options: TestHubOptions & { events?: number } =
 const locality = { locale: 'en-GB', timezoneId: 'Europe/Berlin', reducedMotion: 'reduce' } as const
 
 /** The console of the browser also has what a content security policy stopped. */
-function watch(context: BrowserContext, complaints: string[]): void {
+export function watch(context: BrowserContext, complaints: string[]): void {
   const note = (page: Page | null, text: string) => complaints.push(`${page?.url()}: ${text}`)
   context.on('weberror', (error) => note(error.page(), error.error().stack ?? error.error().message))
   context.on('console', (message) => {

@@ -1,17 +1,27 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { DemoReport } from '../../cli/demo/report.ts'
+import { type Picture, pictures, picturesFolder } from '../browser/pictures.ts'
+import { expectNoSidewaysScroll, watch } from '../browser/ui-lab.ts'
 import { runCli } from '../cli/run-cli.ts'
+import { launchBrowser } from '../support/browser.ts'
 import { freshDataDirectory, removeDataDirectories } from '../support/data-directory.ts'
 import { type HubProcess, hubCommand, startHubProcess } from '../support/hub-process.ts'
+import { patience } from '../support/machine-speed.ts'
+import { settled } from './browser/all-pages.ts'
 
 const traceLength = 19_366
 
 let dataDir: string
 let hub: HubProcess
+let first: DemoReport
 
 beforeAll(async () => {
   dataDir = await freshDataDirectory()
   hub = await startHubProcess(dataDir)
+  first = await hubCommand<DemoReport>(dataDir, 'demo')
 })
 afterAll(async () => {
   await hub.stop()
@@ -19,7 +29,6 @@ afterAll(async () => {
 })
 
 test('the demo loads the whole trace, verifies it, and when repeated doubles nothing', async () => {
-  const first = await hubCommand<DemoReport>(dataDir, 'demo')
   expect(first).toMatchObject({ base_url: hub.url, events: { written: traceLength, found: 0 }, verified_offline: 1000 })
   // The marker is an artifact too, and one of 24 is purged.
   expect(first.stored).toMatchObject({ telemetry_event: traceLength, skill_definition: 16, artifact: 24 })
@@ -66,3 +75,48 @@ test('in production it asks for the tenant by name', async () => {
   expect(result.code).toBe(1)
   expect(result.stderr).toContain('--tenant')
 })
+
+/** `vitest --update` writes the pictures. */
+describe('the pictures of the documentation show the demo data', () => {
+  let browser: Browser
+  beforeAll(async () => {
+    browser = await launchBrowser()
+  })
+  afterAll(() => browser?.close())
+
+  test.each(pictures)('$name', async (picture) => {
+    const complaints: string[] = []
+    const page = await openPicture(browser, picture, complaints)
+    await picture.shown(page)
+    await settled(page)
+    await page.evaluate('document.fonts.ready')
+    await expectNoSidewaysScroll(page)
+    expect(await page.getByRole('alert').allInnerTexts()).toEqual([])
+    const empty = page.getByRole('main').getByRole('heading', { name: /^(No|Nothing|Nobody|Not) (?!longer)/ })
+    expect(await empty.allInnerTexts()).toEqual([])
+    expect(complaints).toEqual([])
+    const file = join(picturesFolder, `${picture.name}.png`)
+    const taken = await page.screenshot()
+    if (expect.getState().snapshotState.snapshotUpdateState === 'all') await writeFile(file, taken)
+    expect(sizeOf(await readFile(file))).toEqual(sizeOf(taken))
+    await page.context().close()
+  })
+})
+
+/** Opens the page as the administrator, in the zone whose days the demo has. */
+async function openPicture(browser: Browser, picture: Picture, complaints: string[]): Promise<Page> {
+  const { path, viewport, colorScheme = 'light' } = picture
+  const locality = { locale: 'en-GB', timezoneId: first.time_zone, reducedMotion: 'reduce' } as const
+  const context = await browser.newContext({ ...locality, viewport, colorScheme })
+  context.setDefaultTimeout(patience.timeout)
+  watch(context, complaints)
+  const data = { email: `admin@${first.tenant}.example`, tenant: first.tenant }
+  const response = await context.request.post(`${hub.url}/api/v1/auth/mock-login`, { data })
+  expect(response.ok(), await response.text()).toBe(true)
+  const page = await context.newPage()
+  await page.goto(`${hub.url}${path}`)
+  return page
+}
+
+/** Returns the width and height of a PNG image, in pixels. */
+const sizeOf = (image: Buffer) => [image.readUInt32BE(16), image.readUInt32BE(20)]
