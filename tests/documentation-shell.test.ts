@@ -8,6 +8,7 @@ import {
   joined,
   packageScriptOf,
   pagesRunElsewhere,
+  runOf,
 } from './support/page-commands.ts'
 
 /** tests/full/documentation-shell.test.ts runs the commands of the pages, apart from those of the tables. */
@@ -21,6 +22,19 @@ test('commands are found in the pages, as blocks and as indented lines', () => {
   expect(shown.length).toBeGreaterThan(140)
   expect(lines).toContain('npm run hub -- doctor')
   expect(lines).toContain('call $HUB/api/v1/roster/archetypes')
+})
+
+test('commands of sentences and below items of lists are found, too, and forms of commands are not', () => {
+  expect(lines).toContain('npx node tests/browser/look.ts')
+  expect(lines).toContain('kubectl apply --kustomize deploy/kubernetes')
+  expect(lines.filter((line) => line.endsWith('COMMAND'))).toEqual([])
+})
+
+test('each command outside of docs/, whose pages no test runs in a shell, is in a table', () => {
+  const outside = shown.filter(({ page }) => !page.startsWith('docs/') && !(page in pagesRunElsewhere))
+  expect(
+    outside.map(({ page, code }) => ({ page, code: runOf(code).trim() })).filter(({ code }) => code !== ''),
+  ).toEqual([])
 })
 
 test.each(Object.entries(pagesRunElsewhere))('%s is run by %s', (page, file) => {

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 
 const root = resolve(import.meta.dirname, '../..')
 
-/** Commands that a page shows together: an `sh` block, or indented lines. */
+/** Commands that a page shows together: an `sh` block, indented lines, or one command inside a sentence. */
 export interface PageCommands {
   page: string
   line: number
@@ -16,6 +16,13 @@ const formulas = ['docs/provenance.md', 'docs/provenance-log.md']
 /** Matches an indented command: variables, then a program in lower case or by its path. */
 const command = /^(?:[A-Z_]+=[^\s<]+ )*(?:export |source |[a-z./][\w./-]*(?= |$))/
 
+/** Matches a fenced block, indented lines (further in below an item of a list), or a command inside a sentence. */
+const shownCode =
+  /^```(\w*)[^\n]*\n([\s\S]*?)^```|(?<=\n\n)( {4,})\S[^\n]*\n(?:\3 *\S[^\n]*\n)*|(?<!`)`((?:(?:npm|npx|node|python3|curl) |\.ci\/)[^`\n]+)`/gm
+
+/** Matches a command that shows a form only, such as `npm run hub -- COMMAND`. */
+const form = /[[\]…]| (?:[A-Z]+|[a-z]+:\*)$/
+
 /** Returns the commands of all pages, in their order. Indented output and settings (`NAME=value`) are left out. */
 export function commandsOfPages(): PageCommands[] {
   const pages = globSync(['*.md', 'docs/**/*.md', '{bench,demo,deploy,examples,sdk}/**/*.md'], {
@@ -24,18 +31,19 @@ export function commandsOfPages(): PageCommands[] {
   })
   return pages.sort().flatMap((page) => {
     const text = readFileSync(join(root, page), 'utf8')
-    const blocks = text.matchAll(/^```(\w*)[^\n]*\n([\s\S]*?)^```|(?<=\n\n)(?: {4}\S[^\n]*\n(?: {5,}\S[^\n]*\n)*)+/gm)
-    return [...blocks].flatMap((block) => {
-      const [all, language, fenced = ''] = block
+    return [...text.matchAll(shownCode)].flatMap((block) => {
+      const [all, language, fenced = '', margin, inline] = block
       if (language !== undefined && language !== 'sh') return []
-      const code = language === undefined ? indented(all) : fenced
+      const code = inline !== undefined ? sentence(inline) : margin !== undefined ? indented(all, margin) : fenced
       return code === '' ? [] : [{ page, line: text.slice(0, block.index).split('\n').length, code }]
     })
   })
 }
 
-function indented(lines: string): string {
-  const commands = joined(lines.replaceAll(/^ {4}/gm, ''))
+const sentence = (command: string) => (form.test(command) ? '' : `${command}\n`)
+
+function indented(lines: string, margin: string): string {
+  const commands = joined(lines.replaceAll(new RegExp(`^${margin}`, 'gm'), ''))
     .split('\n')
     .filter((line) => command.test(line))
   return commands.map((line) => `${line}\n`).join('')
@@ -76,6 +84,7 @@ export const commandsRunElsewhere: Readonly<Record<string, string>> = {
   'npm run hub -- restore': 'tests/full/backup-restore.test.ts',
   'npm run hub -- rollups rebuild': 'tests/full/rollups-command.test.ts',
   'npm run hub -- service-account create': 'tests/full/commands.test.ts',
+  'npm run hub -- service-account disable': 'tests/full/commands.test.ts',
   'npm run hub -- tenant create': 'tests/full/commands.test.ts',
   'npm run hub -- tenant export-quota': 'tests/full/commands.test.ts',
   'npm run hub -- tenant limits': 'tests/full/commands.test.ts',
@@ -84,6 +93,9 @@ export const commandsRunElsewhere: Readonly<Record<string, string>> = {
   'hub records query': 'tests/full/people-commands.test.ts',
   'hub completion': 'tests/cli/completion.test.ts',
   'source <(hub completion': 'tests/cli/completion.test.ts',
+  'npx node examples/onboarding/apply.ts': 'tests/full/examples.test.ts',
+  'npx node examples/memory-agent/agent.ts': 'tests/full/examples.test.ts',
+  'python3 examples/python-agent/agent.py': 'sdk/python/tests/test_package.py',
   'npm pack': 'tests/full/package.test.ts',
   'npx --package ./org-memory-hub': 'tests/full/package.test.ts',
   'deploy/make-secrets.sh': 'tests/deploy/compose.test.ts',
@@ -95,8 +107,17 @@ export const commandsRunElsewhere: Readonly<Record<string, string>> = {
 /** Commands that no test can run, by their beginning, and why. */
 export const commandsNotRun: Readonly<Record<string, string>> = {
   '.ci/run': 'It runs the tests.',
+  '.ci/one-core': 'It runs the tests.',
+  'npx vitest run': 'It runs the tests.',
+  'node .ci/complete-lockfile.mjs': 'Needs the registry of packages.',
+  'npx node tests/browser/look.ts': 'Needs a running UI. tests/browser/ and tests/full/browser/ look at all pages.',
+  'npx node tests/support/readme-tour.ts --write':
+    'Writes into the checkout. tests/full/tour.test.ts takes the same tour.',
+  'python3 sdk/python/write_reference.py':
+    'Writes into the checkout. tests/documentation.test.ts checks what it wrote.',
   'claude mcp add': 'The program needs an account with its vendor. tests/agents/ speaks the protocol.',
   'curl -s http://127.0.0.1:9464/metrics': 'The Hub of the test has no port of metrics. tests/metrics/ reads it.',
+  'kubectl ': 'Needs a cluster. tests/deploy/kubernetes.test.ts checks the manifests.',
   'docker ': 'Needs its daemon. tests/image/ builds the image, and tests/deploy/ checks the Compose file.',
   'pip install': 'Needs the index of packages. .ci/python-sdk.sh builds the wheel.',
   'export HUB_': 'A setting. tests/documentation.test.ts checks its name.',
