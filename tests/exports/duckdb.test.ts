@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { csvCell, typedColumns, typedValue } from '../../contract/export-columns.ts'
 import { canonicalize } from '../../provenance/index.ts'
 import type { Tenant } from '../../server/http/caller.ts'
+import { snippetsOf } from '../support/page-snippets.ts'
 import { type ExportLab, linesOf, mixedDrafts, openExportLab, type WrittenFiles } from './files-lab.ts'
 
 type Record = ReturnType<typeof linesOf>[number]
@@ -46,6 +47,17 @@ async function typesOf(from: string): Promise<Map<string, string>> {
 }
 
 const text = (value: unknown) => `'${String(value).replaceAll("'", "''")}'`
+
+test('the statements of docs/auditor.md find the records, in each format', async () => {
+  const [page] = snippetsOf('docs/auditor.md').filter(({ name }) => name.endsWith(': sql'))
+  const statements = page!.code.trimEnd().split('\n')
+  const formats = statements.map((statement) => /exp_….(jsonl|csv|parquet)'/.exec(statement)?.[1])
+  expect(formats).toEqual(['jsonl', 'parquet', 'csv'])
+  for (const [at, statement] of statements.entries()) {
+    const { path } = await lab.export(tenant, { format: formats[at] as 'jsonl' | 'csv' | 'parquet' })
+    expect(await rowsOf(statement.replace(/'exp_….\w+'/, text(path)))).not.toEqual([])
+  }
+})
 
 describe('DuckDB opens JSON Lines', () => {
   test.each([null, 'gzip'] as const)('with compression %s', async (compression) => {
