@@ -56,6 +56,8 @@ export const theme = createTheme({
       h4: { fontSize: '0.9375rem' },
     },
   },
+  // The library's largest, xl, is 1408 px: a window of 1440 px with the navigation has 1152 px for a table.
+  breakpoints: { xxl: '110em' },
   defaultRadius: 'md',
   cursorType: 'pointer',
   autoContrast: true,

@@ -167,6 +167,15 @@ describe('the list of sessions', () => {
     ])
   })
 
+  test('names skills by their first event', async () => {
+    await send(hub, 'acme', [
+      { ts: at('20'), session_id: 'ordered', skill_id: 'reply' },
+      { ts: at('10'), session_id: 'ordered' },
+    ])
+    const [newest] = (await get(sessions)).items
+    expect(newest).toMatchObject({ session_id: 'ordered', skill_ids: ['sum-up', 'reply'] })
+  })
+
   test('is narrowed by person, archetype and time', async () => {
     await send(hub, 'acme', [{ session_id: 'of-ada', user_id: 'user:ada@example.com' }])
     expect(await ids('?user_id=user:ada@example.com')).toEqual(['of-ada'])

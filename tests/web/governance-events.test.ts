@@ -1,8 +1,11 @@
 import * as v from 'valibot'
 import { expect, test } from 'vitest'
+import { governanceKinds } from '../../contract/governance-kinds.ts'
 import type { HubRecord } from '../../web/api/hub-record.ts'
 import { hasOnePage } from '../../web/components/cursor-pagination.ts'
+import { titleOfEvent } from '../../web/components/event-titles.ts'
 import { causeOf } from '../../web/components/record-actor.ts'
+import { titleOfRecord } from '../../web/components/record-type.tsx'
 import { exportsSearch } from '../../web/pages/exports/exports-search.ts'
 import { describeEvent } from '../../web/pages/governance/event-labels.ts'
 import { eventsSearch } from '../../web/pages/governance/events-search.ts'
@@ -54,6 +57,14 @@ test('lists of many pages are not read anew by themselves', () => {
 
 const words = (event_kind: string, details: unknown) =>
   describeEvent(governanceEventOf({ event_kind, details, created_by: 'service:hub' } as unknown as HubRecord))
+
+test('every kind that the Hub writes has a title in words of its own; kinds of clients stay as they are', () => {
+  const titles = governanceKinds.map(titleOfEvent)
+  for (const title of titles) expect(title).toMatch(/^[A-Z][a-z-]+( [a-z]+)+$/)
+  expect(new Set(titles).size).toBe(titles.length)
+  expect(titleOfRecord({ record_type: 'governance_event', event_kind: 'auth.login' })).toBe('Signed in')
+  for (const kind of ['custom.published', 'constructor']) expect(titleOfEvent(kind)).toBe(kind)
+})
 
 test('what an event tells is said in words, without ids that prove something and without JSON', () => {
   const after = { description: 'Pager', enabled: false, alerts: [{ above: 0.25 }], url_digest: '0e64ee22a6af1b3a' }

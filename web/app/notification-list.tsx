@@ -2,9 +2,9 @@ import { Anchor, Button, Group, List, ScrollArea, Stack, Text } from '@mantine/c
 import type { UseQueryResult } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { notificationDays } from '../../contract/limits.ts'
-import type { notificationKinds } from '../../contract/notification-kinds.ts'
 import { type ApiResponse, hub } from '../api/api-client.ts'
 import { useMe } from '../api/me.ts'
+import { titleOfEvent } from '../components/event-titles.ts'
 import { ProblemNotice } from '../components/problem-notice.tsx'
 import { QueryBoundary, SkeletonLines } from '../components/query-boundary.tsx'
 import { useAction } from '../components/use-action.ts'
@@ -15,22 +15,6 @@ import { destinationAt, mayOpen } from './navigation.ts'
 
 type Notifications = ApiResponse<'listNotifications'>
 type Notification = Notifications['items'][number]
-
-const labels: Readonly<Record<(typeof notificationKinds)[number], string>> = {
-  'alert.opened': 'Alert opened',
-  'auth.refresh_reuse_detected': 'Session token used twice',
-  'budget.threshold_reached': 'Budget threshold reached',
-  'hub.export_failed': 'Export failed',
-  'hub.tamper_detected': 'Altered record found',
-  'roster.scim_sync_failed': 'Directory sync failed',
-  'webhook.disabled': 'Webhook endpoint disabled',
-  'webhook.overflowed': 'Webhook deliveries dropped',
-}
-
-/** Returns the title of a notification; the kind if a newer Hub added it. */
-function labelOf(kind: string): string {
-  return Object.hasOwn(labels, kind) ? labels[kind as keyof typeof labels] : kind
-}
 
 interface NotificationListProps {
   query: UseQueryResult<Notifications, unknown>
@@ -98,7 +82,7 @@ function Line({ item, onFollow }: { item: Notification; onFollow(): void }) {
           fw={item.read ? 400 : 700}
           onClick={onFollow}
         >
-          {labelOf(item.event_kind)}
+          {titleOfEvent(item.event_kind)}
         </Anchor>
         <Text size="xs" c="dimmed" flex="none">
           {!item.read && 'Unread · '}

@@ -10,6 +10,7 @@ import {
   type TablerIcon,
 } from '@tabler/icons-react'
 import type { RecordType } from '../../contract/literals.ts'
+import { titleOfEvent } from './event-titles.ts'
 
 interface Look {
   /** The singular, for use in a sentence. */
@@ -81,7 +82,7 @@ export function titleOfRecord(record: { record_type: RecordType; [member: string
     output: text('title') ?? skill,
     artifact: text('title') ?? text('uri'),
     decision: text('decision_subject') ?? text('decision_id'),
-    governance_event: text('event_kind'),
+    governance_event: text('event_kind') && titleOfEvent(text('event_kind')!),
     telemetry_event: skill,
     skill_definition: [text('name'), text('skill_version')].filter(Boolean).join(' ') || skill,
   }

@@ -42,7 +42,7 @@ export interface DataTableProps<Row extends object> {
   rowHeight?: number
 }
 
-const widths: Record<ColumnFrom, number> = { always: 0, sm: 1, md: 2, lg: 3, xl: 4 }
+const widths: Record<ColumnFrom, number> = { always: 0, sm: 1, md: 2, lg: 3, xl: 4, xxl: 5 }
 
 /** Returns the id of a column as in TanStack Table: a column of a plain member has its name. */
 function idOf<Row extends object>(column: ColumnDef<Features, Row, unknown>): string {
@@ -67,7 +67,7 @@ export function DataTable<Row extends object>({
   const scrolled = useRef<HTMLDivElement>(null)
   useFillHeight(scrolled, maxHeight === undefined)
   const manual = onSort !== undefined
-  const screen = useMatches({ base: 0, sm: 1, md: 2, lg: 3, xl: 4 })
+  const screen = useMatches({ base: 0, sm: 1, md: 2, lg: 3, xl: 4, xxl: 5 })
   const columnVisibility = useMemo(() => {
     const tooWide = columns.filter((column) => widths[column.meta?.from ?? 'always'] > screen).map(idOf)
     return Object.fromEntries([...hiddenColumns, ...tooWide].map((id) => [id, false]))

@@ -9,7 +9,7 @@ import {
 } from '@tanstack/react-table'
 
 /** The minimum screen width that shows a column. */
-export type ColumnFrom = 'always' | 'sm' | 'md' | 'lg' | 'xl'
+export type ColumnFrom = 'always' | 'sm' | 'md' | 'lg' | 'xl' | 'xxl'
 
 declare module '@tanstack/react-table' {
   interface ColumnMeta<TFeatures, TData, TValue> {

@@ -1,6 +1,7 @@
-import { Box, Stack, Text, Title } from '@mantine/core'
+import { Box, Code, Stack, Text, Title } from '@mantine/core'
 import { api } from '../../api/api-client.ts'
 import { ActorName } from '../../components/actor-name.tsx'
+import { titleOfEvent } from '../../components/event-titles.ts'
 import { LinkText } from '../../components/link-text.tsx'
 import { QueryBoundary } from '../../components/query-boundary.tsx'
 import { capitalised } from '../../ui/capitalised.ts'
@@ -34,13 +35,14 @@ export function EventDrawer({ eventId, events, onClose }: EventDrawerProps) {
     { params: { path: { record_id: eventId ?? '' } } },
     { enabled: eventId !== undefined && !listed },
   )
+  const event = listed ?? (single.data && governanceEventOf(single.data))
   return (
     <SidePanel
       opened={eventId !== undefined}
       onClose={onClose}
       size="lg"
       kind="Governance event"
-      title={(listed ?? (single.data && governanceEventOf(single.data)))?.event_kind}
+      title={event && titleOfEvent(event.event_kind)}
       closeButtonProps={{ 'aria-label': 'Close details' }}
     >
       {listed ? (
@@ -69,6 +71,9 @@ function EventDetails({ event }: { event: GovernanceEvent }) {
         </Text>
       )}
       <DescriptionList>
+        <DescriptionItem name="Kind">
+          <Code>{event.event_kind}</Code>
+        </DescriptionItem>
         <DescriptionItem name="When">
           <TimeText iso={event.created_at} />
         </DescriptionItem>

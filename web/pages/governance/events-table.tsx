@@ -1,5 +1,6 @@
 import { Text, useMatches } from '@mantine/core'
 import { ActorName } from '../../components/actor-name.tsx'
+import { titleOfEvent } from '../../components/event-titles.ts'
 import { DataTable, type DataTableProps } from '../../ui/data-table.tsx'
 import { columnsOf } from '../../ui/table-columns.ts'
 import { TimeText } from '../../ui/time-text.tsx'
@@ -17,8 +18,8 @@ const columnsOn = (roomy: boolean) =>
       size: 200,
       cell: ({ row: { original: event } }) => (
         <>
-          <Text size="sm" fw={500} truncate>
-            {event.event_kind}
+          <Text size="sm" fw={500} truncate title={event.event_kind}>
+            {titleOfEvent(event.event_kind)}
           </Text>
           <Text size="xs" c="dimmed" truncate hiddenFrom="md">
             <Text span inherit hiddenFrom="sm">

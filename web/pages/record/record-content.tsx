@@ -1,4 +1,4 @@
-import { Anchor, Badge, Group, Stack, Text, Title } from '@mantine/core'
+import { Anchor, Badge, Code, Group, Stack, Text, Title } from '@mantine/core'
 import { IconCircleCheck, IconCircleX } from '@tabler/icons-react'
 import type { ReactNode } from 'react'
 import type { HubRecord } from '../../api/hub-record.ts'
@@ -162,7 +162,9 @@ function GovernanceContent({ record: { event_kind, subject, details } }: { recor
   return (
     <>
       <DescriptionList>
-        <DescriptionItem name="Kind">{typeof event_kind === 'string' ? event_kind : undefined}</DescriptionItem>
+        <DescriptionItem name="Kind">
+          {typeof event_kind === 'string' ? <Code>{event_kind}</Code> : undefined}
+        </DescriptionItem>
         <DescriptionItem name="About">
           <SubjectLink subject={typeof subject === 'string' ? subject : undefined} />
         </DescriptionItem>

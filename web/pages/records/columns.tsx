@@ -1,6 +1,6 @@
 import { Badge, Box, Group, Text } from '@mantine/core'
 import { IconCircleCheck, IconCircleX, IconShieldCheck, IconShieldOff, IconShieldX } from '@tabler/icons-react'
-import { createContext, type ReactNode, useContext } from 'react'
+import { createContext, lazy, type ReactNode, Suspense, useContext } from 'react'
 import type { HubRecord } from '../../api/hub-record.ts'
 import { ActorName } from '../../components/actor-name.tsx'
 import { causeOf } from '../../components/record-actor.ts'
@@ -12,6 +12,8 @@ import { columnsOf } from '../../ui/table-columns.ts'
 import { TimeText } from '../../ui/time-text.tsx'
 import { UsdText } from '../../ui/usd-text.tsx'
 import type { RowVerdicts } from '../../verification/verify-rows.ts'
+
+const EventText = lazy(() => import('./event-text.tsx'))
 
 /** The verdicts of this browser on verified rows. */
 export const RowVerdictsContext = createContext<RowVerdicts>(new Map())
@@ -160,6 +162,13 @@ function TitleCell({ record, title }: { record: HubRecord; title: string }) {
       <Box miw={0}>
         <Text size="sm" truncate>
           {title}
+          {record.record_type === 'governance_event' && (
+            <Text span inherit c="dimmed">
+              <Suspense fallback={null}>
+                <EventText record={record} />
+              </Suspense>
+            </Text>
+          )}
           {told.length > 0 && (
             <Text span inherit c="dimmed" {...(record.record_type === 'output' && { hiddenFrom: 'xl' })}>
               {` · ${told.join(' · ')}`}

@@ -1,4 +1,4 @@
-import { Button, Select, SimpleGrid, Stack, Text } from '@mantine/core'
+import { Button, Select, SimpleGrid, Stack, Text, useMatches } from '@mantine/core'
 import { IconTimeline } from '@tabler/icons-react'
 import { getRouteApi } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
@@ -16,7 +16,7 @@ import { PageHeader } from '../../ui/page-header.tsx'
 import { rangeNames } from '../records/filter-labels.ts'
 import { filterOf } from '../records/record-query.ts'
 import { ranges } from '../records/records-search.ts'
-import { sessionColumns } from './session-columns.tsx'
+import { sessionColumns, sessionRow } from './session-columns.tsx'
 import type { SessionsSearch } from './sessions-search.ts'
 
 const route = getRouteApi('/sessions')
@@ -82,6 +82,7 @@ function Filters({ search, onChange }: FiltersProps) {
 
 function SessionList({ search, onClear }: { search: SessionsSearch; onClear(): void }) {
   const now = useMemo(() => new Date(), [])
+  const rowHeight = useMatches(sessionRow, { getInitialValueInEffect: false })
   const { skill_id, archetype_id, user_id, created_at__gte, created_at__lt } = filterOf(search, now)
   const filters = { skill_id, archetype_id, user_id, created_at__gte, created_at__lt }
   const set = Object.entries(filters).filter(([, value]) => value !== undefined)
@@ -112,6 +113,7 @@ function SessionList({ search, onClear }: { search: SessionsSearch; onClear(): v
                 rows={rows}
                 columns={sessionColumns}
                 rowId={({ session_id }) => session_id}
+                rowHeight={rowHeight}
                 more={{ ...more, available: more.available && !wasEmpty }}
               />
               {older}

@@ -131,8 +131,14 @@ export const SessionList = object({
     object({
       session_id: SessionId,
       ...totals,
-      skill_ids: Type.Array(text('summarise-ticket'), { maxItems: 10, description: 'Up to 10 skills' }),
-      user_ids: Type.Array(text('user:kim@example.com'), { maxItems: 10, description: 'Up to 10 people' }),
+      skill_ids: Type.Array(text('summarise-ticket'), {
+        maxItems: 10,
+        description: 'Up to 10 skills, by their first event',
+      }),
+      user_ids: Type.Array(text('user:kim@example.com'), {
+        maxItems: 10,
+        description: 'Up to 10 people, by their first event',
+      }),
       is_partial: Type.Boolean({
         description: `Whether it has more events than the newest ${sessionEventsCounted}, over which all members count`,
         examples: [false],

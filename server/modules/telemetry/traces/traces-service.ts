@@ -125,8 +125,10 @@ async function itemsOf(
   return items
 }
 
+/** Returns the first names in the order of time, so that the list shows what a session did first. */
 function namesIn(events: readonly TracedEvent[], name: 'skill_id' | 'user_id'): string[] {
-  return [...new Set(events.map(({ event }) => event[name]))].slice(0, namesMax).sort()
+  const byTime = events.toSorted((one, other) => one.event.exactMs - other.event.exactMs)
+  return [...new Set(byTime.map(({ event }) => event[name]))].slice(0, namesMax)
 }
 
 /** Returns the scan by the filter that matches least; the others are applied to its events. */
