@@ -107,6 +107,7 @@ function showMetrics(metrics: Metrics, { database, modules, config }: Background
   metrics.showExports(() => inBackground(() => exports.figures({ bytes: measures })))
   metrics.showWork({
     connections: () => database.connections(),
+    replicaReads: () => database.replicaReads(),
     jobs: () => queue.depths(),
     lag: async () => (measures ? inBackground(() => workLag.read()) : {}),
     failingCheckpoints: () => checkpoints.keeper.failing(),

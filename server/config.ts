@@ -84,7 +84,17 @@ function readSettings(reader: SettingReader, overrides: ConfigOverrides) {
       ['postgresql', 'postgres'],
       'postgresql://hub_owner:password@db.example.com/hub',
     ),
-    databaseDirectUrl: readDirectUrl(reader),
+    databaseDirectUrl: readFurtherUrl(
+      reader,
+      'HUB_DATABASE_DIRECT_URL',
+      'Set HUB_DATABASE_URL to the pooler, or to the database.',
+    ),
+    /** The URL of a streaming standby of the database; undefined means that the primary answers every read. */
+    databaseReadUrl: readFurtherUrl(
+      reader,
+      'HUB_DATABASE_READ_URL',
+      'Set HUB_DATABASE_URL to the primary. The embedded database has no replica.',
+    ),
     /** Connections of the application role for all workers together. The insert-only role has half as many. */
     databasePoolSize: reader.integer(reader.source('HUB_DATABASE_POOL'), { min: 2, max: 1000 }, 20),
     /** The key, 32 bytes; undefined means the key file of the data directory. */
@@ -141,16 +151,11 @@ function readSettings(reader: SettingReader, overrides: ConfigOverrides) {
   }
 }
 
-/** Reads the URL of the database without the pooler that `HUB_DATABASE_URL` then names. */
-function readDirectUrl(reader: SettingReader): string | undefined {
-  const variable = 'HUB_DATABASE_DIRECT_URL'
+/** Reads another address of the database that `HUB_DATABASE_URL` names. */
+function readFurtherUrl(reader: SettingReader, variable: string, remedy: string): string | undefined {
   const url = reader.url(variable, ['postgresql', 'postgres'], 'postgresql://hub_owner:password@db.example.com/hub')
   if (url !== undefined && reader.text('HUB_DATABASE_URL') === undefined) {
-    reader.report(
-      variable,
-      'is set without HUB_DATABASE_URL.',
-      'Set HUB_DATABASE_URL to the pooler, or to the database.',
-    )
+    reader.report(variable, 'is set without HUB_DATABASE_URL.', remedy)
   }
   return url
 }

@@ -26,7 +26,7 @@ type Show = (progress: { step: string; done: number; total: number }) => void
  */
 export async function moveDatabase(show: Show): Promise<MovedDatabase> {
   const target = loadConfig()
-  const source: Config = { ...target, databaseUrl: undefined, databaseDirectUrl: undefined }
+  const source: Config = { ...target, databaseUrl: undefined, databaseDirectUrl: undefined, databaseReadUrl: undefined }
   const masterKey = await requireSource(target)
   const log = pino({ level: target.logLevel === 'info' ? 'warn' : target.logLevel }, pino.destination(2))
   await withOwnerAlone(target, masterKey, log, requireNoTenants)

@@ -8,6 +8,7 @@ import { fileProblem } from '../startup-error.ts'
 export const secretVariables: readonly string[] = [
   'HUB_DATABASE_URL',
   'HUB_DATABASE_DIRECT_URL',
+  'HUB_DATABASE_READ_URL',
   'HUB_MASTER_KEY',
   'HUB_OPERATOR_TOKEN',
   'HUB_VAULT_TOKEN',

@@ -13,6 +13,7 @@ export type ConnectionTarget = Pick<pg.ClientConfig, 'host' | 'port' | 'database
 export interface DatabaseUrls {
   readonly databaseUrl?: string | undefined
   readonly databaseDirectUrl?: string | undefined
+  readonly databaseReadUrl?: string | undefined
 }
 
 /** Returns the external database as its owner, without a pooler between. */
@@ -25,6 +26,11 @@ export function ownerTarget({ databaseUrl = '', databaseDirectUrl }: DatabaseUrl
 /** Returns the pooler before the database; undefined if there is none. */
 export function poolerTarget({ databaseUrl, databaseDirectUrl }: DatabaseUrls): ConnectionTarget | undefined {
   return databaseUrl === undefined || databaseDirectUrl === undefined ? undefined : parseDatabaseUrl(databaseUrl)
+}
+
+/** Returns the read replica as the owner; undefined if there is none. */
+export function replicaTarget({ databaseReadUrl }: DatabaseUrls): ConnectionTarget | undefined {
+  return databaseReadUrl === undefined ? undefined : parseDatabaseUrl(databaseReadUrl, 'HUB_DATABASE_READ_URL')
 }
 
 /** Reads the database and owner from the URL that this variable contains. */

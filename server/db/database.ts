@@ -47,6 +47,11 @@ export interface TransactionMode {
    * own.
    */
   readonly summary?: boolean
+  /**
+   * Whether the transaction may run on the read replica, where it sees everything that was committed before. It must
+   * only read, and take no lock.
+   */
+  readonly onReplica?: boolean
   /** Whether the transaction searches words. Few of these run concurrently, with a short time limit. */
   readonly search?: boolean
 }
@@ -141,6 +146,10 @@ export interface Database {
   noteFull(): void
   /** Returns the waits for a connection since the start. */
   waits(): Record<WorkClass, WaitCounts>
+  /** Returns the reads of {@link TransactionMode.onReplica} since the start, if there is a replica. */
+  replicaReads(): ReplicaReads
+  /** Throws if the address of the replica leads to another database. A replica that is away does not matter. */
+  checkReplica(): Promise<void>
   /** Returns the open connections of each pool, and its maximum. */
   connections(): Record<string, PoolConnections>
   /** Waits for running transactions, then closes every connection. */
@@ -152,6 +161,12 @@ export interface PoolConnections {
   active: number
   idle: number
   max: number
+}
+
+/** Reads that may run on a replica, by the server that answered them. */
+export interface ReplicaReads {
+  replica: number
+  primary: number
 }
 
 /** Runs a transaction of {@link Database.withTenant} that only reads. */

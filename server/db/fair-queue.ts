@@ -28,6 +28,20 @@ export interface WaitCounts {
   seconds: number
 }
 
+/** Returns the waits of two queues together. */
+export function sumOfCounts<Class extends string>(
+  one: Record<Class, WaitCounts>,
+  other: Record<Class, WaitCounts>,
+): Record<Class, WaitCounts> {
+  const sum = (name: Class) => ({
+    waiting: one[name].waiting + other[name].waiting,
+    waited: one[name].waited + other[name].waited,
+    refused: one[name].refused + other[name].refused,
+    seconds: one[name].seconds + other[name].seconds,
+  })
+  return Object.fromEntries((Object.keys(one) as Class[]).map((name) => [name, sum(name)])) as Record<Class, WaitCounts>
+}
+
 interface Waiter {
   readonly sinceMs: number
   readonly order: number

@@ -3,7 +3,14 @@ import type { Config } from '../config.ts'
 import { prepareLayout, removeInstanceFile, writeInstanceFile } from '../embedded-postgres/data-directory.ts'
 import { type EmbeddedServer, startEmbedded } from '../embedded-postgres/server.ts'
 import { StartupError } from '../startup-error.ts'
-import { asRole, type ConnectionTarget, clientConfig, ownerTarget, poolerTarget } from './connection-settings.ts'
+import {
+  asRole,
+  type ConnectionTarget,
+  clientConfig,
+  ownerTarget,
+  poolerTarget,
+  replicaTarget,
+} from './connection-settings.ts'
 import type { Database, DatabaseLog } from './database.ts'
 import { isUnavailable } from './database-errors.ts'
 import { loadMasterKey } from './master-key.ts'
@@ -83,6 +90,16 @@ async function openOn(
     )
   }
   const pools = connect(owner, masterKey, config, options)
+  try {
+    await pools.checkReplica()
+  } catch (cause) {
+    await pools.close()
+    throw new StartupError(
+      'HUB_DATABASE_READ_URL leads to another database than HUB_DATABASE_URL.',
+      'Name a streaming standby of the primary, and the same database, or unset HUB_DATABASE_READ_URL.',
+      { cause },
+    )
+  }
   const stopWatching = options.purpose === 'serve' && options.log ? watchPartitions(pools, options.log) : () => {}
   return {
     ...pools,
@@ -98,7 +115,10 @@ async function openOn(
   }
 }
 
-type PoolSettings = Pick<Config, 'databaseUrl' | 'databaseDirectUrl' | 'databasePoolSize' | 'slowQueryMs'>
+type PoolSettings = Pick<
+  Config,
+  'databaseUrl' | 'databaseDirectUrl' | 'databaseReadUrl' | 'databasePoolSize' | 'slowQueryMs'
+>
 
 /**
  * Connects to a database that another process opened and keeps open: the configured one, or the embedded one of this
@@ -120,9 +140,10 @@ function connect(
   const logins = serviceLogins(masterKey)
   const [app, ingest] = [asRole(owner, logins.app), asRole(owner, logins.ingest)]
   const pooler = poolerTarget(config)
+  const read = replicaTarget(config)
   const { databasePoolSize: size, slowQueryMs } = config
   return {
-    ...openPools({ app, ingest, pooler, size, slowQueryMs, log, onQuery }),
+    ...openPools({ app, ingest, pooler, replica: read && asRole(read, logins.app), size, slowQueryMs, log, onQuery }),
     masterKey,
     connection: { app, ingest },
   }

@@ -14,9 +14,10 @@ import type {
   TenantTx,
   TransactionMode,
 } from './database.ts'
-import { FairQueue } from './fair-queue.ts'
+import { FairQueue, sumOfCounts } from './fair-queue.ts'
 import { openListener } from './listener.ts'
 import { localSettings, withoutStatementNames } from './pooler.ts'
+import { openReadReplica, WrongReplica } from './read-replica.ts'
 import { noContents } from './record-encryption.ts'
 import { noRowProofs, type RowProofs } from './row-proofs.ts'
 import type { RegistryTables, TenantTables } from './schema.ts'
@@ -28,7 +29,12 @@ export interface PoolOptions {
   readonly ingest: ConnectionTarget
   /** The pooler in transaction mode through which transactions go; undefined if there is none. */
   readonly pooler?: ConnectionTarget | undefined
-  /** Maximum number of connections of the application role; the insert-only role gets half as many. */
+  /** The read replica as the application role; undefined if there is none. */
+  readonly replica?: ConnectionTarget | undefined
+  /**
+   * Maximum number of connections of the application role, and as many to the replica; the insert-only role gets half as
+   * many.
+   */
   readonly size: number
   readonly log?: DatabaseLog | undefined
   /** Receives the text of every statement before it is sent. */
@@ -60,6 +66,11 @@ export function openPools(options: PoolOptions): Database {
   const health = openPool(options, options.app, 'hub-health', 1)
   const transactions = new FairQueue(shareRules(options.size))
   const ingestions = new FairQueue(shareRules(ingestSize))
+  const replicaPool =
+    options.replica && openPool({ ...options, pooler: undefined }, options.replica, 'hub-replica', options.size)
+  const replica =
+    replicaPool && openReadReplica({ pool: replicaPool, primary: (text) => health.query(text), log: options.log })
+  const replicaQueue = new FairQueue(shareRules(options.size))
   const listeners: Listener[] = []
   const used = { contents: noContents, proofs: noRowProofs }
   let fullAt = Number.NEGATIVE_INFINITY
@@ -79,9 +90,19 @@ export function openPools(options: PoolOptions): Database {
     })
   return {
     withTenant: async (tenantId, work, mode = {}) => {
-      const turn = turnOf(transactions, tenantId, workClassOf(mode))
-      const opening = openingFor(tenantId, mode, turn.workClass, settings)
-      return watched(runTransaction(app, turn, opening, (scope) => work(tenantTx(tenantId, scope, used))))
+      const workClass = workClassOf(mode)
+      const run = (scope: TransactionScope) => work(tenantTx(tenantId, scope, used))
+      const onPrimary = () =>
+        runTransaction(
+          app,
+          turnOf(transactions, tenantId, workClass),
+          openingFor(tenantId, mode, workClass, settings),
+          run,
+        )
+      if (!replica || !mode.onReplica) return watched(onPrimary())
+      const turn = turnOf(replicaQueue, tenantId, workClass)
+      const opening = openingFor(tenantId, mode, workClass)
+      return watched(replica.read(() => runTransaction(replica, turn, opening, run, 1), onPrimary))
     },
     withRegistry: (work) =>
       watched(
@@ -115,11 +136,23 @@ export function openPools(options: PoolOptions): Database {
     noteFull: () => {
       fullAt = performance.now()
     },
-    waits: () => ({ ...transactions.counts, ingest: ingestions.counts.ingest }),
-    connections: () => ({ app: connectionsOf(app), ingest: connectionsOf(ingest), health: connectionsOf(health) }),
+    waits: () => ({ ...sumOfCounts(transactions.counts, replicaQueue.counts), ingest: ingestions.counts.ingest }),
+    replicaReads: () => replica?.reads ?? { replica: 0, primary: 0 },
+    checkReplica: async () => {
+      const client = await replica?.connect().catch((error: unknown) => {
+        if (error instanceof WrongReplica) throw error
+        return undefined
+      })
+      client?.release()
+    },
+    connections: () => ({
+      ...{ app: connectionsOf(app), ingest: connectionsOf(ingest), health: connectionsOf(health) },
+      ...(replicaPool && { replica: connectionsOf(replicaPool) }),
+    }),
     close: async () => {
       for (const listener of listeners) listener.close()
-      await Promise.all([app.end(), ingest.end(), health.end()])
+      await Promise.all([app.end(), ingest.end(), replica?.close()])
+      await health.end()
     },
   }
 }
@@ -140,6 +173,8 @@ function openPool(options: PoolOptions, target: ConnectionTarget, name: string, 
   const pool = new pg.Pool({
     ...session,
     max: size,
+    // Reads wait for a replica that is away only for a moment, and then go to the primary.
+    ...(name === 'hub-replica' && { connectionTimeoutMillis: 1_000 }),
     idleTimeoutMillis: 60_000,
   })
   // Without a listener, a connection that the server closes would end the process. The next statement reports the

@@ -24,6 +24,11 @@ export interface Turn {
   leave(): void
 }
 
+/** Lends connections; a pool does. */
+export interface Connections {
+  connect(): Promise<pg.PoolClient>
+}
+
 export interface TransactionScope {
   readonly client: pg.ClientBase
   afterCommit(work: () => void): void
@@ -96,14 +101,16 @@ async function runScriptOnce(
  * Runs `work` in a transaction on a connection of the pool.
  *
  * @param opening the SQL that begins it, in one round trip with every setting that must come first
+ * @param attempts the number of times that it runs at most, after deadlocks and serialization failures
  * @throws DomainError `hub-unavailable` if the database is away; any error of `work`; an Error if `work` runs inside
  * another transaction
  */
 export async function runTransaction<T>(
-  pool: pg.Pool,
+  pool: Connections,
   turn: Turn,
   opening: string,
   work: (scope: TransactionScope) => Promise<T>,
+  attempts = attemptsMax,
 ): Promise<T> {
   requireNoTransaction()
   const fetches = new TransactionFetches()
@@ -116,7 +123,7 @@ export async function runTransaction<T>(
         await error.fetch()
         continue
       }
-      if (!isRetryable(error) || attempt === attemptsMax) throw asServiceError(error, turn.workClass)
+      if (!isRetryable(error) || attempt === attempts) throw asServiceError(error, turn.workClass)
       // The random delay avoids another collision with the same transaction.
       await delay(attempt * 10 + Math.random() * 20)
     }
@@ -124,7 +131,7 @@ export async function runTransaction<T>(
 }
 
 async function runInTurn<T>(
-  pool: pg.Pool,
+  pool: Connections,
   turn: Turn,
   opening: string,
   work: (scope: TransactionScope) => Promise<T>,
@@ -137,7 +144,11 @@ async function runInTurn<T>(
   }
 }
 
-async function runOnce<T>(pool: pg.Pool, opening: string, work: (scope: TransactionScope) => Promise<T>): Promise<T> {
+async function runOnce<T>(
+  pool: Connections,
+  opening: string,
+  work: (scope: TransactionScope) => Promise<T>,
+): Promise<T> {
   const client = await begin(pool, opening)
   const state = { open: true }
   const committed: (() => void)[] = []
@@ -161,7 +172,7 @@ async function runOnce<T>(pool: pg.Pool, opening: string, work: (scope: Transact
  * Begins a transaction. A connection that died while idle shows only now; a second one is fresh, because the pool drops
  * dead ones.
  */
-async function begin(pool: pg.Pool, opening: string): Promise<pg.PoolClient> {
+async function begin(pool: Connections, opening: string): Promise<pg.PoolClient> {
   for (let attempt = 1; ; attempt += 1) {
     const client = await pool.connect()
     try {

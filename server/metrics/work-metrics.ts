@@ -4,6 +4,8 @@ import { Counter, Gauge, type Registry } from 'prom-client'
 export interface WorkSources {
   /** Connections of each pool to the database. */
   connections: () => Readonly<Record<string, { active: number; idle: number; max: number }>>
+  /** Reads that a replica may answer, by the server that did. */
+  replicaReads: () => Readonly<Record<'replica' | 'primary', number>>
   /** Jobs by their kind and state. Empty in processes that run no jobs. */
   jobs: () => Promise<Readonly<Record<string, Readonly<Record<string, number>>>>>
   /** Seconds that the oldest unit of work has waited, by kind. Empty in processes that do not measure it. */
@@ -16,6 +18,16 @@ export interface WorkSources {
 export function addWork(registry: Registry, sources: WorkSources): void {
   addConnections(registry, sources.connections)
   const registers = [registry]
+  new Counter({
+    name: 'hub_database_replica_reads_total',
+    help: 'Reads that the read replica may answer, by the server that answered (replica, primary).',
+    labelNames: ['server'],
+    registers,
+    collect() {
+      this.reset()
+      for (const [server, count] of Object.entries(sources.replicaReads())) this.inc({ server }, count)
+    },
+  })
   new Gauge({
     name: 'hub_jobs',
     help: 'Jobs of the queue, by kind and state (ready, deferred, active, failed). At most some seconds old.',
@@ -55,7 +67,7 @@ function addConnections(registry: Registry, read: WorkSources['connections']): v
   const registers = [registry]
   new Gauge({
     name: 'hub_database_connections',
-    help: 'Open connections to the database, by pool (app, ingest, health) and state (active, idle).',
+    help: 'Open connections to the database, by pool (app, ingest, health, replica) and state (active, idle).',
     labelNames: ['pool', 'state'],
     registers,
     collect() {

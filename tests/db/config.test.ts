@@ -80,10 +80,10 @@ test('Vault needs its address and a token, and outside of development https', ()
   expect(problemsOf({ ...production, ...plain })).toEqual(['HUB_VAULT_ADDR'])
 })
 
-test('the address of a database without its pooler needs the pooler', () => {
-  const direct = { HUB_DATABASE_DIRECT_URL: 'postgresql://owner:x@db.example.com/hub' }
-  expect(problemsOf(direct)).toEqual(['HUB_DATABASE_DIRECT_URL'])
-  expect(problemsOf({ ...direct, HUB_DATABASE_URL: 'postgresql://owner:x@pooler.example.com:6432/hub' })).toEqual([])
+test.each(['HUB_DATABASE_DIRECT_URL', 'HUB_DATABASE_READ_URL'])('%s needs HUB_DATABASE_URL', (variable) => {
+  const further = { [variable]: 'postgresql://owner:x@db.example.com/hub' }
+  expect(problemsOf(further)).toEqual([variable])
+  expect(problemsOf({ ...further, HUB_DATABASE_URL: 'postgresql://owner:x@other.example.com:6432/hub' })).toEqual([])
 })
 
 test('keys that tenants may name are each of one tenant', () => {

@@ -40,6 +40,7 @@ const settings: Record<string, [text: string, read: (config: Config) => unknown,
     'postgresql://o:p@db.example.com/hub',
   ],
   HUB_DATABASE_DIRECT_URL: ['postgresql://o:p@h/hub', (c) => c.databaseDirectUrl, 'postgresql://o:p@h/hub'],
+  HUB_DATABASE_READ_URL: ['postgresql://o:p@r/hub', (c) => c.databaseReadUrl, 'postgresql://o:p@r/hub'],
   HUB_MASTER_KEY: [key.toString('base64'), (c) => c.masterKey, key],
   HUB_OPERATOR_TOKEN: ['t'.repeat(32), (c) => c.operatorToken, 't'.repeat(32)],
   HUB_VAULT_TOKEN: ['hvs.x', (c) => c.vault?.token, 'hvs.x'],
@@ -59,7 +60,7 @@ test.each(Object.entries(settings))(
   async (name, [text, read, value]) => {
     const env = {
       HUB_VAULT_ADDR: name === 'HUB_VAULT_TOKEN' ? 'https://vault.example.com' : undefined,
-      HUB_DATABASE_URL: name === 'HUB_DATABASE_DIRECT_URL' ? 'postgresql://o:p@pooler/hub' : undefined,
+      HUB_DATABASE_URL: /_(DIRECT|READ)_/.test(name) ? 'postgresql://o:p@pooler/hub' : undefined,
     }
     for (const end of ['', '\n', '\r\n']) {
       expect(read(loadConfig({ ...env, [`${name}_FILE`]: await fileOf(text + end) }))).toEqual(value)

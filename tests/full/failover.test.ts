@@ -1,10 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { HubClient } from '../../sdk/typescript/src/index.ts'
+import { loadConfig } from '../../server/config.ts'
+import { readTenant } from '../../server/db/database.ts'
+import { openDatabase } from '../../server/db/open-database.ts'
 import { runCli } from '../cli/run-cli.ts'
 import { freshDataDirectory, removeDataDirectories } from '../support/data-directory.ts'
+import { freePort } from '../support/free-port.ts'
 import { type HubProcess, startHubProcess } from '../support/hub-process.ts'
+import { patience } from '../support/machine-speed.ts'
 import { type PostgresPair, startPostgresPair } from '../support/postgres-pair.ts'
 import { storedTelemetry } from '../support/stored-telemetry.ts'
 import { event } from '../telemetry/events.ts'
@@ -12,28 +17,147 @@ import { event } from '../telemetry/events.ts'
 const producers = 6
 const eventsPerBatch = 50
 
-let pair: PostgresPair | undefined
+let pair: PostgresPair
 let hub: HubProcess | undefined
+let client: HubClient
+let env: Record<string, string>
+const metricsPort = await freePort()
+beforeAll(async () => {
+  pair = await startPostgresPair()
+  env = {
+    HUB_DATABASE_URL: pair.url,
+    HUB_DATABASE_READ_URL: pair.standbyUrl,
+    HUB_MASTER_KEY: randomBytes(32).toString('base64'),
+    HUB_LIMIT_FACTOR: '1000',
+    HUB_DATA_DIR: await freshDataDirectory(),
+  }
+  hub = await startHubProcess(env.HUB_DATA_DIR!, { ...env, HUB_METRICS_PORT: String(metricsPort) })
+  client = await connect(hub.url, env)
+  await client.post('/api/v1/hub/records', {
+    body: { record_type: 'skill_definition', skill_id: 'sum-up', skill_version: '1.0.0', name: 'Sum up' },
+  })
+})
 afterAll(async () => {
   await hub?.stop()
   await pair?.stop()
   await removeDataDirectories()
 })
 
-test('the primary dies in the middle of ingest: nothing acknowledged is lost, nothing is doubled', async () => {
-  pair = await startPostgresPair()
-  const env = {
-    HUB_DATABASE_URL: pair.url,
-    HUB_MASTER_KEY: randomBytes(32).toString('base64'),
-    HUB_LIMIT_FACTOR: '1000',
-    HUB_DATA_DIR: await freshDataDirectory(),
+describe('reads on the standby', () => {
+  /** Reads of the Hub so far, by the server that answered. */
+  async function readsAt(server: 'replica' | 'primary'): Promise<number> {
+    const page = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text()
+    return Number(new RegExp(`^hub_database_replica_reads_total\\{server="${server}"\\} (\\d+)$`, 'm').exec(page)?.[1])
   }
-  hub = await startHubProcess(env.HUB_DATA_DIR, env)
-  const client = await connect(hub.url, env)
-  await client.post('/api/v1/hub/records', {
-    body: { record_type: 'skill_definition', skill_id: 'sum-up', skill_version: '1.0.0', name: 'Sum up' },
+
+  async function write(title: string): Promise<string> {
+    const body = { record_type: 'artifact', title }
+    return (await client.post<{ record_id: string }>('/api/v1/hub/records', { body })).record_id
+  }
+
+  async function titlesOf(recordId: string): Promise<string[]> {
+    const query = { record_id: recordId }
+    const page = await client.get<{ records: { title: string }[] }>('/api/v1/hub/records', query)
+    return page.records.map(({ title }) => title)
+  }
+
+  async function writeAndRead(title: string): Promise<void> {
+    expect(await titlesOf(await write(title))).toEqual([title])
+  }
+
+  /** Resolves when the Hub reads at the standby again. */
+  async function standbyIsUsed(): Promise<void> {
+    const before = await readsAt('replica')
+    await expect
+      .poll(async () => {
+        await client.get('/api/v1/hub/records', { limit: 1 })
+        return readsAt('replica')
+      }, patience)
+      .toBeGreaterThan(before)
+  }
+
+  test('the standby answers, and its reads see each write before them', async () => {
+    await standbyIsUsed()
+    for (let at = 0; at < 30; at++) await writeAndRead(`written ${at}`)
+    await standbyIsUsed()
   })
 
+  test('another process sees the write too, at the standby, and only rows of its tenant', async () => {
+    const database = await openDatabase(loadConfig(env), { purpose: 'command' })
+    try {
+      const recordId = await write('from elsewhere')
+      const read = (tenant: string) =>
+        readTenant(
+          database,
+          tenant,
+          async ({ client: connection }) => {
+            const { rows } = await connection.query(
+              `select inet_server_port() as port, (select count(*)::int from hub.records) as records,
+                 (select count(*)::int from hub.records where record_id = $1) as found`,
+              [recordId],
+            )
+            return rows[0]
+          },
+          { onReplica: true },
+        )
+      await expect
+        .poll(() => read('pair'), patience)
+        .toMatchObject({ port: Number(new URL(pair.standbyUrl).port), found: 1 })
+      const { records } = await read('pair')
+      expect(records).toBeGreaterThan(30)
+      await expect
+        .poll(() => read('neighbour'), patience)
+        .toMatchObject({ port: Number(new URL(pair.standbyUrl).port), found: 0 })
+      const write2 = readTenant(database, 'pair', ({ client: c }) => c.query('delete from hub.records'), {
+        onReplica: true,
+      })
+      await expect(write2).rejects.toThrow(/read-only transaction/)
+    } finally {
+      await database.stop()
+    }
+  })
+
+  test('a standby that stops to replay is left, and used again when it has caught up', async () => {
+    await pair.onStandby('select pg_wal_replay_pause()')
+    const before = await readsAt('primary')
+    for (let at = 0; at < 5; at++) await writeAndRead(`while replay rests ${at}`)
+    expect(await readsAt('primary')).toBe(before + 5)
+    expect(hub!.output()).toContain('the read replica is not used')
+    await pair.onStandby('select pg_wal_replay_resume()')
+    await standbyIsUsed()
+  })
+
+  test('no read fails when the standby is killed under load', async () => {
+    let isOver = false
+    let count = 0
+    const recordId = await write('read under load')
+    const reading = Promise.all(
+      Array.from({ length: producers }, async () => {
+        for (; !isOver; count++) expect(await titlesOf(recordId)).toEqual(['read under load'])
+      }),
+    )
+    await expect.poll(() => count).toBeGreaterThan(20)
+    await pair.killStandby()
+    const before = count
+    await expect.poll(() => count).toBeGreaterThan(before + 50)
+    await pair.startStandby()
+    await standbyIsUsed()
+    isOver = true
+    await reading
+  })
+
+  test('the address of another database is refused', async () => {
+    const otherUrl = new URL(pair.standbyUrl)
+    otherUrl.pathname = '/postgres'
+    const config = loadConfig({ ...env, HUB_DATABASE_READ_URL: String(otherUrl) })
+    await expect(openDatabase(config, { purpose: 'command' })).rejects.toMatchObject({
+      name: 'StartupError',
+      message: expect.stringContaining('HUB_DATABASE_READ_URL'),
+    })
+  })
+})
+
+test('the primary dies in the middle of ingest: nothing acknowledged is lost, nothing is doubled', async () => {
   const acknowledged = new Map<string, string[]>()
   let isOver = false
   /** Sends batches one after the other, each under its key until it is acknowledged. */
@@ -77,6 +201,7 @@ test('the primary dies in the middle of ingest: nothing acknowledged is lost, no
 async function connect(baseUrl: string, env: Record<string, string>): Promise<HubClient> {
   const run = async (...args: string[]) => JSON.parse((await runCli([...args, '--json'], env)).stdout)
   await run('tenant', 'create', 'pair', '--mode', 'A', '--admin-email', 'admin@pair.example')
+  await run('tenant', 'create', 'neighbour', '--mode', 'A', '--admin-email', 'admin@neighbour.example')
   await run('archetypes', 'set', '--tenant', 'pair', 'analyst')
   const scope = 'hub:read hub:write telemetry:read telemetry:write'
   const account = await run('service-account', 'create', '--tenant', 'pair', '--name', 'load', '--scope', scope)

@@ -49,6 +49,7 @@ test('connections, jobs and lag are those of the moment; a series that ended dis
   const metrics = new Metrics()
   let lag: Record<string, number> = { folding: 4 }
   metrics.showWork({
+    replicaReads: () => ({ replica: 0, primary: 0 }),
     connections: () => hub.test.database.connections(),
     jobs: async () => ({ export: { ready: 2, failed: 1 } }),
     lag: async () => lag,

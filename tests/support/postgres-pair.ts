@@ -22,6 +22,13 @@ const standbyName = 'standby'
 export interface PostgresPair {
   /** Names the owner and the empty database, at the address of the current primary. */
   readonly url: string
+  /** Names the same owner and database at the standby. */
+  readonly standbyUrl: string
+  /** Runs a statement at the standby as its superuser. */
+  onStandby(sql: string): Promise<void>
+  /** Kills the standby with SIGKILL. */
+  killStandby(): Promise<void>
+  startStandby(): Promise<void>
   /** Kills the primary with SIGKILL, promotes the standby, and gives it the address. */
   failOver(): Promise<void>
   stop(): Promise<void>
@@ -39,11 +46,18 @@ export async function startPostgresPair(): Promise<PostgresPair> {
   })
   await writeOwned(second, 'standby.signal', '')
   const primaryOfStandby = `host=127.0.0.1 port=${ports[0]} user=postgres password=${password} application_name=${standbyName}`
-  const standby = await start(second, ports[1], { primary_conninfo: primaryOfStandby })
+  const startStandby = () => start(second, ports[1], { primary_conninfo: primaryOfStandby })
+  let standby = await startStandby()
   await makeOwner(ports[0])
   const proxy = await startProxy(ports[0])
   return {
     url: connectionUrl(ownerAt(proxy.port)),
+    standbyUrl: connectionUrl(ownerAt(ports[1])),
+    onStandby: (sql) => withSuperuser(ports[1], async (client) => void (await client.query(sql))),
+    killStandby: () => end(standby, 'SIGKILL'),
+    startStandby: async () => {
+      standby = await startStandby()
+    },
     failOver: async () => {
       await end(primary, 'SIGKILL')
       await withSuperuser(ports[1], (client) => client.query('select pg_promote()'))

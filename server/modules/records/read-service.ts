@@ -69,7 +69,7 @@ export function createRecordReading(
         return { found, answered: await withUnavailable(tx, found.records) }
       },
       // A scan finds ids first and reads their records afterwards: in between, a record may be purged.
-      criteria.event === undefined ? pageMode : { ...pageMode, snapshot: true },
+      { ...pageMode, onReplica: true, snapshot: criteria.event !== undefined },
     )
     return { ...found, texts: await textsOf(tenant, answered), summary: undefined }
   }

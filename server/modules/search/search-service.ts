@@ -28,7 +28,7 @@ export interface RecordSearch extends SearchMatches {
 
 /** Matches that are ranked: the newest. Fewer if each is compared with many words. */
 const rankedMax = { byRank: 10_000, byWords: 2_000 }
-const searchMode = { readOnly: true, search: true } as const
+const searchMode = { readOnly: true, search: true, onReplica: true } as const
 const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 const uuid = /^\s*([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\s*$/i
 

@@ -67,7 +67,7 @@ export function createSuggestions(deps: { database: Database; titles: RecordTitl
           }
           return lists
         },
-        { search: true },
+        { search: true, onReplica: true },
       )
       return inTurns(found).slice(0, suggestionsMax)
     },

@@ -30,6 +30,7 @@ interface PartsDeps extends Pick<ModuleParts, 'database' | 'logs'> {
   verification: StoredVerification
 }
 
+const onReplica = { onReplica: true } as const
 const pageRecords = 1024
 /**
  * Number of records composed at once: they are used and freed before the next ones are composed. In between the event
@@ -62,13 +63,18 @@ async function* textParts(deps: PartsDeps, request: PartsRequest): PartPages & A
   let count = pageEntries.first
 
   const readPage = (from: number): Promise<TextPage> =>
-    readTenant(database, tenant.slug, async (tx) => {
-      const asked = { from, to: Math.min(from + count, span.to) }
-      const found = await records.selectedEntries(tx, asked, selection)
-      const entries = new Map(found.map((entry) => [entry.logIndex, entry]))
-      const read = { from, to: isCut(found, asked) ? found.at(-1)!.logIndex + 1 : asked.to }
-      return { span: read, entries, leaves: await leavesWithoutRows(tx, deps.logs, read, entries) }
-    })
+    readTenant(
+      database,
+      tenant.slug,
+      async (tx) => {
+        const asked = { from, to: Math.min(from + count, span.to) }
+        const found = await records.selectedEntries(tx, asked, selection)
+        const entries = new Map(found.map((entry) => [entry.logIndex, entry]))
+        const read = { from, to: isCut(found, asked) ? found.at(-1)!.logIndex + 1 : asked.to }
+        return { span: read, entries, leaves: await leavesWithoutRows(tx, deps.logs, read, entries) }
+      },
+      onReplica,
+    )
 
   for await (const page of ahead(span, readPage, request.signal)) {
     const { from, to } = page.span
@@ -142,13 +148,18 @@ async function* rowParts(deps: PartsDeps, request: PartsRequest): PartPages & As
   let reading: Promise<RowPage> | undefined
 
   const readPage = (from: number, after: RowPosition | undefined): Promise<RowPage> =>
-    readTenant(database, tenant.slug, async (tx) => {
-      const asked = { from, to: Math.min(from + count, span.to) }
-      const found = await records.selectedRows(tx, asked, selection, after)
-      const leaves = await leavesOf(tx, logs, asked)
-      const check = verify ? await verification.prepare(tx, tenant, found.rows) : undefined
-      return { ...found, span: asked, after, leaves, check }
-    })
+    readTenant(
+      database,
+      tenant.slug,
+      async (tx) => {
+        const asked = { from, to: Math.min(from + count, span.to) }
+        const found = await records.selectedRows(tx, asked, selection, after)
+        const leaves = await leavesOf(tx, logs, asked)
+        const check = verify ? await verification.prepare(tx, tenant, found.rows) : undefined
+        return { ...found, span: asked, after, leaves, check }
+      },
+      verify ? {} : onReplica,
+    )
 
   try {
     let page: RowPage | undefined = span.from < span.to ? await readPage(span.from, undefined) : undefined

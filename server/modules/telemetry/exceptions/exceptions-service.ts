@@ -44,6 +44,7 @@ export function createCostExceptions(
       const book = await prices.freshBookOf(tenant.slug)
       const { items, lastId } = await readTenant(database, tenant.slug, (tx) => readExceptions(tx, request, book), {
         inIndexOrder: true,
+        onReplica: true,
       })
       return { items, next_cursor: lastId === undefined ? null : signCursor(cursorKey, binding, lastId) }
     },

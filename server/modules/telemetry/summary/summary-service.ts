@@ -50,7 +50,7 @@ export function createTelemetrySummaries(
       database,
       tenant.slug,
       (tx) => readMetrics(tx, request, { after: opened?.after, limit, latencies }),
-      { snapshot: true, summary: true },
+      { snapshot: true, summary: true, onReplica: true },
     )
     const last = rows.at(-1)
     return {

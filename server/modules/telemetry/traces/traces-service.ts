@@ -24,7 +24,7 @@ export interface Traces {
   trace(tenant: Tenant, traceId: string, query: StepsQuery): Promise<Steps>
 }
 
-const readMode = { readOnly: true, inIndexOrder: true } as const
+const readMode = { readOnly: true, inIndexOrder: true, onReplica: true } as const
 const namesMax = 10
 const sessionColumns = ['user_id', 'skill_id', 'archetype_id'] as const
 
