@@ -30,14 +30,14 @@ const jobs: Readonly<Record<string, Job>> = {
   },
   'hard-delete': {
     summary:
-      'purges what a retention rule no longer keeps, and erases what was purged and has its recovery buffer behind it',
+      'purges what a retention rule no longer keeps, and erases what was purged and has its recovery period behind it',
     run: async (services, slug, options) => {
       const tenant = await tenantNamed(services, slug)
       const purged = await services.erasure.purgeOverdue(tenant, options)
       return { purged, ...(await services.erasure.run(tenant, options)) }
     },
     describe: ({ purged = 0, erased = 0, held = 0 }) =>
-      `${counted(purged, 'record')} purged by a retention rule, ${counted(erased, 'record')} erased, ${counted(held, 'record')} kept although the buffer is over`,
+      `${counted(purged, 'record')} purged by a retention rule, ${counted(erased, 'record')} erased, ${counted(held, 'record')} kept although the recovery period is over`,
     takesTime: true,
   },
   'integrate-log': {
@@ -102,7 +102,7 @@ function timeOf(name: string, job: Job, { config }: Services, { asOf }: RunOptio
   if (config.environment === 'production') {
     throw new StartupError(
       '--as-of is refused in production: it would erase what can still be restored.',
-      'Leave it out: the job erases each record when its recovery buffer is over.',
+      'Leave it out: the job erases each record when its recovery period is over.',
     )
   }
   const time = parseTimestamp(asOf)

@@ -56,6 +56,7 @@ const sections: Section[] = [
       ['Verify without the Hub', '/verification'],
       ['Attacks by a database administrator', '/attacks'],
       ['Evidence packs', '/evidence-packs'],
+      ['Exports', '/exports'],
     ],
   ],
   [
@@ -65,7 +66,7 @@ const sections: Section[] = [
       ['API reference', '/api/'],
       ['Errors', '/errors/'],
       ['Write decisions, outputs and artifacts', '/write-records'],
-      ['Read, search and export records', '/query'],
+      ['Read and search records', '/query'],
       ['Receive skills', '/receive-skills'],
       ['TypeScript SDK', '/sdk/typescript'],
       ['TypeScript SDK reference', '/sdk/typescript-reference'],
@@ -91,7 +92,7 @@ const sections: Section[] = [
       ['High availability', '/high-availability'],
       ['Several database servers', '/distribution'],
       ['Mode B: keys of customers', '/mode-b'],
-      ['Mode C: the forwarder', '/mode-c'],
+      ['Mode C: content stays with the customer', '/mode-c'],
       ['Configuration', '/configuration'],
       ['Metrics', '/metrics'],
       ['Benchmarks', '/benchmarks'],
@@ -100,7 +101,7 @@ const sections: Section[] = [
   [
     'Security',
     [
-      ['Sign-in, tokens and limits', '/security'],
+      ['Security model', '/security'],
       ['Report a vulnerability', '/report-a-vulnerability'],
     ],
   ],

@@ -10,6 +10,7 @@ import { curlStandIn } from '../support/readme-tour.ts'
 import { event } from './events.ts'
 
 const page = 'docs/connector-developer.md'
+const pageOfModeC = 'docs/mode-c.md'
 
 let hub: TestHub
 let variables: Record<string, string>
@@ -94,16 +95,25 @@ test.each(
         expect(headers.get(name)?.replace(/\d+/g, 'n'), name).toBe(value.replace(/\d+/g, 'n'))
       }
     },
-    'Mode C: json': async (code: string) => {
+  }),
+)('$name', async ({ code, run }) => {
+  await run(code)
+})
+
+test.each(
+  runnersOf<(code: string) => Promise<unknown>>(pageOfModeC, {
+    'Mode C: content stays with the customer: json': async (code: string) => {
       const body = { events: [event({ metadata: { channel: 'email' } })] }
       const { body: problem } = await hub.call('cmode', 'POST', '/api/v1/telemetry/events:batch', { body })
       const { instance: _, ...shown } = JSON.parse(code.replaceAll('http://127.0.0.1:8080', hub.baseUrl))
       expect(problem).toMatchObject(shown)
     },
-    'Mode C: the forwarder: sh': (code: string) => forward(code),
-    'Mode C: the forwarder: text': async (code: string) => {
-      const answer = await forward(snippetsOf(page).find(({ name }) => name === 'Mode C: the forwarder: sh')!.code)
-      expect(membersOf(code)).toEqual(membersOf(answer))
+    // tests/full/connector-commands.test.ts runs the command.
+    'Run the forwarder: sh': async (code: string) => expect(code).toContain('npm run hub -- connector '),
+    'Send to the forwarder: sh': (code: string) => forward(code),
+    'Send to the forwarder: text': async (code: string) => {
+      const sent = snippetsOf(pageOfModeC).find(({ name }) => name === 'Send to the forwarder: sh')
+      expect(membersOf(code)).toEqual(membersOf(await forward(sent!.code)))
     },
   }),
 )('$name', async ({ code, run }) => {
