@@ -12,8 +12,8 @@ const read = (file: string) => readFileSync(join(root, file), 'utf8')
 /** The test that runs the code of a page in a language. */
 const run: Readonly<Record<string, string>> = {
   'docs/agents.md: json': 'tests/documentation-snippets.test.ts',
-  'docs/auditor.md: sql': 'tests/exports/duckdb.test.ts',
-  'docs/connector-developer.md: json': 'tests/telemetry/connector-page.test.ts',
+  'docs/exports.md: sql': 'tests/exports/duckdb.test.ts',
+  'docs/mode-c.md: json': 'tests/telemetry/connector-page.test.ts',
   'docs/connector-developer.md: ts': 'tests/telemetry/connector-page.test.ts',
   'docs/opentelemetry.md: json': 'tests/otlp/page-snippets.test.ts',
   'docs/opentelemetry.md: toml': 'tests/otlp/page-snippets.test.ts',

@@ -48,8 +48,8 @@ async function typesOf(from: string): Promise<Map<string, string>> {
 
 const text = (value: unknown) => `'${String(value).replaceAll("'", "''")}'`
 
-test('the statements of docs/auditor.md find the records, in each format', async () => {
-  const [page] = snippetsOf('docs/auditor.md').filter(({ name }) => name.endsWith(': sql'))
+test('the statements of docs/exports.md find the records, in each format', async () => {
+  const [page] = snippetsOf('docs/exports.md').filter(({ name }) => name.endsWith(': sql'))
   const statements = page!.code.trimEnd().split('\n')
   const formats = statements.map((statement) => /exp_….(jsonl|csv|parquet)'/.exec(statement)?.[1])
   expect(formats).toEqual(['jsonl', 'parquet', 'csv'])
