@@ -5,7 +5,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { scopeNames } from '../../contract/scopes.ts'
 import { decision, governanceEvent, recordsPath } from '../api/record-cases.ts'
 import { registerSkill } from '../api/telemetry-tenants.ts'
@@ -78,6 +78,15 @@ afterAll(async () => {
   for (const stop of stops.reverse()) await stop()
 })
 
+// Pages replace the bundle.
+beforeEach(setArchetypes)
+
+async function setArchetypes(): Promise<void> {
+  const archetypes = ['analyst', 'support-agent', 'account-executive'].map((archetype_id) => ({ archetype_id }))
+  const answer = await hub.call('acme', 'PUT', '/api/v1/roster/archetypes', { body: { archetypes } })
+  expect(answer.status, answer.text).toBe(200)
+}
+
 /** Stores the things whose ids the pages have as variables. */
 async function prepareRecords(): Promise<Record<string, string>> {
   const must = async (method: string, path: string, body: object) => {
@@ -85,8 +94,7 @@ async function prepareRecords(): Promise<Record<string, string>> {
     expect(answer.status, answer.text).toBeLessThan(300)
     return answer.body
   }
-  const archetypes = ['analyst', 'support-agent', 'account-executive'].map((archetype_id) => ({ archetype_id }))
-  await must('PUT', '/api/v1/roster/archetypes', { archetypes })
+  await setArchetypes()
   for (const skill of ['sum-up', 'reply-draft', 'summarise-ticket']) await registerSkill(hub, 'acme', skill)
   const [stored, held, event] = [
     await must('POST', recordsPath, decision),

@@ -59,6 +59,7 @@ export const pagesRunElsewhere: Readonly<Record<string, string>> = {
   'docs/tour-audit.md': 'tests/full/tour.test.ts',
   'docs/tour-read.md': 'tests/full/tour.test.ts',
   'docs/connector-developer.md': 'tests/telemetry/connector-page.test.ts',
+  'docs/mode-c.md': 'tests/telemetry/connector-page.test.ts',
   'docs/query.md': 'tests/telemetry/connector-page.test.ts',
   'docs/import.md': 'tests/full/import-page.test.ts',
   'docs/opentelemetry.md': 'tests/otlp/page-snippets.test.ts',
