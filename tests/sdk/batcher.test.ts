@@ -1,7 +1,9 @@
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { once } from 'node:events'
+import { mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { Worker } from 'node:worker_threads'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import {
   type BatcherOptions,
   HubClient,
@@ -157,19 +159,131 @@ test('the spool outlives the process that filled it, and loses a torn line at mo
   const spool = { directory, fsync: 'always' as const }
   const first = connect(baseUrl, { spool, maxBatchEvents: 3 })
   for (const id of numbers(7)) await first.telemetry.track(event(id))
-  await expect(connect(baseUrl, { spool }).telemetry.track(event('other'))).rejects.toThrow(/is used by process/)
   expect((await first.close({ timeoutMs: 0 })).accepted).toBe(0)
-  const files = (await readdir(directory)).sort()
+  const files = (await readdir(directory)).filter((name) => name.endsWith('.jsonl')).sort()
   expect(files).toHaveLength(3)
   await writeFile(join(directory, files[2]!), '{"session_id":"torn', { flag: 'a' })
-  // As after a kill: the lock of a process that is gone.
-  await writeFile(join(directory, 'lock'), '999999999\n')
+  // As after a kill: locks of processes that are gone, also of one with the id of this process, as in a container.
+  for (const pid of [999_999_999, process.pid]) await writeFile(join(directory, `lock-${pid}-1-x`), '')
   up()
   const second = connect(baseUrl, { spool })
   expect(await second.telemetry.flush()).toBe(true)
   expect(stored.sort()).toEqual(numbers(7))
   await second.close()
   expect(await readdir(directory)).toEqual([])
+})
+
+test('a spool has one client, whatever name, copy of the SDK or thread another one has', async () => {
+  const folder = await freshFolder()
+  const directory = join(folder, 'spool')
+  const { baseUrl, stored, up } = await sinkThatIsDown()
+  const first = connect(baseUrl, { spool: { directory }, flushIntervalMs: 3_600_000 })
+  await first.telemetry.track(event('first'))
+  await symlink(directory, join(folder, 'link'))
+  for (const alias of [directory, `${directory}/`, join(folder, 'link')]) {
+    const other = connect(baseUrl, { spool: { directory: alias } })
+    await expect(other.telemetry.track(event('other'))).rejects.toThrow(/is used by process/)
+  }
+  const source = new URL('../../sdk/typescript/src/index.ts', import.meta.url).href
+  const options = JSON.stringify({ baseUrl, tenant: 'acme', accessToken: 't', telemetry: { spool: { directory } } })
+  const thread = new Worker(
+    `import(${JSON.stringify(source)}).then(({ HubClient }) => new HubClient(${options}).telemetry.track({}))
+       .catch((error) => error.message).then((said) => require('node:worker_threads').parentPort.postMessage(said))`,
+    { eval: true },
+  )
+  expect(await once(thread, 'message')).toMatchObject([expect.stringContaining(`is used by process ${process.pid}`)])
+  await thread.terminate()
+  up()
+  expect((await first.close()).accepted).toBe(1)
+  expect(stored).toEqual(['first'])
+})
+
+test('two clients that start together never share a spool', async () => {
+  const { baseUrl } = await eventSink()
+  for (let round = 0; round < 10; round += 1) {
+    const directory = await freshFolder()
+    await writeFile(join(directory, 'lock-999999999-1-x'), '')
+    const clients = [1, 2, 3].map(() => connect(baseUrl, { spool: { directory } }))
+    const tracked = await Promise.allSettled(clients.map(({ telemetry }) => telemetry.track(event('e'))))
+    expect(tracked.filter(({ status }) => status === 'fulfilled').length).toBeLessThanOrEqual(1)
+    await Promise.all(clients.map((client) => client.close()))
+    expect(await readdir(directory)).toEqual([])
+  }
+})
+
+test('reports and counts events whose file another program deleted', async () => {
+  const directory = await freshFolder()
+  const { baseUrl } = await eventSink()
+  const errors: unknown[] = []
+  const onError = (error: unknown) => errors.push(error)
+  const hub = connect(baseUrl, { spool: { directory }, flushIntervalMs: 3_600_000, onError })
+  for (const id of numbers(3)) await hub.telemetry.track(event(id))
+  for (const name of await readdir(directory)) if (name.endsWith('.jsonl')) await rm(join(directory, name))
+  expect(await hub.telemetry.flush()).toBe(false)
+  expect(errors).toMatchObject([{ name: 'TelemetryBufferError', message: expect.stringContaining('deleted the file') }])
+  expect(await hub.telemetry.track(event('next'))).toBe(true)
+  expect(await hub.close()).toEqual({ queued: 0, accepted: 1, rejected: 0, dropped: 3 })
+})
+
+test('handlers that throw lose no event, and change no count', async () => {
+  const warn = vi.spyOn(console, 'warn').mockReturnValue()
+  onTestFinished(() => warn.mockRestore())
+  let requests = 0
+  const { baseUrl, stored } = await eventSink((response) => {
+    requests += 1
+    if (requests === 1) down(response)
+    if (requests === 2) answerProblem(422, 'validation-failed')(response)
+    return requests < 3
+  })
+  const thrown: unknown[] = []
+  const hub = connect(baseUrl, {
+    maxBufferedEvents: 1,
+    onRejected: async () => {
+      throw new Error('in onRejected')
+    },
+    onError: (error) => {
+      thrown.push(error)
+      throw new Error('in onError')
+    },
+  })
+  await hub.telemetry.track(event('refused'))
+  expect(await hub.telemetry.flush()).toBe(true)
+  await hub.telemetry.track(event('kept'))
+  expect(await hub.close()).toEqual({ queued: 0, accepted: 1, rejected: 1, dropped: 0 })
+  expect(stored).toEqual(['kept'])
+  expect(thrown).toMatchObject([{ status: 503 }, { message: 'in onRejected' }])
+  expect(warn.mock.calls).toEqual([[expect.stringContaining('telemetry.onError threw: Error')]])
+})
+
+test('a refused account is the cause of a full buffer, and one warning without a secret', async () => {
+  const warn = vi.spyOn(console, 'warn').mockReturnValue()
+  onTestFinished(() => warn.mockRestore())
+  const { baseUrl } = await eventSink((response) => {
+    answerProblem(401, 'authentication-failed', { 'retry-after': '0' })(response)
+    return true
+  })
+  const options = { baseUrl, tenant: 'acme', clientId: 'svc_a', clientSecret: 'the secret words' }
+  const hub = new HubClient({ ...options, telemetry: { maxBufferedEvents: 1, maxBatchEvents: 1, fullWaitMs: 300 } })
+  onTestFinished(() => void hub.close({ timeoutMs: 0 }))
+  await hub.telemetry.track(event('first'))
+  const cause = { status: 401, slug: 'authentication-failed' }
+  await expect(hub.telemetry.track(event('late'))).rejects.toMatchObject({
+    ...{ name: 'TelemetryBufferError', message: expect.stringContaining('401 authentication-failed'), cause },
+  })
+  expect(hub.telemetry.stats).toMatchObject({ queued: 1, lastError: cause })
+  expect(warn.mock.calls).toEqual([[expect.stringContaining('401 authentication-failed')]])
+  expect(String(warn.mock.calls)).not.toContain('secret words')
+})
+
+test('a warning does not quote a malformed token, as the platform does', async () => {
+  const warn = vi.spyOn(console, 'warn').mockReturnValue()
+  onTestFinished(() => warn.mockRestore())
+  const { baseUrl } = await eventSink()
+  const hub = new HubClient({ baseUrl, tenant: 'acme', accessToken: 'secret\nwords' })
+  onTestFinished(() => void hub.close({ timeoutMs: 0 }))
+  await hub.telemetry.track(event('first'))
+  expect(await hub.telemetry.flush({ timeoutMs: 300 })).toBe(false)
+  expect(warn.mock.calls).toEqual([[expect.stringContaining('Cannot reach the Hub: TypeError')]])
 })
 
 test('a full spool refuses, and takes events again when there is room', async () => {

@@ -176,7 +176,7 @@ export class Transport {
     read: (response: Response) => Promise<T>,
   ): Promise<T> {
     const late = new AbortController()
-    const timer = setTimeout(() => late.abort(new Error(`no response within ${this.#timeoutMs} ms`)), this.#timeoutMs)
+    const timer = setTimeout(() => late.abort(timeoutOf(this.#timeoutMs)), this.#timeoutMs)
     const both = signal ? AbortSignal.any([signal, late.signal]) : late.signal
     try {
       const response = await fetch(address, { ...init, redirect: 'manual', signal: both })
@@ -210,6 +210,10 @@ function streamOf(bytes: Uint8Array): ReadableStream<Uint8Array> {
       controller.close()
     },
   })
+}
+
+function timeoutOf(ms: number): DOMException {
+  return new DOMException(`no response within ${ms} ms`, 'TimeoutError')
 }
 
 function queryText(query: Query = {}): string {

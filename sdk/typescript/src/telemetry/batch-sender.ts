@@ -4,6 +4,7 @@ import type { Transport } from '../transport.ts'
 import type { BatchResult, TelemetryEvent } from '../types.ts'
 import type { StoredBatch } from './batch-types.ts'
 import { bodyOf, eventsOf } from './event-body.ts'
+import type { Reports } from './reports.ts'
 
 /** An event that the Hub refused for good. */
 export interface RejectedEvent {
@@ -18,11 +19,6 @@ export interface SentBatch {
   rejected: number
 }
 
-interface SenderOptions {
-  onRejected: (rejected: readonly RejectedEvent[]) => void
-  onError: (error: unknown) => void
-}
-
 const pauseMsMax = 30_000
 /** Statuses of problems that sending the same events again cannot solve. */
 const permanent: readonly number[] = [400, 409, 413, 422]
@@ -30,11 +26,11 @@ const permanent: readonly number[] = [400, 409, 413, 422]
 /** Sends batches until the Hub has stored or refused each event. */
 export class BatchSender {
   readonly #transport: Transport
-  readonly #options: SenderOptions
+  readonly #reports: Reports
 
-  constructor(transport: Transport, options: SenderOptions) {
+  constructor(transport: Transport, reports: Reports) {
     this.#transport = transport
-    this.#options = options
+    this.#reports = reports
   }
 
   /**
@@ -78,13 +74,15 @@ export class BatchSender {
     for (let retry = 0; ; retry += 1) {
       try {
         const request = { json, idempotencyKey, retries: 0, signal }
-        return await this.#transport.json<BatchResult>('POST', '/api/v1/telemetry/events:batch', request)
+        const result = await this.#transport.json<BatchResult>('POST', '/api/v1/telemetry/events:batch', request)
+        this.#reports.lastError = undefined
+        return result
       } catch (error) {
         if (signal.aborted) return undefined
         // A proxy answers without a problem document, and does not know the events.
         const isHub = error instanceof HubError && error.slug !== 'unknown'
         if (isHub && permanent.includes(error.status)) return error
-        this.#options.onError(error)
+        this.#reports.error(error)
         const seconds = error instanceof HubError ? (error.retryAfter ?? 0) : 0
         const waitMs = Math.min(seconds * 1000, 10 * pauseMsMax) + jitteredMs(retry, pauseMsMax)
         await pause(waitMs, signal, { unref: true }).catch(() => undefined)
@@ -98,7 +96,7 @@ export class BatchSender {
       const event = events[index]
       return event === undefined ? [] : [{ event, reason }]
     })
-    if (rejected.length > 0) this.#options.onRejected(rejected)
+    if (rejected.length > 0) this.#reports.rejected(rejected)
   }
 }
 

@@ -1,11 +1,11 @@
 import { newRequestId } from '../request-id.ts'
-import type { BatchStore, OpenBatch, StoredBatch } from './batch-types.ts'
+import { type BatchStore, EventsLost, type OpenBatch, type StoredBatch, TelemetryBufferError } from './batch-types.ts'
 import { bodyOf } from './event-body.ts'
 import { type FileSystem, LineFile, loadFileSystem } from './line-file.ts'
 import { lockDirectory } from './spool-lock.ts'
 
 export interface SpoolOptions {
-  /** A directory of this process alone. It is created if it is absent. */
+  /** A directory of this client alone. It is created if it is absent. */
   directory: string
   /** Maximum bytes of all files; defaults to 256 MiB. */
   maxBytes?: number
@@ -28,15 +28,22 @@ export async function openSpool(
   unwrittenBytesMax: number,
   onRoom: () => void,
 ): Promise<{ store: BatchStore; found: StoredBatch[] }> {
-  const { directory, maxBytes = 256 << 20, fsync = 'batch' } = options
-  if (typeof directory !== 'string' || directory === '') throw new TypeError('spool.directory is required')
+  const { directory: given, maxBytes = 256 << 20, fsync = 'batch' } = options
+  if (typeof given !== 'string' || given === '') throw new TypeError('spool.directory is required')
   if (!Number.isSafeInteger(maxBytes) || maxBytes < 1 << 20) throw new TypeError('spool.maxBytes must be from 1 MiB')
   if (!['always', 'batch', 'never'].includes(fsync)) throw new TypeError('spool.fsync must be always, batch or never')
   const fs = await loadFileSystem()
-  await fs.mkdir(directory, { recursive: true, mode: 0o700 })
+  await fs.mkdir(given, { recursive: true, mode: 0o700 })
+  // The program may change its folder, or a link.
+  const directory = await fs.realpath(given)
   const unlock = await lockDirectory(fs, directory)
   const spool = new DiskSpool(fs, { directory, maxBytes, fsync, unwrittenBytesMax }, onRoom, unlock)
-  return { store: spool, found: await spool.found() }
+  try {
+    return { store: spool, found: await spool.found() }
+  } catch (error) {
+    await unlock()
+    throw error
+  }
 }
 
 interface SpoolBounds {
@@ -98,7 +105,7 @@ class DiskSpool implements BatchStore {
       seal: () => file.end(),
       body: async () => {
         await file.ended
-        return bodyOf(await readLines(this.#fs, path))
+        return file.hasLines ? bodyOf(await readLines(this.#fs, path)) : undefined
       },
       remove: () => this.#remove(path, size),
     }
@@ -113,8 +120,14 @@ class DiskSpool implements BatchStore {
       const { size } = await this.#fs.stat(path)
       this.#bytes += size
       this.#files += 1
-      const lines = async () => (size > fileBytesMax ? [] : (await readLines(this.#fs, path)).filter(isJson))
-      found.push({ key, body: async () => bodyOf(await lines()), remove: () => this.#remove(path, size) })
+      found.push({
+        key,
+        body: async () => {
+          if (size > fileBytesMax) throw tooLarge(path, size)
+          return bodyOf((await readLines(this.#fs, path)).filter(isJson))
+        },
+        remove: () => this.#remove(path, size),
+      })
     }
     return found
   }
@@ -140,10 +153,15 @@ async function readLines(fs: FileSystem, path: string): Promise<string[]> {
   try {
     return (await fs.readFile(path, 'utf8')).split('\n').slice(0, -1)
   } catch (error) {
-    // No line was ever written.
-    if ((error as { code?: string }).code === 'ENOENT') return []
-    throw error
+    if ((error as { code?: string }).code !== 'ENOENT') throw error
+    throw new EventsLost(`The events of ${path} are lost: another program deleted the file`, { cause: error })
   }
+}
+
+function tooLarge(path: string, size: number): Error {
+  return new TelemetryBufferError(
+    `${path} has ${size} bytes, more than any batch of this client. It stays there and is not sent: move it away.`,
+  )
 }
 
 /** Returns false for lines that a failure of the machine left without their content. */

@@ -1,66 +1,26 @@
 import { pause, unrefTimer } from '../retry.ts'
-import { numberOf, type Transport } from '../transport.ts'
+import type { Transport } from '../transport.ts'
 import type { TelemetryEvent } from '../types.ts'
-import { BatchSender, type RejectedEvent } from './batch-sender.ts'
-import type { BatchStore, OpenBatch, StoredBatch } from './batch-types.ts'
+import { BatchSender } from './batch-sender.ts'
+import { type BatchStore, EventsLost, type OpenBatch, type StoredBatch, TelemetryBufferError } from './batch-types.ts'
+import { type BatcherOptions, type BatcherStats, type Limits, limitsOf } from './batcher-options.ts'
 import { openSpool, type SpoolOptions } from './disk-spool.ts'
 import { utf8LengthOf } from './event-body.ts'
 import { onProcessExit } from './exit-flush.ts'
 import { MemoryBatches } from './memory-batches.ts'
-
-/** Options of `telemetry.track`. */
-export interface BatcherOptions {
-  /** Events of a request, at most 1,000; defaults to 1,000. */
-  maxBatchEvents?: number
-  /** Bytes of a request, at most 8 MiB; defaults to 1 MiB. */
-  maxBatchBytes?: number
-  /** Milliseconds until a batch that is not full is sent; defaults to 1,000. */
-  flushIntervalMs?: number
-  /** Requests at a time; defaults to 2. */
-  concurrency?: number
-  /** Events that wait in memory; defaults to 10,000. */
-  maxBufferedEvents?: number
-  /** Bytes that wait in memory, or to be written to the spool; defaults to 16 MiB. */
-  maxBufferedBytes?: number
-  /** If the buffer is full, `track` waits for room (the default), or drops the event and counts it. */
-  whenFull?: 'wait' | 'drop'
-  /** Milliseconds that `track` waits for room before it rejects; defaults to 30,000. */
-  fullWaitMs?: number
-  /** Milliseconds that the end of the program waits for unsent events; defaults to 5,000. */
-  exitFlushMs?: number
-  /** Keeps events on disk until they are sent, so that they survive the process. Node, Bun and Deno only. */
-  spool?: SpoolOptions
-  /** Receives events that the Hub refused for good. */
-  onRejected?: (rejected: readonly RejectedEvent[]) => void
-  /** Receives errors that are retried, such as lost connections and refused credentials. */
-  onError?: (error: unknown) => void
-}
-
-/** Counts of tracked events. */
-export interface BatcherStats {
-  /** Events that are buffered and have no answer yet. Without those of earlier processes. */
-  queued: number
-  accepted: number
-  rejected: number
-  dropped: number
-}
-
-/** Thrown by `track` if the buffer stays full, or the batcher is closed. */
-export class TelemetryBufferError extends Error {
-  override readonly name: string = 'TelemetryBufferError'
-}
-
-const eventBytesMax = 64 * 1024
+import { Reports, wordsOf } from './reports.ts'
 
 /** Gathers events into batches and sends them in the background, within bounds of memory, disk and time. */
 export class EventBatcher {
-  readonly #limits: Required<Omit<BatcherOptions, 'spool' | 'onRejected' | 'onError'>>
+  readonly #limits: Limits
   readonly #ready: Promise<BatchStore>
   readonly #sender: BatchSender
-  readonly #onError: (error: unknown) => void
+  readonly #reports: Reports
   readonly #stopping = new AbortController()
-  readonly #waiting: (() => void)[] = []
-  readonly #unfinished = new Set<Promise<void>>()
+  /** Wakes the callers that wait for room, the first one first. */
+  readonly #waiting = new Set<() => void>()
+  /** Each one resolves to true if the Hub has answered for the batch. */
+  readonly #unfinished = new Set<Promise<boolean>>()
   readonly #sealed: SealedBatch[] = []
   readonly #stats: BatcherStats = { queued: 0, accepted: 0, rejected: 0, dropped: 0 }
   readonly #forgetExit: () => void
@@ -72,11 +32,8 @@ export class EventBatcher {
 
   constructor(transport: Transport, options: BatcherOptions = {}) {
     this.#limits = limitsOf(options)
-    this.#onError = options.onError ?? (() => undefined)
-    this.#sender = new BatchSender(transport, {
-      onRejected: options.onRejected ?? (() => undefined),
-      onError: this.#onError,
-    })
+    this.#reports = new Reports(options)
+    this.#sender = new BatchSender(transport, this.#reports)
     this.#ready = this.#start(options.spool)
     // `track` reports it.
     this.#ready.catch(() => undefined)
@@ -87,7 +44,13 @@ export class EventBatcher {
   }
 
   get stats(): BatcherStats {
-    return { ...this.#stats }
+    const { lastError } = this.#reports
+    return { ...this.#stats, ...(lastError === undefined ? {} : { lastError }) }
+  }
+
+  /** Reports an error to the application. */
+  report(error: unknown): void {
+    this.#reports.error(error)
   }
 
   /**
@@ -105,7 +68,7 @@ export class EventBatcher {
     const bytes = byteLength + 1
     const store = this.#store ?? (await this.#ready)
     this.#refuseIfClosed()
-    if (this.#waiting.length > 0 || !store.hasRoom(bytes)) {
+    if (this.#waiting.size > 0 || !store.hasRoom(bytes)) {
       if (this.#limits.whenFull === 'drop') {
         this.#stats.dropped += 1
         return false
@@ -118,7 +81,7 @@ export class EventBatcher {
 
   /**
    * Sends what is buffered now. Resolves true when the Hub has answered for all of it, false after `timeoutMs`
-   * (10,000 by default).
+   * (10,000 by default), or if the spool could not read some of it.
    */
   async flush({ timeoutMs = 10_000 }: { timeoutMs?: number } = {}): Promise<boolean> {
     await this.#ready
@@ -128,7 +91,7 @@ export class EventBatcher {
       () => false,
       () => true,
     )
-    const done = Promise.all(this.#unfinished).then(() => true)
+    const done = Promise.all(this.#unfinished).then((answered) => answered.every(Boolean))
     const isDone = await Promise.race([done, late])
     ended.abort()
     return isDone
@@ -144,7 +107,7 @@ export class EventBatcher {
     this.#forgetExit()
     const store = await this.#ready.catch(() => undefined)
     if (!store) return this.stats
-    for (const wake of this.#waiting.splice(0)) wake()
+    while (this.#waiting.size > 0) this.#wakeNext()
     await this.flush(options)
     this.#stopping.abort()
     await Promise.all(this.#unfinished)
@@ -153,7 +116,7 @@ export class EventBatcher {
   }
 
   async #start(spool: SpoolOptions | undefined): Promise<BatchStore> {
-    const onRoom = () => this.#waiting.shift()?.()
+    const onRoom = () => this.#wakeNext()
     if (spool === undefined) this.#store = new MemoryBatches(this.#limits, onRoom)
     else {
       const { store, found } = await openSpool(spool, this.#limits.maxBufferedBytes, onRoom)
@@ -166,24 +129,39 @@ export class EventBatcher {
   /** Waits for room. Later calls wait behind. */
   async #room(store: BatchStore, bytes: number): Promise<void> {
     // Callers that do not await `track` may not fill the memory, either.
-    if (this.#waiting.length >= this.#limits.maxBufferedEvents) throw new TelemetryBufferError(fullMessage)
+    if (this.#waiting.size >= this.#limits.maxBufferedEvents) throw this.#fullError()
     const deadline = Date.now() + this.#limits.fullWaitMs
     do {
       const wait = new AbortController()
       const wake = () => wait.abort()
-      this.#waiting.push(wake)
+      this.#waiting.add(wake)
       const isLate = await pause(deadline - Date.now(), wait.signal).then(
         () => true,
         () => false,
       )
       if (isLate) {
-        this.#waiting.splice(this.#waiting.indexOf(wake), 1)
-        throw new TelemetryBufferError(fullMessage)
+        // Passes on a call that came too late.
+        if (!this.#waiting.delete(wake)) this.#wakeNext()
+        throw this.#fullError()
       }
       this.#refuseIfClosed()
     } while (!store.hasRoom(bytes))
     // One batch makes room for many events.
-    this.#waiting.shift()?.()
+    this.#wakeNext()
+  }
+
+  #wakeNext(): void {
+    const [wake] = this.#waiting
+    if (wake === undefined) return
+    this.#waiting.delete(wake)
+    wake()
+  }
+
+  #fullError(): TelemetryBufferError {
+    const cause = this.#reports.lastError
+    const full = 'The buffer of telemetry is full: '
+    if (cause !== undefined) return new TelemetryBufferError(`${full}${wordsOf(cause)}`, { cause })
+    return new TelemetryBufferError(`${full}the Hub does not take events as fast as they are tracked`)
   }
 
   #refuseIfClosed(): void {
@@ -232,7 +210,7 @@ export class EventBatcher {
   }
 
   #enqueue(batch: StoredBatch, counted: { events: number }): void {
-    const finished = new Promise<void>((resolve) => {
+    const finished = new Promise<boolean>((resolve) => {
       this.#sealed.push({ batch, counted, finish: resolve })
     })
     this.#unfinished.add(finished)
@@ -245,23 +223,32 @@ export class EventBatcher {
       const sealed = this.#sealed.shift()
       if (!sealed) return
       this.#active += 1
-      void this.#send(sealed)
-        .catch(this.#onError)
-        .finally(() => {
-          this.#active -= 1
-          sealed.finish()
-          this.#pump()
-        })
+      void this.#send(sealed).then((isAnswered) => {
+        this.#active -= 1
+        sealed.finish(isAnswered)
+        this.#pump()
+      })
     }
   }
 
-  async #send({ batch, counted }: SealedBatch): Promise<void> {
-    const sent = await this.#sender.send(batch, this.#stopping.signal)
-    if (!sent) return
-    this.#stats.accepted += sent.accepted
-    this.#stats.rejected += sent.rejected
+  /** Sends a batch and forgets it. Resolves false if the Hub has not answered for it. Never rejects. */
+  async #send({ batch, counted }: SealedBatch): Promise<boolean> {
+    let isAnswered = false
+    try {
+      const sent = await this.#sender.send(batch, this.#stopping.signal)
+      if (!sent) return false
+      isAnswered = true
+      this.#stats.accepted += sent.accepted
+      this.#stats.rejected += sent.rejected
+    } catch (error) {
+      this.report(error)
+      // Another fault may be gone when the next process reads the file.
+      if (!(error instanceof EventsLost)) return false
+      this.#stats.dropped += counted.events
+    }
     this.#stats.queued -= counted.events
-    await batch.remove()
+    await batch.remove().catch((error) => this.report(error))
+    return isAnswered
   }
 }
 
@@ -269,28 +256,5 @@ interface SealedBatch {
   batch: StoredBatch
   /** Falls if the disk refuses an event after the batch was sealed. */
   counted: { events: number }
-  finish: () => void
-}
-
-const fullMessage = 'The buffer of telemetry is full: the Hub does not take events as fast as they are tracked'
-
-function limitsOf(options: BatcherOptions) {
-  const { whenFull = 'wait' } = options
-  if (whenFull !== 'wait' && whenFull !== 'drop') throw new TypeError('whenFull must be wait or drop')
-  const between = (name: keyof BatcherOptions, initial: number, min: number, max: number) => {
-    const value = numberOf(name, Number(options[name] ?? initial))
-    if (value < min || value > max) throw new RangeError(`${name} must be from ${min} to ${max}`)
-    return value
-  }
-  return {
-    whenFull,
-    maxBatchEvents: between('maxBatchEvents', 1000, 1, 1000),
-    maxBatchBytes: between('maxBatchBytes', 1 << 20, 1024, 8 << 20),
-    flushIntervalMs: between('flushIntervalMs', 1000, 1, 3_600_000),
-    concurrency: between('concurrency', 2, 1, 16),
-    maxBufferedEvents: between('maxBufferedEvents', 10_000, 1, 1_000_000),
-    maxBufferedBytes: between('maxBufferedBytes', 16 << 20, eventBytesMax, 1 << 30),
-    fullWaitMs: between('fullWaitMs', 30_000, 0, 3_600_000),
-    exitFlushMs: between('exitFlushMs', 5000, 0, 600_000),
-  }
+  finish: (isAnswered: boolean) => void
 }

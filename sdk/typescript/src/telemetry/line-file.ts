@@ -5,6 +5,7 @@ export interface FileSystem {
   mkdir(path: string, options: { recursive: boolean; mode: number }): Promise<unknown>
   readdir(path: string): Promise<string[]>
   readFile(path: string, encoding: 'utf8'): Promise<string>
+  realpath(path: string): Promise<string>
   writeFile(path: string, text: string, options: { flag: string; mode: number }): Promise<void>
   rm(path: string, options: { force: boolean }): Promise<void>
   stat(path: string): Promise<{ size: number }>
@@ -41,6 +42,7 @@ export class LineFile {
   #writing: Promise<void> | undefined
   #handle: FileHandle | undefined
   #isEnding = false
+  #hasLines = false
   #setEnded: () => void = () => undefined
 
   constructor(fs: FileSystem, path: string, fsync: Fsync) {
@@ -50,6 +52,11 @@ export class LineFile {
     this.ended = new Promise((resolve) => {
       this.#setEnded = resolve
     })
+  }
+
+  /** True if an append has resolved. */
+  get hasLines(): boolean {
+    return this.#hasLines
   }
 
   /** Resolves when the text is in the file, so that it survives this process. */
@@ -74,6 +81,7 @@ export class LineFile {
       this.#waiting = []
       try {
         await this.#write(group.map(({ text }) => text).join(''))
+        this.#hasLines = true
         for (const { resolve } of group) resolve()
       } catch (error) {
         for (const { reject } of group) reject(error)

@@ -1,54 +1,80 @@
+import { newRequestId } from '../request-id.ts'
+import { pause } from '../retry.ts'
+import { TelemetryBufferError } from './batch-types.ts'
 import type { FileSystem } from './line-file.ts'
-
-/** Directories that this process has locked. */
-const own = new Set<string>()
 
 /** Node's process, as far as a lock needs it. */
 interface Processes {
   process?: { pid?: number; kill?(pid: number, signal: 0): void }
 }
 
+/** A process, as a lock names it. */
+interface Holder {
+  pid: number
+  /** The time of its start, because ids of processes are used again: each one of a container may have the same. */
+  start: string
+}
+
+const attempts = 5
+/** The start of a process that does not tell it: where there is no /proc. Then its id alone counts. */
+const unknownStart = '0'
+
 /**
- * Locks a directory for this process, because two would send the same batches. A lock of a process that has ended is
- * replaced. Returns a function that unlocks it.
+ * Locks a directory for one client, because two would send and delete the same batches. Locks of processes that have
+ * ended are removed. Returns a function that unlocks it.
  *
- * @throws Error if another process has it
+ * Each client creates a file of its own name, and then looks for others. Two that start together see each other, withdraw
+ * and try again: a file of a common name would have to be replaced, which two can do at once.
+ *
+ * @throws TelemetryBufferError if another client has it: of another process, of another thread, or of this one
  */
 export async function lockDirectory(fs: FileSystem, directory: string): Promise<() => Promise<void>> {
-  const path = `${directory}/lock`
   const { pid = 0 } = (globalThis as Processes).process ?? {}
-  for (let isSecond = false; ; isSecond = true) {
-    try {
-      if (own.has(directory)) throw lockedBy(directory, pid)
-      await fs.writeFile(path, `${pid}\n`, { flag: 'wx', mode: 0o600 })
-      own.add(directory)
-      return async () => {
-        own.delete(directory)
-        await fs.rm(path, { force: true })
-      }
-    } catch (error) {
-      if ((error as { code?: string }).code !== 'EEXIST') throw error
-      const holder = Number(await fs.readFile(path, 'utf8').catch(() => ''))
-      // In a container every process may have the same id: an earlier one of this id is gone.
-      if (isSecond || (holder !== pid && isAlive(holder))) throw lockedBy(directory, holder)
-      await fs.rm(path, { force: true })
+  const own = `lock-${pid}-${await startOf(fs, pid)}-${newRequestId()}`
+  const remove = (name: string) => fs.rm(`${directory}/${name}`, { force: true })
+  for (let attempt = 1; ; attempt += 1) {
+    await fs.writeFile(`${directory}/${own}`, '', { flag: 'wx', mode: 0o600 })
+    let other: Holder | undefined
+    for (const name of await fs.readdir(directory)) {
+      const holder = name === own ? undefined : holderOf(name)
+      if (holder === undefined) continue
+      if (await isAlive(fs, holder)) other = holder
+      else await remove(name)
     }
+    if (other === undefined) return () => remove(own)
+    await remove(own)
+    if (attempt === attempts) throw lockedBy(directory, other)
+    await pause(10 + Math.random() * 40)
   }
 }
 
-function isAlive(pid: number): boolean {
-  if (!Number.isSafeInteger(pid) || pid <= 0) return false
+function holderOf(name: string): Holder | undefined {
+  const [, pid, start = ''] = /^lock-(\d{1,10})-(\d{1,20})-/.exec(name) ?? []
+  return pid === undefined ? undefined : { pid: Number(pid), start }
+}
+
+async function isAlive(fs: FileSystem, { pid, start }: Holder): Promise<boolean> {
+  const { process } = globalThis as Processes
   try {
-    ;(globalThis as Processes).process?.kill?.(pid, 0)
-    return true
+    if (pid !== process?.pid) process?.kill?.(pid, 0)
   } catch (error) {
-    return (error as { code?: string }).code === 'EPERM'
+    if ((error as { code?: string }).code !== 'EPERM') return false
   }
+  const now = start === unknownStart ? start : await startOf(fs, pid)
+  return now === start || now === unknownStart
 }
 
-function lockedBy(directory: string, pid: number): Error {
-  return new Error(
-    `The spool ${directory} is used by process ${pid}. Give each process a directory of its own. ` +
-      `If no process ${pid} uses it, delete ${directory}/lock.`,
+/** Returns when a process started, in ticks since the start of the machine: the same for all of its threads. */
+async function startOf(fs: FileSystem, pid: number): Promise<string> {
+  const text = await fs.readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '')
+  // The name of the program may have spaces and brackets.
+  const start = text.slice(text.lastIndexOf(')') + 2).split(' ')[19] ?? ''
+  return /^\d{1,20}$/.test(start) ? start : unknownStart
+}
+
+function lockedBy(directory: string, { pid, start }: Holder): Error {
+  return new TelemetryBufferError(
+    `The spool ${directory} is used by process ${pid}. Give each process, thread and client a directory of its own. ` +
+      `If no client of process ${pid} uses it, delete ${directory}/lock-${pid}-${start}-*.`,
   )
 }

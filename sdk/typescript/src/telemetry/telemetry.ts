@@ -2,7 +2,8 @@ import type { ReadOptions, WriteOptions } from '../records.ts'
 import { newRequestId } from '../request-id.ts'
 import type { Transport } from '../transport.ts'
 import type { BatchResult, Summary, SummaryQuery, TelemetryEvent, WrittenEvent } from '../types.ts'
-import { type BatcherOptions, type BatcherStats, EventBatcher } from './event-batcher.ts'
+import type { BatcherOptions, BatcherStats } from './batcher-options.ts'
+import { EventBatcher } from './event-batcher.ts'
 import { type CallTrace, type TracedEvent, traced } from './trace.ts'
 
 const eventsPath = '/api/v1/telemetry/events'
@@ -44,11 +45,9 @@ export class Telemetry {
    * what the call does.
    */
   trace<Result>(event: TracedEvent, call: (trace: CallTrace) => Result | Promise<Result>): Promise<Result> {
-    return traced(
-      event,
-      call,
-      (measured) => void this.track(measured).catch(this.#options.onError ?? (() => undefined)),
-    )
+    return traced(event, call, (measured) => {
+      void this.track(measured).catch((error) => this.#background().report(error))
+    })
   }
 
   /** Sends what is buffered. Resolves false if that takes longer than `timeoutMs` (10,000 by default). */
