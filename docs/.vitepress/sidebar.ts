@@ -87,6 +87,7 @@ const sections: Section[] = [
       ['Staging and production', '/production'],
       ['Monitoring', '/monitoring'],
       ['Backup and restore', '/backup'],
+      ['Rotate keys and secrets', '/keys'],
       ['Capacity', '/capacity'],
       ['Several processes', '/scaling'],
       ['High availability', '/high-availability'],

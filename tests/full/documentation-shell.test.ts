@@ -104,6 +104,10 @@ async function prepareRecords(): Promise<Record<string, string>> {
   const body = { name: 'Page', reason: 'Page', record_ids: [held.record_id] }
   const { hold_id } = await must('POST', '/api/v1/hub/legal-holds', body)
   const account = await must('POST', '/api/v1/service-accounts', { name: 'page', scopes: ['hub:read'] })
+  // docs/keys.md rotates their secrets.
+  await must('POST', '/api/v1/webhooks', { url: 'https://hooks.acme.example/keys', events: ['user.*'] })
+  await must('POST', '/api/v1/llm/connectors', { platform: 'slack', display_name: 'Keys', delivery: 'pull' })
+  await must('POST', '/api/v1/identity/scim/configure', { mode: 'push', group_archetype_map: [] })
   const job = await must('POST', '/api/v1/hub/records:export', { filter: {}, format: 'jsonl' })
   const link = await hub.call('acme', 'POST', `${tenantsPath}/acme:welcome-link`, { token: operatorToken })
   expect(link.status, link.text).toBeLessThan(300)
