@@ -7,7 +7,7 @@ import { expect, test } from 'vitest'
 import { decodeProtobuf } from '../../server/modules/otlp/decode/protobuf-decoder.ts'
 import type { OtlpItem, Signal } from '../../server/modules/otlp/otlp-types.ts'
 import { startHubProcess } from '../support/hub-process.ts'
-import { patience } from '../support/machine-speed.ts'
+import { patience, scaled } from '../support/machine-speed.ts'
 
 const wanted = new Set(['service.name', 'deployment.environment', 'hub.statement', 'route'])
 
@@ -70,4 +70,35 @@ test('the Hub exports traces and logs of requests and jobs to an OTLP receiver',
   expect(of(line, 'route')).toBe('/v1/health')
   const statement = traces.find((span) => of(span, 'hub.statement') !== undefined)
   expect(traces.map(({ spanId }) => spanId)).toContain(statement?.parentSpanId)
+})
+
+test('a receiver that never answers does not keep the processes from stopping', {
+  timeout: scaled(120_000),
+}, async () => {
+  const requests: string[] = []
+  const server = createServer((request) => {
+    requests.push(request.url!)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const dataDir = await mkdtemp(join(tmpdir(), 'hub-otel-'))
+  // The exporter itself would wait for longer than this test.
+  const patient = {
+    OTEL_EXPORTER_OTLP_TIMEOUT: '3600000',
+    OTEL_BSP_EXPORT_TIMEOUT: '3600000',
+    OTEL_BLRP_EXPORT_TIMEOUT: '3600000',
+  }
+  const { port } = server.address() as AddressInfo
+  const hub = await startHubProcess(dataDir, {
+    ...{ ...patient, OTEL_BSP_SCHEDULE_DELAY: '50', OTEL_BLRP_SCHEDULE_DELAY: '50', HUB_WORKERS: '2' },
+    ...{ HUB_LOG_LEVEL: 'info', OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}` },
+  })
+  try {
+    expect((await fetch(`${hub.url}/v1/health`)).status).toBe(200)
+    await expect.poll(() => new Set(requests), patience).toEqual(new Set(['/v1/traces', '/v1/logs']))
+  } finally {
+    await hub.stop()
+    server.closeAllConnections()
+    server.close()
+    await rm(dataDir, { recursive: true, force: true })
+  }
 })
