@@ -1,5 +1,7 @@
 import type { Locator, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { log, logs } from '../otlp/otlp-bodies.ts'
+import { send } from '../otlp/otlp-lab.ts'
 import { expectAccessible, startUiLab, type UiLab } from './ui-lab.ts'
 import { sendLately } from './world/telemetry.ts'
 
@@ -238,19 +240,17 @@ test('a tenant without telemetry is told what sends it', async () => {
   const creation = page.getByRole('button', { name: 'Create for the first event' })
   await creation.click()
   await creation.waitFor({ state: 'detached' })
-  const { status } = await lab.hub.call('globex', 'POST', '/api/v1/telemetry/events', {
-    body: {
-      ...{
-        skill_id: 'first-skill',
-        skill_version: '1.0.0',
-        archetype_id: 'everyone',
-        user_id: 'user:kim@globex.example',
-      },
-      ...{ llm_platform: 'claude', ts: new Date().toISOString(), success: true, latency_ms: 900 },
-      ...{ tokens_in: 10, tokens_out: 5, cost_usd_estimate: 0.01 },
-    },
-  })
-  expect(status).toBe(201)
+  await page.getByRole('tab', { name: 'Claude Code' }).click()
+  await page.getByText('Calls that name no skill count under the default skill first-skill.').waitFor()
+  // Claude Code names neither a skill nor an archetype in a call.
+  const call = {
+    ...{ 'event.name': 'claude_code.api_request', 'user.email': 'kim@globex.example', 'session.id': 'first' },
+    ...{ model: 'claude-sonnet-4-5', input_tokens: 10, output_tokens: 5, cost_usd: 0.01, duration_ms: 900 },
+  }
+  const sent = logs([log(call, { timeUnixNano: `${Date.now()}000000` })])
+  expect(await send(lab.hub, sent, { tenant: 'globex' })).toMatchObject({ status: 200, body: {} })
+  const { body } = await lab.hub.call('globex', 'GET', '/api/v1/hub/records?record_type=telemetry_event')
+  expect(body.records).toMatchObject([{ skill_id: 'first-skill', archetype_id: 'everyone', session_id: 'first' }])
   await page.getByText('Your first event arrived.').waitFor()
   await page.getByRole('article', { name: 'Invocations' }).waitFor()
   await page.getByRole('link', { name: 'Open the record' }).click()

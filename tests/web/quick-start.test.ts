@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { withDefaults } from '../../web/components/quick-start/otlp-defaults.ts'
 import { type Snippet, type SnippetValues, snippetsFor } from '../../web/components/quick-start/snippets.ts'
 import { prepareTelemetry } from '../api/telemetry-tenants.ts'
 import { exportedBy, pairsOf, sendSpan } from '../otlp/exporter-process.ts'
@@ -135,6 +136,24 @@ test('the managed settings of Claude Code', async () => {
   })
   expect(response.status).toBe(200)
   expect(await arrived()).toMatchObject({ ...sent(), user_id: 'user:5f2a9c', session_id: 'cli-1', latency_ms: 900 })
+})
+
+test('defaults are set only in a tenant without any, and leave its rules', () => {
+  const rules = [{ when: { 'service.name': 'bot' }, set: { skill_id: 'by-rule' } }]
+  const empty = { default_skill_id: null, default_archetype_id: null, unknown_skill: 'reject' as const }
+  const mapping = { ...empty, ignore_operations: ['embeddings'], rules }
+  const defaults = { default_skill_id: 'sum-up', default_archetype_id: 'analyst', unknown_skill: 'register' }
+  expect(withDefaults(mapping, values)).toEqual({ ...mapping, ...defaults })
+  expect(withDefaults({ ...mapping, default_skill_id: 'own' }, values)).toBeUndefined()
+  expect(withDefaults({ ...mapping, default_archetype_id: 'own' }, values)).toBeUndefined()
+})
+
+test('each snippet links a page of the documentation, those of programs the page of their SDK', () => {
+  const pages = readdirSync(new URL('../../docs', import.meta.url))
+  const paths = snippetsFor(values).map(({ page }) => page.path.replace(/#.*/, ''))
+  expect(paths).toEqual(expect.arrayContaining(['/docs/sdk/typescript', '/docs/sdk/python', '/docs/opentelemetry']))
+  for (const path of paths.filter((each) => !each.startsWith('/docs/sdk/')))
+    expect(pages).toContain(`${path.replace('/docs/', '')}.md`)
 })
 
 test('a snippet without a secret names what to fill in, and only once', () => {

@@ -5,6 +5,7 @@ import { Notice } from '../../ui/notice.tsx'
 import { archetypesPath, skillsPath } from '../full-lists.ts'
 import { notifyProblem } from '../notify.ts'
 import { useAction } from '../use-action.ts'
+import { mappingPath, setDefaults } from './otlp-defaults.ts'
 import type { Sample } from './use-sample.ts'
 
 /** Shows what an event needs that the tenant does not have yet, with a button that creates it. */
@@ -19,16 +20,19 @@ export function FirstNames({ sample }: { sample: Sample }) {
         const skill = { skill_id: skillId, skill_version: skillVersion, name: skillId }
         await hub.POST('/api/v1/hub/records', { body: { record_type: 'skill_definition', ...skill } })
       }
+      await setDefaults(sample)
     },
     done: 'The skill and the archetype were created.',
-    refresh: [archetypesPath, skillsPath],
+    refresh: [archetypesPath, skillsPath, mappingPath],
     onError: (error) => notifyProblem(error, 'Could not create the skill and the archetype'),
   })
   if (hasSkill && hasArchetype) return null
   const lacking = [!hasSkill && `the skill ${skillId}`, !hasArchetype && `the archetype ${archetypeId}`]
   const names = lacking.filter(Boolean).join(' and ')
-  const mayCreate = me.may('writeRecord') && me.may('replaceArchetypes')
-  const remedy = mayCreate ? 'Create them now.' : 'Ask an administrator to create them.'
+  const mayCreate = me.may('writeRecord') && me.may('replaceArchetypes') && me.may('replaceOtlpMapping')
+  const remedy = mayCreate
+    ? 'Create them now, and calls by OpenTelemetry that name none count under them.'
+    : 'Ask an administrator to create them.'
   return (
     <Notice
       kind="info"

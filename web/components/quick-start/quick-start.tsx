@@ -1,13 +1,14 @@
-import { Button, Code, CopyButton, Group, Stack, Tabs, Text } from '@mantine/core'
+import { Anchor, Button, Code, CopyButton, Group, Stack, Tabs, Text } from '@mantine/core'
 import { apiBaseUrl } from '../../api/api-base-url.ts'
 import { type ApiResponse, api } from '../../api/api-client.ts'
 import { useMe } from '../../api/me.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { LinkText } from '../link-text.tsx'
 import { QueryBoundary, SkeletonLines } from '../query-boundary.tsx'
+import { DefaultSkill } from './default-skill.tsx'
 import { FirstNames } from './first-names.tsx'
 import { type Snippet, snippetsFor } from './snippets.ts'
-import { useSample } from './use-sample.ts'
+import { type Sample, useSample } from './use-sample.ts'
 
 interface QuickStartProps {
   /** The account of the snippets; without one, an account of the tenant that may send telemetry. */
@@ -25,6 +26,7 @@ export default function QuickStart({ account }: QuickStartProps) {
           <ModeNotice />
           <FirstNames sample={sample} />
           <Snippets
+            sample={sample}
             all={snippetsFor({
               ...sample,
               ...{ baseUrl: apiBaseUrl, tenant, clientId: clientId ?? '<client id>' },
@@ -103,7 +105,7 @@ function ModeNotice() {
   )
 }
 
-function Snippets({ all }: { all: readonly Snippet[] }) {
+function Snippets({ sample, all }: { sample: Sample; all: readonly Snippet[] }) {
   return (
     <Tabs defaultValue={all[0]?.id ?? ''} keepMounted={false}>
       <Tabs.List aria-label="Ways to send an event">
@@ -115,19 +117,25 @@ function Snippets({ all }: { all: readonly Snippet[] }) {
       </Tabs.List>
       {all.map((snippet) => (
         <Tabs.Panel key={snippet.id} value={snippet.id} pt="xs">
-          <CodeSnippet snippet={snippet} />
+          <Stack gap="xs">
+            <CodeSnippet snippet={snippet} />
+            {snippet.id === 'claude-code' && <DefaultSkill sample={sample} />}
+          </Stack>
         </Tabs.Panel>
       ))}
     </Tabs>
   )
 }
 
-function CodeSnippet({ snippet: { label, about, text } }: { snippet: Snippet }) {
+function CodeSnippet({ snippet: { label, about, page, text } }: { snippet: Snippet }) {
   return (
     <Stack gap="xs">
       <Group justify="space-between" wrap="nowrap" align="flex-start">
         <Text size="sm" ta="left">
-          {about}
+          {`${about} `}
+          <Anchor href={`${apiBaseUrl}${page.path}`} inherit underline="always" target="_blank" rel="noreferrer">
+            {`Documentation: ${page.name}`}
+          </Anchor>
         </Text>
         <CopyButton value={text}>
           {({ copied, copy }) => (

@@ -18,31 +18,41 @@ export interface Snippet {
   label: string
   /** The use of the text, for the reader. */
   about: string
+  /** The page of the documentation about it. */
+  page: { name: string; path: string }
   text: string
 }
 
 const secretPlaceholder = '<client secret>'
 
+const eventsPage = { name: 'Send events', path: '/docs/connector-developer#send-one-event-or-a-batch' }
+const otlpPage = (name: string, anchor: string) => ({ name, path: `/docs/opentelemetry${anchor}` })
+
 /** Returns the snippets that send the first event, ready to be copied. tests/web/quick-start.test.ts runs each. */
 export function snippetsFor(values: SnippetValues): Snippet[] {
   return [
-    { id: 'curl', label: 'curl', about: 'Run it in a shell.', text: curl(values) },
+    { id: 'curl', label: 'curl', about: 'Run it in a shell.', page: eventsPage, text: curl(values) },
     {
       id: 'typescript',
       label: 'TypeScript',
-      about: 'Save it as first-event.mjs and run node first-event.mjs (Node 20 or newer).',
+      about:
+        'Save it as first-event.mjs and run node first-event.mjs (Node 20 or newer). In programs, use the TypeScript SDK: @org-memory-hub/sdk.',
+      page: { name: 'TypeScript SDK', path: '/docs/sdk/typescript' },
       text: typescript(values),
     },
     {
       id: 'python',
       label: 'Python',
-      about: 'Save it as first_event.py and run python3 first_event.py. It needs no package.',
+      about:
+        'Save it as first_event.py and run python3 first_event.py. It needs no package. In programs, use the Python SDK: org-memory-hub.',
+      page: { name: 'Python SDK', path: '/docs/sdk/python' },
       text: python(values),
     },
     {
       id: 'otlp',
       label: 'OpenTelemetry',
       about: 'Set these variables for any program with an OTLP exporter. Spans of calls to models become events.',
+      page: otlpPage('OpenTelemetry', ''),
       text: exportsOf(otlpVariables(values)),
     },
     {
@@ -50,6 +60,7 @@ export function snippetsFor(values: SnippetValues): Snippet[] {
       label: 'Claude Code',
       about:
         'Put it into managed-settings.json of each machine. Without OTEL_LOG_TOOL_DETAILS=1, Claude Code masks the names of skills.',
+      page: otlpPage('Claude Code', '#claude-code'),
       text: claudeCode(values),
     },
     {
@@ -57,6 +68,7 @@ export function snippetsFor(values: SnippetValues): Snippet[] {
       label: 'LiteLLM',
       about:
         'Set callbacks: ["otel"] in litellm_settings of its configuration, and these variables; restart the proxy.',
+      page: otlpPage('LiteLLM', '#litellm'),
       text: litellm(values),
     },
   ]
