@@ -73,7 +73,18 @@ test('Claude Code, by its recorded telemetry and the settings of the quick start
   const ofSkill = { invocations: 2, failures: 0, tokens_in: 432, tokens_out: 250, cost_usd_estimate: 0.018555 }
   await expectInSummary('sum-up', ofSkill, recordedMs)
   // Claude Code masks the names of skills unless OTEL_LOG_TOOL_DETAILS=1.
-  await expectInSummary('masked', { invocations: 1, tokens_in: 305, cost_usd_estimate: 0.000365 }, recordedMs)
+  await expectInSummary(
+    'masked',
+    { invocations: 2, failures: 1, tokens_in: 305, cost_usd_estimate: 0.000365 },
+    recordedMs,
+  )
+  const failed = await hub.call('acme', 'GET', '/api/v1/hub/records?record_type=telemetry_event&success=false')
+  expect(failed.body.records).toMatchObject([
+    {
+      ...{ skill_id: 'masked', llm_model: 'claude-sonnet-4-5', error_code: '529', latency_ms: 102 },
+      ...{ tokens_in: 0, tokens_out: 0, cost_usd_estimate: 0 },
+    },
+  ])
   expect(env.OTEL_LOG_TOOL_DETAILS).toBe('1')
 })
 

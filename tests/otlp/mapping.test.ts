@@ -31,6 +31,8 @@ test.each([
   [{ 'gen_ai.provider.name': 'AWS Bedrock' }, { llm_platform: 'custom:aws-bedrock' }],
   [{ 'gen_ai.response.model': 'claude-x[1m]' }, { llm_model: 'claude-x' }],
   [{ 'user.id': 'user:lee' }, { user_id: 'user:lee' }],
+  [{ 'session.id': 'x'.repeat(200) }, { session_id: 'x'.repeat(128) }],
+  [{ 'session.id': `${'x'.repeat(127)}😀` }, { session_id: 'x'.repeat(127) }],
   [{ 'skill.version': '2.1.0' }, { skill_version: '2.1.0' }],
   [{ 'skill.name': '要約', 'gen_ai.agent.name': 'by-rule' }, { skill_id: 'by-rule' }],
   [{ 'skill.name': '', 'gen_ai.agent.name': 'by-rule' }, { skill_id: 'by-rule' }],
@@ -40,6 +42,13 @@ test.each([
   ],
 ])('%j', async (attributes, expected) => {
   expect(await eventOf({ ...chat, ...attributes } as Attributes)).toMatchObject(expected)
+})
+
+test('the user and the session of Traceloop', async () => {
+  const prefix = 'traceloop.association.properties'
+  const own = { [`${prefix}.user_id`]: 'kim@example.com', [`${prefix}.session_id`]: 'chat-9' }
+  const expected = { user_id: 'user:kim@example.com', session_id: 'chat-9' }
+  expect(await eventOf({ ...without('user.id', 'session.id'), ...own } as Attributes)).toMatchObject(expected)
 })
 
 test('legacy names, and an agent’s name as skill', async () => {
@@ -160,6 +169,22 @@ describe.each(encodings)('Claude Code, %s', (encoding) => {
     for (const masked of ['custom_skill', 'third-party']) {
       expect((await hub.call('acme', 'GET', `/api/v1/skill-entitlement/skills/${masked}`)).status).toBe(404)
     }
+  })
+
+  test('a failed request is a failed event, by its status if it had a response', async () => {
+    await setMapping(hub, 'acme', { default_skill_id: 'fallback', default_archetype_id: 'analyst' })
+    const session = `failed, ${encoding}`
+    const { model = '', 'user.id': user = '' } = request
+    const failed = (status: string, at: number) => {
+      const error = { 'event.name': 'api_error', 'session.id': session, 'user.id': user, model, duration_ms: 12 }
+      return record({ ...error, status_code: status }, 'api_error', at)
+    }
+    expect((await send(hub, logs([failed('429', 1), failed('undefined', 2)]), { encoding })).body).toEqual({})
+    const common = { success: false, skill_id: 'fallback', latency_ms: 12, tokens_in: 0, cost_usd_estimate: 0 }
+    expect(await eventsOf(hub, 'acme', `&session_id=${encodeURIComponent(session)}`)).toMatchObject([
+      { ...common, error_code: '429' },
+      { ...common, error_code: 'error' },
+    ])
   })
 
   test('a repeated request is stored once, though its session and the mapping have changed', async () => {

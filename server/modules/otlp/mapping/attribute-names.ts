@@ -10,8 +10,9 @@ export const attributeNames = {
     'litellm.end_user.id',
     'litellm.metadata.user_api_key_end_user_id',
     'litellm.metadata.user_api_key_user_id',
+    'traceloop.association.properties.user_id',
   ],
-  session_id: ['session.id', 'gen_ai.conversation.id'],
+  session_id: ['session.id', 'gen_ai.conversation.id', 'traceloop.association.properties.session_id'],
   llm_platform: ['gen_ai.provider.name', 'gen_ai.system', 'llm.provider', 'llm.system'],
   llm_model: ['gen_ai.response.model', 'gen_ai.request.model', 'llm.model_name'],
   skill_id: ['skill.name', 'gen_ai.agent.name', 'gen_ai.tool.name'],
@@ -46,6 +47,7 @@ export const claudeCodeNames = {
   tokens_in: ['input_tokens'],
   tokens_out: ['output_tokens'],
   cost_usd_estimate: ['cost_usd'],
+  error_code: ['error.type', 'status_code'],
   'metadata.tokens_cache_read': ['cache_read_tokens'],
   'metadata.tokens_cache_write': ['cache_creation_tokens'],
 } as const satisfies Record<string, readonly string[]>

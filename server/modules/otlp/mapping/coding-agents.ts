@@ -41,6 +41,7 @@ type Read = (name: string) => AttributeValue | undefined
 const agents: Record<string, (event: string, read: Read) => AgentReport | undefined> = {
   claude_code: (event) => {
     if (event === 'api_request') return claudeCode
+    if (event === 'api_error') return { ...claudeCode, isFailed: true }
     return event === 'skill_activated' ? event : undefined
   },
   gemini_cli: (event) => {

@@ -5,10 +5,12 @@ import type { OtlpItem, Signal, WantedNames } from '../otlp-types.ts'
 import { attributeNames, fixedNames, operations } from './attribute-names.ts'
 import { type AgentCall, agentReportOf, type Names } from './coding-agents.ts'
 import {
+  errorOf,
   identifierOf,
   modelOf,
   numberOf,
   platformOf,
+  sessionOf,
   textOf,
   userOf,
   versionOf,
@@ -49,7 +51,8 @@ export function mapItem(item: OtlpItem, context: MappingContext): MappedItem {
   const call = signal === 'logs' ? agentReportOf(item) : undefined
   if (call === 'ignored') return 'ignored'
   if (call === 'skill_activated') {
-    context.sessions.activated(String(attributes.get('session.id') ?? ''), ownSkill(attributes))
+    const session = sessionOf(attributes.get('session.id'))
+    if (session !== undefined) context.sessions.activated(session, ownSkill(attributes))
     return 'ignored'
   }
   const operation = call?.operation ?? attributes.get('gen_ai.operation.name')
@@ -82,7 +85,7 @@ function membersOf(item: OtlpItem, context: ItemContext): Record<string, JsonVal
   const { names, rules, call, signal } = context
   const { attributes } = item
   const first = (member: keyof Names) => firstOf(attributes, names[member] ?? [])
-  const error = first('error_code')
+  const error = errorOf(first('error_code'))
   // Spans have a status, and log records do not.
   const isFailed = call?.isFailed ?? (item.isError || (signal === 'logs' && error !== undefined))
   const tokens = (member: 'tokens_in' | 'tokens_out') =>
@@ -100,11 +103,11 @@ function membersOf(item: OtlpItem, context: ItemContext): Record<string, JsonVal
     tokens_in: tokens('tokens_in'),
     tokens_out: tokens('tokens_out'),
     cost_usd_estimate: numberOf(first('cost_usd_estimate')),
-    error_code: isFailed ? (identifierOf(error) ?? 'error') : undefined,
+    error_code: isFailed ? (error ?? 'error') : undefined,
     trace_id: item.traceId,
     span_id: item.spanId,
     parent_span_id: item.parentSpanId,
-    session_id: textOf(first('session_id')),
+    session_id: sessionOf(first('session_id')),
     metadata: context.withMetadata ? metadataOf(context, first) : undefined,
   }
   return withoutAbsent(event)
@@ -127,7 +130,8 @@ function skillOf(item: OtlpItem, { mapping, rules, call, sessions, operation }: 
   const byRule = setBy(rules, 'skill_id')
   const fallback = mapping.default_skill_id ?? undefined
   if (call?.hasSkills) {
-    return ownSkill(attributes) ?? sessions.lastOf(String(attributes.get('session.id') ?? '')) ?? byRule ?? fallback
+    const session = sessionOf(attributes.get('session.id')) ?? ''
+    return ownSkill(attributes) ?? sessions.lastOf(session) ?? byRule ?? fallback
   }
   const names = ['skill.name', 'gen_ai.agent.name', ...(operation === 'execute_tool' ? ['gen_ai.tool.name'] : [])]
   const named = names.map((name) => identifierOf(attributes.get(name))).find((id) => id !== undefined)

@@ -1,3 +1,4 @@
+import { sessionIdLengthMax } from '../../../../contract/limits.ts'
 import { patterns } from '../../../../contract/literals.ts'
 import type { JsonValue } from '../../../../provenance/index.ts'
 import type { AttributeValue } from '../attributes.ts'
@@ -19,6 +20,21 @@ export function identifierOf(value: AttributeValue | undefined): string | undefi
       ?.trim()
       .replaceAll(/[^A-Za-z0-9_.:-]+/g, '-'),
   )
+}
+
+/** Cuts an id that is too long, as the import of files does, instead of rejecting the event. */
+export function sessionOf(value: AttributeValue | undefined): string | undefined {
+  // Half of a surrogate pair is no text.
+  return textOf(
+    textOf(value)
+      ?.slice(0, sessionIdLengthMax)
+      .replace(/[\uD800-\uDBFF]$/, ''),
+  )
+}
+
+/** Returns undefined for `undefined`, which Claude Code sends as the status of a request without a response. */
+export function errorOf(value: AttributeValue | undefined): string | undefined {
+  return value === 'undefined' ? undefined : identifierOf(value)
 }
 
 /** Drops a variant in brackets, such as `[1m]`, which no price list has. */

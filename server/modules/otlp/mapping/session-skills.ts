@@ -4,7 +4,6 @@ import { LRUCache } from 'lru-cache'
 const tenantsMax = 200
 /** Maximum number of sessions of a tenant, so that no tenant displaces those of another. */
 const sessionsMax = 1000
-const sessionIdLengthMax = 128
 /** Milliseconds after which the last activation of a session no longer counts. */
 const sessionMs = 24 * 3_600_000
 
@@ -18,7 +17,7 @@ export function unmasked(skillId: string | undefined): string | undefined {
 
 /** The last skill that each session of one tenant activated, as far as this process received it. */
 export interface SessionSkills {
-  /** Remembers a skill id; undefined makes the session's skill unknown. Ignores a session id that is too long. */
+  /** Remembers a skill id; undefined makes the session's skill unknown. */
   activated(sessionId: string, skillId: string | undefined): void
   lastOf(sessionId: string): string | undefined
 }
@@ -33,7 +32,6 @@ export function createSessionSkills(): (tenantId: string) => SessionSkills {
   }
   return (tenantId) => ({
     activated(sessionId, skillId) {
-      if (sessionId === '' || sessionId.length > sessionIdLengthMax) return
       if (skillId === undefined) tenants.get(tenantId)?.delete(sessionId)
       else (tenants.get(tenantId) ?? create(tenantId)).set(sessionId, skillId)
     },
