@@ -114,5 +114,6 @@ function showMetrics(metrics: Metrics, { database, modules, config }: Background
   })
   events.on('telemetryStored', ({ events: count }) => metrics.events.telemetryStored(count))
   events.on('ingestSlowed', ({ outcome }) => metrics.events.ingestSlowed(outcome))
+  events.on('otlpReceived', ({ signal, ...counts }) => metrics.events.otlpReceived(signal, counts))
   events.on('checkpointMismatch', () => metrics.events.checkpointMismatched())
 }

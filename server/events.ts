@@ -28,6 +28,8 @@ export interface CommittedEvents {
   recordsSealed: { tenantId: string }
   /** Telemetry events, or corrections of their costs (then `events` is 0), were stored. */
   telemetryStored: { tenantId: string; events: number }
+  /** A request of OpenTelemetry was received. `accepted` includes items that were stored before. */
+  otlpReceived: { signal: 'traces' | 'logs'; accepted: number; rejected: number; ignored: number }
   /** Ingest of a tenant was slowed down because its deltas are not aggregated in time. */
   ingestSlowed: { outcome: 'delayed' | 'refused' }
   /** Skills or archetypes of a tenant changed, which validate telemetry. */

@@ -91,6 +91,7 @@ function addConnections(registry: Registry, read: WorkSources['connections']): v
 /** Counts what the modules publish. */
 export class EventCounters {
   readonly #telemetry: Counter
+  readonly #otlp: Counter<'signal' | 'outcome'>
   readonly #slowed: Counter<'outcome'>
   readonly #mismatches: Counter
 
@@ -101,6 +102,12 @@ export class EventCounters {
       help: 'Telemetry events stored.',
       registers,
     })
+    this.#otlp = new Counter({
+      name: 'hub_otlp_items_total',
+      help: 'Spans and log records of OpenTelemetry, by signal (traces, logs) and outcome (accepted, rejected, ignored).',
+      labelNames: ['signal', 'outcome'],
+      registers,
+    })
     this.#slowed = new Counter({
       name: 'hub_ingest_slowed_total',
       help: 'Groups of telemetry events that were delayed, and requests that were refused, while folding was behind.',
@@ -109,6 +116,8 @@ export class EventCounters {
     })
     // A rate exists from the first increment only if the series exists before it.
     for (const outcome of ['delayed', 'refused']) this.#slowed.inc({ outcome }, 0)
+    for (const signal of ['traces', 'logs'] as const)
+      this.otlpReceived(signal, { accepted: 0, rejected: 0, ignored: 0 })
     this.#mismatches = new Counter({
       name: 'hub_checkpoint_mismatches_total',
       help: 'Checkpoints of logs that disagree with one that was stored outside of the database.',
@@ -118,6 +127,10 @@ export class EventCounters {
 
   telemetryStored(events: number): void {
     this.#telemetry.inc(events)
+  }
+
+  otlpReceived(signal: 'traces' | 'logs', counts: Record<'accepted' | 'rejected' | 'ignored', number>): void {
+    for (const [outcome, count] of Object.entries(counts)) this.#otlp.inc({ signal, outcome }, count)
   }
 
   ingestSlowed(outcome: 'delayed' | 'refused'): void {

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { parse } from 'yaml'
 import { scopeNames } from '../../contract/scopes.ts'
 import { prepareTelemetry } from '../api/telemetry-tenants.ts'
+import { log, logs } from '../otlp/otlp-bodies.ts'
 import { freePort } from '../support/free-port.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
 import { type HubProcess, startHubProcess } from '../support/hub-process.ts'
@@ -99,6 +100,8 @@ beforeAll(async () => {
     { timeout: scaled(60_000), interval: 200 },
   )
   expect(text).toMatch(/^hub_telemetry_events_stored_total 2$/m)
+  for (const [outcome, count] of Object.entries({ accepted: 0, rejected: 1, ignored: 1 }))
+    expect(text).toContain(`hub_otlp_items_total{signal="logs",outcome="${outcome}"} ${count}\n`)
   metrics = exposedMetrics(text)
 })
 afterAll(async () => {
@@ -134,6 +137,11 @@ async function useHub(port: number): Promise<void> {
   endpoint.behaviour = answer(410)
   const webhook = await post('/api/v1/webhooks', { url: endpoint.url, events: ['user.*'] })
   await post('/api/v1/telemetry/events:batch', { events: [event(), event()] })
+  // One is a call without a skill, and one is none.
+  const records = ['api_request', 'tool_result'].map((name) =>
+    log({ 'event.name': `claude_code.${name}`, 'user.id': 'kim', 'archetype.id': 'analyst' }),
+  )
+  await post('/api/v1/otlp/v1/logs', logs(records))
   await post(`/api/v1/webhooks/${webhook.webhook_id}:test`, {})
   expect((await fetch(`${url}/nowhere`)).status).toBe(404)
 }

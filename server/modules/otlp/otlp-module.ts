@@ -17,7 +17,7 @@ export interface OtlpModule {
 
 /** Creates the OpenTelemetry receiver: spans and log records of OTLP/HTTP become telemetry events. */
 export function createOtlpModule(
-  deps: Pick<ModuleParts, 'database' | 'governance'> & {
+  deps: Pick<ModuleParts, 'database' | 'governance' | 'events'> & {
     records: Records
     skills: SkillRegistry
     references: UserReferences

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import { type Database, readTenant } from '../../db/database.ts'
+import type { EventBus } from '../../events.ts'
 import type { Caller } from '../../http/caller.ts'
 import { createEventLoopYielder } from '../../http/event-loop-yielder.ts'
 import type { UserReferences } from '../roster/roster-types.ts'
@@ -28,12 +29,13 @@ export interface OtlpIngest {
 
 export function createOtlpIngest(deps: {
   database: Database
+  events: EventBus
   telemetry: KeyedIngest
   references: UserReferences
   registerSkills: RegisterSkills
   sessionsOf: (tenantId: string) => SessionSkills
 }): OtlpIngest {
-  const { database, telemetry, references, registerSkills, sessionsOf } = deps
+  const { database, events: bus, telemetry, references, registerSkills, sessionsOf } = deps
 
   /** Sets the archetypes that the roster knows, or the default. */
   async function setArchetypes(caller: Caller, events: readonly MappedEvent[], byDefault: string | null) {
@@ -67,13 +69,14 @@ export function createOtlpIngest(deps: {
         ...{ mapping, signal, withMetadata: caller.tenant.mode !== 'C' },
         sessions: sessionsOf(caller.tenant.slug),
       }
+      let ignored = 0
       const yieldIfLong = createEventLoopYielder()
       for (const [index, item] of items.entries()) {
         if (index % itemsPerTurn === 0) await yieldIfLong()
         const key = keys.next(item)
         const mapped = mapItem(item, context)
-        if (mapped === 'ignored') continue
-        if ('fault' in mapped) reasons.add(item, () => mapped.fault)
+        if (mapped === 'ignored') ignored++
+        else if ('fault' in mapped) reasons.add(item, () => mapped.fault)
         else events.push({ ...mapped, item, key })
       }
       await setArchetypes(caller, events, mapping.default_archetype_id)
@@ -90,7 +93,10 @@ export function createOtlpIngest(deps: {
           reasons.add(some[at]!.item, () => errors.map(({ pointer, detail }) => `${pointer} ${detail}`).join('; '))
         }
       }
-      return reasons.result()
+      const result = reasons.result()
+      const { rejected } = result
+      bus.publish('otlpReceived', { signal, accepted: items.length - rejected - ignored, rejected, ignored })
+      return result
     },
   }
 }
