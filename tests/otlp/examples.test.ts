@@ -6,9 +6,19 @@ import { snippetsFor } from '../../web/components/quick-start/snippets.ts'
 
 const text = (file: string) => readFileSync(new URL(`../../examples/${file}`, import.meta.url), 'utf8')
 
+/** Attributes of the conventions, old and new, that have content. */
+const contentAttributes = [
+  ...['gen_ai.input.messages', 'gen_ai.output.messages', 'gen_ai.system_instructions'],
+  ...['gen_ai.tool.definitions', 'gen_ai.tool.description', 'gen_ai.tool.call.arguments', 'gen_ai.tool.call.result'],
+  ...['gen_ai.prompt', 'gen_ai.completion', 'gen_ai.prompt.0.content', 'gen_ai.completion.0.content'],
+]
+
 interface Collector {
   receivers: Record<string, unknown>
-  processors: Record<string, { actions?: { key: string; action: string }[]; send_batch_max_size?: number }>
+  processors: Record<
+    string,
+    { actions?: { key?: string; pattern?: string; action: string }[]; send_batch_max_size?: number }
+  >
   exporters: Record<string, { endpoint: string; headers: Record<string, string> }>
   service: { pipelines: Record<string, Record<'receivers' | 'processors' | 'exporters', string[]>> }
 }
@@ -29,7 +39,11 @@ test('the configuration of the Collector defines what its pipelines name, and no
   expect(hub.endpoint).toMatch(/\/api\/v1\/otlp$/)
   expect(hub.headers).toEqual({ Authorization: `Basic \${env:HUB_BASIC}` })
   const { actions } = config.processors['attributes/content']!
-  expect(actions!.every(({ key, action }) => action === 'delete' && isContent(key))).toBe(true)
+  expect(actions!.every(({ key, action }) => action === 'delete' && (key === undefined || isContent(key)))).toBe(true)
+  const deletes = (name: string) =>
+    actions!.some(({ key, pattern }) => key === name || (pattern !== undefined && new RegExp(pattern).test(name)))
+  for (const name of contentAttributes) expect([name, deletes(name), isContent(name)]).toEqual([name, true, true])
+  for (const name of ['gen_ai.tool.name', 'gen_ai.tool.type']) expect([name, deletes(name)]).toEqual([name, false])
   // The Hub takes at most 10,000 items in a request.
   expect(config.processors.batch!.send_batch_max_size).toBeLessThanOrEqual(10_000)
 })
