@@ -47,7 +47,8 @@ export function addTelemetryCommand(program: Command): void {
 }
 
 async function runImport(file: string, { json, from, uncertain, ...defaults }: ImportCommandOptions): Promise<void> {
-  const target = targetIn(process.env)
+  const remedy = 'It does not use the login of hub login. Create an account with: hub service-account create'
+  const target = targetIn(process.env, remedy)
   const progress = createProgressLine()
   let shownPart = -1
   try {
