@@ -213,6 +213,15 @@ describe('the page of a skill, a person, a model or an archetype', () => {
     expect(await page.textContent('main')).not.toContain(people[0].email)
   })
 
+  test('offers the last range with events if the chosen one has none', async () => {
+    const { rows } = await summary('&group_by=skill')
+    const long = 'range=custom&from=2020-01-01T00:00:00Z&to=2020-01-08T00:00:00Z'
+    const page = await lab.signInAs('analyst', `/usage/skills/${rows[0].key}?${long}`)
+    await page.getByRole('heading', { name: 'No events in this range' }).waitFor()
+    await page.getByRole('button', { name: /^Show / }).click()
+    await figure(page, 'Invocations').waitFor()
+  })
+
   test('says that there were no events', async () => {
     const page = await lab.signInAs('member', '/usage/models/no-such-model')
     await page.getByRole('heading', { name: 'No events in this range' }).waitFor()

@@ -15,7 +15,8 @@ beforeAll(async () => {
     threshold: 0.2,
     window_minutes: 60,
   }
-  await notify(lab.hub, 'alert.opened', `webhook:whk_1`, alert)
+  // Two endpoints with the same rule: one line of the list.
+  for (const endpoint of ['webhook:whk_1', 'webhook:whk_2']) await notify(lab.hub, 'alert.opened', endpoint, alert)
   await notify(lab.hub, 'budget.threshold_reached', 'budget:bud_1', details)
 })
 afterAll(() => lab?.stop())

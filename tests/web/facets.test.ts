@@ -10,8 +10,8 @@ describe('the counts beside a list of events', () => {
     expect(facetQuery(search, now)).toEqual({ from: '2026-11-01T00:00:00.000Z', to: '2026-11-02T06:15:00.000Z' })
   })
 
-  test('are of the last 30 days if it has no start', () => {
-    expect(facetQuery(events, now)).toEqual({ from: '2026-10-23T10:00:00.000Z', to: '2026-11-22T10:15:00.000Z' })
+  test.each([[events], [{}]])('are of the last 30 days if it has no start: %j', (search) => {
+    expect(facetQuery(search, now)).toEqual({ from: '2026-10-23T10:00:00.000Z', to: '2026-11-22T10:15:00.000Z' })
   })
 
   test('have its filters', () => {
@@ -28,8 +28,8 @@ describe('the counts beside a list of events', () => {
   })
 
   test.each([
-    [{}],
     [{ record_type: 'decision' }],
+    [{ event_kind: 'auth.login' }],
     [{ ...events, q: 'words' }],
     [{ ...events, latency_ms__gte: '100' }],
     [{ ...events, cost_usd__lte: '0.5' }],

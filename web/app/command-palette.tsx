@@ -1,5 +1,5 @@
 import '@mantine/spotlight/styles.css'
-import { Text, TextInput, useComputedColorScheme, useMantineColorScheme } from '@mantine/core'
+import { Kbd, Text, TextInput, useComputedColorScheme, useMantineColorScheme } from '@mantine/core'
 import { Spotlight, spotlight } from '@mantine/spotlight'
 import { IconLogout, IconMoon, IconSearch } from '@tabler/icons-react'
 import { useRouter } from '@tanstack/react-router'
@@ -20,6 +20,7 @@ import {
   pageEntries,
   recentEntries,
   resultEntries,
+  shortcutEntries,
   suggestionEntries,
 } from './palette-entries.tsx'
 
@@ -144,7 +145,13 @@ interface OptionProps {
   onChoose(): void
 }
 
-function Option({ id, entry: { label, description, snippet, Icon }, isSelected, onPoint, onChoose }: OptionProps) {
+function Option({
+  id,
+  entry: { label, description, snippet, shortcut, Icon },
+  isSelected,
+  onPoint,
+  onChoose,
+}: OptionProps) {
   return (
     // biome-ignore lint/a11y/useFocusableInteractive: the focus stays in the field
     // biome-ignore lint/a11y/useKeyWithClickEvents: the field takes the keys
@@ -152,6 +159,7 @@ function Option({ id, entry: { label, description, snippet, Icon }, isSelected, 
       id={id}
       role="option"
       aria-selected={isSelected}
+      aria-keyshortcuts={shortcut}
       className={styles.entry}
       onMouseMove={isSelected ? undefined : onPoint}
       // Otherwise the field would lose the focus.
@@ -169,6 +177,11 @@ function Option({ id, entry: { label, description, snippet, Icon }, isSelected, 
           </Text>
         )}
       </div>
+      {shortcut && (
+        <Kbd ml="auto" aria-hidden>
+          {shortcut}
+        </Kbd>
+      )}
     </div>
   )
 }
@@ -184,9 +197,10 @@ function useEntries(typed: string): { groups: EntryGroup[]; isLoading: boolean }
   const suggestions = useSuggest(typed)
   const { found, isLoading } = useFoundRecords(typed, mayFind)
   const pages = useMemo(() => pageEntries(me), [me])
-  const actions = [...actionEntries(me), ...own]
+  const here = router.state.location.pathname
+  const actions = [...actionEntries(me), ...own, ...shortcutEntries(here)]
   if (typed === '') {
-    const recent = recentEntries(me, router.state.location.pathname).slice(0, recentMax)
+    const recent = recentEntries(me, here).slice(0, recentMax)
     return {
       isLoading: false,
       groups: [

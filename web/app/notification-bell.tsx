@@ -5,6 +5,7 @@ import { api } from '../api/api-client.ts'
 import { pollEvery } from '../components/polling.ts'
 import { SkeletonLines } from '../components/query-boundary.tsx'
 import { formatCount } from '../ui/formats.ts'
+import { unreadCount } from './merged-notifications.ts'
 
 const NotificationList = lazy(() => import('./notification-list.tsx'))
 
@@ -19,7 +20,7 @@ export default function NotificationBell() {
     {},
     { ...pollEvery(everyMs, true), staleTime: everyMs / 2 },
   )
-  const unread = query.data?.unread_count ?? 0
+  const unread = query.data ? unreadCount(query.data) : 0
   const toggle = () => {
     setOpened(!opened)
     if (!opened) void query.refetch()

@@ -11,6 +11,7 @@ import { useAction } from '../components/use-action.ts'
 import { describeEvent } from '../pages/governance/event-labels.ts'
 import { addressOf, partsOf } from '../pages/governance/subject-address.ts'
 import { TimeText } from '../ui/time-text.tsx'
+import { mergedNotifications } from './merged-notifications.ts'
 import { destinationAt, mayOpen } from './navigation.ts'
 
 type Notifications = ApiResponse<'listNotifications'>
@@ -56,7 +57,7 @@ export default function NotificationList({ query, onFollow }: NotificationListPr
           ) : (
             <ScrollArea.Autosize mah="min(28rem, 70dvh)" viewportProps={{ tabIndex: 0 }}>
               <List listStyleType="none" spacing="sm">
-                {items.map((item) => (
+                {mergedNotifications(items).map((item) => (
                   <List.Item key={item.record_id}>
                     <Line item={item} onFollow={onFollow} />
                   </List.Item>

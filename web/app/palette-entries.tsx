@@ -5,6 +5,7 @@ import {
   IconFileSearch,
   IconGavel,
   IconHistory,
+  IconKeyboard,
   IconPuzzle,
   IconRobot,
   IconSearch,
@@ -17,6 +18,7 @@ import type { OperationId } from '../../contract/operations.ts'
 import type { Me } from '../api/me.ts'
 import { recentPages } from '../api/recent-pages.ts'
 import { looksOf, titleOfRecord } from '../components/record-type.tsx'
+import { areShortcutsOn, recordsShortcuts } from '../components/records-shortcuts.ts'
 import type { Suggestion } from '../components/suggestion.ts'
 import { usageAddress } from '../components/usage-address.ts'
 import type { FoundRecord } from '../components/use-found-records.ts'
@@ -36,6 +38,8 @@ export interface Entry {
   run?(): void
   /** Further words that find it. */
   keywords?: string
+  /** The key that does the same without the palette. */
+  shortcut?: string
 }
 
 export interface EntryGroup {
@@ -94,6 +98,22 @@ const actions: readonly (Entry & { needs: OperationId })[] = [
 /** Returns the actions that the user's role may do. */
 export function actionEntries(me: Me): Entry[] {
   return actions.filter(({ needs }) => me.may(needs)).map(({ needs: _, ...entry }) => entry)
+}
+
+/** Returns what the keys of a page do, as actions that press the key where the focus was before the palette opened. */
+export function shortcutEntries(path: string): Entry[] {
+  if (path !== '/records' || !areShortcutsOn()) return []
+  return recordsShortcuts.map(({ key, does }) => ({
+    ...{ id: `key ${key}`, label: does, shortcut: key, keywords: 'keyboard shortcut', Icon: IconKeyboard },
+    run: () => setTimeout(() => pressKey(key), focusReturnsMs),
+  }))
+}
+
+/** Pause until the palette has closed and returned the focus, in milliseconds. */
+const focusReturnsMs = 250
+
+function pressKey(key: string): void {
+  document.activeElement?.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }))
 }
 
 /** Returns the pages that the user opened last and may still open, without the current one. */

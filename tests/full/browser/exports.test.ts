@@ -51,6 +51,18 @@ test('an export is ordered, completes, is downloaded, and the file is verified i
   await page.getByRole('alert').getByText('The file does not verify').waitFor()
 })
 
+test('a tenant without exports is offered reports, which open the form filled in', async () => {
+  const page = await (await lab.profileOf('admin', { tenant: 'globex' })).newPage()
+  await page.goto(lab.address('/exports'))
+  const offered = page.getByRole('region', { name: 'Ready-made reports' })
+  await offered.getByRole('link', { name: 'Evidence pack of the last quarter' }).waitFor()
+  await expectAccessible(page, 'exports without any')
+  await offered.getByRole('link', { name: 'Telemetry of the last 30 days as CSV' }).click()
+  const form = page.getByRole('dialog', { name: 'Create an export' })
+  await form.getByText('Telemetry event', { exact: true }).first().waitFor()
+  expect(await form.getByRole('radio', { name: 'CSV' }).isChecked()).toBe(true)
+})
+
 test('an evidence pack of a period is requested, polled and downloaded', async () => {
   const page = await lab.signInAs('auditor', '/exports')
   await page.getByRole('button', { name: 'Create evidence pack' }).click()

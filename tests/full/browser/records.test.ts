@@ -153,6 +153,16 @@ test('the values of events are counted, and a click filters by one and takes it 
   await expect.poll(() => query().get('success')).toBe('true')
   await skills.getByRole('button', { pressed: true }).click()
   await expect.poll(() => query().get('skill_id')).toBe(null)
+
+  // A wide window has facets beside any list, types among them.
+  await open('auditor', '/records', 1440)
+  const beside = page.getByRole('region', { name: 'Facets' })
+  await beside.getByRole('region', { name: 'Skill' }).getByRole('button').first().waitFor()
+  await expectAccessible(page)
+  await beside.getByRole('button', { name: 'Decisions' }).click()
+  await expect.poll(() => query().get('record_type')).toBe('decision')
+  await beside.getByRole('region', { name: 'Skill' }).waitFor({ state: 'detached' })
+  await beside.getByRole('button', { name: 'Decisions', pressed: true }).waitFor()
 })
 
 test('rows are compact on request, and stay so', async () => {

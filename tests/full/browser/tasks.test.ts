@@ -208,4 +208,9 @@ walk('everything of one session', async (page, click) => {
     .getByText(String(body.records.length), { exact: true })
     .first()
     .waitFor()
+  // A step opens beside the tree, without leaving the page.
+  const { pathname } = new URL(page.url())
+  await page.getByRole('table', { name: 'Steps' }).getByRole('row').nth(1).press('Enter')
+  await page.getByRole('dialog').getByText('Verified by this browser').waitFor()
+  expect(new URL(page.url()).pathname).toBe(pathname)
 })

@@ -4,10 +4,17 @@ import { useMe } from '../../api/me.ts'
 import { formatPercent, formatUsd } from '../../ui/formats.ts'
 import { TimeText } from '../../ui/time-text.tsx'
 import type { Budget } from './budget-form.tsx'
+import { BudgetTrend } from './budget-trend.tsx'
 
 interface BudgetCardsProps {
   budgets: readonly Budget[]
   onAsk(asked: { action: 'change' | 'remove'; budget: Budget }): void
+}
+
+/** Returns the look of a reached threshold: only the amount itself is an alarm. */
+function reachedLook(percent: number) {
+  if (percent >= 100) return { variant: 'filled', color: 'red.9' }
+  return { variant: 'light', color: percent >= 80 ? 'yellow' : 'gray' }
 }
 
 const periods = { day: 'Daily', week: 'Weekly', month: 'Monthly' } as const
@@ -75,11 +82,12 @@ function BudgetCard({ budget, onAsk }: Pick<BudgetCardsProps, 'onAsk'> & { budge
           Ends <TimeText iso={budget.period_end} />
         </Text>
       </Group>
+      <BudgetTrend budget={budget} />
       <Group gap={6} mt="sm">
         {budget.thresholds.map((percent) => {
           const isReached = reached.includes(percent)
           return (
-            <Badge key={percent} variant={isReached ? 'filled' : 'default'} color={isReached ? 'red.9' : 'gray'}>
+            <Badge key={percent} {...(isReached ? reachedLook(percent) : { variant: 'default' })}>
               {`${formatPercent(percent / 100)}${isReached ? ' reached' : ''}`}
             </Badge>
           )

@@ -3,7 +3,6 @@ import { Breakdown } from './breakdown/breakdown.tsx'
 import { LiveFeed } from './live-feed.tsx'
 import type { useMetricsOverTime } from './use-metrics.ts'
 import type { SearchState } from './use-search-state.ts'
-import { WhatChanged } from './what-changed.tsx'
 
 interface BelowTheChartsProps {
   center: SearchState
@@ -11,13 +10,11 @@ interface BelowTheChartsProps {
 }
 
 /**
- * Shows the content below the metrics and charts: what changed, findings that need attention, the breakdown and the
- * newest events.
+ * Shows the content below the metrics and charts: findings that need attention, the breakdown and the newest events.
  */
 export default function BelowTheCharts({ center, figures }: BelowTheChartsProps) {
   return (
     <>
-      <WhatChanged {...center} />
       <Attention center={center} figures={figures} />
       <Breakdown {...center} />
       <LiveFeed {...center} />

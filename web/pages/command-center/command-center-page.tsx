@@ -19,6 +19,7 @@ import { type SearchState, useSearchState } from './use-search-state.ts'
 
 // The metrics come first; the scripts for everything else load once they are shown.
 const FigureCharts = lazy(() => import('./charts/figure-charts.tsx'))
+const WhatChanged = lazy(() => import('./what-changed.tsx'))
 const BelowTheCharts = lazy(() => import('./below-the-charts.tsx'))
 const DemoProgress = lazy(() => import('./demo/demo-progress.tsx'))
 const FirstArrival = lazy(() => import('../../components/quick-start/first-arrival.tsx'))
@@ -123,6 +124,7 @@ export default function CommandCenterPage() {
               </Suspense>
             ) : (
               <Suspense fallback={<ChartsSkeleton />}>
+                <WhatChanged {...center} />
                 <FigureCharts
                   {...{ rows, totals, filters, interval, span: range, split: search.split }}
                   onSplit={(split) => center.change({ split })}

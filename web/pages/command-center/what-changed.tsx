@@ -21,7 +21,7 @@ const formats: Record<ExplainedMetric, (value: number) => string> = {
  * Names what contributed most to a change from the previous period, by skill, model, archetype and user. It loads on
  * request only: each dimension takes two summaries.
  */
-export function WhatChanged(center: SearchState) {
+export default function WhatChanged(center: SearchState) {
   const [isOpen, setOpen] = useState(false)
   const [metric, setMetric] = useState<ExplainedMetric>('cost')
   return (

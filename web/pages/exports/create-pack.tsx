@@ -27,14 +27,16 @@ function lastMonths() {
 }
 
 interface CreatePackProps {
+  /** The period from the address of the page; the last six whole months if it names none. */
+  period: { from?: string | undefined; to?: string | undefined }
   onClose(): void
   onCreated(jobId: string): void
 }
 
 /** Requests an evidence pack of a period. */
-export function CreatePack({ onClose, onCreated }: CreatePackProps) {
+export function CreatePack({ period: { from, to }, onClose, onCreated }: CreatePackProps) {
   const form = useMutationForm({
-    initialValues: { ...lastMonths(), note: '', include_content: false },
+    initialValues: { ...(from && to ? { from, to } : lastMonths()), note: '', include_content: false },
     schema,
     send: ({ note, ...period }) =>
       hub.POST('/api/v1/hub/evidence-packs', { body: { ...period, ...(note.trim() && { note: note.trim() }) } }),

@@ -1,11 +1,13 @@
-import { Button, Group } from '@mantine/core'
+import { Button, Group, Stack, Text } from '@mantine/core'
 import { IconDownload, IconPlus } from '@tabler/icons-react'
 import { getRouteApi } from '@tanstack/react-router'
-import { useMemo } from 'react'
+import { type ReactNode, useMemo, useState } from 'react'
+import { canSee } from '../../../contract/record-visibility.ts'
 import { api } from '../../api/api-client.ts'
 import { useMe } from '../../api/me.ts'
 import { cursorOptions, hasOnePage, moreOf } from '../../components/cursor-pagination.ts'
 import { Help } from '../../components/help.tsx'
+import { LinkButton } from '../../components/link-button.tsx'
 import { QueryBoundary } from '../../components/query-boundary.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
@@ -14,8 +16,35 @@ import { CreateExport } from './create-export.tsx'
 import { CreatePack } from './create-pack.tsx'
 import { isUnderWay, pollManyMs, pollMs } from './export-job.ts'
 import { ExportsTable } from './exports-table.tsx'
+import { reportsAt } from './reports.ts'
 
 const route = getRouteApi('/exports')
+
+/** Offers ready-made reports, which open the form filled in, below the buttons of an empty form. */
+function EmptyActions({ create }: { create: ReactNode }) {
+  const me = useMe()
+  const [now] = useState(() => new Date())
+  const offered = reportsAt(now).filter(({ needs, type }) => me.may(needs) && (!type || canSee(me.scopes, type)))
+  return (
+    <Stack align="center" gap="lg">
+      {create}
+      {offered.length > 0 && (
+        <Stack component="section" aria-label="Ready-made reports" gap="xs" align="center">
+          <Text size="sm" fw={600}>
+            Ready-made reports
+          </Text>
+          <Group gap="xs" justify="center">
+            {offered.map(({ label, search }) => (
+              <LinkButton key={label} size="xs" to="/exports" search={search}>
+                {label}
+              </LinkButton>
+            ))}
+          </Group>
+        </Stack>
+      )}
+    </Stack>
+  )
+}
 
 export default function ExportsPage() {
   const me = useMe()
@@ -63,7 +92,7 @@ export default function ExportsPage() {
       <QueryBoundary query={query} what="exports">
         {() =>
           jobs.length === 0 ? (
-            <EmptyState title="No exports yet" icon={IconDownload} action={create}>
+            <EmptyState title="No exports yet" icon={IconDownload} action={<EmptyActions create={create} />}>
               An export takes the records that a filter finds into one file: for an archive, a spreadsheet, or somebody
               who wants proof.
             </EmptyState>
@@ -84,7 +113,11 @@ export default function ExportsPage() {
       )}
       {me.may('createEvidencePack') && (
         <Dialog opened={isPack} onClose={endCreating} title="Create an evidence pack" size="lg">
-          <CreatePack onClose={endCreating} onCreated={show} />
+          <CreatePack
+            period={{ from: search.created_at__gte, to: search.created_at__lt }}
+            onClose={endCreating}
+            onCreated={show}
+          />
         </Dialog>
       )}
     </>

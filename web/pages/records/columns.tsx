@@ -91,7 +91,7 @@ export const recordColumns = column.columns([
     size: 180,
     enableSorting: false,
     // On narrower screens the title contains it.
-    meta: { from: 'xl' },
+    meta: { from: 'xxl' },
     cell: ({ getValue }) => <UsageLink group="skill" id={getValue()} inRow />,
   }),
   column.accessor((record) => text(record, 'user_id') ?? causeOf(record), {
@@ -170,7 +170,7 @@ function TitleCell({ record, title }: { record: HubRecord; title: string }) {
             </Text>
           )}
           {told.length > 0 && (
-            <Text span inherit c="dimmed" {...(record.record_type === 'output' && { hiddenFrom: 'xl' })}>
+            <Text span inherit c="dimmed" {...(record.record_type === 'output' && { hiddenFrom: 'xxl' })}>
               {` · ${told.join(' · ')}`}
             </Text>
           )}

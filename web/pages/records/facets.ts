@@ -25,11 +25,11 @@ const valuesShown = 5
 export const daysBack = 30
 
 /**
- * Returns the query of the counts beside a list of telemetry events; undefined for other lists, and with filters that
+ * Returns the query of the counts beside a list with telemetry events; undefined for other lists, and with filters that
  * stored sums do not have.
  */
 export function facetQuery(search: RecordsSearch, now: Date): Query<'summarizeTelemetry'> | undefined {
-  if (search.q || search.record_type !== 'telemetry_event') return undefined
+  if (search.q || (search.record_type ?? 'telemetry_event') !== 'telemetry_event') return undefined
   if (activeFilters(search).some(({ name }) => !ofSums.has(name))) return undefined
   const { created_at__gte, created_at__lt } = filterOf(search, now)
   const to = created_at__lt ? Date.parse(created_at__lt) : now.getTime()

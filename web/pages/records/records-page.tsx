@@ -1,4 +1,4 @@
-import { Stack } from '@mantine/core'
+import { Box, Flex, Stack } from '@mantine/core'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
 import { Help } from '../../components/help.tsx'
@@ -61,16 +61,26 @@ export default function RecordsPage() {
           onRemove={(name) => change({ [name]: undefined })}
           onClear={() => change(withoutFilters(search))}
         />
-        <Suspense fallback={null}>
-          <EventFacets search={search} now={now} onChange={change} />
-        </Suspense>
-        {search.q ? (
-          <Suspense fallback={null}>
-            <SearchResults search={{ ...search, q: search.q }} now={now} onOpen={open} />
+        <Flex direction={{ base: 'column', xl: 'row' }} gap="sm">
+          <Suspense fallback={<Box w={{ xl: 224 }} flex="none" />}>
+            <EventFacets search={search} now={now} onChange={change} />
           </Suspense>
-        ) : (
-          <RecordsList search={search} now={now} onChange={change} onOpen={open} onRefresh={() => setNow(new Date())} />
-        )}
+          <Box miw={0} flex={1}>
+            {search.q ? (
+              <Suspense fallback={null}>
+                <SearchResults search={{ ...search, q: search.q }} now={now} onOpen={open} />
+              </Suspense>
+            ) : (
+              <RecordsList
+                search={search}
+                now={now}
+                onChange={change}
+                onOpen={open}
+                onRefresh={() => setNow(new Date())}
+              />
+            )}
+          </Box>
+        </Flex>
       </Stack>
     </>
   )

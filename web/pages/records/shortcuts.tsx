@@ -2,16 +2,8 @@ import { ActionIcon, Group, Kbd, Stack, Switch, Table } from '@mantine/core'
 import { useDisclosure, useLocalStorage } from '@mantine/hooks'
 import { IconKeyboard } from '@tabler/icons-react'
 import { useEffect, useRef } from 'react'
+import { recordsShortcuts, shortcutsKey } from '../../components/records-shortcuts.ts'
 import { Dialog } from '../../ui/dialog.tsx'
-
-/** Keys of the page, in the order of the list. The table handles j, k and o while a row has the focus. */
-const shortcuts = [
-  { key: '/', does: 'Go to the search box' },
-  { key: 'j', does: 'Go to the next row' },
-  { key: 'k', does: 'Go to the previous row' },
-  { key: 'o', does: 'Open the row' },
-  { key: '?', does: 'Show this list' },
-] as const
 
 const searchBox = 'input[type="search"]'
 const firstRow = 'main table tbody tr[tabindex="0"]'
@@ -27,7 +19,7 @@ function takesKeys(target: EventTarget | null): boolean {
 function focusBy({ key, target }: KeyboardEvent): boolean {
   if (key === '/') return focusFirst(searchBox)
   const isInRow = target instanceof Element && target.matches('tr[data-index]')
-  return (key === 'j' || key === 'k') && !isInRow && focusFirst(firstRow)
+  return ['j', 'k', 'o'].includes(key) && !isInRow && focusFirst(firstRow)
 }
 
 function focusFirst(selector: string): boolean {
@@ -42,7 +34,7 @@ function focusFirst(selector: string): boolean {
  */
 export function Shortcuts() {
   const [opened, { open, close }] = useDisclosure()
-  const [isOn, setOn] = useLocalStorage({ key: 'hub-shortcuts', defaultValue: true, getInitialValueInEffect: false })
+  const [isOn, setOn] = useLocalStorage({ key: shortcutsKey, defaultValue: true, getInitialValueInEffect: false })
   const latest = useRef({ isOn, open })
   latest.current = { isOn, open }
   useEffect(() => {
@@ -73,7 +65,7 @@ export function Shortcuts() {
         <Stack>
           <Table aria-label="Keyboard shortcuts">
             <Table.Tbody>
-              {shortcuts.map(({ key, does }) => (
+              {recordsShortcuts.map(({ key, does }) => (
                 <Table.Tr key={key}>
                   <Table.Th scope="row" w="4rem">
                     <Kbd>{key}</Kbd>

@@ -74,14 +74,14 @@ export const stepColumns = column.columns([
     ...plain,
     meta: { from: 'lg' },
     cell: ({ row: { original } }) =>
-      original.llm_model ? <UsageLink group="model" id={original.llm_model} /> : original.llm_platform,
+      original.llm_model ? <UsageLink group="model" id={original.llm_model} inRow /> : original.llm_platform,
   }),
   column.accessor('user_id', {
     header: 'User',
     size: 170,
     ...plain,
     meta: { from: 'xl' },
-    cell: ({ getValue }) => <UsageLink group="user" id={getValue()} />,
+    cell: ({ getValue }) => <UsageLink group="user" id={getValue()} inRow />,
   }),
   column.accessor((row) => row.trace_id, {
     id: 'trace',
@@ -100,7 +100,7 @@ export const stepColumns = column.columns([
   }),
 ])
 
-function StepCell({ step: { record_id, depth, skill_id, skill_version } }: { step: TimedStep }) {
+function StepCell({ step: { depth, skill_id, skill_version } }: { step: TimedStep }) {
   return (
     <span className={styles.step} style={{ paddingInlineStart: `${Math.min(depth, indentMax)}rem` }}>
       {depth > 0 && (
@@ -109,7 +109,9 @@ function StepCell({ step: { record_id, depth, skill_id, skill_version } }: { ste
         </span>
       )}
       <span className="visually-hidden">{`Level ${depth + 1}:`}</span>
-      <CellLink href={`/records/${record_id}`}>{skill_id}</CellLink>
+      <Text span inherit truncate>
+        {skill_id}
+      </Text>
       <Text span size="xs" c="dimmed">
         {skill_version}
       </Text>

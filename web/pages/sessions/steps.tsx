@@ -1,6 +1,7 @@
 import { Group, Paper, Stack, Text } from '@mantine/core'
 import { IconTimeline } from '@tabler/icons-react'
-import { useMemo } from 'react'
+import { lazy, Suspense, useMemo, useState } from 'react'
+import type { HubRecord } from '../../api/hub-record.ts'
 import { moreOf } from '../../components/cursor-pagination.ts'
 import { type LoadableQuery, QueryBoundary, SkeletonLines } from '../../components/query-boundary.tsx'
 import { DataTable } from '../../ui/data-table.tsx'
@@ -11,16 +12,31 @@ import { formatTime } from '../../ui/time-text.tsx'
 import { stepColumns } from './step-columns.tsx'
 import { type Timeline, timelineOf } from './timeline.ts'
 
+// The details verify the record: that is more than the page itself.
+const RecordDrawer = lazy(() =>
+  import('../records/record-drawer.tsx').then((module) => ({ default: module.RecordDrawer })),
+)
+
 interface StepsProps {
   query: LoadableQuery<{ pages: Parameters<typeof timelineOf>[0] }> & Parameters<typeof moreOf>[0]
   /** The subject in a sentence: "session". */
   what: string
 }
 
-/** Shows the steps of a session or trace as a tree with their times, tokens and costs. */
+/** Shows the steps of a session or trace as a tree with their times, tokens and costs. A step opens beside the tree. */
 export function Steps({ query, what }: StepsProps) {
   const pages = query.data?.pages
   const timeline = useMemo(() => timelineOf(pages ?? []), [pages])
+  const records = useMemo(
+    () => timeline.steps.map((step) => ({ ...step, record_type: 'telemetry_event' }) as unknown as HubRecord),
+    [timeline],
+  )
+  const [openId, setOpenId] = useState<string>()
+  const [wasOpened, setWasOpened] = useState(false)
+  const open = (recordId: string | undefined) => {
+    setOpenId(recordId)
+    setWasOpened(true)
+  }
   return (
     <QueryBoundary query={query} what={`steps of the ${what}`} skeleton={<SkeletonLines lines={10} />}>
       {() =>
@@ -41,8 +57,15 @@ export function Steps({ query, what }: StepsProps) {
               rows={timeline.steps}
               columns={stepColumns}
               rowId={({ record_id }) => record_id}
+              onOpen={({ record_id }) => open(record_id)}
+              openId={openId}
               more={moreOf(query)}
             />
+            {wasOpened && (
+              <Suspense fallback={null}>
+                <RecordDrawer openId={openId} rows={records} onOpen={open} />
+              </Suspense>
+            )}
           </Stack>
         )
       }

@@ -65,7 +65,7 @@ function Facts({ tenant }: { tenant: Tenant }) {
         <DescriptionItem name="API address">
           <CopyText value={base_url} label="Copy the API address" />
         </DescriptionItem>
-        <DescriptionItem name="Made for">{admin_email}</DescriptionItem>
+        <DescriptionItem name="First administrator">{admin_email}</DescriptionItem>
         <DescriptionItem name="Created">{time(created_at, '')}</DescriptionItem>
         <DescriptionItem name="Confirmed">{time(confirmed_at, 'not yet')}</DescriptionItem>
         <DescriptionItem name="Provisioned">{time(provisioned_at, 'not yet')}</DescriptionItem>

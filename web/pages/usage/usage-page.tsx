@@ -18,6 +18,7 @@ import { isoOf, type Span } from '../command-center/ranges.ts'
 import { useMetricsByKey, useMetricsOverTime, useTotals } from '../command-center/use-metrics.ts'
 import { type RangeState, useRange } from '../command-center/use-range.ts'
 import { ErrorCodesCard } from './error-codes-card.tsx'
+import { LastRange } from './last-range.tsx'
 import { RecentEvents } from './recent-events.tsx'
 import { RecentSessions } from './recent-sessions.tsx'
 import { RelatedDecisions } from './related-decisions.tsx'
@@ -128,7 +129,10 @@ function Usage({ range, interval, filters, group, onZoom }: UsageProps) {
     >
       {({ totals, rows }) =>
         totals.invocations === 0 ? (
-          <EmptyState title="No events in this range">
+          <EmptyState
+            title="No events in this range"
+            action={<LastRange filters={filters} range={range} onChoose={onZoom} />}
+          >
             {before.data?.totals.invocations
               ? 'There were events in the previous period. Choose a longer range.'
               : 'Choose a longer range, or check that senders use this name.'}

@@ -8,6 +8,27 @@ import { TimeText } from '../../ui/time-text.tsx'
 import { formatHealthCount, HealthBadge } from './endpoint-health.tsx'
 import type { Webhook } from './webhook-form.ts'
 
+/** Shows the first kind in full, and the number of the others below it. */
+function Events({ webhook: { events, alerts = [] }, all }: { webhook: Webhook; all: string }) {
+  const [first, ...others] = events
+  const more = [
+    others.length > 0 && `${others.length} more`,
+    alerts.length > 0 && `${alerts.length} ${alerts.length === 1 ? 'alert rule' : 'alert rules'}`,
+  ].filter(Boolean)
+  return (
+    <span title={all}>
+      <Text size="sm" truncate>
+        {first ?? (more.length > 0 ? more.join(', ') : nothing)}
+      </Text>
+      {first && more.length > 0 && (
+        <Text size="xs" c="dimmed" truncate>
+          {`+ ${more.join(', ')}`}
+        </Text>
+      )}
+    </span>
+  )
+}
+
 const column = columnsOf<Webhook>()
 const columns = column.columns([
   column.accessor('url', {
@@ -43,12 +64,7 @@ const columns = column.columns([
     header: 'Events',
     size: 230,
     meta: { from: 'md' },
-    cell: ({ row: { original }, getValue }) => (
-      <span title={getValue()}>
-        {getValue() || (original.alerts?.length ? 'alerts only' : nothing)}
-        {original.events.length > 0 && original.alerts?.length ? ' and alerts' : ''}
-      </span>
-    ),
+    cell: ({ row: { original }, getValue }) => <Events webhook={original} all={getValue()} />,
   }),
   column.accessor('health.pending', {
     id: 'pending',

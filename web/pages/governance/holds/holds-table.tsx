@@ -34,11 +34,16 @@ const columns = column.columns([
   column.accessor('name', {
     id: 'name',
     header: 'Name',
-    size: 240,
-    cell: ({ getValue }) => (
-      <Text size="sm" fw={500} truncate>
-        {getValue()}
-      </Text>
+    size: 280,
+    cell: ({ row: { original } }) => (
+      <>
+        <Text size="sm" fw={500} truncate>
+          {original.name}
+        </Text>
+        <Text size="xs" c="dimmed" truncate title={original.reason}>
+          {original.reason}
+        </Text>
+      </>
     ),
   }),
   column.accessor('active', {
@@ -72,5 +77,14 @@ const columns = column.columns([
 type HoldsTableProps = Pick<DataTableProps<Hold>, 'openId' | 'onOpen' | 'more'> & { holds: readonly Hold[] }
 
 export function HoldsTable({ holds, ...rest }: HoldsTableProps) {
-  return <DataTable label="Legal holds" rows={holds} columns={columns} rowId={({ hold_id }) => hold_id} {...rest} />
+  return (
+    <DataTable
+      label="Legal holds"
+      rows={holds}
+      columns={columns}
+      rowId={({ hold_id }) => hold_id}
+      rowHeight={56}
+      {...rest}
+    />
+  )
 }
