@@ -3,14 +3,14 @@ import { IconCircleCheck, IconCircleX } from '@tabler/icons-react'
 import { CellLink } from '../../components/cell-link.tsx'
 import { UsageLink } from '../../components/usage-link.tsx'
 import { formatCount, formatMs, nothing } from '../../ui/formats.ts'
-import { columnsOf } from '../../ui/table-columns.ts'
+import { type ColumnFrom, columnsOf } from '../../ui/table-columns.ts'
 import { UsdText } from '../../ui/usd-text.tsx'
 import styles from './steps.module.css'
 import type { TimedStep } from './timeline.ts'
 
 const column = columnsOf<TimedStep>()
 const plain = { enableSorting: false } as const
-const right = (size: number, from?: 'sm' | 'md' | 'lg' | 'xl') => ({
+const right = (size: number, from?: ColumnFrom) => ({
   ...{ ...plain, size },
   meta: { align: 'right' as const, ...(from && { from }) },
 })
@@ -29,7 +29,7 @@ export const stepColumns = column.columns([
   column.accessor('startMs', {
     id: 'timeline',
     header: 'Timeline',
-    size: 200,
+    size: 170,
     ...plain,
     meta: { from: 'sm' },
     cell: ({ row: { original } }) => <Bar step={original} />,
@@ -42,18 +42,18 @@ export const stepColumns = column.columns([
   column.accessor((row) => row.success, {
     id: 'result',
     header: 'Result',
-    size: 150,
+    size: 130,
     ...plain,
     cell: ({ row: { original } }) => <Result step={original} />,
   }),
   column.accessor('tokens_in', {
     header: 'Tokens in',
-    ...right(100, 'md'),
+    ...right(95, 'lg'),
     cell: ({ getValue }) => formatCount(getValue()),
   }),
   column.accessor('tokens_out', {
     header: 'Tokens out',
-    ...right(105, 'md'),
+    ...right(100, 'lg'),
     cell: ({ getValue }) => formatCount(getValue()),
   }),
   column.accessor('cost_usd_estimate', {
@@ -64,7 +64,7 @@ export const stepColumns = column.columns([
   column.accessor((row) => row.cost_usd_computed, {
     id: 'calculated',
     header: 'Calculated cost',
-    ...right(145, 'xl'),
+    ...right(145, 'xxl'),
     cell: ({ getValue }) => <UsdText value={getValue()} />,
   }),
   column.accessor((row) => row.llm_model ?? row.llm_platform, {
@@ -72,7 +72,7 @@ export const stepColumns = column.columns([
     header: 'Model',
     size: 170,
     ...plain,
-    meta: { from: 'lg' },
+    meta: { from: 'xl' },
     cell: ({ row: { original } }) =>
       original.llm_model ? <UsageLink group="model" id={original.llm_model} inRow /> : original.llm_platform,
   }),
@@ -80,7 +80,7 @@ export const stepColumns = column.columns([
     header: 'User',
     size: 170,
     ...plain,
-    meta: { from: 'xl' },
+    meta: { from: 'xxl' },
     cell: ({ getValue }) => <UsageLink group="user" id={getValue()} inRow />,
   }),
   column.accessor((row) => row.trace_id, {
@@ -88,7 +88,7 @@ export const stepColumns = column.columns([
     header: 'Trace',
     size: 110,
     ...plain,
-    meta: { from: 'xl' },
+    meta: { from: 'xxl' },
     cell: ({ getValue }) => {
       const traceId = getValue()
       return traceId ? (
