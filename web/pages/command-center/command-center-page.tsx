@@ -1,4 +1,4 @@
-import { Box, Stack, Text } from '@mantine/core'
+import { Box, Skeleton, Stack, Text } from '@mantine/core'
 import { lazy, Suspense, useCallback, useEffect, useState } from 'react'
 import { ProblemNotice } from '../../components/problem-notice.tsx'
 import { type LoadableQuery, QueryBoundary } from '../../components/query-boundary.tsx'
@@ -99,7 +99,7 @@ export default function CommandCenterPage() {
         skeleton={
           <>
             <KpiSkeleton />
-            <ChartsSkeleton />
+            <BelowSkeleton />
           </>
         }
       >
@@ -117,13 +117,13 @@ export default function CommandCenterPage() {
             )}
             <UnreadFigures queries={[before, users, usersBefore]} />
             {!isRestWanted ? (
-              <ChartsSkeleton />
+              <BelowSkeleton />
             ) : isEmpty && demo.load.state !== 'none' ? null : isEmpty ? (
               <Suspense fallback={null}>
                 <NoTelemetry {...center} onNone={onNone} />
               </Suspense>
             ) : (
-              <Suspense fallback={<ChartsSkeleton />}>
+              <Suspense fallback={<BelowSkeleton />}>
                 <WhatChanged {...center} />
                 <FigureCharts
                   {...{ rows, totals, filters, interval, span: range, split: search.split }}
@@ -143,6 +143,16 @@ export default function CommandCenterPage() {
           </Box>
         </Suspense>
       )}
+    </>
+  )
+}
+
+/** Shows a placeholder of the size of the drivers and the charts. */
+function BelowSkeleton() {
+  return (
+    <>
+      <Skeleton height={83} mb="md" radius="md" aria-hidden />
+      <ChartsSkeleton />
     </>
   )
 }
