@@ -17,7 +17,7 @@ test('a budget is set in three clicks, shows what is spent, and is changed and r
   await form.getByRole('button', { name: 'Add budget' }).click()
   const card = page.getByRole('region', { name: 'All usage' })
   await card.getByText(/of \$0\.50/).waitFor()
-  await card.locator('.recharts-surface').waitFor()
+  await card.locator('.recharts-surface').first().waitFor()
   await card.getByText('Forecast', { exact: true }).waitFor()
   const { items } = (await lab.hub.call('acme', 'GET', '/api/v1/budgets')).body
   expect(items).toMatchObject([{ name: 'All usage', period: 'month', amount_usd: 0.5, thresholds: [50, 80, 100] }])

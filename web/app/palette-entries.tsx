@@ -105,15 +105,15 @@ export function shortcutEntries(path: string): Entry[] {
   if (path !== '/records' || !areShortcutsOn()) return []
   return recordsShortcuts.map(({ key, does }) => ({
     ...{ id: `key ${key}`, label: does, shortcut: key, keywords: 'keyboard shortcut', Icon: IconKeyboard },
-    run: () => setTimeout(() => pressKey(key), focusReturnsMs),
+    run: () => pressKey(key),
   }))
 }
 
-/** Pause until the palette has closed and returned the focus, in milliseconds. */
-const focusReturnsMs = 250
-
-function pressKey(key: string): void {
-  document.activeElement?.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }))
+/** Presses a key once the palette has closed and returned the focus. */
+function pressKey(key: string, attempts = 40): void {
+  const focused = document.activeElement ?? document.body
+  if (focused.closest('[role="dialog"]') && attempts > 0) setTimeout(() => pressKey(key, attempts - 1), 50)
+  else focused.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }))
 }
 
 /** Returns the pages that the user opened last and may still open, without the current one. */

@@ -18,7 +18,7 @@ interface EventFacetsProps {
 }
 
 /** Returns whether the window has room for facets beside the list. */
-export function useFacetsBeside(): boolean {
+function useFacetsBeside(): boolean {
   return useMatches({ base: false, xl: true }, { getInitialValueInEffect: false })
 }
 
