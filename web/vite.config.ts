@@ -29,7 +29,7 @@ export default defineConfig({
             // itself, and more time, since each is a request.
             { name: 'shell', tags: ['$initial'], priority: 1 },
             // One file for what many pages share. With fewer pages, most of the file would be of no use to a page.
-            { name: 'common', minShareCount: 8 },
+            { name: 'common', minShareCount: 9 },
           ],
         },
       },
