@@ -3,7 +3,6 @@ import { useInViewport } from '@mantine/hooks'
 import { lazy, Suspense, useMemo } from 'react'
 import { api } from '../../api/api-client.ts'
 import { QueryBoundary } from '../../components/query-boundary.tsx'
-import { formatUsd } from '../../ui/formats.ts'
 import type { Budget } from './budget-form.tsx'
 import { spendPoints, trendInterval } from './budget-points.ts'
 
@@ -27,7 +26,7 @@ export function BudgetTrend({ budget }: { budget: Budget }) {
   return (
     <Box ref={ref} mt="sm" mih={height}>
       <p className="visually-hidden">
-        {`Spent ${formatUsd(budget.spent_usd)} so far, forecast ${formatUsd(budget.forecast_usd)} at the end of the period, of ${formatUsd(budget.amount_usd)}.`}
+        The chart shows the cost so far, and a line from it to the forecast. The amounts are above.
       </p>
       <QueryBoundary query={summary} what="cost over the period" skeleton={<Skeleton height={height} />}>
         {() => (
