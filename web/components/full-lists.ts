@@ -54,17 +54,12 @@ export function useSkills(options: { enabled?: boolean; staleTime?: number } = {
   })
 }
 
-/** Reads all grants, or those of an archetype. */
-export function useGrants(archetypeId?: string) {
+/** Reads all grants, or those of an archetype or a skill. */
+export function useGrants(of: { archetype_id?: string; skill_id?: string } = {}) {
   return useQuery({
-    queryKey: ['get', grantsPath, 'whole', archetypeId],
+    queryKey: ['get', grantsPath, 'whole', of],
     queryFn: ({ signal }) =>
-      everyPage((cursor) =>
-        hub.GET(grantsPath, {
-          params: { query: { ...pageAt(cursor), ...(archetypeId && { archetype_id: archetypeId }) } },
-          signal,
-        }),
-      ),
+      everyPage((cursor) => hub.GET(grantsPath, { params: { query: { ...pageAt(cursor), ...of } }, signal })),
   })
 }
 

@@ -116,7 +116,7 @@ const peopleCounted = 1000
 
 /** Shows what is removed along with an archetype. */
 function WhatGoes({ archetypeId }: { archetypeId: string }) {
-  const grants = useGrants(archetypeId)
+  const grants = useGrants({ archetype_id: archetypeId })
   const people = api.useQuery('get', '/api/v1/roster/users', {
     params: { query: { archetype_id: archetypeId, limit: peopleCounted } },
   })

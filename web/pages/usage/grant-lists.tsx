@@ -1,72 +1,56 @@
 import { Text } from '@mantine/core'
-import { api } from '../../api/api-client.ts'
-import { useGrants } from '../../components/full-lists.ts'
+import type { ReactNode } from 'react'
+import { type Grant, useGrants } from '../../components/full-lists.ts'
 import { LinkText } from '../../components/link-text.tsx'
 import { QueryBoundary } from '../../components/query-boundary.tsx'
 import { UsageLink } from '../../components/usage-link.tsx'
 import { AttentionList } from '../command-center/attention-card.tsx'
 import { UsageSection } from './usage-section.tsx'
 
-const grantsMax = 1000
-
 /** Lists the archetypes that may use a skill. */
 export function SkillGrants({ skillId }: { skillId: string }) {
-  const grants = api.useQuery('get', '/api/v1/skill-entitlement/grants', {
-    params: { query: { skill_id: skillId, limit: grantsMax } },
-  })
   return (
-    <UsageSection
-      title="Who may use it"
-      more={
-        <LinkText to="/skills/grants" search={{ skill: skillId }} size="sm">
-          Open grants
-        </LinkText>
-      }
-    >
-      <QueryBoundary query={grants} what="grants">
-        {({ items }) =>
-          items.length === 0 ? (
-            <Text size="sm">Nobody: it is granted to no archetype.</Text>
-          ) : (
-            <AttentionList
-              items={items.map(({ archetype_id }) => ({
-                id: archetype_id,
-                name: <UsageLink group="archetype" id={archetype_id} />,
-                said: 'People of this archetype',
-              }))}
-            />
-          )
-        }
-      </QueryBoundary>
-    </UsageSection>
+    <GrantList title="Who may use it" of={{ skill_id: skillId }} none="Nobody: it is granted to no archetype.">
+      {({ archetype_id: id }) => ({
+        id,
+        name: <UsageLink group="archetype" id={id} />,
+        said: 'People of this archetype',
+      })}
+    </GrantList>
   )
 }
 
 /** Lists the skills that an archetype may use. */
 export function ArchetypeGrants({ archetypeId }: { archetypeId: string }) {
-  const grants = useGrants(archetypeId)
   return (
-    <UsageSection
-      title="Skills it may use"
-      more={
-        <LinkText to="/skills/grants" search={{ archetype: archetypeId }} size="sm">
-          Open grants
-        </LinkText>
-      }
-    >
+    <GrantList title="Skills it may use" of={{ archetype_id: archetypeId }} none="None: no skill is granted to it.">
+      {({ skill_id: id }) => ({ id, name: <UsageLink group="skill" id={id} />, said: '' })}
+    </GrantList>
+  )
+}
+
+interface GrantListProps {
+  title: string
+  of: { archetype_id?: string; skill_id?: string }
+  /** Shown if there are no grants. */
+  none: string
+  /** The entry of a grant. */
+  children(grant: Grant): { id: string; name: ReactNode; said: ReactNode }
+}
+
+function GrantList({ title, of, none, children }: GrantListProps) {
+  const grants = useGrants(of)
+  const search = { ...(of.skill_id && { skill: of.skill_id }), ...(of.archetype_id && { archetype: of.archetype_id }) }
+  const more = (
+    <LinkText to="/skills/grants" search={search} size="sm">
+      Open grants
+    </LinkText>
+  )
+  return (
+    <UsageSection title={title} more={more}>
       <QueryBoundary query={grants} what="grants">
         {(items) =>
-          items.length === 0 ? (
-            <Text size="sm">None: no skill is granted to it.</Text>
-          ) : (
-            <AttentionList
-              items={items.map(({ skill_id }) => ({
-                id: skill_id,
-                name: <UsageLink group="skill" id={skill_id} />,
-                said: '',
-              }))}
-            />
-          )
+          items.length === 0 ? <Text size="sm">{none}</Text> : <AttentionList items={items.map(children)} />
         }
       </QueryBoundary>
     </UsageSection>
