@@ -1,24 +1,15 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type CliHub, startCliHub } from '../cli/cli-hub.ts'
+import { describe, expect, test } from 'vitest'
+import { cliHubOfFile } from '../cli/cli-hub.ts'
 import { runCli } from '../cli/run-cli.ts'
-import type { TestHub } from '../support/hub.ts'
 import { startHubProcess } from '../support/hub-process.ts'
 
-let hub: TestHub
-let env: Record<string, string>
-let lab: CliHub
-beforeAll(async () => {
-  lab = await startCliHub()
-  hub = lab.hub
-  env = lab.env
-})
-afterAll(() => lab.stop())
+const lab = cliHubOfFile()
 
 /** With --json: the one object that stdout consists of. */
 async function json(...args: string[]): Promise<Record<string, unknown>> {
-  const { code, stdout, stderr } = await runCli([...args, '--json'], env)
+  const { code, stdout, stderr } = await runCli([...args, '--json'], lab.env)
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   expect(stdout.endsWith('\n')).toBe(true)
   expect(stdout.trimEnd()).not.toContain('\n')
@@ -26,7 +17,7 @@ async function json(...args: string[]): Promise<Record<string, unknown>> {
 }
 
 async function failure(...args: string[]): Promise<{ code: number | null; stderr: string }> {
-  const { code, stdout, stderr } = await runCli(args, env)
+  const { code, stdout, stderr } = await runCli(args, lab.env)
   expect(stdout).toBe('')
   expect(stderr).not.toMatch(/\n\s+at /)
   return { code, stderr }
@@ -38,7 +29,7 @@ test('beside a running server, a tenant and an account are made that it knows at
     tenant: 'initech',
     mode: 'A',
     admin_email: 'bill@initech.example',
-    welcome_url: expect.stringContaining(`${hub.baseUrl}/welcome/initech/`),
+    welcome_url: expect.stringContaining(`${lab.hub.baseUrl}/welcome/initech/`),
     welcome_expires_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/),
   })
   expect((await fetch(tenant.welcome_url as string)).status).toBe(200)
@@ -57,14 +48,17 @@ test('beside a running server, a tenant and an account are made that it knows at
     client_id: `${account.client_id}`,
     client_secret: `${account.client_secret}`,
   }
-  const answer = await fetch(`${hub.baseUrl}/api/v1/oauth/token`, { method: 'POST', body: new URLSearchParams(form) })
+  const answer = await fetch(`${lab.hub.baseUrl}/api/v1/oauth/token`, {
+    method: 'POST',
+    body: new URLSearchParams(form),
+  })
   expect(answer.status).toBe(200)
   const { access_token } = (await answer.json()) as { access_token: string }
 
   const bundle = await json('archetypes', 'set', '--tenant', 'initech', 'clerk', 'agent')
   expect(bundle).toEqual({ tenant: 'initech', archetypes: [{ archetype_id: 'agent' }, { archetype_id: 'clerk' }] })
   const headers = { authorization: `Bearer ${access_token}`, 'x-service-tenant': 'initech' }
-  const listed = await fetch(`${hub.baseUrl}/api/v1/roster/archetypes`, { headers })
+  const listed = await fetch(`${lab.hub.baseUrl}/api/v1/roster/archetypes`, { headers })
   expect(((await listed.json()) as { items: unknown }).items).toEqual(bundle.archetypes)
 })
 
@@ -111,7 +105,7 @@ test('limits take a class with hyphens or underscores', async () => {
     })
   }
   await expect
-    .poll(async () => (await hub.modules.tenants.directory.limitsOf('acme'))['hub-read'])
+    .poll(async () => (await lab.hub.modules.tenants.directory.limitsOf('acme'))['hub-read'])
     .toEqual({ perToken: 70, perTenant: 700 })
 })
 
@@ -123,7 +117,7 @@ test('export quotas of a tenant are shown, set, and set back to the default', as
     exports_per_day: 50,
     own: { exports_per_day: 50 },
   })
-  const { stdout } = await runCli(['tenant', 'export-quota', 'acme', '--mb-kept', '2048'], env)
+  const { stdout } = await runCli(['tenant', 'export-quota', 'acme', '--mb-kept', '2048'], lab.env)
   expect(stdout).toBe('Tenant acme: 50 exports within 24 hours (its own), 2,048 MiB of files (its own).\n')
   expect(await json('tenant', 'export-quota', 'acme', '--per-day', 'default', '--mb-kept', 'default')).toEqual(standard)
 })
@@ -155,7 +149,7 @@ test('without --json it says what to do next', async () => {
       '--base-url',
       'http://hooli.localhost:9',
     ],
-    env,
+    lab.env,
   )
   expect(code).toBe(0)
   expect(stdout).toContain('http://hooli.localhost:9/welcome/hooli/')

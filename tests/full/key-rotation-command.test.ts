@@ -1,21 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type CliHub, startCliHub } from '../cli/cli-hub.ts'
+import { expect, test } from 'vitest'
+import { cliHubOfFile } from '../cli/cli-hub.ts'
 import { runCli } from '../cli/run-cli.ts'
-import type { TestHub } from '../support/hub.ts'
 
-let hub: TestHub
-let env: Record<string, string>
-let lab: CliHub
-beforeAll(async () => {
-  lab = await startCliHub()
-  hub = lab.hub
-  env = lab.env
-})
-afterAll(() => lab.stop())
+const lab = cliHubOfFile()
 
-const rotate = (...args: string[]) => runCli(['keys', 'rotate', ...args], env)
+const rotate = (...args: string[]) => runCli(['keys', 'rotate', ...args], lab.env)
 const published = async (): Promise<string[]> => {
-  const { body } = await hub.call('acme', 'GET', '/.well-known/jwks.json', { token: null })
+  const { body } = await lab.hub.call('acme', 'GET', '/.well-known/jwks.json', { token: null })
   return body.keys.map((key: { kid: string }) => key.kid)
 }
 
@@ -39,7 +30,7 @@ test('beside a service, which publishes the key within seconds and goes on with 
   expect(Date.parse(rotation.signs_from)).toBeGreaterThanOrEqual(beganMs + 60_000)
   expect(Date.parse(rotation.signs_from)).toBeLessThanOrEqual(endedMs + 60_000)
   await expect.poll(published, { interval: 50 }).toEqual([old, rotation.key_id])
-  expect(hub.modules.keys.tokens.signingKey().keyId).toBe(old)
+  expect(lab.hub.modules.keys.tokens.signingKey().keyId).toBe(old)
 })
 
 test('for people, and as the key before it where no algorithm is named', async () => {
@@ -57,7 +48,7 @@ test('an algorithm that tokens cannot have is refused, and changes nothing', asy
     expect(code).toBe(2)
     expect(stderr).toContain('Allowed choices are ES256, RS256')
   }
-  await hub.modules.keys.tokens.refresh()
+  await lab.hub.modules.keys.tokens.refresh()
   expect((await published()).slice(0, before.length)).toEqual(before)
 })
 
@@ -68,17 +59,17 @@ test('one kind of key only, or the key of one tenant', async () => {
   const { provenance, ...more } = JSON.parse((await rotate('--only', 'provenance', '--json')).stdout)
   expect([provenance.length, more]).toEqual([3, {}])
   const one = await rotate('--tenant', 'globex', '--json')
-  const { keyId } = await hub.modules.keys.provenance.signerOf('globex')
+  const { keyId } = await lab.hub.modules.keys.provenance.signerOf('globex')
   const before = provenance.find((each: { tenant: string }) => each.tenant === 'globex')
   expect(JSON.parse(one.stdout)).toEqual({
     provenance: [{ tenant: 'globex', key_id: expect.not.stringMatching(keyId), retired_key_id: before.key_id }],
   })
-  await hub.modules.keys.tokens.refresh()
+  await lab.hub.modules.keys.tokens.refresh()
   expect(await published()).toHaveLength(tokens.length + 1)
 })
 
 test('options that contradict one another, and a tenant that does not exist, change nothing', async () => {
-  const before = await hub.call('acme', 'GET', '/.well-known/provenance-keys.json', { token: null })
+  const before = await lab.hub.call('acme', 'GET', '/.well-known/provenance-keys.json', { token: null })
   for (const [args, code, why] of [
     [['--tenant', 'acme', '--only', 'token'], 2, 'common to all tenants'],
     [['--tenant', 'acme', '--algorithm', 'RS256'], 2, 'for token keys'],
@@ -90,6 +81,6 @@ test('options that contradict one another, and a tenant that does not exist, cha
     expect([answer.code, answer.stdout], args.join(' ')).toEqual([code, ''])
     expect(answer.stderr).toContain(why)
   }
-  const after = await hub.call('acme', 'GET', '/.well-known/provenance-keys.json', { token: null })
+  const after = await lab.hub.call('acme', 'GET', '/.well-known/provenance-keys.json', { token: null })
   expect(after.text).toBe(before.text)
 })

@@ -1,25 +1,17 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { query } from '../api/record-cases.ts'
 import { sendJanuary } from '../api/summary-cases.ts'
-import { type CliHub, startCliHub } from '../cli/cli-hub.ts'
+import { cliHubOfFile } from '../cli/cli-hub.ts'
 import { runCli } from '../cli/run-cli.ts'
-import type { TestHub } from '../support/hub.ts'
 
-let hub: TestHub
-let env: Record<string, string>
-let lab: CliHub
-beforeAll(async () => {
-  lab = await startCliHub()
-  hub = lab.hub
-  env = lab.env
+const lab = cliHubOfFile(async (hub) => {
   await sendJanuary(hub)
   const price = { llm_model: 'in-house', input_usd_per_mtok: 1, output_usd_per_mtok: 1 }
   const body = { prices: [{ ...price, effective_from: '2026-01-01T00:00:00Z' }] }
   await hub.call('acme', 'PUT', '/api/v1/telemetry/prices', { body })
 })
-afterAll(() => lab.stop())
 
-const rerate = (...args: string[]) => runCli(['prices', 'rerate', ...args], env)
+const rerate = (...args: string[]) => runCli(['prices', 'rerate', ...args], lab.env)
 
 test('rates the events of a tenant again, says what it came to, and is recorded', async () => {
   const january = ['--tenant', 'acme', '--from', '2026-01-01T00:00:00Z', '--to', '2026-02-01T00:00:00Z']
@@ -32,7 +24,7 @@ test('rates the events of a tenant again, says what it came to, and is recorded'
   expect(JSON.parse(stdout)).toEqual(result)
   expect(stdout.split('\n')).toHaveLength(2)
 
-  const { records } = await query(hub, 'acme', '?event_kind=telemetry.rerated')
+  const { records } = await query(lab.hub, 'acme', '?event_kind=telemetry.rerated')
   expect(records).toMatchObject([
     {
       subject: 'tenant:acme',

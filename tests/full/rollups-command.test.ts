@@ -1,30 +1,20 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { prepareTelemetry } from '../api/telemetry-tenants.ts'
-import { type CliHub, startCliHub } from '../cli/cli-hub.ts'
+import { cliHubOfFile } from '../cli/cli-hub.ts'
 import { runCli } from '../cli/run-cli.ts'
-import type { TestHub } from '../support/hub.ts'
 import { event } from '../telemetry/events.ts'
 
-let hub: TestHub
-let env: Record<string, string>
-let lab: CliHub
-beforeAll(async () => {
-  lab = await startCliHub()
-  hub = lab.hub
-  env = lab.env
-  await prepareTelemetry(hub, 'acme', 'globex')
-})
-afterAll(() => lab.stop())
+const lab = cliHubOfFile((hub) => prepareTelemetry(hub, 'acme', 'globex'))
 
 async function ingest(tenant: 'acme' | 'globex', days: number): Promise<void> {
   const events = Array.from({ length: days }, (_, day) => event({ ts: `2026-01-0${day + 1}T12:00:00Z` }))
-  const answer = await hub.call(tenant, 'POST', '/api/v1/telemetry/events:batch', { body: { events } })
+  const answer = await lab.hub.call(tenant, 'POST', '/api/v1/telemetry/events:batch', { body: { events } })
   expect(answer.body.accepted).toBe(days)
 }
 
 /** With --json: the one object that stdout consists of. */
 async function json(...args: string[]): Promise<unknown> {
-  const { code, stdout, stderr } = await runCli([...args, '--json'], env)
+  const { code, stdout, stderr } = await runCli([...args, '--json'], lab.env)
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   return JSON.parse(stdout)
 }
@@ -44,13 +34,13 @@ test('fold-rollups folds every tenant, or one, and says what it did', async () =
       { tenant: 'globex', deltas: 1, days: 1 },
     ]),
   })
-  const { stdout, code } = await runCli(['jobs', 'run', 'fold-rollups', '--tenant', 'globex'], env)
+  const { stdout, code } = await runCli(['jobs', 'run', 'fold-rollups', '--tenant', 'globex'], lab.env)
   expect({ stdout, code }).toEqual({ stdout: 'Tenant globex: 0 deltas folded, 0 days closed.\n', code: 0 })
 })
 
 test('rebuild reckons everything anew and says what it read and wrote', async () => {
   await ingest('acme', 4)
-  const client = await hub.superuserClient()
+  const client = await lab.hub.superuserClient()
   await client.query(`update hub.telemetry_rollups set invocations = 77 where tenant_id = 'acme'`)
   expect(await json('rollups', 'rebuild', '--tenant', 'acme')).toEqual({
     // Four quarters in seven views; events of the same cell come up once.
@@ -67,19 +57,19 @@ test('rebuild reckons everything anew and says what it read and wrote', async ()
   expect(await json('rollups', 'rebuild', '--tenant', 'acme', '--accept')).toMatchObject({
     tenants: [{ tenant: 'acme', events: 9, accepted: { ratings: 0, erased_figures: 0 } }],
   })
-  const { stdout } = await runCli(['rollups', 'rebuild'], env)
+  const { stdout } = await runCli(['rollups', 'rebuild'], lab.env)
   expect(stdout).toContain('Tenant acme: 9 events read, 0 deltas made up for, 28 rows written, 4 days closed.\n')
   expect(stdout).toContain('Tenant globex: ')
 })
 
 test('what does not exist is named, with what does', async () => {
-  const unknownJob = await runCli(['jobs', 'run', 'fold'], env)
+  const unknownJob = await runCli(['jobs', 'run', 'fold'], lab.env)
   expect(unknownJob).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('fold-rollups') })
   for (const args of [
     ['jobs', 'run', 'fold-rollups', '--tenant', 'nobody'],
     ['rollups', 'rebuild', '--tenant', 'nobody'],
   ]) {
-    const { code, stdout, stderr } = await runCli(args, env)
+    const { code, stdout, stderr } = await runCli(args, lab.env)
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     expect(stderr).toContain('There is no tenant "nobody"')
   }

@@ -1,30 +1,21 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type CliHub, startCliHub } from '../cli/cli-hub.ts'
+import { expect, test } from 'vitest'
+import { cliHubOfFile } from '../cli/cli-hub.ts'
 import { runCli } from '../cli/run-cli.ts'
 import { decisionDraft, writeSealed } from '../hub/attack-scenes.ts'
-import type { TestHub } from '../support/hub.ts'
 
-let hub: TestHub
-let env: Record<string, string>
-let lab: CliHub
-beforeAll(async () => {
-  lab = await startCliHub()
-  hub = lab.hub
-  env = lab.env
-})
-afterAll(() => lab.stop())
+const lab = cliHubOfFile()
 
-const sweep = (...args: string[]) => runCli(['jobs', 'run', 'sweep', ...args], env)
+const sweep = (...args: string[]) => runCli(['jobs', 'run', 'sweep', ...args], lab.env)
 
 test('sweep verifies all of a tenant, takes in what waits, and ends with 1 where something is wrong', async () => {
-  const acme = await hub.tenant('acme')
-  const [deleted] = await writeSealed(hub, acme, decisionDraft('deleted'), decisionDraft('edited'))
+  const acme = await lab.hub.tenant('acme')
+  const [deleted] = await writeSealed(lab.hub, acme, decisionDraft('deleted'), decisionDraft('edited'))
   const counts = { tenant: 'acme', checked: expect.any(Number), failed: 0, inconsistent: 0 }
   const good = await sweep('--tenant', 'acme', '--json')
   expect({ code: good.code, stderr: good.stderr }).toEqual({ code: 0, stderr: '' })
   expect(JSON.parse(good.stdout)).toEqual({ job: 'sweep', tenants: [counts] })
 
-  const db = await hub.superuserClient()
+  const db = await lab.hub.superuserClient()
   await db.query('delete from hub.records where record_id = $1', [deleted])
   const bad = await sweep('--json')
   expect(bad.code).toBe(1)
@@ -33,7 +24,7 @@ test('sweep verifies all of a tenant, takes in what waits, and ends with 1 where
   expect(tenants).toContainEqual({ ...counts, failed: 1, inconsistent: 1 })
   expect(tenants).toContainEqual({ ...counts, tenant: 'globex' })
   // Its report is there when the command ends.
-  const { body } = await hub.call('acme', 'GET', '/api/v1/hub/records?event_kind=hub.tamper_detected')
+  const { body } = await lab.hub.call('acme', 'GET', '/api/v1/hub/records?event_kind=hub.tamper_detected')
   expect(body.records).toMatchObject([
     {
       subject: expect.stringMatching(/^seal:/),
