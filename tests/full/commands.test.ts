@@ -188,7 +188,7 @@ describe('a mistake is told with what to do, on stderr', () => {
   })
 
   test('a wrong master key', async () => {
-    const other = { ...env, HUB_MASTER_KEY: Buffer.alloc(32, 1).toString('base64') }
+    const other = { ...lab.env, HUB_MASTER_KEY: Buffer.alloc(32, 1).toString('base64') }
     const { code, stderr, stdout } = await runCli(['tenant', 'welcome-link', 'acme'], other)
     expect([code, stdout]).toEqual([1, ''])
     expect(stderr).not.toMatch(/\n\s+at /)
@@ -196,14 +196,14 @@ describe('a mistake is told with what to do, on stderr', () => {
   })
 
   test('a configuration that is wrong in several places', async () => {
-    const { code, stderr } = await runCli(['migrate'], { ...env, HUB_PORT: 'x', HUB_MASTER_KEY: 'y' })
+    const { code, stderr } = await runCli(['migrate'], { ...lab.env, HUB_PORT: 'x', HUB_MASTER_KEY: 'y' })
     expect(code).toBe(1)
     expect(stderr).toMatch(/HUB_PORT[\s\S]*HUB_MASTER_KEY/)
   })
 })
 
 test('a command finds the address of a service that was told its port on its command line', async () => {
-  const { HUB_BASE_URL: _, HUB_DATA_DIR: dataDir = '', ...rest } = env
+  const { HUB_BASE_URL: _, HUB_DATA_DIR: dataDir = '', ...rest } = lab.env
   const service = await startHubProcess(dataDir, rest)
   try {
     const { stdout } = await runCli(['tenant', 'welcome-link', 'acme', '--json'], { ...rest, HUB_DATA_DIR: dataDir })
