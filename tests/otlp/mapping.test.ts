@@ -171,17 +171,22 @@ describe.each(encodings)('Claude Code, %s', (encoding) => {
     }
   })
 
-  test('a failed request is a failed event, by its status if it had a response', async () => {
+  test('a failed request is a failed event, with the skill of its session, whose long id is cut', async () => {
     await setMapping(hub, 'acme', { default_skill_id: 'fallback', default_archetype_id: 'analyst' })
-    const session = `failed, ${encoding}`
+    const session = `failed, ${encoding}`.padEnd(200, 'x')
     const { model = '', 'user.id': user = '' } = request
     const failed = (status: string, at: number) => {
       const error = { 'event.name': 'api_error', 'session.id': session, 'user.id': user, model, duration_ms: 12 }
       return record({ ...error, status_code: status }, 'api_error', at)
     }
-    expect((await send(hub, logs([failed('429', 1), failed('undefined', 2)]), { encoding })).body).toEqual({})
-    const common = { success: false, skill_id: 'fallback', latency_ms: 12, tokens_in: 0, cost_usd_estimate: 0 }
-    expect(await eventsOf(hub, 'acme', `&session_id=${encodeURIComponent(session)}`)).toMatchObject([
+    const activation = { 'event.name': 'skill_activated', 'session.id': session, 'skill.name': 'sum-up' }
+    const activated = record(activation, 'skill_activated')
+    expect((await send(hub, logs([activated, failed('429', 1), failed('undefined', 2)]), { encoding })).body).toEqual(
+      {},
+    )
+    const common = { success: false, skill_id: 'sum-up', latency_ms: 12, tokens_in: 0, cost_usd_estimate: 0 }
+    const cut = encodeURIComponent(session.slice(0, 128))
+    expect(await eventsOf(hub, 'acme', `&session_id=${cut}`)).toMatchObject([
       { ...common, error_code: '429' },
       { ...common, error_code: 'error' },
     ])

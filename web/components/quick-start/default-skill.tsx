@@ -4,7 +4,8 @@ import { useMe } from '../../api/me.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { notifyProblem } from '../notify.ts'
 import { useAction } from '../use-action.ts'
-import { mappingPath, setDefaults, withDefaults } from './otlp-defaults.ts'
+import { withDefaults } from './otlp-defaults.ts'
+import { mappingPath, setDefaults } from './set-defaults.ts'
 import type { Sample } from './use-sample.ts'
 
 /** Shows the skill of calls that name none, and offers to set it while such calls are rejected. */

@@ -5,7 +5,7 @@ import { Notice } from '../../ui/notice.tsx'
 import { archetypesPath, skillsPath } from '../full-lists.ts'
 import { notifyProblem } from '../notify.ts'
 import { useAction } from '../use-action.ts'
-import { mappingPath, setDefaults } from './otlp-defaults.ts'
+import { mappingPath, setDefaults } from './set-defaults.ts'
 import type { Sample } from './use-sample.ts'
 
 /** Shows what an event needs that the tenant does not have yet, with a button that creates it. */
