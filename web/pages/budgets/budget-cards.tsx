@@ -3,7 +3,7 @@ import { IconDots, IconPencil, IconTrash } from '@tabler/icons-react'
 import { useMe } from '../../api/me.ts'
 import { formatPercent, formatUsd } from '../../ui/formats.ts'
 import { TimeText } from '../../ui/time-text.tsx'
-import type { Budget } from './budget-form.tsx'
+import type { Budget } from './budget-points.ts'
 import { BudgetTrend } from './budget-trend.tsx'
 
 interface BudgetCardsProps {

@@ -1,12 +1,11 @@
 import { Fieldset, MultiSelect, NumberInput, Select, Stack, TagsInput, TextInput } from '@mantine/core'
 import * as v from 'valibot'
 import { budgetNameLengthMax, budgetRecipientsMax, budgetThresholdsMax, webhooksMax } from '../../../contract/limits.ts'
-import { type ApiResponse, api, type Body, hub } from '../../api/api-client.ts'
+import { api, type Body, hub } from '../../api/api-client.ts'
 import { patchBody } from '../../api/patch-body.ts'
 import { MutationForm } from '../../components/mutation-form.tsx'
 import { useMutationForm } from '../../components/use-mutation-form.ts'
-
-export type Budget = ApiResponse<'listBudgets'>['items'][number]
+import type { Budget } from './budget-points.ts'
 
 const schema = v.object({
   name: v.pipe(v.string(), v.trim(), v.minLength(1, 'Enter a name')),

@@ -1,7 +1,9 @@
+import type { ApiResponse } from '../../api/api-client.ts'
 import { type Slot, slotsOf } from '../command-center/charts/slots.ts'
 import type { Interval } from '../command-center/ranges.ts'
 import type { TimeRow } from '../command-center/use-metrics.ts'
-import type { Budget } from './budget-form.tsx'
+
+export type Budget = ApiResponse<'listBudgets'>['items'][number]
 
 /** An hour or a day of a budget's period: the cost until its end. */
 export interface SpendPoint extends Slot {

@@ -12,7 +12,8 @@ import { SidePanel } from '../../ui/dialog.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
 import { PageHeader } from '../../ui/page-header.tsx'
 import { BudgetCards } from './budget-cards.tsx'
-import { type Budget, BudgetForm } from './budget-form.tsx'
+import { BudgetForm } from './budget-form.tsx'
+import type { Budget } from './budget-points.ts'
 
 /** Shows budgets with what is spent and the forecast. */
 export default function BudgetsPage() {
