@@ -65,7 +65,7 @@ export type TypedValue = string | number | boolean | null
  * @param members of the canonical record
  */
 export function typedValue({ name, type }: ExportColumn, members: Readonly<Record<string, unknown>>): TypedValue {
-  // Names of columns are none of what every object has.
+  // No column has the name of a member of `Object.prototype`.
   const value = members[name]
   if (value === undefined) return null
   switch (type) {
@@ -126,7 +126,7 @@ function isLeap(year: number): boolean {
   return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)
 }
 
-/** NaN where one is none. */
+/** Parses decimal digits. Returns NaN if a character is not a digit. */
 function digits(text: string, from: number, to: number): number {
   let number = 0
   for (let at = from; at < to; at++) {

@@ -1,7 +1,7 @@
 import { type Access, type Operation, type OperationId, operations } from './operations.ts'
 import type { Scope } from './scopes.ts'
 
-/** Whether scopes open what takes a token. */
+/** Returns whether the scopes permit an operation that requires a token. */
 export function admits(access: Access & { kind: 'token' }, held: ReadonlySet<Scope>): boolean {
   return access.anyOf.some((alternative) => alternative.every((scope) => held.has(scope)))
 }

@@ -4,7 +4,7 @@ import { patterns, recordTypes } from './literals.ts'
 import { object } from './object-schema.ts'
 import { parseTimestamp } from './timestamp.ts'
 
-/** Which records a legal hold is of, and with more members an export: parameters of the Hub query as members. */
+/** Members of the filter of legal holds, to which exports add more. The names are those of the Hub query parameters. */
 
 const text = (example: string) => Type.String({ minLength: 1, maxLength: 300, examples: [example] })
 const time = (description: string) => Type.String({ description, examples: ['2026-01-01T00:00:00Z'] })

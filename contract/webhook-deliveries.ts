@@ -1,6 +1,6 @@
-/** Words of the log of deliveries: types and schemas are made of them. */
+/** Statuses and errors of the log of deliveries. Types and schemas derive from them. */
 
-/** How a delivery stands. */
+/** Statuses of a delivery. */
 export const deliveryStatuses = {
   pending: 'not attempted since it was queued',
   delivered: 'taken',
@@ -10,7 +10,7 @@ export const deliveryStatuses = {
 
 export type DeliveryStatus = keyof typeof deliveryStatuses
 
-/** Why an attempt was not taken, or not even made. */
+/** Errors of an attempt that failed or was not sent. */
 export const deliveryErrors = {
   blocked: 'the address is not public, or another that the Hub does not connect to',
   unreachable: 'no connection, or it broke off before an answer',

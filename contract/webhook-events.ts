@@ -35,8 +35,8 @@ const families: readonly string[] = ['user.*', 'skill.*', 'budget.*', 'governanc
 const sent: ReadonlySet<string> = new Set([...nameable, ...alertEventKinds, testEventKind])
 
 /**
- * Why an endpoint may not name it; undefined where it may: a kind, or a family such as `user.*`, `skill.*`,
- * `budget.*`, `governance.*`, `governance.hub.*` and `governance.custom.deploys.*`.
+ * Returns why an endpoint must not subscribe to this name; undefined if it may. Valid names are a kind, or a family such
+ * as `user.*`, `skill.*`, `budget.*`, `governance.*`, `governance.hub.*` and `governance.custom.deploys.*`.
  */
 export function problemOfEventName(name: string): string | undefined {
   if (nameable.includes(name) || families.includes(name)) return undefined

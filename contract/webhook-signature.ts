@@ -3,7 +3,7 @@ import { webhookSignatureAgeSeconds, webhookSignatureAheadSeconds } from './limi
 /** Header of messages in both directions (interface section 5). */
 export const signatureHeader = 'x-service-signature'
 
-/** While a secret is rotated there are two; more than this nobody sends. */
+/** Maximum number of signatures. A rotation of the secret sends two. */
 const signaturesMax = 4
 const headerLengthMax = 1024
 
@@ -18,10 +18,9 @@ export interface SignatureParts {
 
 /**
  * Reads a header of the form `t=<seconds>,v1=<hex>[,v1=<hex>]`, in any order: exactly one `t`, one to four `v1`. Parts
- * of other schemes, such as `v0`, are left aside. Whatever else it has makes it no signature: readers that forgive
- * differ in what they read.
+ * of other schemes, such as `v0`, are ignored. Rejects everything else, because lenient parsers disagree.
  *
- * @returns what it says, or in words what is wrong with it
+ * @returns the parts, or the problem as text
  */
 export function parseSignature(header: string): SignatureParts | { problem: string } {
   if (header.length > headerLengthMax) return { problem: `is longer than ${headerLengthMax} characters` }

@@ -41,7 +41,7 @@ const jobs: Readonly<Record<string, Job>> = {
     takesTime: true,
   },
   'integrate-log': {
-    summary: 'takes seals that are not in the log yet into it, and signs its new state',
+    summary: 'appends waiting seals to the log, and signs a checkpoint',
     run: async (services, slug) => ({ ...(await services.log.integrate(await tenantNamed(services, slug))) }),
     describe: ({ added = 0, tree_size = 0 }) =>
       `${counted(added, 'seal')} taken into the log, which has ${tree_size.toLocaleString('en-US')} now`,

@@ -35,7 +35,7 @@ export function addRollupsCommand(program: Command): void {
     .command('rebuild')
     .description('Rebuild from stored records; ingest may continue')
     .option('--tenant <slug>', 'only this tenant')
-    .option('--lose', 'also where the key of events was destroyed: what they have added to the sums is lost then')
+    .option('--lose', 'also if the key of events was destroyed: their part of the sums is lost then')
     .option(
       '--accept',
       'take stored ratings and sums of erased events on trust, after somebody edited them; writes a governance event',

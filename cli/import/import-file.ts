@@ -203,7 +203,7 @@ class BatchImport {
       await writeState(this.#statePath, this.#state)
       last = await this.#session.send(this.#requestOf(batch))
       if (last.kind === 'taken') return last.refusals
-      // Only an answer that does not say leaves a doubt.
+      // The result stays uncertain only if the response does not state it.
       if (last.kind !== 'unknown') this.#state.uncertain = uncertain
       if (last.kind === 'refused') throw refusedImport(last, batch)
     }

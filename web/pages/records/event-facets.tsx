@@ -25,8 +25,8 @@ function useFacetsBeside(): boolean {
 /**
  * Shows types, and the most frequent values of telemetry events with their counts; a click filters by one. The counts
  * come from stored sums, so they cost the same for any number of events. Filters that the sums do not have hide them.
- * They are beside the list of a wide window; above it otherwise, where only a list of events has them. A phone has none,
- * because they would be above a whole screen of rows.
+ * A wide window shows them beside the list. A narrower one shows them above it, for events only. A phone hides them,
+ * because they would fill the screen.
  */
 export function EventFacets({ search, now, onChange }: EventFacetsProps) {
   const { may } = useMe()

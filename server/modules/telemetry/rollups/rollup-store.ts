@@ -101,7 +101,7 @@ export async function openDays(tx: TenantTx, days: readonly number[]): Promise<v
   })
 }
 
-/** Changes the marks of those of the days that are open, so that no running compaction closes them. */
+/** Updates the marks of the open days, so that a running compaction does not close them. */
 export async function remarkDays(tx: TenantTx, days: readonly number[]): Promise<void> {
   await tx.client.query({
     text: `update hub.rollup_open_days set touched_at = touched_at where tenant_id = $1 and day = any ($2::bigint[])`,

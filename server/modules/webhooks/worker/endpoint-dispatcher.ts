@@ -62,7 +62,7 @@ export class EndpointDispatcher implements LeasedTarget {
   onlyTests: boolean
   /** Whether more was due than was read. */
   hasMore = false
-  /** Whether a look may have skipped deliveries that were held when it started and are held no more. */
+  /** Whether the last poll may have skipped deliveries whose hold has ended since. */
   isMissing = false
   readonly #deps: EndpointDispatcherDeps
   #opened: Opened | undefined
