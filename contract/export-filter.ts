@@ -20,7 +20,7 @@ export const ExportFilterBody = object(
         maxLength: searchLengthMax,
         description:
           'Only records that `GET /api/v1/hub/search` finds with this `q`, `record_type`, `skill_id` and times. ' +
-          'Other members narrow the result.',
+          'Other members are refused beside `q`.',
         examples: ['payment provider -stripe'],
       }),
     ),

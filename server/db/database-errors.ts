@@ -19,7 +19,7 @@ const unavailableCodes = new Set([
 ])
 // The driver gives these errors no code.
 const unavailableMessages =
-  /^(Connection terminated|timeout exceeded when trying to connect|timeout expired|Client has encountered a connection error|Client was closed|Cannot use a pool after)/
+  /^(Connection terminated|timeout exceeded when trying to connect|timeout expired|Client has encountered a connection error|Client was closed|Cannot use a pool after|Query read timeout)/
 
 const retryableStates = new Set(['40001', '40P01'])
 

@@ -165,6 +165,9 @@ function turnOf(queue: FairQueue<WorkClass>, tenant: string, workClass: WorkClas
   }
 }
 
+/** Milliseconds until a query of the replica without an answer fails: its server ends it a little earlier. */
+const replicaQueryMs = serviceTimeouts.statement_timeout + 2_000
+
 function openPool(options: PoolOptions, target: ConnectionTarget, name: string, size: number): pg.Pool {
   const { pooler } = options
   const session = pooler
@@ -174,7 +177,7 @@ function openPool(options: PoolOptions, target: ConnectionTarget, name: string, 
     ...session,
     max: size,
     // Reads wait for a replica that is away only for a moment, and then go to the primary.
-    ...(name === 'hub-replica' && { connectionTimeoutMillis: 1_000 }),
+    ...(name === 'hub-replica' && { connectionTimeoutMillis: 1_000, query_timeout: replicaQueryMs }),
     idleTimeoutMillis: 60_000,
   })
   // Without a listener, a connection that the server closes would end the process. The next statement reports the

@@ -8,15 +8,22 @@ import { isRetryable, isUnavailable } from './database-errors.ts'
 const catchUpMsMax = 100
 /** Milliseconds between attempts to use a replica again. */
 const probeMs = 1_000
+/** Milliseconds until a server that does not answer a question counts as away. */
+const answerMsMax = 1_000
 
 /** Identifies the database; a standby has the same as its primary. */
 const identity = `(select system_identifier from pg_control_system()) || '/' ||
   (select oid from pg_database where datname = current_database())`
-const primaryPosition = `select pg_current_wal_flush_lsn()::text as lsn, ${identity} as identity`
+/** Positions compare within one timeline: a standby may be ahead on one that the primary has left, by a recovery. */
+const primaryPosition = `select pg_current_wal_flush_lsn()::text as lsn, ${identity} as identity,
+  ('x' || left(pg_walfile_name(pg_current_wal_flush_lsn()), 8))::bit(32)::integer as timeline`
 const replicaPosition = {
   name: 'hub_replica_position',
   text: `select pg_is_in_recovery() as standby, ${identity} as identity,
+    greatest((select timeline_id from pg_control_checkpoint()),
+      (select min_recovery_end_timeline from pg_control_recovery())) as timeline,
     coalesce(pg_last_wal_replay_lsn() >= $1::pg_lsn, false) as fresh`,
+  query_timeout: answerMsMax,
 }
 
 /** Signals that the replica cannot answer a read now. */
@@ -28,6 +35,7 @@ export class WrongReplica extends ReplicaUnusable {}
 interface Position {
   lsn: string
   identity: string
+  timeline: number
 }
 
 export interface ReadReplica {
@@ -63,7 +71,7 @@ export function openReadReplica({
   async function connect(): Promise<pg.PoolClient> {
     let client: pg.PoolClient | undefined
     try {
-      const wanted = await position()
+      const wanted = await inTime(position(), 'the primary did not tell its position in time')
       client = await pool.connect()
       await requireReplayed(client, wanted)
       return client
@@ -98,9 +106,9 @@ export function openReadReplica({
           return result
         } catch (error) {
           const cause = error instanceof DomainError ? error.cause : error
-          const isGone = cause instanceof ReplicaUnusable || isUnavailable(cause)
+          const isGone = cause instanceof ReplicaUnusable || isUnavailable(cause) || isFaultOfServer(cause)
           // Replay cancels a query that needs a row which it must remove. The next query may succeed.
-          if (!isGone && !isRetryable(cause)) throw error
+          if (!isGone && !isRetryable(cause) && !isQueueFull(error)) throw error
           if (isGone) leave(cause)
         }
       }
@@ -109,6 +117,7 @@ export function openReadReplica({
     },
     async close() {
       clearInterval(probes)
+      probes = undefined
       await pool.end()
     },
   }
@@ -118,18 +127,44 @@ export function openReadReplica({
 async function requireReplayed(client: pg.PoolClient, wanted: Position): Promise<void> {
   const endMs = performance.now() + catchUpMsMax
   for (let pauseMs = 1; ; pauseMs = Math.min(2 * pauseMs, 16)) {
-    const { rows } = await client.query<{ standby: boolean; identity: string; fresh: boolean }>({
+    const { rows } = await client.query<{ standby: boolean; identity: string; timeline: number; fresh: boolean }>({
       ...replicaPosition,
       values: [wanted.lsn],
     })
-    const { standby, identity, fresh } = rows[0]!
+    const { standby, identity, timeline, fresh } = rows[0]!
     if (identity !== wanted.identity) throw new WrongReplica('it has another database than the primary')
     if (!standby) throw new ReplicaUnusable('it is not a standby')
+    if (timeline !== wanted.timeline)
+      throw new ReplicaUnusable(`it follows timeline ${timeline}, and the primary writes timeline ${wanted.timeline}`)
     if (fresh) return
     if (performance.now() >= endMs)
       throw new ReplicaUnusable(`it did not replay ${wanted.lsn} within ${catchUpMsMax} ms`)
     await delay(pauseMs)
   }
+}
+
+/** Rejects if the answer is late. */
+async function inTime<T>(answer: Promise<T>, message: string): Promise<T> {
+  const stop = new AbortController()
+  const late = delay(answerMsMax, undefined, { signal: stop.signal, ref: false }).then(() => {
+    throw new ReplicaUnusable(message)
+  })
+  try {
+    return await Promise.race([answer, late])
+  } finally {
+    stop.abort()
+    late.catch(() => undefined)
+  }
+}
+
+/** Returns whether the standby alone is at fault: damaged or missing files, or a statement that only a primary runs. */
+function isFaultOfServer(error: unknown): boolean {
+  return error instanceof Error && /^(XX|58)...$/.test((error as { code?: string }).code ?? '')
+}
+
+/** Returns whether a read found no connection to the replica in time; only the wait in a queue has no cause. */
+function isQueueFull(error: unknown): boolean {
+  return error instanceof DomainError && error.slug === 'hub-unavailable' && error.cause === undefined
 }
 
 /** Returns a function whose calls share one read with all calls since the last one began. */

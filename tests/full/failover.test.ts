@@ -100,14 +100,10 @@ describe('reads on the standby', () => {
           },
           { onReplica: true },
         )
-      await expect
-        .poll(() => read('pair'), patience)
-        .toMatchObject({ port: Number(new URL(pair.standbyUrl).port), found: 1 })
+      await expect.poll(() => read('pair'), patience).toMatchObject({ port: pair.standbyPort, found: 1 })
       const { records } = await read('pair')
       expect(records).toBeGreaterThan(30)
-      await expect
-        .poll(() => read('neighbour'), patience)
-        .toMatchObject({ port: Number(new URL(pair.standbyUrl).port), found: 0 })
+      await expect.poll(() => read('neighbour'), patience).toMatchObject({ port: pair.standbyPort, found: 0 })
       const write2 = readTenant(database, 'pair', ({ client: c }) => c.query('delete from hub.records'), {
         onReplica: true,
       })
@@ -124,6 +120,17 @@ describe('reads on the standby', () => {
     expect(await readsAt('primary')).toBe(before + 5)
     expect(hub!.output()).toContain('the read replica is not used')
     await pair.onStandby('select pg_wal_replay_resume()')
+    await standbyIsUsed()
+  })
+
+  test('no read fails when the standby does not answer any more', async () => {
+    const before = await readsAt('primary')
+    const recordId = await write('before the standby is silent')
+    const resume = pair.stallStandby()
+    const pages = await Promise.all(Array.from({ length: 20 }, () => titlesOf(recordId)))
+    expect(pages).toEqual(Array.from({ length: 20 }, () => ['before the standby is silent']))
+    expect(await readsAt('primary')).toBeGreaterThanOrEqual(before + 20)
+    resume()
     await standbyIsUsed()
   })
 

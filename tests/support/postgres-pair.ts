@@ -22,8 +22,11 @@ const standbyName = 'standby'
 export interface PostgresPair {
   /** Names the owner and the empty database, at the address of the current primary. */
   readonly url: string
-  /** Names the same owner and database at the standby. */
+  /** Names the same owner and database at the standby, by an address that passes connections to its port. */
   readonly standbyUrl: string
+  readonly standbyPort: number
+  /** Keeps back all that the standby and its clients send each other, until the returned function is called. */
+  stallStandby(): () => void
   /** Runs a statement at the standby as its superuser. */
   onStandby(sql: string): Promise<void>
   /** Kills the standby with SIGKILL. */
@@ -50,9 +53,12 @@ export async function startPostgresPair(): Promise<PostgresPair> {
   let standby = await startStandby()
   await makeOwner(ports[0])
   const proxy = await startProxy(ports[0])
+  const standbyProxy = await startProxy(ports[1])
   return {
     url: connectionUrl(ownerAt(proxy.port)),
-    standbyUrl: connectionUrl(ownerAt(ports[1])),
+    standbyUrl: connectionUrl(ownerAt(standbyProxy.port)),
+    standbyPort: ports[1],
+    stallStandby: standbyProxy.stall,
     onStandby: (sql) => withSuperuser(ports[1], async (client) => void (await client.query(sql))),
     killStandby: () => end(standby, 'SIGKILL'),
     startStandby: async () => {
@@ -64,7 +70,7 @@ export async function startPostgresPair(): Promise<PostgresPair> {
       proxy.moveTo(ports[1])
     },
     stop: async () => {
-      await proxy.close()
+      await Promise.all([proxy.close(), standbyProxy.close()])
       await Promise.all([end(primary, 'SIGQUIT'), end(standby, 'SIGQUIT')])
       await Promise.all([first, second].map(({ dataDir }) => rm(dataDir, { recursive: true, force: true })))
     },
@@ -74,6 +80,7 @@ export async function startPostgresPair(): Promise<PostgresPair> {
 /** An address that passes connections to one port, and to another after a move. */
 async function startProxy(firstPort: number) {
   const sockets = new Set<Socket>()
+  let isStalled = false
   let target = firstPort
   const server = createServer((incoming) => {
     const outgoing = connect(target, '127.0.0.1')
@@ -82,12 +89,14 @@ async function startProxy(firstPort: number) {
       [outgoing, incoming],
     ] as const) {
       sockets.add(socket)
+      if (isStalled) socket.pause()
       socket.on('error', () => other.destroy())
       socket.on('close', () => {
         sockets.delete(socket)
         other.destroy()
       })
-      socket.pipe(other)
+      socket.on('data', (bytes) => void other.write(bytes))
+      socket.on('end', () => other.end())
     }
   })
   server.listen(0, '127.0.0.1')
@@ -100,6 +109,14 @@ async function startProxy(firstPort: number) {
     moveTo(port: number) {
       target = port
       close()
+    },
+    stall() {
+      isStalled = true
+      for (const socket of sockets) socket.pause()
+      return () => {
+        isStalled = false
+        for (const socket of sockets) socket.resume()
+      }
     },
     async close() {
       close()

@@ -1264,7 +1264,7 @@ export interface operations {
             cost_usd__gte?: number
             /** @description Telemetry events and outputs of at most this cost, likewise */
             cost_usd__lte?: number
-            /** @description Only records that `GET /api/v1/hub/search` finds with this `q`, `record_type`, `skill_id` and times. Other members narrow the result. */
+            /** @description Only records that `GET /api/v1/hub/search` finds with this `q`, `record_type`, `skill_id` and times. Other members are refused beside `q`. */
             q?: string
           }
           /**
