@@ -59,10 +59,15 @@ test('what became of deliveries while the database was away is kept afterwards, 
 
   process.setDatabaseAway(false)
   const delivered = await sound.deliveriesWhen((rows) => rows.every(({ status }) => status === 'delivered'))
-  const failed = await failing.deliveriesWhen((rows) => rows.every(({ status }) => status === 'failed'))
-  for (const rows of [delivered, failed])
-    expect(rows.map(({ attempt_count }) => attempt_count)).toEqual(Array(count).fill(1))
-  expect(both.map(({ receiving }) => receiving.received.length)).toEqual([count, count])
+  await failing.deliveriesWhen((rows) => rows.every(({ status }) => status === 'failed'))
+  expect(delivered.map(({ attempt_count }) => attempt_count)).toEqual(Array(count).fill(1))
+  expect(sound.receiving.received).toHaveLength(count)
   expect(sound.receiving.duplicates()).toBe(0)
-  expect((await failing.get()).health).toMatchObject({ failures: count })
+  // On a slow machine the first ones are due again meanwhile, so there may be more attempts, each of them stored.
+  const unstored = async () => {
+    const attempts = (await failing.deliveries()).reduce((sum, { attempt_count }) => sum + attempt_count, 0)
+    return failing.receiving.received.length - attempts
+  }
+  await expect.poll(unstored).toBe(0)
+  expect((await failing.get()).health.failures).toBeGreaterThanOrEqual(count)
 })
