@@ -369,7 +369,7 @@ test('a drawer that came with the address gives the focus to its row', async () 
 
 test('a governance event names the person who caused it, in the list and on its page', async () => {
   const page = await lab.signInAs('admin', '/records?record_type=governance_event&event_kind=auth.login')
-  const row = page.getByRole('row', { name: /auth\.login.*You/ }).first()
+  const row = page.getByRole('row', { name: /Signed in.*You/ }).first()
   await row.waitFor()
   expect(await page.getByRole('table').textContent()).not.toContain('The Hub')
   await row.click()
