@@ -34,7 +34,7 @@ test('hard-delete erases what is due, or would be at another time', async () => 
   const later = new Date(Date.now() + 31 * 86_400_000).toISOString()
   const { stdout } = await hardDelete(['--tenant', 'acme', '--as-of', later])
   expect(stdout).toBe(
-    'Tenant acme: 0 records purged by a retention rule, 1 record erased, 0 records kept although the buffer is over.\n',
+    'Tenant acme: 0 records purged by a retention rule, 1 record erased, 0 records kept although the recovery period is over.\n',
   )
   expect((await hub.call('acme', 'GET', pathOf(id))).status).toBe(404)
   expect((await hub.call('acme', 'GET', pathOf(id, '/deletion-certificate'))).status).toBe(200)
