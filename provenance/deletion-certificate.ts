@@ -199,7 +199,7 @@ function problemWithStatements(certificate: DeletionCertificate): Problem {
   const early = (end: string | undefined) =>
     repeated === true || (end !== undefined && end <= erased_at)
       ? undefined
-      : `it was erased before its recovery buffer was over, at ${end}${as_of === undefined ? '' : `, as if it were ${as_of}`}`
+      : `it was erased before its recovery period was over, at ${end}${as_of === undefined ? '' : `, as if it were ${as_of}`}`
   if (events.purged === undefined) {
     if (repeated === true) return undefined
     // The erasure event names the omitted event and states the rest itself.

@@ -81,7 +81,7 @@ test('a purged record keeps its proof', async () => {
   expect(await proofOf(id)).toMatchObject({ log_index: before.log_index, leaf_hash: before.leaf_hash })
 })
 
-test('beyond its recovery buffer it is gone', async () => {
+test('beyond its recovery period it is gone', async () => {
   const id = await write(hub, 'acme', decision)
   await hub.call('acme', 'DELETE', pathOf(id, '?reason=x'))
   const superuser = await hub.superuserClient()

@@ -15,7 +15,7 @@ import { event } from '../telemetry/events.ts'
 
 const events = testLength({ short: 20_000, long: 1_000_000 })
 const eventsPerBatch = 1000
-/** Where a run of the command is killed, as a share of the lines; at the third place the Hub is killed, too. */
+/** Shares of the lines at which a run of the command is killed. At the third, the Hub is killed, too. */
 const killedAt = [0.1, 0.3, 0.5, 0.7]
 /** One line in so many is refused by the Hub. */
 const refusedEvery = 2000

@@ -52,7 +52,7 @@ export async function introduceBy(db: pg.Client, { tenant: { logName } }: Scene,
   }
 }
 
-/** A decision that nobody took, and a purge of the neighbour whose buffer is over, with the event that tells of it. */
+/** A decision that nobody took, and a purge of the neighbour whose recovery period is over, with the event that tells of it. */
 export async function forgePurge(db: pg.Client, scene: Scene, hub: TestHub, key: ForgedKey): Promise<void> {
   const { tenant, slug, neighbour } = scene
   const { clock, records } = hub.modules.recordStore

@@ -33,7 +33,7 @@ async function overdue(id: string): Promise<void> {
   time.step({ days: 31 })
 }
 
-test('a record is erased once its buffer is over, and is found nowhere', async () => {
+test('a record is erased once its recovery period is over, and is found nowhere', async () => {
   const id = await write(hub, 'acme', decision)
   const naming = await write(hub, 'acme', { ...decision, related_records: [id] })
   await purge(id)
@@ -163,7 +163,7 @@ test.each([
   expect(await run()).toEqual({ erased: 1, held: 0 })
 })
 
-test('an erasure before the buffer was over is told as such', async () => {
+test('an erasure before the recovery period was over is told as such', async () => {
   // What earlier tests have purged.
   await run('2999-01-01T00:00:00.000000Z')
   const id = await write(hub, 'acme', decision)
@@ -175,7 +175,7 @@ test('an erasure before the buffer was over is told as such', async () => {
   expect(result.failures).toEqual([
     {
       check: 'events_agree',
-      detail: expect.stringContaining(`before its recovery buffer was over, at ${recoveryEnd}, as if it were`),
+      detail: expect.stringContaining(`before its recovery period was over, at ${recoveryEnd}, as if it were`),
     },
   ])
 })
@@ -267,7 +267,7 @@ test('a version stays known when its skill_definition goes, without its name', a
   ])
 })
 
-test('what is too old by a retention rule is purged, and erased when its buffer is over', async () => {
+test('what is too old by a retention rule is purged, and erased when its recovery period is over', async () => {
   const old = await write(hub, 'globex', decision)
   const held = await write(hub, 'globex', { ...decision, decision_actor_role: 'held' })
   const artifact = await write(hub, 'globex', { record_type: 'artifact', title: 'Stays' })

@@ -46,7 +46,7 @@ async function restore(): Promise<void> {
 const reapply = () =>
   hub.modules.hub.holdsAfterRestore.reapply(acme, createHoldJournal(hub.modules.storage), { operator: 'test' })
 
-test('what was held after the backup is held again, even where its buffer is over meanwhile', async () => {
+test('what was held after the backup is held again, even where its recovery period is over meanwhile', async () => {
   const [named, matching, free] = await writeSealed(hub, acme, ...['a', 'b', 'c'].map(decisionDraft))
   for (const id of [named!, matching!, free!]) await purge(hub, 'acme', id)
   await backUp()

@@ -121,7 +121,7 @@ describe('a hold over a purged record', () => {
     expect((await lab.reading.verify(caller, id)).verified).toBe(true)
   })
 
-  test('a record whose buffer is over takes no hold; a filter keeps it from being erased all the same', async () => {
+  test('a record whose recovery period is over takes no hold; a filter keeps it from being erased all the same', async () => {
     const id = await write()
     await purge(id)
     stepDays(31)

@@ -81,7 +81,7 @@ test('a read answers the state that its ETag names, while the state changes', as
   expect(seen.size).toBe(2)
 })
 
-test('a record is gone when its recovery buffer is over, before anything removes it', async () => {
+test('a record is gone when its recovery period is over, before anything removes it', async () => {
   const [id] = await lab.write(acme, decision('a'))
   await lab.purger.purge(caller, id!, { reason: 'x' })
   const superuser = await lab.superuserClient()

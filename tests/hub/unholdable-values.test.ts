@@ -64,7 +64,7 @@ describe('the state of a record', () => {
   test.each(assignments)('%s', async (assignment) => {
     const id = await purged()
     await edited('hub.record_states', `record_id = '${id}'`, assignment, async () => {
-      // Where its buffer is over, it is not to be seen.
+      // Where its recovery period is over, it is not to be seen.
       const isGone = /hard_delete_after = '(-|0044)/.test(assignment)
       expect((await call(`${records}/${id}`)).status).toBe(isGone ? 404 : 200)
       const verified = await call(`${records}/${id}/verify`, 'POST', {})

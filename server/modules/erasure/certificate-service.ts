@@ -102,8 +102,8 @@ function base64(bytes: Uint8Array): string {
 function notErased(recordId: string): DomainError {
   return new DomainError(
     'concurrent-modification',
-    `The record ${recordId} is not erased. It is when it was purged, its recovery buffer is over and nothing holds it: ` +
-      'the job hard-delete sees to that every hour.',
+    `The record ${recordId} is not erased. The hourly job hard-delete erases it once it is purged, its recovery period is ` +
+      'over and nothing holds it.',
   )
 }
 

@@ -3,8 +3,7 @@ import { useInViewport } from '@mantine/hooks'
 import { lazy, Suspense, useMemo } from 'react'
 import { api } from '../../api/api-client.ts'
 import { QueryBoundary } from '../../components/query-boundary.tsx'
-import type { Budget } from './budget-points.ts'
-import { spendPoints, trendInterval } from './budget-points.ts'
+import { type Budget, spendPoints, trendInterval } from './budget-points.ts'
 
 // The chart library is larger than the rest of the page, and amounts come first.
 const BudgetChart = lazy(() => import('./budget-chart.tsx'))

@@ -69,7 +69,7 @@ export function ErasedRecords({ openId, onOpen }: ErasedRecordsProps) {
       {() =>
         events.length === 0 ? (
           <EmptyState title="Nothing was erased yet" icon={IconEraser}>
-            Purged records are erased when their recovery buffer is over, and then stand here with their certificates.
+            Purged records are erased when their recovery period is over, and then stand here with their certificates.
           </EmptyState>
         ) : (
           <DataTable

@@ -12,7 +12,7 @@ const said: Readonly<Record<string, string>> = {
   state_follows_events: 'It is purged or restored, and its events say otherwise.',
   tombstone_present: 'An event records its erasure, but its tombstone is missing.',
   content_erasure_proven: 'Content under a destroyed key, which no event of the destruction explains.',
-  tombstone_proven: 'It was erased without an event that backs it, or before its recovery buffer was over.',
+  tombstone_proven: 'It was erased without an event that backs it, or before its recovery period was over.',
   release_present: 'An event records its release, but the release is missing.',
   release_proven: 'No event matches this release: it was inserted or edited.',
   hold_present: 'Events record a legal hold that is missing.',

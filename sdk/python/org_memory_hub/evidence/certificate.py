@@ -150,7 +150,7 @@ def check_statements(certificate: dict[str, Any], events: dict[str, Any]) -> Non
             raise Problem("it was erased before it was purged")
         end = buffer_end_of(details_of(purged))
     if not is_repeated and (end is None or end > certificate["erased_at"]):
-        raise Problem(f"it was erased before its recovery buffer was over, at {end}")
+        raise Problem(f"it was erased before its recovery period was over, at {end}")
 
 
 def require_event(certificate: dict[str, Any], event: dict[str, Any], kind: str, at: str) -> None:

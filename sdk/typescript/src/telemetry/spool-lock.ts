@@ -16,7 +16,7 @@ interface Holder {
 }
 
 const attempts = 5
-/** The start of a process that does not tell it: where there is no /proc. Then its id alone counts. */
+/** Stands for an unknown start of a process, where there is no /proc. Its id alone counts then. */
 const unknownStart = '0'
 
 /**
