@@ -67,6 +67,7 @@ function knownActor(id: string): string | undefined {
   if (id === 'service:retention') return 'The Hub, by a retention rule'
   if (id === 'operator:command-line') return 'The operator, by command'
   if (id === 'operator:api') return 'The operator, by API'
+  if (id === 'operator:start') return 'The operator, by starting the Hub'
   if (id.startsWith('service:')) return `The Hub (${id.slice('service:'.length)})`
   if (id.startsWith('inbound:')) return 'The identity provider, by message'
   return undefined
