@@ -18,8 +18,6 @@ const checkout = dirname(web)
 
 /** The sources of the UI, from the root of the checkout. */
 const sources = ['web', 'contract', 'provenance', 'sdk', 'demo', 'docs/glossary.md', 'package-lock.json']
-/** The folders with build folders. */
-const buildParents = new Set(['web', 'docs/.vitepress'])
 /** The file in `dist` with the digest of its sources. The server never sends it. */
 const digestFile = 'sources.sha256'
 const compressible = new Set(['.js', '.css', '.svg', '.json', '.csv', '.wasm', '.html'])
@@ -37,13 +35,16 @@ function filesOf(root: string, path: string): string[] {
   if (!existsSync(join(root, path))) return []
   if (!statSync(join(root, path)).isDirectory()) return [path]
   return readdirSync(join(root, path), { withFileTypes: true })
-    .filter(({ name }) => !buildParents.has(path) || !isBuildFolder(name))
+    .filter(({ name }) => !isOutput(name))
     .flatMap((entry) => (entry.isDirectory() ? filesOf(root, join(path, entry.name)) : [join(path, entry.name)]))
 }
 
-/** Returns true for `dist`, the folders of builds in progress, and the cache of VitePress. */
-function isBuildFolder(name: string): boolean {
-  return name === 'dist' || name.startsWith('dist.') || name === 'cache'
+/**
+ * Returns true for `dist`, the folders of builds in progress, and the caches of VitePress and Python. Packing the SDK
+ * or running its Python must not cause a build, which replaces files that open pages load.
+ */
+function isOutput(name: string): boolean {
+  return name === 'dist' || name.startsWith('dist.') || name === 'cache' || name === '__pycache__'
 }
 
 /**

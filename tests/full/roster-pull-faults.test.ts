@@ -206,11 +206,12 @@ test('answers that are too large are asked for in parts, and members of groups o
   const asked = lab.source.requests.slice(from)
   expect(asked[0]).toBe('GET /Users?startIndex=1&count=200')
   expect(asked[1]).toBe('GET /Users?startIndex=1&count=50')
-  expect(asked.slice(-3)).toEqual([
-    'GET /Groups?startIndex=1&count=200&excludedAttributes=members',
-    'GET /Groups/gid-Everybody',
-    'GET /Groups/gid-Nobody',
-  ])
+  const ofGroups = asked.filter((line) => line.startsWith('GET /Groups'))
+  const apart = ofGroups.indexOf('GET /Groups?startIndex=1&count=200&excludedAttributes=members')
+  expect(ofGroups[apart - 1]).toBe('GET /Groups?startIndex=1&count=1')
+  // A time slice that ends between the groups reads the rest of the list again.
+  const members = ofGroups.slice(apart).filter((line) => !line.endsWith('&excludedAttributes=members'))
+  expect(members).toEqual(['GET /Groups/gid-Everybody', 'GET /Groups/gid-Nobody'])
 })
 
 test('an answer about one person that is too large ends the sync with the reason', async () => {

@@ -54,7 +54,7 @@ const pageWithScript: Headers = {
 const secretPage: Headers = { ...plainPage, 'cache-control': 'no-store' }
 const secretPageWithForm: Headers = {
   ...secretPage,
-  'content-security-policy': pagePolicy('', "'self'"),
+  'content-security-policy': pagePolicy("script-src 'sha256-#'; connect-src 'self'; ", "'self'"),
   'referrer-policy': 'strict-origin',
 }
 const publicDocument: Headers = {

@@ -128,6 +128,8 @@ describe('the digest', () => {
     await put('web/dist/index.html', 'x')
     await put('web/dist.building-1/index.html', 'x')
     await put('server/main.ts', 'x')
+    await put('sdk/typescript/dist/index.js', 'x')
+    await put('sdk/python/org_memory_hub/__pycache__/verify.pyc', 'x')
     expect(digestOfSources(checkout)).toBe(seen.at(-1))
   })
 })

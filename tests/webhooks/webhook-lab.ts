@@ -129,11 +129,18 @@ export async function startWebhookLab(options: TestHubOptions & { start?: boolea
           receiving.secrets = [...receiving.secrets, answer.body.secret]
         },
         async makeDue() {
-          await superuser.query(
-            `update hub.webhook_deliveries set next_attempt_at = now()
-             where tenant_id = $1 and webhook_id = $2 and next_attempt_at is not null`,
+          // One row at a time: a worker locks several, and waiting for two of them could end in a deadlock.
+          const waiting = 'tenant_id = $1 and webhook_id = $2 and next_attempt_at is not null'
+          const { rows } = await superuser.query<{ delivery_id: string }>(
+            `select delivery_id from hub.webhook_deliveries where ${waiting}`,
             [tenant, webhookId],
           )
+          for (const { delivery_id } of rows) {
+            await superuser.query(
+              `update hub.webhook_deliveries set next_attempt_at = now() where ${waiting} and delivery_id = $3`,
+              [tenant, webhookId, delivery_id],
+            )
+          }
           hub.modules.webhooks.worker.wake(tenant)
         },
         get: async () => (await must(tenant, 'GET', own)).body,

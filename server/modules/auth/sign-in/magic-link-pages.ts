@@ -1,33 +1,29 @@
+import { readFileSync } from 'node:fs'
 import type { Tenant } from '../../../http/caller.ts'
-import { type Html, html } from '../../../http/page.ts'
+import { type Html, html, type Page, PageScript } from '../../../http/page.ts'
 import type { OpenLink } from '../../links/links-types.ts'
 
-export interface LinkPage {
-  title: string
-  body: Html
-  status?: number
-  hasForm?: boolean
-}
+const script = new PageScript(readFileSync(new URL('./link-page-script.js', import.meta.url), 'utf8'))
 
 /** Renders the page of a mailed link: its tenant, its address and the button that consumes it. */
-export function signInLinkPage(tenant: Tenant, link: OpenLink): LinkPage {
+export function signInLinkPage(tenant: Tenant, link: OpenLink): Page {
   const body = html`<h1>Sign in to ${tenant.slug}</h1>
 <p>This link signs you in to the Org-Memory Hub of <strong>${tenant.slug}</strong>
 as <strong>${link.email}</strong>.</p>
 ${signInForm('Sign in')}
 <p class="soft">The link is good once, until ${readableTime(link.expiresAt)}. If you did not ask for it, close this
 page.</p>`
-  return { title: `Sign in to ${tenant.slug}`, body, hasForm: true }
+  return { title: `Sign in to ${tenant.slug}`, body, hasForm: true, script }
 }
 
 /** Renders the page of an invitation: its tenant, its address and the button that opens the first session. */
-export function invitationPage(tenant: Tenant, link: OpenLink): LinkPage {
+export function invitationPage(tenant: Tenant, link: OpenLink): Page {
   const body = html`<h1>Welcome to ${tenant.slug}</h1>
 <p>You are invited to the Org-Memory Hub of <strong>${tenant.slug}</strong> as <strong>${link.email}</strong>.</p>
 ${signInForm('Sign in')}
 <p class="soft">This invitation works once, until ${readableTime(link.expiresAt)}. Later, sign in at
 <a href="/sign-in?tenant=${tenant.slug}">the sign-in page</a>. If this is not your address, close this page.</p>`
-  return { title: `Welcome to ${tenant.slug}`, body, hasForm: true }
+  return { title: `Welcome to ${tenant.slug}`, body, hasForm: true, script }
 }
 
 /**
@@ -38,7 +34,7 @@ export function signInForm(button: string): Html {
 }
 
 /** Renders the same page for every link that does not open, so that it does not reveal which tenants exist. */
-export function closedLinkPage(): LinkPage {
+export function closedLinkPage(): Page {
   const body = html`<h1>This link does not open</h1>
 <p>It has expired, was used already, or was not copied whole. Links are good once, for 24 hours.</p>
 <p>If you have just used it in this browser, <a href="/session">you may be signed in already</a>. Otherwise,
@@ -58,7 +54,7 @@ export function readableTime(timestamp: string): string {
 }
 
 /** Renders the page of a welcome link: the tenant, the button that signs its administrator in, and the first steps. */
-export function welcomePage(tenant: Tenant, link: OpenLink): LinkPage {
+export function welcomePage(tenant: Tenant, link: OpenLink): Page {
   const create = [
     `npm run hub -- service-account create --tenant ${tenant.slug} --name my-app \\`,
     '  --scope "hub:read hub:write telemetry:read telemetry:write"',
@@ -89,7 +85,7 @@ ${signInForm('Sign in as administrator')}
 <code>npm run hub -- archetypes set --tenant ${tenant.slug} analyst</code>, and a
 <code>skill_definition</code> record. The <a href="${tenant.baseUrl}/reference">API reference</a> has the rest.</p>
 ${demoPart(tenant)}`
-  return { title: `Welcome to ${tenant.slug}`, body, hasForm: true }
+  return { title: `Welcome to ${tenant.slug}`, body, hasForm: true, script }
 }
 
 /**
