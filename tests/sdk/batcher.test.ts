@@ -125,6 +125,32 @@ test('reports refused events, and sends the others of a refused request', async 
   expect(rejected).toMatchObject([{ event: { session_id: 'e1' }, reason: '/events/1/metadata is not allowed' }])
 })
 
+test.each([
+  ['the Hub', answerProblem(413, 'payload-too-large')],
+  ['a proxy', answerJson(413, {})],
+])('halves a batch that is too large for %s, and refuses a single event', async (_, tooLarge) => {
+  const rejected: RejectedEvent[] = []
+  const sizes: number[] = []
+  const { baseUrl, requests, stored } = await eventSink((response, { body }) => {
+    sizes.push(JSON.parse(body).events.length)
+    const isTooLarge = body.length > 600
+    if (isTooLarge) tooLarge(response)
+    return isTooLarge
+  })
+  const hub = connect(baseUrl, { concurrency: 1, onRejected: (some) => rejected.push(...some) })
+  const large = { metadata: { text: 'x'.repeat(600) } }
+  for (const id of numbers(8)) await hub.telemetry.track({ ...event(id), ...(id === 'e4' && large) })
+  expect(await hub.telemetry.flush()).toBe(true)
+  // Nothing as large as what was refused before is sent in one piece.
+  expect(sizes).toEqual([8, 4, 2, 2, 1, 1, 2])
+  for (const id of numbers(12).slice(8)) await hub.telemetry.track(event(id))
+  expect(await hub.close()).toEqual({ queued: 0, accepted: 11, rejected: 1, dropped: 0 })
+  expect(sizes.slice(7)).toEqual([2, 2])
+  expect(stored).toEqual(numbers(12).filter((id) => id !== 'e4'))
+  expect(rejected).toMatchObject([{ event: { session_id: 'e4' }, reason: expect.stringContaining('413') }])
+  expect(new Set(requests.map(({ headers }) => headers['idempotency-key'])).size).toBe(requests.length)
+})
+
 test('refuses what no bound allows', async () => {
   const { baseUrl } = await eventSink()
   const huge = { ...event('huge'), metadata: { text: 'x'.repeat(70_000) } }

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .errors import HubConnectionError, HubError, HubProblem
+from .errors import HubConnectionError, HubError, HubProblem, PayloadTooLarge
 from .exchange import json_bytes
 from .shapes import BatchResult
 
@@ -81,6 +81,7 @@ class Batcher:
         self._held = 0
         self._put = self._accepted = self._rejected = self._lost = self._dropped = 0
         self._flush_until = 0
+        self._refused_bytes = float("inf")
         self._thread: threading.Thread | None = None
         self._closes_at: float | None = None
 
@@ -185,36 +186,58 @@ class Batcher:
 
     def _send(self, batch: list[bytes]) -> tuple[int, int]:
         """Sends a batch until it is settled. Returns how many events were accepted and rejected."""
-        rejected = 0
+        accepted = rejected = 0
+        parts = [batch]
+        while parts:
+            part = parts.pop()
+            if len(part) > 1 and sum(map(len, part)) >= self._refused_bytes:
+                middle = (len(part) + 1) // 2
+                parts += [part[middle:], part[:middle]]
+                continue
+            answer = self._answer(part)
+            if answer is None:
+                continue
+            if not isinstance(answer, HubProblem):
+                for error_of_event in answer.get("errors", []):
+                    position = error_of_event.get("index")
+                    if isinstance(position, int) and 0 <= position < len(part):
+                        self._reject(error_of_event, part[position])
+                accepted += answer["accepted"]
+                rejected += answer["failed"]
+                continue
+            # One event spoiled the batch, for example by content in Mode C: send the others without it.
+            refused = _events_named_by(answer, len(part))
+            if not refused and len(part) > 1:
+                # The batch is too large. Later ones of its size are halved at once.
+                self._refused_bytes = sum(map(len, part))
+                parts.append(part)
+                continue
+            refused = refused or {0}
+            for index in refused:
+                self._reject({"slug": answer.slug, "detail": answer.detail}, part[index])
+            rejected += len(refused)
+            rest = [event for index, event in enumerate(part) if index not in refused]
+            parts += [rest] if rest else []
+        return accepted, rejected
+
+    def _answer(self, batch: list[bytes]) -> BatchResult | HubProblem | None:
+        """Sends events until the Hub answers. Returns its refusal if some or fewer events may pass, None if they are lost."""
         key = uuid.uuid4().hex
         began = time.monotonic()
         attempt = 0
-        while batch:
+        while True:
             attempt += 1
             try:
-                result = self._deliver(batch, key)
+                return self._deliver(batch, key)
             except HubError as error:
-                named = _events_named_by(error, len(batch))
-                if named:
-                    # One event spoiled the batch, for example by content in Mode C: send the others without it.
-                    for index in named:
-                        self._reject({"slug": error.slug, "detail": error.detail}, batch[index])  # type: ignore[attr-defined]
-                    batch = [event for index, event in enumerate(batch) if index not in named]
-                    rejected += len(named)
-                    key = uuid.uuid4().hex
-                elif not self._wait_to_retry(error, attempt, began):
+                if isinstance(error, PayloadTooLarge) or _events_named_by(error, len(batch)):
+                    return error  # type: ignore[return-value]
+                if not self._wait_to_retry(error, attempt, began):
                     logger.warning("%d events could not be sent: %s", len(batch), error)
-                    return 0, rejected
+                    return None
             except Exception:
                 logger.exception("%d events could not be sent", len(batch))
-                return 0, rejected
-            else:
-                for error_of_event in result.get("errors", []):
-                    position = error_of_event.get("index")
-                    if isinstance(position, int) and 0 <= position < len(batch):
-                        self._reject(error_of_event, batch[position])
-                return result["accepted"], rejected + result["failed"]
-        return 0, rejected
+                return None
 
     def _reject(self, problem: dict[str, Any], event: bytes) -> None:
         slug = problem.get("slug") or str(problem.get("type", "")).rsplit("/", 1)[-1]

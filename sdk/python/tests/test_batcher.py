@@ -116,8 +116,30 @@ def test_one_bad_event_does_not_take_the_others_with_it() -> None:
     batcher.close()
 
 
+@pytest.mark.parametrize("document", [{}, {"type": "x/errors/payload-too-large", "detail": "The body has more than 1 MiB."}])
+def test_a_batch_that_is_too_large_is_halved(document: dict[str, Any]) -> None:
+    class Narrow(Receiver):
+        def __call__(self, events: Sequence[bytes], key: str) -> Any:
+            if sum(map(len, events)) > 100:
+                self.keys.append(key)
+                raise problem_of(413, document)
+            return super().__call__(events, key)
+
+    receiver = Narrow()
+    rejected: list[int] = []
+    batcher = Batcher(receiver, seconds=60, on_rejected=lambda problem, event: rejected.append(event["n"]))
+    for n in range(8):
+        batcher.put({"n": n, "text": "x" * (100 if n == 4 else 20)})
+    assert batcher.flush(30)
+    # Nothing as large as what was refused before is sent in one piece.
+    assert receiver.batches == [[0, 1], [2, 3], [5], [6, 7]] and rejected == [4]
+    assert len(receiver.keys) == len(set(receiver.keys)) == 7
+    assert (batcher.stats.accepted, batcher.stats.rejected, batcher.stats.lost) == (7, 1, 0)
+    batcher.close()
+
+
 def test_what_cannot_be_sent_is_counted() -> None:
-    receiver = Receiver(problem_of(413, {}), HubConnectionError("broken"), RuntimeError("a defect"))
+    receiver = Receiver(problem_of(404, {}), HubConnectionError("broken"), RuntimeError("a defect"))
     batcher = Batcher(receiver, seconds=0, give_up_seconds=0)
     for n in range(3):
         batcher.put({"n": n})

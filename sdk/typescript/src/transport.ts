@@ -48,6 +48,8 @@ export interface RequestOptions {
   retries?: number
   /** Aborts the request and its retries. */
   signal?: AbortSignal
+  /** Lets the request outlive the page. Browsers permit 64 KiB at a time. */
+  keepalive?: boolean
 }
 
 /** Sends requests with the token and the tenant, again if that can help. Throws {@link HubError} for error responses. */
@@ -116,7 +118,7 @@ export class Transport {
     options: RequestOptions,
     read: (response: Response) => Promise<T>,
   ): Promise<T> {
-    const { body, idempotencyKey } = options
+    const { body, idempotencyKey, keepalive = false } = options
     const signal = this.#signalOf(options.signal)
     const json = options.json ?? (body === undefined ? undefined : JSON.stringify(body))
     const idempotent =
@@ -137,6 +139,7 @@ export class Transport {
             ...(stream && { 'content-length': String(json?.length) }),
           },
           ...(stream ? { body: stream, duplex: 'half' } : json === undefined ? {} : { body: json }),
+          ...(keepalive && { keepalive }),
         } as RequestInit,
         signal,
         read,

@@ -70,23 +70,31 @@ interface Sent {
   errors: string[]
 }
 
-/** Opens the page at an origin, tracks events there with the SDK, and returns what the page saw. */
-async function trackInPage(origin: string, sessionId: string, count: number): Promise<Sent> {
+type Sdk = typeof import('../../../sdk/typescript/src/index.ts')
+
+async function openPage(origin: string) {
   const page = await browser.newPage()
   // Only here: pages with a route send no preflight.
   if (origin === hub.baseUrl)
     await page.route(`${origin}${path}`, (route) => route.fulfill({ contentType: 'text/html', body: html }))
   await page.goto(`${origin}${path}`)
   await page.waitForFunction(() => 'HubClient' in globalThis)
-  const given = {
-    ...{ baseUrl: hub.baseUrl, token: await hub.token('acme', ['telemetry:write']), count },
-    json: JSON.stringify(event({ session_id: sessionId })),
-  }
+  return page
+}
+
+async function accountOf(sessionId: string) {
+  const token = await hub.token('acme', ['telemetry:write'])
+  return { baseUrl: hub.baseUrl, token, json: JSON.stringify(event({ session_id: sessionId })) }
+}
+
+/** Opens the page at an origin, tracks events there with the SDK, and returns what the page saw. */
+async function trackInPage(origin: string, sessionId: string, count: number): Promise<Sent> {
+  const page = await openPage(origin)
+  const given = { ...(await accountOf(sessionId)), count }
   try {
     return await page.evaluate(async ({ baseUrl, token, count, json }) => {
       const event: TelemetryEvent = JSON.parse(json)
-      const { HubClient, HubConnectionError } =
-        globalThis as never as typeof import('../../../sdk/typescript/src/index.ts')
+      const { HubClient, HubConnectionError } = globalThis as never as Sdk
       const errors: string[] = []
       const onError = (error: unknown) =>
         errors.push(error instanceof HubConnectionError ? 'HubConnectionError' : String(error))
@@ -122,6 +130,41 @@ test.each([
   const { tokens_in } = event()
   expect(new Set(stored.map((each) => each.tokens_in))).toEqual(new Set([...Array(100).keys(), tokens_in]))
   expect(stored).toHaveLength(101)
+})
+
+test.each([
+  ['a few', 3, { requests: 1, bytesMin: 2000 }],
+  ['more than may', 200, { requests: 2, bytesMin: 64_000 }],
+])('a page that is left sends its newest events by a request that outlives it: %s', async (session, count, sent) => {
+  const page = await openPage(admitted)
+  await page.evaluate(
+    async ({ baseUrl, token, count, json }) => {
+      const event: TelemetryEvent = JSON.parse(json)
+      const { HubClient } = globalThis as never as Sdk
+      const send = fetch
+      // Notes the requests where the next page of this origin finds them.
+      globalThis.fetch = (address, init) => {
+        const { keepalive = false, body } = init as { keepalive?: boolean; body: Uint8Array }
+        sessionStorage.setItem(String(sessionStorage.length), JSON.stringify({ keepalive, bytes: body.length }))
+        return send(address, init)
+      }
+      const telemetry = { flushIntervalMs: 3_600_000 }
+      const client = new HubClient({ baseUrl, tenant: 'acme', accessToken: async () => token, telemetry })
+      const metadata = { text: 'x'.repeat(500) }
+      for (let at = 0; at < count; at += 1) await client.telemetry.track({ ...event, tokens_in: at, metadata })
+    },
+    { ...(await accountOf(session)), count },
+  )
+  await page.goto(`${admitted}/next`)
+  const requests = await page.evaluate(() => Object.values(sessionStorage).map((text) => JSON.parse(text)))
+  await page.close()
+  // The browser may have dropped the older events of many.
+  const stored = () => eventsOf(hub, 'acme', `&session_id=${encodeURIComponent(session)}`)
+  await expect.poll(async () => (await stored()).map(({ tokens_in }) => tokens_in)).toContain(count - 1)
+  const kept = requests.filter(({ keepalive }) => keepalive)
+  expect([requests.length, kept.length]).toEqual([sent.requests, 1])
+  expect(kept[0].bytes).toBeGreaterThan(sent.bytesMin)
+  expect(kept[0].bytes).toBeLessThanOrEqual(65_536)
 })
 
 test('a page of any other origin stores nothing, and is told that the Hub cannot be reached', async () => {

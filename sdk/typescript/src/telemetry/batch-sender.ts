@@ -2,8 +2,9 @@ import { HubError } from '../hub-error.ts'
 import { jitteredMs, pause } from '../retry.ts'
 import type { Transport } from '../transport.ts'
 import type { BatchResult, TelemetryEvent } from '../types.ts'
+import { halvesOf, keyOf, newestOf, type Part, partOf } from './batch-parts.ts'
 import type { StoredBatch } from './batch-types.ts'
-import { bodyOf, eventsOf } from './event-body.ts'
+import { eventsOf } from './event-body.ts'
 import type { Reports } from './reports.ts'
 
 /** An event that the Hub refused for good. */
@@ -27,6 +28,8 @@ const permanent: readonly number[] = [400, 409, 413, 422]
 export class BatchSender {
   readonly #transport: Transport
   readonly #reports: Reports
+  /** Bytes of the smallest body that was too large for the Hub or a proxy. */
+  #refusedBytes = Number.POSITIVE_INFINITY
 
   constructor(transport: Transport, reports: Reports) {
     this.#transport = transport
@@ -36,14 +39,30 @@ export class BatchSender {
   /**
    * Sends a batch, again and again while the Hub is unavailable or refuses the account. Returns undefined if the signal
    * ended it before the Hub answered.
+   *
+   * @param isLast whether the page is being left. The newest events then go by a request that outlives it, as many as
+   *   the platform permits.
    */
-  async send(batch: StoredBatch, signal: AbortSignal): Promise<SentBatch | undefined> {
-    let body = await batch.body()
+  async send(batch: StoredBatch, signal: AbortSignal, isLast = false): Promise<SentBatch | undefined> {
+    const body = await batch.body()
+    if (body === undefined) return { accepted: 0, rejected: 0 }
+    const whole = { body, key: batch.key, round: 0 }
+    if (!isLast) return this.#sendParts([whole], signal)
+    const [newest, older] = newestOf(whole)
+    const sent = await Promise.all([this.#sendParts(newest, signal, true), this.#sendParts(older, signal)])
+    return sent.reduce((a, b) => a && b && { accepted: a.accepted + b.accepted, rejected: a.rejected + b.rejected })
+  }
+
+  async #sendParts(parts: Part[], signal: AbortSignal, keepalive = false): Promise<SentBatch | undefined> {
     const sent = { accepted: 0, rejected: 0 }
-    // Rounds are the same when a batch is sent again after a crash, and so are their keys.
-    for (let round = 0; body !== undefined; round += 1) {
-      const key = round === 0 ? batch.key : `${batch.key}.${round}`
-      const result = await this.#untilAnswered(body, key, signal)
+    for (let part = parts.shift(); part; part = parts.shift()) {
+      const { body, key, round } = part
+      const halves = body.length < this.#refusedBytes ? undefined : halvesOf(part)
+      if (halves) {
+        parts.unshift(...halves)
+        continue
+      }
+      const result = await this.#untilAnswered(body, keyOf(part), signal, keepalive)
       if (result === undefined) return undefined
       if (!(result instanceof HubError)) {
         sent.accepted += result.accepted
@@ -52,15 +71,21 @@ export class BatchSender {
           const reasons = result.errors.map(({ index, title, detail }) => [index, `${title}: ${detail}`] as const)
           this.#report(eventsOf(body), reasons)
         }
-        break
+        continue
       }
       const events = eventsOf<TelemetryEvent>(body)
       const faults = faultsOf(result, events.length)
-      const refused = faults ?? new Map(events.map((_, index) => [index, result.message]))
+      if (!faults && result.status === 413 && events.length > 1) {
+        // Later batches of this size are halved at once.
+        this.#refusedBytes = Math.min(body.length, this.#refusedBytes)
+        parts.unshift(part)
+        continue
+      }
+      const refused = faults ?? new Map(events.map((_, index) => [index, reasonOf(result)]))
       sent.rejected += refused.size
       this.#report(events, [...refused])
       const left = events.filter((_, index) => !refused.has(index))
-      body = bodyOf(left.map((event) => JSON.stringify(event)))
+      parts.unshift(...partOf(left, key, round + 1))
     }
     return sent
   }
@@ -70,18 +95,20 @@ export class BatchSender {
     json: Uint8Array,
     idempotencyKey: string,
     signal: AbortSignal,
+    keepalive: boolean,
   ): Promise<BatchResult | HubError | undefined> {
     for (let retry = 0; ; retry += 1) {
       try {
-        const request = { json, idempotencyKey, retries: 0, signal }
+        // The platform may refuse it for other requests that outlive the page.
+        const request = { json, idempotencyKey, retries: 0, signal, keepalive: keepalive && retry === 0 }
         const result = await this.#transport.json<BatchResult>('POST', '/api/v1/telemetry/events:batch', request)
         this.#reports.lastError = undefined
         return result
       } catch (error) {
         if (signal.aborted) return undefined
-        // A proxy answers without a problem document, and does not know the events.
-        const isHub = error instanceof HubError && error.slug !== 'unknown'
-        if (isHub && permanent.includes(error.status)) return error
+        // A proxy answers without a problem document, and knows nothing of the events but their size.
+        const isFinal = error instanceof HubError && (error.status === 413 || error.slug !== 'unknown')
+        if (isFinal && permanent.includes(error.status)) return error
         this.#reports.error(error)
         const seconds = error instanceof HubError ? (error.retryAfter ?? 0) : 0
         const waitMs = Math.min(seconds * 1000, 10 * pauseMsMax) + jitteredMs(retry, pauseMsMax)
@@ -98,6 +125,10 @@ export class BatchSender {
     })
     if (rejected.length > 0) this.#reports.rejected(rejected)
   }
+}
+
+function reasonOf({ status, slug, message }: HubError): string {
+  return status === 413 && slug === 'unknown' ? 'A proxy refused the event as too large (413)' : message
 }
 
 /** Returns the refused events by index, if the refusal of a request names some. */

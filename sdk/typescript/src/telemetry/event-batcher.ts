@@ -37,10 +37,11 @@ export class EventBatcher {
     this.#ready = this.#start(options.spool)
     // `track` reports it.
     this.#ready.catch(() => undefined)
-    this.#forgetExit = onProcessExit(async () => {
+    const flush = async () => {
       if (this.#stats.queued > 0) await this.flush({ timeoutMs: this.#limits.exitFlushMs })
       return this.#stats.queued === 0
-    })
+    }
+    this.#forgetExit = onProcessExit(flush, () => this.#leavePage())
   }
 
   get stats(): BatcherStats {
@@ -122,6 +123,7 @@ export class EventBatcher {
       const { store, found } = await openSpool(spool, this.#limits.maxBufferedBytes, onRoom)
       this.#store = store
       for (const batch of found) this.#enqueue(batch, { events: 0 })
+      this.#pump()
     }
     return this.#store
   }
@@ -200,13 +202,21 @@ export class EventBatcher {
     else this.#sealIn(this.#limits.flushIntervalMs)
   }
 
-  #seal(): void {
+  /** Sends the newest batch at once, in a way that outlives the page. A page that is shown again sends the others. */
+  #leavePage(): void {
+    this.#seal({ isLast: true })
+    const newest = this.#sealed.pop()
+    if (newest) this.#begin(newest, true)
+  }
+
+  #seal({ isLast = false } = {}): void {
     clearTimeout(this.#timer)
     const open = this.#open
     if (!open) return
     this.#open = undefined
     open.batch.seal()
     this.#enqueue(open.batch, open)
+    if (!isLast) this.#pump()
   }
 
   #enqueue(batch: StoredBatch, counted: { events: number }): void {
@@ -215,27 +225,30 @@ export class EventBatcher {
     })
     this.#unfinished.add(finished)
     void finished.then(() => this.#unfinished.delete(finished))
-    this.#pump()
   }
 
   #pump(): void {
     while (this.#active < this.#limits.concurrency) {
       const sealed = this.#sealed.shift()
       if (!sealed) return
-      this.#active += 1
-      void this.#send(sealed).then((isAnswered) => {
-        this.#active -= 1
-        sealed.finish(isAnswered)
-        this.#pump()
-      })
+      this.#begin(sealed)
     }
   }
 
+  #begin(sealed: SealedBatch, isLast = false): void {
+    this.#active += 1
+    void this.#send(sealed, isLast).then((isAnswered) => {
+      this.#active -= 1
+      sealed.finish(isAnswered)
+      this.#pump()
+    })
+  }
+
   /** Sends a batch and forgets it. Resolves false if the Hub has not answered for it. Never rejects. */
-  async #send({ batch, counted }: SealedBatch): Promise<boolean> {
+  async #send({ batch, counted }: SealedBatch, isLast: boolean): Promise<boolean> {
     let isAnswered = false
     try {
-      const sent = await this.#sender.send(batch, this.#stopping.signal)
+      const sent = await this.#sender.send(batch, this.#stopping.signal, isLast)
       if (!sent) return false
       isAnswered = true
       this.#stats.accepted += sent.accepted

@@ -9,12 +9,12 @@ interface Platform {
 }
 
 /**
- * Calls a function when the program has nothing else to do, or the page is left. The function returns false if waiting
- * longer is of no use: then it is not called again.
+ * Calls `flush` when the program has nothing else to do, or `leave` when the page is left. `flush` returns false if
+ * waiting longer is of no use: then it is not called again.
  *
  * @returns a function that cancels it
  */
-export function onProcessExit(flush: () => Promise<boolean>): () => void {
+export function onProcessExit(flush: () => Promise<boolean>, leave: () => void): () => void {
   const platform = globalThis as Platform
   let isOver = false
   const end = () => {
@@ -26,9 +26,9 @@ export function onProcessExit(flush: () => Promise<boolean>): () => void {
       })
   }
   if (platform.process?.on) platform.process.on('beforeExit', end)
-  else platform.addEventListener?.('pagehide', end)
+  else platform.addEventListener?.('pagehide', leave)
   return () => {
     if (platform.process?.off) platform.process.off('beforeExit', end)
-    else platform.removeEventListener?.('pagehide', end)
+    else platform.removeEventListener?.('pagehide', leave)
   }
 }
