@@ -32,7 +32,7 @@ export function addSearchCommand(program: Command): void {
         (answer) => answer.results,
         { limit: options.limit, cursor: options.cursor, pageSize: searchPageSizeMax },
       )
-      const { partial } = page
+      const { match, truncated, partial } = page
       const table = textTable(
         [
           { heading: 'SCORE', value: ({ score }) => score.toFixed(2), isRight: true },
@@ -44,9 +44,22 @@ export function addSearchCommand(program: Command): void {
         items,
         terminalWidth(),
       )
-      const text = items.length === 0 ? 'No record matches.' : table
-      const note = partial === undefined ? '' : '\nContent is encrypted: only members in clear were searched.'
-      const result = { results: items, next_cursor, ...(partial !== undefined && { partial }) }
-      printResult(options, result, `${text}${note}${moreText(next_cursor)}`)
+      const lines = [
+        items.length === 0 ? 'No record matches.' : table,
+        ...(match ? loosened[match] : []),
+        ...(truncated
+          ? ['Older records match, too: only the newest matches were ranked. Use rarer words or filters.']
+          : []),
+        ...(partial ? ['Content is encrypted: only members in clear were searched.'] : []),
+      ]
+      const result = { results: items, next_cursor, match, truncated, partial }
+      printResult(options, result, `${lines.join('\n')}${moreText(next_cursor)}`)
     })
 }
+
+/** Notes on results that do not match as the query says. */
+const loosened = {
+  all: [],
+  forms: ['No record has these words. The results have other forms of them.'],
+  some: ['No record has all of these words. The results have some of them.'],
+} as const

@@ -111,6 +111,15 @@ test('answers whole records with score and snippet', async () => {
   expect((await search('契約')).results[0].snippet).toBe('東京本社の‹契約›書')
 })
 
+test('says whether results have all words, other forms of them, or some', async () => {
+  const matchOf = async (q: string) => (await search(q)).match
+  expect(await matchOf('night rate')).toBe('all')
+  expect(await matchOf('"night rate" or quagga')).toBe('all')
+  expect(await matchOf('doubling winters')).toBe('forms')
+  expect(await matchOf('where does the depot pay in June')).toBe('some')
+  expect((await search('tariff')).truncated).toBeUndefined()
+})
+
 describe('narrows', () => {
   test('by type, skill and time', async () => {
     expect(await found('tariff', '&record_type=artifact')).toEqual(['artifact'])
@@ -259,5 +268,13 @@ test('a word that thousands of records have is answered', async () => {
      select 'acme', ('00000000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, 'artifact', 'numbat:1A @acme'::tsvector from generate_series(1, 12000) n`,
   )
   const id = await write(hub, 'acme', { record_type: 'artifact', title: 'numbat' })
-  expect(await found('numbat')).toEqual([id])
+  const { results, match, truncated } = await search('numbat')
+  expect(results.map((one: { record: { record_id: string } }) => one.record.record_id)).toEqual([id])
+  expect({ match, truncated }).toEqual({ match: 'all', truncated: true })
+  expect((await search('numbat', '&record_type=decision')).truncated).toBeUndefined()
+  // No record has all words, so 2,000 are ranked.
+  expect(await search('numbats quaggas anywhere')).toMatchObject({ match: 'some', truncated: true })
+  await client.query(`delete from hub.search_documents where record_id > '00000000-0000-7000-8000-00000000270f'
+    and record_id < '00000000-0000-7000-8000-0000ffffffff'`)
+  expect((await search('numbat')).truncated).toBeUndefined()
 })

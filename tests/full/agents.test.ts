@@ -103,9 +103,12 @@ describe.each([
 
   test('searches records by their words', async () => {
     const id = await write(hub, 'acme', { ...decision, decision_subject: 'Zebra crossing' })
-    const { results, next_cursor } = await call(client, 'search_records', { q: 'zebra', record_type: 'decision' })
+    const { results, ...page } = await call(client, 'search_records', { q: 'zebra', record_type: 'decision' })
     expect(results[0]).toMatchObject({ record_id: id, title: 'Zebra crossing', snippet: expect.stringContaining('‹') })
-    expect(next_cursor).toBeNull()
+    expect(page).toEqual({ next_cursor: null, match: 'all' })
+    expect(await call(client, 'search_records', { q: 'where is a zebra' })).toMatchObject({ match: 'some' })
+    const ofSkill = await call(client, 'search_records', { q: 'zebra', skill_id: 'sum-up' })
+    expect(ofSkill.results).toEqual([])
     const first = await call(client, 'search_records', { q: 'renewal or zebra', limit: 1 })
     const second = await call(client, 'search_records', {
       q: 'renewal or zebra',

@@ -100,6 +100,7 @@ describe('as a service account of the environment', () => {
   test('search and summary', async () => {
     const { results } = await json(['search', 'zebra', '--record-type', 'decision'])
     expect(results.map((each: { record: { record_id: string } }) => each.record.record_id)).toEqual([decisionId])
+    expect((await run(['search', 'where is a zebra'])).stdout).toContain('The results have some of them.')
     await lab.hub.call('acme', 'POST', '/api/v1/telemetry/events', { body: event() })
     await lab.hub.modules.rollups.rollups.settle('acme')
     const from = '2020-01-01T00:00:00Z'

@@ -43,7 +43,7 @@ export function createRecordTitles(deps: { clock: RecordClock }): RecordTitles {
     const units = words.map((phrase) => ({ phrase, prefix: phrase === last ? prefix : undefined }))
     const wanted = (await parseUnits(tx, language, units)).filter((unit) => unit !== '')
     if (wanted.length === 0) return []
-    const matches = await findMatches(
+    const { matches } = await findMatches(
       tx,
       {
         wanted: wanted.map((unit) => `(${unit})`).join(' & '),

@@ -1,5 +1,6 @@
 import type { TenantTx } from '../../db/database.ts'
 import { type SearchQuery, type SearchUnit, withoutWord } from './search-query.ts'
+import type { SearchMatch } from './search-schemas.ts'
 import { countDocuments, parseQuery, parseUnits } from './search-store.ts'
 
 /** The tsqueries by which a search finds and ranks records. */
@@ -7,6 +8,8 @@ export interface Plan {
   language: string
   /** Text of a tsquery; empty if nothing matches. */
   wanted: string
+  /** How the records relate to the words of the query. */
+  match: SearchMatch
   /** Scores by the share of these units; absent: by rank. */
   units?: { queries: readonly string[]; weights: readonly number[] } | undefined
   /** Text of the tsquery that matches the words to mark. */
@@ -37,7 +40,7 @@ export async function planSearch(tx: TenantTx, query: SearchQuery): Promise<Plan
   }
   const words = [...new Set(query.units.filter(isWanted).flatMap((unit) => unit.words))]
   const parsed = await parseUnits(tx, language, words.map(exact))
-  return { language, wanted, marking: anyOf(parsed) }
+  return { language, wanted, match: 'all', marking: anyOf(parsed) }
 }
 
 /**
@@ -64,9 +67,11 @@ export async function replanSearch(
   if (known.length === 0 || (known.length === 1 && forms.every(({ prefix }) => prefix === undefined))) return strict
   const cursorWeights = weights ?? (await weigh(tx, known, recordTypes))
   const candidates = known.filter((_, at) => (cursorWeights[at] ?? 0) > 0)
-  const wanted = known.length < someSuffice ? allOf(known) : anyOf(candidates)
+  const match = known.length < someSuffice ? 'forms' : 'some'
+  const wanted = match === 'forms' ? allOf(known) : anyOf(candidates)
   return {
     language,
+    match,
     wanted: wanted === '' ? '' : `(${wanted})${without}`,
     units: { queries: known, weights: cursorWeights.map(Math.abs) },
     marking: anyOf(known),

@@ -13,9 +13,9 @@ export function addSearchRoutes(app: FastifyInstance, search: RecordSearch, sugg
         'Searches titles, names, decisions, content and ids of records of the types that the token may read; ' +
         'telemetry events are not searched. Words are combined by and; `"…"` finds a phrase, `-` excludes a word, ' +
         'and `or` separates alternatives. If no record has all words of a plain list, records with similar words ' +
-        'or with some of the words are returned. In Mode B only members in clear are searched, and the response ' +
-        'says so in `partial`. Only the newest 10,000 matches are ranked, or 2,000 of those with similar or some words. A ' +
-        'search that takes more than 2 s is answered with 503.',
+        'or with some of the words are returned, and `match` says so. In Mode B only members in clear are searched, and the response ' +
+        'says so in `partial`. Only the newest 10,000 matches are ranked, or 2,000 of those with similar or some words; ' +
+        '`truncated` says that there are more. A search that takes more than 2 s is answered with 503.',
       querystring: searchQuery,
       response: { 200: SearchPage },
       problems: ['invalid-cursor'],

@@ -39,6 +39,9 @@ export const searchQuery = object({
 })
 export type SearchParameters = Static<typeof searchQuery>
 
+const searchMatches = ['all', 'forms', 'some'] as const
+export type SearchMatch = (typeof searchMatches)[number]
+
 export const SearchPage = object({
   results: Type.Array(
     object({
@@ -52,10 +55,23 @@ export const SearchPage = object({
     { description: 'By score, then newest first' },
   ),
   next_cursor: NextCursor,
+  match: Type.Optional(
+    Type.Enum([...searchMatches], {
+      description:
+        'How the results match; absent if there are none. `all`: as the query says; `forms`: with other forms of its words, since no record has ' +
+        'the words themselves; `some`: with some of its words or their forms, since no record has all of them',
+      examples: ['all'],
+    }),
+  ),
+  truncated: Type.Optional(
+    Type.Literal(true, { description: 'Present if older records match, too: only the newest matches are ranked' }),
+  ),
   partial: Type.Optional(
     Type.Literal('content is encrypted', { description: 'Present in Mode B: only members in clear are searched' }),
   ),
 })
+
+export type SearchAnswer = Static<typeof SearchPage>
 
 export const suggestQuery = object({
   q: Text('Part of an id or a name, or the beginning of a word of records', 'contract'),

@@ -15,8 +15,8 @@ import { findRecords } from '../../records/record-store.ts'
 import { searchedTexts, searchedTypes } from './record-texts.ts'
 import { type Plan, planSearch, replanSearch } from './search-plan.ts'
 import { parseSearchQuery, type SearchQuery } from './search-query.ts'
-import type { SearchParameters } from './search-schemas.ts'
-import { findMatches, findMatchingWords, type Match, type MatchCriteria } from './search-store.ts'
+import type { SearchAnswer, SearchParameters } from './search-schemas.ts'
+import { findMatches, findMatchingWords, type Match, type MatchCriteria, type Matches } from './search-store.ts'
 import type { AnswerableRows, SearchMatches } from './search-types.ts'
 import { type Candidates, candidatesOf, snippetLengthMax, snippetOf } from './snippet.ts'
 
@@ -31,6 +31,8 @@ const rankedMax = { byRank: 10_000, byWords: 2_000 }
 const searchMode = { readOnly: true, search: true, onReplica: true } as const
 const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 const uuid = /^\s*([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\s*$/i
+
+const nothing: Matches = { matches: [], isTruncated: false }
 
 type Position = Pick<Match, 'record_id' | 'score'>
 type Scope = Omit<MatchCriteria, 'wanted' | 'units' | 'ranked'>
@@ -50,12 +52,12 @@ export function createRecordSearch(deps: {
       findMatches(tx, { ...scope, ...plan, ranked: plan.units ? rankedMax.byWords : rankedMax.byRank }, page)
     if (page.weights !== undefined) {
       const plan = await replanSearch(tx, strict, query, scope.recordTypes, page.weights)
-      return { plan, matches: await matchesOf(plan) }
+      return { plan, ...(await matchesOf(plan)) }
     }
-    const matches = strict.wanted === '' && scope.recordId === undefined ? [] : await matchesOf(strict)
-    if (matches.length > 0 || page.after !== undefined) return { plan: strict, matches }
+    const found = strict.wanted === '' && scope.recordId === undefined ? nothing : await matchesOf(strict)
+    if (found.matches.length > 0 || page.after !== undefined) return { plan: strict, ...found }
     const plan = await replanSearch(tx, strict, query, scope.recordTypes)
-    return plan === strict ? { plan, matches } : { plan, matches: await matchesOf(plan) }
+    return plan === strict ? { plan, ...found } : { plan, ...(await matchesOf(plan)) }
   }
 
   async function rowsOf(tx: TenantTx, matches: readonly Match[], now: string): Promise<AnsweredRecord[]> {
@@ -103,15 +105,17 @@ export function createRecordSearch(deps: {
       const from = parameters.cursor === undefined ? undefined : openCursor(cursorKey, binding, parameters.cursor)
       const position = from as unknown as (Position & { weights?: number[] }) | undefined
       const limit = parameters.limit ?? searchPageSizeDefault
-      const isEncrypted = tenant.mode === 'B'
-      if (scope.recordTypes.length === 0) return pageText([], null, isEncrypted)
+      if (scope.recordTypes.length === 0) {
+        return pageText([], { next_cursor: null, ...partialOf(tenant) })
+      }
       const page = { after: position, weights: position?.weights, count: limit + 1 }
-      const { plan, shown, rows, hasMore } = await database.withTenant(
+      const { plan, shown, rows, hasMore, isTruncated } = await database.withTenant(
         tenant.slug,
         async (tx) => {
-          const { plan, matches } = await find(tx, query, scope, page)
+          const { plan, matches, isTruncated } = await find(tx, query, scope, page)
           const shown = withinBytes(matches.slice(0, limit))
-          return { plan, shown, rows: await rowsOf(tx, shown, now), hasMore: shown.length < matches.length }
+          const rows = await rowsOf(tx, shown, now)
+          return { plan, shown, rows, hasMore: shown.length < matches.length, isTruncated }
         },
         searchMode,
       )
@@ -127,7 +131,12 @@ export function createRecordSearch(deps: {
       }
       const last = hasMore ? shown.at(-1) : undefined
       const next = last && { record_id: last.record_id, score: last.score, ...weightsOf(plan) }
-      return pageText(results, next ? signCursor(cursorKey, binding, next) : null, isEncrypted)
+      return pageText(results, {
+        next_cursor: next ? signCursor(cursorKey, binding, next) : null,
+        ...(results.length > 0 && { match: plan.match }),
+        ...(isTruncated && { truncated: true }),
+        ...partialOf(tenant),
+      })
     },
   }
 }
@@ -167,9 +176,13 @@ function weightsOf({ cursorWeights }: Plan) {
   return cursorWeights === undefined ? {} : { weights: [...cursorWeights] }
 }
 
-function pageText(results: readonly string[], nextCursor: string | null, isEncrypted: boolean): string {
-  const partial = isEncrypted ? ',"partial":"content is encrypted"' : ''
-  return `{"results":[${results.join(',')}],"next_cursor":${JSON.stringify(nextCursor)}${partial}}`
+function partialOf({ mode }: Tenant): Pick<SearchAnswer, 'partial'> {
+  return mode === 'B' ? { partial: 'content is encrypted' } : {}
+}
+
+/** @param results as JSON */
+function pageText(results: readonly string[], others: Omit<SearchAnswer, 'results'>): string {
+  return `{"results":[${results.join(',')}],${JSON.stringify(others).slice(1)}`
 }
 
 /** Returns the first matches, at least one, whose records fit into a response. */

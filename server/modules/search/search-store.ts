@@ -84,12 +84,18 @@ export interface Match {
   bytes: number
 }
 
+export interface Matches {
+  matches: Match[]
+  /** Whether older documents match, too, and were not ranked. */
+  isTruncated: boolean
+}
+
 /** Returns matches by score, then newest first. */
 export async function findMatches(
   tx: TenantTx,
   criteria: MatchCriteria,
   page: { after: Pick<Match, 'record_id' | 'score'> | undefined; count: number },
-): Promise<Match[]> {
+): Promise<Matches> {
   const { wanted, units, recordId, recordTypes, skillId, fromId, beforeId, includePurged, ranked, now } = criteria
   const values: unknown[] = [tx.tenantId, wanted, units?.queries ?? null, units?.weights ?? null]
   values.push(recordTypes, fromId, beforeId, ranked, recordId ?? null, now, page.count, skillId ?? null)
@@ -103,25 +109,38 @@ export async function findMatches(
     ...(includePurged ? [] : ['s.purged_at is null']),
     ...(skillId === undefined ? [] : ['r.skill_id = $12']),
   ]
-  const { rows } = await tx.client.query<Match>(
-    `select m.record_id, m.score::text as score, r.bytes
-     from (
-       select f.record_id, f.score from (
-         select record_id, score from hub.search_documents_matching(
-           $1, $2::tsquery, $3::tsquery[], $4::real[], $5::text[], $12::text, $6::uuid, $7::uuid, $8)
-         union all select $9::uuid, 10::real where $9::uuid >= $6::uuid and $9::uuid < $7::uuid
-       ) f ${after}
-       order by f.score desc, f.record_id desc offset 0
-     ) m
-     cross join lateral (
-       select record_id, record_type, skill_id, octet_length(canonical) as bytes
-       from hub.records where tenant_id = $1 and record_id = m.record_id offset 0
-     ) r ${lookUpState}
-     where ${conditions.join(' and ')}
-     order by m.score desc, m.record_id desc limit $11`,
+  // One match more than are ranked shows that there are more. It comes last, because the function returns the newest first.
+  const { rows } = await tx.client.query<{ is_truncated: boolean } & { [Column in keyof Match]: Match[Column] | null }>(
+    `with found as materialized (
+       select record_id, score, place from hub.search_documents_matching(
+         $1, $2::tsquery, $3::tsquery[], $4::real[], $5::text[], $12::text, $6::uuid, $7::uuid, $8 + 1)
+         with ordinality as d (record_id, score, place)
+     )
+     select c.is_truncated, p.record_id, p.score::text as score, p.bytes
+     from (select count(*) > $8 as is_truncated from found) c
+     left join (
+       select m.record_id, m.score, r.bytes
+       from (
+         select f.record_id, f.score from (
+           select record_id, score from found where place <= $8
+           union all select $9::uuid, 10::real where $9::uuid >= $6::uuid and $9::uuid < $7::uuid
+         ) f ${after}
+         order by f.score desc, f.record_id desc offset 0
+       ) m
+       cross join lateral (
+         select record_id, record_type, skill_id, octet_length(canonical) as bytes
+         from hub.records where tenant_id = $1 and record_id = m.record_id offset 0
+       ) r ${lookUpState}
+       where ${conditions.join(' and ')}
+       order by m.score desc, m.record_id desc limit $11
+     ) p on true
+     order by p.score desc, p.record_id desc`,
     values,
   )
-  return rows
+  return {
+    matches: rows.filter((row): row is typeof row & Match => row.record_id !== null),
+    isTruncated: rows[0]!.is_truncated,
+  }
 }
 
 /** Which of the newest documents {@link findByParts} returns. */

@@ -69,6 +69,8 @@ test('a search finds records by their words, highlights them as text, and stands
   await page.goBack()
   await page.reload()
   await rows().first().waitFor()
+  await page.getByRole('searchbox').fill('zebrafish protocols nobodywrote')
+  await page.getByText('No record has all of these words').waitFor()
   await page.getByRole('searchbox').fill('nothingatallhasthisword')
   await page.getByText('No record has these words').waitFor()
 })

@@ -72,6 +72,14 @@ function Match({ result: { record, snippet }, title }: { result: Result; title: 
   )
 }
 
+const looseMatches = {
+  forms: { title: 'No record has exactly these words', text: 'The results have other forms of them.' },
+  some: {
+    title: 'No record has all of these words',
+    text: 'The results have some of them, or other forms of them. Quotes find only the words as written.',
+  },
+}
+
 interface SearchResultsProps {
   search: RecordsSearch & { q: string }
   /** The time at which the search began, for relative ranges. */
@@ -91,7 +99,8 @@ export function SearchResults({ search, now, onOpen }: SearchResultsProps) {
   )
   const results = useMemo(() => found.data?.pages.flatMap((page) => page.results) ?? [], [found.data])
   const rows = useMemo(() => results.map(({ record }) => record), [results])
-  const partial = found.data?.pages.find((page) => page.partial)?.partial
+  const { match, truncated, partial } = found.data?.pages[0] ?? {}
+  const loosened = match !== undefined && match !== 'all' ? looseMatches[match] : undefined
   const unused = activeFilters(search).filter(({ name }) => !isOfSearch(name))
   return (
     <Stack gap="sm">
@@ -114,6 +123,16 @@ export function SearchResults({ search, now, onOpen }: SearchResultsProps) {
       {unused.length > 0 && (
         <Notice kind="warning" title="Not all filters apply to a search">
           {`Not used: ${unused.map(({ name }) => nameOfFilter(name)).join(', ')}. A search takes type, skill, time of creation and purged records.`}
+        </Notice>
+      )}
+      {loosened && (
+        <Notice kind="info" title={loosened.title}>
+          {loosened.text}
+        </Notice>
+      )}
+      {truncated && (
+        <Notice kind="warning" title="More records match than a search ranks">
+          Only the newest matches are listed. Use rarer words, or narrow the search by type, skill or time of creation.
         </Notice>
       )}
       {partial && (

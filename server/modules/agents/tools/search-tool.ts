@@ -16,7 +16,7 @@ export const searchRecords = defineTool({
 
 Use it first for questions such as "why did we choose this vendor" or "has anyone decided about data retention", and before you record a decision, to find earlier ones on the subject. Use get_record to read a result in full. Use telemetry_summary for usage and costs: telemetry events are not searched.
 
-Syntax: words that must all occur, "an exact phrase", -excluded, or. Bounds: up to ${searchLengthMax} characters and ${resultsMax} results a call; only types that your token may read; \`partial\` says that encrypted content was not searched.
+Syntax: words, "an exact phrase", -excluded, or. Results have all words (\`match\` is "all"). If no record has them all, \`match\` is "forms" for results with other forms of the words, or "some" for results with only some of them: read these before you rely on them. Bounds: up to ${searchLengthMax} characters and ${resultsMax} results a call; only types that your token may read; \`truncated\` says that older records match, too; \`partial\` says that encrypted content was not searched.
 
 Example: {"q": "payment provider -stripe", "record_type": "decision"}`,
   operation: 'searchRecords',
@@ -25,6 +25,9 @@ Example: {"q": "payment provider -stripe", "record_type": "decision"}`,
     {
       q: Type.String({ minLength: 1, maxLength: searchLengthMax, description: 'Words to search for' }),
       record_type: Type.Optional(Type.Enum([...recordTypes], { description: 'Only records of this type' })),
+      skill_id: Type.Optional(
+        Type.String({ minLength: 1, maxLength: 128, description: 'Only outputs of this skill; see list_skills' }),
+      ),
       created_at__gte: time('Start, inclusive, RFC 3339 such as 2026-03-01T00:00:00Z'),
       created_at__lte: time('End, inclusive, RFC 3339'),
       limit: Type.Optional(
@@ -48,6 +51,14 @@ Example: {"q": "payment provider -stripe", "record_type": "decision"}`,
         },
         { additionalProperties: true },
       ),
+    ),
+    match: Type.Optional(
+      Type.String({ description: 'all: results have all words; forms: other forms of them; some: only some of them' }),
+    ),
+    truncated: Type.Optional(
+      Type.Boolean({
+        description: 'Present if older records match, too. Narrow the search by words, type, skill or time',
+      }),
     ),
     partial: Type.Optional(Type.String({ description: 'Present if encrypted content was not searched' })),
     next_cursor: nextCursor,
