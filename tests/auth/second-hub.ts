@@ -1,3 +1,4 @@
+import type { FastifyInstance } from 'fastify'
 import { inject as given } from 'vitest'
 import { createApp } from '../../server/app.ts'
 import { loadConfig } from '../../server/config.ts'
@@ -12,6 +13,7 @@ import { type DatabaseGate, startDatabaseGate } from './database-gate.ts'
 /** Another Hub on the database of a first one, as another process would be: with memory and connections of its own. */
 export interface SecondHub {
   modules: Modules
+  app: FastifyInstance
   database: Database
   /** Between it and its database. */
   gate: DatabaseGate
@@ -44,6 +46,7 @@ export async function startSecondHub(first: TestHub, options: SecondHubOptions =
   const server = await createApp(modules, { config, baseUrl, logger: first.app.log })
   return {
     modules,
+    app: server,
     database,
     gate,
     async use(token, tenant = 'acme') {

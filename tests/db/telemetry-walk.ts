@@ -1,7 +1,7 @@
 import { deltaOfDifferences } from '../../server/modules/telemetry/rollups/rollup-delta.ts'
 import { insertDelta } from '../../server/modules/telemetry/rollups/rollup-store.ts'
 import { deltasAmong } from '../../server/modules/telemetry/telemetry-store.ts'
-import { chat, span, traces } from '../otlp/otlp-bodies.ts'
+import { chat, log, logs, span, traces } from '../otlp/otlp-bodies.ts'
 import { send } from '../otlp/otlp-lab.ts'
 import type { TestHub, TestTenant } from '../support/hub.ts'
 import { event } from '../telemetry/events.ts'
@@ -20,6 +20,9 @@ export async function walkOtlp(hub: TestHub, tenant: TestTenant): Promise<void> 
     const { status, body: result } = await send(hub, traces(sent), { tenant })
     if (status !== 200 || 'partialSuccess' in result) throw new Error(JSON.stringify(result))
   }
+  const record = (name: string) =>
+    log({ 'event.name': `claude_code.${name}`, 'session.id': 's', 'user.id': 'u', 'skill.name': 'custom_skill' })
+  await send(hub, logs([record('skill_activated'), record('api_request')]), { tenant })
 }
 
 export async function walkSessionsAndTraces(hub: TestHub, tenant: TestTenant): Promise<void> {

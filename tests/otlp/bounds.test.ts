@@ -3,7 +3,6 @@ import type { JsonObject } from '../../provenance/index.ts'
 import { runToEnd } from '../../server/http/event-loop-yielder.ts'
 import { decodeJson } from '../../server/modules/otlp/decode/json-decoder.ts'
 import { decodeProtobuf } from '../../server/modules/otlp/decode/protobuf-decoder.ts'
-import { createSessionSkills } from '../../server/modules/otlp/mapping/session-skills.ts'
 import { toProtobuf } from './otlp-bodies.ts'
 
 const wanted = new Set(['skill.name'])
@@ -69,15 +68,4 @@ test.each([
   ['a status of many fields', nested(1, nested(2, nested(2, nested(15, manyFields)))), /more than 1000 fields/],
 ])('protobuf: %s is refused', (_, body, reason) => {
   expect(() => fromProtobuf(...body)).toThrow(reason)
-})
-
-test('sessions of a tenant displace only its own', () => {
-  const sessionsOf = createSessionSkills()
-  sessionsOf('acme').activated('mine', 'sum-up')
-  for (let number = 0; number <= 1000; number++) sessionsOf('globex').activated(`s${number}`, 'other')
-  expect(sessionsOf('acme').lastOf('mine')).toBe('sum-up')
-  expect(sessionsOf('globex').lastOf('mine')).toBeUndefined()
-  expect(['s0', 's1'].map((id) => sessionsOf('globex').lastOf(id))).toEqual([undefined, 'other'])
-  sessionsOf('acme').activated('mine', undefined)
-  expect(sessionsOf('acme').lastOf('mine')).toBeUndefined()
 })

@@ -1,6 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { JsonObject } from '../../provenance/index.ts'
+import { createSessionSkills } from '../../server/modules/otlp/mapping/session-skills.ts'
 import { prepareTelemetry, registerSkill } from '../api/telemetry-tenants.ts'
+import { startSecondHub } from '../auth/second-hub.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
 import { type Attributes, chat, log, logs, span, startNanos, traces } from './otlp-bodies.ts'
 import { encodings, eventsOf, send, setMapping } from './otlp-lab.ts'
@@ -214,6 +216,60 @@ describe.each(encodings)('Claude Code, %s', (encoding) => {
     await setMapping(hub, 'acme', { ...defaults, default_archetype_id: 'of-roster', rules })
     expect(await storedSkills()).toEqual(['fallback', 'fallback'])
   })
+})
+
+test('a skill that one process was told of is that of a call at another process', async () => {
+  await setMapping(hub, 'acme', { default_skill_id: 'fallback', default_archetype_id: 'analyst' })
+  const second = await startSecondHub(hub)
+  onTestFinished(second.stop)
+  const own = { 'session.id': 'of two processes', 'user.id': 'abc', model: 'claude-3-haiku-20240307' }
+  const record = (name: string, more: Attributes = {}) => log({ ...own, ...more, 'event.name': `claude_code.${name}` })
+  const activation = logs([record('skill_activated', { 'skill.name': 'sum-up' })])
+  expect((await send(hub, activation)).body).toEqual({})
+  const answer = await second.app.inject({
+    ...{ method: 'POST', url: '/api/v1/otlp/v1/logs', payload: logs([record('api_request')]) },
+    headers: {
+      ...{ host: new URL(hub.baseUrl).host, 'x-service-tenant': 'acme' },
+      authorization: `Bearer ${await hub.token('acme', ['telemetry:write'])}`,
+    },
+  })
+  expect(answer).toMatchObject({ statusCode: 200, body: '{}' })
+  const events = await eventsOf(hub, 'acme', '&session_id=of%20two%20processes')
+  expect(events).toMatchObject([{ skill_id: 'sum-up' }])
+})
+
+test('a process looks a session up every five seconds at most, for a day after its activation', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const { database } = hub.test
+  let transactions = 0
+  const counted: typeof database.withTenant = (...given) => {
+    transactions += 1
+    return database.withTenant(...given)
+  }
+  const [one, other] = [createSessionSkills(database), createSessionSkills({ ...database, withTenant: counted })]
+  const activate = async (skill: string | undefined, session = 'looked-up') => {
+    const sessions = await one('acme', new Set())
+    sessions.activated(session, skill)
+    await sessions.save()
+  }
+  const read = async () => (await other('acme', new Set(['looked-up']))).lastOf('looked-up')
+  await activate('first')
+  expect([await read(), await read(), transactions]).toEqual(['first', 'first', 1])
+  await activate('second')
+  vi.advanceTimersByTime(4999)
+  expect(await read()).toBe('first')
+  vi.advanceTimersByTime(1)
+  expect([await read(), await read(), transactions]).toEqual(['second', 'second', 2])
+  vi.advanceTimersByTime(5000)
+  await activate(undefined)
+  expect([await read(), await read(), transactions]).toEqual([undefined, undefined, 3])
+  await activate('third')
+  vi.advanceTimersByTime(86_400_001)
+  expect(await read()).toBeUndefined()
+  await activate('of another', 'another')
+  const left = await database.withTenant('acme', (tx) => tx.client.query('select session_id from hub.session_skills'))
+  expect(left.rows).toEqual([{ session_id: 'another' }])
 })
 
 test.each(encodings)('%s: a failed call on both signals is stored once, with its error', async (encoding) => {

@@ -40,6 +40,7 @@ export interface TelemetryTables {
     output_usd_per_mtok: string
   }
   'hub.otlp_mappings': { tenant_id: string; mapping: ColumnType<unknown, string, string>; updated_at: Timestamp }
+  'hub.session_skills': { tenant_id: string; session_id: string; skill_id: string | null; activated_at: Timestamp }
   'hub.telemetry_ratings': {
     tenant_id: string
     record_id: string

@@ -27,7 +27,7 @@ export function createOtlpModule(
 ): OtlpModule {
   const mappings = createOtlpMappings(deps)
   const registerSkills = createSkillRegistration(deps)
-  const ingest = createOtlpIngest({ ...deps, registerSkills, sessionsOf: createSessionSkills() })
+  const ingest = createOtlpIngest({ ...deps, registerSkills, readSessionSkills: createSessionSkills(deps.database) })
   return {
     routes(app) {
       addMappingRoutes(app, mappings)

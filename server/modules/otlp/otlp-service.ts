@@ -7,9 +7,9 @@ import type { UserReferences } from '../roster/roster-types.ts'
 import type { KeyedIngest } from '../telemetry/telemetry-types.ts'
 import { fixedNames, operations } from './mapping/attribute-names.ts'
 import { agentReportOf } from './mapping/coding-agents.ts'
-import { type MappedEvent, mapItem } from './mapping/event-mapping.ts'
+import { type MappedEvent, mapItem, sessionOfUnnamedCall } from './mapping/event-mapping.ts'
 import type { OtlpMapping } from './mapping/mapping-schemas.ts'
-import type { SessionSkills } from './mapping/session-skills.ts'
+import type { ReadSessionSkills } from './mapping/session-skills.ts'
 import type { ExportResult, OtlpItem, Signal } from './otlp-types.ts'
 import { type RegisterSkills, registeredSkillsMax } from './skill-registration.ts'
 
@@ -33,9 +33,9 @@ export function createOtlpIngest(deps: {
   telemetry: KeyedIngest
   references: UserReferences
   registerSkills: RegisterSkills
-  sessionsOf: (tenantId: string) => SessionSkills
+  readSessionSkills: ReadSessionSkills
 }): OtlpIngest {
-  const { database, events: bus, telemetry, references, registerSkills, sessionsOf } = deps
+  const { database, events: bus, telemetry, references, registerSkills, readSessionSkills } = deps
 
   /** Sets the archetypes that the roster knows, or the default. */
   async function setArchetypes(caller: Caller, events: readonly MappedEvent[], byDefault: string | null) {
@@ -60,15 +60,25 @@ export function createOtlpIngest(deps: {
     )
   }
 
+  /** Returns the skills of sessions, read for those whose calls name none themselves. */
+  async function skillsOf(caller: Caller, signal: Signal, items: readonly OtlpItem[]) {
+    const sessionIds = new Set<string>()
+    const yieldIfLong = createEventLoopYielder()
+    for (const [index, item] of signal === 'logs' ? items.entries() : []) {
+      if (index % itemsPerTurn === 0) await yieldIfLong()
+      const sessionId = sessionOfUnnamedCall(item)
+      if (sessionId !== undefined) sessionIds.add(sessionId)
+    }
+    return readSessionSkills(caller.tenant.slug, sessionIds)
+  }
+
   return {
     async export(caller, signal, items, mapping) {
       const reasons = new Reasons()
       const keys = new ItemKeys(signal)
       const events: (MappedEvent & { item: OtlpItem; key: string })[] = []
-      const context = {
-        ...{ mapping, signal, withMetadata: caller.tenant.mode !== 'C' },
-        sessions: sessionsOf(caller.tenant.slug),
-      }
+      const sessions = await skillsOf(caller, signal, items)
+      const context = { mapping, signal, withMetadata: caller.tenant.mode !== 'C', sessions }
       let ignored = 0
       const yieldIfLong = createEventLoopYielder()
       for (const [index, item] of items.entries()) {
@@ -79,6 +89,7 @@ export function createOtlpIngest(deps: {
         else if ('fault' in mapped) reasons.add(item, () => mapped.fault)
         else events.push({ ...mapped, item, key })
       }
+      await sessions.save()
       await setArchetypes(caller, events, mapping.default_archetype_id)
       const complete = events.filter(({ event, item }) => {
         const isComplete = event.archetype_id !== undefined

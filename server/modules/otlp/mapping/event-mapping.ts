@@ -73,6 +73,13 @@ export function mapItem(item: OtlpItem, context: MappingContext): MappedItem {
   return { event, users: event.archetype_id === undefined ? users : [] }
 }
 
+/** Returns the session of a log record of Claude Code that reports a call and names no skill. */
+export function sessionOfUnnamedCall(item: OtlpItem): string | undefined {
+  const call = agentReportOf(item)
+  const hasSkills = typeof call === 'object' && call.hasSkills
+  return hasSkills && ownSkill(item.attributes) === undefined ? sessionOf(item.attributes.get('session.id')) : undefined
+}
+
 interface ItemContext extends MappingContext {
   rules: readonly Rule[]
   names: Names

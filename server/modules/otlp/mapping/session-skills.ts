@@ -1,9 +1,12 @@
 import { LRUCache } from 'lru-cache'
+import { formatTimestamp } from '../../../../contract/timestamp.ts'
+import { type Database, readTenant } from '../../../db/database.ts'
+import { deleteSessionSkills, findSessionSkills, saveSessionSkills } from './session-skills-store.ts'
 
-/** Tenants whose sessions are remembered. */
-const tenantsMax = 200
-/** Maximum number of sessions of a tenant, so that no tenant displaces those of another. */
-const sessionsMax = 1000
+/** Maximum number of sessions that a process remembers. */
+const sessionsMax = 20_000
+/** Milliseconds after which a session is looked up again, because another process may have received an activation. */
+const freshMs = 5000
 /** Milliseconds after which the last activation of a session no longer counts. */
 const sessionMs = 24 * 3_600_000
 
@@ -15,26 +18,51 @@ export function unmasked(skillId: string | undefined): string | undefined {
   return skillId !== undefined && masked.has(skillId) ? undefined : skillId
 }
 
-/** The last skill that each session of one tenant activated, as far as this process received it. */
+/** The last skills that sessions activated, for one request. */
 export interface SessionSkills {
-  /** Remembers a skill id; undefined makes the session's skill unknown. */
+  /** Notes an activated skill; undefined makes the session's skill unknown. */
   activated(sessionId: string, skillId: string | undefined): void
   lastOf(sessionId: string): string | undefined
+  /** Saves what was activated, for all processes. */
+  save(): Promise<void>
 }
 
-/** Remembers the skills of sessions, for each tenant on its own. */
-export function createSessionSkills(): (tenantId: string) => SessionSkills {
-  const tenants = new LRUCache<string, LRUCache<string, string>>({ max: tenantsMax })
-  const create = (tenantId: string) => {
-    const skills = new LRUCache<string, string>({ max: sessionsMax, ttl: sessionMs })
-    tenants.set(tenantId, skills)
-    return skills
+/**
+ * Reads the last activated skills of the sessions of a tenant: in one statement, and none if this process knows all of
+ * them since less than five seconds.
+ */
+export type ReadSessionSkills = (tenantId: string, sessionIds: ReadonlySet<string>) => Promise<SessionSkills>
+
+export function createSessionSkills(database: Database): ReadSessionSkills {
+  const known = new LRUCache<string, { skillId: string | null; readAt: number }>({ max: sessionsMax })
+  const expired = () => formatTimestamp(Date.now() - sessionMs)
+
+  return async (tenantId, sessionIds) => {
+    const keyOf = (sessionId: string) => `${tenantId} ${sessionId}`
+    const remember = (sessionId: string, skillId: string | null) =>
+      known.set(keyOf(sessionId), { skillId, readAt: Date.now() })
+    const isStale = (id: string) => Date.now() - (known.get(keyOf(id))?.readAt ?? 0) >= freshMs
+    const stale = [...sessionIds].filter(isStale)
+    if (stale.length > 0) {
+      const found = await readTenant(database, tenantId, (tx) => findSessionSkills(tx, stale, expired()))
+      for (const id of stale) remember(id, found.get(id) ?? null)
+    }
+    const last = new Map([...sessionIds].map((id) => [id, known.get(keyOf(id))?.skillId ?? null]))
+    const activated = new Map<string, string | null>()
+    return {
+      activated(sessionId, skillId) {
+        last.set(sessionId, skillId ?? null)
+        activated.set(sessionId, skillId ?? null)
+      },
+      lastOf: (sessionId) => last.get(sessionId) ?? undefined,
+      async save() {
+        if (activated.size === 0) return
+        await database.withTenant(tenantId, async (tx) => {
+          await deleteSessionSkills(tx, expired())
+          await saveSessionSkills(tx, activated, formatTimestamp(Date.now()))
+        })
+        for (const [id, skillId] of activated) remember(id, skillId)
+      },
+    }
   }
-  return (tenantId) => ({
-    activated(sessionId, skillId) {
-      if (skillId === undefined) tenants.get(tenantId)?.delete(sessionId)
-      else (tenants.get(tenantId) ?? create(tenantId)).set(sessionId, skillId)
-    },
-    lastOf: (sessionId) => tenants.get(tenantId)?.get(sessionId),
-  })
 }
