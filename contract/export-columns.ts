@@ -2,7 +2,7 @@ import { parseTimestamp } from './timestamp.ts'
 
 /**
  * The typed columns of exports in CSV and Parquet: a column for each member that a canonical record of any type can
- * have. What is nested stands in them as JSON text.
+ * have. Nested values are JSON text.
  */
 
 export type ColumnType = 'text' | 'timestamp' | 'integer' | 'number' | 'boolean' | 'json'
@@ -49,7 +49,7 @@ export const typedColumns: readonly ExportColumn[] = [
   ...columns('text', 'trace_id', 'span_id', 'parent_span_id', 'session_id'),
 ]
 
-/** Behind the typed ones, where the export has provenance. `canonical` is the text that is hashed. */
+/** Columns after the typed ones, if the export includes provenance. `canonical` is the text that is hashed. */
 export const provenanceColumns = ['canonical', 'provenance_hash', 'provenance_cosign'] as const
 
 /** Last, where the export was made with `verify`: whether the Hub found nothing wrong with the record. */
@@ -85,7 +85,7 @@ export function typedValue({ name, type }: ExportColumn, members: Readonly<Recor
 }
 
 /**
- * Microseconds since the epoch, as columns of Parquet have timestamps; null for what {@link typedValue} has none for.
+ * Microseconds since the epoch, as columns of Parquet have timestamps; null where {@link typedValue} returns null.
  *
  * @param value of a member
  */

@@ -1,4 +1,4 @@
-/** Sizes, lifetimes and rates of interface section 8. Each name ends with its unit. */
+/** Sizes, lifetimes and rates of interface section 8. A name contains the unit of its value, where it has one. */
 
 export const pageSizeDefault = 50
 export const pageSizeMax = 1000

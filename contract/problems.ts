@@ -108,7 +108,7 @@ export const problems = {
   'concurrent-modification': {
     status: 409,
     title: 'Concurrent modification',
-    meaning: 'The thing changed, or came into being, since the caller last looked.',
+    meaning: 'The resource was changed or created since the caller last read it.',
     remedy: 'Read it again and repeat the change with its fresh ETag.',
     example: 'The budget was changed since its ETag was read. Read it again and repeat the change.',
   },

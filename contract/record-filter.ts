@@ -53,7 +53,7 @@ export interface FilteredRecord {
  * The filter in its stored form.
  *
  * @param pointer of the filter in the body, such as `/filter`
- * @throws DomainError `validation-failed` for a time that is none. The tenant is for the caller to check.
+ * @throws DomainError `validation-failed` for an invalid time. The tenant is for the caller to check.
  */
 export function normaliseFilter<Filter extends RecordFilterBody>(
   { tenant_id: _, ...filter }: Filter,

@@ -45,7 +45,7 @@ export function parseSignature(header: string): SignatureParts | { problem: stri
 }
 
 /**
- * Whether a signature is of now: neither older than 5 minutes (interface section 8) nor from a clock that is ahead.
+ * Returns true for a recent signature: neither older than 5 minutes (interface section 8) nor from a clock that is ahead.
  *
  * @param nowSeconds since 1970, with its fraction
  * @returns what is wrong with it in words, or undefined

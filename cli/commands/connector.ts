@@ -15,16 +15,16 @@ export function addConnectorCommand(program: Command): void {
     .description(
       'Forward telemetry of a Mode C tenant: take events on loopback, keep them on disk, send them to the Hub',
     )
-    .option('--hub-url <url>', 'address of the Hub; beats HUB_CONNECTOR_HUB_URL')
+    .option('--hub-url <url>', 'address of the Hub; overrides HUB_CONNECTOR_HUB_URL')
     .option('--hub-moved', 'the Hub is the one that the spool knows, at a new address')
-    .option('--tenant <slug>', 'whose events they are; beats HUB_CONNECTOR_TENANT')
-    .option('--port <number>', 'port to listen on; beats HUB_CONNECTOR_PORT (8090)')
-    .option('--host <address>', 'address to listen on; beats HUB_CONNECTOR_HOST (127.0.0.1)')
-    .option('--spool <directory>', 'where events wait; beats HUB_CONNECTOR_SPOOL (.hub-connector)')
+    .option('--tenant <slug>', 'whose events they are; overrides HUB_CONNECTOR_TENANT')
+    .option('--port <number>', 'port to listen on; overrides HUB_CONNECTOR_PORT (8090)')
+    .option('--host <address>', 'address to listen on; overrides HUB_CONNECTOR_HOST (127.0.0.1)')
+    .option('--spool <directory>', 'where events wait; overrides HUB_CONNECTOR_SPOOL (.hub-connector)')
     .option('--spool-max-mib <number>', 'size at which it rejects more; overrides HUB_CONNECTOR_SPOOL_MAX_MIB (1024)')
     .option(
       '--retry-max-seconds <number>',
-      'longest pause between attempts; beats HUB_CONNECTOR_RETRY_MAX_SECONDS (60)',
+      'longest pause between attempts; overrides HUB_CONNECTOR_RETRY_MAX_SECONDS (60)',
     )
     .addHelpText(
       'after',

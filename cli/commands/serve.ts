@@ -14,11 +14,11 @@ export function addServeCommand(program: Command): void {
     .command('serve')
     .alias('start')
     .description('Run the Hub: API, background jobs and, unless HUB_DATABASE_URL is set, its own PostgreSQL')
-    .option('--port <number>', 'port to listen on; beats HUB_PORT')
-    .option('--host <address>', 'address to listen on; beats HUB_HOST')
-    .option('--data-dir <path>', 'where the data is; beats HUB_DATA_DIR')
-    .option('--role <role>', 'all, api or worker; beats HUB_ROLE')
-    .option('--workers <number>', 'processes that answer requests, 1 to 64; beats HUB_WORKERS')
+    .option('--port <number>', 'port to listen on; overrides HUB_PORT')
+    .option('--host <address>', 'address to listen on; overrides HUB_HOST')
+    .option('--data-dir <path>', 'where the data is; overrides HUB_DATA_DIR')
+    .option('--role <role>', 'all, api or worker; overrides HUB_ROLE')
+    .option('--workers <number>', 'processes that answer requests, 1 to 64; overrides HUB_WORKERS')
     .action(async (flags: Flags) => {
       // Loaded only here: the other commands do not need the HTTP server.
       const { serve } = await import('../../server/main.ts')

@@ -33,7 +33,7 @@ function addCreate(tenant: Command): void {
         const { mode, adminEmail, baseUrl } = options
         const created = await administration.create({ slug, mode, adminEmail, baseUrl }, operator)
         const text = [
-          `Tenant ${slug} is made, in Mode ${mode}.`,
+          `Created tenant ${slug} in Mode ${mode}.`,
           `Welcome link for ${adminEmail}, valid until ${created.welcome.expiresAt}:`,
           `  ${created.welcome.url}`,
           'Next, make a service account:',

@@ -26,7 +26,7 @@ const manifestBytesMax = 1024 * 1024
 const keysBytesMax = 16 * 1024 * 1024
 /**
  * The manifest of the records is written to a temporary folder. It consists of hashes, which do not compress, so one that
- * unpacks to much more than the archive is none of the Hub.
+ * unpacks to much more than the archive was not written by the Hub.
  */
 const recordsManifestBytesMin = 16 * 1024 * 1024
 const packedRatioMax = 20

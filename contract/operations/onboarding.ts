@@ -1,6 +1,6 @@
 import { administrator, allScopes, anyToken, type Operation, scope, tenantSettings } from './operation.ts'
 
-/** How a tenant comes to life: sign-in, directory, connectors, Hub, health. */
+/** Operations that set up a tenant: sign-in, directory, connectors, Hub, health. */
 export const onboardingOperations = {
   configureSso: {
     method: 'POST',

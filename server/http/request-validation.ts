@@ -170,7 +170,7 @@ function headersCheck(schema: TObject): PartCheck {
 const plainInteger = /^(?:0|-?[1-9]\d{0,14})$/
 
 /**
- * Converts texts of a path or query to the numbers and booleans of their schema; a text that is none stays, and fails.
+ * Converts texts of a path or query to the numbers and booleans of their schema; other text stays unchanged and fails the validation.
  */
 function coerce(values: Record<string, unknown>, schema: TObject): void {
   for (const [name, property] of Object.entries(schema.properties)) {

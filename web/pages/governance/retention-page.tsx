@@ -13,7 +13,7 @@ export default function RetentionPage() {
       <PageHeader
         title="Retention"
         help={<Help term="Retention rule" />}
-        about="How long records are kept at least and at most, by type, counted in days from when they were written. A legal hold beats every rule."
+        about="How long records are kept at least and at most, by type, counted in days from when they were written. A legal hold overrides every rule."
       />
       <QueryBoundary query={query} what="retention rules">
         {(kept) => <RetentionForm key={JSON.stringify(kept)} kept={kept} mayChange={me.may('replaceRetentionRules')} />}

@@ -30,7 +30,7 @@ FILES = (
 RECORD_TYPES = {"output", "artifact", "decision", "governance_event", "telemetry_event", "skill_definition"}
 MANIFEST_MAX = 1024 * 1024
 KEYS_MAX = 16 * 1024 * 1024
-#: A manifest of records consists of hashes, which do not compress: one that unpacks to much more is none of the Hub.
+#: A manifest of records consists of hashes, which do not compress: one that unpacks to much more was not written by the Hub.
 RECORDS_MANIFEST_MIN, PACKED_RATIO_MAX = 16 * 1024 * 1024, 20
 
 
