@@ -1,5 +1,6 @@
 import type { Duplex } from 'node:stream'
 import type pg from 'pg'
+import { isRefusal, isWarning, type Notice } from './database-errors.ts'
 
 /** A statement that is prepared once per connection. Its values are bound; a Buffer is sent in binary. */
 export interface PreparedStatement {
@@ -48,8 +49,8 @@ const preparedBy = new WeakMap<pg.ClientBase, Set<string>>()
  *
  * @param localSettings for a connection through a pooler: the statement with the settings of the transaction. Nothing is
  * prepared by name then.
- * @throws IngestStepRefused, or the driver's error if the connection broke: the transaction may then have been
- * committed
+ * @throws IngestStepRefused; any other error if the connection broke or the commit failed or gave a warning: the
+ * transaction may then have been committed
  */
 export async function runScript(
   client: pg.ClientBase,
@@ -128,21 +129,16 @@ function sendCopy(connection: MessageWriter, text: string, data: Buffer): void {
 
 function submit(client: pg.ClientBase, exchange: Exchange): Promise<void> {
   return new Promise((resolve, reject) => {
-    exchange.settle = (error) => (error === null ? resolve() : reject(error))
+    const onNotice = (notice: Notice) => exchange.handleNotice(notice)
+    client.on('notice', onNotice)
+    exchange.settle = (error) => {
+      client.off('notice', onNotice)
+      if (error === null) resolve()
+      else reject(error)
+    }
     client.query(exchange as unknown as pg.Submittable)
   })
 }
-
-/**
- * Matches an SQLSTATE, but no code of the system such as EPIPE. The severity would identify it, but in the server's
- * language.
- */
-const refusals = /^(\d[0-9A-Z]|HV|P0)[0-9A-Z]{3}$/
-/**
- * States of connections, resources, operators and the system (PostgreSQL, appendix A). After them the outcome is
- * unknown.
- */
-const connectionEnds = /^(08|53|57P|58)/
 
 /** Takes over a connection of `pg`: writes all messages, then reads the responses to the end. */
 class Exchange {
@@ -155,6 +151,7 @@ class Exchange {
   /** Whether PostgreSQL answered with an error, as opposed to a lost connection. */
   isRefused = false
   settle: (error: Error | null) => void = () => {}
+  private warning: Error | null = null
   private readonly expected: number
   private readonly send: (connection: MessageWriter) => void
 
@@ -176,12 +173,17 @@ class Exchange {
   }
 
   handleReadyForQuery(): void {
-    if (this.completed === this.expected) this.settle(null)
+    if (this.completed === this.expected) this.settle(this.warning)
     else this.settle(new Error(`${this.completed} of ${this.expected} steps returned a result`))
   }
 
+  /** Keeps a warning of the commit, which comes after the last step. */
+  handleNotice(notice: Notice): void {
+    if (this.completed === this.expected && isWarning(notice)) this.warning = new Error(notice.message)
+  }
+
   handleError(error: Error & { code?: string }): void {
-    this.isRefused = refusals.test(error.code ?? '') && !connectionEnds.test(error.code ?? '')
+    this.isRefused = isRefusal(error)
     this.settle(error)
   }
 

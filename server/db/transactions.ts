@@ -2,7 +2,16 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
 import { DomainError } from '../../contract/domain-error.ts'
-import { asServiceError, isRetryable, isUnavailable, unavailable } from './database-errors.ts'
+import {
+  asServiceError,
+  isRefusal,
+  isRetryable,
+  isUnavailable,
+  isWarning,
+  type Notice,
+  outcomeUnknown,
+  unavailable,
+} from './database-errors.ts'
 import { FetchRequiredError, TransactionFetches } from './fetch-required.ts'
 import { type IngestStep, IngestStepRefused, runScript } from './ingest-script.ts'
 import type { WorkClass } from './work-classes.ts'
@@ -61,8 +70,6 @@ export async function runIngest(
       return await runScriptOnce(pool, turn, tenantId, steps, localSettings)
     } catch (error) {
       if (error instanceof DomainError) throw error
-      // Without a response of PostgreSQL the transaction may have been committed, so a retry with other ids could
-      // duplicate it.
       if (!(error instanceof IngestStepRefused)) throw unavailable(error)
       const known = asServiceError(error.cause, turn.workClass)
       if (known !== error.cause) throw known
@@ -89,8 +96,10 @@ async function runScriptOnce(
       client.release()
     } catch (error) {
       // A refused step leaves the connection usable: the implicit transaction has ended.
-      client.release(!(error instanceof IngestStepRefused))
-      throw error
+      const isRefused = error instanceof IngestStepRefused
+      client.release(!isRefused)
+      // Without a refusal the transaction may have been committed, so a retry with other ids could duplicate it.
+      throw isRefused ? error : outcomeUnknown(error)
     }
   } finally {
     turn.leave()
@@ -102,8 +111,8 @@ async function runScriptOnce(
  *
  * @param opening the SQL that begins it, in one round trip with every setting that must come first
  * @param attempts the number of times that it runs at most, after deadlocks and serialization failures
- * @throws DomainError `hub-unavailable` if the database is away; any error of `work`; an Error if `work` runs inside
- * another transaction
+ * @throws DomainError `hub-unavailable` if the database is away, or does not confirm that the transaction is committed
+ * and durable; any error of `work`; an Error if `work` runs inside another transaction
  */
 export async function runTransaction<T>(
   pool: Connections,
@@ -153,10 +162,10 @@ async function runOnce<T>(
   const state = { open: true }
   const committed: (() => void)[] = []
   let result: T
+  let warning: Notice | undefined
   try {
     result = await current.run(state, () => work({ client, afterCommit: (then) => committed.push(then) }))
-    const { command } = await client.query('commit')
-    if (command !== 'COMMIT') throw new Error('a failed statement was ignored, so PostgreSQL rolled back')
+    warning = await commit(client)
   } catch (error) {
     await abandon(client, error)
     throw error
@@ -165,7 +174,29 @@ async function runOnce<T>(
   }
   client.release()
   for (const then of committed) then()
+  if (warning) throw outcomeUnknown(new Error(warning.message))
   return result
+}
+
+/**
+ * Commits. Returns the warning if PostgreSQL gave one: the transaction is visible then, but may not be durable.
+ *
+ * @throws the error that rolled the transaction back; DomainError `hub-unavailable` after any other error
+ */
+async function commit(client: pg.ClientBase): Promise<Notice | undefined> {
+  let warning: Notice | undefined
+  const onNotice = (notice: Notice) => {
+    if (isWarning(notice)) warning = notice
+  }
+  client.on('notice', onNotice)
+  const { command } = await client
+    .query('commit')
+    .catch((error: unknown) => {
+      throw isRefusal(error) ? error : outcomeUnknown(error)
+    })
+    .finally(() => client.off('notice', onNotice))
+  if (command !== 'COMMIT') throw new Error('a failed statement was ignored, so PostgreSQL rolled back')
+  return warning
 }
 
 /**

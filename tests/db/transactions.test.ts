@@ -278,6 +278,68 @@ describe('a database that is away', () => {
   })
 })
 
+describe('a commit that is not confirmed', () => {
+  const unknown = {
+    slug: 'hub-unavailable',
+    status: 503,
+    retryAfterSeconds: 2,
+    message: expect.stringMatching(/did not confirm/),
+  }
+  const step = {
+    statement: { name: 'add', text: 'insert into hub.idempotency_keys values ($1, $2, $3, $4, now())' },
+    values: ['unsure', Buffer.alloc(32), Buffer.alloc(32), '{}'],
+  }
+
+  /** Runs PL/pgSQL when a transaction that wrote to the table commits. */
+  async function atCommit(table: string, body: string): Promise<void> {
+    const superuser = await db.superuserClient()
+    await superuser.query(`
+      drop trigger if exists at_commit on ${table};
+      create or replace function at_commit() returns trigger language plpgsql as $$ begin ${body}; return null; end $$;
+      create constraint trigger at_commit after insert on ${table} deferrable initially deferred
+        for each row execute function at_commit()`)
+  }
+  const write = (id: string) =>
+    db.database.withTenant('unsure', async (tx) => {
+      await tx.db.insertInto('hub.archetypes').values(archetype('unsure', id)).execute()
+      tx.afterCommit(() => seen.push(id))
+    })
+  const seen: string[] = []
+
+  test('a warning at COMMIT leaves a visible change without a promise', async () => {
+    await atCommit('hub.archetypes', "raise warning 'the standby does not have it'")
+    await expect(write('warned')).rejects.toMatchObject(unknown)
+    expect(await archetypesOf('unsure')).toEqual(['warned'])
+    expect(seen).toEqual(['warned'])
+  })
+
+  test.each(['XX000', '58030'])('SQLSTATE %s at COMMIT is not tried again', async (code) => {
+    await atCommit('hub.archetypes', `raise exception 'a node is lost' using errcode = '${code}'`)
+    await expect(write('lost')).rejects.toMatchObject(unknown)
+    await atCommit('hub.idempotency_keys', `raise exception 'a node is lost' using errcode = '${code}'`)
+    const ingest = db.database.ingest('unsure', [step])
+    await expect(ingest).rejects.toMatchObject(unknown)
+    expect(seen).toEqual(['warned'])
+  })
+
+  test('a refusal at COMMIT stays the error that it is', async () => {
+    await atCommit('hub.archetypes', "raise exception 'no' using errcode = '23514'")
+    await expect(write('refused')).rejects.toMatchObject({ code: '23514' })
+  })
+
+  test('ingest takes a warning of COMMIT alike, and none of a step before', async () => {
+    await atCommit('hub.idempotency_keys', "raise warning 'the standby does not have it'")
+    const ingest = db.database.ingest('unsure', [step])
+    await expect(ingest).rejects.toMatchObject(unknown)
+    const superuser = await db.superuserClient()
+    const { rows } = await superuser.query("select tenant_id from hub.idempotency_keys where tenant_id = 'unsure'")
+    expect(rows).toHaveLength(1)
+    await superuser.query(`create function warn() returns int language plpgsql as
+      $$ begin raise warning 'of a step'; return 1; end $$`)
+    await db.database.ingest('unsure', [{ statement: { name: 'warn', text: 'select warn()' }, values: [] }])
+  })
+})
+
 test('onQuery sees every statement, the opening too', async () => {
   const seen: string[] = []
   const database = openPools({ ...db.targets, size: 1, onQuery: (text) => seen.push(text) })

@@ -164,6 +164,42 @@ describe('reads on the standby', () => {
   })
 })
 
+test('a commit whose wait for the standby is cancelled is not acknowledged, and its key stores it once', async () => {
+  const once = (key: string, path: string, body: object) =>
+    client.fetch(`${hub!.url}${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'idempotency-key': key },
+      body: JSON.stringify(body),
+    })
+  await pair.killStandby()
+  const requests = () => [
+    once('unconfirmed-record', '/api/v1/hub/records', { record_type: 'artifact', title: 'unconfirmed' }),
+    once('unconfirmed-events', '/api/v1/telemetry/events:batch', {
+      events: [event({ metadata: { batch: 'unconfirmed', at: 0 } })],
+    }),
+  ]
+  const answered = async (work: Promise<Response>[]) => {
+    let isOver = false
+    const all = Promise.all(work).finally(() => (isOver = true))
+    while (!isOver) {
+      await pair.cancelWaits()
+      await delay(100)
+    }
+    return all
+  }
+  // The second time, the key is found, and its commit still waits for a standby that may never have it.
+  for (let attempt = 0; attempt < 2; attempt++) {
+    for (const response of await answered(requests())) {
+      expect(response.status).toBe(503)
+      expect(response.headers.get('retry-after')).toBe('2')
+    }
+  }
+  await pair.startStandby()
+  for (const response of await Promise.all(requests())) expect([200, 201]).toContain(response.status)
+  const stored = (await storedTelemetry(client)).filter(({ metadata }) => metadata!.batch === 'unconfirmed')
+  expect(stored).toHaveLength(1)
+})
+
 test('the primary dies in the middle of ingest: nothing acknowledged is lost, nothing is doubled', async () => {
   const acknowledged = new Map<string, string[]>()
   let isOver = false
@@ -196,6 +232,9 @@ test('the primary dies in the middle of ingest: nothing acknowledged is lost, no
   await producing
 
   const stored = Map.groupBy(await storedTelemetry(client), ({ metadata }) => metadata!.batch)
+  // Stored once before the failover, by the test above.
+  expect(stored.get('unconfirmed')).toHaveLength(1)
+  stored.delete('unconfirmed')
   expect([...stored.keys()].sort()).toEqual([...acknowledged.keys()].sort())
   for (const [name, records] of stored) {
     const inOrder = records.toSorted((a, b) => a.metadata!.at - b.metadata!.at).map(({ record_id }) => record_id)

@@ -29,6 +29,8 @@ export interface PostgresPair {
   stallStandby(): () => void
   /** Runs a statement at the standby as its superuser. */
   onStandby(sql: string): Promise<void>
+  /** Ends every wait of a commit at the primary for the standby, as an impatient administrator does. Returns how many. */
+  cancelWaits(): Promise<number>
   /** Kills the standby with SIGKILL. */
   killStandby(): Promise<void>
   startStandby(): Promise<void>
@@ -60,6 +62,13 @@ export async function startPostgresPair(): Promise<PostgresPair> {
     standbyPort: ports[1],
     stallStandby: standbyProxy.stall,
     onStandby: (sql) => withSuperuser(ports[1], async (client) => void (await client.query(sql))),
+    cancelWaits: () =>
+      withSuperuser(ports[0], async (client) => {
+        const { rowCount } = await client.query(
+          "select pg_cancel_backend(pid) from pg_stat_activity where wait_event = 'SyncRep'",
+        )
+        return rowCount ?? 0
+      }),
     killStandby: () => end(standby, 'SIGKILL'),
     startStandby: async () => {
       standby = await startStandby()

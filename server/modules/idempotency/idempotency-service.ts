@@ -9,6 +9,7 @@ import type { IngestStep } from '../../db/ingest-script.ts'
 import { timeOfRecordId } from '../../records/record-clock.ts'
 import { requestDigest } from './idempotency-digest.ts'
 import {
+  awaitStandby,
   claimStep,
   defaultLockTimeout,
   deleteExpiredKey,
@@ -121,6 +122,7 @@ export class IdempotencyKeys implements Idempotency {
       }
       const digests = requests.map(({ keyDigest }) => keyDigest)
       const used = await this.#database.withTenant(tenantId, async (tx) => {
+        await awaitStandby(tx)
         await deleteExpiredOf(tx, digests, this.#expiredBefore())
         return findUsedKeys(tx, digests, this.#expiredBefore())
       })
@@ -167,8 +169,11 @@ export class IdempotencyKeys implements Idempotency {
 
   /** Returns the first response, or undefined if the key is free. */
   async #find(request: IdempotentRequest): Promise<JsonValue | undefined> {
-    const find = (tx: TenantTx) => findKey(tx, request, this.#expiredBefore())
-    const stored = await readTenant(this.#database, request.tenantId, find)
+    const stored = await readTenant(this.#database, request.tenantId, async (tx) => {
+      const found = await findKey(tx, request, this.#expiredBefore())
+      if (found) await awaitStandby(tx)
+      return found
+    })
     if (stored === undefined) return undefined
     if (Buffer.compare(stored.request_digest, request.requestDigest) !== 0) {
       throw new DomainError(

@@ -72,6 +72,16 @@ function bytesOf(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
 
+/**
+ * Makes the commit of this transaction wait for the synchronous standby, if there is one, though it changes nothing. A
+ * key that it found may come from a commit whose own wait was cancelled.
+ */
+export async function awaitStandby(tx: TenantTx): Promise<void> {
+  await tx.client.query(
+    "select pg_logical_emit_message(true, 'hub', '') where current_setting('synchronous_standby_names') <> ''",
+  )
+}
+
 /** Returns the stored use of a key, unless it is older than `expiredBefore`. */
 export function findKey(tx: TenantTx, request: IdempotentRequest, expiredBefore: string) {
   return tx.db
