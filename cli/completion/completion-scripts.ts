@@ -82,8 +82,10 @@ _hub() {
 ${walk(commands)}
   done
 ${words(commands)}
-  [[ -n $offered ]] && compadd -- \${=offered}
-  [[ -n $files ]] && _files
+  local result=1
+  [[ -n $offered ]] && compadd -- \${=offered} && result=0
+  [[ -n $files ]] && _files && result=0
+  return result
 }
 compdef _hub hub
 `

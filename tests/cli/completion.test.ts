@@ -25,6 +25,62 @@ function complete(...words: string[]): string[] {
   return out.trim().split('\n')
 }
 
+/** Returns the output of a shell, or undefined if this machine has none. */
+function runShell(shell: Shell, script: string): string | undefined {
+  try {
+    return execFileSync(shell, ['-c', script], { cwd: folder, encoding: 'utf8' })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+/** Words with the completions that every shell offers for the last one. */
+const cases: [words: string[], expected: readonly string[]][] = [
+  [['rec'], ['records']],
+  [
+    ['records', ''],
+    ['query', 'get', 'write', 'verify', 'related'],
+  ],
+  [['records', 'query', '--record-type', ''], recordTypes],
+  [['records', 'query', '--limit', '5', '--curs'], ['--cursor']],
+  [
+    ['completion', ''],
+    ['bash', 'zsh', 'fish'],
+  ],
+  [['--unknown', 'records', 'q'], ['query']],
+  [['export', '--output', 'records', '--form'], ['--format']],
+]
+
+/** The completions that zsh offers: those that the function adds, as zsh itself would filter them. */
+function inZsh(words: string[]): string[] | undefined {
+  const current = words.at(-1) ?? ''
+  const out = runShell(
+    'zsh',
+    `compdef() { :; }; _files() { :; }; compadd() { shift; print -rl -- "$@"; }
+     source ./script.zsh; words=(hub ${words.map((word) => `'${word}'`).join(' ')}); CURRENT=$#words; _hub`,
+  )
+  return out?.split('\n').filter((word) => word !== '' && word.startsWith(current))
+}
+
+/** The completions that fish offers; a description follows each. */
+function inFish(words: string[]): string[] | undefined {
+  const line = ['hub', ...words].join(' ')
+  const out = runShell('fish', `source ./script.fish; complete -C '${line}'`)
+  return out?.split('\n').flatMap((each) => (each === '' ? [] : [each.split('\t')[0]!]))
+}
+
+test.each([
+  ['zsh', inZsh],
+  ['fish', inFish],
+] as const)('%s completes as bash does, where it is installed', (shell, offered) => {
+  writeFileSync(join(folder, `script.${shell}`), completionScripts[shell](commands))
+  for (const [words, expected] of cases) {
+    // Without the shell, that of bash says what it would offer.
+    expect([words, (offered(words) ?? complete(...words)).sort()]).toEqual([words, [...expected].sort()])
+  }
+})
+
 describe('bash', () => {
   test('completes commands, flags, fixed values and files', () => {
     expect(complete('rec')).toEqual(['records'])
