@@ -1,4 +1,5 @@
 import { HubClient, type HubClientOptions } from '../sdk/typescript/src/index.ts'
+import type { SessionCredentials } from './connector/hub-session.ts'
 import { addressIn, targetIn } from './hub-address.ts'
 import { configFolder } from './login/config-folder.ts'
 import { NotSignedInError } from './login/login-errors.ts'
@@ -51,6 +52,15 @@ export async function hubConnection(environment: NodeJS.ProcessEnv = process.env
 /** Returns true if variables name a service account, directly or by a file. */
 export function namesAccount(environment: NodeJS.ProcessEnv): boolean {
   return ['HUB_CLIENT_ID', 'HUB_CLIENT_SECRET'].some((name) => environment[name] || environment[`${name}_FILE`])
+}
+
+/** Returns the Hub and the credentials of a command that sends requests itself. Throws as {@link hubConnection}. */
+export async function sessionTarget(): Promise<{ baseUrl: string; tenant: string } & SessionCredentials> {
+  const { options, login } = await hubConnection()
+  const { baseUrl, tenant } = options
+  if (login?.kind === 'person') return { baseUrl, tenant, accessToken: personTokens(loginFile(), login) }
+  if (login) return { baseUrl, tenant, clientId: login.client_id, clientSecret: login.client_secret }
+  return targetIn(process.env)
 }
 
 /** Returns the client of a command. Throws as {@link hubConnection}. */

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander'
 import { StartupError } from '../../server/startup-error.ts'
-import { hubVariables, targetIn } from '../hub-address.ts'
+import { sessionTarget } from '../hub-connection.ts'
 import { type EventDefaults, eventSources } from '../import/event-sources.ts'
 import { type ImportResult, importFile } from '../import/import-file.ts'
 import { counted, createProgressLine, example, type OutputOptions, printResult } from '../output.ts'
@@ -21,7 +21,7 @@ export function addTelemetryCommand(program: Command): void {
       'Import telemetry from a file: JSON lines, CSV with a header, or one JSON document; also .gz. ' +
         'An interrupted import continues with the same command, and stores nothing twice. Its progress is in ' +
         'FILE.import.json; rejected lines go to FILE.rejected.jsonl with their reasons. ' +
-        `Reads ${hubVariables.join(', ')}: the address of the Hub, and a service account with telemetry:write.`,
+        'Needs the scope telemetry:write, of a service account or of hub login --scope.',
     )
     .addOption(
       new Option('--from <format>', 'the format of the file').choices(Object.keys(eventSources)).default('events'),
@@ -47,8 +47,7 @@ export function addTelemetryCommand(program: Command): void {
 }
 
 async function runImport(file: string, { json, from, uncertain, ...defaults }: ImportCommandOptions): Promise<void> {
-  const remedy = 'It does not use the login of hub login. Create an account with: hub service-account create'
-  const target = targetIn(process.env, remedy)
+  const target = await sessionTarget()
   const progress = createProgressLine()
   let shownPart = -1
   try {

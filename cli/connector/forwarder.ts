@@ -134,7 +134,7 @@ export class Forwarder {
     const barred = await session.signIn()
     if (barred && 'message' in barred) return this.#failedFor(barred)
     if (this.#isOld(batch)) return this.#decideOld(batch)
-    batches.sending(batch, session.clientId, session.hubNowMs())
+    batches.sending(batch, session.subject, session.hubNowMs())
     const outcome = await session.send(batch)
     if (outcome.kind === 'taken') {
       batches.settle(batch, outcome.refusals)

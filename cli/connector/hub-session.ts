@@ -1,6 +1,7 @@
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
-import type { ConnectorConfig } from './connector-config.ts'
+import { decodeJwt } from 'jose'
+import { NotSignedInError } from '../login/login-errors.ts'
 import { type Answer, describeResponse, type Outcome, readBatchResponse, readFailure } from './hub-response.ts'
 import type { SpooledBatch } from './spool-batches.ts'
 
@@ -10,9 +11,16 @@ export const keyTrustedMs = 23 * 3_600_000
 /** The maximum `Retry-After` that is obeyed. */
 const retryAfterSecondsMax = 3600
 
-type Credentials = Pick<ConnectorConfig, 'hubUrl' | 'tenant' | 'clientId' | 'clientSecret'>
+/** A service account, or a function that returns the token of a person. It gets a token that the Hub refused. */
+export type SessionCredentials =
+  | { clientId: string; clientSecret: string }
+  | { accessToken: (refused?: string) => Promise<string> }
+
+type Credentials = { hubUrl: string; tenant: string } & SessionCredentials
 
 interface Token {
+  /** The `created_by` of what is written with it. */
+  subject: string
   value: string
   scopes: ReadonlySet<string>
   renewAtMs: number
@@ -31,7 +39,7 @@ export class QueryFailed extends Error {
 const compress = promisify(gzip)
 const marginSeconds = 60
 
-/** The connector's session at the Hub: a service account with a renewed token, and its requests. */
+/** A session at the Hub: a renewed token of a service account or a person, and its requests. */
 export class HubSession {
   readonly #credentials: Credentials
   readonly #ending = new AbortController()
@@ -43,8 +51,9 @@ export class HubSession {
     this.#credentials = credentials
   }
 
-  get clientId(): string {
-    return this.#credentials.clientId
+  /** The `created_by` of what this session writes. Known after `signIn`. */
+  get subject(): string {
+    return this.#token?.subject ?? ''
   }
 
   /** True if the account may read telemetry. Known after `signIn`. */
@@ -96,8 +105,10 @@ export class HubSession {
     this.#ending.abort()
   }
 
-  async #renew(): Promise<Outcome | undefined> {
+  /** @param refused a token that the Hub refused */
+  async #renew(refused?: string): Promise<Outcome | undefined> {
     this.#token = undefined
+    if ('accessToken' in this.#credentials) return this.#renewOfPerson(this.#credentials.accessToken, refused)
     const { clientId, clientSecret } = this.#credentials
     const form = { grant_type: 'client_credentials', client_id: clientId, client_secret: clientSecret }
     try {
@@ -106,11 +117,8 @@ export class HubSession {
       if (answer.status === 200 && typeof access_token === 'string' && typeof expires_in === 'number') {
         const goodSeconds = Math.max(expires_in - marginSeconds, expires_in / 2)
         const scopes = new Set(String(scope ?? '').split(' '))
-        if (scopes.has('telemetry:write')) {
-          this.#token = { value: access_token, scopes, renewAtMs: performance.now() + goodSeconds * 1000 }
-          return undefined
-        }
-        return { kind: 'barred', message: 'The service account has no scope telemetry:write.' }
+        const renewAtMs = performance.now() + goodSeconds * 1000
+        return this.#accept({ subject: clientId, value: access_token, scopes, renewAtMs }, 'The service account')
       }
       const { retryAfterMs } = answer
       const message = `No token: ${describeResponse(answer)}`
@@ -122,10 +130,33 @@ export class HubSession {
     }
   }
 
+  /** The function renews the token, so it is called before each request. */
+  async #renewOfPerson(
+    accessToken: (refused?: string) => Promise<string>,
+    refused: string | undefined,
+  ): Promise<Outcome | undefined> {
+    try {
+      const value = await accessToken(refused)
+      const { sub: subject = '', scope } = decodeJwt<{ scope?: string }>(value)
+      return this.#accept({ subject, value, scopes: new Set(scope?.split(' ')), renewAtMs: 0 }, 'Your login')
+    } catch (error) {
+      if (error instanceof NotSignedInError) throw error
+      return { kind: 'not-taken', message: readFailure(error).message }
+    }
+  }
+
+  #accept(token: Token, holder: string): Outcome | undefined {
+    if (!token.scopes.has('telemetry:write')) {
+      return { kind: 'barred', message: `${holder} has no scope telemetry:write.` }
+    }
+    this.#token = token
+    return undefined
+  }
+
   /** Retries once with a new token if this one was rejected; returns a second 401. */
   async #askWithToken(path: string, init: RequestInit): Promise<Answer> {
     const answer = await this.#ask(path, this.#withToken(init))
-    if (answer.status !== 401 || (await this.#renew()) !== undefined) return answer
+    if (answer.status !== 401 || (await this.#renew(this.#token?.value)) !== undefined) return answer
     return this.#ask(path, this.#withToken(init))
   }
 

@@ -8,10 +8,9 @@ import { envelopeNames } from '../../server/modules/telemetry/telemetry-schemas.
 import { StartupError } from '../../server/startup-error.ts'
 import { findBatch } from '../connector/batch-search.ts'
 import type { Outcome } from '../connector/hub-response.ts'
-import { HubSession, keyTrustedMs, QueryFailed } from '../connector/hub-session.ts'
+import { HubSession, keyTrustedMs, QueryFailed, type SessionCredentials } from '../connector/hub-session.ts'
 import type { EventRefusal, SpooledBatch } from '../connector/spool-batches.ts'
 import { lockFile } from '../connector/spool-database.ts'
-import type { HubTarget } from '../hub-address.ts'
 import { VerifiedFile } from '../verify/verified-file.ts'
 import { type EventDefaults, type EventSource, eventSources } from './event-sources.ts'
 import { type ImportState, readState, writeState } from './import-state.ts'
@@ -57,7 +56,7 @@ interface Batch {
  */
 export async function importFile(
   path: string,
-  target: HubTarget,
+  target: { baseUrl: string; tenant: string } & SessionCredentials,
   options: ImportOptions,
   onProgress: Progress,
 ): Promise<ImportResult> {
@@ -199,7 +198,7 @@ class BatchImport {
       const uncertain = this.#state.uncertain
       if (uncertain && this.#isOld(uncertain.since_ms) && (await this.#isStored(batch))) return new Map()
       const nowMs = this.#session.hubNowMs()
-      this.#state.uncertain = { client_id: this.#session.clientId, since_ms: nowMs, ...uncertain, until_ms: nowMs }
+      this.#state.uncertain = { client_id: this.#session.subject, since_ms: nowMs, ...uncertain, until_ms: nowMs }
       await writeState(this.#statePath, this.#state)
       last = await this.#session.send(this.#requestOf(batch))
       if (last.kind === 'taken') return last.refusals
@@ -219,7 +218,9 @@ class BatchImport {
     if (outcome.kind === 'barred') {
       throw new StartupError(
         `The Hub refuses the import: ${outcome.message}`,
-        'Check HUB_CLIENT_ID, HUB_CLIENT_SECRET, HUB_TENANT and the scope telemetry:write, then run the same command again.',
+        'As a person with the role admin, run: hub login --scope "telemetry:read telemetry:write", and tick both. ' +
+          'Otherwise check HUB_CLIENT_ID, HUB_CLIENT_SECRET, HUB_TENANT and the scope telemetry:write of the account. ' +
+          'Then run the same command again.',
       )
     }
     const retryAfterMs = 'retryAfterMs' in outcome ? (outcome.retryAfterMs ?? 0) : 0

@@ -39,7 +39,7 @@ function unanswered(events: object[], sentBy = session): SpooledBatch {
     key: randomUUID(),
     attempts: 1,
     events: events.map((event) => JSON.stringify(event)),
-    doubt: { clientId: sentBy.clientId, sinceMs: nowMs, untilMs: nowMs },
+    doubt: { clientId: sentBy.subject, sinceMs: nowMs, untilMs: nowMs },
   }
 }
 

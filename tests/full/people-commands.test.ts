@@ -172,12 +172,16 @@ test('a service account signs in with its secret from the environment, and signs
 })
 
 /** Runs `hub login`, and consents in a browser where the person is signed in. */
-async function logInWithBrowser(button = 'Connect') {
+async function logInWithBrowser(button = 'Connect', { scope = '', email = kim.email } = {}) {
   const hub = resolve(import.meta.dirname, '../../cli/hub.js')
-  const child = spawn(process.execPath, [hub, 'login', lab.hub.baseUrl, '--no-browser', '--json'], {
-    env: { PATH: process.env.PATH ?? '', XDG_CONFIG_HOME: config },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  const child = spawn(
+    process.execPath,
+    [hub, 'login', lab.hub.baseUrl, '--no-browser', '--json', ...(scope ? ['--scope', scope] : [])],
+    {
+      env: { PATH: process.env.PATH ?? '', XDG_CONFIG_HOME: config },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  )
   const result = { stdout: '', stderr: '' }
   for (const name of ['stdout', 'stderr'] as const) {
     child[name].setEncoding('utf8').on('data', (text: string) => {
@@ -189,10 +193,11 @@ async function logInWithBrowser(button = 'Connect') {
   const address = /http\S+/.exec(result.stderr)![0]
   const context = await lab.profile()
   const page = await context.newPage()
-  await signInByMock(page, lab, kim.email)
+  await signInByMock(page, lab, email)
   const { origin } = new URL(new URL(address).searchParams.get('redirect_uri')!)
   expect((await fetch(`${origin}/callback?code=x&state=forged`)).status).toBe(400)
   await page.goto(address)
+  if (scope) await page.getByRole('checkbox', { name: scope }).check()
   await page.getByRole('button', { name: button }).click()
   await page.getByText('return to the terminal').waitFor()
   const code = await ended
@@ -201,6 +206,23 @@ async function logInWithBrowser(button = 'Connect') {
 }
 
 describe('a person who signs in by browser', () => {
+  test('imports telemetry if the login has the scope, and learns which one is missing', async () => {
+    const file = join(config, 'events.jsonl')
+    await writeFile(file, `${JSON.stringify(event({ session_id: 'imported by a person' }))}\n`)
+    expect((await logInWithBrowser()).code).toBe(0)
+    const refused = await run(['telemetry', 'import', file], {})
+    expect(refused).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/no scope telemetry:write[\s\S]*hub login --scope/),
+    })
+    const admin = `ada-${kim.email}`
+    await lab.add('acme', admin, 'admin')
+    expect((await logInWithBrowser('Connect', { scope: 'telemetry:write', email: admin })).code).toBe(0)
+    expect(await json(['telemetry', 'import', file], {})).toMatchObject({ stored_now: 1, rejected: 0 })
+    const { body } = await lab.hub.call('acme', 'GET', '/api/v1/hub/records?session_id=imported%20by%20a%20person')
+    expect(body.records).toMatchObject([{ created_by: expect.stringMatching(/^usr_/) }])
+  })
+
   test('reads, has one renewal for many processes, and signs out', async () => {
     const { code, stdout } = await logInWithBrowser()
     expect([code, JSON.parse(stdout)]).toEqual([0, expect.objectContaining({ email: kim.email, tenant: 'acme' })])
