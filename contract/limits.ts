@@ -322,6 +322,8 @@ export const rateClasses = Object.keys(rateLimits) as RateClass[]
 
 /** Characters of a search, and results of a page. */
 export const searchLengthMax = 500
+/** Words of a query that are compared with records, if not all must occur: the longest, which tend to be rare. */
+export const searchWordsMax = 12
 export const searchPageSizeDefault = 20
 export const searchPageSizeMax = 100
 export const suggestionsMax = 10

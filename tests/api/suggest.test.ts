@@ -59,6 +59,16 @@ describe('suggests', () => {
     await hub.call('acme', 'POST', pathOf(record, ':restore'))
   })
 
+  test('records by the longest words of many, and the last', async () => {
+    const title =
+      'alphabet bravissimo charlatan deltoid echolocation foxglove golfing hotelier indigo juliet kilometre lima'
+    const id = await write(hub, 'acme', { record_type: 'artifact', title })
+    const found = [{ kind: 'record', id, label: title }]
+    expect(await suggest(`xy zz ${title}`, '&kind=record')).toEqual(found)
+    expect(await suggest(`${title} zz`, '&kind=record')).toEqual([])
+    expect(await suggest('zz lima', '&kind=record')).toEqual([])
+  })
+
   test('records by their id, and by its beginning', async () => {
     // Events about the record contain its id, too.
     expect((await suggest(record.toUpperCase(), '&kind=record'))[0]).toMatchObject({ id: record })

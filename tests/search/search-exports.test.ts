@@ -1,15 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { workLimits } from '../../server/db/work-classes.ts'
 import { decision, expectProblem, write } from '../api/record-cases.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
 import { scaled } from '../support/machine-speed.ts'
 
 const words = ['tariff', 'depot', 'night', 'winter', 'ledger', 'approval', 'decision', '東京本社', 'fin.check']
 let hub: TestHub
+const statements: string[] = []
 
 beforeAll(async () => {
-  hub = await startHub()
+  hub = await startHub({ onQuery: (text) => void statements.push(text) })
   for (let at = 0; at < 40; at += 1) {
     const text = words.filter((_, word) => (at * 7 + word * word) % (word + 3) === 0).join(' ')
     const body = at % 2 === 0 ? { ...decision, decision_subject: `${text} ${at}` } : artifact(`${text} ${at}`)
@@ -77,6 +79,17 @@ test('an export has exactly the records that the search pages through', async ()
       ],
     },
   )
+})
+
+test('an export has the time limit of its job, and not that of a search', async () => {
+  const limited = () =>
+    statements.filter((text) => text.includes(`statement_timeout = ${workLimits.search.statementMs}`))
+  await searched('tariff', {})
+  expect(limited().length).toBeGreaterThan(0)
+  statements.length = 0
+  await exported({ q: 'tariff' })
+  expect(statements.filter((text) => text.includes('search_documents_matching'))).toHaveLength(1)
+  expect(limited()).toEqual([])
 })
 
 test('the other members of the filter narrow it, and a purged record is absent', async () => {

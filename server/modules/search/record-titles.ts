@@ -1,4 +1,5 @@
 import { DomainError } from '../../../contract/domain-error.ts'
+import { searchWordsMax } from '../../../contract/limits.ts'
 import { recordTypes as recordTypeNames } from '../../../contract/literals.ts'
 import { visibleTypes } from '../../../contract/record-visibility.ts'
 import type { TenantTx } from '../../db/database.ts'
@@ -60,7 +61,7 @@ export function createRecordTitles(deps: { clock: RecordClock }): RecordTitles {
       const recordTypes = (visibleTypes(caller.scopes) ?? recordTypeNames).filter((type) =>
         searchedTypes.includes(type),
       )
-      const words = [...new Set(wordsIn(q))]
+      const words = someOf([...new Set(wordsIn(q))])
       if (recordTypes.length === 0 || words.length === 0) return []
       const page = { now: deps.clock.next().createdAt, count }
       const found = new Set<string>()
@@ -98,6 +99,13 @@ function wordsIn(q: string): string[] {
     if (error instanceof DomainError) return []
     throw error
   }
+}
+
+/** Returns the last word, after the longest of the others. */
+function someOf(words: readonly string[]): string[] {
+  if (words.length <= searchWordsMax) return [...words]
+  const others = words.slice(0, -1).sort((a, b) => b.length - a.length)
+  return [...others.slice(0, searchWordsMax - 1), words.at(-1)!]
 }
 
 /** Returns the title of a record, or its type and id. */

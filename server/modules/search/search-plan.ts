@@ -1,3 +1,4 @@
+import { searchWordsMax } from '../../../contract/limits.ts'
 import type { TenantTx } from '../../db/database.ts'
 import { type SearchQuery, type SearchUnit, withoutWord } from './search-query.ts'
 import type { SearchMatch } from './search-schemas.ts'
@@ -18,8 +19,6 @@ export interface Plan {
   cursorWeights?: readonly number[]
 }
 
-/** Words of a query that are compared with records if some suffice: the longest, as they tend to be rare. */
-const unitsMax = 12
 /** Words of a query whose other forms are found. A beginning is much more work for the index than a word. */
 const prefixesMax = 8
 /** Counts stop here. */
@@ -111,7 +110,7 @@ function formsOf(query: SearchQuery, language: string) {
   for (const unit of longestFirst) {
     const phrase = unit.words.join(' ')
     if (prefixes.has(phrase)) continue
-    if (prefixes.size === unitsMax) break
+    if (prefixes.size === searchWordsMax) break
     const prefix = left > 0 ? prefixOf(unit, language) : undefined
     if (prefix !== undefined) left -= 1
     prefixes.set(phrase, prefix)

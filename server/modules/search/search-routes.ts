@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { searchWordsMax } from '../../../contract/limits.ts'
 import { addRoute, rawJson } from '../../http/route.ts'
 import { SearchPage, SuggestionList, searchQuery, suggestQuery } from './search-schemas.ts'
 import type { RecordSearch } from './search-service.ts'
@@ -29,7 +30,8 @@ export function addSearchRoutes(app: FastifyInstance, search: RecordSearch, sugg
     {
       description:
         'Returns up to 10 suggestions of the kinds that the token may read. Ids and names contain the text; records ' +
-        'have its words, the last of which may be unfinished from its third character on.',
+        'have its words, the last of which may be unfinished from its third character on. Of more than ' +
+        `${searchWordsMax} words, the longest and the last count.`,
       querystring: suggestQuery,
       response: { 200: SuggestionList },
     },

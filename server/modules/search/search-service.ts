@@ -28,7 +28,8 @@ export interface RecordSearch extends SearchMatches {
 
 /** Matches that are ranked: the newest. Fewer if each is compared with many words. */
 const rankedMax = { byRank: 10_000, byWords: 2_000 }
-const searchMode = { readOnly: true, search: true, onReplica: true } as const
+const readMode = { readOnly: true, onReplica: true } as const
+const searchMode = { ...readMode, search: true } as const
 const lastId = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
 const uuid = /^\s*([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\s*$/i
 
@@ -93,7 +94,8 @@ export function createRecordSearch(deps: {
       if (scope.recordTypes.length === 0) return []
       // One page has all matches: the ranked ones, and the record whose id is the query.
       const page = { after: undefined, weights: undefined, count: rankedMax.byRank + 1 }
-      const { matches } = await database.withTenant(slug, (tx) => find(tx, query, scope, page), searchMode)
+      // The time limit of the job applies, because an export of many matches takes longer than a page of a search.
+      const { matches } = await database.withTenant(slug, (tx) => find(tx, query, scope, page), readMode)
       return [...new Set(matches.map(({ record_id }) => record_id))].sort()
     },
     async search(caller, parameters) {
