@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { authorize, callback, newClient, newPkce, requestOf, responseOf } from '../auth/client-lab.ts'
+import { authorize, callback, decide, newClient, newPkce, redeem, requestOf, responseOf } from '../auth/client-lab.ts'
 import { Browser, type SignedInPerson, signIn } from '../auth/people.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
 
@@ -36,12 +36,20 @@ test('a role without the requested scopes can only cancel', async () => {
   expect(body).not.toContain('value="approve"')
 })
 
-test('far-reaching scopes are not selected beforehand', async () => {
+test('only scopes that read are selected beforehand, and a client may ask for writing alone', async () => {
   const admin = await signIn(hub, 'acme', { role: 'admin' })
   const { body } = await authorize(admin.browser, requestOf(clientId, pkce, { scope: undefined }))
   const selected = [...body.matchAll(/value="([^"]+)" checked/g)].map(([, scope]) => scope)
-  expect(selected).toEqual(['hub:read', 'hub:write', 'skill_entitlement:read', 'telemetry:read'])
-  expect(body).toContain('value="hub:purge"')
+  expect(selected).toEqual(['hub:read', 'skill_entitlement:read', 'telemetry:read'])
+  for (const scope of ['hub:write', 'hub:purge']) expect(body).toContain(`value="${scope}"`)
+  const request = requestOf(clientId, pkce, { scope: 'hub:write' })
+  const asked = await authorize(admin.browser, request)
+  expect(asked.body).toContain('value="hub:write">')
+  expect(asked.body).toContain('value="approve"')
+  const refused = await decide(admin, request, { scopes: [] })
+  expect(refused.body).toContain('Choose at least one permission')
+  const { code = '' } = responseOf(await decide(admin, request, { scopes: ['hub:write'] }))
+  expect((await redeem(hub.baseUrl, clientId, code, pkce)).body.scope).toBe('hub:write')
 })
 
 test('the name of a client is text, whatever it has', async () => {

@@ -7,8 +7,8 @@ import { hostOf, isLoopback } from './redirect-uris.ts'
 
 export const consentPath = '/api/v1/oauth/consent'
 
-/** Scopes that the page selects beforehand: those of the tools for agents. Others need a click. */
-const usual: readonly Scope[] = ['hub:read', 'hub:write', 'telemetry:read', 'skill_entitlement:read']
+/** Scopes that the page selects beforehand: those of the tools that only read. Writing needs a click. */
+const usual: readonly Scope[] = ['hub:read', 'telemetry:read', 'skill_entitlement:read']
 
 /**
  * Renders the page on which a person decides about a client. The client chose its name, so the page shows the host that
