@@ -227,6 +227,7 @@ test('no byte of what was erased is in a table, a file, a queue or the log of th
     'hub.webhook_deliveries',
     'hub.webhook_alerts',
     'hub.saved_views',
+    'hub.search_documents_all',
   ])
     expect(before).toContain(table)
   expect(before.filter((table) => table.startsWith('hub.records_')).length).toBeGreaterThan(0)
