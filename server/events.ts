@@ -12,7 +12,7 @@ export interface TransactionEvents {
   /** Records other than telemetry events were stored. `isEncrypted` if their contents are encrypted. */
   recordsStored: { records: readonly IndexedRecord[]; isEncrypted: boolean }
   /** A user lost the right to sessions. */
-  userDeactivated: { userId: string }
+  userDeactivated: { tenant: Tenant; userId: string; actor: Actor }
   /** Archetypes left the bundle of the tenant. */
   archetypesRemoved: { tenant: Tenant; archetypeIds: readonly string[]; actor: Actor }
   /**

@@ -94,6 +94,34 @@ test('an authorization is a session of the person, who ends it', async () => {
   )
 })
 
+test('an authorization ends with all sessions and with the person, and each end has its event', async () => {
+  const revoked = async () => {
+    const events = (await eventsOf(hub.test.database, 'acme')).filter(
+      (each) => each.event_kind === 'auth.client_revoked',
+    )
+    return events.map(({ subject, details }) => ({ subject, ...details }))
+  }
+  const lee = await signIn(hub, 'acme', { email: 'lee@acme.example', role: 'analyst' })
+  const first = await connect(lee)
+  const second = await connect(lee)
+  const logout = await lee.browser.call('POST', '/api/v1/auth/logout', { body: { everywhere: true } })
+  expect(logout.status).toBe(204)
+  for (const { sessionId } of [first, second]) {
+    expect(await revoked()).toContainEqual({
+      ...{ subject: `user:${lee.user.userId}`, client_name: 'Agent One', session_id: sessionId },
+      ...{ reason: 'signed_out_everywhere', actor: lee.user.userId },
+      ...{ address: expect.any(String), request_id: expect.any(String) },
+    })
+  }
+  const third = await connect(await signIn(hub, 'acme', { email: 'lee@acme.example', role: 'analyst' }))
+  const admin = await hub.call('acme', 'POST', `/api/v1/roster/users/${lee.user.userId}:deactivate`)
+  expect(admin.status, admin.text).toBe(200)
+  expect(outcome(await me(third.token))).toEqual([401, 'authentication-failed'])
+  const last = (await revoked()).at(-1)!
+  expect(last).toMatchObject({ session_id: third.sessionId, reason: 'deactivated' })
+  expect(last).not.toMatchObject({ actor: lee.user.userId })
+})
+
 test('a client sees and ends its own authorization only', async () => {
   const { token, sessionId } = await connect(kim)
   const other = await connect(kim)
@@ -117,7 +145,10 @@ describe('a code', () => {
     expect(errorOf(await redeem(url(), clientId, code, pkce))).toEqual(invalidGrant)
     expect((await me(first.access_token)).status).toBe(401)
     expect(errorOf(await refresh(url(), clientId, first.refresh_token))).toEqual(invalidGrant)
-    expect(await lastEvent('auth.client_revoked')).toMatchObject({ details: { reason: 'code_reused' } })
+    expect(await lastEvent('auth.client_revoked')).toMatchObject({
+      subject: `user:${kim.user.userId}`,
+      details: { reason: 'code_reused', actor: 'service:access-control', request_id: expect.any(String) },
+    })
   })
 
   test('of two uses at once one succeeds at most', async () => {
@@ -217,6 +248,9 @@ describe('a refresh token', () => {
     expect((await me(first.body.access_token)).status).toBe(401)
     expect(errorOf(await refresh(url(), client, first.body.refresh_token))).toEqual(invalidGrant)
     expect(await lastEvent('auth.refresh_reuse_detected')).toMatchObject({ details: { client_name: 'Agent One' } })
+    expect(await lastEvent('auth.client_revoked')).toMatchObject({
+      details: { reason: 'refresh_reused', actor: 'service:access-control', address: expect.any(String) },
+    })
   })
 
   test('belongs to its client', async () => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import type { TenantTx } from '../../server/db/database.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
 import { patience } from '../support/machine-speed.ts'
 import { eventsOf } from './auth-lab.ts'
@@ -153,7 +154,13 @@ describe('the limit of ten calls a minute', () => {
   })
 })
 
-test('endAll ends what a person has, in the transaction that takes the right away', async () => {
+async function loseAccess(tx: TenantTx, userId: string) {
+  const actor = { service: 'roster' }
+  const tenant = await hub.tenant('acme')
+  await hub.modules.events.publishInTransaction(tx, 'userDeactivated', { tenant, userId, actor })
+}
+
+test('a deactivation ends what a person has, in the transaction that takes the right away', async () => {
   const email = 'leaving@acme.example'
   const one = await signIn(hub, 'acme', { email })
   const other = await signIn(hub, 'acme', { email })
@@ -161,12 +168,12 @@ test('endAll ends what a person has, in the transaction that takes the right awa
   const { body } = await one.browser.token()
   const { database } = hub.test
   const undone = database.withTenant('acme', async (tx) => {
-    await hub.modules.auth.sessions.endAll(tx, one.user.userId)
+    await loseAccess(tx, one.user.userId)
     throw new Error('undo')
   })
   await expect(undone).rejects.toThrow('undo')
   expect((await one.browser.token()).status).toBe(200)
-  await database.withTenant('acme', (tx) => hub.modules.auth.sessions.endAll(tx, one.user.userId))
+  await database.withTenant('acme', (tx) => loseAccess(tx, one.user.userId))
   const read = { bearer: body.access_token, headers: { 'x-service-tenant': 'acme' } }
   await vi.waitFor(async () => {
     expect((await one.browser.call('GET', '/api/v1/hub/records', read)).status).toBe(401)
@@ -175,19 +182,18 @@ test('endAll ends what a person has, in the transaction that takes the right awa
   expect((await stays.browser.token()).status).toBe(200)
 })
 
-test('endAll writes the end of any number of sessions at once', async () => {
+test('a deactivation writes the end of any number of sessions at once', async () => {
   const email = 'many-devices@acme.example'
   const people = await Promise.all(Array.from({ length: 20 }, () => signIn(hub, 'acme', { email })))
   const tokens = await Promise.all(people.map(async ({ browser }) => (await browser.token()).body.access_token))
   statements.length = 0
-  const { sessions } = hub.modules.auth
-  await hub.test.database.withTenant('acme', (tx) => sessions.endAll(tx, people[0]!.user.userId))
+  await hub.test.database.withTenant('acme', (tx) => loseAccess(tx, people[0]!.user.userId))
   expect(statements.filter((text) => /insert into hub\.revocations/.test(text))).toHaveLength(1)
   for (const bearer of tokens) {
     const me = await new Browser(hub.baseUrl).call('GET', '/api/v1/auth/me', { bearer })
     expect(me.body.detail).toContain('revoked')
   }
   statements.length = 0
-  await hub.test.database.withTenant('acme', (tx) => sessions.endAll(tx, people[0]!.user.userId))
+  await hub.test.database.withTenant('acme', (tx) => loseAccess(tx, people[0]!.user.userId))
   expect(statements.filter((text) => /insert into hub\.revocations|pg_notify/.test(text))).toEqual([])
 })

@@ -24,6 +24,7 @@ import { createClientDirectory } from './service-accounts/client-directory.ts'
 import { addServiceAccountRoutes } from './service-accounts/service-accounts-routes.ts'
 import { ServiceAccountAdministration } from './service-accounts/service-accounts-service.ts'
 import { readAccount } from './service-accounts/service-accounts-store.ts'
+import { SessionEnds } from './sessions/session-ends.ts'
 import { addSessionRoutes } from './sessions/sessions-routes.ts'
 import { createSessions } from './sessions/sessions-service.ts'
 import { createLanding } from './sign-in/landing.ts'
@@ -77,13 +78,17 @@ export function createAuthModule(deps: AuthModuleDeps): AuthModule {
   const tokens = createTokenService({ ...deps, clients, secretsKey })
   const cursorKey = deriveKey(deps.masterKey, cursorKeyPurpose)
   const serviceAccounts = new ServiceAccountAdministration({ ...deps, clients, secretsKey, cursorKey })
+  const ends = new SessionEnds({ ...deps, revoker: deps.revocations, now: () => Date.now() })
   const sessions = createSessions({
     ...deps,
+    ends,
     authenticate,
     accountName: async (tx, clientId) => (await readAccount(tx, clientId))?.name,
   })
-  deps.events.onInTransaction('userDeactivated', (tx, { userId }) => sessions.endAll(tx, userId))
-  const oauthClients = createOAuthClients({ ...deps, sessions })
+  deps.events.onInTransaction('userDeactivated', (tx, { tenant, userId, actor }) =>
+    ends.endAll(tx, tenant, userId, { actor, reason: 'deactivated' }),
+  )
+  const oauthClients = createOAuthClients({ ...deps, ends, sessions })
   const linkRequests = createMagicLinkRequests(deps)
   const linkSignIn = createMagicLinkSignIn({ ...deps, sessions })
   const invitations = createInvitations(deps)

@@ -158,8 +158,6 @@ export interface Sessions {
    * Returns the tab key for the value of a session cookie; undefined unless it is the cookie of an unexpired session.
    */
   tabKey(sessionToken: string): Promise<TabKey | undefined>
-  /** Ends every session of the person. Call it in the transaction that removes the right to sign in. */
-  endAll(tx: TenantTx, userId: string): Promise<void>
 }
 
 /** Lets the tabs of one session share an access token in the browser's storage that nothing else can read. */

@@ -1,15 +1,15 @@
 import { roles } from '../../../../contract/roles.ts'
 import { isScope, type Scope } from '../../../../contract/scopes.ts'
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
-import type { Database, TenantTx } from '../../../db/database.ts'
+import type { Database } from '../../../db/database.ts'
 import { isServedAt } from '../../../http/caller.ts'
-import type { GovernanceLog } from '../../governance/governance-types.ts'
 import type { TokenKeys } from '../../keys/keys-types.ts'
-import type { OAuthErrorCode, ServiceToken, TokenCharge, TokenRequestOrigin, TokenRevoker } from '../auth-types.ts'
+import type { OAuthErrorCode, ServiceToken, TokenCharge, TokenRequestOrigin } from '../auth-types.ts'
 import type { LiveSessions } from '../sessions/live-sessions.ts'
 import type { RefreshFamilies } from '../sessions/refresh-families.ts'
+import { reuseDetection, type SessionEnds } from '../sessions/session-ends.ts'
 import type { FamilyMember, NamedFamily } from '../sessions/session-tokens.ts'
-import { endSession, redeemCode } from '../sessions/sessions-store.ts'
+import { redeemCode } from '../sessions/sessions-store.ts'
 import type { LiveSession } from '../sessions/sessions-types.ts'
 import { remainingLife } from '../sessions/token-exchange.ts'
 import { mintAccessToken } from '../tokens/token-issuer.ts'
@@ -27,8 +27,7 @@ interface ClientTokenExchangeDeps {
   families: RefreshFamilies
   registrations: ClientRegistrations
   tokens: ClientTokens
-  revoker: TokenRevoker
-  governance: GovernanceLog
+  ends: SessionEnds
   now: () => number
 }
 
@@ -96,31 +95,22 @@ export class ClientTokenExchange {
 
   /** Redeems a code. A second use ends the authorization: somebody else may hold what the first one issued. */
   async #redeem(request: CodeRequest, grant: ClientGrant, origin: TokenRequestOrigin): Promise<Issued> {
-    const { database, live, families, now } = this.#deps
+    const { database, live, families, ends, now } = this.#deps
     const { tenant, sessionId } = grant
     const outcome = await database.withTenant(tenant.slug, async (tx) => {
       const isFirst = await redeemCode(tx, sessionId, codeHash(request.code), formatTimestamp(now()))
       const found = await live.lock(tx, grant)
       if (!found) return undefined
       if (isFirst) return { live: found, member: await families.begin(tx, sessionId) }
-      await this.#revokeReplayed(tx, found, request.clientId, origin)
+      await ends.end(tx, tenant, sessionId, {
+        actor: reuseDetection,
+        reason: 'code_reused',
+        details: { address: origin.address, request_id: origin.requestId },
+      })
       return undefined
     })
     if (!outcome) throw invalidGrant('/code', `${deadCode} A code is valid once.`)
     return outcome
-  }
-
-  async #revokeReplayed(tx: TenantTx, live: LiveSession, clientId: string, origin: TokenRequestOrigin): Promise<void> {
-    const { tenant, sessionId, user, clientName = '' } = live
-    const { address, requestId } = origin
-    await endSession(tx, sessionId, formatTimestamp(this.#deps.now()))
-    await this.#deps.revoker.revoke(tx, `session:${sessionId}`, 1)
-    await this.#deps.governance.append(tx, tenant, {
-      kind: 'auth.client_revoked',
-      subject: `user:${user.userId}`,
-      details: { session_id: sessionId, client_name: clientName, reason: 'code_reused' },
-      actor: { subject: user.userId, clientId, address, requestId },
-    })
   }
 
   async #refresh(family: NamedFamily, clientId: string, origin: TokenRequestOrigin): Promise<Issued> {

@@ -5,9 +5,9 @@ import type { GovernanceLog } from '../../governance/governance-types.ts'
 import type { TokenKeys } from '../../keys/keys-types.ts'
 import type { SignInUsers } from '../../roster/roster-types.ts'
 import type { TenantDirectory } from '../../tenants/tenants-types.ts'
-import type { TokenRevoker } from '../auth-types.ts'
 import { createLiveSessions } from '../sessions/live-sessions.ts'
 import { RefreshFamilies } from '../sessions/refresh-families.ts'
+import type { SessionEnds } from '../sessions/session-ends.ts'
 import type { SessionService } from '../sessions/sessions-types.ts'
 import { createClientAuthorizations } from './authorizations-service.ts'
 import { createClientRegistrations } from './client-registrations.ts'
@@ -27,13 +27,13 @@ export function createOAuthClients(deps: {
   keys: TokenKeys
   directory: TenantDirectory
   governance: GovernanceLog
-  revocations: TokenRevoker
+  ends: SessionEnds
   users: SignInUsers
   sessions: Pick<SessionService, 'admit'>
   environment: Config['environment']
 }): OAuthClients {
   const now = () => Date.now()
-  const shared = { ...deps, now, revoker: deps.revocations, live: createLiveSessions({ ...deps, now }) }
+  const shared = { ...deps, now, live: createLiveSessions({ ...deps, now }) }
   const registrations = createClientRegistrations(deps)
   const tokens = createClientTokens(deps)
   const authorizations = createClientAuthorizations({ ...shared, codes: tokens })

@@ -3,17 +3,18 @@ import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import type { JsonValue } from '../../../../provenance/json.ts'
 import { type Database, readTenant, type TenantTx } from '../../../db/database.ts'
 import { openCursor, pageOf, signCursor } from '../../../http/cursor.ts'
-import type { GovernanceLog } from '../../governance/governance-types.ts'
-import type { Me, SignInMethod, TokenRevoker } from '../auth-types.ts'
+import type { Actor, GovernanceLog } from '../../governance/governance-types.ts'
+import type { Me, SignInMethod } from '../auth-types.ts'
 import { webClientId } from '../tokens/token-issuer.ts'
 import type { SessionAuthenticator } from './session-authenticator.ts'
-import { endSession, endSessionsOf, liveSessionsOf, type SessionRow, sessionById } from './sessions-store.ts'
+import type { SessionEnds } from './session-ends.ts'
+import { liveSessionsOf, type SessionRow, sessionById } from './sessions-store.ts'
 import type { LiveSession, SessionCall, SessionPage, SessionService } from './sessions-types.ts'
 
 interface OwnSessionsDeps {
   database: Database
   governance: GovernanceLog
-  revoker: TokenRevoker
+  ends: SessionEnds
   admission: SessionAuthenticator
   cursorKey: Buffer
   /** Returns the name of a service account. */
@@ -21,46 +22,28 @@ interface OwnSessionsDeps {
   now: () => number
 }
 
+interface LogOut extends Record<string, JsonValue> {
+  session_id: string
+  everywhere: boolean
+}
+
 /** Shows people their own sessions and ends them. */
 export function createCurrentUserSessions(
   deps: OwnSessionsDeps,
-): Pick<SessionService, 'me' | 'list' | 'end' | 'logOut' | 'endAll'> {
-  const { database, admission, cursorKey, now } = deps
+): Pick<SessionService, 'me' | 'list' | 'end' | 'logOut'> {
+  const { database, ends, admission, cursorKey, now } = deps
 
-  /** Ends a session and its access tokens in this transaction. Returns whether it was live. */
-  async function end(tx: TenantTx, sessionId: string): Promise<boolean> {
-    if (!(await endSession(tx, sessionId, formatTimestamp(now())))) return false
-    await deps.revoker.revoke(tx, `session:${sessionId}`, 1)
-    return true
-  }
+  const actorOf = ({ user }: LiveSession, { address, requestId }: SessionCall): Actor => ({
+    ...{ subject: user.userId, clientId: webClientId, address, requestId },
+  })
 
-  async function endAll(tx: TenantTx, userId: string): Promise<void> {
-    const ended = await endSessionsOf(tx, userId, formatTimestamp(now()))
-    const principals = ended.map((sessionId) => `session:${sessionId}` as const)
-    await deps.revoker.revokeAll(tx, principals, 1)
-  }
-
-  async function noteEnd(
-    tx: TenantTx,
-    by: LiveSession,
-    call: SessionCall,
-    ended: { sessionId: string; clientName: string | null | undefined; everywhere: boolean },
-  ): Promise<void> {
-    const { address, requestId } = call
-    const { sessionId, clientName, everywhere } = ended
-    await deps.governance.append(tx, by.tenant, {
-      kind: clientName ? 'auth.client_revoked' : 'auth.logout',
-      subject: `user:${by.user.userId}`,
-      details: clientName
-        ? { session_id: sessionId, client_name: clientName, reason: 'requested' }
-        : { session_id: sessionId, everywhere },
-      actor: { subject: by.user.userId, clientId: webClientId, address, requestId },
-    })
+  /** Writes the event of the end of a browser's session. That of an authorization is written with its end. */
+  async function noteLogOut(tx: TenantTx, by: LiveSession, call: SessionCall, details: LogOut): Promise<void> {
+    const subject = `user:${by.user.userId}`
+    await deps.governance.append(tx, by.tenant, { kind: 'auth.logout', subject, details, actor: actorOf(by, call) })
   }
 
   return {
-    endAll,
-
     async me(call, credentials) {
       const signedIn = await admission.bySignIn(call, credentials)
       if (signedIn.kind === 'person') return personOf(signedIn.session, signedIn.scopes)
@@ -98,8 +81,10 @@ export function createCurrentUserSessions(
       await database.withTenant(by.tenant.slug, async (tx) => {
         const row = await sessionById(tx, sessionId)
         const isOwn = row?.user_id === by.user.userId && (by.clientName === undefined || sessionId === by.sessionId)
-        if (!isOwn || !(await end(tx, sessionId))) throw noSuchSession()
-        await noteEnd(tx, by, call, { sessionId, clientName: row.client_name, everywhere: false })
+        const cause = { actor: actorOf(by, call), reason: 'requested' } as const
+        const ended = isOwn ? await ends.end(tx, by.tenant, sessionId, cause) : undefined
+        if (!ended) throw noSuchSession()
+        if (ended.client_name === null) await noteLogOut(tx, by, call, { session_id: sessionId, everywhere: false })
       })
       return { current: sessionId === by.sessionId }
     },
@@ -107,11 +92,13 @@ export function createCurrentUserSessions(
     async logOut(call, credentials, everywhere) {
       for (const by of await admission.byAnything(call, credentials)) {
         await database.withTenant(by.tenant.slug, async (tx) => {
-          if (!(await end(tx, by.sessionId))) return
-          const { sessionId, clientName } = by
+          const { tenant, sessionId, user } = by
+          const actor = actorOf(by, call)
+          const ended = await ends.end(tx, tenant, sessionId, { actor, reason: 'requested' })
           // A client ends its own authorization and nothing else of the person.
-          if (everywhere && clientName === undefined) await endAll(tx, by.user.userId)
-          await noteEnd(tx, by, call, { sessionId, clientName, everywhere })
+          if (ended?.client_name !== null) return
+          if (everywhere) await ends.endAll(tx, tenant, user.userId, { actor, reason: 'signed_out_everywhere' })
+          await noteLogOut(tx, by, call, { session_id: sessionId, everywhere })
         })
       }
     },

@@ -3,10 +3,10 @@ import { refreshGraceSeconds } from '../../../../contract/limits.ts'
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import type { Database, TenantTx } from '../../../db/database.ts'
 import type { GovernanceLog } from '../../governance/governance-types.ts'
-import type { TokenRevoker } from '../auth-types.ts'
 import type { LiveSessions } from './live-sessions.ts'
+import { reuseDetection, type SessionEnds } from './session-ends.ts'
 import type { FamilyMember, NamedFamily } from './session-tokens.ts'
-import { advanceFamily, dropFamilies, endSession, insertFamily, lockFamily } from './sessions-store.ts'
+import { advanceFamily, dropFamilies, insertFamily, lockFamily } from './sessions-store.ts'
 import type { LiveSession } from './sessions-types.ts'
 
 /**
@@ -18,7 +18,7 @@ const familiesMax = 20
 interface RefreshFamiliesDeps {
   database: Database
   live: LiveSessions
-  revoker: TokenRevoker
+  ends: SessionEnds
   governance: GovernanceLog
   now: () => number
 }
@@ -107,8 +107,12 @@ export class RefreshFamilies {
     currentGeneration: number,
     origin: RefreshOrigin,
   ): Promise<void> {
-    await endSession(tx, sessionId, formatTimestamp(this.#deps.now()))
-    await this.#deps.revoker.revoke(tx, `session:${sessionId}`, 1)
+    const { address, requestId } = origin
+    await this.#deps.ends.end(tx, tenant, sessionId, {
+      actor: reuseDetection,
+      reason: 'refresh_reused',
+      details: { address, request_id: requestId },
+    })
     await this.#deps.governance.append(tx, tenant, {
       kind: 'auth.refresh_reuse_detected',
       subject: `user:${user.userId}`,

@@ -10,12 +10,13 @@ import type { GovernanceLog, RefusalLog } from '../../governance/governance-type
 import type { TokenKeys } from '../../keys/keys-types.ts'
 import type { SignInUsers } from '../../roster/roster-types.ts'
 import type { TenantDirectory } from '../../tenants/tenants-types.ts'
-import type { OpenedSession, SignIn, TokenRevoker } from '../auth-types.ts'
+import type { OpenedSession, SignIn } from '../auth-types.ts'
 import { webClientId } from '../tokens/token-issuer.ts'
 import { createCurrentUserSessions } from './current-user-sessions.ts'
 import { createLiveSessions } from './live-sessions.ts'
 import { RefreshFamilies } from './refresh-families.ts'
 import { createSessionAuthenticator } from './session-authenticator.ts'
+import type { SessionEnds } from './session-ends.ts'
 import { createRefreshTokens, createSessionTokens, newSessionId } from './session-tokens.ts'
 import { deleteExpiredSessions, insertSession } from './sessions-store.ts'
 import type { SessionService } from './sessions-types.ts'
@@ -33,7 +34,7 @@ export interface SessionsDeps {
   keys: TokenKeys
   directory: TenantDirectory
   users: SignInUsers
-  revocations: TokenRevoker
+  ends: SessionEnds
   governance: GovernanceLog
   refusals: RefusalLog
   environment: Config['environment']
@@ -49,10 +50,10 @@ export interface SessionsDeps {
  * Creates the service for the sessions of people: sign-in, the tokens of their tabs, and the end after at most 8 hours.
  */
 export function createSessions(deps: SessionsDeps): SessionService {
-  const { governance, users, revocations: revoker, now = () => Date.now() } = deps
+  const { governance, users, now = () => Date.now() } = deps
   const tokens = createSessionTokens(deps)
   const refreshTokens = createRefreshTokens(deps)
-  const shared = { ...deps, revoker, now, live: createLiveSessions({ ...deps, now }) }
+  const shared = { ...deps, now, live: createLiveSessions({ ...deps, now }) }
   const admission = createSessionAuthenticator({ ...shared, tokens })
   const exchange = new TokenExchange({ ...shared, refreshTokens, families: new RefreshFamilies(shared) })
   const cursorKey = deriveKey(deps.masterKey, cursorKeyPurpose)

@@ -10,6 +10,9 @@ type FamilyRow = Stored & { rotations: Rotation[] }
 
 export type SessionRow = Omit<TenantTables['hub.sessions'], 'tenant_id'>
 
+/** A session that was just ended. */
+export type EndedSession = Pick<SessionRow, 'session_id' | 'user_id' | 'client_name'>
+
 export async function insertSession(
   tx: TenantTx,
   row: Omit<SessionRow, 'ended_at' | 'client_name' | 'code_hash'>,
@@ -55,31 +58,30 @@ export function lockSession(tx: TenantTx, sessionId: string): Promise<SessionRow
     .executeTakeFirst()
 }
 
-/** Ends a session. Returns whether it existed and was live. */
-export async function endSession(tx: TenantTx, sessionId: string, now: string): Promise<boolean> {
-  const updated = await tx.db
+/** Ends a session. Returns it if it existed and was live. */
+export function endSession(tx: TenantTx, sessionId: string, now: string): Promise<EndedSession | undefined> {
+  return tx.db
     .updateTable('hub.sessions')
     .set({ ended_at: now })
     .where('tenant_id', '=', tx.tenantId)
     .where('session_id', '=', sessionId)
     .where('ended_at', 'is', null)
     .where('expires_at', '>', now)
+    .returning(['session_id', 'user_id', 'client_name'])
     .executeTakeFirst()
-  return Number(updated.numUpdatedRows) > 0
 }
 
-/** Ends all sessions of a person and returns the ids of those that were live. */
-export async function endSessionsOf(tx: TenantTx, userId: string, now: string): Promise<string[]> {
-  const rows = await tx.db
+/** Ends all sessions of a person and returns those that were live. */
+export function endSessionsOf(tx: TenantTx, userId: string, now: string): Promise<EndedSession[]> {
+  return tx.db
     .updateTable('hub.sessions')
     .set({ ended_at: now })
     .where('tenant_id', '=', tx.tenantId)
     .where('user_id', '=', userId)
     .where('ended_at', 'is', null)
     .where('expires_at', '>', now)
-    .returning('session_id')
+    .returning(['session_id', 'user_id', 'client_name'])
     .execute()
-  return rows.map((row) => row.session_id)
 }
 
 /** Returns live sessions, newest first, after a position in that order. */

@@ -66,7 +66,7 @@ export class DirectoryUsers implements Pick<Directory, 'createUser' | 'replaceUs
     const row = await existing(tx, userId)
     requireRevision(row.revision, revision)
     const left: GovernanceEvent[] = []
-    if ((await people.deactivate(tx, [userId], actor, left)).length > 0) throw lastAdministrator('')
+    if ((await people.deactivate(tx, tenant, [userId], actor, left)).length > 0) throw lastAdministrator('')
     // Written before the names are erased, since the messages to others contain them.
     await governance.appendAll(tx, tenant, left)
     await leaveGroups(tx, userId, now())
@@ -89,9 +89,9 @@ export class DirectoryUsers implements Pick<Directory, 'createUser' | 'replaceUs
     const events: GovernanceEvent[] = []
     const known = changes.filter(isOfKnown)
     // Updates come first: they may free an address that a new person needs.
-    const { updated, deactivated, kept } = await this.#update(tx, known.filter(isChange), actor, events)
+    const { updated, deactivated, kept } = await this.#update(tx, tenant, known.filter(isChange), actor, events)
     const fresh = changes.filter(({ before }) => !before).map(({ after }) => after)
-    const ids = await this.#add(tx, fresh, actor, events)
+    const ids = await this.#add(tx, tenant, fresh, actor, events)
     await this.#deps.governance.appendAll(tx, tenant, events)
     const newIds = ids.userIds.values()
     const userIds = changes.map(({ before }) => before?.user_id ?? newIds.next().value!)
@@ -106,7 +106,7 @@ export class DirectoryUsers implements Pick<Directory, 'createUser' | 'replaceUs
     return (await this.user(tx, userIds[0]!))!
   }
 
-  async #update(tx: TenantTx, changes: KnownChange[], actor: Actor, events: GovernanceEvent[]) {
+  async #update(tx: TenantTx, tenant: Tenant, changes: KnownChange[], actor: Actor, events: GovernanceEvent[]) {
     if (changes.length === 0) return { updated: 0, deactivated: 0, kept: [] }
     const { people } = this.#deps
     const idsWhere = (isIt: (change: KnownChange) => boolean) =>
@@ -123,7 +123,7 @@ export class DirectoryUsers implements Pick<Directory, 'createUser' | 'replaceUs
       events,
     )
     const leaving = idsWhere(({ before, after }) => before.active && !after.active)
-    const kept = await people.deactivate(tx, leaving, actor, events)
+    const kept = await people.deactivate(tx, tenant, leaving, actor, events)
     const returning = idsWhere(({ before, after }) => !before.active && after.active)
     await people.reactivate(tx, returning, actor, events)
     const stored = changes
@@ -147,14 +147,14 @@ export class DirectoryUsers implements Pick<Directory, 'createUser' | 'replaceUs
     return { updated: stored.length, deactivated: leaving.length - kept.length, kept }
   }
 
-  async #add(tx: TenantTx, users: DirectoryUserWrite[], actor: Actor, events: GovernanceEvent[]) {
+  async #add(tx: TenantTx, tenant: Tenant, users: DirectoryUserWrite[], actor: Actor, events: GovernanceEvent[]) {
     if (users.length === 0) return { userIds: [], kept: [] }
     const { people } = this.#deps
     const wanted = users.map((user) => ({ ...personOf(user), active: user.active, externalId: user.externalId }))
     const userIds = await people.add(tx, wanted, actor, events)
     // Affects adopted people only: a person created as inactive is inactive already.
     const leaving = userIds.filter((_, index) => !users[index]!.active)
-    const kept = await people.deactivate(tx, leaving, actor, events)
+    const kept = await people.deactivate(tx, tenant, leaving, actor, events)
     const rows = users.map((user, index) => {
       const userId = userIds[index]!
       return { ...user, userId, active: user.active || kept.includes(userId) }

@@ -1,6 +1,7 @@
 import type { JsonValue } from '../../../../provenance/json.ts'
 import type { TenantTx } from '../../../db/database.ts'
 import type { EventBus } from '../../../events.ts'
+import type { Tenant } from '../../../http/caller.ts'
 import type { TokenRevoker } from '../../auth/auth-types.ts'
 import type { Actor, GovernanceEvent } from '../../governance/governance-types.ts'
 import { makeUserId, now } from '../users/user-changes.ts'
@@ -144,6 +145,7 @@ export class People {
    */
   async deactivate(
     tx: TenantTx,
+    tenant: Tenant,
     userIds: readonly string[],
     actor: Actor,
     events: GovernanceEvent[],
@@ -161,7 +163,7 @@ export class People {
       await this.#deps.revoker.revokeAll(tx, principals, epoch)
     }
     for (const row of rows) {
-      await this.#deps.events.publishInTransaction(tx, 'userDeactivated', { userId: row.user_id })
+      await this.#deps.events.publishInTransaction(tx, 'userDeactivated', { tenant, userId: row.user_id, actor })
       events.push(changeOf('user_deactivated', row, actor))
     }
     return kept === undefined ? [] : [kept]

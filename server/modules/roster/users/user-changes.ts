@@ -78,7 +78,7 @@ export function createUserChanges({ governance, revoker, events }: UserChangesDe
       }
       const changed = await setDeactivated(tx, user.user_id, now(), now())
       await revoker.revoke(tx, `user:${user.user_id}`, changed.epoch)
-      await events.publishInTransaction(tx, 'userDeactivated', { userId: user.user_id })
+      await events.publishInTransaction(tx, 'userDeactivated', { tenant, userId: user.user_id, actor: cause.actor })
       await noteChange(tx, tenant, 'user_deactivated', user, changed, cause)
       return changed
     },
