@@ -225,6 +225,10 @@ class AsyncExports:
         """Returns the state of an export."""
         return await self._hub.run(calls.get_export(job_id))
 
+    def list(self, **filters: Scalar) -> AsyncPages[ExportJob]:
+        """Iterates over the exports of the tenant with `async for`, newest first."""
+        return AsyncPages(lambda cursor: self._hub.run(calls.list_exports({**filters, "cursor": cursor})), "items")
+
     async def cancel(self, job_id: str) -> ExportJob:
         """Cancels an export."""
         return await self._hub.run(calls.cancel_export(job_id))

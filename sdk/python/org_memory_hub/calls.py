@@ -90,6 +90,10 @@ def get_export(job_id: str) -> Call[ExportJob]:
     return _get(f"/api/v1/hub/exports/{path_segment(job_id)}")
 
 
+def list_exports(filters: Filters) -> Call[PageDocument]:
+    return _get("/api/v1/hub/exports", filters)
+
+
 def cancel_export(job_id: str) -> Call[ExportJob]:
     return _post(f"/api/v1/hub/exports/{path_segment(job_id)}:cancel", {})
 

@@ -256,6 +256,10 @@ class Exports:
         """Returns the state of an export."""
         return self._hub.run(calls.get_export(job_id))
 
+    def list(self, **filters: Scalar) -> Pages[ExportJob]:
+        """Iterates over the exports of the tenant, newest first. `limit` is the size of a page."""
+        return Pages(lambda cursor: self._hub.run(calls.list_exports({**filters, "cursor": cursor})), "items")
+
     def cancel(self, job_id: str) -> ExportJob:
         """Cancels an export."""
         return self._hub.run(calls.cancel_export(job_id))

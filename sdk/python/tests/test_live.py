@@ -127,6 +127,7 @@ def test_exports(client: Any, tmp_path: Path, format: str) -> None:
     file = client.exports.download(job["job_id"], tmp_path / f"decisions.{format}")
     assert written in file.read_text()
     assert [path.name for path in tmp_path.iterdir()] == [file.name]
+    assert job["job_id"] in [each["job_id"] for each in client.exports.list(limit=1)]
     with pytest.raises(Conflict):
         client.exports.cancel(job["job_id"])
 
