@@ -67,6 +67,21 @@ test('LiteLLM: the calls of its tree of spans, with the cost and the user that i
   ])
 })
 
+test('a rule on the program makes events of its calls alone, and one on an event of that one, too', async () => {
+  const restored = { default_skill_id: 'sum-up' }
+  const set = { skill_id: 'sum-up', archetype_id: 'analyst' }
+  const count = async (session: string, when: object) => {
+    const before = await eventsOf(hub, 'acme')
+    await setMapping(hub, 'acme', { ...restored, rules: [{ when, set }] })
+    const text = JSON.stringify(payloadOf('codex-cli')).replaceAll('019a7c1e', session)
+    expect(await send(hub, JSON.parse(text))).toMatchObject({ status: 200, body: {} })
+    return (await eventsOf(hub, 'acme')).length - before.length
+  }
+  expect(await count('119a7c1e', { 'service.name': 'codex_cli_rs' })).toBe(3)
+  expect(await count('219a7c1e', { 'event.name': 'codex.conversation_starts' })).toBe(4)
+  await setMapping(hub, 'acme', restored)
+})
+
 test('Mode C: no metadata', async () => {
   const [event] = await stored('gemini-cli', 'b8a1c7de-53f0-4b39-8f3a-0b6f6a1d2c11', 'cmode')
   expect(event).toMatchObject({ tokens_out: 420 })

@@ -17,8 +17,8 @@ export interface AgentCall {
   hasSkills: boolean
 }
 
-/** A call to store, an activation of a skill, or a record about something else or about a call that another one reports. */
-export type AgentReport = AgentCall | 'skill_activated' | 'ignored'
+/** A call to store, an activation of a skill, a record about a call that another one reports, or about something else. */
+export type AgentReport = AgentCall | 'skill_activated' | 'ignored' | 'other'
 
 const plain = { added: {}, isFailed: false, hasSkills: false }
 const claudeCode: AgentCall = {
@@ -50,7 +50,11 @@ const agents: Record<string, (event: string, read: Read) => AgentReport | undefi
   },
   codex: (event, read) => {
     const isFailed = read('error.message') !== undefined
-    if (event === 'sse_event' && read('event.kind') === 'response.completed') return { ...codex, isFailed }
+    if (event === 'sse_event' && read('event.kind') === 'response.completed') {
+      // The stream's own event has the same kind, and the time since the event before it.
+      const isOfStream = read('input_token_count') === undefined && read('duration_ms') !== undefined
+      return isOfStream ? 'ignored' : { ...codex, isFailed }
+    }
     // A request that succeeds is followed by the event above.
     const isRefused = isFailed || Number(read('http.response.status_code')) >= 400
     return event === 'api_request' && isRefused && isOfModel(read('endpoint'))
@@ -68,7 +72,7 @@ export function agentReportOf({ name, attributes }: OtlpItem): AgentReport | und
   const prefixed = [event, name].find((text) => Object.hasOwn(agents, text.split('.', 1)[0]!) && text.includes('.'))
   if (prefixed === undefined) return undefined
   const agent = prefixed.split('.', 1)[0]!
-  return agents[agent]!(event.replace(`${agent}.`, ''), read)
+  return agents[agent]!(event.replace(`${agent}.`, ''), read) ?? 'other'
 }
 
 function isGeminiCli(read: Read): boolean {

@@ -2,7 +2,7 @@ import { latencyMsLimit } from '../../../../contract/limits.ts'
 import type { JsonObject, JsonValue } from '../../../../provenance/index.ts'
 import type { Attributes, AttributeValue } from '../attributes.ts'
 import type { OtlpItem, Signal, WantedNames } from '../otlp-types.ts'
-import { attributeNames, fixedNames, operations } from './attribute-names.ts'
+import { attributeNames, eventNameAttribute, fixedNames, operations } from './attribute-names.ts'
 import { type AgentCall, agentReportOf, type Names } from './coding-agents.ts'
 import {
   errorOf,
@@ -48,17 +48,20 @@ export function mapItem(item: OtlpItem, context: MappingContext): MappedItem {
   const { mapping, signal } = context
   const { attributes } = item
   if (item.fault !== undefined) return { fault: item.fault }
-  const call = signal === 'logs' ? agentReportOf(item) : undefined
-  if (call === 'ignored') return 'ignored'
-  if (call === 'skill_activated') {
+  const report = signal === 'logs' ? agentReportOf(item) : undefined
+  if (report === 'ignored') return 'ignored'
+  if (report === 'skill_activated') {
     const session = sessionOf(attributes.get('session.id'))
     if (session !== undefined) context.sessions.activated(session, ownSkill(attributes))
     return 'ignored'
   }
+  const call = typeof report === 'object' ? report : undefined
   const operation = call?.operation ?? attributes.get('gen_ai.operation.name')
   const rules = mapping.rules.filter((rule) => matches(rule, attributes))
+  // A rule on the program of a coding agent means its calls, and not its prompts and tools.
+  const isByRule = rules.some(({ when }) => report !== 'other' || Object.hasOwn(when, eventNameAttribute))
   const isIgnored = typeof operation === 'string' && mapping.ignore_operations.includes(operation)
-  if (isIgnored || !(operations.has(operation) || rules.length > 0)) return 'ignored'
+  if (isIgnored || !(operations.has(operation) || isByRule)) return 'ignored'
   if (signal === 'traces' && (item.traceId === undefined || item.spanId === undefined)) {
     return { fault: 'needs a trace id of 16 bytes and a span id of 8 bytes, not all zero' }
   }
