@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
 import { StartupError } from '../startup-error.ts'
 import { erasedSqlBeforeErrorCodes } from './adjustment-sums.ts'
@@ -9,6 +10,17 @@ import { migrateJobSchema } from './job-schema.ts'
 import { proveExistingAdjustments, proveExistingRows } from './prove-rows.ts'
 import { partitionMonthsAhead } from './record-partitions.ts'
 import type { RowProofs } from './row-proofs.ts'
+
+/**
+ * Milliseconds for which a migration waits for a lock in one attempt. Writers of the table queue behind it meanwhile.
+ */
+const lockMs = 50
+/** Milliseconds between attempts, so that the writers that queued can finish. */
+const pauseMs = 250
+/** Milliseconds until a migration that gets no lock fails. */
+const attemptsMs = 10 * 60_000
+// PostgreSQL, appendix A.
+const lockNotAvailable = '55P03'
 
 /** The folder with this program's migrations. */
 export const migrationsDirectory = join(import.meta.dirname, 'migrations')
@@ -21,17 +33,20 @@ interface AppliedRow {
 
 /**
  * Migrates the schema to this program's version and creates the partitions of the coming months. If several processes
- * call it at once, one works and the others wait.
+ * call it at once, one works and the others wait. A migration never queues for a lock longer than {@link lockMs}: it is
+ * rolled back, and tried again after a pause.
  *
  * @param owner a connection of the database's owner, not in a transaction
  * @param options.proofs proves the rows of a database that is older than the proofs
+ * @param options.attemptsMs how long a migration is tried while it gets no lock
  * @returns the names of the migrations that were applied now, and the number of rows of each table that were proven
  * without a check
- * @throws StartupError if the database is newer than the program, or was migrated with other files
+ * @throws StartupError if the database is newer than the program, was migrated with other files, or if other
+ * transactions keep their locks
  */
 export async function migrate(
   owner: pg.Client,
-  options: { directory?: string | undefined; proofs?: RowProofs } = {},
+  options: { directory?: string | undefined; proofs?: RowProofs; attemptsMs?: number } = {},
 ): Promise<{ applied: string[]; proven: Record<string, number> }> {
   const migrations = await readMigrations(options.directory ?? migrationsDirectory)
   await owner.query('select pg_advisory_lock($1)', [migrationLock])
@@ -40,7 +55,7 @@ export async function migrate(
     checkHistory(done, migrations)
     const pending = migrations.slice(done.length)
     let proven: Record<string, number> = {}
-    for (const migration of pending) proven = { ...proven, ...(await apply(owner, migration, options.proofs)) }
+    for (const migration of pending) proven = { ...proven, ...(await applyInAttempts(owner, migration, options)) }
     await migrateJobSchema(owner)
     await owner.query('select hub.ensure_record_partitions($1)', [partitionMonthsAhead])
     return { applied: pending.map((migration) => fileName(migration)), proven }
@@ -126,12 +141,36 @@ const provingMigrations: Record<string, (owner: pg.ClientBase, proofs: RowProofs
     'adjustment-proofs': (owner, proofs) => proveExistingAdjustments(owner, proofs, erasedSqlBeforeErrorCodes),
   }
 
+async function applyInAttempts(
+  owner: pg.Client,
+  migration: Migration,
+  options: { proofs?: RowProofs; attemptsMs?: number },
+): Promise<Record<string, number>> {
+  const endMs = performance.now() + (options.attemptsMs ?? attemptsMs)
+  for (;;) {
+    try {
+      return await apply(owner, migration, options.proofs)
+    } catch (error) {
+      if ((error as pg.DatabaseError).code !== lockNotAvailable) throw error
+      if (performance.now() >= endMs) {
+        throw new StartupError(
+          `The migration ${fileName(migration)} got no lock: another transaction keeps a table that it changes.`,
+          'Nothing was changed. Find that transaction in pg_stat_activity (a long query, a dump or an autovacuum), let it ' +
+            'end or end it, and start the Hub again.',
+          { cause: error },
+        )
+      }
+      await delay(pauseMs)
+    }
+  }
+}
+
 async function apply(
   owner: pg.Client,
   migration: Migration,
   proofs: RowProofs | undefined,
 ): Promise<Record<string, number>> {
-  await owner.query('begin')
+  await owner.query(`begin; set local lock_timeout = ${lockMs}`)
   try {
     await applyWithin(owner, migration)
     const proven = (proofs && (await provingMigrations[migration.name]?.(owner, proofs))) ?? {}

@@ -120,6 +120,46 @@ test('a migration that fails leaves nothing behind, names its line, and lets the
   expect((await migrate(owner, { directory: folder })).applied).toHaveLength(1)
 })
 
+test('writers go on while a migration waits for a lock, in short attempts', async () => {
+  const count = (await migrate(owner, { directory: folder })).applied.length
+  await owner.query('create table hub.busy (at integer)')
+  const next = `${String(count + 1).padStart(4, '0')}-next.sql`
+  await writeFile(join(folder, next), 'alter table hub.busy add column note text')
+  const [reader, writer, migrating] = [await connect(target), await connect(target), await connect(target)]
+  await reader.query('begin; select from hub.busy')
+  let attempts = 0
+  const query = migrating.query.bind(migrating) as (...args: unknown[]) => unknown
+  migrating.query = ((...args: unknown[]) => {
+    if (String(args[0]).startsWith('begin')) attempts += 1
+    return query(...args)
+  }) as never
+  const migrated = migrate(migrating, { directory: folder })
+  // Each of these would wait for the reader if the migration kept its place in the queue.
+  while (attempts < 4) await writer.query('insert into hub.busy values (1)')
+  await reader.query('commit')
+  expect((await migrated).applied).toEqual([next.replace('.sql', '')])
+  const { rows } = await owner.query('select count(*)::int as written, count(note)::int as notes from hub.busy')
+  expect(rows).toEqual([{ written: expect.any(Number), notes: 0 }])
+  expect(rows[0].written).toBeGreaterThan(4)
+  await Promise.all([reader, writer, migrating].map((client) => client.end()))
+})
+
+test('a migration that gets no lock in all its attempts says what to do', async () => {
+  const count = (await migrate(owner, { directory: folder })).applied.length
+  await writeFile(
+    join(folder, `${String(count + 1).padStart(4, '0')}-next.sql`),
+    'alter table hub.tenants add note text',
+  )
+  const reader = await connect(target)
+  await reader.query('begin; select from hub.tenants')
+  await expect(migrate(owner, { directory: folder, attemptsMs: 0 })).rejects.toMatchObject({
+    name: 'StartupError',
+    message: expect.stringMatching(/-next got no lock/),
+    fix: expect.stringMatching(/pg_stat_activity/),
+  })
+  await reader.end()
+})
+
 test('a gap in the numbers is noticed before anything runs', async () => {
   await writeFile(join(folder, '0099-late.sql'), 'select 1')
   await expect(migrate(owner, { directory: folder })).rejects.toThrow(/0099-late.sql should be number/)
