@@ -7,6 +7,7 @@ import { checkDisks } from './checks/disk.ts'
 import { checkJobs } from './checks/jobs.ts'
 import { checkKeyFits, checkMasterKey, masterKeyCheck } from './checks/master-key.ts'
 import { checkNeighbours } from './checks/neighbours.ts'
+import { checkReplica } from './checks/replica.ts'
 import { checkMigrations, checkPartitions, hasSchema } from './checks/schema.ts'
 import { checkService } from './checks/service.ts'
 import { checkSettings } from './checks/settings.ts'
@@ -84,6 +85,7 @@ async function examineOpened(
   const findings = [
     ...(await guarded('service', async () => [await checkService(config, database)])),
     ...(await guarded('database', () => checkSettings(config, database))),
+    ...(await guarded('replica', () => checkReplica(config, database))),
     ...(await guarded('clock', async () => [await checkClock(database, now)])),
   ]
   if (!(await hasSchema(database))) {

@@ -192,6 +192,17 @@ test('a pool that the server cannot serve is found', async () => {
   expect(await find('connections', pooled)).toEqual([ok])
 })
 
+test('a read replica that is away, is the primary itself or has another database is found', async () => {
+  const own = lab.env.HUB_DATABASE_URL!
+  const named = (url: string) => find('replica', { HUB_DATABASE_READ_URL: url })
+  expect(await find('replica')).toEqual([])
+  expect(await named(own)).toEqual([of('replica', 'warning', /it is not a standby\.$/)])
+  expect(await named(own.replace(/\/hub_[0-9a-f]+\?/, '/postgres?'))).toEqual([
+    of('replica', 'problem', /another database than the primary/),
+  ])
+  expect(await named(own.replace(/port=\d+/, 'port=1'))).toEqual([of('replica', 'warning', /is not used/)])
+})
+
 test('a database that cannot be reached is found, without its password', async () => {
   const all = await findings({ HUB_DATABASE_URL: 'postgresql://owner:secret2@127.0.0.1:1/hub' })
   expect(all).toContainEqual(of('database', 'problem', /cannot be reached/))
