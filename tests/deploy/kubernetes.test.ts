@@ -134,6 +134,24 @@ describe('settings', () => {
   })
 })
 
+test('the pools of all pods, and of those that an upgrade adds, fit into the default limit of PostgreSQL', () => {
+  const connections = deployments.map((deployment) => {
+    const { databasePoolSize } = loadWithSecrets(environmentFor(containerOf(deployment)), {
+      ...named('Secret', 'hub').stringData!,
+      ...exampleSecrets,
+    })
+    const pods = deployment.spec.replicas + deployment.spec.strategy.rollingUpdate.maxSurge
+    return pods * (1.5 * databasePoolSize + 6)
+  })
+  // max_connections is 100, of which 3 are for superusers.
+  expect(connections.reduce((a, b) => a + b)).toBeLessThanOrEqual(97)
+})
+
+test('the sample trusts the addresses of few proxies', () => {
+  const { HUB_TRUSTED_PROXIES: ranges } = named('ConfigMap', 'hub').data!
+  for (const range of ranges!.split(',')) expect(Number(range.split('/')[1] ?? 32)).toBeGreaterThanOrEqual(24)
+})
+
 describe('pods', () => {
   test('run at least twice, without a gap in an upgrade', () => {
     for (const { spec } of deployments) {
@@ -241,6 +259,7 @@ test('the ports that pods may reach are those of the stores in the example', () 
     ports.map(({ port }) => port),
   )
   expect(wanted.length).toBe(4)
-  for (const port of wanted) expect(allowed).toContain(port)
+  // PgBouncer, Vault and OTLP by HTTP, which the settings of a Hub may name.
+  for (const port of [...wanted, 6432, 8200, 4318]) expect(allowed).toContain(port)
   expect(manifests.map((file) => basename(file))).toContain('network-policies.yaml')
 })
