@@ -91,6 +91,7 @@ const sections: Section[] = [
       ['Capacity', '/capacity'],
       ['Several processes', '/scaling'],
       ['High availability', '/high-availability'],
+      ['Guarantees under faults', '/guarantees'],
       ['Several database servers', '/distribution'],
       ['Mode B: keys of customers', '/mode-b'],
       ['Mode C: content stays with the customer', '/mode-c'],

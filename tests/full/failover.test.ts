@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { examine } from '../../cli/doctor/examine.ts'
+import type { Finding } from '../../cli/doctor/finding.ts'
 import { HubClient } from '../../sdk/typescript/src/index.ts'
 import { loadConfig } from '../../server/config.ts'
 import { readTenant } from '../../server/db/database.ts'
@@ -8,6 +10,7 @@ import { openDatabase } from '../../server/db/open-database.ts'
 import { runCli } from '../cli/run-cli.ts'
 import { freshDataDirectory, removeDataDirectories } from '../support/data-directory.ts'
 import { freePort } from '../support/free-port.ts'
+import { reportFault } from '../support/guarantees.ts'
 import { type HubProcess, startHubProcess } from '../support/hub-process.ts'
 import { patience } from '../support/machine-speed.ts'
 import { type PostgresPair, startPostgresPair } from '../support/postgres-pair.ts'
@@ -50,6 +53,11 @@ describe('reads on the standby', () => {
     return Number(new RegExp(`^hub_database_replica_reads_total\\{server="${server}"\\} (\\d+)$`, 'm').exec(page)?.[1])
   }
 
+  /** The findings of `hub doctor` about the standby. */
+  async function replicaFindings(): Promise<Finding[]> {
+    return (await examine({ env })).filter(({ check }) => check === 'replica')
+  }
+
   async function write(title: string): Promise<string> {
     const body = { record_type: 'artifact', title }
     return (await client.post<{ record_id: string }>('/api/v1/hub/records', { body })).record_id
@@ -78,6 +86,7 @@ describe('reads on the standby', () => {
 
   test('the standby answers, and its reads see each write before them', async () => {
     await standbyIsUsed()
+    expect(await replicaFindings()).toMatchObject([{ status: 'ok' }])
     for (let at = 0; at < 30; at++) await writeAndRead(`written ${at}`)
     await standbyIsUsed()
   })
@@ -119,6 +128,9 @@ describe('reads on the standby', () => {
     for (let at = 0; at < 5; at++) await writeAndRead(`while replay rests ${at}`)
     expect(await readsAt('primary')).toBe(before + 5)
     expect(hub!.output()).toContain('the read replica is not used')
+    expect(await replicaFindings()).toMatchObject([
+      { status: 'warning', detail: expect.stringMatching(/bytes of WAL behind/) },
+    ])
     await pair.onStandby('select pg_wal_replay_resume()')
     await standbyIsUsed()
   })
@@ -224,9 +236,7 @@ test('the primary dies in the middle of ingest: nothing acknowledged is lost, no
   await pair.failOver()
   const before = acknowledged.size
   await expect.poll(() => acknowledged.size).toBeGreaterThan(before)
-  console.log(
-    `Batches were stored again ${Math.round(performance.now() - killedAtMs)} ms after the death of the primary.`,
-  )
+  const recoveryMs = performance.now() - killedAtMs
   await expect.poll(() => acknowledged.size).toBeGreaterThan(before + 4 * producers)
   isOver = true
   await producing
@@ -240,6 +250,12 @@ test('the primary dies in the middle of ingest: nothing acknowledged is lost, no
     const inOrder = records.toSorted((a, b) => a.metadata!.at - b.metadata!.at).map(({ record_id }) => record_id)
     expect(inOrder, `batch ${name}`).toEqual(acknowledged.get(name))
   }
+  await reportFault({
+    fault: 'Primary killed during ingest, synchronous standby promoted',
+    acknowledged: [...acknowledged].flatMap(([name, ids]) => ids.map((_, at) => `${name}.${at}`)),
+    found: [...stored].flatMap(([name, records]) => records.map(({ metadata }) => `${name}.${metadata!.at}`)),
+    recoveryMs,
+  })
   const audit = await runCli(['log', 'audit', '--tenant', 'pair', '--json'], env)
   expect(audit).toMatchObject({ code: 0 })
 })

@@ -16,6 +16,7 @@ import { findEntries, findHead } from '../../server/modules/log/log-store.ts'
 import { readConsistency, readLeaves } from '../../server/modules/log/tree-reading.ts'
 import { nodeCrypto } from '../../server/records/node-crypto.ts'
 import { freshDataDirectory, removeDataDirectories } from '../support/data-directory.ts'
+import { reportFault } from '../support/guarantees.ts'
 import { type HubProcess, hubCommand, makeTenant, startHubProcess } from '../support/hub-process.ts'
 import { testLength } from '../support/test-length.ts'
 import { event } from '../telemetry/events.ts'
@@ -90,6 +91,11 @@ test(`kill -9 of everything while seals are taken into the log, ${rounds} times`
   }
   for (const id of acknowledged) expect(followed.get(id)).toBe(1)
   expect(new Set(followed.values())).toEqual(new Set([1]))
+  await reportFault({
+    fault: 'Hub and database killed while the log is integrated',
+    acknowledged,
+    found: [...followed].flatMap(([id, count]) => Array.from({ length: count }, () => id)),
+  })
   const { tenants } = await hubCommand<{ tenants: { added: number }[] }>(
     dataDir,
     ...['jobs', 'run', 'integrate-log', '--tenant', 'acme'],

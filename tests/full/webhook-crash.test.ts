@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { scopeNames } from '../../contract/scopes.ts'
 import { HubClient } from '../../sdk/typescript/src/index.ts'
 import { freshDataDirectory, removeDataDirectories, serverPid } from '../support/data-directory.ts'
+import { reportFault } from '../support/guarantees.ts'
 import { type HubProcess, makeTenant, startHubProcess } from '../support/hub-process.ts'
 import { scaled } from '../support/machine-speed.ts'
 import { testLength } from '../support/test-length.ts'
@@ -99,6 +100,11 @@ test(`${rounds} disasters between send and mark: nothing that was acknowledged i
     new Set(endpoint.received.filter(({ answered }) => answered === 200).map(({ body }) => body.data.record_id))
   await endpoint.until(() => told().size >= acknowledged.size, roundMsMax)
   expect(told()).toEqual(acknowledged)
+  await reportFault({
+    fault: 'Hub or database killed while webhooks are sent',
+    acknowledged,
+    found: told(),
+  })
   expect(acknowledged.size).toBe(rounds * eventsPerRound)
   expect(endpoint.faults).toEqual([])
   expect(endpoint.duplicates(), 'some were sent again').toBeGreaterThan(0)

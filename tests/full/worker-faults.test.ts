@@ -9,6 +9,7 @@ import {
   removeDataDirectories,
   serverPid,
 } from '../support/data-directory.ts'
+import { reportFault } from '../support/guarantees.ts'
 import { type HubProcess, hubCommand, makeTenant, startHubProcess } from '../support/hub-process.ts'
 import { event } from '../telemetry/events.ts'
 
@@ -75,19 +76,22 @@ async function ingest(until: Promise<unknown>): Promise<{ broken: number }> {
   return { broken }
 }
 
-async function expectAllStored(): Promise<void> {
-  const stored = new Set<string>()
+/** Returns the ids of the stored events. */
+async function expectAllStored(): Promise<string[]> {
+  const stored: string[] = []
   let cursor: string | undefined
   do {
     const page = await client.get<{ records: { record_id: string }[]; next_cursor: string | null }>(
       '/api/v1/hub/records',
       { record_type: 'telemetry_event', limit: 1000, cursor },
     )
-    for (const record of page.records) stored.add(record.record_id)
+    for (const record of page.records) stored.push(record.record_id)
     cursor = page.next_cursor ?? undefined
   } while (cursor !== undefined)
   expect(acknowledged.length).toBeGreaterThan(0)
-  expect(acknowledged.filter((id) => !stored.has(id))).toEqual([])
+  const ids = new Set(stored)
+  expect(acknowledged.filter((id) => !ids.has(id))).toEqual([])
+  return stored
 }
 
 test('a number of workers that cannot be is reported with everything else that is wrong', async () => {
@@ -152,7 +156,7 @@ test('kill -9 of a worker loses nothing that was acknowledged, and another takes
   await replaced
   // A request that the worker was at when it died, on each connection it had; no more.
   expect(broken).toBeLessThanOrEqual(8)
-  await expectAllStored()
+  await reportFault({ fault: 'One of two workers killed', acknowledged, found: await expectAllStored() })
 })
 
 test('kill -9 of the primary takes workers and database along, and loses nothing', async () => {
@@ -162,9 +166,12 @@ test('kill -9 of the primary takes workers and database along, and loses nothing
   setTimeout(() => process.kill(hub.pid, 'SIGKILL'), 200)
   await ingest(ended)
   await ended
+  const endedAtMs = performance.now()
   hub = await startHubProcess(dataDir, env)
+  const recoveryMs = performance.now() - endedAtMs
   await connect()
-  await expectAllStored()
+  const fault = 'First process killed, which takes workers and database along'
+  await reportFault({ fault, acknowledged, found: await expectAllStored(), recoveryMs })
 })
 
 test('Ctrl-C of a terminal, which every process gets and the primary twice, stops all in order', async () => {
