@@ -28,7 +28,7 @@ export async function reportFault({ fault, acknowledged, found, recoveryMs }: Me
   const file = expect.getState().testPath!.split('/').at(-1)!
   const seconds = recoveryMs === undefined ? '' : `${(recoveryMs / 1000).toFixed(1)} s`
   const key = `| ${fault} |`
-  const row = `${key} ${ids.size.toLocaleString('en')} | ${lost} | ${doubled} | ${seconds} | [${file}](../tests/full/${file}) |`
+  const row = `${key} ${ids.size.toLocaleString('en')} | ${lost} | ${doubled} | ${seconds} | \`tests/full/${file}\` |`
   if (expect.getState().snapshotState.snapshotUpdateState === 'all') await writeRow(key, row)
   expect(await readFile(page, 'utf8'), 'run this test with --update').toContain(key)
 }
