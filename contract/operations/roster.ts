@@ -71,6 +71,22 @@ export const rosterOperations = {
     tag: 'Roster',
     summary: 'Invite a user to sign in',
   },
+  listUserSessions: {
+    method: 'GET',
+    path: '/api/v1/roster/users/{user_id}/sessions',
+    access: administrator,
+    rateClass: 'roster',
+    tag: 'Roster',
+    summary: 'List the sessions of a user',
+  },
+  endUserSession: {
+    method: 'DELETE',
+    path: '/api/v1/roster/users/{user_id}/sessions/{session_id}',
+    access: administrator,
+    rateClass: 'roster',
+    tag: 'Roster',
+    summary: 'End a session of a user',
+  },
   getUserArchetypes: {
     method: 'GET',
     path: '/api/v1/roster/users/{user_id}/archetypes',

@@ -22,6 +22,10 @@ export async function walkSessions(hub: TestHub, tenant: 'acme' | 'globex'): Pro
   expectFine(await authorize(person.browser, requestOf(await newClient(hub.baseUrl), newPkce())))
   const agent = await connect(person, ['telemetry:read'])
   expectFine(await refresh(hub.baseUrl, agent.clientId, agent.refreshToken))
+  const path = `/api/v1/roster/users/${person.user.userId}/sessions`
+  const { body: listed } = await hub.call(tenant, 'GET', `${path}?limit=1`)
+  expectFine(await hub.call(tenant, 'GET', `${path}?limit=1&cursor=${listed.next_cursor}`))
+  expectFine(await hub.call(tenant, 'DELETE', `${path}/${agent.sessionId}`))
   const last = await signIn(hub, tenant, { email })
   expectFine(await last.browser.token())
   const superuser = await hub.superuserClient()

@@ -241,6 +241,15 @@ export const table: Partial<Record<OperationId, Case | Without>> = {
     states: 'none',
     by: 'person',
   },
+  endUserSession: {
+    run: async () => {
+      const { user, session } = await signIn(lab.hub, 'acme')
+      await call('DELETE', `${users}/${user.userId}/sessions/${session.sessionId}`)
+      return `user:${user.userId}`
+    },
+    kind: 'auth.logout',
+    states: 'none',
+  },
   logOut: {
     run: async () => {
       person = await signIn(lab.hub, 'acme')

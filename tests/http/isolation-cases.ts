@@ -263,6 +263,8 @@ export const isolationCases: Partial<Record<OperationId, (loot: Loot) => Attempt
   deactivateUser: ofUser(':deactivate'),
   reactivateUser: ofUser(':reactivate'),
   inviteUser: ofUser(':invite'),
+  listUserSessions: ofUser('/sessions'),
+  endUserSession: ofUser(`/sessions/ses_${'0'.repeat(24)}`),
   getUserArchetypes: ofUser('/archetypes'),
   replaceUserArchetypes: ofUser('/archetypes', { archetype_ids: [] }),
   resetUserArchetypes: ofUser('/archetypes'),

@@ -27,6 +27,8 @@ import { readAccount } from './service-accounts/service-accounts-store.ts'
 import { SessionEnds } from './sessions/session-ends.ts'
 import { addSessionRoutes } from './sessions/sessions-routes.ts'
 import { createSessions } from './sessions/sessions-service.ts'
+import { createUserSessions } from './sessions/user-sessions.ts'
+import { addUserSessionRoutes } from './sessions/user-sessions-routes.ts'
 import { createLanding } from './sign-in/landing.ts'
 import { createMagicLinkRequests } from './sign-in/magic-link-requests-service.ts'
 import { addMagicLinkRoutes } from './sign-in/magic-link-routes.ts'
@@ -114,6 +116,7 @@ export function createAuthModule(deps: AuthModuleDeps): AuthModule {
       addAuthRoutes(app, { tokens, directory, clients: oauthClients.exchange })
       oauthClients.routes(app)
       addSessionRoutes(app, sessions)
+      addUserSessionRoutes(app, createUserSessions({ ...deps, ends, cursorKey }))
       addOidcRoutes(app, oidcLogin)
       addMagicLinkRoutes(app, { requests: linkRequests, signIn: linkSignIn, landing, mailer: deps.mailer })
       addInvitationRoutes(app, invitations)

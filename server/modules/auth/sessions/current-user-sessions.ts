@@ -2,14 +2,14 @@ import { DomainError } from '../../../../contract/domain-error.ts'
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import type { JsonValue } from '../../../../provenance/json.ts'
 import { type Database, readTenant, type TenantTx } from '../../../db/database.ts'
-import { openCursor, pageOf, signCursor } from '../../../http/cursor.ts'
 import type { Actor, GovernanceLog } from '../../governance/governance-types.ts'
-import type { Me, SignInMethod } from '../auth-types.ts'
+import type { Me } from '../auth-types.ts'
 import { webClientId } from '../tokens/token-issuer.ts'
 import type { SessionAuthenticator } from './session-authenticator.ts'
 import type { SessionEnds } from './session-ends.ts'
+import { pageOfSessions } from './session-pages.ts'
 import { liveSessionsOf, type SessionRow, sessionById } from './sessions-store.ts'
-import type { LiveSession, SessionCall, SessionPage, SessionService } from './sessions-types.ts'
+import type { LiveSession, SessionCall, SessionService } from './sessions-types.ts'
 
 interface OwnSessionsDeps {
   database: Database
@@ -59,19 +59,17 @@ export function createCurrentUserSessions(
       }
     },
 
-    async list(call, credentials, { limit, cursor }) {
+    async list(call, credentials, query) {
       const signedIn = await admission.bySignIn(call, credentials)
       if (signedIn.kind === 'account') return { items: [], next_cursor: null }
       const { session } = signedIn
       const { tenant, user, sessionId } = session
       const binding = { tenant: tenant.slug, operation: 'listSessions', query: { user: user.userId } }
-      const before = cursor === undefined ? undefined : positionOf(openCursor(cursorKey, binding, cursor))
-      const page = { now: formatTimestamp(now()), before, count: limit + 1 }
-      const rows = await readTenant(database, tenant.slug, (tx) => visibleSessions(tx, session, page))
-      const { shown, next_cursor } = pageOf(rows, limit, (last) =>
-        signCursor(cursorKey, binding, [last.created_at, last.session_id]),
+      return pageOfSessions({ cursorKey, binding, query, currentId: sessionId }, (position) =>
+        readTenant(database, tenant.slug, (tx) =>
+          visibleSessions(tx, session, { now: formatTimestamp(now()), ...position }),
+        ),
       )
-      return { items: shown.map((row) => itemOf(row, sessionId)), next_cursor }
     },
 
     async end(call, credentials, sessionId) {
@@ -128,25 +126,6 @@ function personOf({ tenant, user, sessionId, method, createdAt, expiresAt }: Liv
     role: user.role,
     session: { session_id: sessionId, method, created_at: createdAt, expires_at: expiresAt },
   }
-}
-
-function itemOf(row: SessionRow, currentId: string): SessionPage['items'][number] {
-  return {
-    session_id: row.session_id,
-    method: row.method as SignInMethod,
-    created_at: row.created_at,
-    expires_at: row.expires_at,
-    address: row.address,
-    ...(row.user_agent !== null && { user_agent: row.user_agent }),
-    ...(row.client_name !== null && { client_name: row.client_name }),
-    current: row.session_id === currentId,
-  }
-}
-
-/** Reads the position from a cursor payload. This service signed it, so its shape is known. */
-function positionOf(payload: JsonValue): { created_at: string; session_id: string } {
-  const [createdAt, sessionId] = payload as [string, string]
-  return { created_at: createdAt, session_id: sessionId }
 }
 
 /** Creates the error for a session that has ended or belongs to somebody else. Both get the same text. */

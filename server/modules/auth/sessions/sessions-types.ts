@@ -4,6 +4,7 @@ import type { TenantTx } from '../../../db/database.ts'
 import type { Tenant, TokenClaims } from '../../../http/caller.ts'
 import type { User } from '../../roster/roster-types.ts'
 import type { IssuedUserToken, Me, Sessions, SignInMethod } from '../auth-types.ts'
+import type { SessionPageQuery } from './session-pages.ts'
 import type { SessionList } from './sessions-schemas.ts'
 
 /** Counts a call against the limits of class `auth` once its credential was verified. */
@@ -66,11 +67,7 @@ export interface SessionService extends Sessions {
   /** Ends the sessions that the call has credentials of, or all sessions of their owners. */
   logOut(call: SessionCall, credentials: Credentials, everywhere: boolean): Promise<void>
   me(call: SessionCall, credentials: Credentials): Promise<Me>
-  list(
-    call: SessionCall,
-    credentials: Credentials,
-    page: { limit: number; cursor?: string | undefined },
-  ): Promise<SessionPage>
+  list(call: SessionCall, credentials: Credentials, query: SessionPageQuery): Promise<SessionPage>
   /**
    * Ends a session and returns whether it was the caller's current one. Throws `not-found` for a session that is not
    * the caller's, and for any but its own if the caller is an authorized client.
