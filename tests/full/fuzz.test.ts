@@ -19,13 +19,13 @@ afterAll(() => hub.stop())
 
 /**
  * These succeed with a cookie, a provider, the operator's token, a customer's key, the Accept header of their protocol, or
- * a message whose data is what its kind asks for, which tests of their own bring.
+ * a message whose data is what its kind asks for, or a live session, which tests of their own bring.
  */
 const needsMore = [
   ...['startLogin', 'completeLogin', 'issueUserToken', 'logOut', 'endSession', 'configureSso', 'getSso', 'testSso'],
   ...['createTenant', 'listTenants', 'getTenantAsOperator', 'updateTenant', 'createWelcomeLink'],
   ...['rotateContentKey', 'destroyContentKeys', 'receiveInbound', 'callMcp'],
-  ...['authorizeClient', 'decideAuthorization'],
+  ...['authorizeClient', 'decideAuthorization', 'endUserSession'],
 ]
 
 test(`${requestsMin} malformed requests, seed ${seed}`, async () => {

@@ -158,7 +158,7 @@ export async function prepareFixtures(hub: TestHub): Promise<FuzzFixtures> {
       // Accounts that are changed and disabled are not the one that asks for tokens.
       if (/ServiceAccount/.test(operationId) && name === 'client_id') return random.pick(accounts)
       // In records and telemetry it is `user:…`.
-      if (name === 'user_id' && !/User(Role|Archetypes)?$/.test(operationId)) return undefined
+      if (name === 'user_id' && !/User(Role|Archetypes|Sessions|Session)?$/.test(operationId)) return undefined
       if (operationId === 'replaceArchetypes' && name === 'archetype_id') {
         return random.chance(0.3) ? 'analyst' : `archetype-${random.int(1, 50)}`
       }
