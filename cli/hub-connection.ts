@@ -40,7 +40,7 @@ export async function hubConnection(environment: NodeJS.ProcessEnv = process.env
     const fix = 'Run: hub login ADDRESS\nPrograms set HUB_URL, HUB_TENANT, HUB_CLIENT_ID and HUB_CLIENT_SECRET.'
     throw new NotSignedInError('You are not signed in.', fix)
   }
-  refuseOther(login, environment)
+  rejectOther(login, environment)
   const { hub_url: baseUrl, tenant } = login
   const credentials =
     login.kind === 'person'
@@ -69,7 +69,7 @@ export async function openHub(): Promise<HubClient> {
 }
 
 /** Throws UsageError if the variables name another Hub or tenant than the login: its tokens are for that one alone. */
-function refuseOther({ hub_url, tenant }: StoredLogin, { HUB_URL, HUB_TENANT }: NodeJS.ProcessEnv): void {
+function rejectOther({ hub_url, tenant }: StoredLogin, { HUB_URL, HUB_TENANT }: NodeJS.ProcessEnv): void {
   const isOther = (HUB_URL && addressIn(HUB_URL, 'HUB_URL') !== hub_url) || (HUB_TENANT && HUB_TENANT !== tenant)
   if (!isOther) return
   throw new UsageError(

@@ -14,7 +14,7 @@ export const sessionsScannedMax = 5000
 export const latencyMsLimit = 600_000
 export const tokenSumTolerance = 0.02
 export const idempotencyKeyHours = 24
-export const recoveryBufferDays = 30
+export const recoveryPeriodDays = 30
 export const serviceTokenSeconds = 3600
 export const userTokenSeconds = 300
 /** Absolute lifetime of a session, its cookies and its refresh tokens. Renewal does not extend it. */
@@ -41,9 +41,9 @@ export const relatedRecordsMax = 256
 /** Maximum number of related records of a telemetry event. */
 export const eventRelatedRecordsMax = 100
 export const relatedDepthMax = 5
-export const relatedAnswerMax = 1000
+export const relatedResponseMax = 1000
 /** Canonical text of all records in one answer: 1,000 records of 1 MiB would be more than one answer can hold. */
-export const recordsAnswerBytesMax = 16 * 1024 * 1024
+export const recordsResponseBytesMax = 16 * 1024 * 1024
 export const recordBodyBytesMax = 1024 * 1024
 /** Maximum body of an operation without a bearer token, such as sign-in and token requests. */
 export const signInBodyBytesMax = 16 * 1024
@@ -63,7 +63,7 @@ export const filterHoldsMax = 200
 export const holdsNamedMax = 100
 export const holdNameLengthMax = 200
 /** Number of named records that the response for a hold lists. */
-export const holdRecordsAnswered = 1000
+export const holdRecordsListed = 1000
 export const retentionDaysMax = 36_500
 /** The longest six months. Laws ask for logs of six months at least, so that an earlier purge is answered with a warning. */
 export const logRetentionDaysMin = 184
@@ -116,8 +116,8 @@ export const rosterPullPageBytesMax = 4 * 1024 * 1024
 /** Maximum number of entries in one response of a directory, which may ignore the requested count. */
 export const rosterPullPageEntriesMax = 10_000
 /** Maximum bytes and duration of any response of a directory, such as one group with its members. */
-export const rosterPullAnswerBytesMax = 8 * 1024 * 1024
-export const rosterPullAnswerSeconds = 30
+export const rosterPullResponseBytesMax = 8 * 1024 * 1024
+export const rosterPullResponseSeconds = 30
 /** Maximum number of entries of one kind that the Hub reads from a directory. */
 export const rosterPullEntriesMax = 500_000
 /** Maximum number of attempts for one page of a directory, and the first pause between them. It doubles each time. */
@@ -172,7 +172,7 @@ export const connectorsMax = 100
 export const credentialsMax = 16
 export const credentialLengthMax = 4096
 /** Timeout for the response of a manifest receiver. */
-export const publishAnswerSeconds = 15
+export const publishResponseSeconds = 15
 /** Maximum bytes of a signed skill manifest. */
 export const skillManifestBytesMax = 16 * 1024 * 1024
 /** A connector that published within this time is healthy (interface section 4.4). */
@@ -203,7 +203,7 @@ export const webhookAlertReadingsMax = 50
 export const webhookPauseSeconds = [5, 300, 1800, 7200, 18_000, 36_000, 36_000] as const
 export const webhookPauseSpread = 0.2
 /** Timeout for the response of a webhook receiver. */
-export const webhookAnswerSeconds = 15
+export const webhookResponseSeconds = 15
 /** Longest `Retry-After` of a receiver that the Hub follows. */
 export const webhookRetryAfterSecondsMax = 86_400
 /** Time of continuous failure after which an endpoint is disabled. */

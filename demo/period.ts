@@ -1,5 +1,5 @@
 export const demoDays = 30
-export const quarterMs = 15 * 60_000
+export const quarterHourMs = 15 * 60_000
 
 /** A quarter of an hour of the demo, or the elapsed part of the last one. */
 export interface Slot {
@@ -58,13 +58,13 @@ function slotsBefore(endMs: number, timeZone: string): Slot[] {
   const found: (Omit<Slot, 'day'> & { daysBack: number })[] = []
   let date: string | undefined
   let daysBack = -1
-  for (let startMs = Math.floor((endMs - 1) / quarterMs) * quarterMs; ; startMs -= quarterMs) {
+  for (let startMs = Math.floor((endMs - 1) / quarterHourMs) * quarterHourMs; ; startMs -= quarterHourMs) {
     const local = clock(startMs)
     if (local.date !== date) daysBack += 1
     if (daysBack === demoDays) break
     date = local.date
     const { hour, isWeekend } = local
-    found.push({ startMs, endMs: Math.min(startMs + quarterMs, endMs), hour, isWeekend, daysBack })
+    found.push({ startMs, endMs: Math.min(startMs + quarterHourMs, endMs), hour, isWeekend, daysBack })
   }
   return found.reverse().map(({ daysBack: back, ...slot }) => ({ ...slot, day: demoDays - 1 - back }))
 }

@@ -1,5 +1,5 @@
 import { type ArchetypeId, archetypes } from './company.ts'
-import { type DemoPeriod, demoDays, quarterMs, type Slot } from './period.ts'
+import { type DemoPeriod, demoDays, quarterHourMs, type Slot } from './period.ts'
 
 /** Activity by the hour of the local clock, from midnight, with a dip at lunch. */
 const officeHours = [
@@ -30,7 +30,7 @@ export type SlotWeights = readonly (readonly [ArchetypeId, number])[]
 
 /** Returns the weight of each archetype in a slot, relative to all slots. */
 export function weightsOf(slot: Slot): SlotWeights {
-  const scale = (1 + (growth * slot.day) / (demoDays - 1)) * ((slot.endMs - slot.startMs) / quarterMs)
+  const scale = (1 + (growth * slot.day) / (demoDays - 1)) * ((slot.endMs - slot.startMs) / quarterHourMs)
   return archetypes.map(({ archetype_id: id }) => {
     const hours = id === 'support-agent' ? supportHours : officeHours
     const ofDay = hours.reduce((sum, hour) => sum + hour, 0)

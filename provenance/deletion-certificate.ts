@@ -15,7 +15,7 @@ import {
   proofResult,
   readOrProblem,
 } from './proof-steps.ts'
-import { bufferEndOf } from './purge-event.ts'
+import { recoveryEndOf } from './purge-event.ts'
 import {
   type AsyncCrypto,
   runAsync,
@@ -24,7 +24,7 @@ import {
   type SyncCrypto,
   sha256Of,
 } from './sync-async-runner.ts'
-import { itemOfAnswer, type VerifyResult, verifyRecords, verifyRecordsSync } from './verify.ts'
+import { itemOfResponse, type VerifyResult, verifyRecords, verifyRecordsSync } from './verify.ts'
 
 /**
  * The response of `GET /api/v1/hub/records/{id}/deletion-certificate`: a record existed, was sealed and is in the log,
@@ -86,7 +86,7 @@ export function isDeletionCertificate(json: JsonObject): boolean {
 export function verifyDeletionCertificateSync(json: JsonValue, keys: KeyRing, crypto: SyncCrypto): CertificateResult {
   const certificate = readDeletionCertificate(json)
   if (typeof certificate === 'string') return malformed(certificate)
-  const events = verifyRecordsSync(eventsOf(certificate).map(itemOfAnswer), keys, crypto)
+  const events = verifyRecordsSync(eventsOf(certificate).map(itemOfResponse), keys, crypto)
   return runSync(verification(certificate, keys, events), crypto)
 }
 
@@ -98,7 +98,7 @@ export async function verifyDeletionCertificate(
 ): Promise<CertificateResult> {
   const certificate = readDeletionCertificate(json)
   if (typeof certificate === 'string') return malformed(certificate)
-  const events = await verifyRecords(eventsOf(certificate).map(itemOfAnswer), keys, crypto)
+  const events = await verifyRecords(eventsOf(certificate).map(itemOfResponse), keys, crypto)
   return runAsync(verification(certificate, keys, events), crypto)
 }
 
@@ -214,7 +214,7 @@ function problemWithStatements(certificate: DeletionCertificate): Problem {
     difference(detailsOf(events.purged), { ...purge, actor: purged_by }, '/details')
   if (ofPurged !== undefined) return `/events/purged${ofPurged}`
   if (purged_at >= erased_at) return 'it was erased before it was purged'
-  return early(bufferEndOf(detailsOf(events.purged)))
+  return early(recoveryEndOf(detailsOf(events.purged)))
 }
 
 function detailsOf({ details }: JsonObject): JsonObject {

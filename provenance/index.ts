@@ -94,7 +94,7 @@ export {
   type Checks,
   type Failure,
   type FailureCode,
-  itemOfAnswer,
+  itemOfResponse,
   supportedSchemaVersions,
   unhashedMembers,
   type VerifyItem,

@@ -85,7 +85,7 @@ export function verifyRecords(
 }
 
 /** Returns hash and cosign of a record in an API response. Missing ones become empty and fail their checks. */
-export function itemOfAnswer(record: JsonObject): VerifyItem {
+export function itemOfResponse(record: JsonObject): VerifyItem {
   const { provenance_hash: hash, provenance_cosign: cosign } = record
   return { record, hash: typeof hash === 'string' ? hash : '', cosign: typeof cosign === 'string' ? cosign : '' }
 }

@@ -29,7 +29,7 @@ export interface AppOptions {
   /** Why the web UI could not be built, and the folders of UI and documentation if they are not the usual ones. */
   webUi?: { problem?: string | undefined; dist?: string; docs?: string } | undefined
   /** Compares every response with its schema. Tests set it. */
-  checkAnswers?: boolean
+  checkResponses?: boolean
 }
 
 /** Builds the HTTP server with every route. It does not listen yet. */

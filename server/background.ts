@@ -35,10 +35,10 @@ export function createBackground(parts: BackgroundParts): Background {
   const queue = new JobQueue(parts.app, config, log)
   queue.registerJob(
     housekeepingJob(database, () => modules.tenants.directory.slugs(), [
-      { name: 'delete expired idempotency keys', run: (tx) => modules.recordStore.idempotency.forgetExpired(tx) },
-      { name: 'delete expired links', run: (tx) => modules.links.forgetExpired(tx) },
-      { name: 'delete claims of old reports', run: (tx) => modules.hub.forgetOldClaims(tx) },
-      { name: 'delete old revocations', run: (tx) => modules.revocations.forgetOld(tx) },
+      { name: 'delete expired idempotency keys', run: (tx) => modules.recordStore.idempotency.deleteExpired(tx) },
+      { name: 'delete expired links', run: (tx) => modules.links.deleteExpired(tx) },
+      { name: 'delete claims of old reports', run: (tx) => modules.hub.deleteOldClaims(tx) },
+      { name: 'delete old revocations', run: (tx) => modules.revocations.deleteOld(tx) },
       ...modules.auth.chores,
       ...modules.exports.chores,
       ...modules.roster.sync.chores,

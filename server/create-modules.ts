@@ -1,7 +1,7 @@
 import type { Config } from './config.ts'
 import type { Database, DatabaseLog } from './db/database.ts'
 import { listenForTenants } from './db/tenant-notifier.ts'
-import { EventBus } from './events.ts'
+import { EventBus } from './event-bus.ts'
 import { cursorKeyPurpose } from './http/cursor.ts'
 import { JobSender } from './jobs/job-sender.ts'
 import { Mailer } from './mail/mailer.ts'
@@ -102,7 +102,7 @@ async function createFoundation(options: ModulesOptions) {
     ...{ shared, encryption, keys, recordStore },
     customerKeys: new CustomerKeys({ ...shared, ...encryption }),
     inboundSecrets: createInboundSecrets(shared),
-    refusals: new DenialLog(shared),
+    denials: new DenialLog(shared),
     revocations: await openRevocations(shared),
     links: createSignInLinks(),
     mailer: new Mailer(config, log),
@@ -117,7 +117,7 @@ function createAccessModules(
   { config, baseUrl }: ModulesOptions,
   foundation: Awaited<ReturnType<typeof createFoundation>>,
 ) {
-  const { shared, keys, customerKeys, inboundSecrets, outbound, refusals, revocations, links, mailer } = foundation
+  const { shared, keys, customerKeys, inboundSecrets, outbound, denials, revocations, links, mailer } = foundation
   const tenants = createTenantsModule({
     ...{ ...shared, links, keyring: customerKeys, baseUrl, mailer },
     httpsOnly: config.environment !== 'development',
@@ -134,7 +134,7 @@ function createAccessModules(
     ...{ archetypes: roster.bundle, upkeep: roster.sync.upkeep },
   })
   const auth = createAuthModule({
-    ...{ ...shared, keys: keys.tokens, directory, refusals, revocations, links, mailer },
+    ...{ ...shared, keys: keys.tokens, directory, denials, revocations, links, mailer },
     ...{ users: roster.signInUsers, providers: identity.providers, browserUrl: browserUrlOf(config, baseUrl) },
   })
   return { tenants, scimAccess, roster, identity, auth }
@@ -148,7 +148,7 @@ export async function createModules(options: ModulesOptions) {
   const { config, database, masterKey } = options
   const foundation = await createFoundation(options)
   const { shared, encryption, keys, recordStore, customerKeys, inboundSecrets, outbound, storage, disk } = foundation
-  const { refusals, revocations, links, mailer } = foundation
+  const { denials, revocations, links, mailer } = foundation
 
   const access = createAccessModules(options, foundation)
   const { tenants, scimAccess, roster, identity } = access
@@ -191,12 +191,12 @@ export async function createModules(options: ModulesOptions) {
     ...{ telemetry: telemetry.telemetry, basic: access.auth.basic },
   })
   const hub = createRecordModules({
-    ...{ ...shared, verification, skills: entitlement.registry, logs, directory, keptCheckpoints: checkpoints },
+    ...{ ...shared, verification, skills: entitlement.registry, logs, directory, storedCheckpoints: checkpoints },
     ...{ erasureList: createErasureJournal(storage), holdList: createHoldJournal(storage) },
     figures: { audit: rollups.audit, prices: telemetry.priceProof.read },
   })
   const exports = createExportsModule({
-    ...{ ...shared, storage, disk, refusals, directory, logs },
+    ...{ ...shared, storage, disk, denials, directory, logs },
     ...{ quota: exportQuotaOf(config), ownQuota: tenants.exportQuota },
     ...{ records: recordStore.sealedRecords, verification: verification.stored },
     search: hub.searchMatches,
@@ -239,12 +239,12 @@ export async function createModules(options: ModulesOptions) {
       ...{ database, log: shared.log, listTenants: () => directory.slugs() },
       oldest: { folding: rollups.oldestDelta, log: tenantLog.oldestArrival },
     }),
-    ...{ exports, inbound, storage, disk, observability, webhooks, budgets, views, notifications, refusals },
+    ...{ exports, inbound, storage, disk, observability, webhooks, budgets, views, notifications, denials },
     /** Waits for work that continues after responses, and stops timers. Call it before the database closes. */
     close: async () => {
       mailer.close()
       await Promise.all([distribution.publisher.stop(), distribution.settled(), webhooks.stop(), budgets.stop()])
-      const settling = [webhooks, verification, exports, refusals, scimAccess.connections]
+      const settling = [webhooks, verification, exports, denials, scimAccess.connections]
       const closing = [outbound, keys, revocations, encryption.contentKeys]
       await Promise.all([...settling.map((part) => part.settled()), ...closing.map((part) => part.close())])
       await checkpoints.close()

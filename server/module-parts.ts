@@ -1,5 +1,5 @@
 import type { Database, DatabaseLog } from './db/database.ts'
-import type { EventBus } from './events.ts'
+import type { EventBus } from './event-bus.ts'
 import type { TenantSecrets } from './modules/cmek/cmek-types.ts'
 import type { GovernanceLog } from './modules/governance/governance-types.ts'
 import type { ProvenanceKeys } from './modules/keys/keys-types.ts'

@@ -13,7 +13,7 @@ import { createHoldCheck } from './modules/legal-holds/hold-check.ts'
 import { holdEvents } from './modules/legal-holds/hold-events.ts'
 import type { HoldJournal } from './modules/legal-holds/hold-journal-types.ts'
 import { createLegalHoldsModule } from './modules/legal-holds/legal-holds-module.ts'
-import type { KeptCheckpoints } from './modules/log/log-types.ts'
+import type { StoredCheckpoints } from './modules/log/log-types.ts'
 import { logEntryRecords } from './modules/records/log-entry-records.ts'
 import { readableRecords } from './modules/records/record-lookups.ts'
 import { createRecords, createRecordsModule } from './modules/records/records-module.ts'
@@ -33,7 +33,7 @@ export function createRecordStore(deps: Pick<ModuleParts, 'database' | 'keys' | 
   const idempotency = new IdempotencyKeys({ ...deps, now: () => Math.floor(clock.next().micros / 1000) })
   // Stored responses name their records.
   events.onInTransaction('recordsErased', (tx, { records }) =>
-    idempotency.forgetRecords(
+    idempotency.eraseRecordCopies(
       tx,
       records.map((record) => record.record_id),
     ),
@@ -95,7 +95,7 @@ export function createRecordModules(
       erasureList: ErasureJournal
       holdList: HoldJournal
       /** Checkpoints with which the sweeper compares the logs; absent without checkpoint sinks. */
-      keptCheckpoints?: KeptCheckpoints
+      storedCheckpoints?: StoredCheckpoints
       /** Aggregates that the sweeper recomputes. */
       figures: SweptFigures
     },
@@ -121,6 +121,6 @@ export function createRecordModules(
     sweeper: createSweeper({ ...shared, records: sealedRecords, holdEvents }),
     jobs: erasure.jobs,
     /** Deletes a part of the old claims that limit tamper reports to one a day. Returns whether there may be more. */
-    forgetOldClaims: (tx: TenantTx) => shared.tampering.forgetOldClaims(tx),
+    deleteOldClaims: (tx: TenantTx) => shared.tampering.deleteOldClaims(tx),
   }
 }

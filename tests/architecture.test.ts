@@ -112,7 +112,7 @@ const rules: Record<string, { folders: string[]; packages?: RegExp }> = {
       'server/config.ts',
       'server/startup-error.ts',
       'server/cached-fetch.ts',
-      'server/events.ts',
+      'server/event-bus.ts',
       'server/module-parts.ts',
       'server/outbound/',
       'server/mail/',

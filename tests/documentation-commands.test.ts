@@ -35,7 +35,7 @@ function wordsOf(line: string): string[] {
 }
 
 /** Returns what the command line refuses; undefined if it accepts the words. Runs nothing. */
-async function refusalOf(words: readonly string[]): Promise<string | undefined> {
+async function rejectionOf(words: readonly string[]): Promise<string | undefined> {
   const program = await createProgram()
   const refusals: string[] = []
   withoutActions(program, (text) => refusals.push(text))
@@ -66,7 +66,7 @@ test.each([...new Set(shown.map(({ page }) => page))])('the commands of %s exist
   vi.spyOn(process.stderr, 'write').mockReturnValue(true)
   const found = []
   for (const { line } of shown.filter((one) => one.page === page)) {
-    const refusal = await refusalOf(wordsOf(line))
+    const refusal = await rejectionOf(wordsOf(line))
     if (refusal !== undefined) found.push(`${line}: ${refusal}`)
   }
   vi.restoreAllMocks()
@@ -78,5 +78,5 @@ test.each([
   ['tenant create acme --mode D --admin-email a@b.example', 'mode'],
   ['verify FILE --nope', 'unknown option'],
 ])('%s is refused', async (line, reason) => {
-  expect(await refusalOf(wordsOf(line))).toContain(reason)
+  expect(await rejectionOf(wordsOf(line))).toContain(reason)
 })

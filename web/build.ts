@@ -62,7 +62,7 @@ export async function ensureBuilt(
   digest: string = digestOfSources(),
 ): Promise<boolean> {
   if ((await digestOf(dist)) === digest) return false
-  await forgetAbandoned(dist)
+  await deleteAbandoned(dist)
   const built = await mkdtemp(`${dist}.building-`)
   // mkdtemp creates it for its owner only, but the user who installs is often not the user who serves.
   await chmod(built, 0o755)
@@ -139,7 +139,7 @@ function ignoreMissing(error: NodeJS.ErrnoException): void {
   if (error.code !== 'ENOENT') throw error
 }
 
-async function forgetAbandoned(dist: string): Promise<void> {
+async function deleteAbandoned(dist: string): Promise<void> {
   const folder = dirname(dist)
   const begun = (await readdir(folder)).filter((name) => name.startsWith(`${basename(dist)}.building-`))
   for (const name of begun) {

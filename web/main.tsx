@@ -7,9 +7,9 @@ import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { queryClient } from './api/query-client.ts'
-import { NotificationArea } from './app/notification-area.tsx'
 import { router } from './app/router.tsx'
 import { styleNonce } from './app/style-nonce.ts'
+import { ToastArea } from './app/toast-area.tsx'
 import { theme } from './theme.ts'
 
 const container = document.getElementById('app')
@@ -20,7 +20,7 @@ createRoot(container).render(
   <StrictMode>
     <MantineProvider theme={theme} defaultColorScheme="auto" getStyleNonce={styleNonce}>
       <QueryClientProvider client={queryClient}>
-        <NotificationArea />
+        <ToastArea />
         <RouterProvider router={router} />
       </QueryClientProvider>
     </MantineProvider>

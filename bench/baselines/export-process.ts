@@ -7,7 +7,7 @@ import { to as copyTo } from 'pg-copy-streams'
 import { recordTypes } from '../../contract/literals.ts'
 import { loadConfig } from '../../server/config.ts'
 import { openDatabase } from '../../server/db/open-database.ts'
-import { EventBus } from '../../server/events.ts'
+import { EventBus } from '../../server/event-bus.ts'
 import { createMasterKeySecrets } from '../../server/modules/cmek/tenant-secrets.ts'
 import { createExportEncryption } from '../../server/modules/exports/export-encryption.ts'
 import { createExportWriter } from '../../server/modules/exports/files/export-writer.ts'
@@ -51,7 +51,7 @@ const directory = await mkdtemp(join(tmpdir(), 'hub-bench-exports-'))
 const storage = openStorage({ storageUrl: `file://${directory}`, dataDir: directory })
 const pool = createVerificationPool()
 // Ignores findings of tampering.
-const tampering = { report: () => {}, settled: async () => {}, forgetOldClaims: async () => false }
+const tampering = { report: () => {}, settled: async () => {}, deleteOldClaims: async () => false }
 const verifiedEvents = createVerifiedEvents({ keys, pool })
 const check = createRecordVerifier({
   ...{ keys, pool, holds: createHoldCheck(verifiedEvents) },

@@ -44,7 +44,7 @@ const eventSchema = {
     error_code: { anyOf: [identifier, { type: 'null' }] },
   },
 }
-const answerSchema = { type: 'object', properties: { record_id: { type: 'string' } } }
+const responseSchema = { type: 'object', properties: { record_id: { type: 'string' } } }
 
 const { connection, table } = JSON.parse(await text(process.stdin)) as { connection: pg.PoolConfig; table: string }
 const pool = new pg.Pool({ ...connection, max: 20 })
@@ -57,7 +57,7 @@ const insert = {
 const app = Fastify()
 app.post<{ Body: Event }>(
   '/events',
-  { schema: { body: eventSchema, response: { 201: answerSchema } } },
+  { schema: { body: eventSchema, response: { 201: responseSchema } } },
   async (request, reply) => {
     const event = request.body
     const recordId = randomUUIDv7()

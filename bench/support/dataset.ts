@@ -15,7 +15,7 @@ import { sampleEvent } from './sample-events.ts'
 const eventsPerBatch = 1000
 const connections = 4
 const days = 30
-const quarterMs = 15 * 60_000
+const quarterHourMs = 15 * 60_000
 const manifestName = 'bench-dataset.json'
 /** Size of each further tenant as a share of the first. */
 const furtherShare = 1 / 20
@@ -53,7 +53,7 @@ export interface Dataset {
  */
 export async function prepareDataset(hub: BenchHub, size: DatasetSize): Promise<Dataset> {
   const path = join(hub.dataDir, manifestName)
-  const startMs = Math.floor(Date.now() / quarterMs) * quarterMs - days * 86_400_000
+  const startMs = Math.floor(Date.now() / quarterHourMs) * quarterHourMs - days * 86_400_000
   if (!existsSync(path)) await writeFile(path, JSON.stringify({ ...size, startMs }))
   const manifest = JSON.parse(await readFile(path, 'utf8')) as Manifest
   if (manifest.records !== size.records || manifest.tenants !== size.tenants) {
@@ -160,7 +160,7 @@ function workingTime(share: number): number {
   let left = (share * days - day) * dayTotal
   let quarter = 0
   while (quarter < 95 && left > busyQuarters[quarter]!) left -= busyQuarters[quarter++]!
-  return day * 86_400_000 + (quarter + Math.min(1, left / busyQuarters[quarter]!)) * quarterMs
+  return day * 86_400_000 + (quarter + Math.min(1, left / busyQuarters[quarter]!)) * quarterHourMs
 }
 
 function countEvents(hub: BenchHub, slug: string): Promise<number> {

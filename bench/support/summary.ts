@@ -9,11 +9,11 @@ import type { BenchHub, BenchTenant } from './bench-hub.ts'
 import type { StoreCheck } from './figure.ts'
 import { logProgress } from './progress.ts'
 
-const quarterMs = 15 * 60_000
+const quarterHourMs = 15 * 60_000
 
 /** Returns the last days up to the end of the current quarter of an hour: summaries end at quarters. */
 export function lastDays(days: number): { from: string; to: string } {
-  const toMs = Math.ceil(Date.now() / quarterMs) * quarterMs
+  const toMs = Math.ceil(Date.now() / quarterHourMs) * quarterHourMs
   const text = (ms: number) => new Date(ms).toISOString()
   return { from: text(toMs - days * 86_400_000), to: text(toMs) }
 }

@@ -1,8 +1,8 @@
 import type { Command } from 'commander'
 import { type ConnectorFlags, loadConnectorConfig, spoolDirectoryOf } from '../connector/connector-config.ts'
 import { readSpoolFigures } from '../connector/connector-status.ts'
+import { createSpoolDecisions, type SpoolDecisions } from '../connector/spool-admin.ts'
 import { openSpoolDatabase } from '../connector/spool-database.ts'
-import { createSpoolDecisions, type SpoolDecisions } from '../connector/spool-decisions.ts'
 import { example, type OutputOptions, printResult } from '../output.ts'
 
 type SpoolOptions = OutputOptions & Pick<ConnectorFlags, 'spool'>

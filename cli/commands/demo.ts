@@ -9,7 +9,7 @@ import { demoReport, describeReport } from '../demo/report.ts'
 import {
   connectTo,
   type DemoTarget,
-  refuseOtherProgram,
+  rejectOtherProgram,
   remoteTarget,
   requireOwnHub,
   requireRemoteHub,
@@ -68,7 +68,7 @@ async function loadHere(options: DemoOptions): Promise<void> {
   const config = loadConfig()
   const baseUrl = addressOf(config)
   const answering = await whatAnswersAt(baseUrl)
-  if (answering === 'other') refuseOtherProgram(baseUrl)
+  if (answering === 'other') rejectOtherProgram(baseUrl)
   if (answering === 'hub') await requireOwnHub(config, baseUrl)
   if (answering === 'none') {
     process.stderr.write(

@@ -41,7 +41,7 @@ export function addExportCommand(program: Command): void {
     .option('--keys <file or url>', 'public keys to trust; default: those of the manifest (trust on first use)')
     .option('--json', 'print one JSON object')
     .action(async (options: ExportOptions) => {
-      if (options.output !== undefined) await refuseExisting(options.output, options)
+      if (options.output !== undefined) await rejectExisting(options.output, options)
       const hub = await openHub()
       const body = { ...order.read(options), filter: filter.read(options) }
       const job = await completed(hub, options.job ?? (await hub.exports.start(body as object)).job_id, options)
@@ -76,8 +76,8 @@ async function completed(hub: HubClient, jobId: string, { json }: OutputOptions)
 
 async function save(hub: HubClient, job: ExportJob, options: ExportOptions): Promise<void> {
   const path = options.output ?? fileNameOf(job)
-  await refuseExisting(path, options)
-  await refuseExisting(`${path}.manifest.json`, options)
+  await rejectExisting(path, options)
+  await rejectExisting(`${path}.manifest.json`, options)
   await download(hub, job, path)
   // The manifest is downloaded like the file: its address is its own credential, too.
   if (job.manifest_url !== undefined) {
@@ -120,7 +120,7 @@ function fileNameOf({ download_url, job_id, format }: ExportJob): string {
   return /^[A-Za-z0-9][A-Za-z0-9._-]{0,200}$/.test(name) ? name : `${job_id}.${format}`
 }
 
-async function refuseExisting(path: string, { force }: ExportOptions): Promise<void> {
+async function rejectExisting(path: string, { force }: ExportOptions): Promise<void> {
   if (force) return
   const isPresent = await access(path).then(
     () => true,

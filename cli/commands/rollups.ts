@@ -23,7 +23,7 @@ interface TenantRebuilt {
 }
 
 /** A tenant whose aggregates stay unchanged. */
-interface TenantKept {
+interface SkippedTenant {
   tenant: string
   kept: 'content-destroyed'
 }
@@ -43,7 +43,7 @@ export function addRollupsCommand(program: Command): void {
     .option('--json', 'print one JSON object')
     .action((options: RebuildOptions) =>
       withServices(async (services) => {
-        const tenants: (TenantRebuilt | TenantKept)[] = []
+        const tenants: (TenantRebuilt | SkippedTenant)[] = []
         for (const tenant of await chosenTenants(services, options.tenant)) {
           const accepted = options.accept ? await accept(services, tenant) : {}
           tenants.push({ ...(await rebuild(services, tenant, options.lose === true)), ...accepted })
@@ -59,7 +59,7 @@ async function accept(services: Services, slug: string): Promise<Pick<TenantRebu
   return { accepted: { ratings, erased_figures: erased } }
 }
 
-async function rebuild(services: Services, tenant: string, mayLose: boolean): Promise<TenantRebuilt | TenantKept> {
+async function rebuild(services: Services, tenant: string, mayLose: boolean): Promise<TenantRebuilt | SkippedTenant> {
   try {
     return { tenant, ...(await services.rollups.rebuild(tenant, { mayLose })) }
   } catch (error) {
@@ -68,11 +68,11 @@ async function rebuild(services: Services, tenant: string, mayLose: boolean): Pr
   }
 }
 
-function asText(done: TenantRebuilt | TenantKept): string {
+function asText(done: TenantRebuilt | SkippedTenant): string {
   return 'kept' in done ? keptText(done) : rebuiltText(done)
 }
 
-function keptText({ tenant }: TenantKept): string {
+function keptText({ tenant }: SkippedTenant): string {
   return (
     `Tenant ${tenant}: nothing changed. The key of its events was destroyed, so they can never be counted again, and ` +
     'a rebuild would lose what they have added to the sums.\n  To rebuild from the events that are left: add --lose.'

@@ -1,4 +1,4 @@
-import { recoveryBufferDays } from '../../contract/limits.ts'
+import { recoveryPeriodDays } from '../../contract/limits.ts'
 import { formatTimestamp } from '../../contract/timestamp.ts'
 import { canonicalize, type JsonObject } from '../../provenance/index.ts'
 import { readEvent } from '../../server/modules/telemetry/ingest/event-check.ts'
@@ -30,7 +30,7 @@ export async function findBatch(session: HubSession, batch: SpooledBatch): Promi
     )
   }
   // Purged records remain searchable for this long. After that, absence proves nothing.
-  if (session.hubNowMs() - doubt.sinceMs > (recoveryBufferDays - 1) * 86_400_000) {
+  if (session.hubNowMs() - doubt.sinceMs > (recoveryPeriodDays - 1) * 86_400_000) {
     return undecided('it was sent so long ago that its records may have been erased since')
   }
   const missing = new Map<string, number>()

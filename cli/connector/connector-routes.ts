@@ -18,7 +18,7 @@ import { constantTimeEqual } from '../../server/secrets/constant-time-equal.ts'
 import type { ConnectorConfig } from './connector-config.ts'
 import type { ConnectorStatus } from './connector-status.ts'
 import { batchPath, bodyOf, type EventIntake, eventPath } from './event-intake.ts'
-import type { Kept } from './spool-intake.ts'
+import type { StoredSubmission } from './spool-intake.ts'
 
 type RoutesConfig = Pick<ConnectorConfig, 'hubUrl' | 'tenant' | 'host' | 'sharedSecret'>
 
@@ -54,12 +54,12 @@ export function createConnectorServer(deps: {
   })
   app.decorateRequest('hubTenant', null)
   app.decorateRequest('hostTenant', null)
-  app.decorateRequest('rawAnswer')
+  app.decorateRequest('rawResponse')
   handleMalformedRequests(app.server, hubUrl, apiHeaders)
   readBodies(app)
 
   app.addHook('onRequest', async (request, reply) => {
-    request.rawAnswer = reply.raw as ServerResponse
+    request.rawResponse = reply.raw as ServerResponse
     reply.header(requestIdHeader, request.id).headers(apiHeaders)
     // Without a secret, only programs of this machine may connect, not web pages that use DNS rebinding.
     if (config.sharedSecret === undefined) checkLoopbackHost(request.headers.host)
@@ -88,7 +88,7 @@ export function createConnectorServer(deps: {
 const addresses = `POST ${eventPath}, POST ${batchPath}, GET /status and GET ${healthPath}`
 
 /** Responds with 202, not 201: the events are on this machine's disk, and not yet recorded. */
-function answerKept(reply: FastifyReply, { answer, replayed }: Kept): FastifyReply {
+function answerKept(reply: FastifyReply, { answer, replayed }: StoredSubmission): FastifyReply {
   if (replayed) reply.header('idempotent-replayed', 'true')
   return reply.code(202).type('application/json; charset=utf-8').send(answer)
 }
@@ -117,7 +117,7 @@ function readBodies(app: FastifyInstance): void {
     readBody(request.headers, payload, {
       format: 'json',
       bounds: request.routeOptions.url === eventPath ? bodyBounds.event : bodyBounds.batch,
-      held: budget.bodyOf(request.rawAnswer),
+      held: budget.bodyOf(request.rawResponse),
     }),
   )
 }

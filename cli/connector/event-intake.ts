@@ -6,7 +6,7 @@ import { problems } from '../../contract/problems.ts'
 import { canonicalize, type JsonValue } from '../../provenance/index.ts'
 import type { Tenant } from '../../server/http/caller.ts'
 import { checkContent, eventsOf, readEvent } from '../../server/modules/telemetry/ingest/event-check.ts'
-import type { Kept, SpoolIntake, Submission } from './spool-intake.ts'
+import type { SpoolIntake, StoredSubmission, Submission } from './spool-intake.ts'
 
 export type EventIntake = ReturnType<typeof createEventIntake>
 
@@ -25,7 +25,7 @@ export function createEventIntake(deps: { tenant: string; hubUrl: string; spool:
 
   return {
     /** Throws `content-not-allowed`, `validation-failed`, `idempotency-conflict`, `hub-unavailable`. */
-    async takeEvent(body: JsonValue, idempotencyKey: string | undefined): Promise<Kept> {
+    async takeEvent(body: JsonValue, idempotencyKey: string | undefined): Promise<StoredSubmission> {
       checkContent(tenant, body)
       const reading = readEvent(body, Date.now())
       if (Array.isArray(reading)) throw validationFailed(reading)
@@ -37,7 +37,7 @@ export function createEventIntake(deps: { tenant: string; hubUrl: string; spool:
     },
 
     /** Throws the same errors, and `batch-too-large`, for the request as a whole. */
-    async takeBatch(body: JsonValue, idempotencyKey: string | undefined): Promise<Kept> {
+    async takeBatch(body: JsonValue, idempotencyKey: string | undefined): Promise<StoredSubmission> {
       const events = eventsOf(tenant, body)
       const now = Date.now()
       const sound: number[] = []

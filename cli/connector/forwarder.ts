@@ -137,10 +137,10 @@ export class Forwarder {
     batches.sending(batch, session.subject, session.hubNowMs())
     const outcome = await session.send(batch)
     if (outcome.kind === 'taken') {
-      batches.settle(batch, outcome.refusals)
+      batches.settle(batch, outcome.rejections)
       this.#succeeded()
-      if (outcome.refusals.size < batch.events.length) this.state.lastForwardedAtMs = Date.now()
-      if (outcome.refusals.size > 0) log.warn({ count: outcome.refusals.size }, 'the Hub refused events')
+      if (outcome.rejections.size < batch.events.length) this.state.lastForwardedAtMs = Date.now()
+      if (outcome.rejections.size > 0) log.warn({ count: outcome.rejections.size }, 'the Hub refused events')
       return
     }
     if (outcome.kind !== 'unknown') batches.notTaken(batch)

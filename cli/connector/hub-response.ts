@@ -1,11 +1,11 @@
-import type { EventRefusal } from './spool-batches.ts'
+import type { EventRejection } from './spool-batches.ts'
 
 /** The result of an attempt to deliver a batch. */
 export type Outcome =
   /** The Hub has stored the batch, except for the events at these indexes. */
-  | { kind: 'taken'; refusals: Map<number, EventRefusal> }
+  | { kind: 'taken'; rejections: Map<number, EventRejection> }
   /** The Hub refuses this request. */
-  | { kind: 'refused'; problem: EventRefusal; message: string }
+  | { kind: 'refused'; problem: EventRejection; message: string }
   /** Not stored, regardless of content: credentials, scope, address. A person must correct it. */
   | { kind: 'barred'; message: string; retryAfterMs?: number | undefined }
   /** Not stored at this time. */
@@ -20,7 +20,7 @@ interface Problem {
 }
 
 /** A response of the Hub, or of whatever is at its address. */
-export interface Answer {
+export interface HubResponse {
   status: number
   /** Undefined if the response is not JSON. */
   body: unknown
@@ -53,15 +53,15 @@ const refusing = new Set([
 const detailLengthMax = 1000
 
 /**
- * Reads the response to a batch. Only the Hub's own problems count as a refusal. A proxy, a captive portal or another
+ * Reads the response to a batch. Only the Hub's own problems count as a rejection. A proxy, a captive portal or another
  * service at the address refuses nothing permanently.
  */
-export function readBatchResponse(answer: Answer, eventCount: number): Outcome {
+export function readBatchResponse(answer: HubResponse, eventCount: number): Outcome {
   const { status, body, retryAfterMs } = answer
   if (status === 201) {
-    const refusals = refusalsOf(body, eventCount)
-    return refusals
-      ? { kind: 'taken', refusals }
+    const rejections = refusalsOf(body, eventCount)
+    return rejections
+      ? { kind: 'taken', rejections }
       : { kind: 'unknown', message: 'The answer 201 is not one of the Hub.' }
   }
   const problem = problemOf(body)
@@ -82,7 +82,7 @@ export function readBatchResponse(answer: Answer, eventCount: number): Outcome {
 }
 
 /** Returns one line about an error response. */
-export function describeResponse({ status, body }: Answer): string {
+export function describeResponse({ status, body }: HubResponse): string {
   return describe(status, problemOf(body))
 }
 
@@ -98,27 +98,27 @@ function problemOf(body: unknown): Problem | undefined {
   return slug === undefined ? undefined : { slug, title: String(title), detail: String(detail) }
 }
 
-function refusalsOf(body: unknown, eventCount: number): Map<number, EventRefusal> | undefined {
+function refusalsOf(body: unknown, eventCount: number): Map<number, EventRejection> | undefined {
   const { accepted, failed, errors = [], errors_omitted: omitted = 0 } = (body ?? {}) as Record<string, unknown>
   if (typeof accepted !== 'number' || typeof failed !== 'number' || accepted + failed !== eventCount) return undefined
   if (!Array.isArray(errors) || errors.length + Number(omitted) !== failed) return undefined
-  const refusals = new Map<number, EventRefusal>()
+  const rejections = new Map<number, EventRejection>()
   for (const { index, status, ...error } of errors as Record<string, unknown>[]) {
     if (!Number.isInteger(index) || (index as number) < 0 || (index as number) >= eventCount) return undefined
     const slug = problemOf(error)?.slug ?? 'validation-failed'
-    refusals.set(index as number, {
+    rejections.set(index as number, {
       slug,
       status: Number(status) || 400,
       detail: textOfEvent(index as number, String(error.detail)),
     })
   }
   if (omitted !== 0)
-    for (const index of withoutReceipt(body, eventCount)) refusals.set(index, refusals.get(index) ?? unlisted)
-  return refusals.size === failed ? refusals : undefined
+    for (const index of withoutReceipt(body, eventCount)) rejections.set(index, rejections.get(index) ?? unlisted)
+  return rejections.size === failed ? rejections : undefined
 }
 
 /** A response lists the reasons of the first refused events only. */
-const unlisted: EventRefusal = {
+const unlisted: EventRejection = {
   slug: 'validation-failed',
   status: 400,
   detail: 'The Hub refused the event. Its answer lists the reasons of other events of the batch only.',

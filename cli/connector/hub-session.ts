@@ -2,7 +2,7 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { decodeJwt } from 'jose'
 import { NotSignedInError } from '../login/login-errors.ts'
-import { type Answer, describeResponse, type Outcome, readBatchResponse, readFailure } from './hub-response.ts'
+import { describeResponse, type HubResponse, type Outcome, readBatchResponse, readFailure } from './hub-response.ts'
 import type { SpooledBatch } from './spool-batches.ts'
 
 const requestMs = 60_000
@@ -154,7 +154,7 @@ export class HubSession {
   }
 
   /** Retries once with a new token if this one was rejected; returns a second 401. */
-  async #askWithToken(path: string, init: RequestInit): Promise<Answer> {
+  async #askWithToken(path: string, init: RequestInit): Promise<HubResponse> {
     const answer = await this.#ask(path, this.#withToken(init))
     if (answer.status !== 401 || (await this.#renew(this.#token?.value)) !== undefined) return answer
     return this.#ask(path, this.#withToken(init))
@@ -166,7 +166,7 @@ export class HubSession {
     return { ...init, headers }
   }
 
-  async #ask(path: string, init: RequestInit): Promise<Answer> {
+  async #ask(path: string, init: RequestInit): Promise<HubResponse> {
     const response = await fetch(`${this.#credentials.hubUrl}${path}`, {
       ...init,
       redirect: 'manual',

@@ -23,7 +23,7 @@ interface Doubt {
 }
 
 /** The reason why the Hub refuses an event. */
-export interface EventRefusal {
+export interface EventRejection {
   slug: string
   status: number
   detail: string
@@ -95,15 +95,15 @@ export function createSpooledBatches(database: DatabaseSync) {
     },
 
     /** Settles the batch: the Hub has stored it, except for the events at these indexes. */
-    settle(batch: SpooledBatch, refusals: ReadonlyMap<number, EventRefusal>): void {
+    settle(batch: SpooledBatch, rejections: ReadonlyMap<number, EventRejection>): void {
       inTransaction(database, () => {
-        for (const [index, { slug, status, detail }] of refusals) {
+        for (const [index, { slug, status, detail }] of rejections) {
           refuseNth.run(Date.now(), slug, status, detail, batch.id, index)
         }
         deleteEvents.run(batch.id)
         deleteBatch.run(batch.id)
-        count(database, 'forwarded', batch.events.length - refusals.size)
-        count(database, 'refused', refusals.size)
+        count(database, 'forwarded', batch.events.length - rejections.size)
+        count(database, 'refused', rejections.size)
       })
     },
 

@@ -19,7 +19,7 @@ export interface Submission {
   answerOf: (sequences: readonly number[]) => object
 }
 
-export interface Kept {
+export interface StoredSubmission {
   /** The response as JSON text. */
   answer: string
   /** True if the response is that of an earlier request with the same key. */
@@ -30,7 +30,7 @@ export type SpoolIntake = ReturnType<typeof createSpoolIntake>
 
 interface Waiting {
   submission: Submission
-  resolve: (kept: Kept) => void
+  resolve: (kept: StoredSubmission) => void
   reject: (error: unknown) => void
 }
 
@@ -56,7 +56,7 @@ export function createSpoolIntake(deps: {
   const waiting: Waiting[] = []
   let expireAtMs = 0
 
-  function keepOne({ events, request, answerOf }: Submission): Kept {
+  function keepOne({ events, request, answerOf }: Submission): StoredSubmission {
     const known = request && findKey.get(request.keyDigest, expiredMs())
     if (known) {
       if (request.requestDigest.equals(known.request_digest as Uint8Array)) {
@@ -106,8 +106,8 @@ export function createSpoolIntake(deps: {
         }
         keepGroup(group)
       } catch (error) {
-        const refusal = error instanceof DomainError ? error : failedToKeep(error)
-        for (const { reject } of group) reject(refusal)
+        const rejection = error instanceof DomainError ? error : failedToKeep(error)
+        for (const { reject } of group) reject(rejection)
       }
     }
   }
@@ -127,7 +127,7 @@ export function createSpoolIntake(deps: {
      *
      * @throws DomainError `hub-unavailable` if there is no space or the disk fails, `idempotency-conflict`
      */
-    keep(submission: Submission): Promise<Kept> {
+    keep(submission: Submission): Promise<StoredSubmission> {
       return new Promise((resolve, reject) => {
         // Submissions that arrive until then share the transaction.
         if (waiting.length === 0) setImmediate(flush)

@@ -1,7 +1,7 @@
 import type { DemoSummary } from '../../demo/demo-api.ts'
 import { listAll, queryAll } from '../../demo/load/lists.ts'
 import { quietSkillId } from '../../demo/skills.ts'
-import { itemOfAnswer, type JsonObject, parseKeyDocument, verifyRecordsSync } from '../../provenance/index.ts'
+import { itemOfResponse, type JsonObject, parseKeyDocument, verifyRecordsSync } from '../../provenance/index.ts'
 import { nodeCrypto } from '../../server/records/node-crypto.ts'
 import type { DemoHub } from './demo-hub.ts'
 import type { DemoTarget } from './target.ts'
@@ -122,7 +122,7 @@ async function* pagesSince(hub: DemoHub, since: string): AsyncGenerator<Page> {
 async function verifyOffline(baseUrl: string, records: JsonObject[]): Promise<number> {
   const response = await fetch(`${baseUrl}/.well-known/provenance-keys.json`)
   const keys = parseKeyDocument((await response.json()) as JsonObject, nodeCrypto.sha256)
-  return verifyRecordsSync(records.map(itemOfAnswer), keys, nodeCrypto).filter((result) => result.verified).length
+  return verifyRecordsSync(records.map(itemOfResponse), keys, nodeCrypto).filter((result) => result.verified).length
 }
 
 function linksOf(baseUrl: string, summary: DemoSummary, also: AlsoStored): DemoLink[] {

@@ -52,7 +52,7 @@ export async function requireRemoteHub({ baseUrl }: DemoTarget): Promise<void> {
 }
 
 /** Throws StartupError if another program uses the address. */
-export function refuseOtherProgram(baseUrl: string): never {
+export function rejectOtherProgram(baseUrl: string): never {
   throw new StartupError(
     `The program that answers at ${baseUrl} is not a Hub.`,
     'Set HUB_PORT (or HUB_BASE_URL) to the address of your Hub, or to a free port if none runs.',
@@ -81,11 +81,11 @@ export async function connectTo(target: DemoTarget, isRemote: boolean): Promise<
     return hub
   } catch (error) {
     if (!(error instanceof HubError) || ![401, 403].includes(error.status)) throw error
-    throw isRemote ? remoteRefusal(target, error) : localRefusal(target)
+    throw isRemote ? remoteRejection(target, error) : localRejection(target)
   }
 }
 
-function remoteRefusal({ baseUrl, tenant, clientId }: DemoTarget, { status, document }: HubError): StartupError {
+function remoteRejection({ baseUrl, tenant, clientId }: DemoTarget, { status, document }: HubError): StartupError {
   if (status === 401) {
     return new StartupError(
       `The Hub at ${baseUrl} refuses the secret of ${clientId}, or does not know this client.`,
@@ -104,7 +104,7 @@ function remoteRefusal({ baseUrl, tenant, clientId }: DemoTarget, { status, docu
   )
 }
 
-function localRefusal({ baseUrl, tenant }: DemoTarget): StartupError {
+function localRejection({ baseUrl, tenant }: DemoTarget): StartupError {
   return new StartupError(
     `The Hub at ${baseUrl} does not know the service account that this command has just made for tenant ${tenant}: it uses another data directory or database.`,
     otherHubRemedy,

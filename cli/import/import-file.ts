@@ -9,7 +9,7 @@ import { StartupError } from '../../server/startup-error.ts'
 import { findBatch } from '../connector/batch-search.ts'
 import type { Outcome } from '../connector/hub-response.ts'
 import { HubSession, keyTrustedMs, QueryFailed, type SessionCredentials } from '../connector/hub-session.ts'
-import type { EventRefusal, SpooledBatch } from '../connector/spool-batches.ts'
+import type { EventRejection, SpooledBatch } from '../connector/spool-batches.ts'
 import { lockFile } from '../connector/spool-database.ts'
 import { VerifiedFile } from '../verify/verified-file.ts'
 import { type EventDefaults, type EventSource, eventSources } from './event-sources.ts'
@@ -172,8 +172,8 @@ class BatchImport {
 
   async run(batch: Batch, rejectedFile: FileHandle): Promise<void> {
     const state = this.#state
-    const refusals = batch.events.length === 0 ? new Map<number, EventRefusal>() : await this.#deliver(batch)
-    const refused = [...refusals].map(([index, { detail }]) => {
+    const rejections = batch.events.length === 0 ? new Map<number, EventRejection>() : await this.#deliver(batch)
+    const refused = [...rejections].map(([index, { detail }]) => {
       const { line, text } = batch.events[index] as Batch['events'][number]
       return { line, reason: detail, event: JSON.parse(text) as JsonValue }
     })
@@ -189,7 +189,7 @@ class BatchImport {
     await writeState(this.#statePath, state)
   }
 
-  async #deliver(batch: Batch): Promise<ReadonlyMap<number, EventRefusal>> {
+  async #deliver(batch: Batch): Promise<ReadonlyMap<number, EventRejection>> {
     let last: Outcome | undefined = await this.#session.signIn()
     for (let attempt = 0; attempt < attemptsMax; attempt++) {
       if (last !== undefined) await this.#pauseAfter(last, attempt)
@@ -201,7 +201,7 @@ class BatchImport {
       this.#state.uncertain = { client_id: this.#session.subject, since_ms: nowMs, ...uncertain, until_ms: nowMs }
       await writeState(this.#statePath, this.#state)
       last = await this.#session.send(this.#requestOf(batch))
-      if (last.kind === 'taken') return last.refusals
+      if (last.kind === 'taken') return last.rejections
       // The result stays uncertain only if the response does not state it.
       if (last.kind !== 'unknown') this.#state.uncertain = uncertain
       if (last.kind === 'refused') throw refusedImport(last, batch)

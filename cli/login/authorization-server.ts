@@ -2,7 +2,7 @@ import * as oauth from 'openid-client'
 import { refreshGraceSeconds } from '../../contract/limits.ts'
 import { HubConnectionError } from '../../sdk/typescript/src/index.ts'
 import { StartupError } from '../../server/startup-error.ts'
-import { LoginEndedError, NotSignedInError, RenewalRefusedError } from './login-errors.ts'
+import { LoginEndedError, NotSignedInError, RenewalRejectedError } from './login-errors.ts'
 import type { PersonLogin } from './login-file.ts'
 
 /** Seconds until a request to the authorization server fails. */
@@ -63,7 +63,7 @@ export async function redeem(
 /**
  * Returns the next tokens of a login.
  *
- * @throws LoginEndedError if the Hub says so, RenewalRefusedError for other refusals, HubConnectionError if the Hub cannot be reached
+ * @throws LoginEndedError if the Hub says so, RenewalRejectedError for other refusals, HubConnectionError if the Hub cannot be reached
  */
 export async function refresh(login: PersonLogin): Promise<Tokens> {
   const server = new oauth.Configuration(
@@ -82,7 +82,7 @@ export async function refresh(login: PersonLogin): Promise<Tokens> {
     if (error instanceof oauth.ResponseBodyError && error.error === 'invalid_grant') {
       throw new LoginEndedError(`The login has ended: ${reasonOf(error)}.`, fix, { cause: error })
     }
-    throw new RenewalRefusedError(`The login cannot be renewed: ${reasonOf(error)}.`, fix, { cause: error })
+    throw new RenewalRejectedError(`The login cannot be renewed: ${reasonOf(error)}.`, fix, { cause: error })
   }
 }
 

@@ -1,6 +1,6 @@
 import { HubClient, HubConnectionError } from '../../sdk/typescript/src/index.ts'
 import { refresh } from './authorization-server.ts'
-import { LoginEndedError, RenewalRefusedError } from './login-errors.ts'
+import { LoginEndedError, RenewalRejectedError } from './login-errors.ts'
 import type { PersonLogin } from './login-file.ts'
 
 const timeoutMs = 30_000
@@ -24,7 +24,7 @@ export async function endLogin(login: PersonLogin, accessToken = tokensOf(login)
     return status === 204
   } catch (error) {
     if (error instanceof LoginEndedError) return true
-    if (error instanceof RenewalRefusedError) return false
+    if (error instanceof RenewalRejectedError) return false
     const isNetwork = error instanceof TypeError || (error instanceof DOMException && error.name === 'TimeoutError')
     if (!isNetwork) throw error
     throw new HubConnectionError(`Cannot reach the Hub: ${error.message}`, { cause: error })

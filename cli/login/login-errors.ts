@@ -15,6 +15,6 @@ export class LoginEndedError extends NotSignedInError {
 }
 
 /** Thrown if a login is not renewed, by a response that does not say that it has ended: that of a proxy, for example. */
-export class RenewalRefusedError extends NotSignedInError {
-  override readonly name = 'RenewalRefusedError'
+export class RenewalRejectedError extends NotSignedInError {
+  override readonly name = 'RenewalRejectedError'
 }

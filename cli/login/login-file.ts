@@ -52,7 +52,7 @@ export class LoginFile {
     const file = await this.#open()
     if (file === undefined) return undefined
     try {
-      await this.#refuseOthers(file)
+      await this.#rejectOthers(file)
       const { size } = await file.stat()
       const text = size > bytesMax ? '' : await file.readFile('utf8')
       const login = jsonIn(text)
@@ -138,7 +138,7 @@ export class LoginFile {
     }
   }
 
-  async #refuseOthers(file: FileHandle): Promise<void> {
+  async #rejectOthers(file: FileHandle): Promise<void> {
     // Windows has no such modes; profiles are private there.
     const own = process.getuid?.()
     if (own === undefined) return

@@ -1,5 +1,5 @@
 import type { DemoApi } from '../demo-api.ts'
-import { type DemoPeriod, quarterMs } from '../period.ts'
+import { type DemoPeriod, quarterHourMs } from '../period.ts'
 import { listAll } from './lists.ts'
 
 const budget = { name: 'Support', filter: { archetype_id: 'support-agent' }, period: 'month' }
@@ -22,7 +22,7 @@ export async function addBudget(api: DemoApi, { endMs, timeZone }: DemoPeriod): 
 async function spentThisMonth(api: DemoApi, endMs: number, timeZone: string): Promise<number> {
   const today = Temporal.Instant.fromEpochMilliseconds(endMs).toZonedDateTimeISO(timeZone).toPlainDate()
   const from = new Date(today.with({ day: 1 }).toZonedDateTime(timeZone).epochMilliseconds).toISOString()
-  const to = new Date(Math.ceil((endMs + 1) / quarterMs) * quarterMs).toISOString()
+  const to = new Date(Math.ceil((endMs + 1) / quarterHourMs) * quarterHourMs).toISOString()
   const query = { from, to, ...budget.filter }
   const { totals } = await api.get<{ totals: { cost_usd_estimate: number } }>('/api/v1/telemetry/summary', query)
   return totals.cost_usd_estimate

@@ -7,7 +7,7 @@ import { ProvenanceError } from '../errors.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../json.ts'
 import { parseRecordHash, recordHashInput } from '../record-hash.ts'
 import { type SyncAsyncTask, sha256Of } from '../sync-async-runner.ts'
-import { itemOfAnswer, supportedSchemaVersions, unhashedMembers } from '../verify.ts'
+import { itemOfResponse, supportedSchemaVersions, unhashedMembers } from '../verify.ts'
 
 /** A parsed row and its problems so far. Its place in a seal is not yet checked. */
 export type ParsedRow = {
@@ -52,7 +52,7 @@ export function* parseRow(row: Uint8Array, mayOmit: readonly string[] = []): Syn
 /** Works like {@link parseRow}, for a record that is already parsed. */
 export function* parsedRecord(record: JsonObject, mayOmit: readonly string[] = []): SyncAsyncTask<ParsedRow> {
   if (isPlainRow(record)) return plain(record)
-  const item = itemOfAnswer(record)
+  const item = itemOfResponse(record)
   const problems: string[] = []
   const hash = attempt(problems, () => parseRecordHash(item.hash))
   const cosign = attempt(problems, () => binaryCosign(item.cosign))

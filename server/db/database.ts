@@ -64,7 +64,7 @@ export interface ContentEncryptor {
    *
    * @param recordId the record of the text; the result decrypts for no other record
    */
-  seal(recordId: string, text: string): string
+  encrypt(recordId: string, text: string): string
 }
 
 /** Identifies a destroyed key, and the governance event that records its destruction. */
@@ -83,7 +83,7 @@ export interface RecordContents {
    * Returns the decrypted text, or the stored text if it does not decrypt: its key was destroyed, or it was edited, and
    * then it does not match its hash.
    */
-  open(tenantId: string, recordId: string, stored: string): string
+  decrypt(tenantId: string, recordId: string, stored: string): string
   /** Decrypts by the record id in the text itself, if no other source names it. The reader must compare the id. */
   openJoined(tenantId: string, stored: string): string
   /** Returns the destroyed key under which a stored text is encrypted, if any. */
@@ -99,7 +99,7 @@ export interface RecordContents {
    * Returns an encryptor for the tenant's active key, which stays active until the transaction ends; undefined for a
    * tenant without a key.
    */
-  sealer(tx: TenantTx): Promise<ContentEncryptor | undefined>
+  encryptor(tx: TenantTx): Promise<ContentEncryptor | undefined>
   /**
    * Returns an encryptor outside of a transaction, for the steps of `Database.ingest`. Their first step must be
    * `requireContentKey`. Throws DomainError `hub-not-provisioned` for a tenant without a key.
@@ -124,7 +124,7 @@ export interface Database {
   withRegistry<T>(work: (tx: RegistryTx) => Promise<T>): Promise<T>
   /**
    * Runs one transaction of the insert-only role in one round trip. The role can add rows to a tenant's tables and read
-   * nothing. Throws {@link IngestStepRefused} with the step that PostgreSQL refused; nothing is stored then.
+   * nothing. Throws {@link IngestStepRejected} with the step that PostgreSQL refused; nothing is stored then.
    */
   ingest(tenantId: string, steps: readonly IngestStep[]): Promise<void>
   /**

@@ -5,7 +5,7 @@ export interface ClassRules {
   readonly ofTenant: number
   readonly waitMs: number
   /** Creates the error for a transaction that waited too long. */
-  readonly refusal: () => Error
+  readonly rejection: () => Error
 }
 
 export interface FairQueueRules<Class extends string> {
@@ -86,7 +86,7 @@ export class FairQueue<Class extends string> {
    * Takes a slot; `leave` returns it.
    *
    * @returns undefined if the slot is taken at once
-   * @throws the refusal of the class, through the promise, after its waiting time
+   * @throws the rejection of the class, through the promise, after its waiting time
    */
   enter(tenant: string, workClass: Class): Promise<void> | undefined {
     const lane = this.#laneOf(tenant)
@@ -134,7 +134,7 @@ export class FairQueue<Class extends string> {
   }
 
   #wait(tenant: string, lane: Lane<Class>, workClass: Class): Promise<void> {
-    const { waitMs, refusal } = this.#rules.classes[workClass]
+    const { waitMs, rejection } = this.#rules.classes[workClass]
     const counts = this.counts[workClass]
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     const waiters = lane.waiting.get(workClass) ?? new Set()
@@ -159,7 +159,7 @@ export class FairQueue<Class extends string> {
         end()
         counts.refused += 1
         this.#forgetIdle(tenant, lane)
-        reject(refusal())
+        reject(rejection())
       }, waitMs),
     }
     counts.waiting += 1

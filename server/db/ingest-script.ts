@@ -15,7 +15,7 @@ export type IngestStep =
   | { readonly copy: string; readonly data: Buffer }
 
 /** Signals that PostgreSQL refused a step; the transaction was rolled back. */
-export class IngestStepRefused extends Error {
+export class IngestStepRejected extends Error {
   /** The index of the step. */
   readonly step: number
   /** The SQLSTATE. */
@@ -49,7 +49,7 @@ const preparedBy = new WeakMap<pg.ClientBase, Set<string>>()
  *
  * @param localSettings for a connection through a pooler: the statement with the settings of the transaction. Nothing is
  * prepared by name then.
- * @throws IngestStepRefused; any other error if the connection broke or the commit failed or gave a warning: the
+ * @throws IngestStepRejected; any other error if the connection broke or the commit failed or gave a warning: the
  * transaction may then have been committed
  */
 export async function runScript(
@@ -75,7 +75,7 @@ export async function runScript(
     await submit(client, exchange)
   } catch (error) {
     if (!exchange.isRefused) throw error
-    throw new IngestStepRefused(exchange.completed - (script.length - steps.length), error as Error)
+    throw new IngestStepRejected(exchange.completed - (script.length - steps.length), error as Error)
   }
 }
 

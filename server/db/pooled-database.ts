@@ -254,12 +254,12 @@ function watchQueries(client: pg.ClientBase, onQuery: (text: string) => void): v
 /** Delegates each call to the contents that are current then. */
 function contentsOf(used: { readonly contents: RecordContents }): RecordContents {
   return {
-    open: (...given) => used.contents.open(...given),
+    decrypt: (...given) => used.contents.decrypt(...given),
     openJoined: (...given) => used.contents.openJoined(...given),
     destroyedKeyOf: (...given) => used.contents.destroyedKeyOf(...given),
     erasedBeginnings: (tenantId) => used.contents.erasedBeginnings(tenantId),
     destructions: (tx) => used.contents.destructions(tx),
-    sealer: (tx) => used.contents.sealer(tx),
+    encryptor: (tx) => used.contents.encryptor(tx),
     outside: (...given) => used.contents.outside(...given),
   }
 }

@@ -27,7 +27,7 @@ export function isCiphertext(stored: string): boolean {
 
 /** Decrypts the text of a row (see {@link RecordContents.open}). */
 export function decryptContent(tx: TenantTx, recordId: string, stored: string): string {
-  return isCiphertext(stored) ? tx.contents.open(tx.tenantId, recordId, stored) : stored
+  return isCiphertext(stored) ? tx.contents.decrypt(tx.tenantId, recordId, stored) : stored
 }
 
 /** Decrypts the text of one of several joined rows (see {@link RecordContents.openJoined}). */
@@ -42,7 +42,7 @@ export function decryptRows<Row extends { record_id: string; canonical: string |
 ): void {
   for (const row of rows) {
     if (row.canonical !== null && isCiphertext(row.canonical)) {
-      row.canonical = tx.contents.open(tx.tenantId, row.record_id, row.canonical)
+      row.canonical = tx.contents.decrypt(tx.tenantId, row.record_id, row.canonical)
     }
   }
 }
@@ -54,9 +54,9 @@ export function isErased(tx: TenantTx, text: string | null): boolean {
 
 /** Returns the encryptor of a tenant in Mode B. Throws DomainError `hub-not-provisioned` for a tenant without a key. */
 export async function contentEncryptor(tx: TenantTx): Promise<ContentEncryptor> {
-  const sealer = await tx.contents.sealer(tx)
-  if (sealer === undefined) throw withoutContentKey()
-  return sealer
+  const encryptor = await tx.contents.encryptor(tx)
+  if (encryptor === undefined) throw withoutContentKey()
+  return encryptor
 }
 
 export function withoutContentKey(): DomainError {
@@ -68,12 +68,12 @@ export function withoutContentKey(): DomainError {
 
 /** The contents of a process, or a test, without keys. */
 export const noContents: RecordContents = {
-  open: (_tenantId, _recordId, stored) => stored,
+  decrypt: (_tenantId, _recordId, stored) => stored,
   openJoined: (_tenantId, stored) => stored,
   destroyedKeyOf: () => undefined,
   erasedBeginnings: () => [],
   destructions: async () => 0,
-  sealer: async () => undefined,
+  encryptor: async () => undefined,
   outside: async () => {
     throw withoutContentKey()
   },

@@ -10,7 +10,7 @@ export type ProofRules<Row> = Pick<ProvenRows<Row>, 'table' | 'fields' | 'subjec
 export type Proven<Row> = Row & { proof: Buffer | null }
 
 /** Receives a refused row. It must not throw. */
-export type RefusalReport = (tenantId: string, subject: string, table: string) => void
+export type DenialReport = (tenantId: string, subject: string, table: string) => void
 
 /**
  * Binds the fields that grant access to a key outside the database. An attacker who can only write to the database can
@@ -32,7 +32,7 @@ export interface RowProofs {
 }
 
 /** HMAC-SHA256 over table, tenant and fields, so that a proof is valid for one row of one tenant. */
-export function createRowProofs(masterKey: Buffer, report: RefusalReport = () => {}): RowProofs {
+export function createRowProofs(masterKey: Buffer, report: DenialReport = () => {}): RowProofs {
   const key = deriveKey(masterKey, 'row proofs')
   const hashKey = deriveKey(masterKey, 'row hashes').toString('hex')
   // Leaves the transaction that meets the row, so that a report may open another.

@@ -13,7 +13,7 @@ import {
   unavailable,
 } from './database-errors.ts'
 import { FetchRequiredError, TransactionFetches } from './fetch-required.ts'
-import { type IngestStep, IngestStepRefused, runScript } from './ingest-script.ts'
+import { type IngestStep, IngestStepRejected, runScript } from './ingest-script.ts'
 import type { WorkClass } from './work-classes.ts'
 
 const attemptsMax = 3
@@ -55,7 +55,7 @@ function requireNoTransaction(): void {
  *
  * @param localSettings see {@link runScript}
  * @throws DomainError `hub-unavailable` if the database is away: the transaction may still have been committed;
- * IngestStepRefused
+ * IngestStepRejected
  */
 export async function runIngest(
   pool: pg.Pool,
@@ -70,7 +70,7 @@ export async function runIngest(
       return await runScriptOnce(pool, turn, tenantId, steps, localSettings)
     } catch (error) {
       if (error instanceof DomainError) throw error
-      if (!(error instanceof IngestStepRefused)) throw unavailable(error)
+      if (!(error instanceof IngestStepRejected)) throw unavailable(error)
       const known = asServiceError(error.cause, turn.workClass)
       if (known !== error.cause) throw known
       // The month's partition is missing. No event caused that, and the next hour may create it.
@@ -96,7 +96,7 @@ async function runScriptOnce(
       client.release()
     } catch (error) {
       // A refused step leaves the connection usable: the implicit transaction has ended.
-      const isRefused = error instanceof IngestStepRefused
+      const isRefused = error instanceof IngestStepRejected
       client.release(!isRefused)
       // Without a refusal the transaction may have been committed, so a retry with other ids could duplicate it.
       throw isRefused ? error : outcomeUnknown(error)

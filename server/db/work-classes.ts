@@ -77,7 +77,7 @@ export function shareRules(connections: number): {
   const summariesOfTenant = Math.max(share(1 / 10), Math.min(2, summaries))
   const rulesOf = (workClass: WorkClass, all: number, tenantMax: number): ClassRules => {
     const { waitMs } = workLimits[workClass]
-    return { all, ofTenant: tenantMax, waitMs, refusal: () => waitedTooLong(workClass) }
+    return { all, ofTenant: tenantMax, waitMs, rejection: () => waitedTooLong(workClass) }
   }
   return {
     slots: connections,

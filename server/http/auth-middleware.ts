@@ -6,7 +6,7 @@ import { admits } from '../../contract/permissions.ts'
 import type { Scope } from '../../contract/scopes.ts'
 import {
   type AccessControl,
-  type AccessRefusal,
+  type AccessDenial,
   type Caller,
   isServedAt,
   type Tenant,
@@ -57,7 +57,7 @@ export async function authenticateCaller(
   request.hubTenant = tenant
   if (!admits(operation.access, claims.scopes)) {
     const required_scopes = [...new Set(operation.access.anyOf.flat())]
-    noteRefusal(request, claims, options.access, { reason: 'scope', asked: { required_scopes } })
+    noteRejection(request, claims, options.access, { reason: 'scope', asked: { required_scopes } })
     throw insufficientScope(operation.access.anyOf, required_scopes)
   }
   const caller: Caller = {
@@ -138,15 +138,15 @@ async function tenantOf(
   const tenant = slug === claims.tenantSlug ? await access.findTenant(slug) : undefined
   if (tenant !== undefined && isServedAt(request.hostTenant?.slug, tenant)) return tenant
   const asked = { tenant_slug: slug.slice(0, notedSlugLengthMax) }
-  noteRefusal(request, claims, access, { reason: 'wrong_tenant', asked })
+  noteRejection(request, claims, access, { reason: 'wrong_tenant', asked })
   throw invalidTenant(slug)
 }
 
-function noteRefusal(
+function noteRejection(
   request: FastifyRequest,
   claims: TokenClaims,
   access: AccessControl,
-  { reason, asked }: { reason: AccessRefusal['reason']; asked: AccessRefusal['details'] },
+  { reason, asked }: { reason: AccessDenial['reason']; asked: AccessDenial['details'] },
 ): void {
   const { route, protocol } = request.routeOptions.config
   const operationId = route?.operationId ?? protocol?.name ?? ''

@@ -54,7 +54,7 @@ export interface Caller {
 }
 
 /** A refused request with a valid token. */
-export interface AccessRefusal {
+export interface AccessDenial {
   claims: TokenClaims
   reason: 'scope' | 'wrong_tenant'
   /** The operation, and its required or requested values. */
@@ -72,5 +72,5 @@ export interface AccessControl {
   /** Returns the Mode C tenant whose own address has this host; undefined for the common address and any other. */
   tenantAt(host: string): Promise<Tenant | undefined>
   /** Receives refusals for tenant or scope. It never throws, and nobody waits for it. */
-  refused?(refusal: AccessRefusal): void
+  refused?(refusal: AccessDenial): void
 }

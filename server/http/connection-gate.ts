@@ -3,7 +3,7 @@ import { BlockList, isIPv6, type Socket } from 'node:net'
 import { DomainError } from '../../contract/domain-error.ts'
 import type { Config } from '../config.ts'
 import { networkOf } from './rate-limits/rate-limit-headers.ts'
-import { headersOfEveryAnswer } from './security-headers.ts'
+import { headersOfEveryResponse } from './security-headers.ts'
 import { endWithProblem } from './socket-response.ts'
 
 const retryAfterSeconds = 10
@@ -31,7 +31,7 @@ export function createConnectionGate(options: {
 }): ConnectionGate {
   const { config, baseUrl, log, onRefused = () => {} } = options
   const { connectionsPerAddress: max } = config
-  const headers = headersOfEveryAnswer(config.environment)
+  const headers = headersOfEveryResponse(config.environment)
   const proxies = blockListOf(config.trustedProxies)
   const open = new Map<string, number>()
   let warnedAtMs = Number.NEGATIVE_INFINITY

@@ -11,12 +11,12 @@ import { DomainError } from '../../contract/domain-error.ts'
 import { bodyBounds, recordBodyBytesMax } from '../../contract/limits.ts'
 import type { Config } from '../config.ts'
 import { type AuthMiddlewareOptions, authenticateCaller } from './auth-middleware.ts'
-import { createAnswerBudget, limitAnswers } from './body/answer-budget.ts'
 import { BodyDeadline } from './body/body-deadline.ts'
 import { createBodyMemoryLimit } from './body/body-memory-limit.ts'
 import { handleMalformedRequests } from './body/malformed-requests.ts'
 import { boundPipelining } from './body/pipelined-requests.ts'
 import { readBody } from './body/request-body.ts'
+import { createResponseBudget, limitResponses } from './body/response-budget.ts'
 import type { Caller, Tenant } from './caller.ts'
 import { admitBrowserOrigin, isForeignOptions, rejectCrossSite } from './cross-origin.ts'
 import { checkOperator, checkSomeCredential } from './own-credentials.ts'
@@ -37,7 +37,7 @@ import { logRequests } from './request-log.ts'
 import { traceRequests } from './request-trace.ts'
 import { validateResponses } from './response-validation.ts'
 import { RouteIndex } from './route-index.ts'
-import { headersOfEveryAnswer } from './security-headers.ts'
+import { headersOfEveryResponse } from './security-headers.ts'
 
 export interface HttpServerOptions extends Omit<AuthMiddlewareOptions, 'limitFactor'> {
   config: Pick<Config, 'environment' | 'trustedProxies' | 'limitFactor'>
@@ -56,7 +56,7 @@ export interface HttpServerOptions extends Omit<AuthMiddlewareOptions, 'limitFac
    */
   inactiveMs?: number
   /** Compares every response with the schema of its route and fails the request if it differs: for tests. */
-  checkAnswers?: boolean
+  checkResponses?: boolean
 }
 
 declare module 'fastify' {
@@ -78,12 +78,12 @@ declare module 'fastify' {
     /** The address of the caller, read while the connection exists: after a hang-up it would be unknown. */
     callerAddress: string
     /** The response whose close releases everything held for the request. */
-    rawAnswer: ServerResponse
+    rawResponse: ServerResponse
   }
 }
 
 /** Bounds the responses that wait for their readers: eight pages of the largest records. */
-const answersBytesMax = 128 * 1024 * 1024
+const responsesBytesMax = 128 * 1024 * 1024
 const requestTimeoutMs = 120_000
 /** Longer than any request takes: it ends connections whose client does not accept its response. */
 const inactiveMsDefault = 120_000
@@ -103,7 +103,7 @@ const bodiesBytesMax = 96 * 1024 * 1024
  */
 export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   const { config, logger, baseUrl, browserUrl } = options
-  const headers = headersOfEveryAnswer(config.environment)
+  const headers = headersOfEveryResponse(config.environment)
   const sendProblem = problemSender(baseUrl, headers)
   const app = Fastify({
     loggerInstance: logger,
@@ -129,7 +129,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   })
   app.addHook('onRequest', (request, reply, done) => {
     request.callerAddress = callerAddressOf(request)
-    request.rawAnswer = reply.raw
+    request.rawResponse = reply.raw
     reply.header(requestIdHeader, request.id).headers(headers)
     done()
   })
@@ -142,9 +142,9 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   decorateRequests(app)
   handleMalformedRequests(app.server, baseUrl, headers)
   boundPipelining(app.server)
-  limitAnswers(
+  limitResponses(
     app,
-    createAnswerBudget(answersBytesMax, () =>
+    createResponseBudget(responsesBytesMax, () =>
       logger.warn('a connection was closed: the client does not read its responses'),
     ),
   )
@@ -178,7 +178,7 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     request.routeOptions.config.route?.validate(request)
     done()
   })
-  if (options.checkAnswers) validateResponses(app)
+  if (options.checkResponses) validateResponses(app)
   app.setErrorHandler(async (error, request, reply) => {
     // Every refusal of an operation with a credential of its own is counted here, regardless of its source.
     const charges = request.credentialCharges as CredentialCharges | undefined
@@ -217,7 +217,7 @@ function decorateRequests(app: FastifyInstance): void {
   app.decorateRequest('credentialCharges')
   app.decorateRequest('chargeAgain', null)
   app.decorateRequest('callerAddress', '')
-  app.decorateRequest('rawAnswer')
+  app.decorateRequest('rawResponse')
   app.decorateRequest('caller', {
     getter(this: FastifyRequest): Caller {
       if (this.admittedCaller === null) throw new Error('This operation takes no token, so it has no caller.')
@@ -241,7 +241,7 @@ function limitBodies(app: FastifyInstance, deadline: BodyDeadline): void {
       mediaType: config.protocol?.mediaType,
       // A GET or DELETE needs no body, but may have one.
       bounds: bodyBounds[kind ?? 'settings'],
-      held: budget.bodyOf(request.rawAnswer),
+      held: budget.bodyOf(request.rawResponse),
       charge: request.chargeAgain,
     })
     return tooSlow ? Promise.race([body, tooSlow]) : body

@@ -42,12 +42,12 @@ export function rawJson(reply: FastifyReply, text: string): RawJson {
   return text as RawJson
 }
 
-export type RouteAnswer<S extends RouteSchema> = Static<S['response'][keyof S['response'] & number]> | RawJson
+export type RouteResponse<S extends RouteSchema> = Static<S['response'][keyof S['response'] & number]> | RawJson
 
 export type RouteHandler<S extends RouteSchema> = (
   request: RouteRequest<S>,
   reply: FastifyReply,
-) => Promise<RouteAnswer<S> | FastifyReply>
+) => Promise<RouteResponse<S> | FastifyReply>
 
 /** Describes the route of a request to the hooks of the server. */
 export interface RouteDescription {

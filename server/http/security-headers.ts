@@ -23,7 +23,7 @@ export const apiHeaders: Readonly<Record<string, string>> = {
 const strictTransport = { 'strict-transport-security': 'max-age=31536000' }
 
 /** Returns {@link apiHeaders} with the headers that depend on the environment. */
-export function headersOfEveryAnswer(environment: Config['environment']): Readonly<Record<string, string>> {
+export function headersOfEveryResponse(environment: Config['environment']): Readonly<Record<string, string>> {
   return environment === 'development' ? apiHeaders : { ...apiHeaders, ...strictTransport }
 }
 

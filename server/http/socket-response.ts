@@ -17,14 +17,14 @@ export function endWithProblem(
   error: DomainError,
   { baseUrl, headers, withoutBody = false }: { baseUrl: string; headers: CommonHeaders; withoutBody?: boolean },
 ): void {
-  socket.end(rawAnswer(error, baseUrl, headers, withoutBody))
+  socket.end(rawResponse(error, baseUrl, headers, withoutBody))
   // Closing with unread bytes would reset the connection, and the client might never see the response.
   setTimeout(() => socket.destroy(), lingerMs).unref()
 }
 
 type CommonHeaders = Readonly<Record<string, string>>
 
-function rawAnswer(error: DomainError, baseUrl: string, common: CommonHeaders, withoutBody: boolean): string {
+function rawResponse(error: DomainError, baseUrl: string, common: CommonHeaders, withoutBody: boolean): string {
   const requestId = randomUUIDv7()
   const document = problemDocument(error, baseUrl, requestId)
   const body = JSON.stringify(document)

@@ -76,7 +76,7 @@ export function hostOf(url: URL): string {
 }
 
 /** Returns a problem as OutboundError, if there is one. */
-export function refusal(problem: string | undefined): OutboundError | undefined {
+export function blockedError(problem: string | undefined): OutboundError | undefined {
   return problem === undefined ? undefined : new OutboundError('blocked', problem)
 }
 

@@ -17,18 +17,18 @@ export interface PostOptions {
 /**
  * Headers by name in lower case. A header that came more than once is a list, `retry-after` too, unlike in `node:http`.
  */
-export type AnswerHeaders = Readonly<Record<string, string | string[] | undefined>>
+export type ResponseHeaders = Readonly<Record<string, string | string[] | undefined>>
 
 /** Returns the value of a header; the first if it came more than once. */
-export function headerValue(headers: AnswerHeaders, name: string): string | undefined {
+export function headerValue(headers: ResponseHeaders, name: string): string | undefined {
   const value = headers[name]
   return Array.isArray(value) ? value[0] : value
 }
 
 /** Any response with a head. A redirect is one too, and is not followed. */
-export interface PostAnswer {
+export interface PostResponse {
   status: number
-  headers: AnswerHeaders
+  headers: ResponseHeaders
   /** The first 4 KiB of the body as sent; less if it broke off or took too long. */
   beginning: Buffer
   /** Milliseconds from the call to the head. */
@@ -40,16 +40,16 @@ export interface PostAnswer {
  * The connection is kept for the next call if the response ends soon; otherwise it is closed.
  * Throws {@link OutboundError} without a head within `timeoutMs`, or the reason of the signal.
  */
-export type Post = (url: string, options: PostOptions) => Promise<PostAnswer>
+export type Post = (url: string, options: PostOptions) => Promise<PostResponse>
 
 export function createPost(parts: { agent: Agent; guard: AddressGuard; timeoutMs: number }): Post {
   const { agent, guard, timeoutMs } = parts
-  const post = async (text: string, { headers, body, signal }: PostOptions): Promise<PostAnswer> => {
+  const post = async (text: string, { headers, body, signal }: PostOptions): Promise<PostResponse> => {
     const problem = guard.problemOfUrl(text)
     if (problem !== undefined) throw new OutboundError('blocked', problem)
     const url = new URL(text)
     signal?.throwIfAborted()
-    const settling = Promise.withResolvers<PostAnswer>()
+    const settling = Promise.withResolvers<PostResponse>()
     const call = new Call(timeoutMs, settling)
     const leave = () => call.fail(signal?.reason)
     signal?.addEventListener('abort', leave, { once: true })
@@ -68,15 +68,15 @@ export function createPost(parts: { agent: Agent; guard: AddressGuard; timeoutMs
 class Call implements Dispatcher.DispatchHandler {
   ended: () => void = () => {}
   readonly #beganMs = performance.now()
-  readonly #settle: PromiseWithResolvers<PostAnswer>
+  readonly #settle: PromiseWithResolvers<PostResponse>
   #timer: NodeJS.Timeout
   #controller: Dispatcher.DispatchController | undefined
   #isSettled = false
-  #head: Omit<PostAnswer, 'beginning'> | undefined
+  #head: Omit<PostResponse, 'beginning'> | undefined
   #chunks: Buffer[] = []
   #bytes = 0
 
-  constructor(timeoutMs: number, settle: PromiseWithResolvers<PostAnswer>) {
+  constructor(timeoutMs: number, settle: PromiseWithResolvers<PostResponse>) {
     this.#settle = settle
     const words = `did not respond within ${timeoutMs / 1000} s`
     this.#timer = setTimeout(() => this.fail(new OutboundError('timeout', words)), timeoutMs)
@@ -88,7 +88,7 @@ class Call implements Dispatcher.DispatchHandler {
     if (this.#isSettled) this.#cutOff()
   }
 
-  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: AnswerHeaders): void {
+  onResponseStart(_controller: Dispatcher.DispatchController, status: number, headers: ResponseHeaders): void {
     // A server may send any number of interim responses.
     if (status < 200 || this.#isSettled) return
     clearTimeout(this.#timer)

@@ -7,14 +7,14 @@ import {
   fetch as undiciFetch,
 } from 'undici'
 import {
-  publishAnswerSeconds,
-  rosterPullAnswerBytesMax,
-  rosterPullAnswerSeconds,
-  webhookAnswerSeconds,
+  publishResponseSeconds,
+  rosterPullResponseBytesMax,
+  rosterPullResponseSeconds,
+  webhookResponseSeconds,
 } from '../../contract/limits.ts'
 import type { Config } from '../config.ts'
 import { traceCall } from '../tracing/current-work.ts'
-import { AddressGuard, AllowList, hostOf, refusal } from './address-guard.ts'
+import { AddressGuard, AllowList, blockedError, hostOf } from './address-guard.ts'
 import { createPost, type Post } from './guarded-post.ts'
 import { createNameResolver, type Resolve } from './name-resolver.ts'
 import { describeNetworkError, OutboundError, outboundErrorIn } from './outbound-error.ts'
@@ -45,7 +45,7 @@ export interface OutboundOptions {
   /** Milliseconds for a whole call: name, connection, response and body. */
   timeoutMs?: number
   /** Maximum bytes of a body, after inflation. */
-  answerBytesMax?: number
+  responseBytesMax?: number
 }
 
 export function createOutbound(
@@ -53,7 +53,7 @@ export function createOutbound(
   options: OutboundOptions = {},
 ): Outbound {
   const allow = new AllowList(config.outboundAllow)
-  const { resolve = createNameResolver(allow), timeoutMs = 10_000, answerBytesMax = 1024 * 1024 } = options
+  const { resolve = createNameResolver(allow), timeoutMs = 10_000, responseBytesMax = 1024 * 1024 } = options
   const guard = new AddressGuard(allow, { httpsOnly: config.environment !== 'development' })
   const agent = new Agent({ connect: guardedConnector(guard, resolve, timeoutMs), maxHeaderSize: 16 * 1024 })
 
@@ -76,7 +76,7 @@ export function createOutbound(
         signal,
         dispatcher: agent,
       })
-      return await readBoundedResponse(answer, answerBytesMax)
+      return await readBoundedResponse(answer, responseBytesMax)
     } catch (error) {
       if (init.signal?.aborted) throw init.signal.reason
       if (outOfTime.aborted)
@@ -153,11 +153,11 @@ export function createOutboundClients(config: Pick<Config, 'environment' | 'outb
     /** For a company's directory: its pages take longer, and are larger, than other responses. */
     directory: createOutbound(config, {
       resolve,
-      timeoutMs: rosterPullAnswerSeconds * 1000,
-      answerBytesMax: rosterPullAnswerBytesMax,
+      timeoutMs: rosterPullResponseSeconds * 1000,
+      responseBytesMax: rosterPullResponseBytesMax,
     }),
-    publishing: createOutbound(config, { resolve, timeoutMs: publishAnswerSeconds * 1000 }),
-    webhooks: createOutbound(config, { resolve, timeoutMs: webhookAnswerSeconds * 1000 }),
+    publishing: createOutbound(config, { resolve, timeoutMs: publishResponseSeconds * 1000 }),
+    webhooks: createOutbound(config, { resolve, timeoutMs: webhookResponseSeconds * 1000 }),
   }
   const close = async () => {
     await Promise.all(Object.values(clients).map((client) => client.close()))
@@ -173,7 +173,7 @@ export function guardedConnector(guard: AddressGuard, resolve: Resolve, timeoutM
   const lookup: LookupFunction = (hostname, options, callback) => {
     const checked = async () => {
       const addresses = await resolve(hostname)
-      const refused = refusal(guard.problemOfAddresses(hostname.toLowerCase().replace(/\.$/, ''), addresses))
+      const refused = blockedError(guard.problemOfAddresses(hostname.toLowerCase().replace(/\.$/, ''), addresses))
       if (refused) throw refused
       return addresses
     }
@@ -189,7 +189,7 @@ export function guardedConnector(guard: AddressGuard, resolve: Resolve, timeoutM
   const connect = buildConnector({ lookup, timeout: timeoutMs, allowH2: false })
   return (options, callback) => {
     // Node does not resolve a literal, so the lookup never sees it.
-    const refused = refusal(guard.problemOfLiteral(options.hostname))
+    const refused = blockedError(guard.problemOfLiteral(options.hostname))
     if (refused) callback(refused, null)
     else connect(options, callback)
   }

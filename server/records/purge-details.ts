@@ -1,10 +1,10 @@
-import { recoveryBufferDays } from '../../contract/limits.ts'
+import { recoveryPeriodDays } from '../../contract/limits.ts'
 import type { RecordState } from './record-state-store.ts'
 
 /** The author of purges by retention rules. */
 export const retentionSubject = 'service:retention'
 
-export const recoveryBufferMicros = recoveryBufferDays * 86_400_000_000
+export const recoveryBufferMicros = recoveryPeriodDays * 86_400_000_000
 
 /** Returns the details of a purge event, which verification compares with the state. */
 export function purgeDetails(recordType: string, state: RecordState) {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type AuthHub, allRefused, commonRefusals, startAuthHub } from '../auth/auth-hub.ts'
+import { type AuthHub, allRefused, commonRejections, startAuthHub } from '../auth/auth-hub.ts'
 import { applyPath, moment, packSkill, packsOf } from '../entitlement/packs.ts'
 
 let hub: AuthHub
@@ -282,5 +282,5 @@ test('the largest pack is applied; what would make more grants is refused', asyn
 
 test('without token, scope or tenant nothing is applied', async () => {
   const scopes = ['skill_entitlement:read', 'hub:write'] as const
-  expect(await commonRefusals(hub, 'POST', applyPath('legal'), { scopes })).toEqual(allRefused)
+  expect(await commonRejections(hub, 'POST', applyPath('legal'), { scopes })).toEqual(allRefused)
 })

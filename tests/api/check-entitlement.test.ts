@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type AuthHub, allRefused, commonRefusals, startAuthHub } from '../auth/auth-hub.ts'
+import { type AuthHub, allRefused, commonRejections, startAuthHub } from '../auth/auth-hub.ts'
 import { prepareChecks } from '../entitlement/checks.ts'
 import { base } from '../entitlement/packs.ts'
 
@@ -66,5 +66,5 @@ test.each([
 
 test('without token, scope or tenant nothing is told', async () => {
   const scopes = ['roster:read', 'skill_entitlement:write'] as const
-  expect(await commonRefusals(hub, 'GET', pathOf('user:kim', 'published'), { scopes })).toEqual(allRefused)
+  expect(await commonRejections(hub, 'GET', pathOf('user:kim', 'published'), { scopes })).toEqual(allRefused)
 })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type AuthHub, allRefused, commonRefusals, startAuthHub } from '../auth/auth-hub.ts'
+import { type AuthHub, allRefused, commonRejections, startAuthHub } from '../auth/auth-hub.ts'
 import { prepareChecks } from '../entitlement/checks.ts'
 import { base } from '../entitlement/packs.ts'
 
@@ -64,5 +64,5 @@ test.each<[unknown, string]>([
 test('without token, scope or tenant nothing is told', async () => {
   const body = { checks: [{ user_id: 'user:kim', skill_id: 'published' }] }
   const scopes = ['roster:read', 'skill_entitlement:write'] as const
-  expect(await commonRefusals(hub, 'POST', path, { body, scopes })).toEqual(allRefused)
+  expect(await commonRejections(hub, 'POST', path, { body, scopes })).toEqual(allRefused)
 })

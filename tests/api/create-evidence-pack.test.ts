@@ -5,7 +5,7 @@ import { pack } from 'tar-stream'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Scope } from '../../contract/scopes.ts'
 import { evidenceFiles } from '../../provenance/evidence-pack.ts'
-import { allRefused, commonRefusals } from '../auth/auth-hub.ts'
+import { allRefused, commonRejections } from '../auth/auth-hub.ts'
 import { type ExportsHub, startExportsHub } from '../exports/ordered-exports.ts'
 import { archiveOf, filesIn, openPacksLab, type PackFiles, packsPath, rowsIn } from '../exports/packs-lab.ts'
 import { fakeClock } from '../support/fake-clock.ts'
@@ -289,7 +289,7 @@ describe('is refused', () => {
   test('without a token, to other tenants, and without the scope for every type', async () => {
     const body = { from: start, to: now() }
     for (const scopes of [['telemetry:read', 'governance:read'], ['hub:write']] satisfies Scope[][]) {
-      expect(await commonRefusals(lab, 'POST', packsPath, { scopes, body })).toEqual(allRefused)
+      expect(await commonRejections(lab, 'POST', packsPath, { scopes, body })).toEqual(allRefused)
     }
   })
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { recordTypes } from '../../contract/literals.ts'
 import type { Scope } from '../../contract/scopes.ts'
-import { allRefused, commonRefusals } from '../auth/auth-hub.ts'
+import { allRefused, commonRejections } from '../auth/auth-hub.ts'
 import { type ExportsHub, orderPath, startExportsHub } from '../exports/ordered-exports.ts'
 
 let lab: ExportsHub
@@ -111,7 +111,7 @@ describe('covers types that the token may read', () => {
     const { status, body } = await order({ filter: { record_type } }, scopes)
     expect([status, body.type.split('/').at(-1)]).toEqual([403, 'insufficient-scope'])
     expect(body.required_scopes).toEqual(required_scopes)
-    await lab.hub.modules.refusals.settled()
+    await lab.hub.modules.denials.settled()
     const refused = (await lab.events('acme')).filter(({ event_kind }) => event_kind === 'auth.access_refused')
     expect(refused.at(-1)).toMatchObject({
       details: { reason: 'scope', operation_id: 'createExport', required_scopes },
@@ -159,7 +159,7 @@ test('no body but an object of JSON is taken', async () => {
 })
 
 test('without token, scope or tenant nothing begins', async () => {
-  expect(await commonRefusals(lab, 'POST', orderPath, { scopes: ['hub:write', 'telemetry:write'], body: {} })).toEqual(
-    allRefused,
-  )
+  expect(
+    await commonRejections(lab, 'POST', orderPath, { scopes: ['hub:write', 'telemetry:write'], body: {} }),
+  ).toEqual(allRefused)
 })

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { scopeNames } from '../../contract/scopes.ts'
-import { type AuthHub, allRefused, commonRefusals, startAuthHub } from '../auth/auth-hub.ts'
+import { type AuthHub, allRefused, commonRejections, startAuthHub } from '../auth/auth-hub.ts'
 
 let hub: AuthHub
 beforeAll(async () => {
@@ -93,7 +93,7 @@ test.each([
 test('without token, scope or tenant nothing is made', async () => {
   const before = (await hub.call('acme', 'GET', `${path}?limit=1000`)).body.items.length
   const scopes = scopeNames.filter((scope) => scope !== 'hub:purge')
-  expect(await commonRefusals(hub, 'POST', path, { scopes, body: account })).toEqual(allRefused)
+  expect(await commonRejections(hub, 'POST', path, { scopes, body: account })).toEqual(allRefused)
   const after = (await hub.call('acme', 'GET', `${path}?limit=1000`)).body.items.length
   // The one that asked with too few scopes.
   expect(after - before).toBe(1)

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { allRefused, commonRefusals } from '../auth/auth-hub.ts'
+import { allRefused, commonRejections } from '../auth/auth-hub.ts'
 import { pointerOf, type RosterLab, startRosterLab, usersPath } from '../roster/roster-lab.ts'
 
 let lab: RosterLab
@@ -116,7 +116,7 @@ describe('refused with a pointer', () => {
 
 test('without token, scope or tenant nobody is added', async () => {
   const body = { email: 'intruder@example.com' }
-  expect(await commonRefusals(lab, 'POST', usersPath, { body, scopes: ['roster:read', 'hub:write'] })).toEqual(
+  expect(await commonRejections(lab, 'POST', usersPath, { body, scopes: ['roster:read', 'hub:write'] })).toEqual(
     allRefused,
   )
   expect((await lab.call('acme', 'GET', `${usersPath}?email=intruder@example.com`)).body.items).toEqual([])

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type AuthHub, allRefused, commonRefusals, startAuthHub } from '../auth/auth-hub.ts'
+import { type AuthHub, allRefused, commonRejections, startAuthHub } from '../auth/auth-hub.ts'
 
 let hub: AuthHub
 beforeAll(async () => {
@@ -48,6 +48,8 @@ test('the keys are destroyed once, and a repeated call answers the same', async 
 
 test('it takes an administrator, a token and the tenant', async () => {
   for (const scopes of [['connector:admin'], ['roster:write'], ['hub:purge']] as const) {
-    expect(await commonRefusals(hub, 'POST', path, { body: { ...body, confirm: 'acme' }, scopes })).toEqual(allRefused)
+    expect(await commonRejections(hub, 'POST', path, { body: { ...body, confirm: 'acme' }, scopes })).toEqual(
+      allRefused,
+    )
   }
 })

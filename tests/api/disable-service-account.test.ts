@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { scopeNames } from '../../contract/scopes.ts'
-import { type AuthHub, allRefused, commonRefusals, startAuthHub } from '../auth/auth-hub.ts'
+import { type AuthHub, allRefused, commonRejections, startAuthHub } from '../auth/auth-hub.ts'
 
 let hub: AuthHub
 beforeAll(async () => {
@@ -63,6 +63,6 @@ test('a body or a parameter is refused', async () => {
 test('without token, scope or tenant it stays', async () => {
   const { path, fields } = await newAccount()
   const scopes = scopeNames.filter((scope) => scope !== 'hub:write')
-  expect(await commonRefusals(hub, 'DELETE', path, { scopes })).toEqual(allRefused)
+  expect(await commonRejections(hub, 'DELETE', path, { scopes })).toEqual(allRefused)
   expect((await hub.requestToken(fields)).status).toBe(200)
 })

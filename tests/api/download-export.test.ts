@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => lab.close())
 
-async function refusalOf(url: string, headers: Record<string, string> = {}) {
+async function rejectionOf(url: string, headers: Record<string, string> = {}) {
   const answer = await fetch(url, { headers })
   const problem = (await answer.json()) as { type: string }
   return [answer.status, problem.type.split('/').at(-1)]
@@ -29,24 +29,24 @@ test('any part of the address that is altered or missing closes it', async () =>
   for (const name of ['tenant', 'expires', 'signature']) {
     const other = new URL(url)
     other.searchParams.set(name, `${url.searchParams.get(name)}1`)
-    expect(await refusalOf(other.href)).toEqual([403, 'invalid-download-url'])
+    expect(await rejectionOf(other.href)).toEqual([403, 'invalid-download-url'])
     other.searchParams.delete(name)
-    expect(await refusalOf(other.href)).toEqual([403, 'invalid-download-url'])
+    expect(await rejectionOf(other.href)).toEqual([403, 'invalid-download-url'])
   }
-  expect(await refusalOf(url.origin + url.pathname)).toEqual([403, 'invalid-download-url'])
+  expect(await rejectionOf(url.origin + url.pathname)).toEqual([403, 'invalid-download-url'])
 })
 
 test('a token and a tenant header instead of the signature open nothing', async () => {
   const { origin, pathname } = new URL(file)
   const headers = { authorization: `Bearer ${await lab.hub.token('acme')}`, 'x-service-tenant': 'acme' }
-  expect(await refusalOf(origin + pathname, headers)).toEqual([403, 'invalid-download-url'])
+  expect(await rejectionOf(origin + pathname, headers)).toEqual([403, 'invalid-download-url'])
 })
 
 test('a parameter besides, or twice, is refused', async () => {
-  expect(await refusalOf(`${file}&x=1`)).toEqual([400, 'validation-failed'])
-  expect(await refusalOf(`${file}&tenant=acme`)).toEqual([400, 'validation-failed'])
+  expect(await rejectionOf(`${file}&x=1`)).toEqual([400, 'validation-failed'])
+  expect(await rejectionOf(`${file}&tenant=acme`)).toEqual([400, 'validation-failed'])
 })
 
 test('a range behind the end is refused', async () => {
-  expect(await refusalOf(file, { range: 'bytes=99999999-' })).toEqual([416, 'range-not-satisfiable'])
+  expect(await rejectionOf(file, { range: 'bytes=99999999-' })).toEqual([416, 'range-not-satisfiable'])
 })

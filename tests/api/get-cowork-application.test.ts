@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type AuthHub, allRefused, commonRefusals, startAuthHub } from '../auth/auth-hub.ts'
+import { type AuthHub, allRefused, commonRejections, startAuthHub } from '../auth/auth-hub.ts'
 import { applyPath, packSkill, packsOf } from '../entitlement/packs.ts'
 
 let hub: AuthHub
@@ -42,5 +42,5 @@ test('an unknown parameter is refused with a pointer', async () => {
 
 test('without token, scope or tenant there is nothing to see', async () => {
   const scopes = ['hub:read', 'skill_entitlement:write'] as const
-  expect(await commonRefusals(hub, 'GET', applyPath('support'), { scopes })).toEqual(allRefused)
+  expect(await commonRejections(hub, 'GET', applyPath('support'), { scopes })).toEqual(allRefused)
 })

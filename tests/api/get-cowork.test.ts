@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type AuthHub, allRefused, commonRefusals, startAuthHub } from '../auth/auth-hub.ts'
+import { type AuthHub, allRefused, commonRejections, startAuthHub } from '../auth/auth-hub.ts'
 import { coworkPath, moment, packSkill, packsOf } from '../entitlement/packs.ts'
 
 let hub: AuthHub
@@ -44,5 +44,5 @@ test('an unknown parameter is refused with a pointer', async () => {
 
 test('without token, scope or tenant there is nothing to see', async () => {
   const scopes = ['hub:read', 'skill_entitlement:write'] as const
-  expect(await commonRefusals(hub, 'GET', coworkPath('support'), { scopes })).toEqual(allRefused)
+  expect(await commonRejections(hub, 'GET', coworkPath('support'), { scopes })).toEqual(allRefused)
 })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type AuthHub, allRefused, commonRefusals, startAuthHub } from '../auth/auth-hub.ts'
+import { type AuthHub, allRefused, commonRejections, startAuthHub } from '../auth/auth-hub.ts'
 
 let hub: AuthHub
 beforeAll(async () => {
@@ -21,7 +21,7 @@ test('it shows the tenant’s own provision, and never another one’s', async (
 })
 
 test('without token, scopes or tenant there is nothing to see', async () => {
-  expect(await commonRefusals(hub, 'GET', path, { scopes: ['hub:read', 'hub:write'] })).toEqual(allRefused)
+  expect(await commonRejections(hub, 'GET', path, { scopes: ['hub:read', 'hub:write'] })).toEqual(allRefused)
 })
 
 test('it takes no parameters', async () => {

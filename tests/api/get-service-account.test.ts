@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { scopeNames } from '../../contract/scopes.ts'
-import { type AuthHub, allRefused, commonRefusals, startAuthHub } from '../auth/auth-hub.ts'
+import { type AuthHub, allRefused, commonRejections, startAuthHub } from '../auth/auth-hub.ts'
 
 let hub: AuthHub
 let path: string
@@ -47,5 +47,5 @@ test('a parameter that there is not is refused', async () => {
 
 test('without token, scope or tenant there is nothing to see', async () => {
   const scopes = scopeNames.filter((scope) => scope !== 'governance:read')
-  expect(await commonRefusals(hub, 'GET', path, { scopes })).toEqual(allRefused)
+  expect(await commonRejections(hub, 'GET', path, { scopes })).toEqual(allRefused)
 })

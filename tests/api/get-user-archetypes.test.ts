@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { allRefused, commonRefusals } from '../auth/auth-hub.ts'
+import { allRefused, commonRejections } from '../auth/auth-hub.ts'
 import { type DirectoryLab, openDirectoryLab, person } from '../roster/directory-lab.ts'
 import {
   askForStrangers,
@@ -43,5 +43,5 @@ test('users whom the tenant does not have are not found', async () => {
 
 test('without token, scope or tenant there is nothing to see', async () => {
   const path = pathOf('usr_x')
-  expect(await commonRefusals(lab, 'GET', path, { scopes: ['hub:read', 'roster:write'] })).toEqual(allRefused)
+  expect(await commonRejections(lab, 'GET', path, { scopes: ['hub:read', 'roster:write'] })).toEqual(allRefused)
 })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { allRefused, commonRefusals } from '../auth/auth-hub.ts'
+import { allRefused, commonRejections } from '../auth/auth-hub.ts'
 import {
   askForStrangers,
   type RosterLab,
@@ -36,5 +36,5 @@ test('an unknown parameter is refused', async () => {
 test('without token, scope or tenant there is nothing to see', async () => {
   const { user_id } = await lab.add('acme', 'ann@acme.example')
   const path = `${usersPath}/${user_id}/role`
-  expect(await commonRefusals(lab, 'GET', path, { scopes: ['roster:write'] })).toEqual(allRefused)
+  expect(await commonRejections(lab, 'GET', path, { scopes: ['roster:write'] })).toEqual(allRefused)
 })

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { signInMailsPerHour } from '../../contract/limits.ts'
-import { allRefused, commonRefusals } from '../auth/auth-hub.ts'
+import { allRefused, commonRejections } from '../auth/auth-hub.ts'
 import { press, sessionCookieOf, whoIsSignedIn } from '../auth/link-lab.ts'
 import {
   askForStrangers,
@@ -138,6 +138,6 @@ test('nobody, a user of another tenant and what is no id are the same 404', asyn
 test('only administrators invite: a link opens a session', async () => {
   const id = await add()
   const scopes = ['roster:read', 'roster:write', 'telemetry:read'] as const
-  expect(await commonRefusals(lab, 'POST', `${usersPath}/${id}:invite`, { scopes })).toEqual(allRefused)
+  expect(await commonRejections(lab, 'POST', `${usersPath}/${id}:invite`, { scopes })).toEqual(allRefused)
   expect(await lab.eventsAbout('acme', id)).toHaveLength(1)
 })

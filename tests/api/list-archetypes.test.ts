@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type AuthHub, allRefused, commonRefusals, startAuthHub } from '../auth/auth-hub.ts'
+import { type AuthHub, allRefused, commonRejections, startAuthHub } from '../auth/auth-hub.ts'
 
 let hub: AuthHub
 const path = '/api/v1/roster/archetypes'
@@ -53,5 +53,5 @@ test.each([
 })
 
 test('without token, scope or tenant there is nothing to see', async () => {
-  expect(await commonRefusals(hub, 'GET', path, { scopes: ['hub:read', 'roster:write'] })).toEqual(allRefused)
+  expect(await commonRejections(hub, 'GET', path, { scopes: ['hub:read', 'roster:write'] })).toEqual(allRefused)
 })

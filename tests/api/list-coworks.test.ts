@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type AuthHub, allRefused, commonRefusals, startAuthHub } from '../auth/auth-hub.ts'
+import { type AuthHub, allRefused, commonRejections, startAuthHub } from '../auth/auth-hub.ts'
 import { base, coworkPath, packSkill, packsOf } from '../entitlement/packs.ts'
 
 let hub: AuthHub
@@ -63,7 +63,7 @@ test('a cursor of another tenant, and an unknown parameter, are refused', async 
 })
 
 test('without token, scope or tenant there is nothing to see', async () => {
-  expect(await commonRefusals(hub, 'GET', path, { scopes: ['hub:read', 'skill_entitlement:write'] })).toEqual(
+  expect(await commonRejections(hub, 'GET', path, { scopes: ['hub:read', 'skill_entitlement:write'] })).toEqual(
     allRefused,
   )
 })

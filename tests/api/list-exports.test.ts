@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Scope } from '../../contract/scopes.ts'
-import { allRefused, commonRefusals } from '../auth/auth-hub.ts'
+import { allRefused, commonRejections } from '../auth/auth-hub.ts'
 import { type ExportsHub, exportsPath, startExportsHub } from '../exports/ordered-exports.ts'
 
 let lab: ExportsHub
@@ -70,5 +70,5 @@ test.each([
 })
 
 test('without token, scope or tenant there is nothing to see', async () => {
-  expect(await commonRefusals(lab, 'GET', exportsPath, { scopes: ['hub:write'] })).toEqual(allRefused)
+  expect(await commonRejections(lab, 'GET', exportsPath, { scopes: ['hub:write'] })).toEqual(allRefused)
 })

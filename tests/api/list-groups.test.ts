@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { allRefused, commonRefusals } from '../auth/auth-hub.ts'
+import { allRefused, commonRejections } from '../auth/auth-hub.ts'
 import { type DirectoryLab, openDirectoryLab, person } from '../roster/directory-lab.ts'
 import { pointerOf, type RosterLab, startRosterLab } from '../roster/roster-lab.ts'
 
@@ -77,5 +77,5 @@ test.each([
 })
 
 test('without token, scope or tenant there is nothing to see', async () => {
-  expect(await commonRefusals(lab, 'GET', path, { scopes: ['hub:read', 'roster:write'] })).toEqual(allRefused)
+  expect(await commonRejections(lab, 'GET', path, { scopes: ['hub:read', 'roster:write'] })).toEqual(allRefused)
 })

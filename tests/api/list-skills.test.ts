@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type AuthHub, allRefused, commonRefusals, startAuthHub } from '../auth/auth-hub.ts'
+import { type AuthHub, allRefused, commonRejections, startAuthHub } from '../auth/auth-hub.ts'
 
 let hub: AuthHub
 const path = '/api/v1/skill-entitlement/skills'
@@ -68,7 +68,7 @@ test('an unknown parameter is refused with a pointer', async () => {
 })
 
 test('without token, scope or tenant there is nothing to see', async () => {
-  expect(await commonRefusals(hub, 'GET', path, { scopes: ['hub:read', 'skill_entitlement:write'] })).toEqual(
+  expect(await commonRejections(hub, 'GET', path, { scopes: ['hub:read', 'skill_entitlement:write'] })).toEqual(
     allRefused,
   )
 })

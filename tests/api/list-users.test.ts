@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { allRefused, commonRefusals } from '../auth/auth-hub.ts'
+import { allRefused, commonRejections } from '../auth/auth-hub.ts'
 import { openDirectoryLab, person } from '../roster/directory-lab.ts'
 import { pointerOf, type RosterLab, startRosterLab, usersPath } from '../roster/roster-lab.ts'
 
@@ -192,7 +192,7 @@ test('people of the directory are told apart, and found by group, archetype and 
 })
 
 test('without token, scope or tenant there is nothing to see', async () => {
-  expect(await commonRefusals(lab, 'GET', usersPath, { scopes: ['hub:read', 'roster:write'] })).toEqual(allRefused)
+  expect(await commonRejections(lab, 'GET', usersPath, { scopes: ['hub:read', 'roster:write'] })).toEqual(allRefused)
 })
 
 test('addresses asked for are not in the log', async () => {

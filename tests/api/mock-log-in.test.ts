@@ -78,7 +78,7 @@ test('a person who was deactivated is refused, and the tenant is told', async ()
   const answer = await logIn({ ...body, tenant: 'acme' })
   expect([answer.status, answer.body.type.split('/').at(-1)]).toEqual([401, 'authentication-failed'])
   expect(answer.headers['set-cookie']).toBeUndefined()
-  await hub.modules.refusals.settled()
+  await hub.modules.denials.settled()
   const failed = (await eventsOf(hub.test.database, 'acme')).findLast(
     (event) => event.event_kind === 'auth.login_failed',
   )

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type AuthHub, allRefused, commonRefusals, startAuthHub } from '../auth/auth-hub.ts'
+import { type AuthHub, allRefused, commonRejections, startAuthHub } from '../auth/auth-hub.ts'
 
 let hub: AuthHub
 beforeAll(async () => {
@@ -97,7 +97,7 @@ test('everything that is wrong is told at once', async () => {
 
 test('it takes both scopes, a token and the tenant', async () => {
   for (const scopes of [['hub:write'], ['connector:admin']] as const) {
-    expect(await commonRefusals(hub, 'POST', path, { body: {}, scopes })).toEqual(allRefused)
+    expect(await commonRejections(hub, 'POST', path, { body: {}, scopes })).toEqual(allRefused)
   }
   const enough = await hub.call('globex', 'POST', path, { scopes: ['connector:admin', 'hub:write'] })
   expect(enough.status).toBe(200)

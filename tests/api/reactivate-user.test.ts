@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { allRefused, commonRefusals } from '../auth/auth-hub.ts'
+import { allRefused, commonRejections } from '../auth/auth-hub.ts'
 import {
   askForStrangers,
   type RosterLab,
@@ -75,6 +75,6 @@ test('nobody, a user of another tenant and what is no id are the same 404', asyn
 test('without token, scope or tenant nothing changes', async () => {
   const { user_id: id } = await deactivated('ann@acme.example')
   const path = `${usersPath}/${id}:reactivate`
-  expect(await commonRefusals(lab, 'POST', path, { scopes: ['roster:read', 'hub:write'] })).toEqual(allRefused)
+  expect(await commonRejections(lab, 'POST', path, { scopes: ['roster:read', 'hub:write'] })).toEqual(allRefused)
   expect((await lab.get('acme', id)).active).toBe(false)
 })

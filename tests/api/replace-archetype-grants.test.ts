@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type AuthHub, allRefused, commonRefusals, startAuthHub } from '../auth/auth-hub.ts'
+import { type AuthHub, allRefused, commonRejections, startAuthHub } from '../auth/auth-hub.ts'
 import { grantsPath, moment, packSkill, packsOf } from '../entitlement/packs.ts'
 
 let hub: AuthHub
@@ -79,5 +79,7 @@ test('an archetype that the bundle lacks, another tenant’s or no id at all is 
 
 test('without token, scope or tenant nothing is granted', async () => {
   const scopes = ['skill_entitlement:read', 'roster:write'] as const
-  expect(await commonRefusals(hub, 'PUT', grantsPath('agent'), { body: { skill_ids: [] }, scopes })).toEqual(allRefused)
+  expect(await commonRejections(hub, 'PUT', grantsPath('agent'), { body: { skill_ids: [] }, scopes })).toEqual(
+    allRefused,
+  )
 })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type AuthHub, allRefused, commonRefusals, startAuthHub } from '../auth/auth-hub.ts'
+import { type AuthHub, allRefused, commonRejections, startAuthHub } from '../auth/auth-hub.ts'
 
 let hub: AuthHub
 beforeAll(async () => {
@@ -81,6 +81,6 @@ describe('refused with a pointer', () => {
 
 test('without token, scope or tenant there is nothing to change', async () => {
   const body = { archetypes: [{ archetype_id: 'intruder' }] }
-  expect(await commonRefusals(hub, 'PUT', path, { body, scopes: ['roster:read', 'hub:write'] })).toEqual(allRefused)
+  expect(await commonRejections(hub, 'PUT', path, { body, scopes: ['roster:read', 'hub:write'] })).toEqual(allRefused)
   expect((await hub.call('globex', 'GET', path)).body.items).toEqual([])
 })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type AuthHub, allRefused, commonRefusals, startAuthHub } from '../auth/auth-hub.ts'
+import { type AuthHub, allRefused, commonRejections, startAuthHub } from '../auth/auth-hub.ts'
 import { coworkPath, moment, packSkill, packsOf } from '../entitlement/packs.ts'
 
 let hub: AuthHub
@@ -155,5 +155,5 @@ test('in Mode B contents of packs wait for a key, are sealed under it, and go wi
 test('without token, scope or tenant nothing is stored', async () => {
   const body = { name: 'Pack', skills: [], archetype_ids: [] }
   const scopes = ['skill_entitlement:read', 'hub:write'] as const
-  expect(await commonRefusals(hub, 'PUT', coworkPath('legal'), { body, scopes })).toEqual(allRefused)
+  expect(await commonRejections(hub, 'PUT', coworkPath('legal'), { body, scopes })).toEqual(allRefused)
 })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type AuthHub, allRefused, commonRefusals, startAuthHub } from '../auth/auth-hub.ts'
+import { type AuthHub, allRefused, commonRejections, startAuthHub } from '../auth/auth-hub.ts'
 
 let hub: AuthHub
 beforeAll(async () => {
@@ -118,6 +118,8 @@ test('the mail server is ignored, because the operator may have changed it since
 
 test('without token, scopes or tenant nothing is changed', async () => {
   const body = { display_name: 'taken' }
-  expect(await commonRefusals(hub, 'PUT', path, { scopes: ['connector:admin', 'hub:write'], body })).toEqual(allRefused)
+  expect(await commonRejections(hub, 'PUT', path, { scopes: ['connector:admin', 'hub:write'], body })).toEqual(
+    allRefused,
+  )
   expect((await hub.call('cmode', 'GET', path, { scopes })).body.display_name).toBe('cmode')
 })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { allRefused, commonRefusals } from '../auth/auth-hub.ts'
+import { allRefused, commonRejections } from '../auth/auth-hub.ts'
 import {
   askForStrangers,
   pointerOf,
@@ -76,6 +76,6 @@ test('without token, scope or tenant nothing changes', async () => {
   const { user_id: id } = await lab.add('acme', 'ann@acme.example')
   const path = `${usersPath}/${id}/role`
   const body = { role: 'analyst' }
-  expect(await commonRefusals(lab, 'PUT', path, { body, scopes: ['roster:read', 'hub:read'] })).toEqual(allRefused)
+  expect(await commonRejections(lab, 'PUT', path, { body, scopes: ['roster:read', 'hub:read'] })).toEqual(allRefused)
   expect((await lab.get('acme', id)).role).toBe('member')
 })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { allRefused, commonRefusals } from '../auth/auth-hub.ts'
+import { allRefused, commonRejections } from '../auth/auth-hub.ts'
 import { type DirectoryLab, openDirectoryLab, person } from '../roster/directory-lab.ts'
 import {
   askForStrangers,
@@ -50,5 +50,5 @@ test('users whom the tenant does not have are not found', async () => {
 
 test('without token, scope or tenant nothing is reset', async () => {
   const options = { scopes: ['hub:read', 'roster:read'] } as const
-  expect(await commonRefusals(lab, 'DELETE', pathOf('usr_x'), options)).toEqual(allRefused)
+  expect(await commonRejections(lab, 'DELETE', pathOf('usr_x'), options)).toEqual(allRefused)
 })

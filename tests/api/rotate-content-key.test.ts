@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type AuthHub, allRefused, commonRefusals, startAuthHub } from '../auth/auth-hub.ts'
+import { type AuthHub, allRefused, commonRejections, startAuthHub } from '../auth/auth-hub.ts'
 
 let hub: AuthHub
 beforeAll(async () => {
@@ -41,6 +41,6 @@ test('it takes no members, both scopes, a token and the tenant', async () => {
   const refused = await rotate('bmode', { key: 1 })
   expect([refused.status, refused.body.errors[0].pointer]).toEqual([400, '/key'])
   for (const scopes of [['hub:write'], ['connector:admin']] as const) {
-    expect(await commonRefusals(hub, 'POST', path, { body: {}, scopes })).toEqual(allRefused)
+    expect(await commonRejections(hub, 'POST', path, { body: {}, scopes })).toEqual(allRefused)
   }
 })

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { scopeNames } from '../../contract/scopes.ts'
-import { type AuthHub, allRefused, commonRefusals, startAuthHub } from '../auth/auth-hub.ts'
+import { type AuthHub, allRefused, commonRejections, startAuthHub } from '../auth/auth-hub.ts'
 
 let hub: AuthHub
 beforeAll(async () => {
@@ -89,7 +89,7 @@ test('a body with members is refused, and a GET is not the account of that name'
 test('without token, scope or tenant there is no new secret', async () => {
   const { path, client_secret, works } = await newAccount()
   const scopes = scopeNames.filter((scope) => scope !== 'telemetry:read')
-  expect(await commonRefusals(hub, 'POST', `${path}:rotate-secret`, { scopes })).toEqual(allRefused)
+  expect(await commonRejections(hub, 'POST', `${path}:rotate-secret`, { scopes })).toEqual(allRefused)
   expect((await hub.call('acme', 'GET', path)).body.secrets).toHaveLength(1)
   expect(await works(client_secret)).toBe(200)
 })

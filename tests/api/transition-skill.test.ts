@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { skillStates } from '../../contract/literals.ts'
-import { type AuthHub, allRefused, commonRefusals, startAuthHub } from '../auth/auth-hub.ts'
+import { type AuthHub, allRefused, commonRejections, startAuthHub } from '../auth/auth-hub.ts'
 
 let hub: AuthHub
 beforeAll(async () => {
@@ -155,5 +155,5 @@ test.each([
 test('without token, scope or tenant nothing moves', async () => {
   const body = { state: 'published' }
   const scopes = ['skill_entitlement:read', 'hub:write'] as const
-  expect(await commonRefusals(hub, 'POST', pathOf('only-acme'), { body, scopes })).toEqual(allRefused)
+  expect(await commonRejections(hub, 'POST', pathOf('only-acme'), { body, scopes })).toEqual(allRefused)
 })

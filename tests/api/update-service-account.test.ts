@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { type Scope, scopeNames } from '../../contract/scopes.ts'
-import { type AuthHub, allRefused, commonRefusals, startAuthHub } from '../auth/auth-hub.ts'
+import { type AuthHub, allRefused, commonRejections, startAuthHub } from '../auth/auth-hub.ts'
 
 let hub: AuthHub
 let path: string
@@ -105,6 +105,6 @@ test('one that is disabled does not change, one of another tenant is not found',
 
 test('without token, scope or tenant nothing changes', async () => {
   const scopes = scopeNames.filter((scope) => scope !== 'roster:write')
-  expect(await commonRefusals(hub, 'PATCH', path, { scopes, body: { name: 'x' } })).toEqual(allRefused)
+  expect(await commonRejections(hub, 'PATCH', path, { scopes, body: { name: 'x' } })).toEqual(allRefused)
   expect(await changesOf()).toEqual([])
 })

@@ -89,7 +89,7 @@ export async function read(response: Response): Promise<Answer> {
 }
 
 /** The refusals that every operation with a token has in common. `scopes` are ones that do not suffice. */
-export async function commonRefusals(
+export async function commonRejections(
   hub: AuthHub,
   method: string,
   path: string,
@@ -107,7 +107,7 @@ export async function commonRefusals(
   )
 }
 
-/** What {@link commonRefusals} must find. */
+/** What {@link commonRejections} must find. */
 export const allRefused = {
   noToken: [401, 'authentication-failed'],
   wrongScope: [403, 'insufficient-scope'],

@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { Database } from '../../server/db/database.ts'
 import type { Tenant } from '../../server/http/caller.ts'
 import { DenialLog } from '../../server/modules/governance/denial-log.ts'
-import type { GovernanceLog, Refusal } from '../../server/modules/governance/governance-types.ts'
+import type { Denial, GovernanceLog } from '../../server/modules/governance/governance-types.ts'
 import { quiet } from './auth-lab.ts'
 
 const tenantNamed = (slug: string): Tenant => ({
@@ -14,7 +14,7 @@ const tenantNamed = (slug: string): Tenant => ({
   logName: `log/${slug}`,
 })
 const acme = tenantNamed('acme')
-const refusal = (changes: Partial<Refusal> = {}): Refusal => ({
+const denial = (changes: Partial<Denial> = {}): Denial => ({
   kind: 'auth.login_failed',
   subject: 'service_account:sa1',
   reason: 'wrong_secret',
@@ -42,8 +42,8 @@ function openLog(options: { keysMax?: { perTenant: number; all: number }; failin
     },
   } as GovernanceLog
   const log = { ...quiet, error: (_details: object, message: string) => void errors.push(message) }
-  const refusals = new DenialLog({ database, governance, log, ...options })
-  return { refusals, written, errors }
+  const denials = new DenialLog({ database, governance, log, ...options })
+  return { denials, written, errors }
 }
 
 const counts = (written: readonly Written[]) => written.map(({ details }) => details.count)
@@ -51,52 +51,52 @@ const counts = (written: readonly Written[]) => written.map(({ details }) => det
 test('the first is written without waiting, those that repeat it once a minute is over', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
   onTestFinished(() => void vi.useRealTimers())
-  const { refusals, written } = openLog()
+  const { denials, written } = openLog()
   const afterMinutes = async (minutes: number) => {
     vi.advanceTimersByTime(minutes * 60_000)
     for (let turns = 0; turns < 10; turns += 1) await turn()
     return counts(written)
   }
-  for (let time = 0; time < 4; time += 1) refusals.note(acme, refusal({ requestId: `r${time}` }))
+  for (let time = 0; time < 4; time += 1) denials.note(acme, denial({ requestId: `r${time}` }))
   expect(await afterMinutes(0)).toEqual([undefined])
   expect(await afterMinutes(0.99)).toEqual([undefined])
   expect(await afterMinutes(0.01)).toEqual([undefined, 3])
   expect(written[0]?.details).toEqual({ reason: 'wrong_secret', address: '192.0.2.1', request_id: 'r0' })
   expect(written[1]?.details).toMatchObject({ address: '192.0.2.1', request_id: 'r3' })
   // What goes on is still added up, and not written at once again.
-  refusals.note(acme, refusal())
-  refusals.note(acme, refusal())
+  denials.note(acme, denial())
+  denials.note(acme, denial())
   expect(await afterMinutes(0.5)).toEqual([undefined, 3])
   expect(await afterMinutes(0.5)).toEqual([undefined, 3, 2])
   // After a minute without any, the next one is a first one.
   expect(await afterMinutes(1)).toEqual([undefined, 3, 2])
-  refusals.note(acme, refusal())
+  denials.note(acme, denial())
   expect(await afterMinutes(0)).toEqual([undefined, 3, 2, undefined])
 })
 
-test.each<[string, Partial<Refusal>]>([
+test.each<[string, Partial<Denial>]>([
   ['kind', { kind: 'auth.access_refused' }],
   ['subject', { subject: 'service_account:sa2' }],
   ['reason', { reason: 'disabled' }],
   ['address', { address: '192.0.2.2' }],
-])('another %s is another refusal', async (_name, changes) => {
-  const { refusals, written } = openLog()
-  refusals.note(acme, refusal())
-  refusals.note(acme, refusal(changes))
-  refusals.note(tenantNamed('globex'), refusal())
-  await refusals.settled()
+])('another %s is another denial', async (_name, changes) => {
+  const { denials, written } = openLog()
+  denials.note(acme, denial())
+  denials.note(acme, denial(changes))
+  denials.note(tenantNamed('globex'), denial())
+  await denials.settled()
   expect(counts(written)).toEqual([undefined, undefined, undefined])
 })
 
 describe('beyond its bounds', () => {
   const flood = (count: number, subject = 'service_account:sa1') =>
-    Array.from({ length: count }, (_, index) => refusal({ subject, address: `2001:db8::${index.toString(16)}` }))
+    Array.from({ length: count }, (_, index) => denial({ subject, address: `2001:db8::${index.toString(16)}` }))
 
   test('one entry of the tenant stands for all others, and other tenants have their own room', async () => {
-    const { refusals, written } = openLog({ keysMax: { perTenant: 5, all: 1000 } })
-    for (const each of flood(500)) refusals.note(acme, each)
-    refusals.note(tenantNamed('globex'), refusal())
-    await refusals.settled()
+    const { denials, written } = openLog({ keysMax: { perTenant: 5, all: 1000 } })
+    for (const each of flood(500)) denials.note(acme, each)
+    denials.note(tenantNamed('globex'), denial())
+    await denials.settled()
     expect(written.filter(({ tenant }) => tenant === 'globex')).toHaveLength(1)
     const ofAcme = written.filter(({ tenant }) => tenant === 'acme')
     expect(ofAcme).toHaveLength(6)
@@ -114,19 +114,19 @@ describe('beyond its bounds', () => {
   })
 
   test('a hundred a minute is what strangers can make a tenant write', async () => {
-    const { refusals, written } = openLog()
-    for (const each of flood(20_000)) refusals.note(acme, each)
-    await refusals.settled()
+    const { denials, written } = openLog()
+    for (const each of flood(20_000)) denials.note(acme, each)
+    await denials.settled()
     expect(written).toHaveLength(101)
     expect(written.at(-1)?.details.count).toBe(19_900)
   })
 
   test('all tenants together are bounded too', async () => {
-    const { refusals, written } = openLog({ keysMax: { perTenant: 100, all: 10 } })
+    const { denials, written } = openLog({ keysMax: { perTenant: 100, all: 10 } })
     for (let index = 0; index < 20; index += 1) {
-      for (const each of flood(3)) refusals.note(tenantNamed(`t${index}`), each)
+      for (const each of flood(3)) denials.note(tenantNamed(`t${index}`), each)
     }
-    await refusals.settled()
+    await denials.settled()
     expect(written.filter(({ details }) => details.reason !== 'others').length).toBeLessThanOrEqual(10)
     const sum = written.reduce((all, { details }) => all + Number(details.count ?? 1), 0)
     expect(sum).toBe(60)
@@ -134,19 +134,19 @@ describe('beyond its bounds', () => {
 })
 
 test('what cannot be written is logged, and nobody hears an error', async () => {
-  const { refusals, errors } = openLog({ failing: true })
-  refusals.note(acme, refusal())
-  refusals.note(acme, refusal())
-  await refusals.settled()
-  expect(errors).toEqual(['a refusal could not be written', 'a refusal could not be written'])
+  const { denials, errors } = openLog({ failing: true })
+  denials.note(acme, denial())
+  denials.note(acme, denial())
+  await denials.settled()
+  expect(errors).toEqual(['a denial could not be written', 'a denial could not be written'])
 })
 
 test('a tenant that has to be looked up first is waited for; one that is gone has no log', async () => {
-  const { refusals, written, errors } = openLog()
-  refusals.note(Promise.resolve(acme), refusal())
-  refusals.note(Promise.resolve(undefined), refusal())
-  refusals.note(Promise.reject(new Error('the database is away')), refusal())
-  await refusals.settled()
+  const { denials, written, errors } = openLog()
+  denials.note(Promise.resolve(acme), denial())
+  denials.note(Promise.resolve(undefined), denial())
+  denials.note(Promise.reject(new Error('the database is away')), denial())
+  await denials.settled()
   expect(written.map(({ tenant }) => tenant)).toEqual(['acme'])
-  expect(errors).toEqual(['the tenant of a refusal could not be found'])
+  expect(errors).toEqual(['the tenant of a denial could not be found'])
 })

@@ -130,7 +130,7 @@ describe('who may not sign in by it', () => {
     const link = await mailedLink('lee@acme.example')
     await lab.deactivate('acme', lee)
     expect((await press(link)).status).toBe(404)
-    await lab.hub.modules.refusals.settled()
+    await lab.hub.modules.denials.settled()
     const events = await refusals()
     const expected = { subject: 'tenant:acme', details: { reason: 'deactivated', method: 'magic_link' } }
     expect(events.filter(({ details }) => details.reason === 'deactivated')).toMatchObject([expected])

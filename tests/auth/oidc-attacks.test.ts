@@ -133,13 +133,13 @@ describe('attack 18: a callback that answers no login of this browser', () => {
     const callback = await browser.toCallback('acme', 'kim')
     const value = (await browser.cookies())['__Host-service_login'] ?? ''
     const transactions = createLoginTransactions(lab.hub.test.masterKey)
-    const login = transactions.open(value)
+    const login = transactions.decrypt(value)
     if (!login) throw new Error('the cookie does not open')
     expect(login.expiresAtMs - Date.now()).toBeGreaterThan(0)
     expect(login.expiresAtMs - Date.now()).toBeLessThanOrEqual(10 * 60_000)
-    const expired = transactions.seal({ ...login, expiresAtMs: Date.now() - 1 })
+    const expired = transactions.encrypt({ ...login, expiresAtMs: Date.now() - 1 })
     expectRefused(await lab.browser().go(callback, { cookie: `__Host-service_login=${expired}` }), '/query/state')
-    const fresh = transactions.seal({ ...login, expiresAtMs: Date.now() + 60_000 })
+    const fresh = transactions.encrypt({ ...login, expiresAtMs: Date.now() + 60_000 })
     expect((await lab.browser().go(callback, { cookie: `__Host-service_login=${fresh}` })).status).toBe(303)
   })
 

@@ -15,7 +15,7 @@ afterEach(() => {
 
 const refusals = async (reason: string) => {
   // They are written behind the answer.
-  await lab.hub.modules.refusals.settled()
+  await lab.hub.modules.denials.settled()
   return (await lab.events('acme', 'auth.login_failed')).filter((event) => event.details.reason === reason)
 }
 const usersOf = async (tenant: 'acme' | 'globex') =>
@@ -257,13 +257,13 @@ describe('people who may not sign in', () => {
 
   test('who cancels gets a 400 and is not written down', async () => {
     const browser = lab.browser()
-    await lab.hub.modules.refusals.settled()
+    await lab.hub.modules.denials.settled()
     const before = await lab.events('acme', 'auth.login_failed')
     const refused = await browser.go(await browser.toCallback('acme', null))
     expect([refused.status, refused.body.errors[0].pointer]).toEqual([400, '/query/error'])
     expect(refused.body.detail).toContain('access_denied')
     expect(await browser.cookies()).toEqual({})
-    await lab.hub.modules.refusals.settled()
+    await lab.hub.modules.denials.settled()
     expect(await lab.events('acme', 'auth.login_failed')).toEqual(before)
   })
 })

@@ -11,7 +11,7 @@ const accounts = '/api/v1/service-accounts'
 
 /** Refusals in the log of a tenant, about that subject. */
 async function refusalsOf(tenant: string, subject?: string) {
-  await hub.hub.modules.refusals.settled()
+  await hub.hub.modules.denials.settled()
   const events = await hub.events(tenant)
   return events
     .filter((event) => ['auth.login_failed', 'auth.access_refused'].includes(event.event_kind))
@@ -126,7 +126,7 @@ describe('a refused request with a good token is told to the tenant of the token
 })
 
 test('strangers write nothing, whatever they try', async () => {
-  await hub.hub.modules.refusals.settled()
+  await hub.hub.modules.denials.settled()
   const tenants = ['acme', 'globex', 'cmode', 'bmode']
   const count = async () => Promise.all(tenants.map(async (tenant) => (await hub.events(tenant)).length))
   const before = await count()
@@ -134,6 +134,6 @@ test('strangers write nothing, whatever they try', async () => {
   await hub.requestToken({ client_id: 'x' })
   for (const token of ['nonsense', 'a.b.c']) await hub.call('acme', 'GET', accounts, { token })
   await hub.call('acme', 'GET', accounts, { headers: { authorization: '' } })
-  await hub.hub.modules.refusals.settled()
+  await hub.hub.modules.denials.settled()
   expect(await count()).toEqual(before)
 })

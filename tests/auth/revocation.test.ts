@@ -227,7 +227,7 @@ test('rows go once no token is left that they concern, a thousand at a time', as
     `insert into hub.revocations select 'hooli', 'session:' || n, 1, now() - make_interval(mins => case when n <= 1500 then 71 else 69 end)
      from generate_series(1, 1501) n`,
   )
-  const forget = (tenant: string) => store.database.withTenant(tenant, (tx) => revocations.forgetOld(tx))
+  const forget = (tenant: string) => store.database.withTenant(tenant, (tx) => revocations.deleteOld(tx))
   expect([await forget('acme'), await forget('hooli'), await forget('hooli')]).toEqual([false, true, false])
   const { rows } = await superuser.query(`select principal from hub.revocations where tenant_slug = 'hooli'`)
   expect(rows).toEqual([{ principal: 'session:1501' }])
@@ -241,10 +241,10 @@ describe('in memory', () => {
     clock.ms = 50
     revoked.add('acme', 'session:new', 1)
     clock.ms = 71
-    revoked.forgetOld()
+    revoked.deleteOld()
     expect([revoked.minEpoch('acme', 'session:old'), revoked.minEpoch('acme', 'session:new')]).toEqual([0, 1])
     clock.ms = 121
-    revoked.forgetOld()
+    revoked.deleteOld()
     expect(revoked.minEpoch('acme', 'session:new')).toBe(0)
   })
 

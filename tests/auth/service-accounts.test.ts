@@ -32,7 +32,7 @@ async function secondProcess() {
   const config = loadConfig({ HUB_PORT: '0', HUB_LIMIT_FACTOR: '1000' })
   const baseUrl = () => hub.url
   const modules = await createModules({ config, database, masterKey, baseUrl, log: logger })
-  const app = await createApp(modules, { config, baseUrl, logger, checkAnswers: true })
+  const app = await createApp(modules, { config, baseUrl, logger, checkResponses: true })
   onTestFinished(async () => {
     await app.close()
     await modules.close()

@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => lab.close())
 
 const refusals = async () => {
-  await lab.hub.modules.refusals.settled()
+  await lab.hub.modules.denials.settled()
   return lab.events('acme', 'auth.login_failed')
 }
 const welcomeLink = async () => (await lab.hub.modules.tenants.administration.welcomeLink('acme')).welcome.url

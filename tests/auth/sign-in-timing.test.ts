@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => lab.close())
 
-const work = (ask: () => Promise<void>) => workOf(statements, ask, () => lab.hub.modules.refusals.settled())
+const work = (ask: () => Promise<void>) => workOf(statements, ask, () => lab.hub.modules.denials.settled())
 
 // No name is asked for twice: none is remembered.
 const unknownTenant = () => `t${randomBytes(8).toString('hex')}`

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { RateClass } from '../../contract/limits.ts'
-import { EventBus } from '../../server/events.ts'
+import { EventBus } from '../../server/event-bus.ts'
 import { createTenantsModule } from '../../server/modules/tenants/tenants-module.ts'
 import { type AuthLab, baseUrl, eventsOf, openAuthLab, operator } from './auth-lab.ts'
 

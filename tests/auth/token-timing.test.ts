@@ -27,7 +27,7 @@ async function refused(client_id: string, client_secret: string): Promise<void> 
   expect(statusCode).toBe(401)
 }
 
-const work = (ask: () => Promise<void>) => workOf(statements, ask, () => hub.hub.modules.refusals.settled())
+const work = (ask: () => Promise<void>) => workOf(statements, ask, () => hub.hub.modules.denials.settled())
 
 const wrongSecret = `hubs${'x'.repeat(44)}`
 const unknown = () => refused(`sa${randomBytes(12).toString('hex')}`, wrongSecret)

@@ -154,6 +154,6 @@ test('links are forgotten a week after they expired, of this tenant only', async
     return rows.map((row) => Number(row.links))
   }
   const [acme = 0, globex = 0] = await counts()
-  expect(await hub.test.database.withTenant('acme', (tx) => hub.modules.links.forgetExpired(tx))).toBe(false)
+  expect(await hub.test.database.withTenant('acme', (tx) => hub.modules.links.deleteExpired(tx))).toBe(false)
   expect(await counts()).toEqual([acme - 1, globex])
 })

@@ -14,7 +14,7 @@ const input = { file: made.file, manifest: JSON.stringify(made.manifest), keys: 
 
 /** As a page would write it: WebCrypto, and the core as it is, of which only the types are taken away. */
 const script = `
-import { parseKeyDocumentAsync, verifyRecord, itemOfAnswer } from '/provenance/index.ts'
+import { parseKeyDocumentAsync, verifyRecord, itemOfResponse } from '/provenance/index.ts'
 import { verifyExport } from '/provenance/export/verify-export.ts'
 
 const crypto = {
@@ -30,7 +30,7 @@ const bytes = (text) => new TextEncoder().encode(text)
 window.verifyWhole = async ({ file, manifest, keys }) =>
   verifyExport({ file: [bytes(file)], manifest: manifest && bytes(manifest), keys: await keyRing(keys) }, crypto)
 window.verifyOne = async ({ record, keys }) =>
-  verifyRecord({ ...itemOfAnswer(JSON.parse(record)), keys: await keyRing(keys) }, crypto)
+  verifyRecord({ ...itemOfResponse(JSON.parse(record)), keys: await keyRing(keys) }, crypto)
 `
 
 let server: Server

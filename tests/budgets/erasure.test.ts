@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { forgetUsers } from '../../server/modules/budgets/budgets-store.ts'
+import { eraseUsers } from '../../server/modules/budgets/budgets-store.ts'
 import { addBudget, budgetsPath } from '../api/budget-cases.ts'
 import { must } from '../api/webhook-cases.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
@@ -15,7 +15,7 @@ test('budgets of an erased user are deleted, and the addresses of that user leav
   const own = await addBudget(hub, 'acme', { name: 'own', filter: { user_id: 'user:Kim@acme.example' } })
   const shared = await addBudget(hub, 'acme', { name: 'shared', filter: {}, notify })
   const other = await addBudget(hub, 'globex', { name: 'other', filter: {}, notify })
-  await hub.test.database.withTenant('acme', (tx) => forgetUsers(tx, ['user:Kim@acme.example']))
+  await hub.test.database.withTenant('acme', (tx) => eraseUsers(tx, ['user:Kim@acme.example']))
   expect((await hub.call('acme', 'GET', `${budgetsPath}/${own.budget_id}`)).status).toBe(404)
   const emailsOf = async (tenant: 'acme' | 'globex', id: string) =>
     (await must(hub, tenant, 'GET', `${budgetsPath}/${id}`)).body.notify.emails

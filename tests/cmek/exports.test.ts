@@ -182,7 +182,7 @@ test('the true text in the place of what was sealed is the record, and any other
     await client.query<{ canonical: string }>('select canonical from hub.records where record_id = $1', [id])
   ).rows[0]!
   const put = (text: string) => client.query('update hub.records set canonical = $1 where record_id = $2', [text, id])
-  const clear = await hub.test.database.withTenant(b.slug, async (tx) => tx.contents.open(b.slug, id, sealed))
+  const clear = await hub.test.database.withTenant(b.slug, async (tx) => tx.contents.decrypt(b.slug, id, sealed))
   await put(clear)
   expect((await b.call('POST', `${records}/${id}/verify`)).body.verified).toBe(true)
   await put(clear.replace('downgraded', 'DOWNGRADED'))

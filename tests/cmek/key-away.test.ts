@@ -49,7 +49,7 @@ test('while the key is away nothing is opened or written, nothing is called tamp
           'select canonical from hub.records where tenant_id = $1 and record_id = $2',
           ['away', record_id],
         )
-        return tx.contents.open('away', record_id, rows[0]!.canonical)
+        return tx.contents.decrypt('away', record_id, rows[0]!.canonical)
       })
     // Those who fail at once do not each ask.
     const failed = await Promise.allSettled(Array.from({ length: 20 }, opened))

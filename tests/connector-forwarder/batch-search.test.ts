@@ -55,7 +55,7 @@ const varied = (name: string) => [
 test('a batch that the Hub has is found, whatever was normalised, and after a purge too', async () => {
   const batch = unanswered(varied('there'))
   expect(await findBatch(session, batch)).toEqual({ kind: 'absent' })
-  expect(await session.send(batch)).toEqual({ kind: 'taken', refusals: new Map() })
+  expect(await session.send(batch)).toEqual({ kind: 'taken', rejections: new Map() })
   expect(await findBatch(session, batch)).toEqual({ kind: 'there' })
 
   const { body } = await hub.call('cmode', 'GET', '/api/v1/hub/records?record_type=telemetry_event')
@@ -79,8 +79,8 @@ test('the Hub refuses an event in words that the forwarder understands, and the 
   const batch = unanswered([userEvent('good'), userEvent('bad', { skill_id: 'unknown' })])
   const first = await session.send(batch)
   expect(first).toMatchObject({ kind: 'taken' })
-  const refusals = first.kind === 'taken' ? [...first.refusals] : []
-  expect(refusals).toEqual([
+  const rejections = first.kind === 'taken' ? [...first.rejections] : []
+  expect(rejections).toEqual([
     [1, { slug: 'skill-not-registered', status: 422, detail: expect.stringContaining('/skill_id') }],
   ])
   expect(await session.send(batch)).toEqual(first)

@@ -101,9 +101,9 @@ export class FakeHub {
       return
     }
     const isPoisoned = users.some((user) => this.poison.has(user))
-    const refusal = turn ?? (isPoisoned ? { status: 400, slug: 'validation-failed' } : undefined)
-    if (typeof refusal === 'object') {
-      problem(response, refusal)
+    const rejection = turn ?? (isPoisoned ? { status: 400, slug: 'validation-failed' } : undefined)
+    if (typeof rejection === 'object') {
+      problem(response, rejection)
       return
     }
     const answer = this.#answers.get(key) ?? this.#take(events)

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { createSpoolDecisions } from '../../cli/connector/spool-admin.ts'
 import { openSpoolDatabase } from '../../cli/connector/spool-database.ts'
-import { createSpoolDecisions } from '../../cli/connector/spool-decisions.ts'
 import { freePort } from '../support/free-port.ts'
 import { type ConnectorLab, openConnectorLab } from './connector-lab.ts'
 

@@ -5,7 +5,12 @@ import { FairQueue, type FairQueueRules } from '../../server/db/fair-queue.ts'
 type Class = 'short' | 'long'
 
 const waitMs = 5_000
-const classRules = (all: number, ofTenant: number) => ({ all, ofTenant, waitMs, refusal: () => new Error('too long') })
+const classRules = (all: number, ofTenant: number) => ({
+  all,
+  ofTenant,
+  waitMs,
+  rejection: () => new Error('too long'),
+})
 
 function queueOf(slots: number, ofTenant: number, long = classRules(slots, ofTenant)) {
   const rules: FairQueueRules<Class> = { slots, ofTenant, classes: { short: classRules(slots, ofTenant), long } }

@@ -182,10 +182,10 @@ async function repeatRequests(hub: TestHub, tenant: Tenant): Promise<void> {
     tenant,
   ])
   await all()
-  await hub.test.database.withTenant(tenant, (tx) => hub.modules.recordStore.idempotency.forgetExpired(tx))
-  await hub.test.database.withTenant(tenant, (tx) => hub.modules.links.forgetExpired(tx))
-  await hub.test.database.withTenant(tenant, (tx) => hub.modules.hub.forgetOldClaims(tx))
-  await hub.test.database.withTenant(tenant, (tx) => hub.modules.revocations.forgetOld(tx))
+  await hub.test.database.withTenant(tenant, (tx) => hub.modules.recordStore.idempotency.deleteExpired(tx))
+  await hub.test.database.withTenant(tenant, (tx) => hub.modules.links.deleteExpired(tx))
+  await hub.test.database.withTenant(tenant, (tx) => hub.modules.hub.deleteOldClaims(tx))
+  await hub.test.database.withTenant(tenant, (tx) => hub.modules.revocations.deleteOld(tx))
 }
 
 /** A link is mailed once and tried again, looked at and used up. */
@@ -323,5 +323,5 @@ async function manageAccounts(hub: TestHub): Promise<void> {
   await call(hub, 'acme', 'DELETE', `${path}/${id}`)
   // Refused, and told.
   await hub.call('acme', 'GET', path, { scopes: ['hub:read'] })
-  await hub.modules.refusals.settled()
+  await hub.modules.denials.settled()
 }

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { Metrics } from '../../server/metrics/metrics.ts'
-import type { ExportOrder } from '../../server/modules/exports/exports-types.ts'
+import type { ExportRequest } from '../../server/modules/exports/exports-types.ts'
 import { backupSpace, createDiskSpace } from '../../server/storage/disk-space.ts'
 import { storageFailed } from '../../server/storage/storage.ts'
 import { type ExportJobsLab, exportsPath, startExportJobsLab } from './export-jobs-lab.ts'
@@ -205,7 +205,7 @@ test('an export of no rows counts the seals of its manifest', async () => {
     for (let count = 0; count < 20; count++) {
       await lab.writeRecords(tenant, { recordType: 'artifact', fields: { title: 'x' } })
     }
-    const order: Partial<ExportOrder> = { recordTypes: ['decision'], includeProvenance: true }
+    const order: Partial<ExportRequest> = { recordTypes: ['decision'], includeProvenance: true }
     const asked: number[] = []
     const written = await lab.export(tenant, order, {
       reserve: async (bytes) => {

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { EventBus } from '../../server/events.ts'
+import { EventBus } from '../../server/event-bus.ts'
 import { createMasterKeySecrets } from '../../server/modules/cmek/tenant-secrets.ts'
 import type { ExportQuota } from '../../server/modules/exports/export-quota.ts'
 import { createExportsModule } from '../../server/modules/exports/exports-module.ts'
-import type { ExportOrder, ExportWriter } from '../../server/modules/exports/exports-types.ts'
+import type { ExportRequest, ExportWriter } from '../../server/modules/exports/exports-types.ts'
 import { createGovernanceLog } from '../../server/modules/governance/governance-log.ts'
 import type { TimeSource } from '../../server/records/record-clock.ts'
 import { type Answer, startHub, type TestHub, type TestHubOptions, type TestTenant } from '../support/hub.ts'
@@ -16,7 +16,7 @@ type WriteOptions = Parameters<ExportWriter['write']>[2]
 
 /** A write that goes on until it is told how to end. */
 export interface HeldWrite {
-  order: ExportOrder
+  order: ExportRequest
   options: WriteOptions
   /** Ends it with these bytes. */
   finish(content?: string): void
@@ -97,7 +97,7 @@ export async function startExportJobsLab(
     },
   })
 
-  function holdUp(order: ExportOrder, writing: WriteOptions): Promise<string> {
+  function holdUp(order: ExportRequest, writing: WriteOptions): Promise<string> {
     return new Promise((resolve, reject) => {
       held.push({ order, options: writing, finish: (text = 'held rows\n') => resolve(text), fail: reject })
       writing.signal.addEventListener('abort', () => reject(writing.signal.reason))

@@ -7,7 +7,7 @@ import type { ExportManifest } from '../../provenance/export/export-manifest.ts'
 import type { Tenant } from '../../server/http/caller.ts'
 import { createMasterKeySecrets } from '../../server/modules/cmek/tenant-secrets.ts'
 import { createExportEncryption } from '../../server/modules/exports/export-encryption.ts'
-import type { ExportOrder } from '../../server/modules/exports/exports-types.ts'
+import type { ExportRequest } from '../../server/modules/exports/exports-types.ts'
 import { createExportWriter, type ExportWriterDeps } from '../../server/modules/exports/files/export-writer.ts'
 import { sealedRecords } from '../../server/modules/sealing/sealed-records.ts'
 import { createVerificationPool } from '../../server/modules/verification/provenance-check-pool.ts'
@@ -49,7 +49,7 @@ export async function openExportLab() {
   const deps: ExportWriterDeps = { ...lab, verification, records: sealedRecords, storage, encryption, search }
   let jobs = 0
 
-  function orderOf(order: Partial<ExportOrder> = {}): ExportOrder {
+  function orderOf(order: Partial<ExportRequest> = {}): ExportRequest {
     jobs += 1
     return {
       jobId: `exp_${String(jobs).padStart(4, '0')}`,
@@ -67,7 +67,7 @@ export async function openExportLab() {
 
   async function write(
     tenant: Tenant,
-    order: Partial<ExportOrder> = {},
+    order: Partial<ExportRequest> = {},
     options: {
       signal?: AbortSignal
       onProgress?: (done: number) => Promise<void> | void

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { stat } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { canonicalize, itemOfAnswer, parseKeyDocument, verifyRecordsSync } from '../../provenance/index.ts'
+import { canonicalize, itemOfResponse, parseKeyDocument, verifyRecordsSync } from '../../provenance/index.ts'
 import type { Tenant } from '../../server/http/caller.ts'
 import { nodeCrypto } from '../../server/records/node-crypto.ts'
 import { type ExportLab, linesOf, mixedDrafts, openExportLab } from './files-lab.ts'
@@ -23,11 +23,11 @@ describe('an export in JSON Lines', () => {
     const lines = linesOf(text)
     expect(lines.map((line) => line.record_id)).toEqual(ids)
     expect(rows).toBe(ids.length)
-    const { items } = await answersOf(ids)
+    const { items } = await responsesOf(ids)
     expect(text.split('\n').slice(0, -1)).toEqual(items)
     const keys = parseKeyDocument(manifest.keys as never, nodeCrypto.sha256)
     const results = verifyRecordsSync(
-      lines.map((line) => itemOfAnswer(line as never)),
+      lines.map((line) => itemOfResponse(line as never)),
       keys,
       nodeCrypto,
     )
@@ -51,7 +51,7 @@ describe('an export in JSON Lines', () => {
 })
 
 /** The texts that the API answers. */
-async function answersOf(recordIds: readonly string[]) {
+async function responsesOf(recordIds: readonly string[]) {
   return lab.database.withTenant(tenant.slug, async (tx) => {
     const entries = await lab.logs.entries(tx, 0, 500)
     const found = await lab.deps.records.ofEntries(tx, entries)

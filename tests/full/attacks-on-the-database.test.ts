@@ -6,7 +6,7 @@ import { verifyFile } from '../../cli/verify/verify-file.ts'
 import { recordTypes } from '../../contract/literals.ts'
 import { createMasterKeySecrets } from '../../server/modules/cmek/tenant-secrets.ts'
 import { createExportEncryption } from '../../server/modules/exports/export-encryption.ts'
-import type { ExportOrder } from '../../server/modules/exports/exports-types.ts'
+import type { ExportRequest } from '../../server/modules/exports/exports-types.ts'
 import { createExportWriter } from '../../server/modules/exports/files/export-writer.ts'
 import { openCheckpointSource } from '../../server/modules/log/audit/checkpoint-source.ts'
 import { createLogAudit } from '../../server/modules/log/audit/log-audit.ts'
@@ -108,7 +108,7 @@ const finds: Record<Detector, (scene: Scene) => Promise<boolean>> = {
       search: modules.hub.searchMatches,
       clock: modules.recordStore.clock,
     })
-    const order: ExportOrder = {
+    const order: ExportRequest = {
       ...{ jobId: 'exp_attack', format: 'jsonl', compression: null, filter: {}, recordTypes, verify: false },
       ...{ includeProvenance: true, createdBy: 'client-1', createdAt: '2026-11-21T08:00:00.000000Z' },
     }

@@ -59,7 +59,7 @@ test('after it the content is gone everywhere, within seconds in another process
           'select canonical from hub.records where tenant_id = $1 and record_id = $2',
           ['ending', gone],
         )
-        return tx.contents.open('ending', gone, rows[0]!.canonical)
+        return tx.contents.decrypt('ending', gone, rows[0]!.canonical)
       })
     expect(await readElsewhere()).toContain('Xylophone')
     const destroyed = await destroy()

@@ -189,7 +189,7 @@ async function erase(recordId: string, subjects: readonly Subject[], erased: Set
     event_id: recordId,
   }
   await lab.hub.test.database.withTenant('acme', async (tx) => {
-    await lab.hub.modules.webhooks.forgetRecords(tx, [{ ...record, record_id: recordId }])
+    await lab.hub.modules.webhooks.eraseRecordCopies(tx, [{ ...record, record_id: recordId }])
   })
   erased.add(recordId)
   // It may have been in the outbox yet.

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { webhookAnswerSeconds } from '../../contract/limits.ts'
+import { webhookResponseSeconds } from '../../contract/limits.ts'
 import { scaled } from '../support/machine-speed.ts'
 import { answerAfter, type Behaviour, dripHead, earlyHintsForever, hang } from '../webhooks/receiver-behaviours.ts'
 import { startWebhookLab, type WebhookLab } from '../webhooks/webhook-lab.ts'
 
-const answerMs = webhookAnswerSeconds * 1000
+const answerMs = webhookResponseSeconds * 1000
 
 let lab: WebhookLab
 beforeAll(async () => {

@@ -30,7 +30,7 @@ const claimsOf = (token: string) => JSON.parse(Buffer.from(token.split('.')[1]!,
 /** Sends a token that must be refused, and in doing so must not touch the database. */
 async function expectRefused(token: string, name: string): Promise<void> {
   // What was refused before is written beside.
-  await hub.modules.refusals.settled()
+  await hub.modules.denials.settled()
   const before = queries.length
   const answer = await hub.call('acme', 'GET', records, { token })
   expect([answer.status, slugOf(answer)], name).toEqual([401, 'authentication-failed'])

@@ -4,7 +4,7 @@ import { type FuzzFixtures, prepareFixtures } from '../support/fuzz/fuzz-fixture
 import { type GeneratedRequest, generate } from '../support/fuzz/generate.ts'
 import { checkResponse } from '../support/fuzz/response-oracle.ts'
 import { fuzz } from '../support/fuzz/run.ts'
-import { createSender, type WireAnswer } from '../support/fuzz/send.ts'
+import { createSender, type WireResponse } from '../support/fuzz/send.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
 
 let hub: TestHub
@@ -33,8 +33,8 @@ test('a seed gives the same requests again, and another seed others', () => {
 
 describe('the judge', () => {
   let request: GeneratedRequest
-  let refused: WireAnswer
-  let taken: WireAnswer
+  let refused: WireResponse
+  let taken: WireResponse
   beforeAll(async () => {
     const operation = world.operations.find((each) => each.operationId === 'queryRecords')!
     const headers: [string, string][] = [
@@ -44,16 +44,16 @@ describe('the judge', () => {
     ]
     request = { index: 0, operation, method: 'GET', target: operation.path, headers, body: undefined, mutations: [] }
     const sender = createSender(hub.baseUrl)
-    ;[taken] = (await sender.send(request)) as [WireAnswer]
-    ;[refused] = (await sender.send({ ...request, target: `${operation.path}?limit=0` })) as [WireAnswer]
+    ;[taken] = (await sender.send(request)) as [WireResponse]
+    ;[refused] = (await sender.send({ ...request, target: `${operation.path}?limit=0` })) as [WireResponse]
     sender.close()
   })
-  const judged = (answer: WireAnswer) => checkResponse(request, answer, hub.baseUrl).join('; ')
-  const withMembers = (answer: WireAnswer, members: object): WireAnswer => ({
+  const judged = (answer: WireResponse) => checkResponse(request, answer, hub.baseUrl).join('; ')
+  const withMembers = (answer: WireResponse, members: object): WireResponse => ({
     ...answer,
     body: Buffer.from(JSON.stringify({ ...JSON.parse(answer.body.toString()), ...members })),
   })
-  const withHeaders = (answer: WireAnswer, headers: Record<string, string>): WireAnswer => ({
+  const withHeaders = (answer: WireResponse, headers: Record<string, string>): WireResponse => ({
     ...answer,
     headers: { ...answer.headers, ...headers },
   })
@@ -63,7 +63,7 @@ describe('the judge', () => {
     expect([refused.status, judged(refused)]).toEqual([400, ''])
   })
 
-  test.each<[string, () => WireAnswer]>([
+  test.each<[string, () => WireResponse]>([
     ['status 500', () => ({ ...refused, status: 500 })],
     ['content type text/html', () => withHeaders(refused, { 'content-type': 'text/html' })],
     ['content type application/json', () => withHeaders(refused, { 'content-type': 'application/json' })],

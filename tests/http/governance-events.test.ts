@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { operations } from '../../contract/operations.ts'
-import { EventBus } from '../../server/events.ts'
+import { EventBus } from '../../server/event-bus.ts'
 import { createGovernanceLog, createServiceEvents } from '../../server/modules/governance/governance-log.ts'
 import type { GovernanceEventRecord } from '../auth/auth-lab.ts'
 import type { OidcLab } from '../auth/oidc-lab.ts'

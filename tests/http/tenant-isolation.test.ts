@@ -127,7 +127,7 @@ async function fillAcme(): Promise<Loot> {
 
 /** Every row that acme has, in any table, but for its own record of refusals: those of its tokens belong there. */
 async function allOfAcme(): Promise<string> {
-  await hub.modules.refusals.settled()
+  await hub.modules.denials.settled()
   const superuser = await hub.superuserClient()
   const { rows: tables } = await superuser.query(
     `select c.relname as name from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = 'tenant_id'

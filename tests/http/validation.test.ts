@@ -6,7 +6,7 @@ import { type HttpLab, startHttpLab } from './http-lab.ts'
 
 let lab: HttpLab
 beforeAll(async () => {
-  lab = await startHttpLab({ checkAnswers: true })
+  lab = await startHttpLab({ checkResponses: true })
 })
 afterAll(() => lab.close())
 

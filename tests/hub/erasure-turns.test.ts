@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { hardDeleteJob } from '../../server/modules/erasure/erasure-job.ts'
+import { createErasureJob } from '../../server/modules/erasure/erasure-job.ts'
 import type { Erasure } from '../../server/modules/erasure/erasure-types.ts'
 import type { TenantDirectory } from '../../server/modules/tenants/tenants-types.ts'
 import { decision, pathOf, write } from '../api/record-cases.ts'
@@ -25,9 +25,9 @@ function jobOf(counts: Record<string, number>, options: { firstOf?: (count: numb
     },
   } as unknown as Erasure
   const { firstOf = () => 0 } = options
-  return { done, job: hardDeleteJob({ erasure, directory, firstOf }) }
+  return { done, job: createErasureJob({ erasure, directory, firstOf }) }
 }
-const run = (job: ReturnType<typeof hardDeleteJob>, signal = new AbortController().signal) =>
+const run = (job: ReturnType<typeof createErasureJob>, signal = new AbortController().signal) =>
   job.handler({ data: {}, signal })
 
 test('tenants take turns, so that none waits for the end of another', async () => {

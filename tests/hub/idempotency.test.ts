@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { canonicalize, type JsonValue } from '../../provenance/index.ts'
-import type { IngestStepRefused } from '../../server/db/ingest-script.ts'
+import type { IngestStepRejected } from '../../server/db/ingest-script.ts'
 import { canonicalPieces } from '../../server/modules/idempotency/idempotency-digest.ts'
 import { IdempotencyKeys } from '../../server/modules/idempotency/idempotency-service.ts'
 import type { Idempotency } from '../../server/modules/idempotency/idempotency-types.ts'
@@ -47,7 +47,7 @@ function work(role: 'app' | 'ingest' = 'app') {
             claim ? [{ requests: claim.requests, answers: [answer] }] : [],
             true,
           )
-          await lab.database.ingest(tenant, steps).catch((error: IngestStepRefused) => {
+          await lab.database.ingest(tenant, steps).catch((error: IngestStepRejected) => {
             throw refused(error.step, error.code) ? claim!.taken() : error
           })
           done += 1
@@ -144,7 +144,7 @@ test('keys that have expired are forgotten in parts, and the others kept', async
       [new Date(now).toISOString()],
     ),
   )
-  const forget = () => lab.database.withTenant('globex', (tx) => idempotency.forgetExpired(tx))
+  const forget = () => lab.database.withTenant('globex', (tx) => idempotency.deleteExpired(tx))
   expect(await forget()).toBe(true)
   expect(await forget()).toBe(false)
   const left = await lab.database.withTenant('globex', (tx) =>

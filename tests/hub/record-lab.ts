@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import type { RecordType } from '../../contract/literals.ts'
 import { type Scope, scopeNames } from '../../contract/scopes.ts'
-import { EventBus } from '../../server/events.ts'
+import { EventBus } from '../../server/event-bus.ts'
 import type { Caller, Tenant } from '../../server/http/caller.ts'
 import { createErasure } from '../../server/modules/erasure/erasure-service.ts'
 import type { ErasureJournal } from '../../server/modules/erasure/erasure-types.ts'

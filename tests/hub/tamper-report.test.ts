@@ -135,12 +135,12 @@ test('claims of reports are forgotten after two days, and the reports are not', 
     const { rows } = await superuser.query('select reported_on from hub.tamper_reports where record_id = $1', [id])
     return rows.length
   }
-  const forget = () => lab.database.withTenant(acme.slug, (tx) => lab.tampering.forgetOldClaims(tx))
+  const forget = () => lab.database.withTenant(acme.slug, (tx) => lab.tampering.deleteOldClaims(tx))
   now += 2 * 24 * 3_600_000
   expect(await forget()).toBe(false)
   expect(await claims()).toBe(1)
   now += 24 * 3_600_000
-  expect(await lab.database.withTenant('globex', (tx) => lab.tampering.forgetOldClaims(tx))).toBe(false)
+  expect(await lab.database.withTenant('globex', (tx) => lab.tampering.deleteOldClaims(tx))).toBe(false)
   expect(await claims()).toBe(1)
   await forget()
   expect(await claims()).toBe(0)

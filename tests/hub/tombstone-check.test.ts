@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { bufferEndOf } from '../../provenance/purge-event.ts'
+import { recoveryEndOf } from '../../provenance/purge-event.ts'
 import { checkTombstone, type StateChange } from '../../server/modules/integrity-sweep/event-check.ts'
 import type { TombstoneRow } from '../../server/modules/integrity-sweep/sweep-store.ts'
 
@@ -58,8 +58,8 @@ test('events that do not tell of an end stand for 30 days', () => {
   const old = { ...purged, details: { purged_at: purgedAt } }
   expect(isFound(erasedAt(end), old)).toBe(false)
   expect(isFound(erasedAt('2026-04-13T09:26:53.588999Z'), old)).toBe(true)
-  expect(bufferEndOf({ purged_at: 'infinity' })).toBeUndefined()
-  expect(bufferEndOf({})).toBeUndefined()
+  expect(recoveryEndOf({ purged_at: 'infinity' })).toBeUndefined()
+  expect(recoveryEndOf({})).toBeUndefined()
 })
 
 test('a repeated erasure asks for no buffer, and one as of another time says so', () => {

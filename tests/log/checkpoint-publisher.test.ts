@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { json } from 'node:stream/consumers'
 import { afterEach, expect, test, vi } from 'vitest'
-import { EventBus } from '../../server/events.ts'
+import { EventBus } from '../../server/event-bus.ts'
 import type { Tenant } from '../../server/http/caller.ts'
 import {
   CheckpointPublisher,

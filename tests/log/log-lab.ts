@@ -1,4 +1,4 @@
-import { EventBus } from '../../server/events.ts'
+import { EventBus } from '../../server/event-bus.ts'
 import type { ProvenanceKeys } from '../../server/modules/keys/keys-types.ts'
 import type { LogHead } from '../../server/modules/log/log-types.ts'
 import { createTenantLogs } from '../../server/modules/log/tenant-logs.ts'

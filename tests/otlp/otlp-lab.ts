@@ -15,7 +15,7 @@ interface SendOptions {
   scopes?: readonly Scope[]
 }
 
-export interface OtlpAnswer {
+export interface OtlpResponse {
   status: number
   headers: Headers
   /** Read in the encoding of the response. */
@@ -23,7 +23,11 @@ export interface OtlpAnswer {
 }
 
 /** Sends an export request over HTTP, by default with a bearer token. A Buffer is sent unchanged. */
-export async function send(hub: TestHub, request: JsonObject | Buffer, options: SendOptions = {}): Promise<OtlpAnswer> {
+export async function send(
+  hub: TestHub,
+  request: JsonObject | Buffer,
+  options: SendOptions = {},
+): Promise<OtlpResponse> {
   const { tenant = 'acme', encoding = 'application/x-protobuf', scopes = ['telemetry:write'] } = options
   const { headers = {}, method = 'POST' } = options
   const { path = Buffer.isBuffer(request) || 'resourceSpans' in request ? 'traces' : 'logs' } = options

@@ -121,7 +121,7 @@ test('a body that never ends is cut off by size', async () => {
     response.on('drain', write)
     write()
   })
-  const outbound = open(['127.0.0.1'], { answerBytesMax: 1_000_000 })
+  const outbound = open(['127.0.0.1'], { responseBytesMax: 1_000_000 })
   await expect(outbound.fetch(`http://127.0.0.1:${port}/`)).rejects.toMatchObject({ failure: 'too-large' })
 })
 

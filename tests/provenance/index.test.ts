@@ -19,7 +19,7 @@ test('the public surface', () => {
       ['keyDocumentEntry', 'keyIdOf', 'parseKeyDocument', 'parseKeyDocumentAsync'],
       ['buildSeal', 'leafHash', 'sealNoteText', 'sealRecords', 'sealSizeMax'],
       ['cosignOfLeaf', 'cosignsOfSeal', 'decodeCosign', 'encodeCosign'],
-      ['isJsonObject', 'itemOfAnswer', 'supportedSchemaVersions', 'unhashedMembers'],
+      ['isJsonObject', 'itemOfResponse', 'supportedSchemaVersions', 'unhashedMembers'],
       ['isDeletionCertificate', 'verifyDeletionCertificate', 'verifyDeletionCertificateSync'],
       ['isProofBundle', 'proofBundleVersion', 'verifyProofBundle', 'verifyProofBundleSync'],
       ['logLeafHash', 'sealNote', 'sealNoteOfRecord', 'signedNote'],

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import {
   canonicalize,
   decodeCosign,
-  itemOfAnswer,
+  itemOfResponse,
   type JsonObject,
   type JsonValue,
   ProvenanceError,
@@ -57,13 +57,15 @@ describe('a record as answered', () => {
   const answer = { ...record, is_purged: false, provenance_hash: hash, provenance_cosign: cosign, verification: {} }
 
   test('verifies without its unhashed members, which count only at the top', () => {
-    expect(verifyRecordSync({ ...itemOfAnswer(answer), keys }, nodeCrypto).verified).toBe(true)
+    expect(verifyRecordSync({ ...itemOfResponse(answer), keys }, nodeCrypto).verified).toBe(true)
     const altered = { ...answer, content: { provenance_hash: 'mine' } }
-    expect(verifyRecordSync({ ...itemOfAnswer(altered), keys }, nodeCrypto).checks.provenance_hash_matches).toBe(false)
+    expect(verifyRecordSync({ ...itemOfResponse(altered), keys }, nodeCrypto).checks.provenance_hash_matches).toBe(
+      false,
+    )
   })
 
   test('without provenance fails both checks', () => {
-    const codes = verifyRecordSync({ ...itemOfAnswer(record), keys }, nodeCrypto).failures.map(({ code }) => code)
+    const codes = verifyRecordSync({ ...itemOfResponse(record), keys }, nodeCrypto).failures.map(({ code }) => code)
     expect(codes).toEqual(['hash-malformed', 'cosign-malformed'])
   })
 
@@ -78,7 +80,7 @@ describe('a record as answered', () => {
       fc.property(fc.constantFrom(...Object.keys(record)), fc.jsonValue(), (member, value) => {
         const altered = { ...answer, [member]: value as JsonValue }
         const isSame = canonicalize(value as JsonValue) === canonicalize(record[member]!)
-        const { checks } = verifyRecordSync({ ...itemOfAnswer(altered), keys }, nodeCrypto)
+        const { checks } = verifyRecordSync({ ...itemOfResponse(altered), keys }, nodeCrypto)
         expect(checks.provenance_hash_matches).toBe(isSame)
         expect(checks.provenance_cosign_valid).toBe(true)
       }),

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Role, roleNames, roles } from '../../contract/roles.ts'
 import { type Scope, scopeNames } from '../../contract/scopes.ts'
-import type { UserAnswer } from '../../server/modules/roster/roster-types.ts'
+import type { UserResponse } from '../../server/modules/roster/roster-types.ts'
 import { type RosterLab, startRosterLab, usersPath } from './roster-lab.ts'
 
 /** Nobody grants or revokes a permission that they do not have. */
@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => lab.close())
 
-const person = (role: Role): Promise<UserAnswer> => {
+const person = (role: Role): Promise<UserResponse> => {
   people += 1
   return lab.add('acme', `person-${people}@acme.example`, role)
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import type { UserAnswer } from '../../server/modules/roster/roster-types.ts'
+import type { UserResponse } from '../../server/modules/roster/roster-types.ts'
 import { type RosterLab, startRosterLab, usersPath } from './roster-lab.ts'
 
 /** The last active administrator of a tenant stays one. */
@@ -16,7 +16,7 @@ beforeEach(async () => {
   await superuser.query(`delete from hub.users where tenant_id = 'acme'`)
 })
 
-function admins(count: number): Promise<UserAnswer[]> {
+function admins(count: number): Promise<UserResponse[]> {
   return Promise.all(
     Array.from({ length: count }, () => {
       people += 1

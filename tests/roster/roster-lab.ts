@@ -1,5 +1,5 @@
 import type { Role } from '../../contract/roles.ts'
-import type { UserAnswer } from '../../server/modules/roster/roster-types.ts'
+import type { UserResponse } from '../../server/modules/roster/roster-types.ts'
 import { type AuthHub, startAuthHub } from '../auth/auth-hub.ts'
 import { eventsOf } from '../auth/auth-lab.ts'
 import type { TestHub, TestTenant } from '../support/hub.ts'
@@ -9,8 +9,8 @@ export const usersPath = '/api/v1/roster/users'
 /** The Hub with what tests about users need. */
 export interface RosterLab extends AuthHub {
   /** Adds a user, as an administrator would. */
-  add(slug: string, email: string, role?: Role): Promise<UserAnswer>
-  get(slug: string, userId: string): Promise<UserAnswer>
+  add(slug: string, email: string, role?: Role): Promise<UserResponse>
+  get(slug: string, userId: string): Promise<UserResponse>
   /** Calls a path below a user, as an administrator. */
   act(slug: string, userId: string, action: 'deactivate' | 'reactivate'): ReturnType<AuthHub['call']>
   putRole(slug: string, userId: string, role: string, token?: string): ReturnType<AuthHub['call']>

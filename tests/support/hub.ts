@@ -113,7 +113,7 @@ export async function startHub(options: TestHubOptions = {}): Promise<TestHub> {
       { operator: 'test' },
     )
   }
-  const app = await createApp(modules, { config, baseUrl, logger: log, checkAnswers: true })
+  const app = await createApp(modules, { config, baseUrl, logger: log, checkResponses: true })
   address.url = await app.listen({ host: '127.0.0.1', port: 0 })
 
   const tenant = async (slug: TestTenant) => {

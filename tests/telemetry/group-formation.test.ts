@@ -4,7 +4,7 @@ import { DomainError } from '../../contract/domain-error.ts'
 import type { Caller, Tenant } from '../../server/http/caller.ts'
 import type { Claim } from '../../server/modules/idempotency/idempotency-types.ts'
 import type { RecordReceipt } from '../../server/modules/records/records-types.ts'
-import { ClaimRefused, type EventWriter, type Submission } from '../../server/modules/telemetry/ingest/event-writer.ts'
+import { ClaimRejected, type EventWriter, type Submission } from '../../server/modules/telemetry/ingest/event-writer.ts'
 import { GroupCommit } from '../../server/modules/telemetry/ingest/group-commit.ts'
 import type { ValidEvent } from '../../server/modules/telemetry/telemetry-types.ts'
 
@@ -26,7 +26,7 @@ function submission(name: string, options: { events?: number; bytes?: number; cl
     caller: {} as Caller,
     events: Array.from({ length: events }, () => event),
     claim: claims ? ({ taken: () => new Error(`${name} is taken`) } as Claim) : undefined,
-    answersOf: () => [null],
+    responsesOf: () => [null],
   }
 }
 
@@ -131,7 +131,7 @@ describe('what one member meets', () => {
   test('a key that is taken: it learns so, and the others are stored without it', async () => {
     const { groups, transactions } = openGroups((names) => {
       const at = names.indexOf('taken')
-      if (at >= 0) throw new ClaimRefused(at, false)
+      if (at >= 0) throw new ClaimRejected(at, false)
     })
     const outcomes = await Promise.all(
       ['a', 'taken', 'b'].map((name) => outcome(groups.store(acme, submission(name, { claims: true })))),
@@ -146,7 +146,7 @@ describe('what one member meets', () => {
   test('a key in flight elsewhere: it waits in a transaction of its own, and the others do not', async () => {
     const { groups, transactions } = openGroups((names, patient) => {
       const at = names.indexOf('busy')
-      if (at >= 0 && !patient) throw new ClaimRefused(at, true)
+      if (at >= 0 && !patient) throw new ClaimRejected(at, true)
     })
     const outcomes = await Promise.all(
       ['busy', 'a'].map((name) => outcome(groups.store(acme, submission(name, { claims: true })))),
@@ -159,7 +159,7 @@ describe('what one member meets', () => {
   test('many keys that are taken: after some, those with keys go one by one', async () => {
     const { groups, transactions } = openGroups((names) => {
       const at = names.findIndex((name) => name.startsWith('taken'))
-      if (at >= 0) throw new ClaimRefused(at, false)
+      if (at >= 0) throw new ClaimRejected(at, false)
     })
     const names = [...Array.from({ length: 30 }, (_, at) => `taken ${at}`), 'good']
     const outcomes = await Promise.all([
@@ -275,7 +275,7 @@ describe('a tenant whose aggregation is behind', () => {
   test('waits before each transaction of a key in flight, too', async () => {
     const { groups, transactions } = openGroups(
       (names, patient) => {
-        if (names.includes('busy') && !patient) throw new ClaimRefused(0, true)
+        if (names.includes('busy') && !patient) throw new ClaimRejected(0, true)
       },
       { pauseMs: () => 400 },
     )

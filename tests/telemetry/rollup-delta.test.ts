@@ -8,7 +8,7 @@ import {
   readDelta,
   UnreadableDelta,
 } from '../../server/modules/telemetry/rollups/rollup-delta.ts'
-import { quarterMs } from '../../server/modules/telemetry/rollups/rollup-types.ts'
+import { quarterHourMs } from '../../server/modules/telemetry/rollups/rollup-types.ts'
 import type { CountedEvent } from '../../server/modules/telemetry/telemetry-types.ts'
 import { expectedRows, type Rows, rowsOf } from './rollup-oracle.ts'
 
@@ -18,7 +18,9 @@ const oneOf = <T>(...values: T[]) => fc.constantFrom(...values)
 /** At the edges of quarters, over all years. */
 const anyTime = fc.oneof(
   fc.integer({ min: firstMs, max: lastMs }),
-  fc.tuple(fc.integer({ min: -3, max: 3 }), oneOf(-1, 0, 1)).map(([quarter, offset]) => quarter * quarterMs + offset),
+  fc
+    .tuple(fc.integer({ min: -3, max: 3 }), oneOf(-1, 0, 1))
+    .map(([quarter, offset]) => quarter * quarterHourMs + offset),
 )
 const micros = fc.oneof(fc.integer({ min: 0, max: 1000 }), oneOf(10 ** 15, 10 ** 15 - 1))
 const anyEvent: fc.Arbitrary<CountedEvent> = fc.record({
@@ -88,7 +90,7 @@ describe('a delta', () => {
     const events = Array.from({ length: 5000 }, (_, at) => ({
       ...event,
       userId: `user:${at}`,
-      epochMs: (at % 50) * quarterMs,
+      epochMs: (at % 50) * quarterHourMs,
     }))
     expect(readRows(deltaOf(events))).toEqual(expectedAll(events))
   })

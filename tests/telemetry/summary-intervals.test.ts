@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import { isTimeZone } from '../../server/http/time-zone.ts'
-import { quarterMs } from '../../server/modules/telemetry/rollups/rollup-types.ts'
+import { quarterHourMs } from '../../server/modules/telemetry/rollups/rollup-types.ts'
 import { intervalStarts } from '../../server/modules/telemetry/summary/summary-query.ts'
 import type { Interval } from '../../server/modules/telemetry/summary/summary-types.ts'
 
-const quarterOf = (instant: string) => Temporal.Instant.from(instant).epochMilliseconds / quarterMs
+const quarterOf = (instant: string) => Temporal.Instant.from(instant).epochMilliseconds / quarterHourMs
 const rangeOf = (from: string, to: string) => ({ first: quarterOf(from), end: quarterOf(to) })
-const textOf = (quarter: number) => Temporal.Instant.fromEpochMilliseconds(quarter * quarterMs).toString()
+const textOf = (quarter: number) => Temporal.Instant.fromEpochMilliseconds(quarter * quarterHourMs).toString()
 const startsOf = (from: string, to: string, interval: Interval, zone: string) =>
   intervalStarts(rangeOf(from, to), interval, zone).map(textOf)
 
@@ -16,7 +16,7 @@ function expectedStarts(from: string, to: string, interval: Interval, zone: stri
   const starts: string[] = []
   let before = ''
   for (let quarter = first; quarter < end; quarter += 1) {
-    const local = Temporal.Instant.fromEpochMilliseconds(quarter * quarterMs).toZonedDateTimeISO(zone)
+    const local = Temporal.Instant.fromEpochMilliseconds(quarter * quarterHourMs).toZonedDateTimeISO(zone)
     const name =
       interval === 'day' ? local.startOfDay().toString() : `${local.toPlainDate()} ${local.hour} ${local.offset}`
     if (name !== before) starts.push(textOf(quarter))

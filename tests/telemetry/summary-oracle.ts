@@ -1,5 +1,5 @@
 import { parseTimestamp } from '../../contract/timestamp.ts'
-import { quarterMs } from '../../server/modules/telemetry/rollups/rollup-types.ts'
+import { quarterHourMs } from '../../server/modules/telemetry/rollups/rollup-types.ts'
 import type { SummaryQuery } from '../../server/modules/telemetry/summary/summary-schemas.ts'
 import type { CountedEvent } from '../../server/modules/telemetry/telemetry-types.ts'
 
@@ -48,7 +48,7 @@ export function expectedSummary(events: readonly CountedEvent[], query: SummaryQ
   )
   const starts = query.interval ? localStarts(from, to, query.interval, query.time_zone ?? 'UTC') : undefined
   const groups = Map.groupBy(counted, (event) => {
-    const start = starts?.get(Math.floor(event.epochMs / quarterMs) * quarterMs)
+    const start = starts?.get(Math.floor(event.epochMs / quarterHourMs) * quarterHourMs)
     return JSON.stringify([start ?? '', query.group_by ? (groupOf[query.group_by]!(event) ?? '') : ''])
   })
   const rows = [...groups].map(([place, members]): ExpectedRow => {
@@ -83,7 +83,7 @@ function localStarts(from: number, to: number, interval: 'hour' | 'day', zone: s
   const starts = new Map<number, string>()
   let before = ''
   let start = ''
-  for (let at = from; at < to; at += quarterMs) {
+  for (let at = from; at < to; at += quarterHourMs) {
     const local = Temporal.Instant.fromEpochMilliseconds(at).toZonedDateTimeISO(zone)
     const name =
       interval === 'day' ? String(local.toPlainDate()) : `${local.toPlainDate()} ${local.hour} ${local.offset}`

@@ -1,5 +1,5 @@
 import type { SkillState } from '../../contract/literals.ts'
-import { EventBus } from '../../server/events.ts'
+import { EventBus } from '../../server/event-bus.ts'
 import type { Tenant } from '../../server/http/caller.ts'
 import { createSkillRegistry } from '../../server/modules/entitlement/entitlement-service.ts'
 import { createGovernanceLog } from '../../server/modules/governance/governance-log.ts'

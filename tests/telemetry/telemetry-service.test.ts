@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { DomainError } from '../../contract/domain-error.ts'
-import type { BatchAnswer } from '../../server/modules/telemetry/telemetry-types.ts'
+import type { BatchResponse } from '../../server/modules/telemetry/telemetry-types.ts'
 import { event } from './events.ts'
 import { openTelemetryLab } from './telemetry-lab.ts'
 
@@ -117,7 +117,7 @@ describe('a repeated batch', () => {
       event({ llm_model: 'none' }),
     ],
   }
-  let first: BatchAnswer
+  let first: BatchResponse
 
   test('is answered as the first time, although what was missing is there by now', async () => {
     const caller = await lab.openTenant('repeated')

@@ -5,7 +5,7 @@ import {
   fillGaps,
   intervalOf,
   isoOf,
-  quarterMs,
+  quarterHourMs,
   rangeOf,
   recentOf,
   type Span,
@@ -110,7 +110,7 @@ describe('the range that an address names', () => {
     for (let minute = 0; minute < 1440; minute += 7) {
       for (const range of ['24h', '7d', '30d', '90d'] as const) {
         const found = rangeOf({ range }, at('2026-03-29T00:00:00Z') + minute * 60_000)
-        for (const ms of [found.from, found.to, found.before.from, found.before.to]) expect(ms % quarterMs).toBe(0)
+        for (const ms of [found.from, found.to, found.before.from, found.before.to]) expect(ms % quarterHourMs).toBe(0)
         expect(found.before.to).toBeLessThanOrEqual(found.from)
       }
     }

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import {
   type AlertInstance,
-  afterLook,
+  afterEvaluation,
   shouldOpen,
   type WholeRule,
 } from '../../server/modules/webhooks/alerts/alert-rules.ts'
@@ -45,7 +45,7 @@ function run(rule: WholeRule, seen: readonly Look[]): ['open' | 'close', number]
   let episode: AlertInstance | undefined
   for (const [at, { atMs, value, invocations }] of seen.entries()) {
     if (episode) {
-      episode = afterLook(episode, { value, invocations }, atMs)
+      episode = afterEvaluation(episode, { value, invocations }, atMs)
       if (!episode) ends.push(['close', at])
     } else if (shouldOpen(rule, { value, invocations })) {
       const of = { alertId: String(at), ruleId: 'r', rule, key: 'k', openedAt: '', recoveringSinceMs: undefined }

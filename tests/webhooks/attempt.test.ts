@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { messageBody } from '../../server/modules/webhooks/deliveries/deliveries-service.ts'
 import { attemptDelivery, loggedResponse, requestBody } from '../../server/modules/webhooks/worker/attempt.ts'
-import type { PostAnswer } from '../../server/outbound/guarded-post.ts'
+import type { PostResponse } from '../../server/outbound/guarded-post.ts'
 import { OutboundError } from '../../server/outbound/outbound-error.ts'
 
 const row = {
@@ -16,7 +16,7 @@ test('what is sent is what the log of deliveries shows', () => {
   expect(requestBody('acme', row)).toBe(JSON.stringify(messageBody('acme', row)))
 })
 
-const answer = (more: Partial<PostAnswer>): PostAnswer => ({
+const answer = (more: Partial<PostResponse>): PostResponse => ({
   ...{ status: 200, headers: {}, beginning: Buffer.alloc(0), headMs: 12.3 },
   ...more,
 })
@@ -51,7 +51,7 @@ const target = {
   secrets: ['whsec_new', 'whsec_old'],
 }
 
-function attempt(post: () => Promise<PostAnswer>, signal = new AbortController().signal) {
+function attempt(post: () => Promise<PostResponse>, signal = new AbortController().signal) {
   return attemptDelivery({ post }, target, delivery, signal)
 }
 

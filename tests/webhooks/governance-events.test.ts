@@ -67,7 +67,7 @@ describe('an event of the service', () => {
       expect((await lab.requestToken({ client_id: 'nobody', client_secret: 'x' })).status).toBe(401)
       const { client_id } = await lab.account('acme')
       expect((await lab.requestToken({ client_id, client_secret: 'wrong' })).status).toBe(401)
-      await lab.hub.modules.refusals.settled()
+      await lab.hub.modules.denials.settled()
     }
     const sent = await messagesSentBy(lab.hub, refused)
     expect(sent.map(({ kind }) => kind)).toEqual(['governance.tenant.config_changed', 'governance.auth.login_failed'])

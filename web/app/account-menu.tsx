@@ -5,7 +5,7 @@ import { apiBaseUrl } from '../api/api-base-url.ts'
 import { api } from '../api/api-client.ts'
 import { useMe } from '../api/me.ts'
 import { signOut } from '../api/session.ts'
-import { notifyProblem } from '../components/notify.ts'
+import { toastProblem } from '../components/toast.ts'
 
 /** Shows the signed-in user and the sign-out button. */
 export function AccountMenu() {
@@ -43,7 +43,7 @@ export function AccountMenu() {
         <Menu.Divider />
         <Menu.Item
           leftSection={<IconLogout size={16} />}
-          onClick={() => signOut().catch((error: unknown) => notifyProblem(error, 'You are still signed in'))}
+          onClick={() => signOut().catch((error: unknown) => toastProblem(error, 'You are still signed in'))}
         >
           Sign out
         </Menu.Item>

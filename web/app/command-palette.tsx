@@ -6,8 +6,8 @@ import { useRouter } from '@tanstack/react-router'
 import { type KeyboardEvent, useEffect, useId, useMemo, useRef, useState } from 'react'
 import { useMe } from '../api/me.ts'
 import { signOut } from '../api/session.ts'
-import { notifyProblem } from '../components/notify.ts'
 import { SnippetText } from '../components/snippet-text.tsx'
+import { toastProblem } from '../components/toast.ts'
 import { maySearch, useFoundRecords } from '../components/use-found-records.ts'
 import { useSuggest } from '../components/use-suggest.ts'
 import styles from './command-palette.module.css'
@@ -245,7 +245,7 @@ function useOwnActions(): Entry[] {
       label: 'Sign out',
       keywords: 'log out leave',
       Icon: IconLogout,
-      run: () => void signOut().catch((error: unknown) => notifyProblem(error, 'You are still signed in')),
+      run: () => void signOut().catch((error: unknown) => toastProblem(error, 'You are still signed in')),
     },
   ]
 }

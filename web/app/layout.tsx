@@ -8,8 +8,8 @@ import { MeProvider, useMe, useSignedIn } from '../api/me.ts'
 import { HubProblem } from '../api/problem.ts'
 import { rememberPage } from '../api/recent-pages.ts'
 import { permissionChanges, takeFlashMessage } from '../api/session.ts'
-import { notifyOf } from '../components/notify.ts'
 import { ProblemNotice } from '../components/problem-notice.tsx'
+import { toastOf } from '../components/toast.ts'
 import { AccountMenu } from './account-menu.tsx'
 import { AddressNotice } from './address-notice.tsx'
 import { ConnectionBanner } from './connection-banner.tsx'
@@ -33,7 +33,7 @@ export function Layout() {
   const { data: me, error, failureReason, refetch } = useSignedIn(!isAlone)
   useEffect(() => {
     const word = takeFlashMessage()
-    if (word) notifyOf('You are somewhere else now', word)
+    if (word) toastOf('You are somewhere else now', word)
   }, [])
   useEffect(() => {
     const again = () => void refetch()

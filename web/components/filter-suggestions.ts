@@ -3,7 +3,7 @@ import { governanceKinds } from '../../contract/governance-kinds.ts'
 import { api } from '../api/api-client.ts'
 import { useMe } from '../api/me.ts'
 
-const quarterMs = 900_000
+const quarterHourMs = 900_000
 const daysBack = 90
 const kept = { staleTime: 10 * 60_000, retry: false } as const
 
@@ -20,7 +20,7 @@ export interface Suggestions {
 export function useSuggestions(enabled: boolean): Suggestions {
   const me = useMe()
   const from = useMemo(
-    () => new Date(Math.floor(Date.now() / quarterMs) * quarterMs - daysBack * 86_400_000).toISOString(),
+    () => new Date(Math.floor(Date.now() / quarterHourMs) * quarterHourMs - daysBack * 86_400_000).toISOString(),
     [],
   )
   const options = { enabled: enabled && me.may('summarizeTelemetry'), ...kept }

@@ -5,7 +5,7 @@ import type { ViewPage } from '../../contract/saved-views.ts'
 import { type ApiResponse, api, type Body, hub } from '../api/api-client.ts'
 import { useMe } from '../api/me.ts'
 import { ConfirmDialog } from './confirm-dialog.tsx'
-import { notifyProblem } from './notify.ts'
+import { toastProblem } from './toast.ts'
 import { useAction } from './use-action.ts'
 import { ViewDialog } from './view-dialog.tsx'
 import { sameView } from './view-query.ts'
@@ -42,7 +42,7 @@ export function SavedViews({ page, query, viewId, onChoose }: SavedViewsProps) {
     send: (body: Body<'updateView'>) => hub.PATCH('/api/v1/views/{view_id}', { params, body }),
     done: savedMessage,
     refresh: ['/api/v1/views'],
-    onError: (error) => notifyProblem(error, 'The view was not saved'),
+    onError: (error) => toastProblem(error, 'The view was not saved'),
   })
 
   const group = (label: string, items: SavedView[]) =>

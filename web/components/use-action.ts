@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query'
 import { queryClient } from '../api/query-client.ts'
-import { notifyDone } from './notify.ts'
+import { toastDone } from './toast.ts'
 
 export interface Action<Result, Input = void> {
   /** Calls the Hub; `done` and `onDone` get the body of the response. */
@@ -34,7 +34,7 @@ export function useAction<Result, Input = void>({
     mutationFn: async (input) => (await send(input))?.data as Result,
     onSuccess: async (result) => {
       const message = typeof done === 'function' ? done(result) : done
-      if (message !== undefined) notifyDone(message)
+      if (message !== undefined) toastDone(message)
       await readAgain(refresh)
       await onDone?.(result)
     },

@@ -22,7 +22,7 @@ export interface InclusionProof {
 }
 
 /** A proof, or why it is absent: the Hub has no entry of the seal, or it did not respond. */
-export type ProofAnswer = { proof: InclusionProof } | { missing: 'no-entry' | 'no-answer'; because: string }
+export type ProofResponse = { proof: InclusionProof } | { missing: 'no-entry' | 'no-answer'; because: string }
 
 /**
  * A seal is in the log within a second (docs/provenance-log.md, section 10.1); after this many milliseconds it is overdue.
@@ -38,7 +38,7 @@ export interface LogFindings {
 /** Checks that the seal of the record is in the log: docs/provenance-log.md, section 10.3. */
 export async function logStep(
   { sealNote, sealedAtMs }: RecordFindings,
-  answer: ProofAnswer,
+  answer: ProofResponse,
   keys: LogKeys | undefined,
   crypto: AsyncCrypto,
   nowMs = Date.now(),

@@ -5,7 +5,7 @@ import {
   canonicalize,
   decodeCosign,
   type FailureCode,
-  itemOfAnswer,
+  itemOfResponse,
   type JsonObject,
   ProvenanceError,
   sealNoteText,
@@ -58,7 +58,7 @@ export async function recordSteps(
   keys: LogKeys | undefined,
   crypto: AsyncCrypto,
 ): Promise<RecordFindings> {
-  const item = itemOfAnswer(record)
+  const item = itemOfResponse(record)
   const { failures } = await verifyRecord({ ...item, keys: keys?.trusted ?? new Map() }, crypto)
   const problem = (check: (typeof failures)[number]['check']) => failures.find((failure) => failure.check === check)
   const cosignCode = problem('provenance_cosign_valid')?.code

@@ -1,7 +1,7 @@
 import type { AsyncCrypto, JsonObject, JsonValue } from '../../provenance/index.ts'
 import { consistencyStep, type LogSource } from './consistency-step.ts'
 import { type LogKeys, trustedKeys } from './log-keys.ts'
-import { logStep, type ProofAnswer } from './log-steps.ts'
+import { logStep, type ProofResponse } from './log-steps.ts'
 import { type AskedRecord, recordSteps } from './record-steps.ts'
 import { type Step, type Verification, verdictOf } from './steps.ts'
 import type { Store } from './trust-store.ts'
@@ -12,7 +12,7 @@ export interface Source extends LogSource {
   keyDocument(): Promise<JsonValue>
   /** Returns the name of the tenant's log, as the Hub states it. */
   logName(): Promise<string>
-  proof(recordId: string): Promise<ProofAnswer>
+  proof(recordId: string): Promise<ProofResponse>
 }
 
 export interface Verifier {
@@ -49,7 +49,7 @@ export async function verifyInBrowser(
   const answers = Promise.all([
     inTime(logKeys(verifier)).catch(() => undefined),
     inTime(source.proof(recordId)).catch(
-      (error: unknown): ProofAnswer => ({ missing: 'no-answer', because: messageOf(error) }),
+      (error: unknown): ProofResponse => ({ missing: 'no-answer', because: messageOf(error) }),
     ),
   ])
   const alone = await recordSteps(record, asked, undefined, crypto)

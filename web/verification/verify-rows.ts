@@ -1,4 +1,4 @@
-import { type AsyncCrypto, itemOfAnswer, type JsonObject, verifyRecords } from '../../provenance/index.ts'
+import { type AsyncCrypto, itemOfResponse, type JsonObject, verifyRecords } from '../../provenance/index.ts'
 import type { LogKeys } from './log-keys.ts'
 import { isPlain } from './plain-record.ts'
 
@@ -38,7 +38,7 @@ export async function verifyRows(
   let toldAt = performance.now()
   for (let at = 0; at < rows.length; at += pieceSize) {
     const piece = rows.slice(at, at + pieceSize)
-    const results = await verifyRecords(piece.map(itemOfAnswer), keys.trusted, crypto)
+    const results = await verifyRecords(piece.map(itemOfResponse), keys.trusted, crypto)
     for (const [index, { verified, failures }] of results.entries()) {
       const row = piece[index]!
       const because = verified

@@ -152,7 +152,7 @@ export interface RecordTables {
     /** An `ExportFilter`, normalised. */
     filter: unknown
     record_types: string[]
-    /** The `PackOrder` of an evidence pack; null for an export. */
+    /** The `PackRequest` of an evidence pack; null for an export. */
     pack: unknown
     verify: boolean
     include_provenance: boolean

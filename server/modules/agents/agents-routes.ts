@@ -7,7 +7,7 @@ import { FairQueue } from '../../db/fair-queue.ts'
 import { addRoute, rawJson } from '../../http/route.ts'
 import { openToEveryOrigin } from '../../http/security-headers.ts'
 import { McpMessage, McpResponse, ProtectedResource } from './agents-schemas.ts'
-import { type HubCall, type HubCallParts, HubRefusal } from './hub-calls.ts'
+import { type HubCall, HubCallError, type HubCallParts } from './hub-calls.ts'
 import { exchange } from './mcp-exchange.ts'
 
 /** Maximum number of concurrent calls by tools in this process, whose responses are held whole. */
@@ -24,7 +24,7 @@ export function addAgentRoutes(
   const queue: CallQueue = new FairQueue({
     slots: all,
     ofTenant,
-    classes: { call: { all, ofTenant, waitMs, refusal: tooManyCalls } },
+    classes: { call: { all, ofTenant, waitMs, rejection: tooManyCalls } },
   })
   addRoute(
     app,
@@ -99,7 +99,7 @@ function hubCall(app: FastifyInstance, queue: CallQueue, request: FastifyRequest
     const answer = objectIn(response.payload)
     if (response.statusCode < 400) return answer
     const retryAfter = response.headers['retry-after']
-    throw new HubRefusal(response.statusCode, answer, retryAfter === undefined ? undefined : String(retryAfter))
+    throw new HubCallError(response.statusCode, answer, retryAfter === undefined ? undefined : String(retryAfter))
   }
 }
 
@@ -112,9 +112,9 @@ async function inTurn<Result>(queue: CallQueue, tenantSlug: string, work: () => 
   }
 }
 
-function tooManyCalls(): HubRefusal {
+function tooManyCalls(): HubCallError {
   const detail = 'The agents of this tenant make too many calls at a time. Make one after the other.'
-  return new HubRefusal(503, { title: 'Service Unavailable', detail }, '5')
+  return new HubCallError(503, { title: 'Service Unavailable', detail }, '5')
 }
 
 function urlOf(operation: OperationId, { path = {}, query = {} }: HubCallParts): string {

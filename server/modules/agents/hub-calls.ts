@@ -12,18 +12,18 @@ export interface HubCallParts {
 
 /**
  * Calls an operation of the API with the token of the agent, so that its access, limits, validation and visibility
- * apply. Throws {@link HubRefusal} for every error.
+ * apply. Throws {@link HubCallError} for every error.
  */
 export type HubCall = (operation: OperationId, parts?: HubCallParts) => Promise<JsonObject>
 
 /** An error of the called operation. */
-export class HubRefusal extends Error {
+export class HubCallError extends Error {
   readonly status: number
 
   /** @param document the problem document */
   constructor(status: number, document: JsonObject, retryAfter: string | undefined) {
     super(describe(status, document, retryAfter))
-    this.name = 'HubRefusal'
+    this.name = 'HubCallError'
     this.status = status
   }
 }

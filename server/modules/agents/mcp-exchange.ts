@@ -15,7 +15,7 @@ export interface McpRequest {
   message: JsonValue
 }
 
-export interface McpAnswer {
+export interface McpExchangeResult {
   status: number
   /** JSON; undefined for an empty body. */
   text: string | undefined
@@ -33,7 +33,7 @@ const sessionPrefix = 'client.'
 export async function exchange(
   { url, headers, message }: McpRequest,
   parts: Omit<McpServerParts, 'client'>,
-): Promise<McpAnswer> {
+): Promise<McpExchangeResult> {
   const request = new Request(url, { method: 'POST', headers: webHeaders(headers) })
   const { method, params } = isJsonObject(message) ? message : {}
   // Its answer would be a stream without an end, and nothing that this server lists changes.
@@ -73,7 +73,7 @@ function webHeaders(headers: McpRequest['headers']): Headers {
   return web
 }
 
-function methodNotFound(message: JsonValue): McpAnswer {
+function methodNotFound(message: JsonValue): McpExchangeResult {
   const { id = null } = isJsonObject(message) ? message : {}
   const error = { code: -32601, message: 'subscriptions/listen is not supported: no list of this server changes.' }
   return { status: 404, text: JSON.stringify({ jsonrpc: '2.0', id, error }), sessionId: undefined }

@@ -5,7 +5,7 @@ import { admits } from '../../../contract/permissions.ts'
 import type { Scope } from '../../../contract/scopes.ts'
 import type { JsonObject } from '../../../provenance/json.ts'
 import { compileSchema } from '../../http/request-validation.ts'
-import { type HubCall, HubRefusal } from './hub-calls.ts'
+import { type HubCall, HubCallError } from './hub-calls.ts'
 import { listRecords, readRecord, recordTemplate } from './record-resources.ts'
 import { allTools } from './tools/all-tools.ts'
 import { resultBytesMax } from './tools/result-size.ts'
@@ -63,7 +63,7 @@ export function createMcpServer({ version, scopes, call, client, logError }: Mcp
       try {
         return success(await tool.run(input as never, context))
       } catch (error) {
-        if (error instanceof HubRefusal) return failure(error.message)
+        if (error instanceof HubCallError) return failure(error.message)
         throw error
       }
     })

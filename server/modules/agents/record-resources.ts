@@ -1,7 +1,7 @@
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server'
 import { patterns } from '../../../contract/literals.ts'
 import { isJsonObject, type JsonObject } from '../../../provenance/json.ts'
-import { type HubCall, HubRefusal } from './hub-calls.ts'
+import { type HubCall, HubCallError } from './hub-calls.ts'
 import { bytesOf } from './tools/result-size.ts'
 import { cut, recordUri, summarize } from './tools/tool.ts'
 
@@ -57,7 +57,7 @@ async function refused<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work()
   } catch (error) {
-    if (!(error instanceof HubRefusal)) throw error
+    if (!(error instanceof HubCallError)) throw error
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, error.message)
   }
 }

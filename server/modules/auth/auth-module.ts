@@ -1,15 +1,15 @@
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../config.ts'
 import type { Database, DatabaseLog } from '../../db/database.ts'
-import type { EventBus } from '../../events.ts'
-import type { AccessControl, AccessRefusal, TokenClaims } from '../../http/caller.ts'
+import type { EventBus } from '../../event-bus.ts'
+import type { AccessControl, AccessDenial, TokenClaims } from '../../http/caller.ts'
 import { cursorKeyPurpose } from '../../http/cursor.ts'
 import type { TenantChore } from '../../jobs/housekeeping.ts'
 import type { JobSender } from '../../jobs/job-sender.ts'
 import type { JobDefinition } from '../../jobs/queue.ts'
 import type { Mailer } from '../../mail/mailer.ts'
 import { deriveKey } from '../../secrets/encryption.ts'
-import type { GovernanceLog, RefusalLog } from '../governance/governance-types.ts'
+import type { DenialRecorder, GovernanceLog } from '../governance/governance-types.ts'
 import type { IdentityProviders } from '../identity/identity-types.ts'
 import type { TokenKeys } from '../keys/keys-types.ts'
 import type { SignInLinks } from '../links/links-types.ts'
@@ -59,7 +59,7 @@ export interface AuthModuleDeps {
   directory: TenantDirectory
   governance: GovernanceLog
   events: EventBus
-  refusals: RefusalLog
+  denials: DenialRecorder
   revocations: Revocations
   users: SignInUsers
   providers: IdentityProviders
@@ -102,15 +102,15 @@ export function createAuthModule(deps: AuthModuleDeps): AuthModule {
       authenticate,
       findTenant: (slug) => directory.find(slug),
       tenantAt: (host) => directory.atHost(host),
-      refused: createAccessRefusals(deps),
+      refused: createAccessDenials(deps),
     },
     basic: tokens,
     serviceAccounts,
     sessions,
     jobs: [linkRequests.job, invitations.job],
     chores: [
-      { name: 'delete expired sessions', run: (tx) => sessions.forgetExpired(tx) },
-      { name: 'delete expired logins', run: (tx) => oidcLogin.forgetSpent(tx) },
+      { name: 'delete expired sessions', run: (tx) => sessions.deleteExpired(tx) },
+      { name: 'delete expired logins', run: (tx) => oidcLogin.deleteConsumed(tx) },
     ],
     routes: (app) => {
       addAuthRoutes(app, { tokens, directory, clients: oauthClients.exchange })
@@ -128,11 +128,11 @@ export function createAuthModule(deps: AuthModuleDeps): AuthModule {
 }
 
 /** Records a rejected access for the tenant of the token, never for the requested tenant. */
-function createAccessRefusals(deps: { directory: TenantDirectory; refusals: RefusalLog }) {
-  return ({ claims, reason, details, address, requestId }: AccessRefusal): void => {
+function createAccessDenials(deps: { directory: TenantDirectory; denials: DenialRecorder }) {
+  return ({ claims, reason, details, address, requestId }: AccessDenial): void => {
     const tenant = deps.directory.find(claims.tenantSlug)
     const subject = subjectOf(claims)
-    deps.refusals.note(tenant, { kind: 'auth.access_refused', subject, reason, details, address, requestId })
+    deps.denials.note(tenant, { kind: 'auth.access_refused', subject, reason, details, address, requestId })
   }
 }
 

@@ -4,7 +4,7 @@ import { countHeader } from '../../http/request-headers.ts'
 import { addRoute } from '../../http/route.ts'
 import { openToEveryOrigin } from '../../http/security-headers.ts'
 import type { TenantDirectory } from '../tenants/tenants-types.ts'
-import { ServerMetadata, TokenAnswer, TokenForm, TokenHeaders } from './auth-schemas.ts'
+import { ServerMetadata, TokenForm, TokenHeaders, TokenResponse } from './auth-schemas.ts'
 import type { TokenService } from './auth-types.ts'
 import type { ClientTokenExchange } from './clients/client-token-exchange.ts'
 import { readGrantRequest } from './clients/grant-request.ts'
@@ -32,7 +32,7 @@ export function addAuthRoutes(
       bodyFormat: 'form',
       oauthErrors: true,
       credentials: ['clientBasic', 'body'],
-      response: { 200: TokenAnswer },
+      response: { 200: TokenResponse },
       problems: ['address-not-allowed'],
     },
     async (request, reply) => {

@@ -43,7 +43,7 @@ export const TokenHeaders = Type.Object({
   ),
 })
 
-export const TokenAnswer = Type.Object(
+export const TokenResponse = Type.Object(
   {
     access_token: Type.String({
       description: 'A JWT (RFC 9068)',
@@ -66,7 +66,7 @@ export const TokenAnswer = Type.Object(
 )
 
 /** The response with a user token (interface 2.7). */
-export const UserTokenAnswer = Type.Object(
+export const UserTokenResponse = Type.Object(
   {
     access_token: Type.String({
       description: 'A JWT (RFC 9068)',

@@ -3,8 +3,8 @@ import type { Scope } from '../../../contract/scopes.ts'
 import type { TenantTx } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
 import type { User } from '../roster/roster-types.ts'
-import type { TokenAnswer, UserTokenAnswer } from './auth-schemas.ts'
-import type { MeAnswer } from './sessions/sessions-schemas.ts'
+import type { TokenResponse, UserTokenResponse } from './auth-schemas.ts'
+import type { MeResponse } from './sessions/sessions-schemas.ts'
 
 export type {
   ServiceAccountCredentials,
@@ -12,7 +12,7 @@ export type {
 } from './service-accounts/service-accounts-types.ts'
 
 /** A service token (interface 2.7), or the token of an authorized client. */
-export type ServiceToken = Static<typeof TokenAnswer>
+export type ServiceToken = Static<typeof TokenResponse>
 
 /** Error codes of the token endpoint (RFC 6749, section 5.2) and of registration. */
 export type OAuthErrorCode =
@@ -111,7 +111,7 @@ export interface Revocations extends TokenRevoker {
    */
   isRevoked(tenantSlug: string, principal: Principal, epoch: number): boolean | Promise<boolean>
   /** Deletes a batch of revocations that concern no living token any more. Returns whether there may be more. */
-  forgetOld(tx: TenantTx): Promise<boolean>
+  deleteOld(tx: TenantTx): Promise<boolean>
   close(): Promise<void>
 }
 
@@ -138,7 +138,7 @@ export interface OpenedSession {
 }
 
 /** A user token (interface 2.7). */
-export type UserToken = Static<typeof UserTokenAnswer>
+export type UserToken = Static<typeof UserTokenResponse>
 
 /** A {@link UserToken} with the cookie that its refresh token requires. */
 export interface IssuedUserToken {
@@ -168,4 +168,4 @@ export interface TabKey {
 }
 
 /** The signed-in caller. */
-export type Me = Static<typeof MeAnswer>
+export type Me = Static<typeof MeResponse>

@@ -23,7 +23,7 @@ interface ReachedFacts extends Pick<BudgetRow, 'basis'> {
 }
 
 /** The data of a job: no address, because the queue outlives erasures. */
-interface MailOrder {
+interface MailJob {
   tenant: string
   firing: Firing
   facts: ReachedFacts
@@ -55,7 +55,7 @@ export function createBudgetMails(deps: {
   const addressKey = deriveKey(deps.masterKey, 'recipients of budget mails')
   const hashOf = (address: string) => createHmac('sha256', addressKey).update(address).digest('base64url')
 
-  async function carryOut({ tenant: slug, firing, facts, recipient }: MailOrder): Promise<void> {
+  async function carryOut({ tenant: slug, firing, facts, recipient }: MailJob): Promise<void> {
     const tenant = await findTenant(slug)
     if (!tenant) return
     const found = await readTenant(database, slug, async (tx) => {
@@ -81,14 +81,14 @@ export function createBudgetMails(deps: {
         log.warn(details, `a tenant sends at most ${budgetMailsPerDayMax} mails about budgets in a day`)
       }
       for (const address of addresses.slice(0, count)) {
-        const order: MailOrder = { tenant: tx.tenantId, firing, facts, recipient: hashOf(address) }
+        const order: MailJob = { tenant: tx.tenantId, firing, facts, recipient: hashOf(address) }
         await jobSender.send(jobName, order, { tx })
       }
     },
     job: {
       name: jobName,
       ...mailJobOptions,
-      handler: ({ data }) => carryOut(data as MailOrder),
+      handler: ({ data }) => carryOut(data as MailJob),
     },
   }
 }

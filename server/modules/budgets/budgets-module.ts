@@ -14,10 +14,10 @@ import { createBudgetLoop } from './budget-loop.ts'
 import { createBudgetMails } from './budget-mail.ts'
 import { addBudgetRoutes } from './budgets-routes.ts'
 import { Budgets } from './budgets-service.ts'
-import { forgetUsers } from './budgets-store.ts'
+import { eraseUsers } from './budgets-store.ts'
 
 /** Deletes budgets of users without remaining records, and their addresses. */
-async function forgetRecords(tx: TenantTx, records: readonly ErasedRecord[]): Promise<void> {
+async function eraseRecordCopies(tx: TenantTx, records: readonly ErasedRecord[]): Promise<void> {
   const users = [...new Set(records.flatMap(({ user_id }) => user_id ?? []))]
   if (users.length === 0) return
   const ids = records.map((record) => record.record_id)
@@ -25,7 +25,7 @@ async function forgetRecords(tx: TenantTx, records: readonly ErasedRecord[]): Pr
   if (gone.length === 0) return
   // Waits for budgets that are being changed.
   await lockTenant(tx, budgetsLockClass)
-  await forgetUsers(tx, gone)
+  await eraseUsers(tx, gone)
 }
 
 /** Creates the module of budgets: amounts for a period, and the reports when their thresholds are reached. */
@@ -52,7 +52,7 @@ export function createBudgetsModule(
   })
   // Telemetry events and changes of budgets are sealed records.
   deps.events.on('recordsSealed', ({ tenantId }) => loop.wake(tenantId))
-  deps.events.onInTransaction('recordsErased', (tx, { records }) => forgetRecords(tx, records))
+  deps.events.onInTransaction('recordsErased', (tx, { records }) => eraseRecordCopies(tx, records))
   return {
     evaluator,
     jobs: [mails.job],

@@ -111,7 +111,7 @@ export async function existingWebhooks(tx: TenantTx, webhookIds: readonly string
 }
 
 /** Deletes budgets of any of the users, and removes the addresses of the users from the others. */
-export async function forgetUsers(tx: TenantTx, userIds: readonly string[]): Promise<void> {
+export async function eraseUsers(tx: TenantTx, userIds: readonly string[]): Promise<void> {
   await tx.client.query(
     `with gone as (
        delete from hub.budgets where tenant_id = $1 and filter ->> 'user_id' = any ($2::text[]) returning budget_id)

@@ -3,7 +3,7 @@ import type { Config } from '../../config.ts'
 import type { TenantTx } from '../../db/database.ts'
 import { addRoute, emptyBody } from '../../http/route.ts'
 import type { ModuleParts } from '../../module-parts.ts'
-import { DestroyBody, DestroyedAnswer, RotatedAnswer } from './cmek-schemas.ts'
+import { DestroyBody, DestroyedResponse, RotatedResponse } from './cmek-schemas.ts'
 import { ContentKeys } from './content-keys.ts'
 import { contentKeys } from './content-keys-store.ts'
 import type { CustomerKeys } from './customer-keys-service.ts'
@@ -52,7 +52,7 @@ function addCmekRoutes(app: FastifyInstance, customerKeys: CustomerKeys, destruc
         'customer key. Stored content is not encrypted again.',
       body: emptyBody,
       bodyOptional: true,
-      response: { 200: RotatedAnswer },
+      response: { 200: RotatedResponse },
       problems: ['hub-not-provisioned', 'concurrent-modification'],
     },
     async (request) => customerKeys.rotate(request.caller),
@@ -67,7 +67,7 @@ function addCmekRoutes(app: FastifyInstance, customerKeys: CustomerKeys, destruc
         'decrypted; hashes, seals and log remain and verify. It cannot be undone. Refused while a legal hold or a ' +
         'minimum retention is in force. Provisioning the tenant again creates a new key for new content.',
       body: DestroyBody,
-      response: { 200: DestroyedAnswer },
+      response: { 200: DestroyedResponse },
       problems: ['hub-not-provisioned', 'legal-hold', 'retention'],
     },
     async (request) => destruction.destroy(request.caller, request.body),

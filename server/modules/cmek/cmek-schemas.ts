@@ -7,7 +7,7 @@ const timestamp = (description: string) =>
 const KeyId = Type.String({ description: 'Id of a content key', examples: ['ck_6f1e9b0a2c3d4e5f60718293'] })
 const tenant = Type.String({ pattern: patterns.tenantSlug, examples: ['acme'] })
 
-export const RotatedAnswer = object({
+export const RotatedResponse = object({
   provider: Type.Enum(['local', 'aws-kms', 'vault']),
   key_ref: Type.String({ examples: ['alias/hub/acme'] }),
   key_id: KeyId,
@@ -21,7 +21,7 @@ export const DestroyBody = object({
   reason: Type.String({ minLength: 1, maxLength: 500, examples: ['The contract has ended.'] }),
 })
 
-export const DestroyedAnswer = object({
+export const DestroyedResponse = object({
   tenant,
   destroyed_at: timestamp('Time from which the content cannot be decrypted'),
   key_ids: Type.Array(KeyId, { description: 'Destroyed content keys' }),

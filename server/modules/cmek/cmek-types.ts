@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import type { TenantTx } from '../../db/database.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
-import type { DestroyedAnswer, RotatedAnswer } from './cmek-schemas.ts'
+import type { DestroyedResponse, RotatedResponse } from './cmek-schemas.ts'
 
 /** Encrypts secrets of a tenant at rest: under its own key in Mode B, otherwise under the master key. */
 export interface TenantSecrets {
@@ -10,22 +10,22 @@ export interface TenantSecrets {
    *
    * @param context names the owner of the secret, such as its table and id; `open` requires the same
    */
-  seal(tx: TenantTx, tenant: Tenant, plaintext: string, context: string): Promise<Buffer>
+  encrypt(tx: TenantTx, tenant: Tenant, plaintext: string, context: string): Promise<Buffer>
   /**
    * Decrypts a secret. Returns undefined once its key is destroyed. Throws DomainError `hub-unavailable` while the key
    * is unreachable.
    */
-  open(tx: TenantTx, tenant: Tenant, sealed: Buffer, context: string): Promise<string | undefined>
+  decrypt(tx: TenantTx, tenant: Tenant, sealed: Buffer, context: string): Promise<string | undefined>
 }
 
 /** The encryption state of a tenant's content, with the member names of the response. */
-export type CmekState = Static<typeof RotatedAnswer>
+export type CmekState = Static<typeof RotatedResponse>
 
 /** The key that a tenant has chosen. */
 export type KeyChoice = Pick<CmekState, 'provider' | 'key_ref'>
 
 /** Content keys destroyed in one call, with the member names of the response. */
-export type Destroyed = Static<typeof DestroyedAnswer>
+export type Destroyed = Static<typeof DestroyedResponse>
 
 /** The owner of a content key. Unwrapping requires the same context. */
 export interface KeyContext {

@@ -51,7 +51,7 @@ export async function retireActiveKey(tx: TenantTx, now: string): Promise<void> 
 }
 
 /** Deletes the wrapped forms of these keys. */
-export async function forgetContentKeys(
+export async function deleteContentKeys(
   tx: TenantTx,
   keyIds: readonly string[],
   end: { now: string; eventId: string },

@@ -26,14 +26,14 @@ export class ContentKeys implements RecordContents {
     this.#lists = new KeyLists({ database, log, destroyed: (...key) => this.#unwrapped.drop(...key) })
   }
 
-  open(tenantId: string, recordId: string, stored: string): string {
+  decrypt(tenantId: string, recordId: string, stored: string): string {
     const keyId = keyIdOf(stored)
     const key = keyId === undefined ? undefined : this.keyOf(tenantId, keyId)
     return (key && decryptText(key, tenantId, recordId, stored)) ?? stored
   }
 
   openJoined(tenantId: string, stored: string): string {
-    return this.open(tenantId, recordIdOf(stored), stored)
+    return this.decrypt(tenantId, recordIdOf(stored), stored)
   }
 
   destroyedKeyOf(tenantId: string, stored: string): DestroyedKey | undefined {
@@ -53,7 +53,7 @@ export class ContentKeys implements RecordContents {
     return destroyed
   }
 
-  sealer(tx: TenantTx): Promise<ContentEncryptor | undefined> {
+  encryptor(tx: TenantTx): Promise<ContentEncryptor | undefined> {
     const begun = this.#encryptors.get(tx) ?? this.#encryptorIn(tx)
     this.#encryptors.set(tx, begun)
     return begun
@@ -129,7 +129,7 @@ export class ContentKeys implements RecordContents {
   #encryptorWith(tenantId: string, keyId: string, held: UnwrappedKey): ContentEncryptor {
     return {
       keyId,
-      seal: (recordId, text) => {
+      encrypt: (recordId, text) => {
         if (!held.isHeld) throw fetchRequired(keyId, () => this.#lists.read(tenantId))
         return encryptText(held.key, keyId, tenantId, recordId, text)
       },

@@ -10,7 +10,7 @@ import type { Actor } from '../governance/governance-types.ts'
 import type { DestroyBody } from './cmek-schemas.ts'
 import type { Destroyed } from './cmek-types.ts'
 import type { ContentKeys } from './content-keys.ts'
-import { type ContentKeyRow, contentKeys, forgetContentKeys, takeContentKeysLock } from './content-keys-store.ts'
+import { type ContentKeyRow, contentKeys, deleteContentKeys, takeContentKeysLock } from './content-keys-store.ts'
 import type { DestroyedKeysList } from './destroyed-keys-list.ts'
 import { asUnavailable, withoutCustomerKey } from './key-provider-error.ts'
 import { live } from './key-state.ts'
@@ -113,7 +113,7 @@ export class KeyDestruction {
       details: { ...details, provider, key_ref, key_ids, destroyed_at: now },
       actor,
     })
-    await forgetContentKeys(tx, key_ids, { now, eventId })
+    await deleteContentKeys(tx, key_ids, { now, eventId })
     for (const part of this.#deps.destroyed) await part.forget(tx, now)
     tx.afterCommit(() => this.#deps.contentKeys.changed(tenant.slug))
     return { tenant: tenant.slug, destroyed_at: now, key_ids, event_id: eventId }

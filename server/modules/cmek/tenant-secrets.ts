@@ -13,9 +13,9 @@ const ownKeyFormat = 2
 export function createMasterKeySecrets(masterKey: Buffer): TenantSecrets {
   const key = deriveKey(masterKey, purpose)
   return {
-    seal: async (tx, _tenant, plaintext, context) =>
+    encrypt: async (tx, _tenant, plaintext, context) =>
       encryptSecret(key, Buffer.from(plaintext), `${tx.tenantId}/${context}`),
-    open: async (tx, _tenant, sealed, context) => decryptSecret(key, sealed, `${tx.tenantId}/${context}`).toString(),
+    decrypt: async (tx, _tenant, sealed, context) => decryptSecret(key, sealed, `${tx.tenantId}/${context}`).toString(),
   }
 }
 
@@ -26,9 +26,9 @@ export function createMasterKeySecrets(masterKey: Buffer): TenantSecrets {
 export function createTenantSecrets(masterKey: Buffer, contentKeys: ContentKeys): TenantSecrets {
   const masterKeySecrets = createMasterKeySecrets(masterKey)
   return {
-    async seal(tx, tenant, plaintext, context) {
+    async encrypt(tx, tenant, plaintext, context) {
       const active = tenant.mode === 'B' ? await contentKeys.activeKey(tx) : undefined
-      if (active === undefined) return masterKeySecrets.seal(tx, tenant, plaintext, context)
+      if (active === undefined) return masterKeySecrets.encrypt(tx, tenant, plaintext, context)
       const keyId = Buffer.from(active.keyId)
       const sealed = encryptSecret(
         deriveKey(active.held.key, purpose),
@@ -38,8 +38,8 @@ export function createTenantSecrets(masterKey: Buffer, contentKeys: ContentKeys)
       return Buffer.concat([Buffer.of(ownKeyFormat, keyId.length), keyId, sealed])
     },
 
-    async open(tx, tenant, sealed, context) {
-      if (sealed[0] !== ownKeyFormat) return masterKeySecrets.open(tx, tenant, sealed, context)
+    async decrypt(tx, tenant, sealed, context) {
+      if (sealed[0] !== ownKeyFormat) return masterKeySecrets.decrypt(tx, tenant, sealed, context)
       const keyIdEnd = 2 + (sealed[1] ?? 0)
       const key = contentKeys.keyOf(tx.tenantId, sealed.subarray(2, keyIdEnd).toString())
       if (key === undefined) return undefined

@@ -5,15 +5,15 @@ import type { TenantSecrets } from '../cmek/cmek-types.ts'
 import type { ConnectorCredentials, Credentials } from './connectors-types.ts'
 
 /** Credentials with the origin they were provided for; null with the delivery `pull`, which sends none. */
-export interface KeptCredentials {
+export interface StoredCredentials {
   credentials: Credentials
   origin: string | null
 }
 
-export const noCredentials: KeptCredentials = { credentials: {}, origin: null }
+export const noCredentials: StoredCredentials = { credentials: {}, origin: null }
 
 /** The columns that {@link CredentialVault.open} needs. */
-type Addressed = Parameters<ConnectorCredentials['open']>[2]
+type Addressed = Parameters<ConnectorCredentials['decrypt']>[2]
 
 /**
  * Encrypts the credentials of connectors. It encrypts the origin together with them, so that editing the address in the
@@ -27,19 +27,19 @@ export class CredentialVault implements ConnectorCredentials {
   }
 
   /** Encrypts credentials; returns null for none. */
-  async seal(tx: TenantTx, tenant: Tenant, connectorId: string, kept: KeptCredentials): Promise<Buffer | null> {
+  async encrypt(tx: TenantTx, tenant: Tenant, connectorId: string, kept: StoredCredentials): Promise<Buffer | null> {
     if (Object.keys(kept.credentials).length === 0) return null
-    return this.#secrets.seal(tx, tenant, JSON.stringify(kept), contextOf(connectorId))
+    return this.#secrets.encrypt(tx, tenant, JSON.stringify(kept), contextOf(connectorId))
   }
 
   /** Decrypts credentials for any origin. Returns undefined once the tenant's key is destroyed. */
-  async read(tx: TenantTx, tenant: Tenant, of: Omit<Addressed, 'publish_url'>): Promise<KeptCredentials | undefined> {
+  async read(tx: TenantTx, tenant: Tenant, of: Omit<Addressed, 'publish_url'>): Promise<StoredCredentials | undefined> {
     if (of.credentials_sealed === null) return noCredentials
-    const text = await this.#secrets.open(tx, tenant, of.credentials_sealed, contextOf(of.connector_id))
-    return text === undefined ? undefined : (JSON.parse(text) as KeptCredentials)
+    const text = await this.#secrets.decrypt(tx, tenant, of.credentials_sealed, contextOf(of.connector_id))
+    return text === undefined ? undefined : (JSON.parse(text) as StoredCredentials)
   }
 
-  async open(tx: TenantTx, tenant: Tenant, of: Addressed): Promise<Credentials> {
+  async decrypt(tx: TenantTx, tenant: Tenant, of: Addressed): Promise<Credentials> {
     if (of.publish_url === null) return {}
     const kept = await this.read(tx, tenant, of)
     if (kept === undefined) {
@@ -65,7 +65,7 @@ export function originOf(url: string | null | undefined): string | null {
 }
 
 /** Returns a text that is equal for equal credentials in any order. */
-export function textOf({ credentials, origin }: KeptCredentials): string {
+export function textOf({ credentials, origin }: StoredCredentials): string {
   const sorted = Object.entries(credentials).sort(([a], [b]) => (a < b ? -1 : 1))
   return JSON.stringify(sorted.length === 0 ? [] : [origin, sorted])
 }

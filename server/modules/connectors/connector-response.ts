@@ -1,9 +1,9 @@
 import { publishedWithinSeconds } from '../../../contract/limits.ts'
 import type { Tenant } from '../../http/caller.ts'
 import type { ConnectorWithHealth } from './connectors-store.ts'
-import type { ConnectorAnswer } from './connectors-types.ts'
+import type { ConnectorResponse } from './connectors-types.ts'
 
-type StoredError = NonNullable<ConnectorAnswer['health']['error']>
+type StoredError = NonNullable<ConnectorResponse['health']['error']>
 
 /**
  * Returns a connector in the form of a response.
@@ -14,7 +14,7 @@ export function toConnectorResponse(
   tenant: Tenant,
   row: ConnectorWithHealth,
   credentials: { names: string[]; unused: string[] },
-): ConnectorAnswer {
+): ConnectorResponse {
   const manifest = '/api/v1/skill-entitlement/distribution/manifest'
   return {
     connector_id: row.connector_id,
@@ -34,7 +34,7 @@ export function toConnectorResponse(
   }
 }
 
-function healthOf(row: ConnectorWithHealth): ConnectorAnswer['health'] {
+function healthOf(row: ConnectorWithHealth): ConnectorResponse['health'] {
   const error = row.error as StoredError | null
   return {
     status: statusOf(row),
@@ -46,7 +46,7 @@ function healthOf(row: ConnectorWithHealth): ConnectorAnswer['health'] {
   }
 }
 
-function statusOf(row: ConnectorWithHealth): ConnectorAnswer['health']['status'] {
+function statusOf(row: ConnectorWithHealth): ConnectorResponse['health']['status'] {
   if ((row.failures ?? 0) > 0) return 'failing'
   if (row.published_at === null) return 'waiting'
   const ageMs = Date.parse(row.now) - Date.parse(row.published_at)

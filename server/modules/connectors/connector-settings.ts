@@ -3,7 +3,7 @@ import type { JsonValue } from '../../../provenance/json.ts'
 import type { ValidParts } from '../../http/body/valid-parts.ts'
 import type { Outbound } from '../../outbound/outbound.ts'
 import type { RedactedUrl } from '../../secrets/redacted-url.ts'
-import { type KeptCredentials, originOf } from './connector-credentials.ts'
+import { originOf, type StoredCredentials } from './connector-credentials.ts'
 import type { ConnectorRow } from './connectors-store.ts'
 import type { ConnectorSettings, Credentials } from './connectors-types.ts'
 
@@ -59,7 +59,7 @@ function problemsOfSettings(
  * Throws `validation-failed` if stored credentials would be sent to another origin than they were provided for.
  * Credentials provided with the delivery `pull` belong to no origin.
  */
-export function requireOwnCredentials(kept: KeptCredentials, after: Pick<WholeSettings, 'publish_url'>): void {
+export function requireOwnCredentials(kept: StoredCredentials, after: Pick<WholeSettings, 'publish_url'>): void {
   if (Object.keys(kept.credentials).length === 0 || after.publish_url === undefined) return
   if (kept.origin === originOf(after.publish_url)) return
   throw validationFailed([

@@ -14,7 +14,13 @@ import { randomText } from '../../secrets/random-text.ts'
 import type { RedactedUrl } from '../../secrets/redacted-url.ts'
 import type { Deliveries } from '../distribution/distribution-types.ts'
 import type { InboundSecrets, RotatedInboundSecret } from '../inbound/inbound-types.ts'
-import { type CredentialVault, type KeptCredentials, noCredentials, originOf, textOf } from './connector-credentials.ts'
+import {
+  type CredentialVault,
+  noCredentials,
+  originOf,
+  type StoredCredentials,
+  textOf,
+} from './connector-credentials.ts'
 import { toConnectorResponse } from './connector-response.ts'
 import {
   checkSettings,
@@ -26,7 +32,7 @@ import {
   type WholeSettings,
 } from './connector-settings.ts'
 import * as store from './connectors-store.ts'
-import type { ConnectorAnswer, ConnectorChanges, ConnectorSettings, Credentials } from './connectors-types.ts'
+import type { ConnectorChanges, ConnectorResponse, ConnectorSettings, Credentials } from './connectors-types.ts'
 
 interface ConnectorAdministrationDeps extends Pick<ModuleParts, 'database' | 'governance' | 'cursorKey'> {
   outbound: Outbound
@@ -56,7 +62,7 @@ export class ConnectorAdministration {
    * Connects a platform; the response contains the secret for inbound messages. An existing connector of the same
    * platform and display name gets these settings; without a difference nothing changes and no event is written.
    */
-  create(caller: Caller, settings: ConnectorSettings): Promise<ConnectorAnswer> {
+  create(caller: Caller, settings: ConnectorSettings): Promise<ConnectorResponse> {
     const { outbound, inboundSecrets } = this.#deps
     return this.#locked(caller, async (tx) => {
       const known = await store.connectorNamed(tx, settings.platform, settings.display_name)
@@ -83,20 +89,20 @@ export class ConnectorAdministration {
       async (tx) => {
         const rows = await store.connectorsAfter(tx, page.after, page.count)
         const { shown, next_cursor } = page.of(rows, (last) => [last.created_at, last.connector_id])
-        const items: ConnectorAnswer[] = []
-        for (const row of shown) items.push(await this.#answerOf(tx, tenant, row))
+        const items: ConnectorResponse[] = []
+        for (const row of shown) items.push(await this.#toResponse(tx, tenant, row))
         return { items, next_cursor }
       },
       { inIndexOrder: true },
     )
   }
 
-  get(tenant: Tenant, connectorId: string): Promise<ConnectorAnswer> {
+  get(tenant: Tenant, connectorId: string): Promise<ConnectorResponse> {
     return readTenant(this.#deps.database, tenant.slug, (tx) => this.#answer(tx, tenant, connectorId))
   }
 
   /** Updates a connector. Throws `concurrent-modification` if another connector of the platform has the name. */
-  update(caller: Caller, connectorId: string, changes: ConnectorChanges): Promise<ConnectorAnswer> {
+  update(caller: Caller, connectorId: string, changes: ConnectorChanges): Promise<ConnectorResponse> {
     return this.#locked(caller, async (tx) => {
       const row = await existing(tx, connectorId)
       const { display_name: name = row.display_name } = changes
@@ -125,7 +131,7 @@ export class ConnectorAdministration {
   }
 
   /** Replaces all credentials. */
-  rotate(caller: Caller, connectorId: string, credentials: Credentials): Promise<ConnectorAnswer> {
+  rotate(caller: Caller, connectorId: string, credentials: Credentials): Promise<ConnectorResponse> {
     return this.#locked(caller, async (tx) => {
       const row = await existing(tx, connectorId)
       await this.#change(tx, caller, row, { credentials }, 'connector_credentials_rotated')
@@ -156,7 +162,7 @@ export class ConnectorAdministration {
       connector_id: connectorId,
       ...columnsOf(settings),
       platform: settings.platform,
-      credentials_sealed: await this.#deps.vault.seal(tx, caller.tenant, connectorId, keptOf(settings)),
+      credentials_sealed: await this.#deps.vault.encrypt(tx, caller.tenant, connectorId, keptOf(settings)),
       created_at: now,
       created_by: caller.subject,
       updated_at: now,
@@ -190,7 +196,7 @@ export class ConnectorAdministration {
       connector_id: row.connector_id,
       ...columnsOf(after),
       credentials_sealed: credentialsChanged
-        ? await vault.seal(tx, caller.tenant, row.connector_id, keptAfter)
+        ? await vault.encrypt(tx, caller.tenant, row.connector_id, keptAfter)
         : row.credentials_sealed,
       updated_at: formatTimestamp(Date.now()),
     })
@@ -200,7 +206,7 @@ export class ConnectorAdministration {
   }
 
   /** Returns the complete settings after a change. The address is dropped with a change to `pull`. */
-  #changed(before: WholeSettings, kept: KeptCredentials, changes: ConnectorChanges): WholeSettings {
+  #changed(before: WholeSettings, kept: StoredCredentials, changes: ConnectorChanges): WholeSettings {
     const { publish_url: known, ...rest } = before
     const isPull = (changes.delivery ?? before.delivery) === 'pull'
     const { publish_url: url = isPull ? undefined : known } = changes
@@ -225,11 +231,11 @@ export class ConnectorAdministration {
     await this.#deps.governance.append(tx, caller.tenant, event)
   }
 
-  async #answer(tx: TenantTx, tenant: Tenant, connectorId: string): Promise<ConnectorAnswer> {
-    return this.#answerOf(tx, tenant, await existing(tx, connectorId))
+  async #answer(tx: TenantTx, tenant: Tenant, connectorId: string): Promise<ConnectorResponse> {
+    return this.#toResponse(tx, tenant, await existing(tx, connectorId))
   }
 
-  async #answerOf(tx: TenantTx, tenant: Tenant, row: store.ConnectorWithHealth): Promise<ConnectorAnswer> {
+  async #toResponse(tx: TenantTx, tenant: Tenant, row: store.ConnectorWithHealth): Promise<ConnectorResponse> {
     const { credentials } = (await this.#deps.vault.read(tx, tenant, row)) ?? noCredentials
     const sent = this.#deps.deliveries.credentialsSent({ ...row, credentials })
     const names = Object.keys(credentials).sort()
@@ -252,7 +258,7 @@ async function existing(tx: TenantTx, connectorId: string): Promise<store.Connec
 }
 
 /** Returns the credentials of these settings with their origin. */
-function keptOf({ credentials, publish_url }: WholeSettings): KeptCredentials {
+function keptOf({ credentials, publish_url }: WholeSettings): StoredCredentials {
   return { credentials, origin: originOf(publish_url) }
 }
 

@@ -12,7 +12,7 @@ export type ConnectorSettings = Static<typeof ConnectorBody>
 export type ConnectorChanges = Static<typeof ConnectorChangesBody>
 
 /** A connector, with the member names of the response. */
-export type ConnectorAnswer = Static<typeof ConnectorSchema>
+export type ConnectorResponse = Static<typeof ConnectorSchema>
 
 /** Decrypts the credentials of connectors. */
 export interface ConnectorCredentials {
@@ -20,7 +20,7 @@ export interface ConnectorCredentials {
    * Returns the credentials; none without an address. Throws DomainError `hub-unavailable` while the tenant's key is
    * unreachable, `not-found` once it is destroyed, `validation-failed` if they were provided for another origin.
    */
-  open(
+  decrypt(
     tx: TenantTx,
     tenant: Tenant,
     of: { connector_id: string; publish_url: string | null; credentials_sealed: Buffer | null },

@@ -33,10 +33,10 @@ export interface ConnectorTester {
   test(tenant: Tenant, connectorId: string): Promise<ConnectionTestResult>
 }
 
-export type RepublishAnswer = Static<typeof RepublishSchema>
+export type RepublishResponse = Static<typeof RepublishSchema>
 
 /** The result of a republication for one connector. */
-export type RepublishResult = RepublishAnswer['results'][number]
+export type RepublishResult = RepublishResponse['results'][number]
 
 /** The reason why a publish failed. */
 export interface DeliveryError {

@@ -54,7 +54,7 @@ export function createConnectorTester(deps: Deps): ConnectorTester {
     return database.withTenant(tenant.slug, async (tx) => {
       const target = await existing(tx, connectorId)
       try {
-        const opened = await credentials.open(tx, tenant, target)
+        const opened = await credentials.decrypt(tx, tenant, target)
         const set = skillSetOf(await grants.published(tx))
         const connector = { tenant: tenant.slug, connectorId, platform: target.platform }
         const signed = signedManifest(set, connector, await keys.signerOf(tenant.slug, tx))

@@ -93,7 +93,7 @@ export class PublishExecutor {
     for (const claim of claims) {
       try {
         const connector = { tenant: tenant.slug, connectorId: claim.connector_id, platform: claim.platform }
-        const opened = await credentials.open(tx, tenant, claim)
+        const opened = await credentials.decrypt(tx, tenant, claim)
         const signed = signedManifest(set, connector, signer)
         prepared.push({ claim, prepared: { credentials: opened, ...signed, etag: set.etag } })
       } catch (error) {

@@ -5,7 +5,7 @@ import type { Caller, Tenant } from '../../http/caller.ts'
 import type { ModuleParts } from '../../module-parts.ts'
 import { randomText } from '../../secrets/random-text.ts'
 import { lockConnectors, makeAllDue, targets } from './deliveries-store.ts'
-import type { RepublishAnswer, RepublishResult } from './distribution-types.ts'
+import type { RepublishResponse, RepublishResult } from './distribution-types.ts'
 import {
   addRepublish,
   changeRepublish,
@@ -30,7 +30,7 @@ export class Republishing {
   }
 
   /** Publishes to every connector now. Returns the running republication if there is one. */
-  async order(caller: Caller): Promise<RepublishAnswer> {
+  async order(caller: Caller): Promise<RepublishResponse> {
     const row = await this.#deps.database.withTenant(caller.tenant.slug, async (tx) => {
       await lockConnectors(tx)
       const open = await lockOpenRepublish(tx)
@@ -39,23 +39,23 @@ export class Republishing {
       return this.#make(tx, caller)
     })
     this.#deps.ordered(caller.tenant.slug)
-    return answerOf(row)
+    return toResponse(row)
   }
 
   /** Returns the latest republication. Throws `not-found` before the first. */
-  async latest(tenant: Tenant): Promise<RepublishAnswer> {
+  async latest(tenant: Tenant): Promise<RepublishResponse> {
     const row = await readTenant(this.#deps.database, tenant.slug, latestRepublish)
     const how = 'POST /api/v1/skill-entitlement/distribution:republish starts one.'
     if (!row) throw new DomainError('not-found', `The skills were never republished. ${how}`)
-    return answerOf(row)
+    return toResponse(row)
   }
 
   /** Returns a republication. Throws `not-found`. */
-  async get(tenant: Tenant, jobId: string): Promise<RepublishAnswer> {
+  async get(tenant: Tenant, jobId: string): Promise<RepublishResponse> {
     const read = (tx: TenantTx) => republishById(tx, jobId)
     const row = await readTenant(this.#deps.database, tenant.slug, read)
     if (!row) throw new DomainError('not-found', 'The tenant has no republication with this id.')
-    return answerOf(row)
+    return toResponse(row)
   }
 
   async #make(tx: TenantTx, caller: Caller): Promise<RepublishRow> {
@@ -102,7 +102,7 @@ function givenUp(row: RepublishRow) {
   return { ...row, status: 'failed' as const, finished_at: formatTimestamp(Date.now()), error: { detail } }
 }
 
-function answerOf(row: RepublishRow): RepublishAnswer {
+function toResponse(row: RepublishRow): RepublishResponse {
   return {
     job_id: row.job_id,
     status: row.status,

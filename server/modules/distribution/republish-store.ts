@@ -1,10 +1,10 @@
 import type { TenantTx } from '../../db/database.ts'
 import type { TenantTables } from '../../db/schema.ts'
 import { insertRow, updateRows } from '../../db/tenant-rows.ts'
-import type { RepublishAnswer, RepublishResult } from './distribution-types.ts'
+import type { RepublishResponse, RepublishResult } from './distribution-types.ts'
 
 export type RepublishRow = Omit<TenantTables['hub.republishes'], 'tenant_id' | 'status' | 'results' | 'error'> & {
-  status: RepublishAnswer['status']
+  status: RepublishResponse['status']
   results: RepublishResult[]
   error: { detail: string } | null
 }

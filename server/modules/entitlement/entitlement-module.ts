@@ -5,7 +5,7 @@ import { createCoworkContents } from './coworks/cowork-contents.ts'
 import { addCoworkRoutes } from './coworks/coworks-routes.ts'
 import { createCoworks } from './coworks/coworks-service.ts'
 import { addCheckRoutes, addEntitlementRoutes, addGrantRoutes } from './entitlement-routes.ts'
-import { createSkillRegistry, createSkills, forgetSkills } from './entitlement-service.ts'
+import { createSkillRegistry, createSkills, eraseSkills } from './entitlement-service.ts'
 import { createGrants } from './grants/grants-service.ts'
 import { createSkillGrants } from './grants/skill-grants.ts'
 
@@ -18,7 +18,7 @@ export function createEntitlementModule(
   const coworks = createCoworks({ ...deps, contents: createCoworkContents(deps.secrets) })
   const grants = createGrants(deps)
   deps.events.onInTransaction('archetypesRemoved', grants.archetypesRemoved)
-  deps.events.onInTransaction('recordsErased', (tx, { records }) => forgetSkills(tx, records))
+  deps.events.onInTransaction('recordsErased', (tx, { records }) => eraseSkills(tx, records))
   return {
     registry: createSkillRegistry(deps),
     grants: createSkillGrants(deps),

@@ -3,7 +3,7 @@ import { DomainError, validationFailed } from '../../../contract/domain-error.ts
 import { patterns, type SkillState } from '../../../contract/literals.ts'
 import { formatTimestamp } from '../../../contract/timestamp.ts'
 import { readTenant, type TenantTx } from '../../db/database.ts'
-import type { EventBus } from '../../events.ts'
+import type { EventBus } from '../../event-bus.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
 import { openPage, type PageRequest } from '../../http/cursor.ts'
 import type { ModuleParts } from '../../module-parts.ts'
@@ -12,7 +12,7 @@ import { coworksNaming, setSkills } from './coworks/coworks-store.ts'
 import type { SkillList, SkillSchema } from './entitlement-schemas.ts'
 import {
   ensureSkill,
-  forgetNames,
+  eraseNames,
   insertVersion,
   lockSkill,
   lockSkills,
@@ -187,11 +187,11 @@ export function createSkillRegistry(deps: { events: EventBus }): SkillRegistry {
  * Deletes the content of an erased definition from the registry and from packs: a pack keeps the id and version, but no
  * name, description, owner or manifest.
  */
-export async function forgetSkills(tx: TenantTx, records: readonly ErasedRecord[]): Promise<void> {
+export async function eraseSkills(tx: TenantTx, records: readonly ErasedRecord[]): Promise<void> {
   const definitions = records.filter((record) => record.record_type === 'skill_definition')
   if (definitions.length === 0) return
   await lockSkills(tx)
-  const versions = await forgetNames(
+  const versions = await eraseNames(
     tx,
     definitions.map((record) => record.record_id),
   )

@@ -26,8 +26,8 @@ export async function ensureSkill(tx: TenantTx, skillId: string, now: string): P
 
 /** Encrypts names in Mode B: they are content, as the records are that they come from. */
 async function sealedNames(tx: TenantTx, skills: readonly SkillRegistration[]): Promise<string[]> {
-  const sealer = await tx.contents.sealer(tx)
-  return skills.map(({ recordId, name }) => (sealer ? sealer.seal(recordId, name) : name))
+  const encryptor = await tx.contents.encryptor(tx)
+  return skills.map(({ recordId, name }) => (encryptor ? encryptor.encrypt(recordId, name) : name))
 }
 
 /** Returns the name of a version; null if it was erased or its key destroyed. */
@@ -174,7 +174,7 @@ export async function moveVersions(
  * Deletes the names of versions whose records are erased, since names are content. The versions stay registered;
  * returns them.
  */
-export async function forgetNames(
+export async function eraseNames(
   tx: TenantTx,
   recordIds: readonly string[],
 ): Promise<Pick<VersionRow, 'skill_id' | 'skill_version'>[]> {

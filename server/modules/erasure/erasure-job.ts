@@ -14,7 +14,7 @@ const secondsMax = 3600
  *
  * @param deps.firstOf chooses the index of the first tenant from the given count
  */
-export function hardDeleteJob(deps: {
+export function createErasureJob(deps: {
   erasure: Erasure
   directory: TenantDirectory
   firstOf?: (count: number) => number

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { text } from 'node:stream/consumers'
 import type { Storage } from '../../storage/storage.ts'
-import type { ErasureJournal, KeptErasure } from './erasure-types.ts'
+import type { ErasureJournal, JournaledErasure } from './erasure-types.ts'
 
 /**
  * Stores the erasure journal in object storage beside the exports, so that a restored database does not bring back
@@ -38,15 +38,15 @@ function keyOf(tenant: string, erasedAt: string): string {
 
 const members = ['tenant', 'record_id', 'purged_at', 'purged_by', 'purge_reason', 'erased_at'] as const
 
-function erasureIn(line: string, tenant: string, key: string): KeptErasure {
-  let value: Partial<KeptErasure> | null
+function erasureIn(line: string, tenant: string, key: string): JournaledErasure {
+  let value: Partial<JournaledErasure> | null
   try {
-    value = JSON.parse(line) as Partial<KeptErasure> | null
+    value = JSON.parse(line) as Partial<JournaledErasure> | null
   } catch {
     value = null
   }
   if (value?.tenant !== tenant || members.some((member) => typeof value[member] !== 'string')) {
     throw new Error(`the erasure journal ${key} has a line that is not an erasure of ${tenant}: it was changed`)
   }
-  return value as KeptErasure
+  return value as JournaledErasure
 }

@@ -3,7 +3,7 @@ import type { ModuleParts } from '../../module-parts.ts'
 import type { RetentionPolicy } from '../retention/retention-types.ts'
 import { createDeletionCertificates } from './certificate-service.ts'
 import { createDestructionRules } from './destruction-rules.ts'
-import { hardDeleteJob } from './erasure-job.ts'
+import { createErasureJob } from './erasure-job.ts'
 import { addErasureRoutes } from './erasure-routes.ts'
 import { createErasure } from './erasure-service.ts'
 
@@ -18,6 +18,6 @@ export function createErasureModule(
     certificates,
     destruction: createDestructionRules(deps),
     routes: (app: FastifyInstance) => addErasureRoutes(app, certificates),
-    jobs: [hardDeleteJob({ ...deps, erasure })],
+    jobs: [createErasureJob({ ...deps, erasure })],
   }
 }

@@ -15,22 +15,22 @@ import {
   type ErasableRecord,
   eraseRecords,
   findErasable,
+  findEventsRequiredByHolds,
   findReferencedEvents,
   findReliedByAccess,
-  findReliedByHolds,
   insertTombstones,
   lockErasure,
   lockPurged,
   type PurgedState,
 } from './erasure-store.ts'
-import type { ErasedRecord, ErasureJournal, KeptErasure } from './erasure-types.ts'
+import type { ErasedRecord, ErasureJournal, JournaledErasure } from './erasure-types.ts'
 
-export interface ErasureOrder {
+export interface ErasureRequest {
   recordId: string
   /** The proven purge. It must be unchanged, and its recovery period over by `until`. */
   purge?: { purged_at: string; event_id: string | null; until: string; asOf?: string | undefined }
   /** The earlier erasure of a record that exists again; replaces `purge`. */
-  kept?: KeptErasure
+  kept?: JournaledErasure
 }
 
 /** The time, the author and the reason of a purge. */
@@ -63,7 +63,7 @@ export class ErasurePart {
   }
 
   /** Erases the records that nothing protects. Returns their number. */
-  async erase(tx: TenantTx, tenant: Tenant, orders: readonly ErasureOrder[]): Promise<number> {
+  async erase(tx: TenantTx, tenant: Tenant, orders: readonly ErasureRequest[]): Promise<number> {
     const { clock, governance, holds, erasureList, events } = this.#deps
     if (orders.length === 0) return 0
     await lockErasure(tx)
@@ -107,7 +107,7 @@ export class ErasurePart {
   }
 
   /** Returns the stored records that may be erased. Except for those erased before, their purge must be unchanged. */
-  async #erasable(tx: TenantTx, orders: readonly ErasureOrder[]): Promise<Erasable[]> {
+  async #erasable(tx: TenantTx, orders: readonly ErasureRequest[]): Promise<Erasable[]> {
     const ids = orders.map((order) => order.recordId)
     const states = new Map((await lockPurged(tx, ids)).map((state) => [state.record_id, state]))
     const orderOf = new Map(orders.map((order) => [order.recordId, order]))
@@ -131,7 +131,7 @@ export class ErasurePart {
       ),
     )
     const relied = await findReferencedEvents(tx, records.flatMap(evidenceOf))
-    const reliedByHolds = await findReliedByHolds(tx, records.flatMap(holdEvidenceOf))
+    const reliedByHolds = await findEventsRequiredByHolds(tx, records.flatMap(holdEvidenceOf))
     const reliedByAccess = await findReliedByAccess(tx, records.flatMap(accessEvidenceOf))
     return found.filter(({ record, erasedBefore }, at) => {
       const { record_id: id } = record
@@ -166,7 +166,7 @@ function isLater({ hold_id }: HoldName, erasedBefore: string): boolean {
   return timeOfRecordId(hold_id) > erasedBefore
 }
 
-function isStill(state: PurgedState, purge: NonNullable<ErasureOrder['purge']>): boolean {
+function isStill(state: PurgedState, purge: NonNullable<ErasureRequest['purge']>): boolean {
   return (
     state.purged_at === purge.purged_at &&
     state.event_id === purge.event_id &&
@@ -176,7 +176,7 @@ function isStill(state: PurgedState, purge: NonNullable<ErasureOrder['purge']>):
 }
 
 /** Returns the earlier purge, with its event if the restored database contains it. */
-function purgeOfKept({ purged_at, purged_by, purge_reason }: KeptErasure, state: PurgedState | undefined): Purge {
+function purgeOfKept({ purged_at, purged_by, purge_reason }: JournaledErasure, state: PurgedState | undefined): Purge {
   const event_id = state?.purged_at === purged_at ? state.event_id : null
   return { purged_at, purged_by, purge_reason, event_id }
 }
@@ -229,7 +229,7 @@ function erasedRecordOf({ record, purge, erasedBefore }: Erasable, erasedAt: str
   return { record_id, record_type, created_at: timeOfRecordId(record_id), purged_at, user_id, canonical, event_id }
 }
 
-function keptOf(tenant: Tenant, { record, purge }: Erasable, erasedAt: string): KeptErasure {
+function keptOf(tenant: Tenant, { record, purge }: Erasable, erasedAt: string): JournaledErasure {
   return {
     tenant: tenant.slug,
     record_id: record.record_id,

@@ -3,9 +3,9 @@ import { DomainError } from '../../../contract/domain-error.ts'
 import { type DatabaseLog, readTenant } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
 import type { RetentionPurge } from '../retention/retention-types.ts'
-import { type ErasureOrder, ErasurePart, type ErasurePartDeps } from './erasure-part.ts'
+import { ErasurePart, type ErasurePartDeps, type ErasureRequest } from './erasure-part.ts'
 import { type DueRecord, findDue, findStored } from './erasure-store.ts'
-import type { Erased, Erasure, KeptErasure } from './erasure-types.ts'
+import type { Erased, Erasure, JournaledErasure } from './erasure-types.ts'
 import { provenPurges } from './purge-verifier.ts'
 
 /** Limits one transaction, so that it ends soon. */
@@ -25,7 +25,7 @@ export function createErasure(
   const { database, clock, log } = deps
   const part = new ErasurePart(deps)
 
-  function erase(tenant: Tenant, orders: readonly ErasureOrder[]): Promise<number> {
+  function erase(tenant: Tenant, orders: readonly ErasureRequest[]): Promise<number> {
     return again(() => database.withTenant(tenant.slug, (tx) => part.erase(tx, tenant, orders)))
   }
 
@@ -111,8 +111,8 @@ function fitting(due: readonly DueRecord[]): DueRecord[] {
   })
 }
 
-async function* partsOf(erasures: AsyncIterable<KeptErasure>, count: number): AsyncIterable<KeptErasure[]> {
-  let part: KeptErasure[] = []
+async function* partsOf(erasures: AsyncIterable<JournaledErasure>, count: number): AsyncIterable<JournaledErasure[]> {
+  let part: JournaledErasure[] = []
   for await (const erasure of erasures) {
     part.push(erasure)
     if (part.length === count) {

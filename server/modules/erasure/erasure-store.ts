@@ -153,7 +153,7 @@ export async function findReferencedEvents(
  *
  * @param events `about_id` is the hold or the record that the event is about; null for the tenant
  */
-export async function findReliedByHolds(
+export async function findEventsRequiredByHolds(
   tx: TenantTx,
   events: readonly { event_id: string; about_id: string | null }[],
 ): Promise<Set<string>> {

@@ -16,7 +16,7 @@ export interface ErasedRecord {
 }
 
 /** An erasure in the journal outside of the database, repeated after a backup is restored. */
-export type KeptErasure = { tenant: string } & Pick<
+export type JournaledErasure = { tenant: string } & Pick<
   TenantTables['hub.tombstones'],
   'record_id' | 'purged_at' | 'purged_by' | 'purge_reason' | 'erased_at'
 >
@@ -27,9 +27,9 @@ export interface ErasureJournal {
    * Returns once the erasures are stored. Must be called before the erasing transaction commits, so that the journal is
    * complete.
    */
-  keep(erasures: readonly KeptErasure[]): Promise<void>
+  keep(erasures: readonly JournaledErasure[]): Promise<void>
   /** Lists all erasures of a tenant, each at least once, in any order. */
-  read(tenant: string): AsyncIterable<KeptErasure>
+  read(tenant: string): AsyncIterable<JournaledErasure>
 }
 
 /** The result of a run. */
@@ -54,7 +54,7 @@ export interface Erasure {
    * Erases again the records of the journal that the database contains again, such as after a restore. Ignores the
    * recovery period, which was over then. Returns their number.
    */
-  reapply(tenant: Tenant, erasures: AsyncIterable<KeptErasure>): Promise<number>
+  reapply(tenant: Tenant, erasures: AsyncIterable<JournaledErasure>): Promise<number>
 }
 
 /** Decides whether all content of a tenant may be destroyed at once. */

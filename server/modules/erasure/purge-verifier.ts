@@ -1,5 +1,5 @@
 import { isJsonObject } from '../../../provenance/json.ts'
-import { bufferEndOf } from '../../../provenance/purge-event.ts'
+import { recoveryEndOf } from '../../../provenance/purge-event.ts'
 import { type Database, readTenant } from '../../db/database.ts'
 import type { Tenant } from '../../http/caller.ts'
 import { parseCanonical } from '../../records/record-response.ts'
@@ -36,7 +36,7 @@ function matchesPurge(
 ): boolean {
   const { event_kind, subject, details, created_by } = parseCanonical(event?.canonical ?? '') ?? {}
   if (!isJsonObject(details)) return false
-  const end = bufferEndOf(details)
+  const end = recoveryEndOf(details)
   return (
     event_kind === 'hub.record_purged' &&
     created_by === 'service:hub' &&

@@ -9,7 +9,14 @@ import { type DownloadUrls, secondOf } from './download-url.ts'
 import type { ExportEncryption } from './export-encryption.ts'
 import { isDownloadable } from './export-response.ts'
 import { type ExportRow, findExport, orderOf } from './exports-store.ts'
-import type { ByteRange, Download, DownloadRequest, ExportFormat, ExportOrder, ExportWriter } from './exports-types.ts'
+import type {
+  ByteRange,
+  Download,
+  DownloadRequest,
+  ExportFormat,
+  ExportRequest,
+  ExportWriter,
+} from './exports-types.ts'
 
 const contentTypes: Record<ExportFormat, string> = {
   jsonl: 'application/x-ndjson; charset=utf-8',
@@ -103,7 +110,7 @@ export function createDownloads(
   }
 }
 
-function contentTypeOf(order: ExportOrder, fileName: string, writer: Pick<ExportWriter, 'fileNames'>): string {
+function contentTypeOf(order: ExportRequest, fileName: string, writer: Pick<ExportWriter, 'fileNames'>): string {
   if (fileName === writer.fileNames(order).manifest) return 'application/json; charset=utf-8'
   // The file itself is compressed, so this is its type and no content encoding: it is stored under its name.
   return order.compression === 'gzip' || order.pack !== undefined ? 'application/gzip' : contentTypes[order.format]

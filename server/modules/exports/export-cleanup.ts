@@ -40,7 +40,7 @@ export class ExportCleanup {
   }
 
   /** Ends the exports that may contain an erased record, because they were made during its life. */
-  async forgetRecords(tx: TenantTx, records: readonly ErasedRecord[]): Promise<void> {
+  async eraseRecordCopies(tx: TenantTx, records: readonly ErasedRecord[]): Promise<void> {
     for (const life of together(records.map(lifeOf))) await this.expireHolding(tx, life)
   }
 

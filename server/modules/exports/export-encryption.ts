@@ -22,7 +22,7 @@ export function createExportEncryption(deps: Pick<ModuleParts, 'database' | 'sec
       if (tenant.mode !== 'B') return storage
       const key = randomBytes(dataKeyBytes)
       const sealed = await database.withTenant(tenant.slug, (tx) =>
-        secrets.seal(tx, tenant, key.toString('base64url'), contextOf(jobId)),
+        secrets.encrypt(tx, tenant, key.toString('base64url'), contextOf(jobId)),
       )
       return encryptedStorage(storage, { key, sealed })
     },
@@ -35,7 +35,7 @@ export function createExportEncryption(deps: Pick<ModuleParts, 'database' | 'sec
       const sealed = tenant.mode === 'B' ? await sealedKeyOf(storage, file) : undefined
       // Files written before encryption existed are in clear.
       if (sealed === undefined) return storage
-      const key = await readTenant(database, tenant.slug, (tx) => secrets.open(tx, tenant, sealed, contextOf(jobId)))
+      const key = await readTenant(database, tenant.slug, (tx) => secrets.decrypt(tx, tenant, sealed, contextOf(jobId)))
       if (key === undefined) throw keyDestroyed()
       return encryptedStorage(storage, { key: Buffer.from(key, 'base64url'), sealed })
     },

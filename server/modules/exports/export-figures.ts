@@ -2,7 +2,7 @@ import { readTenant, type TenantTx } from '../../db/database.ts'
 import type { ModuleParts } from '../../module-parts.ts'
 import type { DiskSpace } from '../../storage/disk-space.ts'
 import type { TenantDirectory } from '../tenants/tenants-types.ts'
-import type { ExportRefusal } from './export-quota.ts'
+import type { ExportRejection } from './export-quota.ts'
 
 /** Milliseconds for which the bytes are cached, because reading them takes a transaction for each tenant. */
 const freshMs = 60_000
@@ -15,18 +15,18 @@ interface FiguresDeps extends Pick<ModuleParts, 'database' | 'clock' | 'log'> {
 /** Collects the metrics of exports. */
 export class ExportFigures {
   readonly #deps: FiguresDeps
-  readonly #refused: Record<ExportRefusal, number> = { exports_per_day: 0, bytes_kept: 0, disk_full: 0 }
+  readonly #refused: Record<ExportRejection, number> = { exports_per_day: 0, bytes_kept: 0, disk_full: 0 }
   #latest: { atMs: number; bytes: Promise<number | undefined> } | undefined
 
   constructor(deps: FiguresDeps) {
     this.#deps = deps
   }
 
-  refuse(reason: ExportRefusal): void {
+  refuse(reason: ExportRejection): void {
     this.#refused[reason] += 1
   }
 
-  /** Wraps a disk check to count its refusals. */
+  /** Wraps a disk check to count its rejections. */
   counted(disk: Pick<DiskSpace, 'requireRoom'>): Pick<DiskSpace, 'requireRoom'> {
     return {
       requireRoom: () =>

@@ -1,6 +1,6 @@
 import type { DatabaseLog } from '../../db/database.ts'
 import type { Storage } from '../../storage/storage.ts'
-import type { ExportOrder, ExportWriter } from './exports-types.ts'
+import type { ExportRequest, ExportWriter } from './exports-types.ts'
 
 interface FileStoreDeps {
   storage: Storage
@@ -18,7 +18,7 @@ export class ExportFileStore {
   }
 
   /** Deletes the files of an export. */
-  async remove(tenant: string, order: ExportOrder): Promise<void> {
+  async remove(tenant: string, order: ExportRequest): Promise<void> {
     const { storage, writer } = this.#deps
     const { file, manifest } = writer.fileNames(order)
     const key = writer.keyOf(tenant, order.jobId, file)
@@ -29,7 +29,7 @@ export class ExportFileStore {
   }
 
   /** Deletes them in the background. The hourly chore repeats failed deletions. */
-  removeSoon(tenant: string, order: ExportOrder): void {
+  removeSoon(tenant: string, order: ExportRequest): void {
     const removal = this.remove(tenant, order)
       .catch((error: unknown) =>
         this.#deps.log.warn({ err: error, export: order.jobId }, 'files of an export are deleted later'),

@@ -16,7 +16,7 @@ export interface ExportQuota {
 }
 
 /** The reason for refusing an export. */
-export type ExportRefusal = 'exports_per_day' | 'bytes_kept' | 'disk_full'
+export type ExportRejection = 'exports_per_day' | 'bytes_kept' | 'disk_full'
 
 export type ExportSettings = Pick<Config, 'exportsPerDay' | 'exportMbKept'>
 
@@ -36,7 +36,7 @@ const dayMicros = 86_400_000_000
 export class ExportQuotas {
   readonly #standard: ExportQuota
   readonly #ownQuota: (tx: TenantTx) => Promise<OwnExportQuota>
-  readonly #onRefusal: (reason: ExportRefusal) => void
+  readonly #onRefusal: (reason: ExportRejection) => void
 
   /**
    * @param standard the quotas of a tenant without its own
@@ -46,7 +46,7 @@ export class ExportQuotas {
   constructor(
     standard: ExportQuota,
     ownQuota: (tx: TenantTx) => Promise<OwnExportQuota>,
-    onRefusal: (reason: ExportRefusal) => void,
+    onRefusal: (reason: ExportRejection) => void,
   ) {
     this.#standard = standard
     this.#ownQuota = ownQuota

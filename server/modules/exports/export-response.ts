@@ -3,7 +3,7 @@ import { formatTimestamp } from '../../../contract/timestamp.ts'
 import type { Tenant } from '../../http/caller.ts'
 import type { DownloadUrls } from './download-url.ts'
 import type { ExportRow } from './exports-store.ts'
-import type { ExportAnswer, ExportFileNames } from './exports-types.ts'
+import type { ExportFileNames, ExportResponse } from './exports-types.ts'
 
 /**
  * Converts an export to its response. An expired export shows as expired at once, regardless of when its files are
@@ -13,7 +13,7 @@ export function toExportResponse(
   tenant: Tenant,
   row: ExportRow,
   context: { now: string; names: ExportFileNames; urls: DownloadUrls },
-): ExportAnswer {
+): ExportResponse {
   const { names, urls, now } = context
   const isOpen = isDownloadable(row, now)
   const url = (fileName: string) =>
@@ -33,7 +33,7 @@ export function toExportResponse(
   }
 }
 
-function packOf({ filter, pack }: ExportRow): NonNullable<ExportAnswer['evidence_pack']> {
+function packOf({ filter, pack }: ExportRow): NonNullable<ExportResponse['evidence_pack']> {
   const { created_at__gte: from = '', created_at__lt: to = '' } = filter
   return { from, to, ...(pack?.note && { note: pack.note }), include_content: pack?.includeContent ?? false }
 }

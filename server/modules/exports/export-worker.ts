@@ -11,7 +11,7 @@ import { AttemptProgress } from './export-progress.ts'
 import type { ExportQuotas } from './export-quota.ts'
 import { timeAt } from './export-response.ts'
 import { findExport, orderOf } from './exports-store.ts'
-import type { ExportOrder, ExportWriter } from './exports-types.ts'
+import type { ExportRequest, ExportWriter } from './exports-types.ts'
 
 /** The export was cancelled, has expired, or was taken over by another attempt. */
 class AttemptOver extends Error {}
@@ -29,7 +29,7 @@ interface WorkerDeps extends Pick<ModuleParts, 'database' | 'clock' | 'governanc
 
 interface BegunAttempt extends Attempt {
   tenant: Tenant
-  order: ExportOrder
+  order: ExportRequest
   tries: number
   /** The number of destructions of keys so far. */
   destructions: number

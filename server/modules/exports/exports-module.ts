@@ -5,7 +5,7 @@ import type { ModuleParts } from '../../module-parts.ts'
 import type { DiskSpace } from '../../storage/disk-space.ts'
 import type { Storage } from '../../storage/storage.ts'
 import type { TenantSecrets } from '../cmek/cmek-types.ts'
-import type { RefusalLog } from '../governance/governance-types.ts'
+import type { DenialRecorder } from '../governance/governance-types.ts'
 import type { SealedRecords } from '../sealing/sealed-records-types.ts'
 import type { SearchMatches } from '../search/search-types.ts'
 import type { OwnExportQuota } from '../tenants/tenants-types.ts'
@@ -39,7 +39,7 @@ export function createExportsModule(
     secrets: TenantSecrets
     records: SealedRecords
     verification: StoredVerification
-    refusals: Pick<RefusalLog, 'note'>
+    denials: Pick<DenialRecorder, 'note'>
     search: SearchMatches
     jobSender: Pick<JobSender, 'send'>
     evidence: EvidenceSources
@@ -69,7 +69,7 @@ export function createExportsModule(
   })
   const downloads = createDownloads({ ...deps, encryption, writer, urls })
   const cleanup = new ExportCleanup({ ...deps, files })
-  deps.events.onInTransaction('recordsErased', (tx, { records }) => cleanup.forgetRecords(tx, records))
+  deps.events.onInTransaction('recordsErased', (tx, { records }) => cleanup.eraseRecordCopies(tx, records))
   return {
     /** Ends exports of erased records, and all of a tenant together with its key. */
     expiry: cleanup,

@@ -12,7 +12,7 @@ import { openPage, type PageRequest } from '../../http/cursor.ts'
 import type { ModuleParts } from '../../module-parts.ts'
 import { randomText } from '../../secrets/random-text.ts'
 import type { DiskSpace } from '../../storage/disk-space.ts'
-import type { RefusalLog } from '../governance/governance-types.ts'
+import type { DenialRecorder } from '../governance/governance-types.ts'
 import type { TenantLogs } from '../log/log-types.ts'
 import type { SearchMatches } from '../search/search-types.ts'
 import type { DownloadUrls } from './download-url.ts'
@@ -32,7 +32,7 @@ import {
   markCancelled,
   orderOf,
 } from './exports-store.ts'
-import type { ExportAnswer, ExportOrder, ExportWriter, NewEvidencePack, NewExport } from './exports-types.ts'
+import type { ExportRequest, ExportResponse, ExportWriter, NewEvidencePack, NewExport } from './exports-types.ts'
 
 /** A first estimate, before the export knows its rate: rows per second, for seals of some rows each. */
 const sealsPerSecond = 2500
@@ -40,7 +40,7 @@ const secondsMin = 3
 
 interface ExportsDeps extends Pick<ModuleParts, 'database' | 'cursorKey' | 'clock' | 'governance'> {
   logs: Pick<TenantLogs, 'head'>
-  refusals: Pick<RefusalLog, 'note'>
+  denials: Pick<DenialRecorder, 'note'>
   search: Pick<SearchMatches, 'check'>
   urls: DownloadUrls
   writer: Pick<ExportWriter, 'fileNames'>
@@ -65,7 +65,7 @@ export class Exports {
    * Requests an export. Throws `invalid-tenant` for a filter of another tenant, `insufficient-scope` for a type that
    * the caller may not read, `rate-limited` if too many exports of the tenant are open, `validation-failed`.
    */
-  create(caller: Caller, body: NewExport): Promise<ExportAnswer> {
+  create(caller: Caller, body: NewExport): Promise<ExportResponse> {
     return this.#start(caller, this.#orderFrom(caller, body))
   }
 
@@ -73,12 +73,12 @@ export class Exports {
    * Requests an evidence pack, which counts as an export. Throws `validation-failed` for an invalid period, and
    * `rate-limited`.
    */
-  createPack(caller: Caller, body: NewEvidencePack): Promise<ExportAnswer> {
+  createPack(caller: Caller, body: NewEvidencePack): Promise<ExportResponse> {
     const order = packOrderFrom(caller, body, this.#deps.clock.next().createdAt)
     return this.#start(caller, { ...order, jobId: newJobId() })
   }
 
-  async #start(caller: Caller, order: ExportOrder): Promise<ExportAnswer> {
+  async #start(caller: Caller, order: ExportRequest): Promise<ExportResponse> {
     const { clock, database, disk, quotas, search } = this.#deps
     const { q } = order.filter
     if (q !== undefined) requireSearched(order.filter)
@@ -115,13 +115,13 @@ export class Exports {
   }
 
   /** Returns an export; throws `not-found`. */
-  get(caller: Caller, jobId: string): Promise<ExportAnswer> {
+  get(caller: Caller, jobId: string): Promise<ExportResponse> {
     const read = async (tx: TenantTx) => this.#answer(caller, await visible(tx, caller, jobId))
     return readTenant(this.#deps.database, caller.tenant.slug, read)
   }
 
   /** Cancels an export. Throws `not-found`, and `concurrent-modification` for one that has ended otherwise. */
-  cancel(caller: Caller, jobId: string): Promise<ExportAnswer> {
+  cancel(caller: Caller, jobId: string): Promise<ExportResponse> {
     const { database, files } = this.#deps
     return database.withTenant(caller.tenant.slug, async (tx) => {
       const row = await visible(tx, caller, jobId)
@@ -146,7 +146,7 @@ export class Exports {
     throw new DomainError('concurrent-modification', `The export can no longer be cancelled: it is ${status}.`)
   }
 
-  #answer({ tenant }: Caller, row: ExportRow): ExportAnswer {
+  #answer({ tenant }: Caller, row: ExportRow): ExportResponse {
     const { clock, urls, writer } = this.#deps
     const names = writer.fileNames(orderOf(row))
     return toExportResponse(tenant, row, { now: clock.next().createdAt, names, urls })
@@ -156,7 +156,7 @@ export class Exports {
     tx: TenantTx,
     caller: Caller,
     kind: 'hub.export_created' | 'hub.export_cancelled',
-    order: ExportOrder,
+    order: ExportRequest,
   ): Promise<void> {
     const details = {
       format: order.format,
@@ -172,7 +172,7 @@ export class Exports {
   }
 
   #refuse(caller: Caller, reason: 'scope' | 'wrong_tenant', asked: Record<string, JsonValue>): void {
-    this.#deps.refusals.note(caller.tenant, {
+    this.#deps.denials.note(caller.tenant, {
       kind: 'auth.access_refused',
       subject: `${caller.sessionId === undefined ? 'service_account' : 'user'}:${caller.subject}`,
       reason,
@@ -200,7 +200,7 @@ export class Exports {
     throw new DomainError('insufficient-scope', detail, { extensions: { required_scopes } })
   }
 
-  #orderFrom(caller: Caller, body: NewExport): ExportOrder {
+  #orderFrom(caller: Caller, body: NewExport): ExportRequest {
     const { filter = {}, format = 'jsonl', compression, verify = false, include_provenance = false } = body
     if (filter.tenant_id !== undefined && filter.tenant_id !== caller.tenant.slug) {
       this.#refuse(caller, 'wrong_tenant', { tenant_slug: filter.tenant_id.slice(0, 63) })
@@ -251,7 +251,7 @@ const searchedMembers: readonly string[] = ['q', 'skill_id', 'created_at__gte', 
  * Refuses members beside `q` that the search does not have: it ranks its newest matches only, so a member that applied
  * afterwards would leave out older records without notice.
  */
-function requireSearched({ record_type: _, ...filter }: ExportOrder['filter'] & { record_type?: unknown }): void {
+function requireSearched({ record_type: _, ...filter }: ExportRequest['filter'] & { record_type?: unknown }): void {
   const others = Object.keys(filter).filter((name) => !searchedMembers.includes(name))
   if (others.length === 0) return
   const detail = 'is not a filter of the search: leave it out, or leave out q'

@@ -6,7 +6,7 @@ import type { TenantTx } from '../../db/database.ts'
 import type { ProofRules } from '../../db/row-proofs.ts'
 import type { TenantTables } from '../../db/schema.ts'
 import { lockTenant } from '../../db/tenant-lock.ts'
-import type { ExportAnswer, ExportFormat, ExportOrder, PackOrder, WrittenExport } from './exports-types.ts'
+import type { ExportFormat, ExportRequest, ExportResponse, PackRequest, WrittenExport } from './exports-types.ts'
 
 type Columns = Omit<
   TenantTables['hub.exports'],
@@ -14,16 +14,16 @@ type Columns = Omit<
 >
 
 export interface ExportRow extends Columns {
-  status: ExportAnswer['status']
+  status: ExportResponse['status']
   format: ExportFormat
   compression: 'gzip' | null
   filter: ExportFilter
-  pack: PackOrder | null
+  pack: PackRequest | null
   verification_summary: WrittenExport['verificationSummary']
   error: { slug: string; detail: string } | null
 }
 
-export function orderOf(row: ExportRow): ExportOrder {
+export function orderOf(row: ExportRow): ExportRequest {
   return {
     jobId: row.job_id,
     format: row.format,
@@ -45,7 +45,7 @@ type StoredExport = Omit<ExportRow, 'filter'> & { filter: ExportRow['filter'] & 
  * The bound fields of a request, which decides the exported records and their readers. Progress and times are not
  * bound.
  */
-const exportOrders: ProofRules<ExportOrder> = {
+const exportOrders: ProofRules<ExportRequest> = {
   table: 'hub.exports',
   fields: (order) => [
     order.jobId,
@@ -63,7 +63,7 @@ const exportOrders: ProofRules<ExportOrder> = {
 }
 
 /** Returns the filter of a request with its proof, as JSON for storage. */
-function filterWithProof(tx: TenantTx, order: ExportOrder): string {
+function filterWithProof(tx: TenantTx, order: ExportRequest): string {
   const proof = tx.proofs.of(exportOrders, tx.tenantId, order).toString('base64url')
   return JSON.stringify({ ...order.filter, proof })
 }
@@ -118,7 +118,7 @@ export async function exportUse(
 
 export async function insertExport(
   tx: TenantTx,
-  order: ExportOrder,
+  order: ExportRequest,
   estimatedCompletionAt: string,
 ): Promise<ExportRow> {
   const { rows } = await tx.client.query<StoredExport>(

@@ -9,16 +9,16 @@ import type { EvidencePackBody, ExportBody, ExportSchema } from './exports-schem
 export type NewExport = Static<typeof ExportBody>
 export type NewEvidencePack = Static<typeof EvidencePackBody>
 /** An export in the form of the API. */
-export type ExportAnswer = Static<typeof ExportSchema>
-export type ExportFormat = ExportAnswer['format']
+export type ExportResponse = Static<typeof ExportSchema>
+export type ExportFormat = ExportResponse['format']
 
 /** The request of an evidence pack beyond its period, which is the filter of its order. */
-export interface PackOrder {
+export interface PackRequest {
   note: string | null
   includeContent: boolean
 }
 
-export interface ExportOrder {
+export interface ExportRequest {
   jobId: string
   format: ExportFormat
   compression: 'gzip' | null
@@ -26,7 +26,7 @@ export interface ExportOrder {
   /** The requested types, or all; its creator may read them. */
   recordTypes: readonly string[]
   /** Absent for an export. */
-  pack?: PackOrder | undefined
+  pack?: PackRequest | undefined
   verify: boolean
   includeProvenance: boolean
   createdBy: string
@@ -35,7 +35,7 @@ export interface ExportOrder {
 }
 
 /** An order of a file with one row per record. */
-export type RecordFileOrder = Omit<ExportOrder, 'pack'> & {
+export type RecordFileOrder = Omit<ExportRequest, 'pack'> & {
   contentLeftOut?: RecordSelection['contentLeftOut']
   /** The types whose rows may lack content, as the manifest states. */
   mayOmit?: readonly string[]
@@ -52,7 +52,7 @@ export interface WrittenExport {
   rows: number
   sizeBytes: number
   /** Null unless verification was requested. */
-  verificationSummary: NonNullable<ExportAnswer['verification_summary']> | null
+  verificationSummary: NonNullable<ExportResponse['verification_summary']> | null
 }
 
 /**
@@ -71,7 +71,7 @@ export interface ExportWriter {
    */
   write(
     tenant: Tenant,
-    order: ExportOrder,
+    order: ExportRequest,
     options: {
       signal: AbortSignal
       progress: ExportProgress
@@ -79,7 +79,7 @@ export interface ExportWriter {
       reserve?: ((bytes: number) => Promise<number>) | undefined
     },
   ): Promise<WrittenExport>
-  fileNames(order: Pick<ExportOrder, 'jobId' | 'format' | 'compression' | 'pack'>): ExportFileNames
+  fileNames(order: Pick<ExportRequest, 'jobId' | 'format' | 'compression' | 'pack'>): ExportFileNames
   /** Returns the storage key of a file of an export. */
   keyOf(tenant: string, jobId: string, fileName: string): string
 }

@@ -3,15 +3,15 @@ import { formatTimestamp } from '../../../contract/timestamp.ts'
 import type { JsonValue } from '../../../provenance/json.ts'
 import type { Tenant } from '../../http/caller.ts'
 import type { ModuleParts } from '../../module-parts.ts'
-import type { Refusal, RefusalLog } from './governance-types.ts'
+import type { Denial, DenialRecorder } from './governance-types.ts'
 
 const repeatMs = 60_000
 const actor = { service: 'access-control' } as const
 
-/** A refusal and the number of its repetitions since its last event. */
+/** A denial and the number of its repetitions since its last event. */
 interface Entry {
   tenant: Tenant
-  refusal: Refusal
+  denial: Denial
   repeats: number
   firstAtMs: number
   lastAtMs: number
@@ -21,32 +21,32 @@ interface Entry {
 
 interface DenialLogDeps extends Pick<ModuleParts, 'database' | 'governance' | 'log'> {
   /**
-   * Maximum number of distinct refusals tracked at one time. Further ones are counted as `others`, one entry per tenant
-   * and kind. A stranger with many addresses causes many refusals and must fill neither memory nor the log.
+   * Maximum number of distinct denials tracked at one time. Further ones are counted as `others`, one entry per tenant
+   * and kind. A stranger with many addresses causes many denials and must fill neither memory nor the log.
    */
   keysMax?: { perTenant: number; all: number }
 }
 
-/** Writes refusals as governance events, repetitions within a minute as one event. */
-export class DenialLog implements RefusalLog {
+/** Writes denials as governance events, repetitions within a minute as one event. */
+export class DenialLog implements DenialRecorder {
   readonly #deps: Required<DenialLogDeps>
   readonly #entries = new Map<string, Entry>()
   readonly #keysOfTenants = new Map<string, number>()
   /** Refusals whose tenant lookup is pending. */
   readonly #arriving = new Set<Promise<void>>()
-  // One at a time, so that refusals use at most one connection.
+  // One at a time, so that denials use at most one connection.
   #written: Promise<void> = Promise.resolve()
 
   constructor({ keysMax = { perTenant: 100, all: 10_000 }, ...deps }: DenialLogDeps) {
     this.#deps = { ...deps, keysMax }
   }
 
-  note(tenant: Tenant | Promise<Tenant | undefined>, refusal: Refusal): void {
+  note(tenant: Tenant | Promise<Tenant | undefined>, denial: Denial): void {
     if (tenant instanceof Promise) {
-      const arrival = this.#addOnceKnown(tenant, refusal).finally(() => this.#arriving.delete(arrival))
+      const arrival = this.#addOnceKnown(tenant, denial).finally(() => this.#arriving.delete(arrival))
       this.#arriving.add(arrival)
     } else {
-      this.#add(tenant, refusal)
+      this.#add(tenant, denial)
     }
   }
 
@@ -60,28 +60,28 @@ export class DenialLog implements RefusalLog {
     await this.#written
   }
 
-  async #addOnceKnown(tenant: Promise<Tenant | undefined>, refusal: Refusal): Promise<void> {
+  async #addOnceKnown(tenant: Promise<Tenant | undefined>, denial: Denial): Promise<void> {
     try {
       const found = await tenant
-      if (found) this.#add(found, refusal)
+      if (found) this.#add(found, denial)
     } catch (error) {
-      this.#deps.log.error({ err: error, kind: refusal.kind }, 'the tenant of a refusal could not be found')
+      this.#deps.log.error({ err: error, kind: denial.kind }, 'the tenant of a denial could not be found')
     }
   }
 
-  #add(tenant: Tenant, refusal: Refusal): void {
-    const key = keyOf(tenant, refusal)
+  #add(tenant: Tenant, denial: Denial): void {
+    const key = keyOf(tenant, denial)
     const known = this.#entries.get(key)
     if (known) {
-      repeat(known, refusal)
+      repeat(known, denial)
     } else if (this.#isFull(tenant)) {
-      const { kind, requestId } = refusal
+      const { kind, requestId } = denial
       const others = { kind, requestId, subject: `tenant:${tenant.slug}`, reason: 'others', address: '' }
       const othersKey = keyOf(tenant, others)
-      repeat(this.#entries.get(othersKey) ?? this.#open(othersKey, tenant, others), refusal)
+      repeat(this.#entries.get(othersKey) ?? this.#open(othersKey, tenant, others), denial)
     } else {
-      this.#open(key, tenant, refusal)
-      this.#write(tenant, refusal, { ...addressOf(refusal), request_id: refusal.requestId })
+      this.#open(key, tenant, denial)
+      this.#write(tenant, denial, { ...addressOf(denial), request_id: denial.requestId })
     }
   }
 
@@ -90,9 +90,9 @@ export class DenialLog implements RefusalLog {
     return this.#entries.size >= all || (this.#keysOfTenants.get(slug) ?? 0) >= perTenant
   }
 
-  #open(key: string, tenant: Tenant, refusal: Refusal): Entry {
+  #open(key: string, tenant: Tenant, denial: Denial): Entry {
     const timer = setTimeout(() => this.#end(key), repeatMs).unref()
-    const entry = { tenant, refusal, repeats: 0, firstAtMs: 0, lastAtMs: 0, lastRequestId: '', timer }
+    const entry = { tenant, denial, repeats: 0, firstAtMs: 0, lastAtMs: 0, lastRequestId: '', timer }
     this.#entries.set(key, entry)
     this.#keysOfTenants.set(tenant.slug, (this.#keysOfTenants.get(tenant.slug) ?? 0) + 1)
     return entry
@@ -103,7 +103,7 @@ export class DenialLog implements RefusalLog {
     const entry = this.#entries.get(key)
     if (entry === undefined) return
     if (entry.repeats > 0) {
-      this.#write(entry.tenant, entry.refusal, repetitionsOf(entry))
+      this.#write(entry.tenant, entry.denial, repetitionsOf(entry))
       entry.repeats = 0
       entry.timer.refresh()
       return
@@ -116,38 +116,38 @@ export class DenialLog implements RefusalLog {
     else this.#keysOfTenants.delete(slug)
   }
 
-  #write(tenant: Tenant, refusal: Refusal, details: Record<string, JsonValue>): void {
+  #write(tenant: Tenant, denial: Denial, details: Record<string, JsonValue>): void {
     const { database, governance, log } = this.#deps
-    const { kind, subject, reason } = refusal
-    const event = { kind, subject, details: { reason, ...refusal.details, ...details }, actor }
+    const { kind, subject, reason } = denial
+    const event = { kind, subject, details: { reason, ...denial.details, ...details }, actor }
     this.#written = this.#written
       // Sends the response first.
       .then(() => turn())
       .then(() => database.withTenant(tenant.slug, (tx) => governance.append(tx, tenant, event)))
       .then(
         () => undefined,
-        (error: unknown) => log.error({ err: error, tenant: tenant.slug, kind }, 'a refusal could not be written'),
+        (error: unknown) => log.error({ err: error, tenant: tenant.slug, kind }, 'a denial could not be written'),
       )
   }
 }
 
-function repeat(entry: Entry, { requestId }: Refusal): void {
+function repeat(entry: Entry, { requestId }: Denial): void {
   const nowMs = Date.now()
   if (entry.repeats === 0) entry.firstAtMs = nowMs
   Object.assign(entry, { repeats: entry.repeats + 1, lastAtMs: nowMs, lastRequestId: requestId })
 }
 
-function keyOf({ slug }: Tenant, { kind, subject, reason, address }: Refusal): string {
+function keyOf({ slug }: Tenant, { kind, subject, reason, address }: Denial): string {
   return JSON.stringify([slug, kind, subject, reason, address])
 }
 
-function addressOf({ address }: Refusal): Record<string, JsonValue> {
+function addressOf({ address }: Denial): Record<string, JsonValue> {
   return address === '' ? {} : { address }
 }
 
-function repetitionsOf({ refusal, repeats, firstAtMs, lastAtMs, lastRequestId }: Entry): Record<string, JsonValue> {
+function repetitionsOf({ denial, repeats, firstAtMs, lastAtMs, lastRequestId }: Entry): Record<string, JsonValue> {
   return {
-    ...addressOf(refusal),
+    ...addressOf(denial),
     request_id: lastRequestId,
     count: repeats,
     first_at: formatTimestamp(firstAtMs),

@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../../provenance/json.ts'
-import type { EventBus } from '../../events.ts'
+import type { EventBus } from '../../event-bus.ts'
 import type { ModuleParts } from '../../module-parts.ts'
 import type { RecordWriter } from '../records/records-types.ts'
 import type { RecordDraft, RecordSealer } from '../sealing/sealing-types.ts'

@@ -44,13 +44,13 @@ export interface ClientEvents {
 }
 
 /** Describes a refused sign-in or access. */
-export interface Refusal {
+export interface Denial {
   kind: 'auth.login_failed' | 'auth.access_refused'
   /** `service_account:<id>`, `user:<id>`, `tenant:<slug>`, … */
   subject: string
   /** A short reason in snake case, such as `wrong_secret`, `email_domain`, `scope`. */
   reason: string
-  /** The client's address; empty if no single client caused the refusal. */
+  /** The client's address; empty if no single client caused the denial. */
   address: string
   requestId: string
   /** Never secrets, never addresses of people. */
@@ -58,12 +58,12 @@ export interface Refusal {
 }
 
 /**
- * Writes refusals as governance events of the tenant. The first of its kind, subject, reason and address is written at
+ * Writes denials as governance events of the tenant. The first of its kind, subject, reason and address is written at
  * once; repetitions within a minute are written as one event with their count. Never throws, and callers do not wait
  * for it.
  */
-export interface RefusalLog {
-  note(tenant: Tenant | Promise<Tenant | undefined>, refusal: Refusal): void
-  /** Writes pending refusals. Resolves when all are stored. */
+export interface DenialRecorder {
+  note(tenant: Tenant | Promise<Tenant | undefined>, denial: Denial): void
+  /** Writes pending denials. Resolves when all are stored. */
   settled(): Promise<void>
 }

@@ -152,11 +152,11 @@ export class IdempotencyKeys implements Idempotency {
     }
   }
 
-  async forgetExpired(tx: TenantTx): Promise<boolean> {
+  async deleteExpired(tx: TenantTx): Promise<boolean> {
     return (await deleteExpiredKeys(tx, this.#expiredBefore(), forgottenAtOnce)) === forgottenAtOnce
   }
 
-  async forgetRecords(tx: TenantTx, recordIds: readonly string[]): Promise<void> {
+  async eraseRecordCopies(tx: TenantTx, recordIds: readonly string[]): Promise<void> {
     const times = recordIds.map(timeOfRecordId).sort()
     if (times.length === 0) return
     const around = (time: string, ms: number) => formatTimestamp(Date.parse(time) + ms)

@@ -95,8 +95,8 @@ export interface Idempotency {
    * Deletes some of the tenant's expired keys. Returns whether there may be more. Expired keys have no effect; this
    * keeps the table small.
    */
-  forgetExpired(tx: TenantTx): Promise<boolean>
+  deleteExpired(tx: TenantTx): Promise<boolean>
 
   /** Deletes the keys whose responses name any of the records, which are being erased. */
-  forgetRecords(tx: TenantTx, recordIds: readonly string[]): Promise<void>
+  eraseRecordCopies(tx: TenantTx, recordIds: readonly string[]): Promise<void>
 }

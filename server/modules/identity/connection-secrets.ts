@@ -14,7 +14,7 @@ export function createConnectionSecrets(masterKey: Buffer) {
   const key = deriveKey(masterKey, 'client secrets of identity providers')
   const contextOf = (tenant: Owner, connectionId: string) => `${tenant.slug}/${connectionId}`
   return {
-    seal: (secret: string, tenant: Owner, connectionId: string) =>
+    encrypt: (secret: string, tenant: Owner, connectionId: string) =>
       encryptSecret(key, Buffer.from(secret), contextOf(tenant, connectionId)),
     unseal: (row: Pick<ConnectionRow, 'connection_id' | 'client_secret_sealed'>, tenant: Owner) =>
       decryptSecret(key, row.client_secret_sealed, contextOf(tenant, row.connection_id)).toString(),

@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import { ConnectionTestResult } from '../../../contract/response-schemas.ts'
 import type { ValidParts } from '../../http/body/valid-parts.ts'
 import { addRoute, emptyBody } from '../../http/route.ts'
-import { SsoAnswer, SsoConfiguration } from './sso-schemas.ts'
+import { SsoConfiguration, SsoResponse } from './sso-schemas.ts'
 import type { SsoService, SsoSettings } from './sso-service.ts'
 import type { SsoTester } from './sso-tester.ts'
 
@@ -19,7 +19,7 @@ export function addSsoRoutes(app: FastifyInstance, sso: SsoService, trial: SsoTe
         'operation control who signs in as whom, administrators included, because the provider vouches for addresses.',
       body: SsoConfiguration,
       checkBody: (body: ValidParts<SsoSettings>) => sso.problemsIn(body),
-      response: { 200: SsoAnswer },
+      response: { 200: SsoResponse },
     },
     async (request) => sso.configure(request.caller.tenant, request.body, request.caller),
   )
@@ -29,7 +29,7 @@ export function addSsoRoutes(app: FastifyInstance, sso: SsoService, trial: SsoTe
     'getSso',
     {
       description: 'Returns the stored configuration without the client secret.',
-      response: { 200: SsoAnswer },
+      response: { 200: SsoResponse },
       problems: ['not-found'],
     },
     async (request) => sso.get(request.caller.tenant),

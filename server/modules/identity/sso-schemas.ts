@@ -28,7 +28,7 @@ export const SsoConfiguration = object({
   }),
 })
 
-export const SsoAnswer = object({
+export const SsoResponse = object({
   connection_id: Type.String({ examples: ['sso_Vb3xQ8ZrT2vYw0LxNp6BdHs9'] }),
   issuer: Issuer,
   client_id: ClientId,

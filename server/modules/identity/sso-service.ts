@@ -17,12 +17,12 @@ import type { ConnectionSecrets } from './connection-secrets.ts'
 import { checkAddresses, discover, problemOfIssuer } from './discovery.ts'
 import { readDomain } from './email-domains.ts'
 import { ProviderError } from './provider-metadata.ts'
-import type { SsoAnswer, SsoConfiguration } from './sso-schemas.ts'
+import type { SsoConfiguration, SsoResponse } from './sso-schemas.ts'
 import * as store from './sso-store.ts'
 
 export type SsoSettings = Static<typeof SsoConfiguration>
 
-export type SsoState = Static<typeof SsoAnswer>
+export type SsoState = Static<typeof SsoResponse>
 
 export type SsoService = ReturnType<typeof createSsoService>
 
@@ -59,7 +59,7 @@ export function createSsoService(
     const changed = await store.changeConnection(tx, {
       ...current,
       client_secret_sealed: secretChanged
-        ? secrets.seal(settings.client_secret, tenant, current.connection_id)
+        ? secrets.encrypt(settings.client_secret, tenant, current.connection_id)
         : current.client_secret_sealed,
       allowed_email_domains: settings.allowed_email_domains,
       updated_at: formatTimestamp(Date.now()),
@@ -133,7 +133,7 @@ async function makeConnection(
     connection_id: connectionId,
     issuer: settings.issuer,
     client_id: settings.client_id,
-    client_secret_sealed: secrets.seal(settings.client_secret, tenant, connectionId),
+    client_secret_sealed: secrets.encrypt(settings.client_secret, tenant, connectionId),
     allowed_email_domains: settings.allowed_email_domains,
     updated_at: now,
   })

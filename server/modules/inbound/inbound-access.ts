@@ -53,7 +53,7 @@ export function createInboundAccess(deps: {
       const tenant = slug !== undefined && found && isServedAt(hostTenant?.slug, found) ? found : undefined
       const secrets = await readTenant(database, slug ?? anySlug, async (tx) => {
         const row = await findSecret(tx, connectionId)
-        return row && tenant ? { kind: row.kind, ...(await vault.open(tx, tenant, row)) } : undefined
+        return row && tenant ? { kind: row.kind, ...(await vault.decrypt(tx, tenant, row)) } : undefined
       })
       const isGood = isSigned({ header, body }, secrets ?? { current: undefined, former: undefined }, Date.now())
       return isGood && tenant && secrets ? { tenant, connectionId, kind: secrets.kind } : undefined

@@ -16,7 +16,7 @@ import type { TenantDirectory } from '../tenants/tenants-types.ts'
 import { createInboundAccess, type InboundAccess, notAdmitted } from './inbound-access.ts'
 import { createInboundInvocations } from './inbound-invocations.ts'
 import { createInboundPeople } from './inbound-people.ts'
-import { InboundAnswer, InboundBody, InboundParams } from './inbound-schemas.ts'
+import { InboundBody, InboundParams, InboundResponse } from './inbound-schemas.ts'
 import type { InboundSecretVault } from './inbound-secrets.ts'
 import { createInboundService, type InboundService } from './inbound-service.ts'
 
@@ -57,7 +57,7 @@ function addInboundRoutes(app: FastifyInstance, access: InboundAccess, inbound: 
       body: InboundBody,
       bodyFormat: 'bytes',
       credentials: ['signature'],
-      response: { 200: InboundAnswer },
+      response: { 200: InboundResponse },
       problems: ['content-not-allowed', 'skill-not-registered', 'hub-not-provisioned', 'concurrent-modification'],
     },
     async (request) => {

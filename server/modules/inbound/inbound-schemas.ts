@@ -111,7 +111,7 @@ export const InboundBody = messageOf(
   Type.Union([DescribedPerson, InvocationData]),
 )
 
-export const InboundAnswer = object({
+export const InboundResponse = object({
   id: Type.String({ description: 'Id of the message', examples: ['evt_019a2f64'] }),
   status: Type.Enum(['accepted', 'duplicate'], {
     description:

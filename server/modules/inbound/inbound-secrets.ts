@@ -4,12 +4,12 @@ import type { Tenant } from '../../http/caller.ts'
 import { formerSecretUntil, makeSigningSecret, openSigningSecrets } from '../../secrets/signing-secrets.ts'
 import type { TenantSecrets } from '../cmek/cmek-types.ts'
 import {
+  deleteConnectionEntry,
   deleteSecret,
   findSecret,
   type InboundSecretRow,
-  listConnection,
+  insertConnectionEntry,
   putSecret,
-  unlistConnection,
 } from './inbound-store.ts'
 import type { InboundSecrets } from './inbound-types.ts'
 
@@ -19,7 +19,7 @@ export interface InboundSecretVault extends InboundSecrets {
    * Decrypts the newest secret, and the previous one while it is valid; undefined once the tenant's key is destroyed.
    * Callers must not reveal which one matched. Throws DomainError `hub-unavailable` while the key is unreachable.
    */
-  open(tx: TenantTx, tenant: Tenant, row: InboundSecretRow): ReturnType<typeof openSigningSecrets>
+  decrypt(tx: TenantTx, tenant: Tenant, row: InboundSecretRow): ReturnType<typeof openSigningSecrets>
 }
 
 export function createInboundSecrets({ secrets }: { secrets: TenantSecrets }): InboundSecretVault {
@@ -35,13 +35,13 @@ export function createInboundSecrets({ secrets }: { secrets: TenantSecrets }): I
     const now = formatTimestamp(Date.now())
     await putSecret(tx, {
       ...of,
-      secret_sealed: await secrets.seal(tx, tenant, secret, contextOf(of.connection_id)),
+      secret_sealed: await secrets.encrypt(tx, tenant, secret, contextOf(of.connection_id)),
       former_secret_sealed: before?.row.secret_sealed ?? null,
       former_secret_until: before?.until ?? null,
       created_at: before?.row.created_at ?? now,
       updated_at: now,
     })
-    await listConnection(tx, of.connection_id)
+    await insertConnectionEntry(tx, of.connection_id)
     return secret
   }
 
@@ -59,10 +59,10 @@ export function createInboundSecrets({ secrets }: { secrets: TenantSecrets }): I
 
     async remove(tx, connectionId) {
       await deleteSecret(tx, connectionId)
-      await unlistConnection(tx, connectionId)
+      await deleteConnectionEntry(tx, connectionId)
     },
 
-    open: (tx, tenant, row) =>
-      openSigningSecrets(row, (sealed) => secrets.open(tx, tenant, sealed, contextOf(row.connection_id))),
+    decrypt: (tx, tenant, row) =>
+      openSigningSecrets(row, (sealed) => secrets.decrypt(tx, tenant, sealed, contextOf(row.connection_id))),
   }
 }

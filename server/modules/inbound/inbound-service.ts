@@ -8,8 +8,8 @@ import { type InboundSender, notAdmitted } from './inbound-access.ts'
 import type { InboundInvocations, Origin } from './inbound-invocations.ts'
 import { messageIdOf, readMessage } from './inbound-message.ts'
 import type { InboundPeople } from './inbound-people.ts'
-import { type InboundAnswer, invocationKind, personKinds } from './inbound-schemas.ts'
-import { forgetMessages, isNoted, note } from './inbound-store.ts'
+import { type InboundResponse, invocationKind, personKinds } from './inbound-schemas.ts'
+import { deleteMessages, isNoted, note } from './inbound-store.ts'
 
 /** Maximum rows per deletion, small enough to end well within the statement timeout. */
 const forgottenAtOnce = 10_000
@@ -21,7 +21,7 @@ interface InboundCall extends Origin {
 }
 
 export type InboundService = ReturnType<typeof createInboundService>
-type Receipt = Static<typeof InboundAnswer>
+type Receipt = Static<typeof InboundResponse>
 
 export function createInboundService(deps: {
   database: Database
@@ -82,7 +82,7 @@ export function createInboundService(deps: {
       name: 'delete old inbound messages',
       run: async (tx: TenantTx) => {
         const before = formatTimestamp(Date.now() - inboundMessageDays * 86_400_000)
-        return (await forgetMessages(tx, before, forgottenAtOnce)) === forgottenAtOnce
+        return (await deleteMessages(tx, before, forgottenAtOnce)) === forgottenAtOnce
       },
     },
   }

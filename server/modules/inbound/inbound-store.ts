@@ -16,7 +16,7 @@ export async function tenantOfConnection(tx: RegistryTx, connectionId: string): 
 }
 
 /** Registers a connection in the transaction that creates its secret, so that neither exists without the other. */
-export async function listConnection(tx: TenantTx, connectionId: string): Promise<void> {
+export async function insertConnectionEntry(tx: TenantTx, connectionId: string): Promise<void> {
   await tx.client.query(
     `insert into hub.inbound_directory (connection_id, tenant_slug) values ($1, $2)
      on conflict (connection_id) do nothing`,
@@ -24,7 +24,7 @@ export async function listConnection(tx: TenantTx, connectionId: string): Promis
   )
 }
 
-export async function unlistConnection(tx: TenantTx, connectionId: string): Promise<void> {
+export async function deleteConnectionEntry(tx: TenantTx, connectionId: string): Promise<void> {
   await tx.client.query('delete from hub.inbound_directory where connection_id = $1 and tenant_slug = $2', [
     connectionId,
     tx.tenantId,
@@ -87,7 +87,7 @@ export async function note(tx: TenantTx, connectionId: string, messageId: string
 }
 
 /** Deletes at most `count` message ids received before a time, and returns their number. */
-export async function forgetMessages(tx: TenantTx, before: string, count: number): Promise<number> {
+export async function deleteMessages(tx: TenantTx, before: string, count: number): Promise<number> {
   const { rowCount } = await tx.client.query(
     `delete from hub.inbound_messages where tenant_id = $1 and (connection_id, message_id) in (
        select connection_id, message_id from hub.inbound_messages

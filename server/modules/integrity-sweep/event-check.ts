@@ -1,6 +1,6 @@
 import { toBase64 } from '../../../provenance/bytes.ts'
 import { isJsonObject, type JsonObject } from '../../../provenance/json.ts'
-import { bufferEndOf } from '../../../provenance/purge-event.ts'
+import { recoveryEndOf } from '../../../provenance/purge-event.ts'
 import { parseCanonical } from '../../records/record-response.ts'
 import type { StandingRow, TombstoneRow } from './sweep-store.ts'
 import type { Finding } from './sweep-types.ts'
@@ -93,6 +93,6 @@ function wasBufferOver({ details }: StateChange, tombstone: TombstoneRow, purged
   const { purge_event = tombstone.purge_event_id, erased_at, as_of = erased_at } = details
   if (purged?.kind !== 'hub.record_purged' || purged.eventId !== purge_event) return false
   if (purged.recordId !== tombstone.record_id || purged.details.purged_at !== tombstone.purged_at) return false
-  const end = bufferEndOf(purged.details)
+  const end = recoveryEndOf(purged.details)
   return end !== undefined && typeof as_of === 'string' && end <= as_of
 }

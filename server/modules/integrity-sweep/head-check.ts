@@ -4,7 +4,7 @@ import type { Tenant } from '../../http/caller.ts'
 import type { ModuleParts } from '../../module-parts.ts'
 import { nodeCrypto } from '../../records/node-crypto.ts'
 import type { ProvenanceKeyAudit, ProvenanceKeys, PublishedKey } from '../keys/keys-types.ts'
-import type { KeptCheckpoints, LogHead } from '../log/log-types.ts'
+import type { LogHead, StoredCheckpoints } from '../log/log-types.ts'
 import { listed } from './finding.ts'
 import type { Finding, SweepCheck } from './sweep-types.ts'
 
@@ -27,15 +27,15 @@ interface HeadEvidence {
 export function createHeadCheck(
   deps: Pick<ModuleParts, 'database' | 'logs'> & {
     keys: ProvenanceKeys & ProvenanceKeyAudit
-    keptCheckpoints: KeptCheckpoints | undefined
+    storedCheckpoints: StoredCheckpoints | undefined
   },
 ) {
-  const { database, logs, keys, keptCheckpoints } = deps
+  const { database, logs, keys, storedCheckpoints } = deps
 
   async function gather(tenant: Tenant): Promise<HeadEvidence> {
     // Read before the head, so that the head is at least as new.
-    const newest = await keptCheckpoints?.newest(tenant.logName)
-    const kept = newest ? [newest, ...(await keptCheckpoints!.some(tenant.logName, earlierCompared))] : []
+    const newest = await storedCheckpoints?.newest(tenant.logName)
+    const kept = newest ? [newest, ...(await storedCheckpoints!.some(tenant.logName, earlierCompared))] : []
     const read = async (tx: TenantTx) => {
       const head = await logs.head(tx)
       const treeSize = head?.treeSize ?? 0

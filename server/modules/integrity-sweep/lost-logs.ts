@@ -1,5 +1,5 @@
 import type { DatabaseLog } from '../../db/database.ts'
-import type { KeptCheckpoints } from '../log/log-types.ts'
+import type { StoredCheckpoints } from '../log/log-types.ts'
 import type { TenantDirectory } from '../tenants/tenants-types.ts'
 import type { TamperReporter } from '../verification/verification-types.ts'
 import type { SweepCheck } from './sweep-types.ts'
@@ -10,11 +10,11 @@ import type { SweepCheck } from './sweep-types.ts'
  */
 export function createLostLogs(deps: {
   directory: Pick<TenantDirectory, 'find' | 'slugs'>
-  keptCheckpoints?: Pick<KeptCheckpoints, 'lostLogs'> | undefined
+  storedCheckpoints?: Pick<StoredCheckpoints, 'lostLogs'> | undefined
   tampering: TamperReporter
   log: DatabaseLog
 }): { look(): Promise<void> } {
-  const { directory, keptCheckpoints, tampering, log } = deps
+  const { directory, storedCheckpoints, tampering, log } = deps
   /** The losses that the process log already contains, until the logs are back. */
   let reported = new Set<string>()
 
@@ -29,7 +29,7 @@ export function createLostLogs(deps: {
 
   return {
     async look() {
-      const lost = (await keptCheckpoints?.lostLogs()) ?? []
+      const lost = (await storedCheckpoints?.lostLogs()) ?? []
       const fresh = lost.filter(({ log_name, problem }) => !reported.has(`${problem} ${log_name}`))
       reported = new Set(lost.map(({ log_name, problem }) => `${problem} ${log_name}`))
       for (const { log_name, problem } of fresh) {

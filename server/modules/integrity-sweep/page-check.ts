@@ -19,7 +19,7 @@ import { checkChange, checkTombstone, parseStateChange, type StateChange } from 
 import { listed, listedMax } from './finding.ts'
 import {
   findLeafCounts,
-  findStandings,
+  findRecordStatuses,
   findTombstonesOfSeals,
   type StandingRow,
   type TombstoneRow,
@@ -92,7 +92,7 @@ export function createPageCheck(
     const tombstoneEvents = await findRecords(tx, [...new Set(eventIds)], includingErasable)
     const erased = await erasedContents.find(tx, stored.records)
     const changedIds = stored.records.flatMap((record) => parseStateChange(record)?.recordId ?? [])
-    const standings = await findStandings(tx, [...new Set(changedIds)])
+    const standings = await findRecordStatuses(tx, [...new Set(changedIds)])
     return {
       places: inLog.length === 0 ? 0 : Math.max(0, to - from),
       log: {

@@ -10,18 +10,18 @@ export const firstId: string = '00000000-0000-0000-0000-000000000000'
  * from which to continue; undefined at the end.
  */
 export async function scanRecords(
-  { database, logs }: { database: Database; logs: Pick<TenantLogs, 'unexplained'> },
+  { database, logs }: { database: Database; logs: Pick<TenantLogs, 'unlogged'> },
   tenant: Tenant,
   afterId: string,
   limit: number,
 ) {
-  const { lastId, records, unexplained } = await readTenant(
+  const { lastId, records, unlogged } = await readTenant(
     database,
     tenant.slug,
-    (tx) => logs.unexplained(tx, afterId, limit),
+    (tx) => logs.unlogged(tx, afterId, limit),
     { snapshot: true, inIndexOrder: true },
   )
-  const findings = unexplained.map(
+  const findings = unlogged.map(
     ({ record_id, seal_id, is_tombstone }): Finding => ({
       subject: `record:${record_id}`,
       failedChecks: ['record_in_log'],

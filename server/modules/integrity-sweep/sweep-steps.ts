@@ -4,7 +4,7 @@ import type { ModuleParts } from '../../module-parts.ts'
 import { isCorruptionError } from '../../records/record-errors.ts'
 import type { ProvenanceKeyAudit, ProvenanceKeys } from '../keys/keys-types.ts'
 import type { HoldEvents } from '../legal-holds/holds-types.ts'
-import type { KeptCheckpoints } from '../log/log-types.ts'
+import type { StoredCheckpoints } from '../log/log-types.ts'
 import type { RetentionPolicy } from '../retention/retention-types.ts'
 import type { SealedRecords } from '../sealing/sealed-records-types.ts'
 import type {
@@ -24,7 +24,7 @@ export interface SweepDeps extends Pick<ModuleParts, 'database' | 'logs' | 'log'
   keys: ProvenanceKeys & ProvenanceKeyAudit
   records: SealedRecords
   verification: StoredVerification
-  keptCheckpoints?: KeptCheckpoints | undefined
+  storedCheckpoints?: StoredCheckpoints | undefined
   tampering: TamperReporter
   verifiedEvents: VerifiedEvents
   erasedContents: ErasedContentCheck
@@ -69,7 +69,7 @@ export class SweepSteps {
 
   constructor(deps: SweepDeps) {
     this.#deps = deps
-    this.#checkHead = createHeadCheck({ keptCheckpoints: undefined, ...deps })
+    this.#checkHead = createHeadCheck({ storedCheckpoints: undefined, ...deps })
     this.#holds = new HoldSweep(deps)
     this.#sweepAccess = createAccessSweep(deps)
     this.#checkPage = createPageCheck(deps)

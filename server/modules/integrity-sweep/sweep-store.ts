@@ -50,7 +50,7 @@ export interface StandingRow {
 }
 
 /** Returns the rows of ids that have a record or a tombstone. */
-export async function findStandings(tx: TenantTx, recordIds: readonly string[]): Promise<StandingRow[]> {
+export async function findRecordStatuses(tx: TenantTx, recordIds: readonly string[]): Promise<StandingRow[]> {
   if (recordIds.length === 0) return []
   const { rows } = await tx.client.query<StandingRow>(
     `select w.record_id, s.revision, t.record_id is not null as has_tombstone

@@ -14,7 +14,7 @@ import type { ReleaseBody, ReleaseList, ReleaseSchema } from './holds-schemas.ts
 import type { Release } from './holds-types.ts'
 import { insertRelease, releasesAfter } from './releases-store.ts'
 
-type ReleaseAnswer = Static<typeof ReleaseSchema>
+type ReleaseResponse = Static<typeof ReleaseSchema>
 
 /** Creates and lists releases that permit purging governance events. Record ids are in lower case, as stored. */
 export type EventReleases = ReturnType<typeof createEventReleases>
@@ -50,7 +50,7 @@ export function createEventReleases(
       caller: Caller,
       recordId: string,
       { reason, expires_at }: Static<typeof ReleaseBody>,
-    ): Promise<ReleaseAnswer> {
+    ): Promise<ReleaseResponse> {
       const { tenant } = caller
       const { recordId: releaseId, createdAt: now } = clock.next()
       const expiresAt = expires_at === undefined ? null : requireFuture(expires_at, now)
@@ -72,7 +72,7 @@ export function createEventReleases(
           actor: caller,
         })
         await insertRelease(tx, { ...release, event_id: event.recordId })
-        return answerOf(release)
+        return toResponse(release)
       })
     },
 
@@ -91,12 +91,12 @@ export function createEventReleases(
         { inIndexOrder: true },
       )
       const { shown, next_cursor } = page.of(rows, (last) => last.release_id)
-      return { items: shown.map((row) => ({ ...answerOf(row), created_by: row.created_by })), next_cursor }
+      return { items: shown.map((row) => ({ ...toResponse(row), created_by: row.created_by })), next_cursor }
     },
   }
 }
 
-function answerOf({ release_id, record_id, reason, created_at, expires_at }: Release): ReleaseAnswer {
+function toResponse({ release_id, record_id, reason, created_at, expires_at }: Release): ReleaseResponse {
   return { release_id, record_id, reason, created_at, ...(expires_at === null ? {} : { expires_at }) }
 }
 

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox'
-import { holdNameLengthMax, holdRecordsAnswered, holdRecordsMax, holdsNamedMax } from '../../../contract/limits.ts'
+import { holdNameLengthMax, holdRecordsListed, holdRecordsMax, holdsNamedMax } from '../../../contract/limits.ts'
 import { object } from '../../../contract/object-schema.ts'
 import { recordFilterMembers } from '../../../contract/record-filter.ts'
 import { PageQuery } from '../../../contract/request-schemas.ts'
@@ -76,7 +76,7 @@ export const WholeHoldSchema = object({
   ...holdMembers,
   record_ids: Type.Optional(
     Type.Array(uuid('A record'), {
-      description: `The first ${holdRecordsAnswered} record ids, in ascending order`,
+      description: `The first ${holdRecordsListed} record ids, in ascending order`,
     }),
   ),
 })

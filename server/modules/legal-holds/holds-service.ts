@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import { DomainError, invalidTenant, type PointedError, validationFailed } from '../../../contract/domain-error.ts'
-import { filterHoldsMax, holdRecordsAnswered } from '../../../contract/limits.ts'
+import { filterHoldsMax, holdRecordsListed } from '../../../contract/limits.ts'
 import { patterns } from '../../../contract/literals.ts'
 import { normaliseFilter, type RecordFilter } from '../../../contract/record-filter.ts'
 import { readTenant, type TenantTx } from '../../db/database.ts'
@@ -29,7 +29,7 @@ import { resumeRecoveryPeriods } from './recovery-periods.ts'
 import { type HoldScope, hasFrozenOf, pauseRecoveryPeriods } from './recovery-periods-store.ts'
 import { filterOf } from './stored-filter.ts'
 
-type HoldAnswer = Static<typeof HoldSchema>
+type HoldResponse = Static<typeof HoldSchema>
 
 export interface HoldsDeps extends Pick<ModuleParts, 'database' | 'clock' | 'governance' | 'cursorKey'> {
   holds: HoldCheck
@@ -52,7 +52,7 @@ export class Holds {
    * @throws DomainError `validation-failed` for unknown records and a filter without conditions, `invalid-tenant` for a
    *   filter of another tenant
    */
-  async place(caller: Caller, body: PlaceHoldBody): Promise<HoldAnswer> {
+  async place(caller: Caller, body: PlaceHoldBody): Promise<HoldResponse> {
     const { database, clock, governance, holdList } = this.deps
     const { tenant } = caller
     const scope = scopeOf(tenant, body)
@@ -85,7 +85,7 @@ export class Holds {
       })
       await insertHold(tx, { ...hold, event_id: event.recordId }, recordIds)
       await holdList.keep({ tenant: tenant.slug, ...keptMembers(hold), record_ids: recordIds })
-      return answerOf(hold)
+      return toResponse(hold)
     })
   }
 
@@ -96,25 +96,25 @@ export class Holds {
       inIndexOrder: true,
     })
     const { shown, next_cursor } = page.of(rows, (last) => last.hold_id)
-    return { items: shown.map(answerOf), next_cursor }
+    return { items: shown.map(toResponse), next_cursor }
   }
 
   get(tenant: Tenant, holdId: string): Promise<Static<typeof WholeHoldSchema>> {
     return readTenant(this.deps.database, tenant.slug, async (tx) => {
       const hold = await existing(tx, holdId)
-      if (hold.filter !== null) return answerOf(hold)
-      return { ...answerOf(hold), record_ids: await recordIdsOf(tx, holdId, holdRecordsAnswered) }
+      if (hold.filter !== null) return toResponse(hold)
+      return { ...toResponse(hold), record_ids: await recordIdsOf(tx, holdId, holdRecordsListed) }
     })
   }
 
   /** Releases a hold. Repeating it returns the same response and changes nothing. */
-  async release(caller: Caller, holdId: string, reason: string): Promise<HoldAnswer> {
+  async release(caller: Caller, holdId: string, reason: string): Promise<HoldResponse> {
     const { database, clock, governance, holds, retention, holdList } = this.deps
     const { tenant } = caller
     const answer = await database.withTenant(tenant.slug, async (tx) => {
       await takeHoldsLock(tx)
       const hold = await existing(tx, holdId)
-      if (await this.hasEnded(tx, hold)) return answerOf(hold)
+      if (await this.hasEnded(tx, hold)) return toResponse(hold)
       const scope = await storedScope(tx, hold)
       const rules = await retention.inForce(tx)
       if (rules.four_eyes) await requireOtherEyes(tx, scope, caller, rules)
@@ -129,7 +129,7 @@ export class Holds {
         actor: caller,
       })
       await markReleased(tx, holdId, { ...release, release_event_id: event.recordId })
-      return answerOf(released)
+      return toResponse(released)
     })
     const { released_at = '', released_by = '', release_reason = '' } = answer
     await holdList.keepEnd({ tenant: tenant.slug, hold_id: holdId, released_at, released_by, release_reason })
@@ -226,7 +226,7 @@ function keptMembers({ hold_id, name, reason, filter, created_at, created_by }: 
   return { hold_id, name, reason, filter, created_at, created_by }
 }
 
-function answerOf(hold: HoldRow): HoldAnswer {
+function toResponse(hold: HoldRow): HoldResponse {
   const { hold_id, name, reason, filter, record_count, created_at, created_by } = hold
   const { released_at, released_by, release_reason } = hold
   return {

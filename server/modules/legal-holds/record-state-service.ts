@@ -11,7 +11,7 @@ import { findRecord } from '../../records/record-store.ts'
 import type { RecordStateSchema } from './holds-schemas.ts'
 import type { HoldCheck } from './holds-types.ts'
 
-type RecordStateAnswer = Static<typeof RecordStateSchema>
+type RecordStateResponse = Static<typeof RecordStateSchema>
 
 /** Reports the holds over a record and the end of its recovery period. Record ids are in lower case, as stored. */
 export type RecordStates = ReturnType<typeof createRecordStates>
@@ -20,7 +20,7 @@ export function createRecordStates(deps: Pick<ModuleParts, 'database' | 'clock'>
   const { database, clock, holds } = deps
   return {
     /** Returns the state of a record. Throws `not-found` also for a record that the caller can neither see nor purge. */
-    get: ({ tenant, scopes }: Caller, recordId: string): Promise<RecordStateAnswer> =>
+    get: ({ tenant, scopes }: Caller, recordId: string): Promise<RecordStateResponse> =>
       readTenant(
         database,
         tenant.slug,
@@ -44,7 +44,7 @@ export function createRecordStates(deps: Pick<ModuleParts, 'database' | 'clock'>
 }
 
 /** Returns the purge of a state. Omits the end of a paused recovery period. */
-function purgeOf(state: Awaited<ReturnType<typeof findStates>>[number]): Partial<RecordStateAnswer> {
+function purgeOf(state: Awaited<ReturnType<typeof findStates>>[number]): Partial<RecordStateResponse> {
   const { purged_at, purged_by, purge_reason, hard_delete_after, is_frozen } = state
   return {
     ...(purged_at !== null && { purged_at }),

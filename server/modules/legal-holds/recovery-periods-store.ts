@@ -67,7 +67,7 @@ export async function pauseRecoveryPeriods(tx: TenantTx, scope: HoldScope, now: 
 }
 
 /** Returns the next purged records in the scope whose recovery period is paused, in id order. */
-export async function frozenAfter(
+export async function pausedAfter(
   tx: TenantTx,
   scope: HoldScope,
   after: string | undefined,
@@ -97,7 +97,7 @@ export async function hasFrozenOf(tx: TenantTx, scope: HoldScope, subjects: read
 }
 
 /** Resumes paused recovery periods. */
-export async function resumeBuffers(tx: TenantTx, recordIds: readonly string[], now: string): Promise<void> {
+export async function restartRecoveryPeriods(tx: TenantTx, recordIds: readonly string[], now: string): Promise<void> {
   await tx.client.query(
     `update hub.record_states set hard_delete_after = $3::timestamptz + buffer_left_micros * interval '1 microsecond',
        buffer_left_micros = null

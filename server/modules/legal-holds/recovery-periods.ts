@@ -1,7 +1,7 @@
 import { matchesFilter } from '../../../contract/record-filter.ts'
 import type { TenantTx } from '../../db/database.ts'
 import type { HoldCheck } from './holds-types.ts'
-import { frozenAfter, type HoldScope, resumeBuffers } from './recovery-periods-store.ts'
+import { type HoldScope, pausedAfter, restartRecoveryPeriods } from './recovery-periods-store.ts'
 
 const partSize = 5_000
 
@@ -16,13 +16,13 @@ export async function resumeRecoveryPeriods(
   holds: HoldCheck,
 ): Promise<void> {
   for (let after: string | undefined; ; ) {
-    const found = await frozenAfter(tx, scope, after, partSize)
+    const found = await pausedAfter(tx, scope, after, partSize)
     const part = found.filter(
       (record) => !('filter' in scope) || matchesFilter(scope.filter, record, record.created_at),
     )
     const others = await holds.activeOver(tx, part, { except })
     const free = part.filter((_, at) => others[at]!.length === 0).map(({ record_id }) => record_id)
-    if (free.length > 0) await resumeBuffers(tx, free, now)
+    if (free.length > 0) await restartRecoveryPeriods(tx, free, now)
     if (found.length < partSize) return
     after = found.at(-1)!.record_id
   }

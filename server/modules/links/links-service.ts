@@ -60,7 +60,7 @@ export function createSignInLinks(): SignInLinks {
       return link && opened(link)
     },
     endOpen: (tx, purpose, email) => consumeAll(tx, { purpose, email }, formatTimestamp(Date.now())),
-    async forgetExpired(tx) {
+    async deleteExpired(tx) {
       const deleted = await deleteLinks(tx, formatTimestamp(Date.now() - keptMs), forgottenAtOnce)
       return deleted === forgottenAtOnce
     },

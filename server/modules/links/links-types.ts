@@ -56,5 +56,5 @@ export interface SignInLinks {
   /** Invalidates all unused links of that purpose; with an address, only its own. */
   endOpen(tx: TenantTx, purpose: LinkPurpose, email?: string): Promise<void>
   /** Deletes, as a chore, a batch of links that expired long ago. Returns true if there may be more. */
-  forgetExpired(tx: TenantTx): Promise<boolean>
+  deleteExpired(tx: TenantTx): Promise<boolean>
 }

@@ -1,5 +1,5 @@
 import { DomainError, validationFailed } from '../../../contract/domain-error.ts'
-import { pageSizeDefault, recordsAnswerBytesMax } from '../../../contract/limits.ts'
+import { pageSizeDefault, recordsResponseBytesMax } from '../../../contract/limits.ts'
 import { patterns } from '../../../contract/literals.ts'
 import { sealSizeMax } from '../../../provenance/index.ts'
 import { readTenant, type TenantTx } from '../../db/database.ts'
@@ -77,7 +77,7 @@ export function createLogFeed(
       for (const place of await records.places(tx, entries, viewer)) {
         if (positionAt(place) <= at) continue
         bytes += place.bytes
-        const isFull = places.length === page.limit || (bytes > recordsAnswerBytesMax && places.length > 0)
+        const isFull = places.length === page.limit || (bytes > recordsResponseBytesMax && places.length > 0)
         if (isFull) return { places, at: positionAt(place) - 1 }
         places.push(place)
       }

@@ -62,25 +62,25 @@ export interface TenantLogs {
    *
    * @param afterId null begins with the first record
    */
-  unexplained(tx: TenantTx, afterId: string | null, limit: number): Promise<UnexplainedRange>
+  unlogged(tx: TenantTx, afterId: string | null, limit: number): Promise<UnloggedRange>
 }
 
 /** A record or tombstone that the log does not explain. */
-export interface UnexplainedRow {
+export interface UnloggedRow {
   record_id: string
   seal_id: string
   is_tombstone: boolean
 }
 
-export interface UnexplainedRange {
+export interface UnloggedRange {
   /** The id from which to continue; undefined at the end. */
   lastId: string | undefined
   records: number
-  unexplained: UnexplainedRow[]
+  unlogged: UnloggedRow[]
 }
 
 /** Reads checkpoints that are stored outside of the database. */
-export interface KeptCheckpoints {
+export interface StoredCheckpoints {
   /** Returns the stored checkpoint of a log's largest tree; undefined if none exists or none is readable. */
   newest(logName: string): Promise<{ treeSize: number; checkpoint: string } | undefined>
   /** Returns up to `count` earlier checkpoints from each sink, not always the same ones. */

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { Database } from '../../db/database.ts'
 import type { RecordClock } from '../../records/record-clock.ts'
-import type { KeptCheckpoints } from '../log/log-types.ts'
+import type { StoredCheckpoints } from '../log/log-types.ts'
 import { HealthService } from './health-service.ts'
 import { addObservabilityRoutes, addTenantHealthRoutes } from './observability-routes.ts'
 import type { OpenApiDocument } from './openapi-components.ts'
@@ -18,7 +18,7 @@ export function createObservabilityModule(deps: {
   database: Pick<Database, 'ping' | 'withTenant'>
   version: string
   clock: RecordClock
-  lostLogs: KeptCheckpoints['lostLogs']
+  lostLogs: StoredCheckpoints['lostLogs']
   /** Sources of the health of a tenant. */
   sources: HealthSources
 }): ObservabilityModule {

@@ -3,7 +3,7 @@ import { type Static, Type } from 'typebox'
 import { addRoute, rawJson } from '../../http/route.ts'
 import { type HealthService, Healthy, Unavailable } from './health-service.ts'
 import type { OpenApiDocument } from './openapi-components.ts'
-import { TenantHealthAnswer } from './tenant-health-schemas.ts'
+import { TenantHealthResponse } from './tenant-health-schemas.ts'
 import { readTenantHealth, type TenantHealthDeps } from './tenant-health-service.ts'
 
 const retryAfterSeconds = 2
@@ -57,7 +57,7 @@ export function addTenantHealthRoutes(app: FastifyInstance, deps: TenantHealthDe
       description:
         'Accepts any valid token of the tenant. Each check has figures, and explains what is missing and which ' +
         'operation to call.',
-      response: { 200: TenantHealthAnswer },
+      response: { 200: TenantHealthResponse },
     },
     async ({ caller }) => readTenantHealth(deps, caller),
   )

@@ -141,7 +141,7 @@ function describeOperation(route: RouteDescription): Record<string, unknown> {
       ...parametersOf(schema.headers, 'header'),
     ],
     ...(takesBody && { requestBody: requestBodyOf(route, schema.body as TSchema) }),
-    responses: { ...answersOf(route), ...problemResponses(route) },
+    responses: { ...responsesOf(route), ...problemResponses(route) },
     security: securityOf(route),
   }
 }
@@ -173,7 +173,7 @@ function headerCase(name: string): string {
   return name.replaceAll(/(^|-)[a-z]/g, (letter) => letter.toUpperCase())
 }
 
-function answersOf({ schema, operation }: RouteDescription): Record<string, unknown> {
+function responsesOf({ schema, operation }: RouteDescription): Record<string, unknown> {
   const limits = operation.rateClass && {
     'RateLimit-Policy': { $ref: '#/components/headers/RateLimitPolicy' },
     RateLimit: { $ref: '#/components/headers/RateLimit' },

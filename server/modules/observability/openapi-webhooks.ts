@@ -1,4 +1,4 @@
-import { webhookAnswerSeconds } from '../../../contract/limits.ts'
+import { webhookResponseSeconds } from '../../../contract/limits.ts'
 import { type DescribedMessage, describedMessages, messageSchema } from '../../../contract/webhook-messages.ts'
 import { exampleOf } from './openapi-examples.ts'
 
@@ -32,7 +32,7 @@ function describeMessage(message: DescribedMessage): Record<string, unknown> {
     requestBody: { required: true, content: { 'application/json': { schema, example: exampleOf(schema) } } },
     responses: {
       '2XX': {
-        description: `Accepted. The response must arrive within ${webhookAnswerSeconds} seconds; its body is not read.`,
+        description: `Accepted. The response must arrive within ${webhookResponseSeconds} seconds; its body is not read.`,
       },
       '410': { description: 'The receiver no longer exists: the Hub disables the endpoint.' },
       '429': busy,

@@ -1,12 +1,12 @@
 import type { Static } from 'typebox'
 import { parseTimestamp } from '../../../contract/timestamp.ts'
-import type { TenantHealthAnswer } from './tenant-health-schemas.ts'
+import type { TenantHealthResponse } from './tenant-health-schemas.ts'
 import type { HealthFacts } from './tenant-health-types.ts'
 
 const syncMicrosMax = 3_600_000_000
 const publishMicrosMax = 60_000_000
 
-type TenantHealth = Static<typeof TenantHealthAnswer>
+type TenantHealth = Static<typeof TenantHealthResponse>
 type Checks = TenantHealth['checks']
 
 /** Judges a tenant by the conditions of interface section 4.4, as of `now` (RFC 3339). */

@@ -13,7 +13,7 @@ const common = (detail: string) => ({
   detail: Type.String({ description: 'Status, or what is missing and which operation to call', examples: [detail] }),
 })
 
-export const TenantHealthAnswer = object({
+export const TenantHealthResponse = object({
   tenant_slug: Type.String({ pattern: patterns.tenantSlug, examples: ['acme'] }),
   live: Type.Boolean({ description: 'Whether `tenant.live` was recorded and every check is ok', examples: [true] }),
   live_since: Type.Optional(

@@ -3,7 +3,7 @@ import { type Database, readTenant } from '../../db/database.ts'
 import type { Caller } from '../../http/caller.ts'
 import type { RecordClock } from '../../records/record-clock.ts'
 import { judgeHealth } from './tenant-health-rules.ts'
-import { eventsCountedMax, type TenantHealthAnswer } from './tenant-health-schemas.ts'
+import { eventsCountedMax, type TenantHealthResponse } from './tenant-health-schemas.ts'
 import type { HealthFacts, HealthSources } from './tenant-health-types.ts'
 
 export interface TenantHealthDeps {
@@ -16,7 +16,7 @@ export interface TenantHealthDeps {
 export async function readTenantHealth(
   { database, clock, sources }: TenantHealthDeps,
   { tenant }: Caller,
-): Promise<Static<typeof TenantHealthAnswer>> {
+): Promise<Static<typeof TenantHealthResponse>> {
   const stored = readTenant(
     database,
     tenant.slug,

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto'
 import { type Database, readTenant } from '../../db/database.ts'
-import type { EventBus } from '../../events.ts'
+import type { EventBus } from '../../event-bus.ts'
 import type { Caller } from '../../http/caller.ts'
 import { createEventLoopYielder } from '../../http/event-loop-yielder.ts'
 import type { UserReferences } from '../roster/roster-types.ts'

@@ -1,4 +1,4 @@
-import type { Attributes } from './attributes.ts'
+import type { Attributes } from './inherited-attributes.ts'
 
 export type Signal = 'traces' | 'logs'
 

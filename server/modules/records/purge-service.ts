@@ -15,8 +15,8 @@ import { entityTagOf, requireMatch } from './entity-tag.ts'
 import { requirePurgeable } from './purge-rules.ts'
 import type { PurgedSchema, RestoredSchema } from './records-schemas.ts'
 
-type PurgeAnswer = Static<typeof PurgedSchema>
-type RestoreAnswer = Static<typeof RestoredSchema>
+type PurgeResponse = Static<typeof PurgedSchema>
+type RestoreResponse = Static<typeof RestoredSchema>
 
 /** A response, and the entity tag of the state after the change. */
 interface Tagged<Answer> {
@@ -68,7 +68,7 @@ export function createRecordPurger(
       caller: Caller,
       recordId: string,
       { reason, ifMatch }: { reason: string; ifMatch?: string | undefined },
-    ): Promise<Tagged<PurgeAnswer>> {
+    ): Promise<Tagged<PurgeResponse>> {
       const { tenant, subject } = caller
       return database.withTenant(tenant.slug, async (tx) => {
         const { record, state, micros } = await lockRecord(tx, recordId, ifMatch)
@@ -98,7 +98,7 @@ export function createRecordPurger(
       caller: Caller,
       recordId: string,
       { ifMatch }: { ifMatch?: string | undefined },
-    ): Promise<Tagged<RestoreAnswer>> {
+    ): Promise<Tagged<RestoreResponse>> {
       const { tenant } = caller
       return database.withTenant(tenant.slug, async (tx) => {
         const { record, state } = await lockRecord(tx, recordId, ifMatch)
@@ -129,7 +129,7 @@ export function createRecordPurger(
  * Returns the response to a purge. While a hold pauses the recovery period, its end is unknown. The response then
  * contains the original end, so that repeating the purge changes nothing.
  */
-function purged(recordId: string, state: RecordState): Tagged<PurgeAnswer> {
+function purged(recordId: string, state: RecordState): Tagged<PurgeResponse> {
   const { purged_at, hard_delete_after, buffer_left_micros: left } = state
   // The time may have been edited into an invalid one.
   const purgedAt = left === null || purged_at === null ? undefined : parseTimestamp(purged_at)
@@ -145,6 +145,6 @@ function purged(recordId: string, state: RecordState): Tagged<PurgeAnswer> {
   }
 }
 
-function restored(recordId: string, revision: number): Tagged<RestoreAnswer> {
+function restored(recordId: string, revision: number): Tagged<RestoreResponse> {
   return { answer: { record_id: recordId, is_purged: false }, etag: entityTagOf(recordId, revision) }
 }

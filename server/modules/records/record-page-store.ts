@@ -1,4 +1,4 @@
-import { recordsAnswerBytesMax } from '../../../contract/limits.ts'
+import { recordsResponseBytesMax } from '../../../contract/limits.ts'
 import type { TenantTx } from '../../db/database.ts'
 import { decryptRows } from '../../db/record-encryption.ts'
 import type { AnsweredRecord, StoredRecord } from '../../records/record-rows.ts'
@@ -104,7 +104,7 @@ function statementOf(rows: string, order: string, columns: (canonical: string) =
   const bytesBefore = `sum(octet_length(r.canonical)) over (order by ${order} rows unbounded preceding)
         - octet_length(r.canonical)`
   return `
-    select ${columns(`case when ${bytesBefore} < ${recordsAnswerBytesMax} then r.canonical end`)}
+    select ${columns(`case when ${bytesBefore} < ${recordsResponseBytesMax} then r.canonical end`)}
     from (${rows}
     ) r ${lookUpPlace}
     order by ${order}`

@@ -23,7 +23,7 @@ export interface PageTurns {
 
 export function createPageTurns(): PageTurns {
   const { all, ofTenant } = pagesAtOnce
-  const queue = new FairQueue({ slots: all, ofTenant, classes: { page: { all, ofTenant, waitMs, refusal } } })
+  const queue = new FairQueue({ slots: all, ofTenant, classes: { page: { all, ofTenant, waitMs, rejection } } })
   return {
     async take({ slug }, limit, read) {
       if (limit <= smallPageMax) return read()
@@ -37,7 +37,7 @@ export function createPageTurns(): PageTurns {
   }
 }
 
-function refusal(): DomainError {
+function rejection(): DomainError {
   const detail =
     `The tenant reads too many pages of more than ${smallPageMax} records at a time: this one has waited for ` +
     `${waitMs / 1000} s. Read one after the other, or smaller ones.`

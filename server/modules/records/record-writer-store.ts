@@ -1,7 +1,7 @@
 import type { ContentEncryptor, TenantTx } from '../../db/database.ts'
 import type { IngestStep } from '../../db/ingest-script.ts'
 import { contentEncryptor, requireContentKey } from '../../db/record-encryption.ts'
-import type { EventBus } from '../../events.ts'
+import type { EventBus } from '../../event-bus.ts'
 import { serviceSubject } from '../../records/record-columns.ts'
 import type { Seal, SealedBatch, SealedRecord } from '../sealing/sealing-types.ts'
 import { copyColumns, encodeRows, recordPartitionOf } from './record-copy.ts'
@@ -28,12 +28,12 @@ export function createRecordWriter(events: EventBus): RecordWriter {
       await events.publishInTransaction(tx, 'recordsStored', { records: batch.records, isEncrypted })
     },
 
-    copySteps(batch, sealer) {
+    copySteps(batch, encryptor) {
       if (batch.contentKeyId !== undefined) {
-        if (sealer === undefined) throw new Error('the batch must be encrypted')
+        if (encryptor === undefined) throw new Error('the batch must be encrypted')
         const { contentKeyId: _done, ...plain } = batch
-        const steps = this.copySteps({ ...plain, records: encrypted(batch, sealer) })
-        return [requireContentKey(batch.tenantId, sealer), ...steps]
+        const steps = this.copySteps({ ...plain, records: encrypted(batch, encryptor) })
+        return [requireContentKey(batch.tenantId, encryptor), ...steps]
       }
       const seals = batch.seals.map((seal) => sealStep(batch.tenantId, seal))
       const arrival = { statement: insertArrival, values: arrivalValues(batch) }
@@ -42,13 +42,13 @@ export function createRecordWriter(events: EventBus): RecordWriter {
   }
 }
 
-function encrypted({ records, contentKeyId }: SealedBatch, sealer: ContentEncryptor): SealedRecord[] {
+function encrypted({ records, contentKeyId }: SealedBatch, encryptor: ContentEncryptor): SealedRecord[] {
   // Otherwise the salts would name another key than the one that encrypts the texts.
-  if (sealer.keyId !== contentKeyId) throw new Error('the records are sealed for another content key')
+  if (encryptor.keyId !== contentKeyId) throw new Error('the records are sealed for another content key')
   return records.map((record) =>
     record.createdBy === serviceSubject
       ? record
-      : { ...record, canonical: sealer.seal(record.recordId, record.canonical) },
+      : { ...record, canonical: encryptor.encrypt(record.recordId, record.canonical) },
   )
 }
 

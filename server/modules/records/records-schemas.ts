@@ -3,8 +3,8 @@ import { eventFilterMembers } from '../../../contract/event-filter.ts'
 import {
   pageSizeDefault,
   pageSizeMax,
-  relatedAnswerMax,
   relatedDepthMax,
+  relatedResponseMax,
   sessionIdLengthMax,
 } from '../../../contract/limits.ts'
 import { patterns, recordTypes } from '../../../contract/literals.ts'
@@ -153,7 +153,7 @@ export const RestoredSchema = object({ record_id: uuid('Id of the record'), is_p
 export const RelatedSchema = object({
   root: uuid('The record at which the traversal started'),
   records: Type.Array(RecordSchema, {
-    description: `Breadth first from the root; at most ${relatedAnswerMax} records, fewer if they are very large`,
+    description: `Breadth first from the root; at most ${relatedResponseMax} records, fewer if they are very large`,
   }),
   edges: Type.Array(object({ from: uuid('The record with the link'), to: uuid('The linked record') })),
   truncated: Type.Boolean({ description: 'More records exist within the depth than are returned' }),

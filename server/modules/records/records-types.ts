@@ -13,9 +13,9 @@ export interface RecordWriter {
    * Returns the steps of an ingest transaction that store the records: COPY into the month's partition, the seals, and
    * any links. Requires at least one record.
    *
-   * @param sealer the encryptor of an encrypted batch
+   * @param encryptor the encryptor of an encrypted batch
    */
-  copySteps(batch: SealedBatch, sealer?: ContentEncryptor): IngestStep[]
+  copySteps(batch: SealedBatch, encryptor?: ContentEncryptor): IngestStep[]
 }
 
 /** Provides the record store to other modules. */

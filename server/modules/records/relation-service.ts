@@ -1,4 +1,4 @@
-import { recordsAnswerBytesMax, relatedAnswerMax } from '../../../contract/limits.ts'
+import { recordsResponseBytesMax, relatedResponseMax } from '../../../contract/limits.ts'
 import { canSee, visibleTypes } from '../../../contract/record-visibility.ts'
 import { readTenant, type TenantTx } from '../../db/database.ts'
 import type { Caller } from '../../http/caller.ts'
@@ -51,7 +51,7 @@ async function walk(tx: TenantTx, root: string, depth: number, direction: Direct
   const ids = [root]
   let frontier = [root]
   for (let hop = 0; hop < depth && frontier.length > 0; hop++) {
-    const room = relatedAnswerMax - ids.length
+    const room = relatedResponseMax - ids.length
     // One more than fits shows whether the result is truncated.
     const found = await findNeighbours(tx, {
       frontier,
@@ -72,7 +72,7 @@ async function fitting(tx: TenantTx, ids: readonly string[]): Promise<string[]> 
   const sizes = await findSizes(tx, ids)
   let bytes = 0
   return ids.filter((id) => {
-    const fits = bytes < recordsAnswerBytesMax
+    const fits = bytes < recordsResponseBytesMax
     bytes += sizes.get(id) ?? 0
     return fits
   })

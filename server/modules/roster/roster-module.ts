@@ -3,8 +3,8 @@ import type { TenantTx } from '../../db/database.ts'
 import type { ModuleParts } from '../../module-parts.ts'
 import { deriveKey } from '../../secrets/encryption.ts'
 import type { TokenRevoker } from '../auth/auth-types.ts'
-import { createArchetypeAssignment } from './directory/archetype-assignment.ts'
 import { createDirectory, createFormerAddressKey } from './directory/directory-service.ts'
+import { createGroupArchetypes } from './directory/group-archetypes.ts'
 import { createGroups } from './directory/groups-service.ts'
 import { mappingOf } from './directory/user-archetypes-store.ts'
 import { resolveUsers } from './directory/user-references-store.ts'
@@ -31,7 +31,7 @@ export function createRosterModule(
     },
 ) {
   const formerAddressKey = createFormerAddressKey(deriveKey(deps.masterKey, formerAddressPurpose))
-  const assignment = createArchetypeAssignment({ mappingOf, bundleOf: archetypeIds })
+  const assignment = createGroupArchetypes({ mappingOf, bundleOf: archetypeIds })
   const settleLater = (tx: TenantTx): Promise<void> => sync.settleLater(tx)
   const directory = createDirectory({ ...deps, assignment, formerAddressKey, settleLater })
   const sync = createSyncModule({ ...deps, directory })

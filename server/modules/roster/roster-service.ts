@@ -7,8 +7,8 @@ import type { Tenant } from '../../http/caller.ts'
 import { openPage, type PageRequest } from '../../http/cursor.ts'
 import type { ModuleParts } from '../../module-parts.ts'
 import type { Actor } from '../governance/governance-types.ts'
-import type { ArchetypeAssignment } from './directory/archetype-assignment.ts'
 import { lockDirectory } from './directory/directory-users-store.ts'
+import type { GroupArchetypes } from './directory/group-archetypes.ts'
 import { holdersOf } from './directory/user-archetypes-store.ts'
 import type { ArchetypeList } from './roster-schemas.ts'
 import { allArchetypes, archetypesAfter, deleteArchetypes, lockBundle, putArchetypes } from './roster-store.ts'
@@ -27,7 +27,7 @@ export type Archetypes = ReturnType<typeof createArchetypes>
 /** Manages the archetypes of a tenant. */
 export function createArchetypes(
   deps: Pick<ModuleParts, 'database' | 'governance' | 'cursorKey' | 'events'> & {
-    assignment: ArchetypeAssignment
+    assignment: GroupArchetypes
     settle: RosterUpkeep['settle']
   },
 ) {

@@ -88,11 +88,11 @@ export interface SignInUsers {
 }
 
 /** A {@link User} in the form of the response. `matched` is false for an active person without any archetype. */
-export type UserAnswer = Static<typeof UserSchema>
+export type UserResponse = Static<typeof UserSchema>
 
 /** A person as sent to other systems. The address is absent for a person whom the directory removed. */
-export type UserProfile = Pick<UserAnswer, 'user_id' | 'role' | 'active' | 'archetype_ids' | 'source'> &
-  Partial<Pick<UserAnswer, 'user_name' | 'external_id' | 'email' | 'display_name'>>
+export type UserProfile = Pick<UserResponse, 'user_id' | 'role' | 'active' | 'archetype_ids' | 'source'> &
+  Partial<Pick<UserResponse, 'user_name' | 'external_id' | 'email' | 'display_name'>>
 
 export interface UserProfiles {
   /** Returns profiles by id as the transaction sees them; skips unknown ids. Takes two statements. */

@@ -11,7 +11,7 @@ import { findSeals } from '../../records/record-store.ts'
 import { nameOfStatement } from '../../records/statement-names.ts'
 import type { LogEntry } from '../log/log-types.ts'
 import type {
-  LogSpan,
+  LogIndexRange,
   RecordSelection,
   RecordsOfEntries,
   RowPosition,
@@ -51,7 +51,7 @@ interface EntryRow {
  */
 export async function findSelectedEntries(
   tx: TenantTx,
-  span: LogSpan,
+  span: LogIndexRange,
   selection: RecordSelection,
 ): Promise<SelectedEntry[]> {
   const { conditions, values } = await conditionsOf(tx, span, selection)
@@ -157,7 +157,7 @@ type FoundRow = Omit<SealedRow, 'canonical'> & { log_index: number; canonical: s
 
 export async function findSelectedRows(
   tx: TenantTx,
-  span: LogSpan,
+  span: LogIndexRange,
   selection: RecordSelection,
   after: RowPosition | undefined,
 ): Promise<SelectedRows> {
@@ -196,7 +196,7 @@ export async function findSelectedRows(
   }
 }
 
-async function findSealIds(tx: TenantTx, { from, to }: LogSpan): Promise<Map<number, string>> {
+async function findSealIds(tx: TenantTx, { from, to }: LogIndexRange): Promise<Map<number, string>> {
   const { rows } = await tx.client.query<{ log_index: number; seal_id: string }>({
     name: 'hub_seals_of_span',
     text: `select log_index, seal_id from hub.log_entries
@@ -231,7 +231,7 @@ const filterColumns = [
   ...(['trace_id', 'session_id'] as const),
 ] as const
 
-async function conditionsOf(tx: TenantTx, span: LogSpan, { filter, recordTypes, recordIds }: RecordSelection) {
+async function conditionsOf(tx: TenantTx, span: LogIndexRange, { filter, recordTypes, recordIds }: RecordSelection) {
   const { record_type: types, created_at__gte: from, created_at__lt: before } = filter
   const values: unknown[] = [tx.tenantId, span.from, span.to]
   const conditions: string[] = []
@@ -252,7 +252,7 @@ async function conditionsOf(tx: TenantTx, span: LogSpan, { filter, recordTypes, 
 }
 
 /** Returns the ids that entries of the range can contain, so that no page compares its records with thousands. */
-async function idsWithin(tx: TenantTx, { from, to }: LogSpan, ids: readonly string[]): Promise<string[]> {
+async function idsWithin(tx: TenantTx, { from, to }: LogIndexRange, ids: readonly string[]): Promise<string[]> {
   const { rows } = await tx.client.query<{ first: string | null; last: string | null }>({
     name: 'hub_ids_of_span',
     text: `select min(first_id::text) as first, max(last_id::text) as last from hub.log_entries
@@ -277,7 +277,7 @@ export async function findSpan(
   tx: TenantTx,
   { created_at__gte: after, created_at__lt: before }: RecordFilter,
   treeSize: number,
-): Promise<LogSpan> {
+): Promise<LogIndexRange> {
   const first = await tx.client.query<{ log_index: number }>({
     name: 'hub_log_from_time',
     text: `select log_index from hub.log_entries
@@ -296,7 +296,7 @@ export async function findSpan(
   return { from: Math.min(from, treeSize), to: Math.max(from, to) }
 }
 
-export async function countLeaves(tx: TenantTx, { from, to }: LogSpan): Promise<number> {
+export async function countLeaves(tx: TenantTx, { from, to }: LogIndexRange): Promise<number> {
   const { rows } = await tx.client.query<{ leaves: string | null }>({
     name: 'hub_leaves_of_span',
     text: `select sum(octet_length(s.leaves) / 32)::text as leaves

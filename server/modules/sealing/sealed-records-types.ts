@@ -27,7 +27,7 @@ export interface RecordSelection {
 }
 
 /** A range of the log: from the first index, inclusive, to the last, exclusive. */
-export interface LogSpan {
+export interface LogIndexRange {
   from: number
   to: number
 }
@@ -91,15 +91,15 @@ export interface SealedRecords {
   answers(tenantId: string, found: RecordsOfEntries): string[]
 
   /** Returns the range of a log of that size that can contain records of the filter, by the times of its seals. */
-  spanOf(tx: TenantTx, filter: RecordFilter, treeSize: number): Promise<LogSpan>
+  spanOf(tx: TenantTx, filter: RecordFilter, treeSize: number): Promise<LogIndexRange>
   /** Returns the number of records that were sealed in a range of the log. Missing seals do not count. */
-  countLeaves(tx: TenantTx, span: LogSpan): Promise<number>
+  countLeaves(tx: TenantTx, span: LogIndexRange): Promise<number>
   /**
    * Returns the selected records of a range of the log in log order, by the fastest method. Ends early, but not before
    * the first entry, if the texts exceed the size of a page. Entries that are absent before the last returned one are
    * absent in the log.
    */
-  selectedEntries(tx: TenantTx, span: LogSpan, selection: RecordSelection): Promise<SelectedEntry[]>
+  selectedEntries(tx: TenantTx, span: LogIndexRange, selection: RecordSelection): Promise<SelectedEntry[]>
   /** Returns the records of such an entry, with its stored seal; undefined if they must be read row by row. */
   provenRecords(
     entry: SelectedEntry,
@@ -109,7 +109,7 @@ export interface SealedRecords {
   /** Returns the selected records row by row, with everything that verification needs. Ends early if a page is full. */
   selectedRows(
     tx: TenantTx,
-    span: LogSpan,
+    span: LogIndexRange,
     selection: RecordSelection,
     after: RowPosition | undefined,
   ): Promise<SelectedRows>

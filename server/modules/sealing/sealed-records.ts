@@ -26,7 +26,7 @@ const hashLength = 64
 
 export const sealedRecords: SealedRecords = {
   ofEntries: findRecordsOfEntries,
-  answers: (tenantId, { records, seals }) => provenRows(tenantId, records, seals).map(answerOf),
+  answers: (tenantId, { records, seals }) => provenRows(tenantId, records, seals).map(toResponse),
   spanOf: findSpan,
   countLeaves,
   selectedEntries: findSelectedEntries,
@@ -88,7 +88,7 @@ function bytesOf(salt: string): Uint8Array {
 }
 
 /** Returns the API form of a record that is not purged; see {@link responseTextWith}. */
-function answerOf({ canonical, provenanceHash, provenanceCosign, answer }: ProvenRecord): string {
+function toResponse({ canonical, provenanceHash, provenanceCosign, answer }: ProvenRecord): string {
   return (
     answer ??
     `${canonical.slice(0, -1)},"is_purged":false,"provenance_hash":"${provenanceHash}","provenance_cosign":"${provenanceCosign}"}`

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { Database, DatabaseLog } from '../../db/database.ts'
-import type { EventBus } from '../../events.ts'
+import type { EventBus } from '../../event-bus.ts'
 import type { RecordClock } from '../../records/record-clock.ts'
 import type { TenantDirectory } from '../tenants/tenants-types.ts'
 import { createRecordTitles } from './record-titles.ts'

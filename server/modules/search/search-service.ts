@@ -1,5 +1,5 @@
 import { type PointedError, validationFailed } from '../../../contract/domain-error.ts'
-import { recordsAnswerBytesMax, searchPageSizeDefault } from '../../../contract/limits.ts'
+import { recordsResponseBytesMax, searchPageSizeDefault } from '../../../contract/limits.ts'
 import { recordTypes } from '../../../contract/literals.ts'
 import { visibleTypes } from '../../../contract/record-visibility.ts'
 import { parseTimestamp } from '../../../contract/timestamp.ts'
@@ -192,7 +192,7 @@ function withinBytes(matches: readonly Match[]): Match[] {
   let bytes = 0
   const end = matches.findIndex((match, at) => {
     bytes += match.bytes
-    return at > 0 && bytes > recordsAnswerBytesMax
+    return at > 0 && bytes > recordsResponseBytesMax
   })
   return matches.slice(0, end < 0 ? undefined : end)
 }

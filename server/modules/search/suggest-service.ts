@@ -26,7 +26,7 @@ const namesOfSkills: readonly Scope[] = ['hub:read', 'skill_entitlement:read']
 const namesOfArchetypes: readonly Scope[] = ['roster:read']
 /** Days of events whose models are suggested, and of those that may not be compacted yet. */
 const modelDays = { compacted: 365, open: 2 }
-const quartersPerDay = 96
+const quarterHoursPerDay = 96
 
 export function createSuggestions(deps: { database: Database; titles: RecordTitles }): Suggestions {
   const holds = (caller: Caller, scopes: readonly Scope[]) => scopes.some((scope) => caller.scopes.has(scope))
@@ -82,5 +82,5 @@ function inTurns<Item>(lists: readonly (readonly Item[])[]): Item[] {
 
 /** Returns the quarter of an hour, since 1970, in which a day began. */
 function daysAgo(days: number): number {
-  return (Math.floor(Date.now() / 86_400_000) - days) * quartersPerDay
+  return (Math.floor(Date.now() / 86_400_000) - days) * quarterHoursPerDay
 }

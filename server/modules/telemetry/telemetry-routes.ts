@@ -10,8 +10,8 @@ import { ExceptionsPage, exceptionsQuery } from './exceptions/exceptions-schemas
 import { type CostExceptions, scannedMax } from './exceptions/exceptions-service.ts'
 import { ReconciliationPage, SummaryPage, summaryQuery } from './summary/summary-schemas.ts'
 import type { TelemetrySummaries } from './summary/summary-service.ts'
-import { BatchAnswerSchema, BatchSchema, EventSchema } from './telemetry-schemas.ts'
-import type { BatchAnswer, Telemetry } from './telemetry-types.ts'
+import { BatchResponseSchema, BatchSchema, EventSchema } from './telemetry-schemas.ts'
+import type { BatchResponse, Telemetry } from './telemetry-types.ts'
 
 export function addTelemetryRoutes(app: FastifyInstance, telemetry: Telemetry): void {
   addRoute(
@@ -54,7 +54,7 @@ export function addTelemetryRoutes(app: FastifyInstance, telemetry: Telemetry): 
       headers: IdempotencyHeader,
       body: BatchSchema,
       bodyChecked: 'by handler',
-      response: { 201: BatchAnswerSchema },
+      response: { 201: BatchResponseSchema },
       responseHeaders: { 201: replayedHeader },
       problems: ['content-not-allowed', 'batch-too-large', 'hub-not-provisioned', 'idempotency-conflict'],
     },
@@ -78,11 +78,11 @@ function receiptText({ record_id, provenance_hash, provenance_cosign }: RecordRe
   return `{"record_id":"${record_id}","provenance_hash":"${provenance_hash}","provenance_cosign":"${provenance_cosign}"}`
 }
 
-function batchText({ accepted, failed, records, errors, errors_omitted: omitted }: BatchAnswer): string {
+function batchText({ accepted, failed, records, errors, errors_omitted: omitted }: BatchResponse): string {
   const receipts = records.map((record) => `{"index":${record.index},${receiptText(record).slice(1)}`)
-  const refusals = errors === undefined ? '' : `,"errors":${JSON.stringify(errors)}`
+  const rejections = errors === undefined ? '' : `,"errors":${JSON.stringify(errors)}`
   const others = omitted === undefined ? '' : `,"errors_omitted":${omitted}`
-  return `{"accepted":${accepted},"failed":${failed},"records":[${receipts.join(',')}]${refusals}${others}}`
+  return `{"accepted":${accepted},"failed":${failed},"records":[${receipts.join(',')}]${rejections}${others}}`
 }
 
 function markCreated(reply: FastifyReply, replayed: boolean): void {

@@ -151,7 +151,7 @@ export const BatchSchema = object(
   { description: 'Each event is stored or refused independently' },
 )
 
-export const BatchAnswerSchema = object({
+export const BatchResponseSchema = object({
   accepted: Type.Integer({ minimum: 0, examples: [1] }),
   failed: Type.Integer({ minimum: 0, examples: [0] }),
   records: Type.Array(

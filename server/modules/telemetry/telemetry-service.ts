@@ -10,16 +10,16 @@ import { checkContent, eventsOf, readEvent } from './ingest/event-check.ts'
 import type { EventWriter } from './ingest/event-writer.ts'
 import type { GroupCommit } from './ingest/group-commit.ts'
 import {
-  partitionByRefusal,
+  partitionByRejection,
   type Reading,
   type ReferenceReader,
   type References,
   readEvents,
   referencesAt,
-  refusalOf,
+  rejectionOf,
 } from './ingest/telemetry-catalogue.ts'
 import type { TenantLive } from './ingest/tenant-live-service.ts'
-import type { BatchAnswer, BatchFacts, KeyedIngest, Refusal, Telemetry } from './telemetry-types.ts'
+import type { BatchFacts, BatchResponse, KeyedIngest, Rejection, Telemetry } from './telemetry-types.ts'
 
 /** Maximum number of characters that explain one refused event. A hundred faults fit unless their names are long. */
 const detailLengthMax = 16 * 1024
@@ -34,7 +34,7 @@ export function createTelemetry(deps: {
 }): Omit<Telemetry, keyof KeyedIngest> {
   const { idempotency, references: referenceReader, writer, groups, live, nowMs = Date.now } = deps
 
-  async function replayBatch(caller: Caller, events: readonly JsonValue[], facts: BatchFacts): Promise<BatchAnswer> {
+  async function replayBatch(caller: Caller, events: readonly JsonValue[], facts: BatchFacts): Promise<BatchResponse> {
     const references = referencesAt(facts)
     const refused = new Map(facts.refused.map((at) => [at, refusalAtFirstRequest(events[at]!, facts, references)]))
     const places = [...events.keys()].filter((index) => !refused.has(index))
@@ -63,10 +63,10 @@ export function createTelemetry(deps: {
       const ingested = await idempotency.once(
         request,
         async (claim) => {
-          const refusal = refusalOf(reading, await referenceReader.of(tenant, [reading]))
-          if (refusal) throw new DomainError(refusal.slug, detailOf(refusal), { errors: refusal.errors })
-          const answersOf = ([receipt]: readonly RecordReceipt[]) => [{ record_id: receipt!.record_id }]
-          const [answer] = await groups.store(tenant, { caller, events: [reading], claim, answersOf })
+          const rejection = rejectionOf(reading, await referenceReader.of(tenant, [reading]))
+          if (rejection) throw new DomainError(rejection.slug, detailOf(rejection), { errors: rejection.errors })
+          const responsesOf = ([receipt]: readonly RecordReceipt[]) => [{ record_id: receipt!.record_id }]
+          const [answer] = await groups.store(tenant, { caller, events: [reading], claim, responsesOf })
           return { answer: answer!, replayed: false }
         },
         async (stored) => {
@@ -89,11 +89,11 @@ export function createTelemetry(deps: {
           const readMs = nowMs()
           const readings = await readEvents(events, readMs)
           const references = await referenceReader.of(tenant, readings)
-          const { accepted, refused } = partitionByRefusal(readings, references)
-          const answersOf = (receipts: readonly RecordReceipt[]) => [
+          const { accepted, refused } = partitionByRejection(readings, references)
+          const responsesOf = (receipts: readonly RecordReceipt[]) => [
             factsOf(readMs, receipts, readings, refused, references),
           ]
-          const submitted = { caller, events: accepted.map(({ event }) => event), claim, answersOf }
+          const submitted = { caller, events: accepted.map(({ event }) => event), claim, responsesOf }
           const receipts = accepted.length > 0 || claim ? await groups.store(tenant, submitted) : []
           const records = receipts.map((receipt, at) => ({ index: accepted[at]!.index, ...receipt }))
           return { answer: toBatchResponse(tenant.baseUrl, records, refused), replayed: false }
@@ -116,7 +116,7 @@ function factsOf(
   readMs: number,
   receipts: readonly RecordReceipt[],
   readings: readonly Reading[],
-  refused: ReadonlyMap<number, Refusal>,
+  refused: ReadonlyMap<number, Rejection>,
   references: References,
 ): BatchFacts {
   const archetypes = new Set<string>()
@@ -140,20 +140,20 @@ function factsOf(
 }
 
 /**
- * Returns the refusal of a repeated request. Another version of the service may have refused an event that this one
+ * Returns the rejection of a repeated request. Another version of the service may have refused an event that this one
  * accepts.
  */
-function refusalAtFirstRequest(event: JsonValue, facts: BatchFacts, references: References): Refusal {
+function refusalAtFirstRequest(event: JsonValue, facts: BatchFacts, references: References): Rejection {
   return (
-    refusalOf(readEvent(event, facts.now_ms), references) ?? {
+    rejectionOf(readEvent(event, facts.now_ms), references) ?? {
       slug: 'validation-failed',
       errors: [{ pointer: '', detail: 'was refused when the request was first made' }],
     }
   )
 }
 
-function detailOf(refusal: Refusal): string {
-  return refusal.errors.map(({ pointer, detail }) => `${pointer} ${detail}`).join('; ')
+function detailOf(rejection: Rejection): string {
+  return rejection.errors.map(({ pointer, detail }) => `${pointer} ${detail}`).join('; ')
 }
 
 function recordIdOf(stored: JsonValue): string {
@@ -172,11 +172,11 @@ function readFacts(stored: JsonValue): BatchFacts {
 /** @param refused the index and reason of each refused event, in order */
 function toBatchResponse(
   baseUrl: string,
-  records: BatchAnswer['records'],
-  refused: ReadonlyMap<number, Refusal>,
-): BatchAnswer {
+  records: BatchResponse['records'],
+  refused: ReadonlyMap<number, Rejection>,
+): BatchResponse {
   const listed = [...refused].slice(0, batchErrorsMax)
-  const errors = listed.map(([index, refusal]) => batchError(baseUrl, index, refusal))
+  const errors = listed.map(([index, rejection]) => batchError(baseUrl, index, rejection))
   const omitted = refused.size - errors.length
   return {
     accepted: records.length,
@@ -187,16 +187,20 @@ function toBatchResponse(
   }
 }
 
-function batchError(baseUrl: string, index: number, refusal: Refusal): NonNullable<BatchAnswer['errors']>[number] {
-  const { title, status } = problems[refusal.slug]
+function batchError(
+  baseUrl: string,
+  index: number,
+  rejection: Rejection,
+): NonNullable<BatchResponse['errors']>[number] {
+  const { title, status } = problems[rejection.slug]
   const pointerOf = (pointer: string) => `/events/${index}${pointer}`
   return {
     index,
-    type: `${baseUrl}/errors/${refusal.slug}`,
+    type: `${baseUrl}/errors/${rejection.slug}`,
     title,
     status,
-    detail: joinedUpTo(refusal.errors.map(({ pointer, detail }) => `${pointerOf(pointer)} ${detail}`)),
-    pointer: pointerOf(refusal.errors[0]!.pointer),
+    detail: joinedUpTo(rejection.errors.map(({ pointer, detail }) => `${pointerOf(pointer)} ${detail}`)),
+    pointer: pointerOf(rejection.errors[0]!.pointer),
   }
 }
 

@@ -5,7 +5,7 @@ import type { ProblemSlug } from '../../../contract/problems.ts'
 import type { JsonObject, JsonValue } from '../../../provenance/json.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
 import type { RecordReceipt } from '../records/records-types.ts'
-import type { BatchAnswerSchema } from './telemetry-schemas.ts'
+import type { BatchResponseSchema } from './telemetry-schemas.ts'
 
 /** The data that telemetry of a tenant is checked against. */
 export interface Catalogue {
@@ -46,12 +46,12 @@ export interface CountedEvent {
 }
 
 /** The reason for refusing an event. Pointers are relative to the event. */
-export interface Refusal {
+export interface Rejection {
   slug: Extract<ProblemSlug, 'validation-failed' | 'skill-not-registered'>
   errors: PointedError[]
 }
 
-export type BatchAnswer = Static<typeof BatchAnswerSchema>
+export type BatchResponse = Static<typeof BatchResponseSchema>
 
 /**
  * The stored facts for a repeated batch, as JSON. The body, which the caller sends again, and these facts give the same
@@ -83,12 +83,12 @@ export interface KeyedEvent {
 }
 
 /** The result of storing keyed events. */
-export interface KeyedAnswer {
+export interface KeyedResponse {
   stored: number
   /** The number of events whose keys were used before. */
   repeated: number
   /** The reasons by index. */
-  refused: ReadonlyMap<number, Refusal>
+  refused: ReadonlyMap<number, Rejection>
 }
 
 /** Stores events of senders that cannot send an Idempotency-Key. */
@@ -96,7 +96,7 @@ export interface KeyedIngest {
   /** Returns those skills that are not registered. */
   unregisteredSkills(tenant: Tenant, skillIds: ReadonlySet<string>): Promise<string[]>
   /** Stores the valid events, each independently. Throws `hub-not-provisioned` for all of them. */
-  ingestKeyed(caller: Caller, events: readonly KeyedEvent[]): Promise<KeyedAnswer>
+  ingestKeyed(caller: Caller, events: readonly KeyedEvent[]): Promise<KeyedResponse>
 }
 
 export interface Telemetry extends KeyedIngest {
@@ -111,5 +111,5 @@ export interface Telemetry extends KeyedIngest {
    * Stores the valid events of a batch, each independently. Throws for the request as a whole: `content-not-allowed`,
    * `validation-failed`, `batch-too-large`, `hub-not-provisioned`, `idempotency-conflict`.
    */
-  ingestBatch(caller: Caller, body: JsonValue, idempotencyKey: string | undefined): Promise<Ingested<BatchAnswer>>
+  ingestBatch(caller: Caller, body: JsonValue, idempotencyKey: string | undefined): Promise<Ingested<BatchResponse>>
 }

@@ -8,9 +8,9 @@ import type { OperatedTenants } from './operated-tenants-service.ts'
 import type { TenantAdministration } from './tenant-administration-service.ts'
 import { toCreatedResponse } from './tenant-response.ts'
 import {
-  CreatedTenantAnswer,
+  CreatedTenantResponse,
   NewTenantBody,
-  OperatedTenantAnswer,
+  OperatedTenantResponse,
   SlugParams,
   TenantChangesBody,
   TenantList,
@@ -35,7 +35,7 @@ export function addOperatorRoutes(
         const { slug, mode, admin_email: adminEmail, base_url: baseUrl } = body
         return administration.problemsIn({ slug, mode, adminEmail, baseUrl })
       },
-      response: { 201: CreatedTenantAnswer },
+      response: { 201: CreatedTenantResponse },
       responseHeaders: { 201: { Location: Type.String({ description: 'Path of the tenant' }) } },
       problems: ['concurrent-modification'],
     },
@@ -62,7 +62,7 @@ export function addOperatorRoutes(
   addRoute(
     app,
     'getTenantAsOperator',
-    { ...operatorOnly, description: byToken, params: SlugParams, response: { 200: OperatedTenantAnswer } },
+    { ...operatorOnly, description: byToken, params: SlugParams, response: { 200: OperatedTenantResponse } },
     async (request) => operated.get(request.params.slug),
   )
 
@@ -78,7 +78,7 @@ export function addOperatorRoutes(
         byToken,
       params: SlugParams,
       body: TenantChangesBody,
-      response: { 200: OperatedTenantAnswer },
+      response: { 200: OperatedTenantResponse },
       problems: ['concurrent-modification'],
     },
     async (request) => operated.update(request.params.slug, request.body, operatorOf(request)),
@@ -93,7 +93,7 @@ export function addOperatorRoutes(
       params: SlugParams,
       body: emptyBody,
       bodyOptional: true,
-      response: { 200: CreatedTenantAnswer },
+      response: { 200: CreatedTenantResponse },
     },
     async (request, reply) => {
       reply.header('cache-control', 'no-store')

@@ -37,7 +37,7 @@ export const ProvisionBody = object({
   ),
 })
 
-export const ProvisionAnswer = object({
+export const ProvisionResponse = object({
   tenant: Type.String({ pattern: patterns.tenantSlug, examples: ['acme'] }),
   mode: Type.Enum(tenantModes),
   provisioned: Type.Boolean(),

@@ -6,11 +6,11 @@ import type { ValidParts } from '../../http/body/valid-parts.ts'
 import type { Caller, Tenant } from '../../http/caller.ts'
 import type { ModuleParts } from '../../module-parts.ts'
 import type { CmekState, ContentKeyring } from '../cmek/cmek-types.ts'
-import type { ProvisionAnswer, ProvisionBody } from './provision-schemas.ts'
+import type { ProvisionBody, ProvisionResponse } from './provision-schemas.ts'
 import { changeSettings, lockSettings, type SettingsRow, settings } from './tenants-store.ts'
 
 /** The provision of a tenant's Hub, with the names of the API. */
-type Provision = Static<typeof ProvisionAnswer>
+type Provision = Static<typeof ProvisionResponse>
 
 export type ProvisionRequest = Static<typeof ProvisionBody>
 

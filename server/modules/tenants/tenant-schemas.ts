@@ -82,7 +82,7 @@ const detailsForAdministrators = {
     examples: [true],
   }),
 }
-export const TenantDetailsAnswer = object(detailsForAdministrators)
+export const TenantDetailsResponse = object(detailsForAdministrators)
 
 /**
  * Accepts the response of GET. Members that the caller may not change must equal the stored ones; `mail_server` is
@@ -110,7 +110,7 @@ export const NewTenantBody = object({
   display_name: Type.Optional(DisplayName),
 })
 
-export const CreatedTenantAnswer = object({
+export const CreatedTenantResponse = object({
   tenant: Slug,
   mode: Mode,
   admin_email: AdminEmail,
@@ -136,7 +136,7 @@ const TenantEntry = object({
 
 export const TenantList = object({ items: Type.Array(TenantEntry), next_cursor: NextCursor })
 
-export const OperatedTenantAnswer = object({
+export const OperatedTenantResponse = object({
   ...details,
   ...suspension,
   limits: object(byClass(Type.Optional(Limit)), {

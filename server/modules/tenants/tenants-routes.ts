@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify'
 import type { ValidParts } from '../../http/body/valid-parts.ts'
 import { addRoute } from '../../http/route.ts'
-import { ProvisionAnswer, ProvisionBody } from './provision-schemas.ts'
+import { ProvisionBody, ProvisionResponse } from './provision-schemas.ts'
 import type { ProvisionRequest, ProvisionService } from './provision-service.ts'
-import { TenantDetailsAnswer, TenantDetailsBody } from './tenant-schemas.ts'
+import { TenantDetailsBody, TenantDetailsResponse } from './tenant-schemas.ts'
 import type { TenantSettings } from './tenant-settings-service.ts'
 import type { DetailsSent } from './tenants-types.ts'
 
@@ -14,7 +14,7 @@ export function addTenantsRoutes(app: FastifyInstance, settings: TenantSettings,
     'getTenant',
     {
       description: 'Returns the settings that PUT can change, and those that only the operator can change.',
-      response: { 200: TenantDetailsAnswer },
+      response: { 200: TenantDetailsResponse },
     },
     async (request) => settings.get(request.caller),
   )
@@ -31,7 +31,7 @@ export function addTenantsRoutes(app: FastifyInstance, settings: TenantSettings,
       body: TenantDetailsBody,
       bodyOptional: true,
       checkBody: (body: ValidParts<DetailsSent>) => settings.problemsIn(body),
-      response: { 200: TenantDetailsAnswer },
+      response: { 200: TenantDetailsResponse },
     },
     async (request) => settings.replace(request.caller, request.body),
   )
@@ -46,7 +46,7 @@ export function addTenantsRoutes(app: FastifyInstance, settings: TenantSettings,
       body: ProvisionBody,
       bodyOptional: true,
       checkBody: (body: ValidParts<ProvisionRequest>, { caller }) => provision.problemsIn(caller.tenant, body),
-      response: { 200: ProvisionAnswer },
+      response: { 200: ProvisionResponse },
       problems: ['concurrent-modification'],
     },
     async (request) => provision.provision(request.caller, request.body),
@@ -57,7 +57,7 @@ export function addTenantsRoutes(app: FastifyInstance, settings: TenantSettings,
     'getProvision',
     {
       description: 'In Mode B it includes the key that wraps the content keys.',
-      response: { 200: ProvisionAnswer },
+      response: { 200: ProvisionResponse },
     },
     async (request) => provision.get(request.caller),
   )

@@ -4,10 +4,10 @@ import type { Tenant } from '../../http/caller.ts'
 import type { TenantLimits } from '../../http/rate-limits/rate-limit-headers.ts'
 import type { IssuedLink } from '../links/links-types.ts'
 import type {
-  OperatedTenantAnswer,
+  OperatedTenantResponse,
   TenantChangesBody,
-  TenantDetailsAnswer,
   TenantDetailsBody,
+  TenantDetailsResponse,
 } from './tenant-schemas.ts'
 
 /** Provides the tenants of this service to other modules. Caches look-ups for a few seconds. */
@@ -54,12 +54,12 @@ export interface CreatedTenant {
 }
 
 /** The details of a tenant, with the member names of the response. */
-export type TenantDetails = Static<typeof TenantDetailsAnswer>
+export type TenantDetails = Static<typeof TenantDetailsResponse>
 
 /** Details as sent: absent members are unchanged, and a null contact is removed. */
 export type DetailsSent = Static<typeof TenantDetailsBody>
 
-export type OperatedTenant = Static<typeof OperatedTenantAnswer>
+export type OperatedTenant = Static<typeof OperatedTenantResponse>
 
 /** Changes of a tenant: absent members are unchanged; null restores the default. */
 export type TenantChanges = Static<typeof TenantChangesBody>

@@ -147,7 +147,7 @@ export function createTamperReporter(
     async settled() {
       while (underWay !== undefined) await underWay
     },
-    async forgetOldClaims(tx) {
+    async deleteOldClaims(tx) {
       const before = formatTimestamp(now() - claimDays * dayMs).slice(0, 10)
       return (await deleteTamperReports(tx, before, forgottenAtOnce)) === forgottenAtOnce
     },

@@ -90,5 +90,5 @@ export interface TamperReporter {
   /** Resolves when all queued reports have ended. */
   settled(): Promise<void>
   /** Deletes claims that are more than two days old. Returns whether there may be more. The reports remain. */
-  forgetOldClaims(tx: TenantTx): Promise<boolean>
+  deleteOldClaims(tx: TenantTx): Promise<boolean>
 }

@@ -10,7 +10,7 @@ import { createSavedViews } from './views-service.ts'
 import { deleteViewsNaming } from './views-store.ts'
 
 /** Deletes views whose query names users without remaining records, since they would show nothing. */
-async function forgetViews(tx: TenantTx, records: readonly ErasedRecord[]): Promise<void> {
+async function eraseFromViews(tx: TenantTx, records: readonly ErasedRecord[]): Promise<void> {
   const users = [...new Set(records.flatMap(({ user_id }) => user_id ?? []))]
   if (users.length === 0) return
   const gone = await usersWithoutRecords(
@@ -27,6 +27,6 @@ async function forgetViews(tx: TenantTx, records: readonly ErasedRecord[]): Prom
 /** Creates the module of saved views: named states of pages of the web UI. */
 export function createViewsModule(deps: Pick<ModuleParts, 'database' | 'cursorKey' | 'events'>) {
   const views = createSavedViews(deps)
-  deps.events.onInTransaction('recordsErased', (tx, { records }) => forgetViews(tx, records))
+  deps.events.onInTransaction('recordsErased', (tx, { records }) => eraseFromViews(tx, records))
   return { routes: (app: FastifyInstance) => addViewRoutes(app, views) }
 }

@@ -40,7 +40,7 @@ export function createSavedViews(deps: Pick<ModuleParts, 'database' | 'cursorKey
       const wanted = { owner: caller.subject, page, after: opened.after, count: opened.count }
       const rows = await readTenant(database, caller.tenant.slug, (tx) => store.viewsAfter(tx, wanted))
       const { shown, next_cursor } = opened.of(rows, (last) => [last.name_key, last.view_id])
-      return { items: shown.map((row) => answerOf(row, caller)), next_cursor }
+      return { items: shown.map((row) => toResponse(row, caller)), next_cursor }
     },
 
     /**
@@ -59,7 +59,7 @@ export function createSavedViews(deps: Pick<ModuleParts, 'database' | 'cursorKey
         await requireRoomForOwn(tx, caller)
         if (shared) await requireRoomForShared(tx)
         await store.insertView(tx, row)
-        return answerOf(row, caller)
+        return toResponse(row, caller)
       }),
 
     /** Updates a view. Throws the errors of `create` and `remove`. */
@@ -67,12 +67,13 @@ export function createSavedViews(deps: Pick<ModuleParts, 'database' | 'cursorKey
       locked(caller, async (tx) => {
         const before = await changeable(tx, caller, viewId)
         const { name = before.name, query = before.query, shared = before.shared } = changes
-        if (name === before.name && query === before.query && shared === before.shared) return answerOf(before, caller)
+        if (name === before.name && query === before.query && shared === before.shared)
+          return toResponse(before, caller)
         const after = { ...before, ...columnsOf(name, query), shared, updated_at: formatTimestamp(Date.now()) }
         if (name !== before.name) await requireFreeName(tx, after)
         if (shared && !before.shared) await requireRoomForShared(tx)
         await store.changeView(tx, after)
-        return answerOf(after, caller)
+        return toResponse(after, caller)
       }),
 
     /**
@@ -91,7 +92,7 @@ function columnsOf(name: string, query: string) {
   return { name, name_key: name.toLowerCase(), query, user_ids: usersNamedIn(query) }
 }
 
-function answerOf(row: store.ViewRow, caller: Caller): SavedView {
+function toResponse(row: store.ViewRow, caller: Caller): SavedView {
   const { view_id, page, name, query, shared, created_at, updated_at } = row
   return { view_id, page, name, query, shared, own: row.owner === caller.subject, created_at, updated_at }
 }

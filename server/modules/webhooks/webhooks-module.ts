@@ -18,7 +18,7 @@ import { DeliveryAdministration } from './deliveries/deliveries-service.ts'
 import { Endpoints, WebhookSecrets } from './endpoints/endpoints.ts'
 import { addWebhookRoutes } from './endpoints/webhooks-routes.ts'
 import { WebhookAdministration } from './endpoints/webhooks-service.ts'
-import { forgetAlerts, forgetDeliveries, forgetOwnKeyMessages, webhookChores } from './erasure/webhook-erasure.ts'
+import { eraseAlerts, eraseDeliveriesAbout, eraseOwnKeyMessages, webhookChores } from './erasure/webhook-erasure.ts'
 import { createGovernanceOutbox } from './events/governance-outbox.ts'
 import { createInvocationWatches } from './invocations/invocation-watch.ts'
 import { lockWebhooks } from './outbox/outbox-store.ts'
@@ -35,7 +35,7 @@ export interface WebhooksModule {
   routes(app: FastifyInstance): void
   chores: readonly TenantChore[]
   /** Erases data about people and records together with them, in their transaction. */
-  forgetRecords(tx: TenantTx, records: readonly ErasedRecord[]): Promise<void>
+  eraseRecordCopies(tx: TenantTx, records: readonly ErasedRecord[]): Promise<void>
   /** Erases data together with the key of a Mode B tenant. Call `lock` first: a new secret is encrypted under this key. */
   keyDestruction: { lock(tx: TenantTx): Promise<void>; forget(tx: TenantTx): Promise<void> }
   /** Starts delivery and the evaluation of alerts. */
@@ -102,15 +102,15 @@ export function createWebhooksModule(
   const addressTests = createAddressTests({ ...deps, describeUrl })
 
   // ── Erasure ──
-  async function forgetRecords(tx: TenantTx, records: readonly ErasedRecord[]): Promise<void> {
-    await forgetAlerts(tx, records)
-    await forgetDeliveries(tx, records)
+  async function eraseRecordCopies(tx: TenantTx, records: readonly ErasedRecord[]): Promise<void> {
+    await eraseAlerts(tx, records)
+    await eraseDeliveriesAbout(tx, records)
     tx.afterCommit(() => outbox.erased(tx.tenantId))
   }
-  deps.events.onInTransaction('recordsErased', (tx, { records }) => forgetRecords(tx, records))
+  deps.events.onInTransaction('recordsErased', (tx, { records }) => eraseRecordCopies(tx, records))
 
   return {
-    ...{ endpoints, outbox, forgetRecords, watches, alerts: evaluator, worker },
+    ...{ endpoints, outbox, eraseRecordCopies, watches, alerts: evaluator, worker },
     routes(app) {
       addWebhookRoutes(app, administration)
       addDeliveryRoutes(app, deliveries)
@@ -121,7 +121,7 @@ export function createWebhooksModule(
     keyDestruction: {
       lock: lockWebhooks,
       async forget(tx) {
-        await forgetOwnKeyMessages(tx)
+        await eraseOwnKeyMessages(tx)
         tx.afterCommit(() => outbox.erased(tx.tenantId))
       },
     },

@@ -18,7 +18,7 @@ export type WebhookSettings = Static<typeof WebhookBody>
 export type WebhookChanges = Static<typeof WebhookChangesBody>
 
 /** An endpoint in the names of the response. */
-export type WebhookAnswer = Static<typeof WebhookSchema>
+export type WebhookResponse = Static<typeof WebhookSchema>
 
 /** An endpoint as deliveries, alerts and the outbox use it. */
 export interface Endpoint extends Required<Pick<WebhookSettings, 'events' | 'filters' | 'thresholds' | 'alerts'>> {

@@ -15,8 +15,8 @@ afterEach(async () => {
 })
 
 /** Ten days that are over, so that what is sent meanwhile changes nothing. */
-const quarterMs = 900_000
-const to = new Date(Math.floor(Date.now() / quarterMs) * quarterMs - 2 * 86_400_000).toISOString()
+const quarterHourMs = 900_000
+const to = new Date(Math.floor(Date.now() / quarterHourMs) * quarterHourMs - 2 * 86_400_000).toISOString()
 const from = new Date(Date.parse(to) - 10 * 86_400_000).toISOString()
 const tenDays = `range=custom&from=${from}&to=${to}`
 const still = `/?${tenDays}&live=off`

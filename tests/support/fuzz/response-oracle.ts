@@ -1,7 +1,7 @@
 import { type ProblemSlug, problems } from '../../../contract/problems.ts'
 import type { GeneratedRequest } from './generate.ts'
 import { headerOf } from './request-builder.ts'
-import type { WireAnswer } from './send.ts'
+import type { WireResponse } from './send.ts'
 
 const uuidV7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i
 const jsonPointer = /^(\/([^~]|~[01])*)*$/s
@@ -11,7 +11,7 @@ const leaks =
   /\n\s+at |node_modules|\.ts:\d|\/server\/|FST_|ERR_[A-Z]|hub\.(records|seals|skills|archetypes|tenants)|hub_(app|ingest)|syntax error at or near|invalid input syntax|violates |duplicate key|SQLSTATE|Kysely|PostgreSQL/
 
 /** Everything that is wrong with an answer; nothing when it is right. */
-export function checkResponse(request: GeneratedRequest, answer: WireAnswer, baseUrl: string): string[] {
+export function checkResponse(request: GeneratedRequest, answer: WireResponse, baseUrl: string): string[] {
   const complaints: string[] = []
   const { status, headers } = answer
   if (!(status >= 200 && status < 500)) complaints.push(`status ${status}`)
@@ -33,7 +33,7 @@ export function checkResponse(request: GeneratedRequest, answer: WireAnswer, bas
 
 function complaintsAboutProblem(
   request: GeneratedRequest,
-  { status, headers, body }: WireAnswer,
+  { status, headers, body }: WireResponse,
   baseUrl: string,
   hasNoBody: boolean,
 ): string[] {
@@ -100,14 +100,14 @@ function complaintsAboutMarkup(body: Buffer, hasNoBody: boolean): string[] {
   return complaints
 }
 
-function complaintsAboutPage(headers: WireAnswer['headers'], body: Buffer, hasNoBody: boolean): string[] {
+function complaintsAboutPage(headers: WireResponse['headers'], body: Buffer, hasNoBody: boolean): string[] {
   const complaints = complaintsAboutMarkup(body, hasNoBody)
   if (!hasNoBody && !body.toString().includes(String(headers['x-service-request-id'])))
     complaints.push('a page without the request id')
   return complaints
 }
 
-function complaintsAboutSuccess(request: GeneratedRequest, { status, headers, body }: WireAnswer): string[] {
+function complaintsAboutSuccess(request: GeneratedRequest, { status, headers, body }: WireResponse): string[] {
   if (navigatedTo.includes(request.operation.operationId) && headers['content-type']?.startsWith('text/html')) return []
   if (!isForOperation(request)) return []
   if (request.operation.operationId === 'downloadExport') return complaintsAboutFile(headers)
@@ -118,7 +118,7 @@ function complaintsAboutSuccess(request: GeneratedRequest, { status, headers, bo
 }
 
 /** Files are what they are; a browser must take them for nothing else. */
-function complaintsAboutFile(headers: WireAnswer['headers']): string[] {
+function complaintsAboutFile(headers: WireResponse['headers']): string[] {
   const isAttached = headers['content-disposition']?.startsWith('attachment; filename=')
   const isTaken = headers['content-type']?.startsWith('application/x-ndjson') && headers['x-content-type-options']
   return isAttached && isTaken === 'nosniff' ? [] : [`a file as ${JSON.stringify(headers)}`]
@@ -136,7 +136,7 @@ function isForOperation({ operation, method, target, raw }: GeneratedRequest): b
 }
 
 /** The document names every status an operation answers with; what concerns all of HTTP it need not. */
-function complaintsAboutDescription(request: GeneratedRequest, { status }: WireAnswer): string[] {
+function complaintsAboutDescription(request: GeneratedRequest, { status }: WireResponse): string[] {
   if (!isForOperation(request) || status === 431) return []
   return request.operation.answers.has(status) ? [] : [`${status} is not in the OpenAPI document`]
 }

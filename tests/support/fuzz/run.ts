@@ -1,7 +1,7 @@
 import type { FuzzFixtures } from './fuzz-fixtures.ts'
 import { type GeneratedRequest, generate } from './generate.ts'
 import { checkResponse } from './response-oracle.ts'
-import { createSender, type WireAnswer } from './send.ts'
+import { createSender, type WireResponse } from './send.ts'
 
 export interface FuzzReport {
   requests: number
@@ -30,7 +30,7 @@ export async function fuzz(world: FuzzFixtures, options: { seed: number; count: 
     byMutation: {},
     failures: [],
   }
-  const fail = (request: GeneratedRequest, complaint: string, answer?: WireAnswer) =>
+  const fail = (request: GeneratedRequest, complaint: string, answer?: WireResponse) =>
     report.failures.push(describe(options.seed, request, complaint, answer))
 
   async function one(index: number): Promise<void> {
@@ -63,7 +63,12 @@ function count(tally: Record<string | number, number>, name: string | number): v
   tally[name] = (tally[name] ?? 0) + 1
 }
 
-function describe(seed: number, request: GeneratedRequest, complaint: string, answer: WireAnswer | undefined): string {
+function describe(
+  seed: number,
+  request: GeneratedRequest,
+  complaint: string,
+  answer: WireResponse | undefined,
+): string {
   const { operation, method, target, headers, body, raw, index, mutations } = request
   const shown = raw
     ? [JSON.stringify(raw.toString('latin1').slice(0, 600))]

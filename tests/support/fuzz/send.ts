@@ -4,7 +4,7 @@ import { scaled } from '../machine-speed.ts'
 import type { GeneratedRequest } from './generate.ts'
 
 /** An answer as it came over the wire. Header names are in lower case. */
-export interface WireAnswer {
+export interface WireResponse {
   status: number
   headers: Record<string, string>
   body: Buffer
@@ -12,7 +12,7 @@ export interface WireAnswer {
 
 export interface Sender {
   /** Every answer that came back: one, or for broken HTTP none or several. */
-  send(request: GeneratedRequest): Promise<WireAnswer[]>
+  send(request: GeneratedRequest): Promise<WireResponse[]>
   close(): void
 }
 
@@ -25,7 +25,7 @@ export function createSender(baseUrl: string): Sender {
   const agent = new Agent({ keepAlive: true, maxSockets: 16 })
   const target = { hostname, port: Number(port) }
 
-  async function sendPlain(request: GeneratedRequest, mayRepeat = true): Promise<WireAnswer[]> {
+  async function sendPlain(request: GeneratedRequest, mayRepeat = true): Promise<WireResponse[]> {
     const headers = ['Host', host, ...request.headers.flat()]
     if (request.body) headers.push('Content-Length', String(request.body.length))
     const outgoing = httpRequest({
@@ -53,7 +53,7 @@ export function createSender(baseUrl: string): Sender {
   }
 }
 
-function answerTo(outgoing: ReturnType<typeof httpRequest>, body: Buffer | undefined): Promise<WireAnswer> {
+function answerTo(outgoing: ReturnType<typeof httpRequest>, body: Buffer | undefined): Promise<WireResponse> {
   return new Promise((resolve, reject) => {
     outgoing.on('response', (response: IncomingMessage) => {
       const chunks: Buffer[] = []
@@ -72,7 +72,7 @@ function answerTo(outgoing: ReturnType<typeof httpRequest>, body: Buffer | undef
 }
 
 /** Sends bytes, then closes its half, and reads until the service closes the other. */
-function sendRaw(target: { hostname: string; port: number }, bytes: Buffer): Promise<WireAnswer[]> {
+function sendRaw(target: { hostname: string; port: number }, bytes: Buffer): Promise<WireResponse[]> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = []
     const socket = connect({ host: target.hostname, port: target.port, allowHalfOpen: true })
@@ -88,8 +88,8 @@ function sendRaw(target: { hostname: string; port: number }, bytes: Buffer): Pro
 }
 
 /** Splits what came back into answers. Those to HEAD have no body, which the next status line shows. */
-function answersIn(bytes: Buffer): WireAnswer[] {
-  const answers: WireAnswer[] = []
+function answersIn(bytes: Buffer): WireResponse[] {
+  const answers: WireResponse[] = []
   let at = 0
   while (at < bytes.length) {
     const headEnd = bytes.indexOf('\r\n\r\n', at)

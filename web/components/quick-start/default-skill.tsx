@@ -2,7 +2,7 @@ import { Button, Code, Text } from '@mantine/core'
 import { api } from '../../api/api-client.ts'
 import { useMe } from '../../api/me.ts'
 import { Notice } from '../../ui/notice.tsx'
-import { notifyProblem } from '../notify.ts'
+import { toastProblem } from '../toast.ts'
 import { useAction } from '../use-action.ts'
 import { withDefaults } from './otlp-defaults.ts'
 import { mappingPath, setDefaults } from './set-defaults.ts'
@@ -16,7 +16,7 @@ export function DefaultSkill({ sample }: { sample: Sample }) {
     send: () => setDefaults(sample),
     done: `Calls that name no skill count under ${sample.skillId}.`,
     refresh: [mappingPath],
-    onError: (error) => notifyProblem(error, 'Could not set the default skill'),
+    onError: (error) => toastProblem(error, 'Could not set the default skill'),
   })
   if (!mapping.data) return null
   const { default_skill_id: skillId } = mapping.data

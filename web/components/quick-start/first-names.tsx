@@ -3,7 +3,7 @@ import { hub } from '../../api/api-client.ts'
 import { useMe } from '../../api/me.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { archetypesPath, skillsPath } from '../full-lists.ts'
-import { notifyProblem } from '../notify.ts'
+import { toastProblem } from '../toast.ts'
 import { useAction } from '../use-action.ts'
 import { mappingPath, setDefaults } from './set-defaults.ts'
 import type { Sample } from './use-sample.ts'
@@ -24,7 +24,7 @@ export function FirstNames({ sample }: { sample: Sample }) {
     },
     done: 'The skill and the archetype were created.',
     refresh: [archetypesPath, skillsPath, mappingPath],
-    onError: (error) => notifyProblem(error, 'Could not create the skill and the archetype'),
+    onError: (error) => toastProblem(error, 'Could not create the skill and the archetype'),
   })
   if (hasSkill && hasArchetype) return null
   const lacking = [!hasSkill && `the skill ${skillId}`, !hasArchetype && `the archetype ${archetypeId}`]

@@ -6,7 +6,7 @@ import { QueryBoundary } from '../../components/query-boundary.tsx'
 import { formatCount, formatUsd } from '../../ui/formats.ts'
 import { AllWell, AttentionCard, AttentionList } from './attention-card.tsx'
 import { type CostException, useExceptions } from './use-exceptions.ts'
-import { type Totals, type useMetricsOverTime, varianceOf } from './use-metrics.ts'
+import { costDifferenceOf, type Totals, type useMetricsOverTime } from './use-metrics.ts'
 import type { SearchState } from './use-search-state.ts'
 
 const reasons: Record<string, string> = {
@@ -61,7 +61,7 @@ export function CostExceptions({ filters, range, change, figures }: CostExceptio
 /** Returns the sums of the range, without zeros. */
 function sumsOf(totals: Totals): string[] {
   const { unpriced } = totals
-  const difference = varianceOf(totals)
+  const difference = costDifferenceOf(totals)
   return [
     ...(unpriced ? [`${formatCount(unpriced)} ${unpriced === 1 ? 'event has' : 'events have'} no price.`] : []),
     ...(difference ? [`Difference: ${formatUsd(difference)}.`] : []),

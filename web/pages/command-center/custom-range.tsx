@@ -3,7 +3,7 @@ import { Button, Group, Stack, Text } from '@mantine/core'
 import { DatePicker, TimeInput } from '@mantine/dates'
 import { schemaResolver, useForm } from '@mantine/form'
 import * as v from 'valibot'
-import { customRange, longestDays, quarterMs, type Span } from './ranges.ts'
+import { customRange, longestDays, quarterHourMs, type Span } from './ranges.ts'
 import { timeZone } from './use-metrics.ts'
 
 // The calendar's form of a day, YYYY-MM-DD, and the form of time inputs, HH:mm; both in the user's time zone.
@@ -41,7 +41,7 @@ function msOf({ days: [from, to], fromTime, toTime }: Values): Span {
 
 /** Selects any range, in the user's time zone. */
 export default function CustomRange({ span, onChoose }: { span: Span; onChoose(span: Span): void }) {
-  const [from, to] = [valuesOf(span.from), valuesOf(Math.min(span.to, Date.now() + quarterMs))]
+  const [from, to] = [valuesOf(span.from), valuesOf(Math.min(span.to, Date.now() + quarterHourMs))]
   const form = useForm<Values>({
     initialValues: { days: [from.day, to.day], fromTime: from.time, toTime: to.time },
     validate: schemaResolver(schema, { sync: true }),
@@ -86,7 +86,7 @@ export default function CustomRange({ span, onChoose }: { span: Span; onChoose(s
 }
 
 function valuesOf(ms: number): { day: string; time: string } {
-  const date = new Date(Math.floor(ms / quarterMs) * quarterMs)
+  const date = new Date(Math.floor(ms / quarterHourMs) * quarterHourMs)
   const two = (value: number) => String(value).padStart(2, '0')
   return {
     day: `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`,

@@ -13,7 +13,7 @@ import { ChangeText, type Earlier } from './change-text.tsx'
 import styles from './kpi-row.module.css'
 import { isUnpriced } from './list-price-text.ts'
 import { failureRate } from './trends.ts'
-import { type Totals, varianceOf } from './use-metrics.ts'
+import { costDifferenceOf, type Totals } from './use-metrics.ts'
 
 export interface People {
   count: number
@@ -108,15 +108,15 @@ export function KpiRow({ now, before, people, peopleBefore, states }: KpiRowProp
       <Kpi
         label="Difference"
         help="Difference"
-        value={shownUsd(varianceOf(now))}
-        full={formatUsd(varianceOf(now))}
+        value={shownUsd(costDifferenceOf(now))}
+        full={formatUsd(costDifferenceOf(now))}
         more={
           now.cost_usd_computed
-            ? `${formatPercent(varianceOf(now) / now.cost_usd_computed)} of calculated`
+            ? `${formatPercent(costDifferenceOf(now) / now.cost_usd_computed)} of calculated`
             : 'reported − calculated'
         }
       >
-        <ChangeText {...pair(varianceOf)} format={shownUsd} by="amount" />
+        <ChangeText {...pair(costDifferenceOf)} format={shownUsd} by="amount" />
       </Kpi>
       <Kpi
         label="Tokens"

@@ -1,5 +1,5 @@
 /** The Hub aggregates by quarters of an hour: ranges begin and end on one. */
-export const quarterMs = 15 * 60_000
+export const quarterHourMs = 15 * 60_000
 
 /** Maximum lead of senders' clocks in milliseconds. */
 export const aheadMs = 5 * 60_000
@@ -64,9 +64,9 @@ function shownRange({ range, from, to }: RangeSearch, nowMs: number): Range {
   }
   const preset = range === undefined || range === 'custom' ? defaultPreset : range
   // The Hub's default without `to`: senders' clocks may be five minutes ahead.
-  const end = floorTo(nowMs + 5 * 60_000, quarterMs) + quarterMs
+  const end = floorTo(nowMs + 5 * 60_000, quarterHourMs) + quarterHourMs
   // The future has no events yet and is excluded from the comparison.
-  const soFar = Math.round(nowMs / quarterMs) * quarterMs
+  const soFar = Math.round(nowMs / quarterHourMs) * quarterHourMs
   if (preset === '1h' || preset === '24h') {
     const length = preset === '1h' ? hourMs : dayMs
     return { from: end - length, to: end, before: { from: end - 2 * length, to: soFar - length } }
@@ -85,7 +85,7 @@ function shownRange({ range, from, to }: RangeSearch, nowMs: number): Range {
   return {
     from: addDays(today, 1 - days),
     to: end,
-    before: { from: addDays(today, 1 - 2 * days), to: floorTo(addDays(soFar, -days), quarterMs) },
+    before: { from: addDays(today, 1 - 2 * days), to: floorTo(addDays(soFar, -days), quarterHourMs) },
   }
 }
 
@@ -93,8 +93,8 @@ function shownRange({ range, from, to }: RangeSearch, nowMs: number): Range {
  * Returns a range with both ends on quarters, at most {@link longestDays} long; undefined unless `from` is before `to`.
  */
 export function customRange(fromMs: number, toMs: number): Range | undefined {
-  const from = floorTo(fromMs, quarterMs)
-  const to = Math.ceil(toMs / quarterMs) * quarterMs
+  const from = floorTo(fromMs, quarterHourMs)
+  const to = Math.ceil(toMs / quarterHourMs) * quarterHourMs
   if (!(from < to)) return undefined
   const start = Math.max(from, to - longestDays * dayMs)
   return { from: start, to, before: { from: start - (to - start), to: start } }

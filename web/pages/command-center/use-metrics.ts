@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { type ApiResponse, api, hub, type Query } from '../../api/api-client.ts'
 import { pollEvery } from '../../components/polling.ts'
 import type { Filters, Group } from './breakdown/dimensions.ts'
-import { type Interval, isoOf, quarterMs, type Span } from './ranges.ts'
+import { type Interval, isoOf, quarterHourMs, type Span } from './ranges.ts'
 
 export type Totals = ApiResponse<'summarizeTelemetry'>['totals']
 /** A row of an hour or a day. */
@@ -66,7 +66,7 @@ function keptWhile(query: Query<'summarizeTelemetry'>) {
 function hasMovedOn(one: Query<'summarizeTelemetry'>, other: Query<'summarizeTelemetry'>): boolean {
   const rest = ({ from: _from, to: _to, ...query }: Query<'summarizeTelemetry'>) => JSON.stringify(query)
   const distance = (name: 'from' | 'to') => Math.abs(Date.parse(one[name] ?? '') - Date.parse(other[name] ?? ''))
-  return rest(one) === rest(other) && distance('from') <= 86_400_000 && distance('to') <= 2 * quarterMs
+  return rest(one) === rest(other) && distance('from') <= 86_400_000 && distance('to') <= 2 * quarterHourMs
 }
 
 export interface Keys {
@@ -105,6 +105,6 @@ export async function readKeys(query: Query<'summarizeTelemetry'>, signal: Abort
 /**
  * Returns the reported cost less the calculated cost: `variance_usd` of the reconciliation, to the same six decimals.
  */
-export function varianceOf({ cost_usd_estimate, cost_usd_computed }: Totals): number {
+export function costDifferenceOf({ cost_usd_estimate, cost_usd_computed }: Totals): number {
   return Math.round((cost_usd_estimate - cost_usd_computed) * 1e6) / 1e6
 }

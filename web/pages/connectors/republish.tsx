@@ -3,8 +3,8 @@ import { IconCloudUpload } from '@tabler/icons-react'
 import { type ApiResponse, api, hub } from '../../api/api-client.ts'
 import { useMe } from '../../api/me.ts'
 import { isMissing } from '../../api/problem.ts'
-import { notifyProblem } from '../../components/notify.ts'
 import { QueryBoundary } from '../../components/query-boundary.tsx'
+import { toastProblem } from '../../components/toast.ts'
 import { useAction } from '../../components/use-action.ts'
 import { formatCount } from '../../ui/formats.ts'
 import { TimeText } from '../../ui/time-text.tsx'
@@ -20,7 +20,7 @@ export function RepublishButton() {
     send: () => hub.POST(latestPath, {}),
     done: 'The skills are being published to every connector.',
     refresh: [latestPath],
-    onError: (error) => notifyProblem(error, 'The skills could not be published'),
+    onError: (error) => toastProblem(error, 'The skills could not be published'),
   })
   return (
     <Button

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core'
 import { IconCertificate } from '@tabler/icons-react'
 import { hub } from '../../api/api-client.ts'
-import { notifyProblem } from '../../components/notify.ts'
+import { toastProblem } from '../../components/toast.ts'
 import { useAction } from '../../components/use-action.ts'
 import { saveFile } from '../../ui/save-file.ts'
 
@@ -16,7 +16,7 @@ export function DownloadProof({ recordId }: { recordId: string }) {
       saveFile(name, new Blob([data!], { type: 'application/json' }))
     },
     done: `Saved ${name}. Check it anywhere with: hub verify ${name}`,
-    onError: (error) => notifyProblem(error, 'Could not download the proof'),
+    onError: (error) => toastProblem(error, 'Could not download the proof'),
   })
   return (
     <Button

@@ -19,7 +19,7 @@ const ofSums: ReadonlySet<FilterName> = new Set([
   ...(['success', 'error_code', 'created_at__gte', 'created_at__lt', 'within'] as const),
 ])
 
-const quarterMs = 900_000
+const quarterHourMs = 900_000
 const valuesShown = 5
 /** Days that are counted if the filters name no start. */
 export const daysBack = 30
@@ -34,7 +34,10 @@ export function facetQuery(search: RecordsSearch, now: Date): Query<'summarizeTe
   const { created_at__gte, created_at__lt } = filterOf(search, now)
   const to = created_at__lt ? Date.parse(created_at__lt) : now.getTime()
   const from = created_at__gte ? Date.parse(created_at__gte) : to - daysBack * 86_400_000
-  const [first, last] = [Math.floor(from / quarterMs) * quarterMs, Math.ceil(to / quarterMs) * quarterMs]
+  const [first, last] = [
+    Math.floor(from / quarterHourMs) * quarterHourMs,
+    Math.ceil(to / quarterHourMs) * quarterHourMs,
+  ]
   if (!(first < last)) return undefined
   const { skill_id, archetype_id, user_id, llm_platform, llm_model, success, error_code } = search
   return {

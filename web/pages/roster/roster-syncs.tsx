@@ -2,9 +2,9 @@ import { Button, Group, Paper, Progress, Stack, Text, Title } from '@mantine/cor
 import { IconRefresh } from '@tabler/icons-react'
 import { useEffect, useRef } from 'react'
 import { api, hub } from '../../api/api-client.ts'
-import { notifyDone } from '../../components/notify.ts'
 import { ProblemNotice } from '../../components/problem-notice.tsx'
 import { QueryBoundary } from '../../components/query-boundary.tsx'
+import { toastDone } from '../../components/toast.ts'
 import { readAgain, useAction } from '../../components/use-action.ts'
 import { DataTable } from '../../ui/data-table.tsx'
 import { formatCount } from '../../ui/formats.ts'
@@ -38,7 +38,7 @@ export function RosterSyncs({ mode }: { mode: 'push' | 'pull' }) {
     if (running) awaited.current = latest?.sync_id
     if (latest?.status !== 'completed' || latest.sync_id !== awaited.current) return
     awaited.current = undefined
-    notifyDone(`Synced: ${formatCount(latest.added)} added, ${formatCount(latest.updated)} updated.`)
+    toastDone(`Synced: ${formatCount(latest.added)} added, ${formatCount(latest.updated)} updated.`)
     void readAgain(['/api/v1/roster/groups', '/api/v1/roster/users'])
   }, [running, latest])
 

@@ -2,7 +2,7 @@ import { Button, Group, Text } from '@mantine/core'
 import { useState } from 'react'
 import { hub } from '../../api/api-client.ts'
 import { ConfirmDialog } from '../../components/confirm-dialog.tsx'
-import { notifyProblem } from '../../components/notify.ts'
+import { toastProblem } from '../../components/toast.ts'
 import { useAction } from '../../components/use-action.ts'
 import { formatCount } from '../../ui/formats.ts'
 import { Notice } from '../../ui/notice.tsx'
@@ -16,7 +16,7 @@ export function SyncConfirmation({ sync }: { sync: RosterSync }) {
   const cancel = useAction({
     send: () => hub.POST('/api/v1/roster/scim-syncs/{sync_id}:cancel', { params }),
     refresh,
-    onError: (error) => notifyProblem(error, 'The sync could not be cancelled'),
+    onError: (error) => toastProblem(error, 'The sync could not be cancelled'),
   })
   const count = sync.to_deactivate ?? 0
   const people = `${formatCount(count)} ${count === 1 ? 'person' : 'people'}`

@@ -20,7 +20,7 @@ import { InviteDialog } from './invite-dialog.tsx'
 import type { PeopleSearch } from './people-search.ts'
 import { PeopleTable, type Person, type PersonAction } from './people-table.tsx'
 import { PersonForm } from './person-form.tsx'
-import { RefusedChange, RoleDialog } from './role-dialog.tsx'
+import { RejectedChange, RoleDialog } from './role-dialog.tsx'
 
 const route = getRouteApi('/settings/people')
 
@@ -145,7 +145,7 @@ export default function PeoplePage() {
         title={asked?.action === 'deactivate' ? `Deactivate ${name}?` : `Reactivate ${name}?`}
         confirmLabel={asked?.action === 'deactivate' ? 'Deactivate' : 'Reactivate'}
         danger={asked?.action === 'deactivate'}
-        problem={(error) => <RefusedChange error={error} />}
+        problem={(error) => <RejectedChange error={error} />}
         send={() => {
           const params = { path: { user_id: person?.user_id ?? '' } }
           return person?.active

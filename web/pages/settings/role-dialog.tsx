@@ -28,7 +28,7 @@ export function RoleDialog({ person, onClose }: { person: Person; onClose(): voi
       }
       done={`${name} is ${roleLabels[role].toLowerCase()} now.`}
       refresh={['/api/v1/roster/users']}
-      problem={(error) => <RefusedChange error={error} />}
+      problem={(error) => <RejectedChange error={error} />}
     >
       <Stack>
         <Radio.Group label="Role" value={role} onChange={(value) => setRole(value as Role)}>
@@ -47,7 +47,7 @@ export function RoleDialog({ person, onClose }: { person: Person; onClose(): voi
 }
 
 /** Shows why a change was refused: a tenant keeps at least one administrator who can sign in. */
-export function RefusedChange({ error }: { error: unknown }) {
+export function RejectedChange({ error }: { error: unknown }) {
   const isLast = error instanceof HubProblem && error.status === 409 && /administrator/.test(error.message)
   if (!isLast) return <ProblemNotice error={error} title="Nothing was changed" />
   return (

@@ -23,7 +23,7 @@ export class EventBatcher {
   readonly #unfinished = new Set<Promise<boolean>>()
   readonly #sealed: SealedBatch[] = []
   readonly #stats: BatcherStats = { queued: 0, accepted: 0, rejected: 0, dropped: 0 }
-  readonly #forgetExit: () => void
+  readonly #removeExitListener: () => void
   #store: BatchStore | undefined
   #open: { batch: OpenBatch; events: number; bytes: number } | undefined
   #timer: ReturnType<typeof setTimeout> | undefined
@@ -41,7 +41,7 @@ export class EventBatcher {
       if (this.#stats.queued > 0) await this.flush({ timeoutMs: this.#limits.exitFlushMs })
       return this.#stats.queued === 0
     }
-    this.#forgetExit = onProcessExit(flush, () => this.#leavePage())
+    this.#removeExitListener = onProcessExit(flush, () => this.#leavePage())
   }
 
   get stats(): BatcherStats {
@@ -68,7 +68,7 @@ export class EventBatcher {
     // One more for its separator.
     const bytes = byteLength + 1
     const store = this.#store ?? (await this.#ready)
-    this.#refuseIfClosed()
+    this.#rejectIfClosed()
     if (this.#waiting.size > 0 || !store.hasRoom(bytes)) {
       if (this.#limits.whenFull === 'drop') {
         this.#stats.dropped += 1
@@ -105,7 +105,7 @@ export class EventBatcher {
   }
 
   async #close(options: { timeoutMs?: number }): Promise<BatcherStats> {
-    this.#forgetExit()
+    this.#removeExitListener()
     const store = await this.#ready.catch(() => undefined)
     if (!store) return this.stats
     while (this.#waiting.size > 0) this.#wakeNext()
@@ -146,7 +146,7 @@ export class EventBatcher {
         if (!this.#waiting.delete(wake)) this.#wakeNext()
         throw this.#fullError()
       }
-      this.#refuseIfClosed()
+      this.#rejectIfClosed()
     } while (!store.hasRoom(bytes))
     // One batch makes room for many events.
     this.#wakeNext()
@@ -166,7 +166,7 @@ export class EventBatcher {
     return new TelemetryBufferError(`${full}the Hub does not take events as fast as they are tracked`)
   }
 
-  #refuseIfClosed(): void {
+  #rejectIfClosed(): void {
     if (this.#closed) throw new TelemetryBufferError('The client is closed')
   }
 

@@ -3,7 +3,7 @@ import {
   type AsyncCrypto,
   type BundleResult,
   verifyExport as exportVerification,
-  itemOfAnswer,
+  itemOfResponse,
   type JsonObject,
   type JsonValue,
   type KeyRing,
@@ -68,7 +68,7 @@ export async function verifyRecord(record: object, keys: KeyRing): Promise<Verif
 
 /** Verifies records in order. Records of one seal share one signature verification. */
 export async function verifyRecords(records: readonly object[], keys: KeyRing): Promise<VerifyResult[]> {
-  const items = records.map((record) => itemOfAnswer(record as JsonObject))
+  const items = records.map((record) => itemOfResponse(record as JsonObject))
   return verifyItems(items, keys, await cryptoHere())
 }
 

@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { relatedDepthMax } from '../../../../contract/limits.ts'
 import { isJsonObject, type JsonObject } from '../../../../provenance/json.ts'
-import { HubRefusal } from '../hub-calls.ts'
+import { HubCallError } from '../hub-calls.ts'
 import { bytesOf, contentBytesMax, fittingItems, splitRecord } from './result-size.ts'
 import { closed, cursorInput, defineTool, nextCursor, object, recordIdInput, recordSummary, summarize } from './tool.ts'
 
@@ -24,7 +24,7 @@ const checks = Type.Object(
 function offsetIn(cursor: string | undefined): number {
   const offset = cursor === undefined ? 0 : Number(/^\d{1,9}$/.exec(cursor)?.[0] ?? Number.NaN)
   if (Number.isNaN(offset)) {
-    throw new HubRefusal(
+    throw new HubCallError(
       400,
       { title: 'Validation failed', detail: 'cursor must be a next_cursor of this tool.' },
       undefined,

@@ -23,12 +23,12 @@ const numbers = {
 }
 
 const rowsMax = 50
-const quarterMs = 15 * 60 * 1000
+const quarterHourMs = 15 * 60 * 1000
 
 /** Returns the time on the quarter of an hour before (`floor`) or behind (`ceil`) it; other texts are left to the API. */
 function onQuarter(time: string | undefined, round: 'floor' | 'ceil'): string | undefined {
   const ms = time === undefined ? Number.NaN : Date.parse(time)
-  return Number.isNaN(ms) ? time : new Date(Math[round](ms / quarterMs) * quarterMs).toISOString()
+  return Number.isNaN(ms) ? time : new Date(Math[round](ms / quarterHourMs) * quarterHourMs).toISOString()
 }
 
 export const telemetrySummary = defineTool({

@@ -23,7 +23,7 @@ export interface AuthorizationRequest {
 }
 
 /** A fault to report to the client at its redirect URI (RFC 6749, section 4.1.2.1). */
-export class RefusedAuthorization extends DomainError {
+export class RejectedAuthorization extends DomainError {
   readonly redirectUri: string
   /** The address of the response to the client. */
   readonly location: string
@@ -53,7 +53,7 @@ export const parameterNames = [
  *
  * @param place pointer to the parameters
  * @param issuer of the called host
- * @throws DomainError `validation-failed` for a page; RefusedAuthorization for a fault that the client may learn
+ * @throws DomainError `validation-failed` for a page; RejectedAuthorization for a fault that the client may learn
  */
 export function readAuthorization(
   parameters: AuthorizationParameters,
@@ -78,7 +78,7 @@ export function readAuthorization(
   const refuse = (error: OAuthErrorCode | 'unsupported_response_type', parameter: string, detail: string) => {
     const response = { error, error_description: `${parameter} ${detail}` }
     const location = responseTo({ redirectUri, state, issuer }, response)
-    return new RefusedAuthorization({ pointer: `${place}/${parameter}`, detail }, redirectUri, location)
+    return new RejectedAuthorization({ pointer: `${place}/${parameter}`, detail }, redirectUri, location)
   }
   if (parameters.response_type !== 'code') throw refuse('unsupported_response_type', 'response_type', 'must be code')
   if (parameters.code_challenge_method !== 'S256') {

@@ -13,7 +13,7 @@ import {
   type AuthorizationParameters,
   type AuthorizationRequest,
   parameterNames,
-  RefusedAuthorization,
+  RejectedAuthorization,
   readAuthorization,
   responseTo,
 } from './authorization-request.ts'
@@ -96,7 +96,7 @@ function addAuthorizationRoute(app: FastifyInstance, { sessions }: ClientRoutesD
       htmlErrors: notConnected,
     },
     async (request, reply) =>
-      withRefusals(request, reply, 302, async () => {
+      withRejections(request, reply, 302, async () => {
         if (request.url.length > authorizationPathLengthMax) throw tooLong()
         const asked = read(
           request,
@@ -126,7 +126,7 @@ function addConsentRoute(app: FastifyInstance, deps: ClientRoutesDeps, read: Rea
       htmlErrors: notConnected,
     },
     async (request, reply) =>
-      withRefusals(request, reply, 303, async () => {
+      withRejections(request, reply, 303, async () => {
         const form = request.body ?? {}
         const live = await sessionOf(request, reply, deps.sessions)
         const asked = read(
@@ -170,7 +170,7 @@ function showAgain(asked: AuthorizationRequest, live: LiveSession, notice: strin
  * Redirects faults that the client may learn to a program on the person's machine. For another site they are a page:
  * anybody can register a client, so the Hub would redirect people to any address.
  */
-async function withRefusals(
+async function withRejections(
   request: FastifyRequest,
   reply: FastifyReply,
   status: 302 | 303,
@@ -179,7 +179,7 @@ async function withRefusals(
   try {
     return await work()
   } catch (error) {
-    if (!(error instanceof RefusedAuthorization) || !isLoopback(error.redirectUri)) throw error
+    if (!(error instanceof RejectedAuthorization) || !isLoopback(error.redirectUri)) throw error
     await request.credentialCharges.attempt()
     return reply.redirect(error.location, status)
   }

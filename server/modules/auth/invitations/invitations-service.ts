@@ -6,7 +6,7 @@ import type { JobSender } from '../../../jobs/job-sender.ts'
 import type { JobDefinition } from '../../../jobs/queue.ts'
 import { mailJobOptions, sendMailOfJob } from '../../../mail/mail-job.ts'
 import type { Mailer } from '../../../mail/mailer.ts'
-import { createPayloadSeal } from '../../../secrets/sealed-payload.ts'
+import { createPayloadCipher } from '../../../secrets/job-payload-cipher.ts'
 import type { GovernanceLog } from '../../governance/governance-types.ts'
 import type { IdentityProviders } from '../../identity/identity-types.ts'
 import type { SignInLinks } from '../../links/links-types.ts'
@@ -45,7 +45,7 @@ const jobName = 'mail-invitation'
  */
 export function createInvitations(deps: Deps) {
   const { database, users, links, mailer, log } = deps
-  const payloads = createPayloadSeal<Order>(deps.masterKey, 'invitations', 'invitation')
+  const payloads = createPayloadCipher<Order>(deps.masterKey, 'invitations', 'invitation')
 
   async function invite(
     caller: Caller,
@@ -69,7 +69,7 @@ export function createInvitations(deps: Deps) {
         actor: caller,
       })
       if (delivery === 'mail') {
-        await deps.jobSender.send(jobName, payloads.seal({ tenant: tenant.slug, userId, link }), { tx })
+        await deps.jobSender.send(jobName, payloads.encrypt({ tenant: tenant.slug, userId, link }), { tx })
       }
       return { user_id: userId, delivery, sign_in, ...(delivery === 'link' && { url: link.url }), ...expires }
     })
@@ -89,22 +89,22 @@ export function createInvitations(deps: Deps) {
     name: jobName,
     ...mailJobOptions,
     pollingIntervalSeconds: 1,
-    handler: async ({ data }) => carryOut(payloads.open(data)),
+    handler: async ({ data }) => carryOut(payloads.decrypt(data)),
   }
   return { invite, job }
 }
 
 function requireInvitee(user: User | undefined): User {
   if (!user) throw new DomainError('not-found', 'The tenant has no user with this id.')
-  const refusal = refusalOf(user)
-  if (refusal === undefined) return user
-  const [detail, remedy] = refusal
+  const rejection = rejectionOf(user)
+  if (rejection === undefined) return user
+  const [detail, remedy] = rejection
   throw new DomainError('concurrent-modification', `This user ${detail}. ${remedy}`, {
     errors: [{ pointer: '/path/user_id', detail }],
   })
 }
 
-function refusalOf(user: User): [detail: string, remedy: string] | undefined {
+function rejectionOf(user: User): [detail: string, remedy: string] | undefined {
   if (!user.active) return ['is deactivated', 'Reactivate the user first.']
   if (user.hasSignedIn) return ['has signed in already', 'An invitation opens only the first session of a person.']
   if (user.email === '') return ['has no e-mail address', 'Set the address in the directory first.']

@@ -16,7 +16,7 @@ interface RevokedEpochs {
   /** Returns the lowest valid epoch; 0 if nothing is revoked. Every request calls this several times. */
   minEpoch(tenantSlug: string, principal: string): number
   /** Deletes entries that concern no living token any more. */
-  forgetOld(): void
+  deleteOld(): void
 }
 
 /** Seconds to keep a revocation: longer than any access token lives, by the clock of any process. */
@@ -58,7 +58,7 @@ export async function openRevocations(deps: {
     take: ({ askedAt, revocations }) => {
       for (const row of revocations) revoked.add(row.tenant_slug, row.principal, row.min_epoch)
       knownUntil = askedAt
-      revoked.forgetOld()
+      revoked.deleteOld()
     },
   })
 
@@ -84,7 +84,7 @@ export async function openRevocations(deps: {
     },
     revoke: (tx, principal, minEpoch) => revokeAll(tx, [principal], minEpoch),
     revokeAll,
-    async forgetOld(tx) {
+    async deleteOld(tx) {
       const deleted = await deleteOldRevocations(tx, { olderThanSeconds: rememberedSeconds, limit: deletedAtOnce })
       return deleted === deletedAtOnce
     },
@@ -110,7 +110,7 @@ export function createRevokedEpochs(keepMs: number, now: () => number): RevokedE
       principals.set(principal, { minEpoch, knownAtMs: now() })
     },
     minEpoch: (tenantSlug, principal) => tenants.get(tenantSlug)?.get(principal)?.minEpoch ?? 0,
-    forgetOld() {
+    deleteOld() {
       if (now() - sweptAtMs < keepMs / 10) return
       sweptAtMs = now()
       for (const [slug, principals] of tenants) {

@@ -4,13 +4,13 @@ import { pageSizeDefault } from '../../../../contract/limits.ts'
 import { PageQuery } from '../../../../contract/request-schemas.ts'
 import { addRoute, emptyBody } from '../../../http/route.ts'
 import {
-  AccountAnswer,
   AccountChangesBody,
   AccountList,
   AccountParams,
-  CredentialsAnswer,
+  AccountResponse,
+  CredentialsResponse,
   NewAccountBody,
-  RotatedSecretAnswer,
+  RotatedSecretResponse,
 } from './service-accounts-schemas.ts'
 import type { ServiceAccounts } from './service-accounts-types.ts'
 
@@ -21,7 +21,7 @@ export function addServiceAccountRoutes(app: FastifyInstance, accounts: ServiceA
     {
       description: 'Creates credentials for a program. The secret is returned only once.',
       body: NewAccountBody,
-      response: { 201: CredentialsAnswer },
+      response: { 201: CredentialsResponse },
       responseHeaders: { 201: { Location: Type.String({ description: 'Path of the account' }) } },
     },
     async (request, reply) => {
@@ -51,7 +51,7 @@ export function addServiceAccountRoutes(app: FastifyInstance, accounts: ServiceA
     {
       description: 'Returns the times of its active secrets, never their values.',
       params: AccountParams,
-      response: { 200: AccountAnswer },
+      response: { 200: AccountResponse },
       problems: ['not-found'],
     },
     async (request) => accounts.get(request.caller.tenant, request.params.client_id),
@@ -66,7 +66,7 @@ export function addServiceAccountRoutes(app: FastifyInstance, accounts: ServiceA
         'access tokens within 5 seconds.',
       params: AccountParams,
       body: AccountChangesBody,
-      response: { 200: AccountAnswer },
+      response: { 200: AccountResponse },
       problems: ['not-found', 'concurrent-modification'],
     },
     async (request) => {
@@ -82,7 +82,7 @@ export function addServiceAccountRoutes(app: FastifyInstance, accounts: ServiceA
       description:
         'Cannot be undone. Access tokens end within 5 seconds. Repeating the request returns the same response.',
       params: AccountParams,
-      response: { 200: AccountAnswer },
+      response: { 200: AccountResponse },
       problems: ['not-found'],
     },
     async (request) => accounts.disable(request.caller.tenant, request.params.client_id, request.caller),
@@ -97,7 +97,7 @@ export function addServiceAccountRoutes(app: FastifyInstance, accounts: ServiceA
       params: AccountParams,
       body: emptyBody,
       bodyOptional: true,
-      response: { 200: RotatedSecretAnswer },
+      response: { 200: RotatedSecretResponse },
       problems: ['not-found', 'concurrent-modification'],
     },
     async (request) => accounts.rotate(request.caller.tenant, request.params.client_id, request.caller),

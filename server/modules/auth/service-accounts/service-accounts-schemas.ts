@@ -45,7 +45,7 @@ export const AccountChangesBody = Type.Object(
   closed,
 )
 
-export const CredentialsAnswer = Type.Object(
+export const CredentialsResponse = Type.Object(
   {
     client_id: ClientId,
     client_secret: ClientSecret,
@@ -59,7 +59,7 @@ export const CredentialsAnswer = Type.Object(
   closed,
 )
 
-export const AccountAnswer = Type.Object(
+export const AccountResponse = Type.Object(
   {
     client_id: ClientId,
     name: Name,
@@ -83,9 +83,9 @@ export const AccountAnswer = Type.Object(
   closed,
 )
 
-export const AccountList = Type.Object({ items: Type.Array(AccountAnswer), next_cursor: NextCursor }, closed)
+export const AccountList = Type.Object({ items: Type.Array(AccountResponse), next_cursor: NextCursor }, closed)
 
-export const RotatedSecretAnswer = Type.Object(
+export const RotatedSecretResponse = Type.Object(
   {
     client_id: ClientId,
     client_secret: ClientSecret,

@@ -19,13 +19,13 @@ import {
   type AccountRow,
   accountNamed,
   accountsAfter,
+  deleteClientEntry,
   insertAccount,
+  insertClientEntry,
   type LockedAccount,
-  listClient,
   proveAccount,
   readAccount,
   readAccountToChange,
-  unlistClient,
   updateAccount,
 } from './service-accounts-store.ts'
 import type {
@@ -65,7 +65,7 @@ export class ServiceAccountAdministration implements ServiceAccounts {
     const kept = { name, scopes: checked.scopes ?? [], ...toLimitsResponse(checked) }
     // The registry entry comes first: an entry without an account does nothing, but an account without an entry is
     // unusable.
-    await this.#deps.database.withRegistry((tx) => listClient(tx, clientId, tenant.slug))
+    await this.#deps.database.withRegistry((tx) => insertClientEntry(tx, clientId, tenant.slug))
     try {
       const secret = await this.#deps.database.withTenant(tenant.slug, async (tx) => {
         const { expires_at: expiresAt = null, allowed_addresses: addresses = null } = checked
@@ -77,7 +77,7 @@ export class ServiceAccountAdministration implements ServiceAccounts {
       })
       return { client_id: clientId, client_secret: secret, tenant: tenant.slug, created_at: now, ...kept }
     } catch (error) {
-      await this.#deps.database.withRegistry((tx) => unlistClient(tx, clientId))
+      await this.#deps.database.withRegistry((tx) => deleteClientEntry(tx, clientId))
       throw error
     }
   }

@@ -30,11 +30,11 @@ export async function tenantOfClient(tx: RegistryTx, clientId: string): Promise<
   return row?.tenant_slug
 }
 
-export async function listClient(tx: RegistryTx, clientId: string, tenantSlug: string): Promise<void> {
+export async function insertClientEntry(tx: RegistryTx, clientId: string, tenantSlug: string): Promise<void> {
   await tx.db.insertInto('hub.client_directory').values({ client_id: clientId, tenant_slug: tenantSlug }).execute()
 }
 
-export async function unlistClient(tx: RegistryTx, clientId: string): Promise<void> {
+export async function deleteClientEntry(tx: RegistryTx, clientId: string): Promise<void> {
   await tx.db.deleteFrom('hub.client_directory').where('client_id', '=', clientId).execute()
 }
 

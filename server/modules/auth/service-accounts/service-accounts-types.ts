@@ -1,7 +1,12 @@
 import type { Static } from 'typebox'
 import type { Tenant } from '../../../http/caller.ts'
 import type { Actor } from '../../governance/governance-types.ts'
-import type { AccountAnswer, AccountList, CredentialsAnswer, RotatedSecretAnswer } from './service-accounts-schemas.ts'
+import type {
+  AccountList,
+  AccountResponse,
+  CredentialsResponse,
+  RotatedSecretResponse,
+} from './service-accounts-schemas.ts'
 
 export interface NewServiceAccount {
   name: string
@@ -21,13 +26,13 @@ export interface ServiceAccountChanges {
 }
 
 /** New credentials. The secret is shown only once. */
-export type ServiceAccountCredentials = Static<typeof CredentialsAnswer>
+export type ServiceAccountCredentials = Static<typeof CredentialsResponse>
 
 /** A service account without secrets. */
-export type ServiceAccount = Static<typeof AccountAnswer>
+export type ServiceAccount = Static<typeof AccountResponse>
 
 /** A rotated secret, shown only once. */
-export type RotatedSecret = Static<typeof RotatedSecretAnswer>
+export type RotatedSecret = Static<typeof RotatedSecretResponse>
 
 /**
  * Manages the service accounts of tenants. Every change writes one governance event. Methods that take a client id

@@ -2,7 +2,7 @@ import { DomainError, invalidTenant } from '../../../../contract/domain-error.ts
 import { roles } from '../../../../contract/roles.ts'
 import { type Database, readTenant } from '../../../db/database.ts'
 import { type AccessControl, isServedAt, type Tenant } from '../../../http/caller.ts'
-import type { RefusalLog } from '../../governance/governance-types.ts'
+import type { DenialRecorder } from '../../governance/governance-types.ts'
 import type { TenantDirectory } from '../../tenants/tenants-types.ts'
 import type { LiveSessions } from './live-sessions.ts'
 import type { NamedSession, SessionTokens } from './session-tokens.ts'
@@ -18,7 +18,7 @@ interface AdmissionDeps {
   database: Database
   directory: TenantDirectory
   live: LiveSessions
-  refusals: RefusalLog
+  denials: DenialRecorder
   authenticate: AccessControl['authenticate']
   tokens: SessionTokens
   now: () => number
@@ -87,7 +87,7 @@ export function createSessionAuthenticator(deps: AdmissionDeps): SessionAuthenti
   /** Returns the error for a call that names another tenant, and records it for the tenant that owns the credential. */
   function otherTenant(call: SessionCall, tenant: Tenant, subject: string): DomainError {
     const { address, requestId } = call
-    deps.refusals.note(tenant, { kind: 'auth.access_refused', subject, reason: 'wrong_tenant', address, requestId })
+    deps.denials.note(tenant, { kind: 'auth.access_refused', subject, reason: 'wrong_tenant', address, requestId })
     return invalidTenant(call.tenantHeader ?? '')
   }
 

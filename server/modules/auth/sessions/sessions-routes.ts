@@ -6,10 +6,10 @@ import { PageQuery } from '../../../../contract/request-schemas.ts'
 import { bearerToken, tenantHeaderOf } from '../../../http/auth-middleware.ts'
 import { clearCookie, clearSignInCookies, readCookie, setRefreshCookie } from '../../../http/cookies.ts'
 import { addRoute } from '../../../http/route.ts'
-import { UserTokenAnswer } from '../auth-schemas.ts'
+import { UserTokenResponse } from '../auth-schemas.ts'
 import {
   LogoutBody,
-  MeAnswer,
+  MeResponse,
   OptionalTenantHeader,
   RefreshBody,
   SessionList,
@@ -40,7 +40,7 @@ function addSignedInRoutes(app: FastifyInstance, sessions: SessionService): void
       headers,
       body: RefreshBody,
       bodyOptional: true,
-      response: { 200: UserTokenAnswer },
+      response: { 200: UserTokenResponse },
     },
     async (request, reply) => {
       const refreshToken = refreshTokenOf(request.body ?? {})
@@ -88,7 +88,7 @@ function addCurrentUserRoutes(app: FastifyInstance, sessions: SessionService): v
       description: 'Authenticates by access token of a person or service account, or by session cookie.',
       credentials: byEither,
       headers,
-      response: { 200: MeAnswer },
+      response: { 200: MeResponse },
     },
     async (request, reply) => bySignIn(request, reply, (call, credentials) => sessions.me(call, credentials)),
   )

@@ -60,7 +60,7 @@ export const OptionalTenantHeader = Type.Object({
 
 export const SessionParams = Type.Object({ session_id: SessionId }, closed)
 
-export const MeAnswer = Type.Object(
+export const MeResponse = Type.Object(
   {
     kind: Type.Enum(['user', 'service_account'], { examples: ['user'] }),
     subject: Type.String({

@@ -6,7 +6,7 @@ import type { Database, TenantTx } from '../../../db/database.ts'
 import type { AccessControl, Tenant } from '../../../http/caller.ts'
 import { cursorKeyPurpose } from '../../../http/cursor.ts'
 import { deriveKey } from '../../../secrets/encryption.ts'
-import type { GovernanceLog, RefusalLog } from '../../governance/governance-types.ts'
+import type { DenialRecorder, GovernanceLog } from '../../governance/governance-types.ts'
 import type { TokenKeys } from '../../keys/keys-types.ts'
 import type { SignInUsers } from '../../roster/roster-types.ts'
 import type { TenantDirectory } from '../../tenants/tenants-types.ts'
@@ -36,7 +36,7 @@ export interface SessionsDeps {
   users: SignInUsers
   ends: SessionEnds
   governance: GovernanceLog
-  refusals: RefusalLog
+  denials: DenialRecorder
   environment: Config['environment']
   /** Verifies access tokens. */
   authenticate: AccessControl['authenticate']
@@ -112,7 +112,7 @@ export function createSessions(deps: SessionsDeps): SessionService {
       return exchange.follow(family, { address: call.address, requestId: call.requestId })
     },
 
-    async forgetExpired(tx) {
+    async deleteExpired(tx) {
       const before = formatTimestamp(now() - keptMs)
       return (await deleteExpiredSessions(tx, before, forgottenAtOnce)) === forgottenAtOnce
     },

@@ -76,7 +76,7 @@ export interface SessionService extends Sessions {
   /**
    * Deletes, as a chore, a batch of the sessions that expired more than a day ago. Returns true if there may be more.
    */
-  forgetExpired(tx: TenantTx): Promise<boolean>
+  deleteExpired(tx: TenantTx): Promise<boolean>
 }
 
 /** Signals that the session has ended or never existed, so the caller must clear its cookies. */

@@ -7,7 +7,7 @@ import type { JobSender } from '../../../jobs/job-sender.ts'
 import type { JobDefinition } from '../../../jobs/queue.ts'
 import { mailJobOptions, sendMailOfJob } from '../../../mail/mail-job.ts'
 import type { Mailer } from '../../../mail/mailer.ts'
-import { createPayloadSeal } from '../../../secrets/sealed-payload.ts'
+import { createPayloadCipher } from '../../../secrets/job-payload-cipher.ts'
 import type { IdentityProviders } from '../../identity/identity-types.ts'
 import type { SignInLinks } from '../../links/links-types.ts'
 import type { SignInUsers } from '../../roster/roster-types.ts'
@@ -66,7 +66,7 @@ const returnPathLengthMax = 1000
 const orderBytes = 2560
 export function createMagicLinkRequests(deps: Deps): MagicLinkRequests {
   const { directory, mailer, links, log } = deps
-  const payloads = createPayloadSeal<Order>(deps.masterKey, 'sign-in link requests', 'sign-in link request')
+  const payloads = createPayloadCipher<Order>(deps.masterKey, 'sign-in link requests', 'sign-in link request')
 
   /** Returns the address as stored, since another spelling may reach another mailbox; undefined for a stranger. */
   async function recipient(tx: TenantTx, email: string): Promise<string | undefined> {
@@ -106,14 +106,14 @@ export function createMagicLinkRequests(deps: Deps): MagicLinkRequests {
       const { email, tenant, hostTenant } = request
       const returnTo = mailedPath(request.returnTo)
       const order: Order = { email, tenant, hostTenant, returnTo, token: links.newToken(), requestedAtMs: Date.now() }
-      await deps.jobSender.send(jobName, payloads.seal(order, orderBytes))
+      await deps.jobSender.send(jobName, payloads.encrypt(order, orderBytes))
     },
     job: {
       name: jobName,
       // Several at once, since anybody can cause these jobs, and a slow mail server must not delay the jobs of others.
       ...mailJobOptions,
       pollingIntervalSeconds: 1,
-      handler: async ({ data }) => carryOut(payloads.open(data)),
+      handler: async ({ data }) => carryOut(payloads.decrypt(data)),
     },
   }
 }

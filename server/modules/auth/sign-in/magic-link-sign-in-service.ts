@@ -1,7 +1,7 @@
 import { DomainError } from '../../../../contract/domain-error.ts'
 import { type Database, readTenant, type TenantTx } from '../../../db/database.ts'
 import { isServedAt, type Tenant } from '../../../http/caller.ts'
-import type { RefusalLog } from '../../governance/governance-types.ts'
+import type { DenialRecorder } from '../../governance/governance-types.ts'
 import type { IdentityProviders } from '../../identity/identity-types.ts'
 import type { KnownLink, LinkPurpose, OpenLink, SignInLinks } from '../../links/links-types.ts'
 import type { SignInUsers, User } from '../../roster/roster-types.ts'
@@ -56,9 +56,9 @@ export function createMagicLinkSignIn(deps: {
   users: SignInUsers
   providers: IdentityProviders
   sessions: Sessions
-  refusals: RefusalLog
+  denials: DenialRecorder
 }): MagicLinkSignIn {
-  const { database, directory, links, users, refusals } = deps
+  const { database, directory, links, users, denials } = deps
 
   /** Finds a link. An unknown tenant takes as long as an unknown link. */
   async function known(address: LinkAddress): Promise<{ tenant: Tenant; link: KnownLink } | undefined> {
@@ -120,7 +120,7 @@ export function createMagicLinkSignIn(deps: {
         const { address: from, requestId } = visitor
         const details = { method: methods[address.purpose] }
         const subject = `tenant:${tenant.slug}`
-        refusals.note(tenant, { kind: 'auth.login_failed', subject, reason, address: from, requestId, details })
+        denials.note(tenant, { kind: 'auth.login_failed', subject, reason, address: from, requestId, details })
         return undefined
       }
     },

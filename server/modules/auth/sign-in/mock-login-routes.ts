@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import { tenantNamedBy } from '../../../http/auth-middleware.ts'
 import { setRefreshCookie, setSessionCookie } from '../../../http/cookies.ts'
 import { addRoute } from '../../../http/route.ts'
-import { UserTokenAnswer } from '../auth-schemas.ts'
+import { UserTokenResponse } from '../auth-schemas.ts'
 import { Email, TenantSlug } from './magic-link-schemas.ts'
 import type { MockLogin, MockSignIn } from './mock-login-service.ts'
 
@@ -20,7 +20,7 @@ export function addMockLoginRoutes(app: FastifyInstance, signIn: (login: MockLog
         'any other address becomes a member. Without `tenant` and tenant header, the tenant of the host is used, ' +
         'else the only tenant, else (in development) `demo`. The endpoint does not exist in production.',
       body: MockLoginBody,
-      response: { 200: UserTokenAnswer },
+      response: { 200: UserTokenResponse },
       problems: ['invalid-tenant', 'authentication-failed'],
     },
     async (request, reply) => {

@@ -3,7 +3,7 @@ import { requireEmail } from '../../../../contract/email-address.ts'
 import type { Config } from '../../../config.ts'
 import type { Database } from '../../../db/database.ts'
 import { isServedAt, type Tenant } from '../../../http/caller.ts'
-import type { RefusalLog } from '../../governance/governance-types.ts'
+import type { DenialRecorder } from '../../governance/governance-types.ts'
 import type { SignInUsers } from '../../roster/roster-types.ts'
 import type { TenantDirectory } from '../../tenants/tenants-types.ts'
 import type { IssuedUserToken, OpenedSession, Sessions } from '../auth-types.ts'
@@ -31,7 +31,7 @@ export function createMockLogin(deps: {
   directory: TenantDirectory
   users: SignInUsers
   sessions: Sessions
-  refusals: RefusalLog
+  denials: DenialRecorder
   environment: Config['environment']
 }): (login: MockLogin) => Promise<MockSignIn> {
   const { database, directory, users, sessions } = deps
@@ -68,7 +68,7 @@ export function createMockLogin(deps: {
         const reason = String(error.extensions.reason ?? 'refused')
         const subject = `tenant:${tenant.slug}`
         const details = { method: 'mock' }
-        deps.refusals.note(tenant, { kind: 'auth.login_failed', subject, reason, address, requestId, details })
+        deps.denials.note(tenant, { kind: 'auth.login_failed', subject, reason, address, requestId, details })
       }
       throw error
     }

@@ -3,14 +3,14 @@ import { loginMinutes } from '../../../../contract/limits.ts'
 import type { Database, TenantTx } from '../../../db/database.ts'
 import { isServedAt, type Tenant } from '../../../http/caller.ts'
 import { constantTimeEqual } from '../../../secrets/constant-time-equal.ts'
-import type { RefusalLog } from '../../governance/governance-types.ts'
+import type { DenialRecorder } from '../../governance/governance-types.ts'
 import type { IdentityProviders, ProviderClaims } from '../../identity/identity-types.ts'
 import type { SignInUsers } from '../../roster/roster-types.ts'
 import type { TenantDirectory } from '../../tenants/tenants-types.ts'
 import type { OpenedSession, Sessions } from '../auth-types.ts'
 import { type Landing, returnPath } from './landing.ts'
 import { clientRejected, noSuchLogin, notedReason, notOfThisLogin, usableEmail } from './oidc-errors.ts'
-import { consumeLogin, forgetSpentLogins } from './oidc-store.ts'
+import { consumeLogin, deleteConsumedLogins } from './oidc-store.ts'
 import { createLoginTransactions, type LoginTransaction, stateHash } from './oidc-transaction.ts'
 import { placeholderTenant } from './placeholder-tenant.ts'
 
@@ -46,7 +46,7 @@ export interface OidcLogin {
     proven: (identity: string, tenantSlug: string) => Promise<void>,
   ): Promise<{ session: OpenedSession; location: string }>
   /** Deletes a batch of spent logins, as a chore. Returns true if there may be more. */
-  forgetSpent(tx: TenantTx): Promise<boolean>
+  deleteConsumed(tx: TenantTx): Promise<boolean>
 }
 
 export interface BegunLogin {
@@ -68,17 +68,17 @@ export function createOidcLogin(deps: {
   providers: IdentityProviders
   users: SignInUsers
   sessions: Pick<Sessions, 'open'>
-  refusals: RefusalLog
+  denials: DenialRecorder
   landing: Landing
   /** Returns milliseconds since 1970. */
   now?: () => number
 }): OidcLogin {
-  const { database, directory, providers, refusals } = deps
+  const { database, directory, providers, denials } = deps
   const transactions = createLoginTransactions(deps.masterKey, deps.now)
 
   /** Consumes the login that the callback answers. It is over after this call, regardless of the result. */
   async function spend(sealed: string | undefined, callback: URL, { hostTenant }: LoginVisitor) {
-    const login = sealed === undefined ? undefined : transactions.open(sealed)
+    const login = sealed === undefined ? undefined : transactions.decrypt(sealed)
     const tenant = login && (await directory.find(login.tenant))
     if (!login || !tenant || !isServedAt(hostTenant, tenant)) {
       throw notOfThisLogin('must belong to a login that started in this browser less than ten minutes ago')
@@ -100,10 +100,10 @@ export function createOidcLogin(deps: {
     return { ...claims, email: usableEmail(claims, provider) }
   }
 
-  function noteRefusal(tenant: Tenant, error: unknown, login: LoginTransaction, visitor: LoginVisitor): void {
+  function noteRejection(tenant: Tenant, error: unknown, login: LoginTransaction, visitor: LoginVisitor): void {
     const reason = notedReason(error)
     if (reason === undefined) return
-    refusals.note(tenant, {
+    denials.note(tenant, {
       kind: 'auth.login_failed',
       subject: `connection:${login.connectionId}`,
       reason,
@@ -130,7 +130,7 @@ export function createOidcLogin(deps: {
       const { connectionId } = provider
       const login = transactions.begin({ tenant: tenant.slug, connectionId, returnTo: returnsTo })
       const location = await provider.loginUrl(login, `${tenant.baseUrl}${callbackPath}`)
-      return { location: location.href, cookie: transactions.seal(login), tenant: tenant.slug, path }
+      return { location: location.href, cookie: transactions.encrypt(login), tenant: tenant.slug, path }
     },
 
     async finish(sealed, callback, visitor, proven) {
@@ -145,13 +145,13 @@ export function createOidcLogin(deps: {
         })
         return { session, location: deps.landing(tenant, login.returnTo) }
       } catch (error) {
-        noteRefusal(tenant, error, login, visitor)
+        noteRejection(tenant, error, login, visitor)
         throw error
       }
     },
 
-    async forgetSpent(tx) {
-      return (await forgetSpentLogins(tx, loginMinutes * 2, forgottenAtOnce)) === forgottenAtOnce
+    async deleteConsumed(tx) {
+      return (await deleteConsumedLogins(tx, loginMinutes * 2, forgottenAtOnce)) === forgottenAtOnce
     },
   }
 }

@@ -14,7 +14,7 @@ export async function consumeLogin(tx: TenantTx, stateHash: Buffer): Promise<boo
  * Deletes spent logins and returns their number. `minutes` exceeds the life of the cookie, so an expired cookie rejects
  * a replay.
  */
-export async function forgetSpentLogins(tx: TenantTx, minutes: number, limit: number): Promise<number> {
+export async function deleteConsumedLogins(tx: TenantTx, minutes: number, limit: number): Promise<number> {
   const { rowCount } = await tx.client.query(
     `delete from hub.spent_logins where tenant_id = $1 and state_hash in (
        select state_hash from hub.spent_logins

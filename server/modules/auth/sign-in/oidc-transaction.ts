@@ -15,9 +15,9 @@ export interface LoginTransaction extends LoginSecrets {
 export interface LoginTransactions {
   begin(login: Pick<LoginTransaction, 'tenant' | 'connectionId' | 'returnTo'>): LoginTransaction
   /** Returns the encrypted transaction in base64url. */
-  seal(transaction: LoginTransaction): string
+  encrypt(transaction: LoginTransaction): string
   /** Decrypts a transaction; returns undefined for one that is foreign, altered or expired. */
-  open(sealed: string): LoginTransaction | undefined
+  decrypt(sealed: string): LoginTransaction | undefined
 }
 
 const context = 'login transaction'
@@ -34,8 +34,9 @@ export function createLoginTransactions(masterKey: Buffer, nowMs: () => number =
       codeVerifier: secret(),
       expiresAtMs: nowMs() + loginMinutes * 60_000,
     }),
-    seal: (transaction) => encryptSecret(key, Buffer.from(JSON.stringify(transaction)), context).toString('base64url'),
-    open(sealed) {
+    encrypt: (transaction) =>
+      encryptSecret(key, Buffer.from(JSON.stringify(transaction)), context).toString('base64url'),
+    decrypt(sealed) {
       try {
         const text = decryptSecret(key, Buffer.from(sealed, 'base64url'), context).toString()
         const transaction = JSON.parse(text) as LoginTransaction

@@ -6,7 +6,7 @@ import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import type { Database } from '../../../db/database.ts'
 import { notedSlugLengthMax } from '../../../http/auth-middleware.ts'
 import { isServedAt, type Tenant } from '../../../http/caller.ts'
-import type { Refusal, RefusalLog } from '../../governance/governance-types.ts'
+import type { Denial, DenialRecorder } from '../../governance/governance-types.ts'
 import type { TokenKeys } from '../../keys/keys-types.ts'
 import type { TenantDirectory } from '../../tenants/tenants-types.ts'
 import type {
@@ -25,13 +25,13 @@ import { mintAccessToken } from './token-issuer.ts'
 import { addressNotAllowed, invalidClient, oauthError, readBasic, wrongTenant } from './token-request.ts'
 
 /** The reason why a known account gets no token. The caller learns only of `address`. */
-type ClientRefusal = 'wrong_secret' | 'disabled' | 'expired' | 'address'
+type ClientRejection = 'wrong_secret' | 'disabled' | 'expired' | 'address'
 
 interface Verdict {
   /** The account of a known client id, whether or not the secret matches. */
   client?: KnownClient
   /** Absent if the account may have a token. */
-  refusal?: ClientRefusal
+  rejection?: ClientRejection
 }
 
 type Credentials = Pick<TokenRequest, 'clientId' | 'clientSecret' | 'tenantHeader'>
@@ -45,10 +45,10 @@ export function createTokenService(deps: {
   directory: TenantDirectory
   clients: ClientDirectory
   revocations: Pick<Revocations, 'isRevoked'>
-  refusals: RefusalLog
+  denials: DenialRecorder
   secretsKey: Buffer
 }): TokenService & BasicAuthenticator {
-  const { database, keys, directory, refusals } = deps
+  const { database, keys, directory, denials } = deps
 
   /**
    * Records a rejection for the tenant after the response has left; otherwise its time would reveal which client ids
@@ -56,24 +56,24 @@ export function createTokenService(deps: {
    */
   function note(
     client: KnownClient,
-    what: Pick<Refusal, 'kind' | 'reason' | 'details'>,
+    what: Pick<Denial, 'kind' | 'reason' | 'details'>,
     { address, requestId }: TokenRequestOrigin,
   ): void {
     const subject = `service_account:${client.clientId}`
     const tenant = turn().then(() => directory.find(client.tenantSlug))
-    refusals.note(tenant, { ...what, subject, address, requestId })
+    denials.note(tenant, { ...what, subject, address, requestId })
   }
 
   /** Returns the account and tenant of the secret if it may have a token from this address now; throws otherwise. */
   async function authenticate(request: Credentials, origin: TokenRequestOrigin) {
     const { hostTenant, address } = origin
-    const { client, refusal } = await authenticateClient(deps, request, address)
-    if (client && refusal) note(client, { kind: 'auth.login_failed', reason: refusal }, origin)
-    if (client === undefined || (refusal && refusal !== 'address')) throw invalidClient()
+    const { client, rejection } = await authenticateClient(deps, request, address)
+    if (client && rejection) note(client, { kind: 'auth.login_failed', reason: rejection }, origin)
+    if (client === undefined || (rejection && rejection !== 'address')) throw invalidClient()
     // The secret is right from here on. An earlier lookup would reveal by its time which client ids exist.
     const tenant = await directory.find(client.tenantSlug)
     if (tenant ? !isServedAt(hostTenant, tenant) : hostTenant !== undefined) throw invalidClient()
-    if (refusal) throw addressNotAllowed()
+    if (rejection) throw addressNotAllowed()
     // The operator suspended the tenant. The secret is right, so the caller may learn it.
     if (tenant === undefined) throw wrongTenant(client.tenantSlug)
     if (request.tenantHeader !== undefined && request.tenantHeader !== tenant.slug) {
@@ -168,17 +168,17 @@ async function authenticateClient(
   const { clients, revocations, secretsKey } = deps
   const given = hashClientSecret(secretsKey, request.clientId, request.clientSecret)
   const known = clients.remembered(request.clientId)
-  if (refusalOf(known, given, address) === undefined && known) {
+  if (rejectionOf(known, given, address) === undefined && known) {
     // The account has changed since: a token of its old epoch would be rejected everywhere.
     const isStale = await revocations.isRevoked(known.tenantSlug, `client:${known.clientId}`, known.epoch)
     if (!isStale) return { client: known }
   }
   const client = await clients.read(request.clientId)
-  const refusal = refusalOf(client, given, address)
-  return { ...(client && { client }), ...(refusal && { refusal }) }
+  const rejection = rejectionOf(client, given, address)
+  return { ...(client && { client }), ...(rejection && { rejection }) }
 }
 
-function refusalOf(client: KnownClient | undefined, given: Buffer, address: string): ClientRefusal | undefined {
+function rejectionOf(client: KnownClient | undefined, given: Buffer, address: string): ClientRejection | undefined {
   const nowMs = Date.now()
   const live = (client?.secrets ?? []).filter(({ until }) => until === null || until > nowMs)
   const isOwn = matchesAny(

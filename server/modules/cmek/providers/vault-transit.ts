@@ -3,7 +3,7 @@ import type { KeyContext, KeyProvider } from '../cmek-types.ts'
 import { KeyProviderError } from '../key-provider-error.ts'
 
 const timeoutMs = 5_000
-const answerBytesMax = 64 * 1024
+const responseBytesMax = 64 * 1024
 
 /** Matches the name of a key, after the path of its secrets engine unless that is `transit`. */
 const keyRefPattern = /^(?:[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}\/){0,8}[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/
@@ -36,7 +36,7 @@ export function openVaultTransit(settings: NonNullable<Config['vault']>): KeyPro
       throw new KeyProviderError('Vault cannot be reached at the moment.', { isAway: true, cause })
     }
     if (!response.ok) throw problemOf(response.status)
-    const value = text.length > answerBytesMax ? undefined : fieldOf(text, field)
+    const value = text.length > responseBytesMax ? undefined : fieldOf(text, field)
     if (value === undefined) throw new KeyProviderError('Vault sent no readable response.', { isAway: true })
     return value
   }

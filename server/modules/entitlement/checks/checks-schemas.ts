@@ -4,7 +4,7 @@ import { patterns } from '../../../../contract/literals.ts'
 import { object } from '../../../../contract/object-schema.ts'
 
 /** Reasons why a user may not use a skill. The first that applies, in this order, is returned. */
-const refusalReasons = [
+const rejectionReasons = [
   'user_unknown',
   'user_deactivated',
   'skill_unknown',
@@ -35,7 +35,7 @@ export const EntitlementSchema = object({
   skill_id: Type.String({ examples: ['summarise-ticket'] }),
   allowed: Type.Boolean({ description: 'Whether the user may use the skill' }),
   reason: Type.Optional(
-    Type.Enum(refusalReasons, { description: 'Reason for the denial; absent if allowed', examples: ['not_granted'] }),
+    Type.Enum(rejectionReasons, { description: 'Reason for the denial; absent if allowed', examples: ['not_granted'] }),
   ),
   deprecated: Type.Optional(Type.Literal(true, { description: 'The skill is allowed but deprecated' })),
   archetype_ids: Type.Array(Type.String({ examples: ['support-agent'] }), {

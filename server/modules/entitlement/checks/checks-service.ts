@@ -37,7 +37,7 @@ async function answer(
     const user = users.get(question.user_id)
     const state = states.get(question.skill_id)
     const by = (user?.archetypeIds ?? []).filter((id) => granted.has(`${id} ${question.skill_id}`)).sort()
-    const reason = refusal(user, state, by)
+    const reason = rejection(user, state, by)
     return {
       ...question,
       allowed: reason === undefined,
@@ -47,8 +47,8 @@ async function answer(
   })
 }
 
-/** Returns the reason of a refusal. A deprecated skill still works for everybody it is granted to. */
-function refusal(
+/** Returns the reason of a rejection. A deprecated skill still works for everybody it is granted to. */
+function rejection(
   user: ResolvedUser | undefined,
   state: SkillState | undefined,
   grantedTo: readonly string[],

@@ -9,7 +9,7 @@ import type { ModuleParts } from '../../../module-parts.ts'
 import type { Records } from '../../records/records-types.ts'
 import { insertPublished, publishSkills, publishVersions, statesOf, versionsOf } from '../entitlement-store.ts'
 import { grantDetails, named } from '../grants/grant-events.ts'
-import { deleteGrants, grantsBetween, grantsOfCowork, insertGrants, passGrants } from '../grants/grants-store.ts'
+import { deleteGrants, grantsBetween, grantsOfCowork, insertGrants, reassignGrants } from '../grants/grants-store.ts'
 import { type ApplicationPlan, planApplication } from './application-plan.ts'
 import { type CoworkRow, otherApplications, setApplication } from './coworks-store.ts'
 import type { Application, CoworkSkill } from './coworks-types.ts'
@@ -33,7 +33,7 @@ export async function applyPack(tx: TenantTx, deps: Deps, order: Order): Promise
   const { caller, row, skills, archetypeIds, dryRun } = order
   requireFewGrants(skills.length * archetypeIds.length)
   const plan = await planFor(tx, order)
-  const answer = answerOf(order, plan)
+  const answer = toResponse(order, plan)
   if (answer.unchanged || dryRun) return { ...answer, ...(row.applied_at !== null && { applied_at: row.applied_at }) }
 
   const now = formatTimestamp(Date.now())
@@ -99,7 +99,7 @@ async function carryOut(tx: TenantTx, records: Records, order: Order, plan: Appl
   if (plan.published.length > 0) await publishSkills(tx, plan.published, now)
   if (plan.granted.length > 0) await insertGrants(tx, plan.granted, { coworkId: order.row.cowork_id, now })
   if (plan.revoked.length > 0) await deleteGrants(tx, plan.revoked)
-  for (const { coworkId, pairs } of plan.passed) await passGrants(tx, pairs, coworkId)
+  for (const { coworkId, pairs } of plan.passed) await reassignGrants(tx, pairs, coworkId)
 }
 
 /** Registers each version by a skill_definition record of the caller. */
@@ -128,7 +128,7 @@ async function register(tx: TenantTx, records: Records, { tenant, subject }: Cal
   await records.writer.insert(tx, batch)
 }
 
-function answerOf({ row, skills, archetypeIds, dryRun }: Order, plan: ApplicationPlan): Application {
+function toResponse({ row, skills, archetypeIds, dryRun }: Order, plan: ApplicationPlan): Application {
   const reach = {
     archetype_ids: [...archetypeIds].sort(),
     skill_ids: skills.map((skill) => skill.skill_id).sort(),

@@ -14,24 +14,34 @@ export type CoworkContents = ReturnType<typeof createCoworkContents>
  */
 export function createCoworkContents(secrets: TenantSecrets) {
   return {
-    async seal(tx: TenantTx, tenant: Tenant, coworkId: string, skills: readonly CoworkSkill[]): Promise<StoredSkill[]> {
+    async encrypt(
+      tx: TenantTx,
+      tenant: Tenant,
+      coworkId: string,
+      skills: readonly CoworkSkill[],
+    ): Promise<StoredSkill[]> {
       if (tenant.mode !== 'B' || skills.length === 0) return [...skills]
       await contentEncryptor(tx)
       const stored: StoredSkill[] = []
       for (const skill of skills) {
         const { skill_id, skill_version } = skill
         // Encrypts the whole skill, so that decryption restores the order of its members.
-        const sealed = await secrets.seal(tx, tenant, JSON.stringify(skill), contextOf(coworkId, skill))
+        const sealed = await secrets.encrypt(tx, tenant, JSON.stringify(skill), contextOf(coworkId, skill))
         stored.push({ skill_id, skill_version, name: '', sealed: sealed.toString('base64') })
       }
       return stored
     },
     /** Decrypts skills. If the key of a skill was destroyed, only id and version remain, with an empty name. */
-    async open(tx: TenantTx, tenant: Tenant, coworkId: string, skills: readonly StoredSkill[]): Promise<CoworkSkill[]> {
+    async decrypt(
+      tx: TenantTx,
+      tenant: Tenant,
+      coworkId: string,
+      skills: readonly StoredSkill[],
+    ): Promise<CoworkSkill[]> {
       const opened: CoworkSkill[] = []
       for (const { sealed, ...skill } of skills) {
         const context = contextOf(coworkId, skill)
-        const text = sealed && (await secrets.open(tx, tenant, Buffer.from(sealed, 'base64'), context))
+        const text = sealed && (await secrets.decrypt(tx, tenant, Buffer.from(sealed, 'base64'), context))
         opened.push(text ? (JSON.parse(text) as CoworkSkill) : skill)
       }
       return opened

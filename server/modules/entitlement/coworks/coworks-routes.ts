@@ -48,7 +48,7 @@ export function addCoworkRoutes(app: FastifyInstance, coworks: Coworks): void {
       params: NewCoworkParams,
       body: CoworkBodySchema,
       screenBody: ({ tenant }, body) => {
-        if (tenant.mode === 'C') refusePackContent(body as JsonValue | undefined)
+        if (tenant.mode === 'C') rejectPackContent(body as JsonValue | undefined)
       },
       response: { 200: CoworkSchema },
       problems: ['content-not-allowed', 'hub-not-provisioned'],
@@ -96,7 +96,7 @@ const namedMax = 100
  * that content is rejected as content regardless of other errors. The schema rejects anything that is not a list of
  * skills.
  */
-function refusePackContent(body: JsonValue | undefined): void {
+function rejectPackContent(body: JsonValue | undefined): void {
   const skills = isJsonObject(body) ? body.skills : undefined
   if (!Array.isArray(skills)) return
   const errors = skills.flatMap((skill, index) => contentOf(skill, index)).slice(0, namedMax)

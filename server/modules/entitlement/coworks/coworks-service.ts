@@ -34,11 +34,11 @@ export type Coworks = ReturnType<typeof createCoworks>
 export function createCoworks(deps: Deps) {
   const { database, bundle, contents, cursorKey } = deps
 
-  async function answerOf(tx: TenantTx, tenant: Tenant, row: Omit<CoworkRow, 'application'>): Promise<Cowork> {
+  async function toResponse(tx: TenantTx, tenant: Tenant, row: Omit<CoworkRow, 'application'>): Promise<Cowork> {
     return {
       cowork_id: row.cowork_id,
       name: row.name,
-      skills: await contents.open(tx, tenant, row.cowork_id, row.skills),
+      skills: await contents.decrypt(tx, tenant, row.cowork_id, row.skills),
       archetype_ids: row.archetype_ids,
       created_at: row.created_at,
       updated_at: row.updated_at,
@@ -53,14 +53,14 @@ export function createCoworks(deps: Deps) {
       const read = async (tx: TenantTx): Promise<Static<typeof CoworkList>> => {
         const { rows, more } = await coworksAfter(tx, after, limit)
         const items: Cowork[] = []
-        for (const row of rows) items.push(await answerOf(tx, tenant, row))
+        for (const row of rows) items.push(await toResponse(tx, tenant, row))
         return { items, next_cursor: more ? signCursor(cursorKey, binding, rows.at(-1)!.cowork_id) : null }
       }
       return readTenant(database, tenant.slug, read)
     },
 
     get(tenant: Tenant, coworkId: string) {
-      const read = async (tx: TenantTx) => answerOf(tx, tenant, await existing(tx, coworkId))
+      const read = async (tx: TenantTx) => toResponse(tx, tenant, await existing(tx, coworkId))
       return readTenant(database, tenant.slug, read)
     },
 
@@ -73,10 +73,10 @@ export function createCoworks(deps: Deps) {
         await lockSkills(tx)
         await checkBody(tx, bundle, body)
         const row = await coworkRow(tx, coworkId)
-        const before = row && (await answerOf(tx, caller.tenant, row))
+        const before = row && (await toResponse(tx, caller.tenant, row))
         if (before && canonicalize(bodyOf(before)) === canonicalize(bodyOf(body))) return before
         await store(tx, deps, { caller, coworkId, body, before })
-        return answerOf(tx, caller.tenant, await existing(tx, coworkId))
+        return toResponse(tx, caller.tenant, await existing(tx, coworkId))
       }),
 
     /**
@@ -96,7 +96,7 @@ export function createCoworks(deps: Deps) {
           const archetypeIds = archetype_ids ?? row.archetype_ids
           const whose = archetype_ids === undefined ? 'of the pack ' : ''
           refuse(await archetypeErrors(tx, bundle, archetypeIds, whose))
-          const skills = await contents.open(tx, caller.tenant, coworkId, row.skills)
+          const skills = await contents.decrypt(tx, caller.tenant, coworkId, row.skills)
           return applyPack(tx, deps, { caller, row, skills, archetypeIds, dryRun: dry_run })
         },
         { readOnly: dry_run },
@@ -128,7 +128,7 @@ async function store(
   await putCowork(tx, {
     coworkId,
     name: body.name,
-    skills: await deps.contents.seal(tx, caller.tenant, coworkId, body.skills),
+    skills: await deps.contents.encrypt(tx, caller.tenant, coworkId, body.skills),
     archetypeIds: body.archetype_ids,
     now: formatTimestamp(Date.now()),
   })

@@ -3,7 +3,7 @@ import { DomainError, type PointedError, validationFailed } from '../../../../co
 import { patterns } from '../../../../contract/literals.ts'
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import { readTenant, type TenantTx } from '../../../db/database.ts'
-import type { TransactionEvents } from '../../../events.ts'
+import type { TransactionEvents } from '../../../event-bus.ts'
 import type { Caller, Tenant } from '../../../http/caller.ts'
 import { openPage } from '../../../http/cursor.ts'
 import type { ModuleParts } from '../../../module-parts.ts'
@@ -55,7 +55,7 @@ export function createGrants(
     ofArchetype({ slug }: Tenant, archetypeId: string): Promise<ArchetypeGrants> {
       const read = async (tx: TenantTx) => {
         await requireArchetype(tx, archetypeId)
-        return answerOf(archetypeId, await grantsOfArchetype(tx, archetypeId))
+        return toResponse(archetypeId, await grantsOfArchetype(tx, archetypeId))
       }
       return readTenant(database, slug, read)
     },
@@ -76,7 +76,7 @@ export function createGrants(
           [...wanted].filter((id) => !had.has(id)).map((skill_id) => ({ archetype_id: archetypeId, skill_id })),
         )
         const revoked = sortedPairs(before.filter((row) => !wanted.has(row.skill_id)))
-        if (granted.length + revoked.length === 0) return answerOf(archetypeId, before)
+        if (granted.length + revoked.length === 0) return toResponse(archetypeId, before)
 
         if (revoked.length > 0) await deleteGrants(tx, revoked)
         if (granted.length > 0) {
@@ -89,7 +89,7 @@ export function createGrants(
           actor: caller,
         })
         tx.afterCommit(() => events.publish('skillsChanged', { tenantId: tx.tenantId }))
-        return answerOf(archetypeId, await grantsOfArchetype(tx, archetypeId))
+        return toResponse(archetypeId, await grantsOfArchetype(tx, archetypeId))
       }),
 
     /** Revokes the grants of archetypes that leave the bundle, in the transaction that removes them, with one event. */
@@ -138,7 +138,7 @@ async function requireSkills(tx: TenantTx, skillIds: readonly string[], had: Rea
   )
 }
 
-function answerOf(archetypeId: string, rows: readonly GrantRow[]): ArchetypeGrants {
+function toResponse(archetypeId: string, rows: readonly GrantRow[]): ArchetypeGrants {
   return { archetype_id: archetypeId, grants: rows.map(grantOf) }
 }
 

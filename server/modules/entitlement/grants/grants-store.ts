@@ -78,7 +78,7 @@ export async function insertGrants(
 }
 
 /** Assigns grants to another pack. */
-export async function passGrants(tx: TenantTx, given: readonly GrantPair[], coworkId: string): Promise<void> {
+export async function reassignGrants(tx: TenantTx, given: readonly GrantPair[], coworkId: string): Promise<void> {
   await tx.client.query(
     `update hub.skill_grants set cowork_id = $4 where tenant_id = $1 and (archetype_id, skill_id) in ${pairs}`,
     [tx.tenantId, ...arraysOf(given), coworkId],

@@ -4,8 +4,8 @@ import { ProvenanceError, parseCheckpoint } from '../../../../provenance/index.t
 import type { TenantTx } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import { microsOf } from '../../../records/monotonic-timestamp.ts'
-import type { KeptCheckpoints, LogHead, TenantLogs } from '../../log/log-types.ts'
-import type { LogSpan } from '../../sealing/sealed-records-types.ts'
+import type { LogHead, StoredCheckpoints, TenantLogs } from '../../log/log-types.ts'
+import type { LogIndexRange } from '../../sealing/sealed-records-types.ts'
 import type { PackPeriod } from './evidence-store.ts'
 
 interface TimedCheckpoint {
@@ -33,7 +33,7 @@ export class PackCheckpoints {
   }
 
   static async read(
-    deps: { logs: Pick<TenantLogs, 'consistencyPath'>; checkpoints: Pick<KeptCheckpoints, 'near'> },
+    deps: { logs: Pick<TenantLogs, 'consistencyPath'>; checkpoints: Pick<StoredCheckpoints, 'near'> },
     { logName }: Tenant,
     period: PackPeriod,
   ): Promise<PackCheckpoints> {
@@ -42,7 +42,7 @@ export class PackCheckpoints {
   }
 
   /** Chooses the checkpoints closest to the period. Returns the range of the log between them. */
-  async enclose(tx: TenantTx, span: LogSpan, head: LogHead): Promise<LogSpan> {
+  async enclose(tx: TenantTx, span: LogIndexRange, head: LogHead): Promise<LogIndexRange> {
     const [fromMicros, toMicros] = [microsOf(this.#period.from), microsOf(this.#period.to)]
     const known = this.#stored.filter(({ treeSize }) => treeSize <= head.treeSize)
     const before = known

@@ -3,7 +3,7 @@ import { evidencePackDaysMax } from '../../../../contract/limits.ts'
 import { recordTypes } from '../../../../contract/literals.ts'
 import { parseTimestamp } from '../../../../contract/timestamp.ts'
 import type { Caller } from '../../../http/caller.ts'
-import type { ExportOrder, NewEvidencePack } from '../exports-types.ts'
+import type { ExportRequest, NewEvidencePack } from '../exports-types.ts'
 
 const dayMs = 86_400_000
 
@@ -13,7 +13,7 @@ const dayMs = 86_400_000
  * @param now RFC 3339, UTC, six fractional digits
  * @throws DomainError `validation-failed`
  */
-export function packOrderFrom(caller: Caller, body: NewEvidencePack, now: string): Omit<ExportOrder, 'jobId'> {
+export function packOrderFrom(caller: Caller, body: NewEvidencePack, now: string): Omit<ExportRequest, 'jobId'> {
   const errors: PointedError[] = []
   const timeOf = (name: 'from' | 'to') => {
     const parsed = parseTimestamp(body[name])

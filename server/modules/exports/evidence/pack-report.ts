@@ -4,8 +4,8 @@ import type { Tenant } from '../../../http/caller.ts'
 import { type Html, html } from '../../../http/page.ts'
 import type { ScanResult } from '../../integrity-sweep/sweep-types.ts'
 import type { RetentionRules } from '../../retention/retention-types.ts'
-import type { LogSpan } from '../../sealing/sealed-records-types.ts'
-import type { ExportOrder } from '../exports-types.ts'
+import type { LogIndexRange } from '../../sealing/sealed-records-types.ts'
+import type { ExportRequest } from '../exports-types.ts'
 import type { PackPeriod } from './evidence-store.ts'
 import type { writePackLists } from './pack-lists.ts'
 import { type ListedEvent, listedMax } from './period-rows.ts'
@@ -15,11 +15,11 @@ type EventGroup = 'signIns' | 'configuration' | 'retentionChanges'
 
 export interface PackFacts {
   tenant: Tenant
-  order: ExportOrder
+  order: ExportRequest
   period: PackPeriod
   rows: number
   leftOut: number
-  span: LogSpan
+  span: LogIndexRange
   treeSize: number
   before: LinkedCheckpoint | null
   after: LinkedCheckpoint | null

@@ -10,9 +10,9 @@ import { recordIdFloorOf } from '../../../records/record-clock.ts'
 import { isCorruptionError } from '../../../records/record-errors.ts'
 import type { DeletionCertificates } from '../../erasure/erasure-types.ts'
 import type { Sweeper } from '../../integrity-sweep/sweep-types.ts'
-import type { KeptCheckpoints } from '../../log/log-types.ts'
+import type { StoredCheckpoints } from '../../log/log-types.ts'
 import type { RetentionPolicy } from '../../retention/retention-types.ts'
-import type { ExportOrder, RecordFileOrder } from '../exports-types.ts'
+import type { ExportRequest, RecordFileOrder } from '../exports-types.ts'
 import type { PackOptions, PackWriter } from '../files/export-writer.ts'
 import { type RecordFilesDeps, writeFile, writeRecordFiles } from '../files/record-files.ts'
 import type { PackPeriod } from './evidence-store.ts'
@@ -25,7 +25,7 @@ import { LinesFile, type PackedFile, storedFile, textFile } from './stored-file.
 
 /** Sources of the files beside the records. */
 export interface EvidenceSources {
-  checkpoints: Pick<KeptCheckpoints, 'near'>
+  checkpoints: Pick<StoredCheckpoints, 'near'>
   certificates: Pick<DeletionCertificates, 'get'>
   sweeper: Pick<Sweeper, 'sweep'>
   retention: Pick<RetentionPolicy, 'inForce'>
@@ -71,7 +71,7 @@ export function createPackWriter(deps: PackDeps): PackWriter {
 async function writeParts(
   deps: PackDeps,
   tenant: Tenant,
-  order: ExportOrder,
+  order: ExportRequest,
   keyOf: (name: string) => string,
   options: PackOptions,
 ): Promise<{ files: PackedFile[]; rows: number }> {
@@ -153,7 +153,7 @@ async function writeRecords(
     options,
     checkpoints,
   }: {
-    order: ExportOrder
+    order: ExportRequest
     keyOf: (name: string) => string
     options: PackOptions
     checkpoints: PackCheckpoints
@@ -194,12 +194,12 @@ async function writeRecords(
 }
 
 /** In Mode B any record may lack its content, because its key may have been destroyed. */
-function recordOrderOf({ mode }: Tenant, { pack, ...order }: ExportOrder): RecordFileOrder {
+function recordOrderOf({ mode }: Tenant, { pack, ...order }: ExportRequest): RecordFileOrder {
   const contentLeftOut = pack?.includeContent ? [] : contentTypes
   return { ...order, contentLeftOut, mayOmit: mode === 'B' ? recordTypes : contentLeftOut }
 }
 
-function periodOf({ filter }: ExportOrder): PackPeriod {
+function periodOf({ filter }: ExportRequest): PackPeriod {
   const { created_at__gte: from = '', created_at__lt: to = '' } = filter
   return { from, to, firstId: recordIdFloorOf(from), endId: recordIdFloorOf(to) }
 }

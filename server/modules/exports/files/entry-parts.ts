@@ -5,7 +5,7 @@ import type { Tenant } from '../../../http/caller.ts'
 import type { ModuleParts } from '../../../module-parts.ts'
 import type { TenantLogs } from '../../log/log-types.ts'
 import type {
-  LogSpan,
+  LogIndexRange,
   RecordSelection,
   RowPosition,
   SealedRecords,
@@ -17,7 +17,7 @@ import type { EntryPart, PartPages } from './export-parts-types.ts'
 
 export interface PartsRequest {
   tenant: Tenant
-  span: LogSpan
+  span: LogIndexRange
   selection: RecordSelection
   /** Whether the cosignatures of the records are needed. */
   withCosign: boolean
@@ -51,7 +51,7 @@ export function entryParts(deps: PartsDeps, request: PartsRequest): PartPages {
 }
 
 interface TextPage {
-  span: LogSpan
+  span: LogIndexRange
   /** Entries by index in the log. */
   entries: Map<number, SelectedEntry>
   leaves: Map<number, Uint8Array>
@@ -106,7 +106,7 @@ async function* textParts(deps: PartsDeps, request: PartsRequest): PartPages & A
 }
 
 /** Returns whether the page ended early, because the rest is too large for one page. */
-function isCut(found: readonly SelectedEntry[], asked: LogSpan): boolean {
+function isCut(found: readonly SelectedEntry[], asked: LogIndexRange): boolean {
   return found.length > 0 && found.length < asked.to - asked.from && found.at(-1)!.logIndex < asked.to - 1
 }
 
@@ -119,7 +119,7 @@ function entriesFor(wanted: number, leavesPerEntry: number): number {
 async function leavesWithoutRows(
   tx: TenantTx,
   logs: TenantLogs,
-  { from, to }: LogSpan,
+  { from, to }: LogIndexRange,
   entries: ReadonlyMap<number, SelectedEntry>,
 ): Promise<Map<number, Uint8Array>> {
   const hasText = (entry: SelectedEntry | undefined) => entry?.seal && entry.texts && entry.texts.canonical.length > 0
@@ -129,13 +129,13 @@ async function leavesWithoutRows(
   return new Map()
 }
 
-async function leavesOf(tx: TenantTx, logs: TenantLogs, { from, to }: LogSpan): Promise<Map<number, Uint8Array>> {
+async function leavesOf(tx: TenantTx, logs: TenantLogs, { from, to }: LogIndexRange): Promise<Map<number, Uint8Array>> {
   const leaves = await logs.leaves(tx, from, to)
   return new Map(leaves.map((leaf, at) => [from + at, leaf]))
 }
 
 type RowPage = SelectedRows & {
-  span: LogSpan
+  span: LogIndexRange
   after: RowPosition | undefined
   leaves: Map<number, Uint8Array>
   check: (() => Promise<Verification[]>) | undefined
@@ -207,8 +207,8 @@ function partsOfRows(
 }
 
 /** Reads each page while the one before is used. */
-async function* ahead<Page extends { span: LogSpan }>(
-  { from, to }: LogSpan,
+async function* ahead<Page extends { span: LogIndexRange }>(
+  { from, to }: LogIndexRange,
   readPage: (from: number) => Promise<Page>,
   signal: AbortSignal,
 ): AsyncGenerator<Page> {

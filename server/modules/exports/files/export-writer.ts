@@ -1,7 +1,7 @@
 import type { Tenant } from '../../../http/caller.ts'
 import type { Storage } from '../../../storage/storage.ts'
 import type { ExportEncryption } from '../export-encryption.ts'
-import type { ExportFileNames, ExportOrder, ExportWriter, WrittenExport } from '../exports-types.ts'
+import type { ExportFileNames, ExportRequest, ExportWriter, WrittenExport } from '../exports-types.ts'
 import { type RecordFilesDeps, writeRecordFiles } from './record-files.ts'
 import { ReservedBytes } from './reserved-bytes.ts'
 
@@ -10,12 +10,12 @@ export interface ExportWriterDeps extends RecordFilesDeps {
 }
 
 export type WriteOptions = Parameters<ExportWriter['write']>[2]
-type NamedOrder = Pick<ExportOrder, 'jobId' | 'format' | 'compression' | 'pack'>
+type NamedOrder = Pick<ExportRequest, 'jobId' | 'format' | 'compression' | 'pack'>
 
 /** Writes an evidence pack at the key of its order, into a storage that encrypts if the tenant requires it. */
 export type PackWriter = (
   tenant: Tenant,
-  order: ExportOrder,
+  order: ExportRequest,
   key: string,
   options: PackOptions,
 ) => Promise<WrittenExport>
@@ -41,7 +41,7 @@ export function createExportWriter(
 ): ExportWriter {
   const everyMs = options.progressMs ?? progressMs
 
-  async function writeFiles(tenant: Tenant, order: ExportOrder, { signal, progress, reserve }: WriteOptions) {
+  async function writeFiles(tenant: Tenant, order: ExportRequest, { signal, progress, reserve }: WriteOptions) {
     const keys = keysOf(tenant.slug, order)
     const storage = await deps.encryption.forWriting(tenant, order.jobId, deps.storage)
     const shared = { signal, progress, everyMs, reserved: new ReservedBytes(reserve) }

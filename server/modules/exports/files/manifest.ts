@@ -10,7 +10,7 @@ import { canonicalize, keyDocumentEntry, signedNote } from '../../../../provenan
 import type { Storage } from '../../../storage/storage.ts'
 import type { ProvenanceSigner, PublishedKey } from '../../keys/keys-types.ts'
 import type { LogHead, RangeProof } from '../../log/log-types.ts'
-import type { LogSpan, SealedRecords } from '../../sealing/sealed-records-types.ts'
+import type { LogIndexRange, SealedRecords } from '../../sealing/sealed-records-types.ts'
 import type { RecordFileOrder } from '../exports-types.ts'
 import type { EntryPart } from './export-parts-types.ts'
 import type { ReservedBytes } from './reserved-bytes.ts'
@@ -18,7 +18,7 @@ import type { ReservedBytes } from './reserved-bytes.ts'
 export interface ManifestParts {
   order: RecordFileOrder
   logName: string
-  span: LogSpan
+  span: LogIndexRange
   head: LogHead
   proof: RangeProof
   file: ExportManifest['file']

@@ -7,10 +7,10 @@ import type { Tenant } from '../../../http/caller.ts'
 import type { ModuleParts } from '../../../module-parts.ts'
 import type { Storage } from '../../../storage/storage.ts'
 import type { LogHead } from '../../log/log-types.ts'
-import type { LogSpan, SealedRecords } from '../../sealing/sealed-records-types.ts'
+import type { LogIndexRange, SealedRecords } from '../../sealing/sealed-records-types.ts'
 import type { SearchMatches } from '../../search/search-types.ts'
 import type { StoredVerification } from '../../verification/verification-types.ts'
-import type { ExportOrder, ExportProgress, RecordFileOrder, WrittenExport } from '../exports-types.ts'
+import type { ExportProgress, ExportRequest, RecordFileOrder, WrittenExport } from '../exports-types.ts'
 import { csvFile } from './csv-file.ts'
 import { entryParts } from './entry-parts.ts'
 import type { EntryPart, PartPages } from './export-parts-types.ts'
@@ -42,10 +42,10 @@ export interface RecordFilesOptions {
   reserved: ReservedBytes
   follower?: PartsFollower
   /** Returns a wider range of the log than the times of the filter need. */
-  widen?(tx: TenantTx, span: LogSpan, head: LogHead): Promise<LogSpan>
+  widen?(tx: TenantTx, span: LogIndexRange, head: LogHead): Promise<LogIndexRange>
 }
 
-export type WrittenRecords = WrittenExport & { leftOut: number; head: LogHead; span: LogSpan }
+export type WrittenRecords = WrittenExport & { leftOut: number; head: LogHead; span: LogIndexRange }
 
 /** Writes a file of records and its manifest, in short transactions and bounded memory. */
 export async function writeRecordFiles(
@@ -60,7 +60,7 @@ export async function writeRecordFiles(
   const head = await logs.integrate(tenant)
   const { span, leaves, proof } = await readTenant(database, tenant.slug, async (tx) => {
     const ofTimes = await records.spanOf(tx, order.filter, head.treeSize)
-    const found: LogSpan = (await options.widen?.(tx, ofTimes, head)) ?? ofTimes
+    const found: LogIndexRange = (await options.widen?.(tx, ofTimes, head)) ?? ofTimes
     return {
       span: found,
       leaves: await records.countLeaves(tx, found),
@@ -175,7 +175,7 @@ export async function writeFile(
   storage: Storage,
   key: string,
   chunks: AsyncGenerator<Buffer>,
-  { compression }: Pick<ExportOrder, 'compression'>,
+  { compression }: Pick<ExportRequest, 'compression'>,
   { signal, reserved }: { signal: AbortSignal; reserved: ReservedBytes },
 ) {
   const digest = createHash('sha256')

@@ -45,7 +45,7 @@ export function createScimConnections(
     async pullTokenOf(tx: TenantTx, tenant: Tenant) {
       const row = await findScim(tx)
       if (!row?.bearer_token_sealed) return undefined
-      return secrets.open(tx, tenant, row.bearer_token_sealed, pullTokenContext(row.connection_id))
+      return secrets.decrypt(tx, tenant, row.bearer_token_sealed, pullTokenContext(row.connection_id))
     },
     async admits(tenant: Tenant, token: string) {
       const hash = tokens.hash(tenant, token)

@@ -177,7 +177,7 @@ export class ScimService {
   async #isSamePull(tx: TenantTx, tenant: Tenant, row: store.ScimRow, token: string): Promise<boolean> {
     if (row.bearer_token_sealed === null) return false
     const context = pullTokenContext(row.connection_id)
-    const known = await this.#deps.secrets.open(tx, tenant, row.bearer_token_sealed, context)
+    const known = await this.#deps.secrets.decrypt(tx, tenant, row.bearer_token_sealed, context)
     return known !== undefined && constantTimeEqual(known, token)
   }
 
@@ -202,7 +202,7 @@ export class ScimService {
       mode: settings.mode,
       base_url: pull?.baseUrl ?? null,
       bearer_token_sealed: pull
-        ? await this.#deps.secrets.seal(tx, tenant, pull.bearerToken, pullTokenContext(connectionId))
+        ? await this.#deps.secrets.encrypt(tx, tenant, pull.bearerToken, pullTokenContext(connectionId))
         : null,
       token_hash: token ? this.#deps.tokens.hash(tenant, token) : pull ? null : (current?.token_hash ?? null),
       former_token_hash: sameMode ? current.former_token_hash : null,

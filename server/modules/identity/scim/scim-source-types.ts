@@ -14,7 +14,7 @@ export interface ScimSourceProblem {
   retryAfterMs?: number
 }
 
-export type ScimSourceAnswer<T> = { ok: true; value: T } | { ok: false; problem: ScimSourceProblem }
+export type ScimSourceResponse<T> = { ok: true; value: T } | { ok: false; problem: ScimSourceProblem }
 
 /** A list response (RFC 7644, section 3.4.2). Only its envelope is validated. */
 export interface ScimPage {
@@ -35,9 +35,9 @@ export interface ScimPageQuery {
 
 /** Reads a company's SCIM 2.0 directory in responses of bounded size. */
 export interface ScimSource {
-  page(resource: 'Users' | 'Groups', query: ScimPageQuery, signal?: AbortSignal): Promise<ScimSourceAnswer<ScimPage>>
+  page(resource: 'Users' | 'Groups', query: ScimPageQuery, signal?: AbortSignal): Promise<ScimSourceResponse<ScimPage>>
   /** Fetches one group with its members; null if there is no group with that id. */
-  group(id: string, signal?: AbortSignal): Promise<ScimSourceAnswer<unknown>>
+  group(id: string, signal?: AbortSignal): Promise<ScimSourceResponse<unknown>>
 }
 
 export interface ScimSources {

@@ -1,7 +1,13 @@
-import { rosterPullAnswerBytesMax, rosterPullPageBytesMax } from '../../../../contract/limits.ts'
+import { rosterPullPageBytesMax, rosterPullResponseBytesMax } from '../../../../contract/limits.ts'
 import type { Outbound } from '../../../outbound/outbound.ts'
 import { type OutboundFailure, outboundErrorIn } from '../../../outbound/outbound-error.ts'
-import type { ScimPage, ScimPageQuery, ScimSourceAnswer, ScimSourceProblem, ScimSources } from './scim-source-types.ts'
+import type {
+  ScimPage,
+  ScimPageQuery,
+  ScimSourceProblem,
+  ScimSourceResponse,
+  ScimSources,
+} from './scim-source-types.ts'
 
 const passingStatuses = new Set([408, 425, 429])
 const passingFailures: ReadonlySet<OutboundFailure> = new Set(['timeout', 'unreachable'])
@@ -14,8 +20,8 @@ export function createScimSources(outbound: Pick<Outbound, 'fetch'>): ScimSource
     path: string,
     token: string,
     signal: AbortSignal | undefined,
-    bytesMax = rosterPullAnswerBytesMax,
-  ): Promise<ScimSourceAnswer<{ json: unknown; bytes: number }>> {
+    bytesMax = rosterPullResponseBytesMax,
+  ): Promise<ScimSourceResponse<{ json: unknown; bytes: number }>> {
     // Without the group id, which may be the address of a mailing list.
     const asked = `GET ${path.replace(/\?.*/, '').replace(/^\/Groups\/.*/, '/Groups/{id}')}`
     let answer: Response
@@ -71,7 +77,7 @@ function parameters({ startIndex, count, withoutMembers }: ScimPageQuery): URLSe
   })
 }
 
-function readPage(asked: string, answer: unknown, bytes: number): ScimSourceAnswer<ScimPage> {
+function readPage(asked: string, answer: unknown, bytes: number): ScimSourceResponse<ScimPage> {
   const { Resources: resources, totalResults } = (answer ?? {}) as { Resources?: unknown; totalResults?: unknown }
   const total = typeof totalResults === 'string' && /^\d{1,9}$/.test(totalResults) ? Number(totalResults) : totalResults
   const isCount = typeof total === 'number' && Number.isSafeInteger(total) && total >= 0 && total < 2 ** 31

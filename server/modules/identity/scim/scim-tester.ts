@@ -10,7 +10,7 @@ import {
 import type { Outbound } from '../../../outbound/outbound.ts'
 import type { ScimConnections } from '../../roster/sync/sync-types.ts'
 import { configuredScim, scimBaseUrl } from './scim-service.ts'
-import type { ScimPage, ScimSource, ScimSourceAnswer, ScimSources } from './scim-source-types.ts'
+import type { ScimPage, ScimSource, ScimSourceResponse, ScimSources } from './scim-source-types.ts'
 import type { ScimRow } from './scim-store.ts'
 
 export type ScimTester = ReturnType<typeof createScimTester>
@@ -47,7 +47,7 @@ function stepsOfPull(
   mapping: ScimRow['group_archetype_map'],
   outbound: Pick<Outbound, 'resolvedProblemOf'>,
 ): readonly Step[] {
-  let users: ScimSourceAnswer<ScimPage>
+  let users: ScimSourceResponse<ScimPage>
   return [
     addressStep(outbound, baseUrl, 'base_url'),
     [
@@ -85,7 +85,7 @@ function stepsOfPull(
 /** Requests a group without members, if the directory supports that: the first group may be large. */
 const readGroups = (source: ScimSource) => source.page('Groups', { startIndex: 1, count: 1, withoutMembers: true })
 
-function countOf(answer: ScimSourceAnswer<ScimPage>, one: string, many: string): string {
+function countOf(answer: ScimSourceResponse<ScimPage>, one: string, many: string): string {
   if (!answer.ok) throw new TestStepError(answer.problem.detail)
   const { totalResults } = answer.value
   if (totalResults === undefined) return `readable; it does not say how many ${many}.`

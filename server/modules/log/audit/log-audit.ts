@@ -8,7 +8,7 @@ import { nodeCrypto } from '../../../records/node-crypto.ts'
 import type { ProvenanceKeyAudit } from '../../keys/keys-types.ts'
 import { findTiles } from '../log-store.ts'
 import type { LogHead } from '../log-types.ts'
-import { isLogDamage } from '../tenant-logs.ts'
+import { isLogCorruptionError } from '../tenant-logs.ts'
 import { countEntries, findLastTiles } from './audit-store.ts'
 import type { AuditFailure, LogAudit, LogAuditResult, TrustedLog } from './audit-types.ts'
 import { CheckpointComparison } from './checkpoint-comparison.ts'
@@ -108,7 +108,7 @@ class AuditRun {
     try {
       return await logs.integrate(this.#tenant)
     } catch (error) {
-      if (!isLogDamage(error)) throw error
+      if (!isLogCorruptionError(error)) throw error
       this.#fail('head', `waiting seals cannot be integrated: ${error.message}`)
       return this.#read(logs.head)
     }
@@ -182,13 +182,13 @@ class AuditRun {
    */
   async #auditUnexplained(after: string | null): Promise<string | undefined> {
     const { database, logs } = this.#deps
-    const { lastId, unexplained } = await readTenant(
+    const { lastId, unlogged } = await readTenant(
       database,
       this.#tenant.slug,
-      (tx) => logs.unexplained(tx, after, recordsPerPage),
+      (tx) => logs.unlogged(tx, after, recordsPerPage),
       { snapshot: true, inIndexOrder: true },
     )
-    for (const { record_id, is_tombstone } of unexplained) {
+    for (const { record_id, is_tombstone } of unlogged) {
       if (!is_tombstone) this.#fail(`record:${record_id}`, 'no entry of the log has it: it was inserted')
     }
     return lastId

@@ -3,7 +3,7 @@ import { readTenant } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import type { ModuleParts } from '../../../module-parts.ts'
 import { createOutbound, type Outbound } from '../../../outbound/outbound.ts'
-import type { KeptCheckpoints, LogHead, LostLog } from '../log-types.ts'
+import type { LogHead, LostLog, StoredCheckpoints } from '../log-types.ts'
 import { openCheckpointFolder } from './checkpoint-file.ts'
 import { CheckpointPublisher } from './checkpoint-publisher.ts'
 import type { PutAside, StoredCheckpoint } from './checkpoint-types.ts'
@@ -49,7 +49,7 @@ export function openCheckpointStore(
   const keeper = new CheckpointPublisher({ ...deps, sinks, storedHeads, continues })
   events.on('headSigned', ({ tenant, head }) => keeper.headSigned(tenant, head))
 
-  const kept: KeptCheckpoints = {
+  const kept: StoredCheckpoints = {
     newest,
     async some(logName, count) {
       const found = await Promise.all(folders.map((folder) => folder.some(logName, count)))

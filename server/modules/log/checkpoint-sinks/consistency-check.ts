@@ -4,7 +4,7 @@ import { readTenant } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import type { ModuleParts } from '../../../module-parts.ts'
 import { nodeCrypto } from '../../../records/node-crypto.ts'
-import { isLogDamage } from '../tenant-logs.ts'
+import { isLogCorruptionError } from '../tenant-logs.ts'
 import type { StoredCheckpoint } from './checkpoint-types.ts'
 
 /**
@@ -25,7 +25,7 @@ export function createConsistencyCheck(deps: Pick<ModuleParts, 'database' | 'log
       const root = rootOfRange(from.treeSize, [], left, right, to.treeSize, sha256)
       return equalBytes(joinRoots(left, sha256), from.root) && equalBytes(root, to.root)
     } catch (error) {
-      if (isLogDamage(error)) return false
+      if (isLogCorruptionError(error)) return false
       throw error
     }
   }

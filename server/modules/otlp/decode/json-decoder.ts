@@ -1,6 +1,6 @@
 import { validationFailed } from '../../../../contract/domain-error.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../../provenance/index.ts'
-import { Attributes, type AttributeValue } from '../attributes.ts'
+import { Attributes, type AttributeValue } from '../inherited-attributes.ts'
 import type { OtlpItem, Signal, WantedNames } from '../otlp-types.ts'
 import {
   attributesMax,

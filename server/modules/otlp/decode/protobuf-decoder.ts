@@ -1,6 +1,6 @@
 import protobuf from 'protobufjs/minimal.js'
 import { DomainError } from '../../../../contract/domain-error.ts'
-import { Attributes, type AttributeValue } from '../attributes.ts'
+import { Attributes, type AttributeValue } from '../inherited-attributes.ts'
 import type { OtlpItem, Signal, WantedNames } from '../otlp-types.ts'
 import {
   attributesMax,

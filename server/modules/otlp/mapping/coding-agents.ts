@@ -1,4 +1,4 @@
-import type { AttributeValue } from '../attributes.ts'
+import type { AttributeValue } from '../inherited-attributes.ts'
 import type { OtlpItem } from '../otlp-types.ts'
 import { attributeNames, claudeCodeNames, codexNames, eventNameAttribute, geminiCliNames } from './attribute-names.ts'
 

@@ -1,6 +1,6 @@
 import { latencyMsLimit } from '../../../../contract/limits.ts'
 import type { JsonObject, JsonValue } from '../../../../provenance/index.ts'
-import type { Attributes, AttributeValue } from '../attributes.ts'
+import type { Attributes, AttributeValue } from '../inherited-attributes.ts'
 import type { OtlpItem, Signal, WantedNames } from '../otlp-types.ts'
 import { attributeNames, eventNameAttribute, fixedNames, operations } from './attribute-names.ts'
 import { type AgentCall, agentReportOf, type Names } from './coding-agents.ts'

@@ -1,7 +1,7 @@
 import { sessionIdLengthMax } from '../../../../contract/limits.ts'
 import { patterns } from '../../../../contract/literals.ts'
 import type { JsonValue } from '../../../../provenance/index.ts'
-import type { AttributeValue } from '../attributes.ts'
+import type { AttributeValue } from '../inherited-attributes.ts'
 import { platformOfProvider } from './attribute-names.ts'
 
 /** Values of members of an event, made from what other systems send in their place. */

@@ -4,7 +4,7 @@ import type { TenantTx } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import type { Actor, GovernanceEvent, GovernanceLog } from '../../governance/governance-types.ts'
 import { now } from '../users/user-changes.ts'
-import type { ArchetypeAssignment } from './archetype-assignment.ts'
+import { nameTaken, requireRevision, requireStorable, unknownGroup } from './directory-errors.ts'
 import {
   type DirectoryGroupRow,
   deleteGroups,
@@ -24,9 +24,9 @@ import {
   touchGroups,
 } from './directory-members-store.ts'
 import { changedMembers, makeGroupId, nameKey } from './directory-names.ts'
-import { nameTaken, requireRevision, requireStorable, unknownGroup } from './directory-refusals.ts'
 import type { Directory, DirectoryGroup, DirectoryGroupWrite } from './directory-types.ts'
 import { knownUserIds, lockDirectory } from './directory-users-store.ts'
+import type { GroupArchetypes } from './group-archetypes.ts'
 import { countLimit } from './short-page.ts'
 
 const assignedAtOnce = 200
@@ -36,7 +36,7 @@ type MemberChange = NonNullable<Parameters<Directory['changeGroup']>[3]['members
 
 export function createDirectoryGroups(deps: {
   governance: GovernanceLog
-  assignment: ArchetypeAssignment
+  assignment: GroupArchetypes
   /** Reconciles everybody's archetypes in the background once the transaction commits. */
   settleLater: (tx: TenantTx) => Promise<void>
 }): GroupOperations {
@@ -67,7 +67,7 @@ export function createDirectoryGroups(deps: {
 
   async function group(tx: TenantTx, groupId: string, withMembers: boolean) {
     const rows = await groupsByIds(tx, [groupId])
-    return (await groupAnswers(tx, rows, withMembers))[0]
+    return (await groupResponses(tx, rows, withMembers))[0]
   }
 
   return {
@@ -195,7 +195,7 @@ export function groupEvent(
 }
 
 /** Returns groups in the order of the rows; leaves out the members of groups that have too many for a response. */
-export async function groupAnswers(
+export async function groupResponses(
   tx: TenantTx,
   rows: readonly DirectoryGroupRow[],
   withMembers: boolean,

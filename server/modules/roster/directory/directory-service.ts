@@ -2,21 +2,21 @@ import { createHmac } from 'node:crypto'
 import type { TenantTx } from '../../../db/database.ts'
 import type { ModuleParts } from '../../../module-parts.ts'
 import type { TokenRevoker } from '../../auth/auth-types.ts'
-import type { ArchetypeAssignment } from './archetype-assignment.ts'
-import { createDirectoryGroups, groupAnswers } from './directory-groups.ts'
+import { createDirectoryGroups, groupResponses } from './directory-groups.ts'
 import { groupCounts, memberCounts } from './directory-members-store.ts'
 import { queryGroups, queryUsers } from './directory-query-store.ts'
 import { createDirectorySync } from './directory-sync.ts'
 import type { Directory } from './directory-types.ts'
 import { DirectoryUsers, withGroups } from './directory-users.ts'
 import { lockDirectory, rosterCounts } from './directory-users-store.ts'
+import type { GroupArchetypes } from './group-archetypes.ts'
 import { People } from './people.ts'
 import { countLimit, shortPage } from './short-page.ts'
 
 export function createDirectory(
   deps: Pick<ModuleParts, 'governance' | 'events'> & {
     revoker: TokenRevoker
-    assignment: ArchetypeAssignment
+    assignment: GroupArchetypes
     formerAddressKey: (tenantId: string, emailKey: string) => string
     settleLater: (tx: TenantTx) => Promise<void>
   },
@@ -41,13 +41,13 @@ export function createDirectory(
     },
     async groups(tx, query) {
       const { total, rows } = await queryGroups(tx, query)
-      if (!query.withMembers) return { total, items: await groupAnswers(tx, rows, false) }
+      if (!query.withMembers) return { total, items: await groupResponses(tx, rows, false) }
       const shown = await shortPage(
         rows,
         (row) => row.group_id,
         (ids) => memberCounts(tx, ids, countLimit),
       )
-      return { total, items: await groupAnswers(tx, shown, true) }
+      return { total, items: await groupResponses(tx, shown, true) }
     },
     counts: rosterCounts,
   }

@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from '../../../../provenance/json.ts'
 import type { TenantTx } from '../../../db/database.ts'
 import type { GovernanceEvent, GovernanceLog } from '../../governance/governance-types.ts'
 import { now } from '../users/user-changes.ts'
-import type { ArchetypeAssignment } from './archetype-assignment.ts'
+import { fits, requireStorable } from './directory-errors.ts'
 import { changedAttributes, groupEvent } from './directory-groups.ts'
 import {
   deleteGroups,
@@ -15,7 +15,6 @@ import {
 } from './directory-groups-store.ts'
 import { deleteOtherMembers, insertMembers, touchGroups } from './directory-members-store.ts'
 import { makeGroupId, nameKey } from './directory-names.ts'
-import { fits, requireStorable } from './directory-refusals.ts'
 import type { Directory, DirectoryGroupWrite, DirectoryUserWrite } from './directory-types.ts'
 import type { DirectoryUsers } from './directory-users.ts'
 import {
@@ -28,6 +27,7 @@ import {
   userIdsOfExternal,
   usersKnownBy,
 } from './directory-users-store.ts'
+import type { GroupArchetypes } from './group-archetypes.ts'
 import { directoryIdsAfter } from './user-archetypes-store.ts'
 
 type SyncOperations = Pick<
@@ -39,7 +39,7 @@ type SyncOperations = Pick<
 export function createDirectorySync(deps: {
   governance: GovernanceLog
   users: DirectoryUsers
-  assignment: ArchetypeAssignment
+  assignment: GroupArchetypes
 }): SyncOperations {
   const { governance, users, assignment } = deps
 

@@ -5,10 +5,9 @@ import type { TenantTx } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import type { Actor, GovernanceEvent, GovernanceLog } from '../../governance/governance-types.ts'
 import { now } from '../users/user-changes.ts'
-import type { ArchetypeAssignment } from './archetype-assignment.ts'
+import { nameTaken, requireRevision, requireStorable, unknownUser } from './directory-errors.ts'
 import { groupCounts, leaveGroups, membershipsOf } from './directory-members-store.ts'
 import { changedMembers, nameKey, type PersonDetails, personOf } from './directory-names.ts'
-import { nameTaken, requireRevision, requireStorable, unknownUser } from './directory-refusals.ts'
 import type { Directory, DirectoryCause, DirectoryUser, DirectoryUserWrite } from './directory-types.ts'
 import {
   type DirectoryUserRow,
@@ -19,6 +18,7 @@ import {
   usersByIds,
   usersKnownBy,
 } from './directory-users-store.ts'
+import type { GroupArchetypes } from './group-archetypes.ts'
 import { eventOf, type People } from './people.ts'
 import { erasePerson, type PersonRow, peopleByIds } from './people-store.ts'
 import { countLimit } from './short-page.ts'
@@ -31,7 +31,7 @@ interface UserChange {
 interface DirectoryUsersDeps {
   governance: GovernanceLog
   people: People
-  assignment: ArchetypeAssignment
+  assignment: GroupArchetypes
   /** Returns the replacement for the address of a removed person. */
   formerAddressKey: (tenantId: string, emailKey: string) => string
 }

@@ -4,7 +4,7 @@ import type { Tenant } from '../../../http/caller.ts'
 import { openPage, type PageRequest } from '../../../http/cursor.ts'
 import type { ModuleParts } from '../../../module-parts.ts'
 import type { GroupList, GroupMemberList } from '../roster-schemas.ts'
-import type { ArchetypeAssignment } from './archetype-assignment.ts'
+import { unknownGroup } from './directory-errors.ts'
 import {
   type GroupPosition,
   groupsAfter,
@@ -13,12 +13,12 @@ import {
   type ListedMember,
   membersAfter,
 } from './directory-groups-store.ts'
-import { unknownGroup } from './directory-refusals.ts'
+import type { GroupArchetypes } from './group-archetypes.ts'
 
 export type Groups = ReturnType<typeof createGroups>
 
 /** Lists the groups of the directory. */
-export function createGroups(deps: Pick<ModuleParts, 'database' | 'cursorKey'> & { assignment: ArchetypeAssignment }) {
+export function createGroups(deps: Pick<ModuleParts, 'database' | 'cursorKey'> & { assignment: GroupArchetypes }) {
   const { database, assignment, cursorKey } = deps
   return {
     /** Returns a page of groups, oldest first. */

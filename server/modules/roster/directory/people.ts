@@ -1,6 +1,6 @@
 import type { JsonValue } from '../../../../provenance/json.ts'
 import type { TenantTx } from '../../../db/database.ts'
-import type { EventBus } from '../../../events.ts'
+import type { EventBus } from '../../../event-bus.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import type { TokenRevoker } from '../../auth/auth-types.ts'
 import type { Actor, GovernanceEvent } from '../../governance/governance-types.ts'

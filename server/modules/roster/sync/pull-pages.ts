@@ -8,7 +8,7 @@ import {
 import type { Database, TenantTx } from '../../../db/database.ts'
 import type { ScimPage } from '../../identity/scim/scim-source-types.ts'
 import { requestSource, type SyncAttempt, TimeSliceEnded, takeStep } from './sync-attempt.ts'
-import { forgetSkipped, noteSkipped, SyncFailed, type SyncPosition } from './sync-state.ts'
+import { clearSkipped, noteSkipped, SyncFailed, type SyncPosition } from './sync-state.ts'
 import type { SyncRow } from './syncs-store.ts'
 
 const passesMax = 3
@@ -141,7 +141,7 @@ function turnPage(kind: PulledKind, row: SyncRow, page: ScimPage): void {
   position.isDoubtful = isShort
   if (changes && mayHelp && position.pass < passesMax) {
     Object.assign(position, { startIndex: 1, pass: position.pass + 1, totalMax: 0, fresh: 0 })
-    forgetSkipped(position, kind.resource)
+    clearSkipped(position, kind.resource)
     return
   }
   kind.finish(position)

@@ -8,7 +8,7 @@ import {
 import type { Database, TenantTx } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import type { Actor } from '../../governance/governance-types.ts'
-import type { ScimSource, ScimSourceAnswer } from '../../identity/scim/scim-source-types.ts'
+import type { ScimSource, ScimSourceResponse } from '../../identity/scim/scim-source-types.ts'
 import type { GroupMapping } from '../directory/directory-types.ts'
 import { SyncEndedError, SyncFailed, type SyncPosition } from './sync-state.ts'
 import { lockAttempt, type SyncRow, saveSync } from './syncs-store.ts'
@@ -96,8 +96,8 @@ export function beginTimeSlice(lane: SyncLane): SyncTimeSlice {
 export async function requestSource<T>(
   attempt: SyncAttempt,
   { asks }: Pick<SyncPosition, 'asks'>,
-  work: (signal: AbortSignal) => Promise<ScimSourceAnswer<T>>,
-): Promise<ScimSourceAnswer<T>> {
+  work: (signal: AbortSignal) => Promise<ScimSourceResponse<T>>,
+): Promise<ScimSourceResponse<T>> {
   attempt.signal.throwIfAborted()
   const late = attempt.turn.lane === 'quick' ? AbortSignal.timeout(timeSliceMs) : undefined
   const answer = await work(late ? AbortSignal.any([attempt.signal, late]) : attempt.signal).catch((error: unknown) => {

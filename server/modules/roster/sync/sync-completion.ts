@@ -7,7 +7,7 @@ import type { ModuleParts } from '../../../module-parts.ts'
 import type { Actor } from '../../governance/governance-types.ts'
 import type { Directory } from '../directory/directory-types.ts'
 import { type SyncAttempt, takeStep } from './sync-attempt.ts'
-import { forgetEntries } from './sync-entries-store.ts'
+import { deleteEntries } from './sync-entries-store.ts'
 import { nameKept, type SyncPosition } from './sync-state.ts'
 import type { SyncRow } from './syncs-store.ts'
 
@@ -31,7 +31,7 @@ export function createSyncCompletion(deps: Pick<ModuleParts, 'database' | 'gover
     row.status = 'completed'
     row.finished_at = formatTimestamp(Date.now())
     row.unmatched = unmatched
-    await forgetEntries(tx, row.sync_id)
+    await deleteEntries(tx, row.sync_id)
     await governance.append(tx, tenant, {
       kind: 'roster.scim_sync_completed',
       subject: `sync:${row.sync_id}`,

@@ -43,7 +43,7 @@ export async function externalIdsOf(
   return new Map(rows.map((row) => [row.source_id, row.external_id]))
 }
 
-export async function forgetEntries(tx: TenantTx, syncId: string): Promise<void> {
+export async function deleteEntries(tx: TenantTx, syncId: string): Promise<void> {
   await deleteRows(tx, 'hub.roster_sync_entries', { sync_id: syncId })
 }
 

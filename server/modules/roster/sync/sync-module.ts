@@ -61,7 +61,7 @@ export function createSyncModule(deps: SyncModuleParts & { cursorKey: Buffer; di
       },
     },
     jobs: syncJobs({ ...deps, runs, schedule: syncs, settling }),
-    chores: [{ name: 'delete old syncs of the roster', run: (tx: TenantTx) => syncs.forgetOld(tx) }],
+    chores: [{ name: 'delete old syncs of the roster', run: (tx: TenantTx) => syncs.deleteOld(tx) }],
     routes: (app: FastifyInstance) => addSyncRoutes(app, syncs),
     /** Stops syncs. Another worker continues them, or this one after its next start. */
     stop: () => runs.stop(),

@@ -63,7 +63,7 @@ export function noteSkipped(position: SyncPosition, entry: SkippedEntry): void {
 }
 
 /** Resets the skipped entries of a list that is read again. */
-export function forgetSkipped(position: SyncPosition, resource: SkippedEntry['resource']): void {
+export function clearSkipped(position: SyncPosition, resource: SkippedEntry['resource']): void {
   position.skipped = 0
   position.skippedEntries = position.skippedEntries.filter((entry) => entry.resource !== resource)
 }

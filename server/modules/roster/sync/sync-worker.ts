@@ -18,7 +18,7 @@ import {
   takeStep,
 } from './sync-attempt.ts'
 import { createSyncCompletion, type SyncCompletion, syncDetails } from './sync-completion.ts'
-import { forgetEntries } from './sync-entries-store.ts'
+import { deleteEntries } from './sync-entries-store.ts'
 import { SyncEndedError, SyncFailed } from './sync-state.ts'
 import type { ResourceReader, ScimConnections } from './sync-types.ts'
 import { beginAttempt, endedBefore, lockAttempt, type SyncRow, saveSync } from './syncs-store.ts'
@@ -148,7 +148,7 @@ export class SyncWorker {
       row.status = 'failed'
       row.finished_at = formatTimestamp(Date.now())
       row.error = { detail }
-      await forgetEntries(tx, syncId)
+      await deleteEntries(tx, syncId)
       // Repeated failures, one every half hour, are reported once.
       if ((await endedBefore(tx, syncId))?.status === 'failed') return
       const kind = 'roster.scim_sync_failed'

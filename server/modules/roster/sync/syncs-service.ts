@@ -15,13 +15,13 @@ import type { ModuleParts } from '../../../module-parts.ts'
 import { randomText } from '../../../secrets/random-text.ts'
 import type { Actor } from '../../governance/governance-types.ts'
 import { syncDetails } from './sync-completion.ts'
-import { forgetEntries } from './sync-entries-store.ts'
+import { deleteEntries } from './sync-entries-store.ts'
 import { firstPosition } from './sync-state.ts'
 import type { ScimConnections } from './sync-types.ts'
 import type { SyncList, SyncSchema } from './syncs-schemas.ts'
 import {
+  deleteSyncsBefore,
   findSync,
-  forgetSyncsBefore,
   insertSync,
   lockSyncs,
   openSync,
@@ -143,8 +143,8 @@ export class Syncs {
   }
 
   /** Deletes a batch of old syncs, and returns whether there may be more. */
-  async forgetOld(tx: TenantTx): Promise<boolean> {
-    return (await forgetSyncsBefore(tx, this.#at(-rosterSyncDays * 24 * hourMs), forgottenAtOnce)) === forgottenAtOnce
+  async deleteOld(tx: TenantTx): Promise<boolean> {
+    return (await deleteSyncsBefore(tx, this.#at(-rosterSyncDays * 24 * hourMs), forgottenAtOnce)) === forgottenAtOnce
   }
 
   #at(ms = 0) {
@@ -171,7 +171,7 @@ export class Syncs {
   async #end(tx: TenantTx, tenant: Tenant, row: SyncRow, actor: Actor): Promise<SyncRow> {
     const ended: SyncRow = { ...row, status: 'cancelled', finished_at: this.#at() }
     await saveSync(tx, ended)
-    await forgetEntries(tx, row.sync_id)
+    await deleteEntries(tx, row.sync_id)
     await this.#append(tx, tenant, 'roster.scim_sync_cancelled', ended, actor)
     tx.afterCommit(() => this.#deps.stopAttempt(row.sync_id))
     return ended

@@ -140,7 +140,7 @@ export async function saveSync(tx: TenantTx, row: SyncRow): Promise<void> {
 }
 
 /** Deletes at most `count` syncs that ended before a time; returns their number. */
-export async function forgetSyncsBefore(tx: TenantTx, before: string, count: number): Promise<number> {
+export async function deleteSyncsBefore(tx: TenantTx, before: string, count: number): Promise<number> {
   const { rowCount } = await tx.client.query(
     `delete from hub.roster_syncs where tenant_id = $1 and sync_id in (
        select s.sync_id from hub.roster_syncs s

@@ -4,8 +4,8 @@ import { readTenant, type TenantTx } from '../../../db/database.ts'
 import type { Caller, Tenant } from '../../../http/caller.ts'
 import type { ModuleParts } from '../../../module-parts.ts'
 import type { GovernanceEvent } from '../../governance/governance-types.ts'
-import type { ArchetypeAssignment } from '../directory/archetype-assignment.ts'
 import { lockDirectory } from '../directory/directory-users-store.ts'
+import type { GroupArchetypes } from '../directory/group-archetypes.ts'
 import { archetypesOf, setByHand } from '../directory/user-archetypes-store.ts'
 import type { UserArchetypesSchema } from './users-schemas.ts'
 import { userById } from './users-store.ts'
@@ -20,7 +20,7 @@ export type PersonalArchetypes = ReturnType<typeof createPersonalArchetypes>
  */
 export function createPersonalArchetypes(
   deps: Pick<ModuleParts, 'database' | 'governance'> & {
-    assignment: ArchetypeAssignment
+    assignment: GroupArchetypes
     bundleOf: (tx: TenantTx) => Promise<Set<string>>
   },
 ) {
@@ -31,7 +31,7 @@ export function createPersonalArchetypes(
       await lockDirectory(tx)
       await requireUser(tx, userId)
       await governance.appendAll(tx, caller.tenant, await work(tx))
-      return answerOf(tx, userId)
+      return toResponse(tx, userId)
     })
   }
 
@@ -39,7 +39,7 @@ export function createPersonalArchetypes(
     get: (tenant: Tenant, userId: string) =>
       readTenant(database, tenant.slug, async (tx) => {
         await requireUser(tx, userId)
-        return answerOf(tx, userId)
+        return toResponse(tx, userId)
       }),
 
     /**
@@ -65,7 +65,7 @@ async function requireUser(tx: TenantTx, userId: string): Promise<void> {
   if (!(await userById(tx, userId))) throw new DomainError('not-found', 'The tenant has no user with this id.')
 }
 
-async function answerOf(tx: TenantTx, userId: string): Promise<UserArchetypes> {
+async function toResponse(tx: TenantTx, userId: string): Promise<UserArchetypes> {
   const archetypes = await archetypesOf(tx, [userId])
   return {
     user_id: userId,

@@ -5,7 +5,7 @@ import type { Role } from '../../../../contract/roles.ts'
 import type { TenantTx } from '../../../db/database.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import type { ProvenIdentity, SignInUsers, User } from '../roster-types.ts'
-import { asUser, type Cause, isActive, makeUserId, now, refuseTakenAddress, type UserChanges } from './user-changes.ts'
+import { asUser, type Cause, isActive, makeUserId, now, rejectTakenAddress, type UserChanges } from './user-changes.ts'
 import { hasFormerUserAt, linkIdentity, ownerOf } from './user-identities-store.ts'
 import {
   activeUserAt,
@@ -124,7 +124,7 @@ export class RosterSignIn implements SignInUsers {
     const key = emailKey(identity.email)
     if (key === user.email_key || (await activeUserAt(tx, key))) return named
     const moved = await setAddress(tx, user.user_id, { email: identity.email, emailKey: key }, now()).catch(
-      refuseTakenAddress,
+      rejectTakenAddress,
     )
     await this.#deps.changes.note(tx, tenant, user.user_id, { change: 'user_email' }, cause)
     return moved

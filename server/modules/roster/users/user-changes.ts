@@ -85,7 +85,7 @@ export function createUserChanges({ governance, revoker, events }: UserChangesDe
 
     async reactivate(tx: TenantTx, tenant: Tenant, user: UserRow, cause: Cause): Promise<UserRow> {
       if (isActive(user)) return user
-      const changed = await setDeactivated(tx, user.user_id, null, now()).catch(refuseTakenAddress)
+      const changed = await setDeactivated(tx, user.user_id, null, now()).catch(rejectTakenAddress)
       await noteChange(tx, tenant, 'user_reactivated', user, changed, cause)
       return changed
     },
@@ -119,7 +119,7 @@ export function addressTaken(pointer: string): DomainError {
 }
 
 /** Translates the violation of the unique index on addresses; rethrows any other error. */
-export function refuseTakenAddress(error: unknown): never {
+export function rejectTakenAddress(error: unknown): never {
   const { code, constraint } = error as { code?: string; constraint?: string }
   throw code === '23505' && constraint === 'users_by_email' ? addressTaken('/path/user_id') : error
 }

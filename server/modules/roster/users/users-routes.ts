@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import { addRoute, emptyBody } from '../../../http/route.ts'
-import type { UserAnswer } from '../roster-types.ts'
+import type { UserResponse } from '../roster-types.ts'
 import type { PersonalArchetypes } from './personal-archetypes.ts'
 import {
   NewUserBody,
@@ -116,7 +116,7 @@ export function addUserRoutes(app: FastifyInstance, users: Users): void {
   )
 }
 
-function roleOf({ user_id, role }: UserAnswer) {
+function roleOf({ user_id, role }: UserResponse) {
   return { user_id, role }
 }
 

@@ -10,7 +10,7 @@ import type { ModuleParts } from '../../../module-parts.ts'
 import { personOf } from '../directory/directory-names.ts'
 import { lockDirectory, type NameInDirectory, namesInDirectory, touchUser } from '../directory/directory-users-store.ts'
 import { archetypesOf } from '../directory/user-archetypes-store.ts'
-import type { UserAnswer } from '../roster-types.ts'
+import type { UserResponse } from '../roster-types.ts'
 import { addressTaken, isActive, makeUserId, now, type UserChanges } from './user-changes.ts'
 import type { NewUserBody, UserList, UsersQuery } from './users-schemas.ts'
 import { insertUser, lockRoles, type UserPosition, type UserRow, userById, usersAfter } from './users-store.ts'
@@ -117,7 +117,7 @@ function requireScopesOf(caller: Pick<Caller, 'scopes'>, ...changed: Role[]): vo
 }
 
 /** Returns users with their data from the directory and their archetypes, in the order of the rows. */
-async function toUserResponses(tx: TenantTx, rows: readonly UserRow[]): Promise<UserAnswer[]> {
+async function toUserResponses(tx: TenantTx, rows: readonly UserRow[]): Promise<UserResponse[]> {
   if (rows.length === 0) return []
   const ids = rows.map((row) => row.user_id)
   const names = await namesInDirectory(tx, ids)
@@ -152,6 +152,6 @@ function otherAddress(row: UserRow, name: NameInDirectory | undefined): { direct
   return email === '' || emailKey === row.email_key ? {} : { directory_email: email }
 }
 
-async function toUserResponse(tx: TenantTx, row: UserRow): Promise<UserAnswer> {
+async function toUserResponse(tx: TenantTx, row: UserRow): Promise<UserResponse> {
   return (await toUserResponses(tx, [row]))[0]!
 }

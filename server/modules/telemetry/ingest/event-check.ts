@@ -180,7 +180,7 @@ export function eventsOf(tenant: Tenant, body: JsonValue): readonly JsonValue[] 
     .filter((name) => name !== 'events')
     .slice(0, faultsMax)
     .map((name) => errorAt([name], 'is not a member of a batch'))
-  if (tenant.mode === 'C') refuseContent([...unknownMembers, ...contentOfEvents(events)])
+  if (tenant.mode === 'C') rejectContentMembers([...unknownMembers, ...contentOfEvents(events)])
   const faults = [...eventsFaults(events), ...unknownMembers]
   if (faults.length > 0) throw validationFailed(faults)
   return events as readonly JsonValue[]
@@ -188,7 +188,7 @@ export function eventsOf(tenant: Tenant, body: JsonValue): readonly JsonValue[] 
 
 /** Throws `content-not-allowed` if a Mode C tenant sends more than the envelope. */
 export function checkContent(tenant: Tenant, event: JsonValue): void {
-  if (tenant.mode === 'C') refuseContent(contentErrors(event))
+  if (tenant.mode === 'C') rejectContentMembers(contentErrors(event))
 }
 
 function contentOfEvents(events: JsonValue | undefined): PointedError[] {
@@ -198,7 +198,7 @@ function contentOfEvents(events: JsonValue | undefined): PointedError[] {
   )
 }
 
-function refuseContent(errors: PointedError[]): void {
+function rejectContentMembers(errors: PointedError[]): void {
   if (errors.length === 0) return
   const named = errors.slice(0, faultsMax)
   throw new DomainError(

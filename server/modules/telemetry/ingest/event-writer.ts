@@ -3,7 +3,7 @@ import { usdOfMicros } from '../../../../contract/money.ts'
 import { exactMs } from '../../../../contract/timestamp.ts'
 import type { JsonObject, JsonValue } from '../../../../provenance/index.ts'
 import { type Database, readTenant } from '../../../db/database.ts'
-import { type IngestStep, IngestStepRefused } from '../../../db/ingest-script.ts'
+import { type IngestStep, IngestStepRejected } from '../../../db/ingest-script.ts'
 import { contentKeyChanged } from '../../../db/record-encryption.ts'
 import type { Caller, Tenant } from '../../../http/caller.ts'
 import { createEventLoopYielder } from '../../../http/event-loop-yielder.ts'
@@ -22,11 +22,11 @@ export interface Submission {
   events: readonly ValidEvent[]
   claim: Claim | undefined
   /** Returns the stored response for each key of the claim, given the receipts. */
-  answersOf(receipts: readonly RecordReceipt[]): JsonValue[]
+  responsesOf(receipts: readonly RecordReceipt[]): JsonValue[]
 }
 
 /** A submission could not claim its idempotency key, so nothing was stored. */
-export class ClaimRefused extends Error {
+export class ClaimRejected extends Error {
   readonly index: number
   /** Whether a running transaction holds the key; otherwise the key is already in use. */
   readonly inFlight: boolean
@@ -46,7 +46,7 @@ export interface EventWriter {
   /**
    * Stores the events of all submissions of one tenant in one transaction: records, seals, claims, rollup deltas and
    * webhook messages. Returns the receipts of each submission after the commit.
-   * If `patient`, a claim waits for the end of a transaction that holds it. Throws {@link ClaimRefused}, or the error
+   * If `patient`, a claim waits for the end of a transaction that holds it. Throws {@link ClaimRejected}, or the error
    * of the database; then nothing is stored.
    */
   store(tenant: Tenant, submissions: readonly Submission[], patient: boolean): Promise<RecordReceipt[][]>
@@ -93,22 +93,22 @@ export function createEventWriter(deps: {
     const [book, watch] = await Promise.all([prices.bookOf(tenant.slug), invocationOutbox.watches.of(tenant.slug)])
     const priced = submissions.flatMap(({ caller, events }) => events.map((event) => priceEvent(book, caller, event)))
     const isEncrypted = tenant.mode === 'B' && priced.length > 0
-    const sealer = isEncrypted ? await database.contents.outside(tenant.slug, repeats > 0) : undefined
+    const encryptor = isEncrypted ? await database.contents.outside(tenant.slug, repeats > 0) : undefined
     const batch = await records.sealer.seal(
       tenant,
       priced.map(({ draft }) => draft),
       undefined,
-      sealer,
+      encryptor,
     )
     const receipts = receiptsBySubmission(batch, submissions)
-    const claims = submissions.flatMap(({ claim, answersOf }, index) =>
-      claim ? [{ index, requests: claim.requests, answers: answersOf(receipts[index]!) }] : [],
+    const claims = submissions.flatMap(({ claim, responsesOf }, index) =>
+      claim ? [{ index, requests: claim.requests, answers: responsesOf(receipts[index]!) }] : [],
     )
     const claiming = idempotency.claimSteps(claims, patient)
     const steps: IngestStep[] = claiming.steps
     const outboxSteps = watch ? await messageSteps(invocationOutbox.outbox, watch, batch, priced, isEncrypted) : []
     if (priced.length > 0) {
-      steps.push(...records.writer.copySteps(batch, sealer))
+      steps.push(...records.writer.copySteps(batch, encryptor))
       // The id of a seal of this transaction names its delta.
       steps.push(deltaStep(tenant.slug, batch.seals[0]!.sealId, deltaOf(priced.map(({ counted }) => counted))))
       steps.push(...outboxSteps)
@@ -116,15 +116,15 @@ export function createEventWriter(deps: {
     try {
       await database.ingest(tenant.slug, steps)
     } catch (error) {
-      const isOfKey = error instanceof IngestStepRefused && error.code === contentKeyChanged
+      const isOfKey = error instanceof IngestStepRejected && error.code === contentKeyChanged
       if (isOfKey) {
         if (repeats < keyRepeatsMax) return storeUnderKey(tenant, submissions, patient, repeats + 1)
         throw new DomainError('hub-unavailable', 'The key of this tenant is being changed. Try again shortly.', {
           retryAfterSeconds: 1,
         })
       }
-      const refused = error instanceof IngestStepRefused ? claiming.refused(error.step, error.code) : undefined
-      throw refused ? new ClaimRefused(claims[refused.index]!.index, refused.inFlight) : error
+      const refused = error instanceof IngestStepRejected ? claiming.refused(error.step, error.code) : undefined
+      throw refused ? new ClaimRejected(claims[refused.index]!.index, refused.inFlight) : error
     }
     if (outboxSteps.length > 0) invocationOutbox.outbox.queued(tenant.slug)
     if (priced.length > 0) deltaStored(tenant.slug, batch.seals[0]!.sealId, priced.length)

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { DomainError } from '../../../../contract/domain-error.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import type { RecordReceipt } from '../../records/records-types.ts'
-import { ClaimRefused, type EventWriter, type Submission } from './event-writer.ts'
+import { ClaimRejected, type EventWriter, type Submission } from './event-writer.ts'
 
 /** A request that waits for its transaction. */
 interface PendingRequest extends Submission {
@@ -37,7 +37,7 @@ const concurrentGroupEventsMin = 500
 /** Maximum number of events in a group: as many as a batch may have. */
 const groupEventsMax = 1000
 /** After this many refused claims in a group, its remaining requests with a claim are isolated. */
-const refusedClaimsMax = 3
+const rejectedClaimsMax = 3
 
 /** Maximum backlog of a tenant whose aggregation is behind, so that it leaves the backlog to the others. */
 const backlogEventsBehind = 5_000
@@ -85,7 +85,7 @@ export class GroupCommit {
       })
     }
     const queue = this.#queues.get(tenant.slug) ?? emptyQueue(tenant)
-    this.#refuseIfBehind(queue, events)
+    this.#rejectIfBehind(queue, events)
     this.#backlogEvents += events
     this.#backlogBytes += bytes
     const { promise, resolve, reject } = Promise.withResolvers<RecordReceipt[]>()
@@ -104,7 +104,7 @@ export class GroupCommit {
     return promise
   }
 
-  #refuseIfBehind({ tenant, pendingEvents }: TenantQueue, events: number): void {
+  #rejectIfBehind({ tenant, pendingEvents }: TenantQueue, events: number): void {
     if (pendingEvents === 0 || pendingEvents + events <= backlogEventsBehind) return
     const pauseMs = this.#hooks.pauseMs(tenant.slug)
     if (pauseMs === 0) return
@@ -159,7 +159,7 @@ export class GroupCommit {
   async #commit(queue: TenantQueue, group: readonly PendingRequest[]): Promise<void> {
     const { tenant } = queue
     let remaining = [...group]
-    for (let refusedClaims = 0; remaining.length > 0; refusedClaims++) {
+    for (let rejectedClaims = 0; remaining.length > 0; rejectedClaims++) {
       try {
         const receipts = await this.#writer.store(tenant, remaining, false)
         remaining.forEach((request, index) => {
@@ -167,11 +167,11 @@ export class GroupCommit {
         })
         return this.#hooks.stored(tenant.slug, eventsOf(remaining))
       } catch (error) {
-        if (!(error instanceof ClaimRefused)) return this.#bisect(queue, remaining, error)
+        if (!(error instanceof ClaimRejected)) return this.#bisect(queue, remaining, error)
         const [refused] = remaining.splice(error.index, 1)
         if (error.inFlight) this.#isolate(queue, [refused!])
         else fail(refused!, refused!.claim!.taken())
-        if (refusedClaims < refusedClaimsMax) continue
+        if (rejectedClaims < rejectedClaimsMax) continue
         const claiming = remaining.filter(({ claim }) => claim !== undefined)
         remaining = remaining.filter(({ claim }) => claim === undefined)
         this.#isolate(queue, claiming)
@@ -218,7 +218,7 @@ export class GroupCommit {
       request.settle({ status: 'fulfilled', value: receipts! })
       this.#hooks.stored(tenant.slug, eventsOf([request]))
     } catch (error) {
-      fail(request, error instanceof ClaimRefused ? request.claim!.taken() : error)
+      fail(request, error instanceof ClaimRejected ? request.claim!.taken() : error)
     }
   }
 }

@@ -6,7 +6,7 @@ import type { RecordReceipt } from '../../records/records-types.ts'
 import type { PriceBook } from '../prices/list-price-book.ts'
 import type { KeyedEvent, KeyedIngest } from '../telemetry-types.ts'
 import type { GroupCommit } from './group-commit.ts'
-import { type Catalogues, partitionByRefusal, type ReferenceReader, readEvents } from './telemetry-catalogue.ts'
+import { type Catalogues, partitionByRejection, type ReferenceReader, readEvents } from './telemetry-catalogue.ts'
 import type { TenantLive } from './tenant-live-service.ts'
 
 /** Creates the ingest of events that have keys of their own, from senders that cannot send an Idempotency-Key. */
@@ -35,12 +35,12 @@ export function createKeyedIngest(deps: {
       )
       const readings = await readEvents(events, Date.now())
       const references = await referenceReader.of(tenant, readings)
-      const { accepted, refused } = partitionByRefusal(readings, references)
+      const { accepted, refused } = partitionByRejection(readings, references)
       const keys = accepted.map(({ index }) => keyed[index]!.key)
       let first: RecordReceipt | undefined
       const stored = await idempotency.onceEach(tenant.slug, keys, async (fresh, claim) => {
-        const answersOf = (receipts: readonly RecordReceipt[]) => receipts.map(({ record_id }) => ({ record_id }))
-        const submitted = { caller, events: fresh.map((at) => accepted[at]!.event), claim, answersOf }
+        const responsesOf = (receipts: readonly RecordReceipt[]) => receipts.map(({ record_id }) => ({ record_id }))
+        const submitted = { caller, events: fresh.map((at) => accepted[at]!.event), claim, responsesOf }
         const receipts = await groups.store(tenant, submitted)
         first ??= receipts[0]
       })

@@ -8,7 +8,7 @@ import { createEventLoopYielder } from '../../../http/event-loop-yielder.ts'
 import type { SkillRegistry } from '../../entitlement/entitlement-types.ts'
 import type { ArchetypeBundle } from '../../roster/roster-types.ts'
 import { isProvisioned } from '../telemetry-store.ts'
-import type { BatchFacts, Catalogue, Refusal, ValidEvent } from '../telemetry-types.ts'
+import type { BatchFacts, Catalogue, Rejection, ValidEvent } from '../telemetry-types.ts'
 import { readEvent } from './event-check.ts'
 import type { EventWriter } from './event-writer.ts'
 
@@ -82,7 +82,7 @@ export function referencesAt(facts: BatchFacts): References {
 }
 
 /** Returns the reason to refuse an event, or undefined. Faults of the event precede faults of its references. */
-export function refusalOf(reading: ValidEvent | PointedError[], references: References): Refusal | undefined {
+export function rejectionOf(reading: ValidEvent | PointedError[], references: References): Rejection | undefined {
   if (Array.isArray(reading)) return { slug: 'validation-failed', errors: reading }
   if (!references.hasArchetype(reading.archetypeId)) {
     return {
@@ -151,7 +151,7 @@ function acceptsAll(catalogue: Catalogue, tenant: Tenant, readings: readonly Rea
   const references = referencesOf(catalogue)
   return (
     isReady(catalogue, tenant) &&
-    readings.every((reading) => Array.isArray(reading) || refusalOf(reading, references) === undefined)
+    readings.every((reading) => Array.isArray(reading) || rejectionOf(reading, references) === undefined)
   )
 }
 
@@ -167,12 +167,12 @@ export async function readEvents(events: readonly JsonValue[], nowMs: number): P
   return readings
 }
 
-export function partitionByRefusal(readings: readonly Reading[], references: References) {
+export function partitionByRejection(readings: readonly Reading[], references: References) {
   const accepted: { index: number; event: ValidEvent }[] = []
-  const refused = new Map<number, Refusal>()
+  const refused = new Map<number, Rejection>()
   for (const [index, reading] of readings.entries()) {
-    const refusal = refusalOf(reading, references)
-    if (refusal) refused.set(index, refusal)
+    const rejection = rejectionOf(reading, references)
+    if (rejection) refused.set(index, rejection)
     else accepted.push({ index, event: reading as ValidEvent })
   }
   return { accepted, refused }

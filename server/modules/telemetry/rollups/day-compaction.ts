@@ -2,7 +2,7 @@ import type { Database, TenantTx } from '../../../db/database.ts'
 import { Cells } from './rollup-cells.ts'
 import { addQuarters, type CellShare, countQuarters, deleteDayRows, insertRows } from './rollup-rows-store.ts'
 import { dayMark, remarkDays, unmarkDay, waitForRollups } from './rollup-store.ts'
-import { quartersPerDay, type View, views } from './rollup-types.ts'
+import { quarterHoursPerDay, type View, views } from './rollup-types.ts'
 
 /** Rows of quarters that one transaction adds up: bounds its memory, and how long it keeps aggregation waiting. */
 const rowsTogetherMax = 20_000
@@ -71,7 +71,9 @@ export async function compactDay(
 
 async function writeShare(tx: TenantTx, view: View, day: number, share: CellShare): Promise<void> {
   const cells = new Cells()
-  await addQuarters(tx, { view, day, share }, (dimensions) => cells.metricsOf(view, day * quartersPerDay, dimensions))
+  await addQuarters(tx, { view, day, share }, (dimensions) =>
+    cells.metricsOf(view, day * quarterHoursPerDay, dimensions),
+  )
   await insertRows(tx, 'day', cells.values())
 }
 

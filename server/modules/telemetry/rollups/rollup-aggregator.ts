@@ -5,7 +5,7 @@ import { addedUp, type Cell, Cells } from './rollup-cells.ts'
 import { type DeltaEntry, readDelta, UnreadableDelta } from './rollup-delta.ts'
 import { mergeIntoRows } from './rollup-rows-store.ts'
 import { deleteDeltas, lockRollups, openDays, readDeltas, waitingDeltas } from './rollup-store.ts'
-import { dayOfQuarter, views } from './rollup-types.ts'
+import { dayOfQuarterHour, views } from './rollup-types.ts'
 
 /** Limits of one transaction: a hundred thousand entries, or cells up to a number that stays small in memory. */
 const deltasMax = 5000
@@ -94,7 +94,7 @@ export class RollupAggregator {
 export async function storeCells(tx: TenantTx, all: Cells, turnMs = turnMsMax): Promise<number> {
   if (all.size === 0) return 0
   const days = new Set<number>()
-  for (const { firstQuarter } of all.values()) days.add(dayOfQuarter(firstQuarter))
+  for (const { firstQuarter } of all.values()) days.add(dayOfQuarterHour(firstQuarter))
   const rows = await mergeIntoRows(tx, 'quarter', cellsByView(all, createEventLoopYielder(turnMs)))
   await openDays(tx, [...days])
   return rows

@@ -1,7 +1,7 @@
 import type { TenantTx } from '../../../db/database.ts'
 import type { Dimensions } from './rollup-cells.ts'
 import { dimensionColumns, type MetricValues, partsOfRow, type QuarterRow } from './rollup-rows-store.ts'
-import { quartersPerDay, type StoredGrain, type View, views } from './rollup-types.ts'
+import { quarterHoursPerDay, type StoredGrain, type View, views } from './rollup-types.ts'
 
 const rowsPerRead = 250
 /** The columns of `metricColumns`. Counts are read as floats, which never fail: somebody may have edited them. */
@@ -22,14 +22,14 @@ export async function* auditedRows(
   tx: TenantTx,
   { grain, view, day }: { grain: StoredGrain; view: View; day: number },
 ): AsyncGenerator<AuditedRow[]> {
-  let after: [string, Buffer] | undefined = [String(day * quartersPerDay), Buffer.alloc(0)]
+  let after: [string, Buffer] | undefined = [String(day * quarterHoursPerDay), Buffer.alloc(0)]
   while (after !== undefined) {
     const { rows }: { rows: StoredRow[] } = await tx.client.query<StoredRow>({
       text: `select first_quarter::text, cell, ${dimensionColumns}, ${columns}
         from hub.telemetry_rollups
         where tenant_id = $1 and grain = $2 and view = $3 and (first_quarter, cell) >= ($4, $5) and first_quarter < $6
         order by first_quarter, cell limit ${rowsPerRead + 1}`,
-      values: [tx.tenantId, grain, view, ...after, (day + 1) * quartersPerDay],
+      values: [tx.tenantId, grain, view, ...after, (day + 1) * quarterHoursPerDay],
       rowMode: 'array',
     })
     const next: StoredRow | undefined = rows.length > rowsPerRead ? rows.pop() : undefined
@@ -56,12 +56,12 @@ export async function nextDayWithRows(tx: TenantTx, day: number, end: number): P
       tx.tenantId,
       kinds.map(([grain]) => grain),
       kinds.map(([, view]) => view),
-      day * quartersPerDay,
-      end * quartersPerDay,
+      day * quarterHoursPerDay,
+      end * quarterHoursPerDay,
     ],
   )
   const quarter = rows[0]?.quarter ?? undefined
-  return quarter === undefined ? undefined : Math.floor(Number(quarter) / quartersPerDay)
+  return quarter === undefined ? undefined : Math.floor(Number(quarter) / quarterHoursPerDay)
 }
 
 /** Returns whether the rows of the grain `day` may be missing or outdated. */

@@ -13,9 +13,9 @@ import { readableEntries } from './rollup-delta.ts'
 import { Fingerprint } from './rollup-fingerprint.ts'
 import { countEvent } from './rollup-rebuild.ts'
 import { eventsAfter, type StoredEvent } from './rollup-rebuild-store.ts'
-import { dayOfQuarter, quarterMs, quartersPerDay } from './rollup-types.ts'
+import { dayOfQuarterHour, quarterHourMs, quarterHoursPerDay } from './rollup-types.ts'
 
-const dayMs = quarterMs * quartersPerDay
+const dayMs = quarterHourMs * quarterHoursPerDay
 const eventsPerPage = 1000
 /** Maximum rows of days that are compared in one snapshot, except for the last day. */
 const rowsPerStep = 20_000
@@ -31,8 +31,8 @@ const settledMs = 10_000
 const deltasPerRead = 64
 const noUuid = '00000000-0000-0000-0000-000000000000'
 /** The range of the years that a summary may request. */
-const firstDay = dayOfQuarter(Date.parse('0001-01-01T00:00:00Z') / quarterMs)
-const endDay = dayOfQuarter(Date.parse('9999-12-31T00:00:00Z') / quarterMs) + 1
+const firstDay = dayOfQuarterHour(Date.parse('0001-01-01T00:00:00Z') / quarterHourMs)
+const endDay = dayOfQuarterHour(Date.parse('9999-12-31T00:00:00Z') / quarterHourMs) + 1
 
 type Days = Map<number, Fingerprint>
 
@@ -47,7 +47,7 @@ class Sums {
 
   addCells(cells: Cells): void {
     for (const cell of cells.values()) {
-      const day = dayOfQuarter(cell.firstQuarter)
+      const day = dayOfQuarterHour(cell.firstQuarter)
       if (this.#isWanted(day)) this.days.getOrInsertComputed(day, () => new Fingerprint()).add(cell)
     }
   }

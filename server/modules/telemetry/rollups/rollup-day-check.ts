@@ -6,7 +6,7 @@ import { auditedRows, isDayOpen } from './rollup-audit-store.ts'
 import { type Cell, keptBy, Metrics } from './rollup-cells.ts'
 import { Fingerprint } from './rollup-fingerprint.ts'
 import { addValues } from './rollup-rows-store.ts'
-import { quartersPerDay, type StoredGrain, type View, views } from './rollup-types.ts'
+import { quarterHoursPerDay, type StoredGrain, type View, views } from './rollup-types.ts'
 
 /** The sums of a day from two sources. */
 export interface DaySums {
@@ -46,7 +46,7 @@ export async function checkDay(tx: TenantTx, day: number, sums: DaySums): Promis
   }
 
   const asStored = (cell: Cell): Cell => cell
-  const ofDay = (cell: Cell): Cell => ({ ...cell, firstQuarter: day * quartersPerDay })
+  const ofDay = (cell: Cell): Cell => ({ ...cell, firstQuarter: day * quarterHoursPerDay })
   const ofView =
     (view: View) =>
     (cell: Cell): Cell => ({ ...cell, view, dimensions: keptBy(view, cell.dimensions) })

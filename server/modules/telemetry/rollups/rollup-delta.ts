@@ -1,7 +1,7 @@
 import type { CountedEvent } from '../telemetry-types.ts'
 import { latencyBinMax, latencyBinOf } from './latency-sketch.ts'
 import type { Dimensions, Metrics } from './rollup-cells.ts'
-import { quarterMs } from './rollup-types.ts'
+import { quarterHourMs } from './rollup-types.ts'
 
 /**
  * The text of hub.telemetry_deltas.entries, which one transaction adds to the rollups. A client waits for it, so the
@@ -44,7 +44,7 @@ const fixedLength = 14
 
 /** Returns the quarter of a time; negative before 1970. */
 export function quarterOf(epochMs: number): number {
-  return Math.floor(epochMs / quarterMs)
+  return Math.floor(epochMs / quarterHourMs)
 }
 
 export function deltaOf(events: readonly CountedEvent[]): string {

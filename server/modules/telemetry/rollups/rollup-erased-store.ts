@@ -9,7 +9,7 @@ import {
   type QuarterRow,
 } from './rollup-rows-store.ts'
 import { remarkDays } from './rollup-store.ts'
-import { dayOfQuarter, type StoredGrain } from './rollup-types.ts'
+import { dayOfQuarterHour, type StoredGrain } from './rollup-types.ts'
 
 const rowsPerRead = 1000
 /** Maximum number of quarters of one user in one statement. */
@@ -72,7 +72,7 @@ export async function renameUser(tx: TenantTx, userId: string, other: string): P
         [tx.tenantId, grain, other, quarters, userId],
       )
       // A compaction of the day may have read a part of its rows with the former digests.
-      if (grain === 'quarter') await remarkDays(tx, [...new Set(quarters.map(dayOfQuarter))])
+      if (grain === 'quarter') await remarkDays(tx, [...new Set(quarters.map(dayOfQuarterHour))])
     }
   }
 }

@@ -26,7 +26,7 @@ export function isPseudonym(userId: string): boolean {
  * Keeps the sums of erased events but not their user. The additions of the
  * events are stored for a rebuild, and once no record of a user remains, a random name replaces the user everywhere.
  */
-export async function forgetInRollups(tx: TenantTx, records: readonly ErasedRecord[]): Promise<void> {
+export async function eraseFromRollups(tx: TenantTx, records: readonly ErasedRecord[]): Promise<void> {
   const events = records.filter((record) => record.record_type === 'telemetry_event')
   const users = [...new Set(records.flatMap(usersOf))]
   // Otherwise an event might be repriced, and the sums corrected under its user, after its erasure.
@@ -35,7 +35,7 @@ export async function forgetInRollups(tx: TenantTx, records: readonly ErasedReco
   if (events.length > 0 || users.length > 0) {
     if (!(await waitForRollups(tx))) throw busy(tx.tenantId)
     await carryOver(tx, events, change)
-    await forgetUsers(tx, { users, erasedIds: records.map((record) => record.record_id), change })
+    await eraseUsers(tx, { users, erasedIds: records.map((record) => record.record_id), change })
   }
   // Includes other records: the proven sums name the newest event of an erasure.
   await adjustSums(
@@ -62,7 +62,7 @@ async function carryOver(tx: TenantTx, events: readonly ErasedRecord[], change: 
   await change.remove('ratings', await deleteRatings(tx, ids))
 }
 
-async function forgetUsers(
+async function eraseUsers(
   tx: TenantTx,
   { users, erasedIds, change }: { users: readonly string[]; erasedIds: readonly string[]; change: AdjustmentChange },
 ): Promise<void> {

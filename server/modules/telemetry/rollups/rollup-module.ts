@@ -1,12 +1,12 @@
 import type { Database, DatabaseLog } from '../../../db/database.ts'
-import type { EventBus } from '../../../events.ts'
+import type { EventBus } from '../../../event-bus.ts'
 import type { Tenant } from '../../../http/caller.ts'
 import type { GovernanceLog } from '../../governance/governance-types.ts'
 import type { FigureAudit } from '../../integrity-sweep/sweep-types.ts'
 import { createAdjustmentAcceptance } from '../adjustments/adjustment-acceptance.ts'
 import { createAdjustmentAudits } from '../adjustments/adjustment-audit.ts'
 import { RollupAudit } from './rollup-audit.ts'
-import { forgetInRollups } from './rollup-erasure.ts'
+import { eraseFromRollups } from './rollup-erasure.ts'
 import { RollupScheduler } from './rollup-scheduler.ts'
 import { Rollups } from './rollup-service.ts'
 import { oldestDelta } from './rollup-store.ts'
@@ -23,7 +23,7 @@ export function createRollupModule(deps: {
   const adjustmentAudits = createAdjustmentAudits(deps)
   const folder = new RollupScheduler({ ...deps, rollups })
   deps.events.on('telemetryStored', ({ tenantId }) => folder.ingested(tenantId))
-  deps.events.onInTransaction('recordsErased', (tx, { records }) => forgetInRollups(tx, records))
+  deps.events.onInTransaction('recordsErased', (tx, { records }) => eraseFromRollups(tx, records))
   return {
     rollups,
     folder,

@@ -76,7 +76,7 @@ export async function rebuildRollups(
       all.clear()
     }
   }
-  // Events that a retention policy has erased since were not counted then either (see `forgetInRollups`).
+  // Events that a retention policy has erased since were not counted then either (see `eraseFromRollups`).
   if (!mayLose && tx.contents.erasedBeginnings(tx.tenantId).length > 0) throw new AggregateLossError(lost)
   rebuilt.rows += await addErased(tx)
   return rebuilt

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 import type { TenantTx } from '../../../db/database.ts'
 import { type Cell, type Dimensions, idsOf, type Metrics } from './rollup-cells.ts'
-import { dimensionNames, type Grain, quartersPerDay, type StoredGrain, type View } from './rollup-types.ts'
+import { dimensionNames, type Grain, quarterHoursPerDay, type StoredGrain, type View } from './rollup-types.ts'
 
 /** Rows per statement that reads: requests wait while one is read. */
 const rowsPerRead = 125
@@ -138,7 +138,7 @@ export async function countQuarters(tx: TenantTx, view: View, day: number): Prom
   const { rows } = await tx.client.query<[number]>({
     text: `select count(*) from hub.telemetry_rollups
       where tenant_id = $1 and grain = 'quarter' and view = $2 and first_quarter >= $3 and first_quarter < $4`,
-    values: [tx.tenantId, view, day * quartersPerDay, (day + 1) * quartersPerDay],
+    values: [tx.tenantId, view, day * quarterHoursPerDay, (day + 1) * quarterHoursPerDay],
     rowMode: 'array',
   })
   return rows[0]![0]
@@ -151,7 +151,7 @@ export async function addQuarters(
   metricsOf: (dimensions: Dimensions) => Metrics,
 ): Promise<void> {
   let after: { quarter: number; cell: Buffer } | undefined = {
-    quarter: day * quartersPerDay,
+    quarter: day * quarterHoursPerDay,
     cell: Buffer.alloc(0),
   }
   while (after) {
@@ -161,7 +161,9 @@ export async function addQuarters(
         where tenant_id = $1 and grain = 'quarter' and view = $2 and (first_quarter, cell) > ($3, $4)
           and first_quarter < $5 and get_byte(cell, 0) between $6 and $7
         order by first_quarter, cell limit ${rowsPerRead}`,
-      values: [...[tx.tenantId, view, after.quarter, after.cell, (day + 1) * quartersPerDay, share.first, share.last]],
+      values: [
+        ...[tx.tenantId, view, after.quarter, after.cell, (day + 1) * quarterHoursPerDay, share.first, share.last],
+      ],
       rowMode: 'array',
     })
     for (const row of rows) {
@@ -187,6 +189,6 @@ export async function deleteDayRows(tx: TenantTx, view: View, day: number): Prom
   await tx.client.query({
     text: `delete from hub.telemetry_rollups
       where tenant_id = $1 and grain = 'day' and view = $2 and first_quarter = $3`,
-    values: [tx.tenantId, view, day * quartersPerDay],
+    values: [tx.tenantId, view, day * quarterHoursPerDay],
   })
 }

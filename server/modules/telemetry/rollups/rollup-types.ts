@@ -12,8 +12,8 @@
  * not open has its day rows, or no events; `day` rows of open days may be missing or outdated.
  */
 
-export const quarterMs = 900_000
-export const quartersPerDay = 96
+export const quarterHourMs = 900_000
+export const quarterHoursPerDay = 96
 
 /** The names of the dimensions' columns. */
 export const dimensionNames = [
@@ -53,6 +53,6 @@ export type Grain = 'quarter' | 'day'
 export type StoredGrain = Grain | 'erased'
 
 /** Returns the day of a quarter, counted since 1970 in UTC. */
-export function dayOfQuarter(quarter: number): number {
-  return Math.floor(quarter / quartersPerDay)
+export function dayOfQuarterHour(quarter: number): number {
+  return Math.floor(quarter / quarterHoursPerDay)
 }

@@ -1,10 +1,10 @@
 import { Metrics } from '../rollups/rollup-cells.ts'
-import { quarterMs } from '../rollups/rollup-types.ts'
+import { quarterHourMs } from '../rollups/rollup-types.ts'
 import type { SpendingQuestion, TelemetrySpending } from './spending-types.ts'
 import { eachUnfolded, matches } from './summary-deltas.ts'
+import { spansOf } from './summary-ranges.ts'
 import { viewFor, wholeDaysOf } from './summary-reader.ts'
 import { addSums } from './summary-rows.ts'
-import { spansOf } from './summary-spans.ts'
 import { openDaysWithin, type TotalQuery, totalsOf } from './summary-store.ts'
 import type { Filters, QuarterRange } from './summary-types.ts'
 
@@ -44,7 +44,7 @@ function keyOf({ fromMs, toMs, filters }: SpendingQuestion): string {
 }
 
 function begun({ fromMs, toMs, filters }: SpendingQuestion): Reading {
-  const range = { first: Math.ceil(fromMs / quarterMs), end: Math.ceil(toMs / quarterMs) }
+  const range = { first: Math.ceil(fromMs / quarterHourMs), end: Math.ceil(toMs / quarterHourMs) }
   return { range, filters, metrics: new Metrics() }
 }
 

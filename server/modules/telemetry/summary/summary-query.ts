@@ -3,7 +3,7 @@ import { eventFutureMinutesMax, summaryDaysDefault, summaryDaysMax } from '../..
 import { parseTimestamp } from '../../../../contract/timestamp.ts'
 import { isTimeZone, notATimeZone } from '../../../http/time-zone.ts'
 import { quarterOf } from '../rollups/rollup-delta.ts'
-import { type Dimension, quarterMs, quartersPerDay } from '../rollups/rollup-types.ts'
+import { type Dimension, quarterHourMs, quarterHoursPerDay } from '../rollups/rollup-types.ts'
 import type { SummaryQuery } from './summary-schemas.ts'
 import { type Filters, groupings, type Interval, type QuarterRange, type SummaryRequest } from './summary-types.ts'
 
@@ -32,7 +32,7 @@ function rangeOf(query: SummaryQuery, nowMs: number, errors: PointedError[]): Qu
   const from = boundOf(query, 'from', errors)
   const to = boundOf(query, 'to', errors)
   const end = to ?? latestQuarter(nowMs) + 1
-  const range = { first: from ?? end - summaryDaysDefault * quartersPerDay, end }
+  const range = { first: from ?? end - summaryDaysDefault * quarterHoursPerDay, end }
   const fault = errors.length === 0 ? faultOf(range, query) : undefined
   if (fault) errors.push({ pointer: '/query/from', detail: fault })
   return range
@@ -42,7 +42,7 @@ function boundOf(query: SummaryQuery, name: 'from' | 'to', errors: PointedError[
   const text = query[name]
   if (text === undefined) return undefined
   const time = parseTimestamp(text)
-  const quarter = time && time.epochMs / quarterMs
+  const quarter = time && time.epochMs / quarterHourMs
   if (time?.microsOfMs === 0 && Number.isInteger(quarter)) return quarter
   const detail = time
     ? 'must be a whole quarter of an hour, such as 09:00, 09:15, 09:30 or 09:45'
@@ -60,7 +60,7 @@ function faultOf({ first, end }: QuarterRange, { interval }: SummaryQuery): stri
   if (first >= end) return 'must be before `to`'
   if (interval === undefined) return undefined
   const daysMax = summaryDaysMax[interval]
-  return end - first > daysMax * quartersPerDay
+  return end - first > daysMax * quarterHoursPerDay
     ? `must be at most ${daysMax} days before \`to\` when the interval is ${interval}`
     : undefined
 }
@@ -93,10 +93,14 @@ export function intervalStarts(range: QuarterRange, interval: Interval, timeZone
     // A day whose midnight occurs twice begins with the first.
     if (interval === 'day' && local <= latest) return
     latest = local
-    const quarter = Math.ceil(atMs / quarterMs)
+    const quarter = Math.ceil(atMs / quarterHourMs)
     if (quarter > starts.at(-1)! && quarter < range.end) starts.push(quarter)
   }
-  for (const { beginMs, endMs, offsetMs } of offsetSpans(range.first * quarterMs, range.end * quarterMs, timeZone)) {
+  for (const { beginMs, endMs, offsetMs } of offsetSpans(
+    range.first * quarterHourMs,
+    range.end * quarterHourMs,
+    timeZone,
+  )) {
     const begun = Math.floor((beginMs + offsetMs) / unit)
     begin(begun, beginMs)
     for (let local = begun + 1; local * unit - offsetMs < endMs; local += 1) begin(local, local * unit - offsetMs)

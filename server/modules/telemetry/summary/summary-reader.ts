@@ -1,10 +1,10 @@
 import type { TenantTx } from '../../../db/database.ts'
 import { createEventLoopYielder } from '../../../http/event-loop-yielder.ts'
 import { Metrics } from '../rollups/rollup-cells.ts'
-import { type Dimension, quartersPerDay, type View, viewDimensions } from '../rollups/rollup-types.ts'
+import { type Dimension, quarterHoursPerDay, type View, viewDimensions } from '../rollups/rollup-types.ts'
 import { placeOf, readUnfolded, type Unfolded } from './summary-deltas.ts'
+import { spansOf } from './summary-ranges.ts'
 import { addSums, type MetricsRow, MetricsRows } from './summary-rows.ts'
-import { spansOf } from './summary-spans.ts'
 import { hasUndividedFailures, openDaysWithin, type SumsQuery, sumsOf } from './summary-store.ts'
 import { dividesByError, type QuarterRange, type RowPosition, type SummaryRequest } from './summary-types.ts'
 import { undividedFailures } from './undivided-failures.ts'
@@ -33,7 +33,7 @@ const intervalsGrowth = 4
 /** Reads a page from the snapshot that the transaction must have: rollups, and deltas that are not aggregated yet. */
 export async function readMetrics(tx: TenantTx, request: SummaryRequest, page: PageOptions): Promise<MetricsPage> {
   const openDays = await openDaysWithin(tx, wholeDaysOf(request.range))
-  if (dividesByError(request)) await refuseUndivided(tx, request, openDays)
+  if (dividesByError(request)) await rejectUndivided(tx, request, openDays)
   const unfolded = await readUnfolded(tx, request, page.after)
   const rows = await readRows(tx, request, page, openDays, unfolded)
   const hasMore = rows.length > page.limit
@@ -43,7 +43,7 @@ export async function readMetrics(tx: TenantTx, request: SummaryRequest, page: P
 }
 
 /** Throws `validation-failed` if the numbers would lack failures, or mix them with other events. */
-async function refuseUndivided(tx: TenantTx, request: SummaryRequest, openDays: readonly number[]): Promise<void> {
+async function rejectUndivided(tx: TenantTx, request: SummaryRequest, openDays: readonly number[]): Promise<void> {
   const { range, filters, groupBy } = request
   const spans = spansOf([range], openDays)
   if (await hasUndividedFailures(tx, { view: viewFor(request, groupBy), spans, filters })) throw undividedFailures()
@@ -129,7 +129,7 @@ function sumOf(rows: readonly MetricsRow[]): Metrics {
 
 /** Returns the whole days within a range. */
 export function wholeDaysOf({ first, end }: QuarterRange): QuarterRange {
-  return { first: Math.ceil(first / quartersPerDay), end: Math.floor(end / quartersPerDay) }
+  return { first: Math.ceil(first / quarterHoursPerDay), end: Math.floor(end / quarterHoursPerDay) }
 }
 
 /** Views from the fewest rows to the most. */

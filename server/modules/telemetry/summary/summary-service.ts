@@ -6,7 +6,7 @@ import type { Tenant } from '../../../http/caller.ts'
 import { type CursorBinding, openCursor, signCursor } from '../../../http/cursor.ts'
 import type { ModuleParts } from '../../../module-parts.ts'
 import type { Metrics } from '../rollups/rollup-cells.ts'
-import { quarterMs } from '../rollups/rollup-types.ts'
+import { quarterHourMs } from '../rollups/rollup-types.ts'
 import { readSummaryQuery } from './summary-query.ts'
 import { readMetrics } from './summary-reader.ts'
 import { reconciliationNumbers, summaryNumbers } from './summary-response.ts'
@@ -70,7 +70,7 @@ export function createTelemetrySummaries(
 
 function placeOfRow({ start, key }: MetricsRow, { interval, group_by }: SummaryQuery): RowPlace {
   return {
-    ...(interval ? { start: formatTimestamp(start * quarterMs) } : {}),
+    ...(interval ? { start: formatTimestamp(start * quarterHourMs) } : {}),
     ...(group_by === undefined ? {} : { key: key === '' ? null : key }),
   }
 }

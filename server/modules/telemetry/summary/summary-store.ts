@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { TenantTx } from '../../../db/database.ts'
 import type { Dimension, View } from '../rollups/rollup-types.ts'
-import type { GrainSpan } from './summary-spans.ts'
+import type { GrainRange } from './summary-ranges.ts'
 import type { Filters, QuarterRange } from './summary-types.ts'
 
 /** Returns the days within a range whose quarters must be read, ascending. */
@@ -20,7 +20,7 @@ export async function openDaysWithin(tx: TenantTx, days: QuarterRange): Promise<
 /** Selects rows of the rollups and their sums. */
 export interface SumsQuery {
   view: View
-  spans: readonly GrainSpan[]
+  spans: readonly GrainRange[]
   filters: Filters
   groupBy: Dimension | undefined
   success?: boolean | undefined
@@ -105,7 +105,7 @@ export async function totalsOf(tx: TenantTx, queries: readonly TotalQuery[]): Pr
 }
 
 /** Returns the SQL for spans, each looked up by itself. */
-function spansIn(spans: readonly GrainSpan[]): RawBuilder<unknown> {
+function spansIn(spans: readonly GrainRange[]): RawBuilder<unknown> {
   return sql`unnest(${spans.map((span) => span.grain)}::text[], ${spans.map((span) => span.first)}::bigint[],
     ${spans.map((span) => span.end)}::bigint[]) as span (grain, first_quarter, end_quarter)`
 }

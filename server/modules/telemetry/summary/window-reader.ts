@@ -2,12 +2,12 @@ import type { TenantTx } from '../../../db/database.ts'
 import { createEventLoopYielder } from '../../../http/event-loop-yielder.ts'
 import { Metrics } from '../rollups/rollup-cells.ts'
 import { isPseudonym } from '../rollups/rollup-erasure.ts'
-import { quarterMs } from '../rollups/rollup-types.ts'
+import { quarterHourMs } from '../rollups/rollup-types.ts'
 import { readUnfolded } from './summary-deltas.ts'
+import { spansOf } from './summary-ranges.ts'
 import { viewFor, wholeDaysOf } from './summary-reader.ts'
 import { percentile, usdOfExactMicros } from './summary-response.ts'
 import { addSums } from './summary-rows.ts'
-import { spansOf } from './summary-spans.ts'
 import { openDaysWithin, type SumRow, windowSums } from './summary-store.ts'
 import { type Filters, groupings, type SummaryRequest } from './summary-types.ts'
 import type { TelemetryWindows, WindowGroup, WindowQuestion, WindowReading } from './window-types.ts'
@@ -64,8 +64,8 @@ export const telemetryWindows: TelemetryWindows = {
 }
 
 function requestOf({ fromMs, toMs, groupBy, skillIds, archetypeIds }: WindowQuestion): WindowRequest {
-  const starts = fromMs.map((from) => from / quarterMs)
-  const end = toMs / quarterMs
+  const starts = fromMs.map((from) => from / quarterHourMs)
+  const end = toMs / quarterHourMs
   if (
     ![...starts, end].every((quarter, at, all) => Number.isInteger(quarter) && quarter > (all[at - 1] ?? -Infinity))
   ) {

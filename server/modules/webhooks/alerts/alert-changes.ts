@@ -9,7 +9,7 @@ import type { GovernanceLog } from '../../governance/governance-types.ts'
 import type { AlertRule, OutgoingMessage, WebhookOutbox } from '../webhooks-types.ts'
 import { writeAlertEvents } from './alert-events.ts'
 import { alertName, type Candidate, type EndpointFindings } from './alert-findings.ts'
-import { type AlertInstance, afterLook, alertWindow, nothing } from './alert-rules.ts'
+import { type AlertInstance, afterEvaluation, alertWindow, nothing } from './alert-rules.ts'
 import * as store from './alerts-store.ts'
 import { rulesById } from './metric-queries.ts'
 
@@ -36,7 +36,7 @@ export async function changeAlerts(
     const name = alertName(episode)
     if (!findings.wasOpen.has(name)) continue
     const { value, invocations, atMs: seenAtMs } = findings.sights.get(name) ?? { ...nothing, atMs }
-    const after = afterLook(episode, { value, invocations }, seenAtMs)
+    const after = afterEvaluation(episode, { value, invocations }, seenAtMs)
     if (after) stay.push(after)
     else closed.push({ ...episode, value, invocations, seenAtMs })
   }

@@ -18,7 +18,7 @@ export function shouldOpen(rule: WholeRule, { value, invocations }: Seen): boole
  * whole window. The number of invocations does not count here: otherwise an alert of a skill that is hardly used would
  * never end.
  */
-export function afterLook(
+export function afterEvaluation(
   episode: AlertInstance,
   { value, invocations }: Seen,
   nowMs: number,
@@ -53,7 +53,7 @@ function rounded(value: number): number {
   return Math.round(value * decimals) / decimals
 }
 
-const quarterMs = 900_000
+const quarterHourMs = 900_000
 
 export interface AlertWindow {
   /** Both in milliseconds. */
@@ -68,7 +68,7 @@ export interface AlertWindow {
  * @param windowMinutes a multiple of 15
  */
 export function alertWindow(nowMs: number, windowMinutes: number): AlertWindow {
-  const toMs = (Math.floor(nowMs / quarterMs) + 1) * quarterMs
+  const toMs = (Math.floor(nowMs / quarterHourMs) + 1) * quarterHourMs
   return { fromMs: toMs - windowMinutes * minuteMs, toMs }
 }
 

@@ -30,7 +30,7 @@ export class AlertLists {
     }
     const alerts = await readTenant(database, tenant.slug, read)
     const { shown, next_cursor } = page.of(alerts, (last) => last.alertId)
-    return { items: shown.map(answerOf), next_cursor }
+    return { items: shown.map(toResponse), next_cursor }
   }
 }
 
@@ -40,7 +40,7 @@ interface AlertListsDeps {
   cursorKey: Buffer
 }
 
-function answerOf({
+function toResponse({
   alertId,
   rule,
   key,

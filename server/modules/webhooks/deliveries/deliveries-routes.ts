@@ -2,9 +2,9 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Static } from 'typebox'
 import {
   webhookAddressTestsAtOnce,
-  webhookAnswerSeconds,
   webhookDeliveryDays,
   webhookRedeliveriesMax,
+  webhookResponseSeconds,
 } from '../../../../contract/limits.ts'
 import type { ValidParts } from '../../../http/body/valid-parts.ts'
 import { addRoute, emptyBody } from '../../../http/route.ts'
@@ -23,7 +23,7 @@ import {
   RedeliverBody,
   RedeliveredSchema,
 } from './deliveries-schemas.ts'
-import type { DeliveryAdministration, DeliveryAnswer } from './deliveries-service.ts'
+import type { DeliveryAdministration, DeliveryResponse } from './deliveries-service.ts'
 
 export function addDeliveryRoutes(app: FastifyInstance, deliveries: DeliveryAdministration): void {
   addReadRoutes(app, deliveries)
@@ -125,7 +125,7 @@ function addQueueRoutes(app: FastifyInstance, deliveries: DeliveryAdministration
   )
 }
 
-function queued(reply: FastifyReply, delivery: DeliveryAnswer): DeliveryAnswer {
+function queued(reply: FastifyReply, delivery: DeliveryResponse): DeliveryResponse {
   const { webhook_id, delivery_id } = delivery
   reply.code(202).header('location', `/api/v1/webhooks/${webhook_id}/deliveries/${delivery_id}`)
   return delivery
@@ -138,7 +138,7 @@ export function addAddressTestRoutes(app: FastifyInstance, tests: AddressTests):
     {
       description:
         'Sends one message of the type `webhook.test`, signed with a secret of its own, and returns the result. ' +
-        `Stores no endpoint. The receiver has ${webhookAnswerSeconds} seconds to respond, and a tenant runs at most ` +
+        `Stores no endpoint. The receiver has ${webhookResponseSeconds} seconds to respond, and a tenant runs at most ` +
         `${webhookAddressTestsAtOnce} tests at once.`,
       body: AddressTestBody,
       checkBody: (body: ValidParts<Static<typeof AddressTestBody>>) => tests.problemsIn(body),

@@ -32,7 +32,7 @@ import {
 } from './deliveries-store.ts'
 
 /** A delivery in the names of the response. */
-export type DeliveryAnswer = Static<typeof DeliverySchema>
+export type DeliveryResponse = Static<typeof DeliverySchema>
 type DeliveryDetails = Static<typeof DeliveryDetailsSchema>
 
 /** The statuses that a request without `status` delivers again. */
@@ -79,7 +79,7 @@ export class DeliveryAdministration {
   }
 
   /** Queues a message of the kind `webhook.test` with a single attempt, even for a disabled endpoint. */
-  test(caller: Caller, webhookId: string): Promise<DeliveryAnswer> {
+  test(caller: Caller, webhookId: string): Promise<DeliveryResponse> {
     const { database, endpoints, clock } = this.#deps
     return database.withTenant(caller.tenant.slug, async (tx) => {
       // Takes the lock first, as the removal of an endpoint does, so that nothing is queued for a removed one.
@@ -107,7 +107,7 @@ export class DeliveryAdministration {
    * Queues a delivery again, regardless of its status; its schedule restarts. Throws `concurrent-modification` while
    * the endpoint is disabled. Without an endpoint id, the delivery may belong to any endpoint.
    */
-  redeliver(caller: Caller, ofWebhook: string | undefined, deliveryId: string): Promise<DeliveryAnswer> {
+  redeliver(caller: Caller, ofWebhook: string | undefined, deliveryId: string): Promise<DeliveryResponse> {
     const { database, endpoints } = this.#deps
     return database.withTenant(caller.tenant.slug, async (tx) => {
       const webhookId = ofWebhook ?? (await endpointOfDelivery(tx, deliveryId))
@@ -223,7 +223,7 @@ function tooMany(): DomainError {
 }
 
 /** Converts a row to the names of the response, with only the last attempt. */
-export function toDeliveryResponse(row: DeliveryRow): DeliveryAnswer {
+export function toDeliveryResponse(row: DeliveryRow): DeliveryResponse {
   return {
     delivery_id: row.delivery_id,
     webhook_id: row.webhook_id,

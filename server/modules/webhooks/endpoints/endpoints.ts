@@ -36,7 +36,7 @@ export class Endpoints {
    */
   async secretsOf(tx: TenantTx, tenant: Tenant, webhookId: string): Promise<string[] | undefined> {
     const row = await store.webhookById(tx, webhookId)
-    return row === undefined || row.removed_at !== null ? undefined : this.#deps.secrets.open(tx, tenant, row)
+    return row === undefined || row.removed_at !== null ? undefined : this.#deps.secrets.decrypt(tx, tenant, row)
   }
 
   /**
@@ -97,22 +97,22 @@ export class WebhookSecrets {
     this.#secrets = secrets
   }
 
-  seal(tx: TenantTx, tenant: Tenant, webhookId: string, secret: string): Promise<Buffer> {
-    return this.#secrets.seal(tx, tenant, secret, contextOf(webhookId))
+  encrypt(tx: TenantTx, tenant: Tenant, webhookId: string, secret: string): Promise<Buffer> {
+    return this.#secrets.encrypt(tx, tenant, secret, contextOf(webhookId))
   }
 
   /**
    * Returns the secrets, the newest first, and the former one while it is valid. Undefined once the newest was
    * destroyed with its key.
    */
-  async open(
+  async decrypt(
     tx: TenantTx,
     tenant: Tenant,
     row: SealedSigningSecrets & { webhook_id: string },
   ): Promise<string[] | undefined> {
     const context = contextOf(row.webhook_id)
     const { current, former } = await openSigningSecrets(row, (sealed) =>
-      this.#secrets.open(tx, tenant, sealed, context),
+      this.#secrets.decrypt(tx, tenant, sealed, context),
     )
     if (current === undefined) return undefined
     return former === undefined ? [current] : [current, former]

@@ -1,7 +1,7 @@
 import type { JsonValue } from '../../../../provenance/json.ts'
 import type { RedactedUrl } from '../../../secrets/redacted-url.ts'
 import { isFormerGood } from '../../../secrets/signing-secrets.ts'
-import type { WebhookAnswer, WebhookChanges, WebhookSettings } from '../webhooks-types.ts'
+import type { WebhookChanges, WebhookResponse, WebhookSettings } from '../webhooks-types.ts'
 import type { OpenCounts, WebhookRow, WebhookState, WebhookWithProgress } from './webhooks-store.ts'
 
 export function stateOf(row: WebhookRow): WebhookState {
@@ -81,7 +81,7 @@ function present({
 export function toWebhookResponse(
   row: WebhookWithProgress,
   counts: Pick<OpenCounts, 'pending' | 'dead'> = { pending: 0, dead: 0 },
-): WebhookAnswer {
+): WebhookResponse {
   const { webhook_id, url, disabled_at } = row
   return {
     ...{ webhook_id, url, ...present(row) },
@@ -103,7 +103,7 @@ export function toWebhookResponse(
   }
 }
 
-function statusOf(row: WebhookWithProgress): WebhookAnswer['health']['status'] {
+function statusOf(row: WebhookWithProgress): WebhookResponse['health']['status'] {
   if (row.disabled_at !== null) return 'disabled'
   if (row.failures > 0) return 'failing'
   return row.attempted_at === null ? 'waiting' : 'ok'

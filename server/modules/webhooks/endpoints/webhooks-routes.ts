@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify'
 import {
   secretOverlapHours,
-  webhookAnswerSeconds,
   webhookPauseSeconds,
+  webhookResponseSeconds,
   webhooksMax,
 } from '../../../../contract/limits.ts'
 import { PageQuery } from '../../../../contract/request-schemas.ts'
@@ -36,7 +36,7 @@ export function addWebhookRoutes(app: FastifyInstance, webhooks: WebhookAdminist
       description:
         'Messages are signed with `secret`, which is returned only once. Delivery is at least once and not always in ' +
         'order: `sequence` counts the messages of the endpoint from 1 without gaps. A message without a 2xx response ' +
-        `within ${webhookAnswerSeconds} seconds is sent again after ${schedule}. ` +
+        `within ${webhookResponseSeconds} seconds is sent again after ${schedule}. ` +
         `A tenant has at most ${webhooksMax} endpoints.`,
       body: WebhookBody,
       checkBody: (sound: ValidParts<WebhookSettings>) => webhooks.furtherProblems(sound),

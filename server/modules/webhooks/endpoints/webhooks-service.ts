@@ -15,7 +15,7 @@ import type { RedactedUrl } from '../../../secrets/redacted-url.ts'
 import { formerSecretUntil, makeSigningSecret } from '../../../secrets/signing-secrets.ts'
 import type { AlertEnds } from '../alerts/alert-changes.ts'
 import { lockWebhooks } from '../outbox/outbox-store.ts'
-import type { WebhookAnswer, WebhookChanges, WebhookSettings } from '../webhooks-types.ts'
+import type { WebhookChanges, WebhookResponse, WebhookSettings } from '../webhooks-types.ts'
 import { noSuchEndpoint, type WebhookSecrets } from './endpoints.ts'
 import { changedState, described, newState, stateOf, toWebhookResponse } from './webhook-changes.ts'
 import { checkReadings, problemsOfSettings, problemsOfWhole } from './webhook-settings.ts'
@@ -38,7 +38,7 @@ export class WebhookAdministration {
     return problemsOfSettings(sound, this.#deps.outbound)
   }
 
-  async create(caller: Caller, settings: WebhookSettings): Promise<WebhookAnswer> {
+  async create(caller: Caller, settings: WebhookSettings): Promise<WebhookResponse> {
     const problems = [...problemsOfSettings(settings, this.#deps.outbound), ...problemsOfWhole(settings)]
     if (problems.length > 0) throw validationFailed(problems)
     return this.#locked(caller.tenant, (tx) => this.#add(tx, caller, settings))
@@ -54,16 +54,16 @@ export class WebhookAdministration {
     })
   }
 
-  get(tenant: Tenant, webhookId: string): Promise<WebhookAnswer> {
-    return this.#read(tenant, (tx) => answerOf(tx, webhookId))
+  get(tenant: Tenant, webhookId: string): Promise<WebhookResponse> {
+    return this.#read(tenant, (tx) => toResponse(tx, webhookId))
   }
 
-  async update(caller: Caller, webhookId: string, changes: WebhookChanges): Promise<WebhookAnswer> {
+  async update(caller: Caller, webhookId: string, changes: WebhookChanges): Promise<WebhookResponse> {
     const problems = problemsOfSettings(changes, this.#deps.outbound)
     if (problems.length > 0) throw validationFailed(problems)
     return this.#locked(caller.tenant, async (tx) => {
       await this.#change(tx, caller, await existing(tx, webhookId), changes)
-      return answerOf(tx, webhookId)
+      return toResponse(tx, webhookId)
     })
   }
 
@@ -89,21 +89,21 @@ export class WebhookAdministration {
     return removed
   }
 
-  rotateSecret(caller: Caller, webhookId: string): Promise<WebhookAnswer> {
+  rotateSecret(caller: Caller, webhookId: string): Promise<WebhookResponse> {
     return this.#locked(caller.tenant, async (tx) => {
       const row = await existing(tx, webhookId)
       const secret = makeSigningSecret()
       const until = formerSecretUntil()
       await store.changeSecret(tx, {
         webhook_id: webhookId,
-        secret_sealed: await this.#deps.secrets.seal(tx, caller.tenant, webhookId, secret),
+        secret_sealed: await this.#deps.secrets.encrypt(tx, caller.tenant, webhookId, secret),
         former_secret_sealed: row.secret_sealed,
         former_secret_until: until,
         updated_at: now(),
       })
       const after = { former_secret_until: until }
       await this.#written(tx, caller, webhookId, { change: 'webhook_secret_rotated', after })
-      return { ...(await answerOf(tx, webhookId)), secret }
+      return { ...(await toResponse(tx, webhookId)), secret }
     })
   }
 
@@ -120,7 +120,7 @@ export class WebhookAdministration {
     return readTenant(this.#deps.database, tenant.slug, work, { inIndexOrder: true })
   }
 
-  async #add(tx: TenantTx, caller: Caller, settings: WebhookSettings): Promise<WebhookAnswer> {
+  async #add(tx: TenantTx, caller: Caller, settings: WebhookSettings): Promise<WebhookResponse> {
     if ((await store.countWebhooks(tx)) >= webhooksMax) {
       const detail = `exceeds the ${webhooksMax} endpoints of a tenant; remove one first`
       throw validationFailed([{ pointer: '', detail }])
@@ -133,14 +133,14 @@ export class WebhookAdministration {
     await store.addWebhook(tx, {
       webhook_id: webhookId,
       ...state,
-      secret_sealed: await this.#deps.secrets.seal(tx, caller.tenant, webhookId, secret),
+      secret_sealed: await this.#deps.secrets.encrypt(tx, caller.tenant, webhookId, secret),
       created_at: at,
       created_by: caller.subject,
       updated_at: at,
     })
     const after = this.#described(tx, state)
     await this.#written(tx, caller, webhookId, { change: 'webhook_added', before: null, after })
-    return { ...(await answerOf(tx, webhookId)), secret }
+    return { ...(await toResponse(tx, webhookId)), secret }
   }
 
   async #change(tx: TenantTx, caller: Caller, row: store.WebhookWithProgress, changes: WebhookChanges): Promise<void> {
@@ -192,14 +192,14 @@ function now(): string {
   return formatTimestamp(Date.now())
 }
 
-async function answers(tx: TenantTx, rows: readonly store.WebhookWithProgress[]): Promise<WebhookAnswer[]> {
+async function answers(tx: TenantTx, rows: readonly store.WebhookWithProgress[]): Promise<WebhookResponse[]> {
   if (rows.length === 0) return []
   const ids = rows.map(({ webhook_id }) => webhook_id)
   const counts = new Map((await store.countOpen(tx, ids, webhookHealthCountMax)).map((each) => [each.webhook_id, each]))
   return rows.map((row) => toWebhookResponse(row, counts.get(row.webhook_id)))
 }
 
-async function answerOf(tx: TenantTx, webhookId: string): Promise<WebhookAnswer> {
+async function toResponse(tx: TenantTx, webhookId: string): Promise<WebhookResponse> {
   return (await answers(tx, [await existing(tx, webhookId)]))[0]!
 }
 

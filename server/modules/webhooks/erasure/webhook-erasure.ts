@@ -26,18 +26,18 @@ import {
  * Undelivered messages are not sent any more, even if a process has already read them. Once no record of a user
  * remains, the same applies to messages that name the user.
  */
-export async function forgetDeliveries(tx: TenantTx, records: readonly ErasedRecord[]): Promise<void> {
+export async function eraseDeliveriesAbout(tx: TenantTx, records: readonly ErasedRecord[]): Promise<void> {
   const recordIds = records.map((record) => record.record_id)
   const users = [...new Set(records.flatMap(usersOf))]
   const gone = users.length === 0 ? [] : await usersWithoutRecords(tx, users, recordIds)
   // The relay makes deliveries of outbox rows under the same lock, so each message is found as one or the other.
   await lockWebhooks(tx)
   const about = { recordIds, userIds: gone }
-  await forgetWaiting(tx, about)
+  await eraseWaiting(tx, about)
   await eraseDeliveries(tx, about)
 }
 
-async function forgetWaiting(tx: TenantTx, about: DeliveriesAbout): Promise<void> {
+async function eraseWaiting(tx: TenantTx, about: DeliveriesAbout): Promise<void> {
   const recordIds = new Set<string | undefined>(about.recordIds)
   const userIds = new Set<string | undefined>(about.userIds)
   const isAbout = ({ recordId, userId }: QueuedMessage) => recordIds.has(recordId) || userIds.has(userId)
@@ -72,14 +72,14 @@ const deliveriesAtOnce = 5_000
  * Messages about client records are dropped, and their deliveries remain as after an erasure. Messages of the service
  * itself are under no key and are still sent.
  */
-export async function forgetOwnKeyMessages(tx: TenantTx): Promise<void> {
-  await forgetClientMessages(tx)
+export async function eraseOwnKeyMessages(tx: TenantTx): Promise<void> {
+  await eraseClientMessages(tx)
   let last: string | undefined
   do last = await destroyDeliveriesAfter(tx, last, deliveriesAtOnce)
   while (last !== undefined)
 }
 
-async function forgetClientMessages(tx: TenantTx): Promise<void> {
+async function eraseClientMessages(tx: TenantTx): Promise<void> {
   let rows = await outboxAfter(tx, undefined, outboxRowsAtOnce)
   while (rows.length > 0) {
     for (const { outboxId, messages } of rows) {
@@ -133,7 +133,7 @@ export function webhookChores(clock: RecordClock): readonly TenantChore[] {
  * Deletes open alerts about a person once no record of them remains. No message reports the end, because it would name
  * the person.
  */
-export async function forgetAlerts(tx: TenantTx, records: readonly ErasedRecord[]): Promise<void> {
+export async function eraseAlerts(tx: TenantTx, records: readonly ErasedRecord[]): Promise<void> {
   const users = [...new Set(records.flatMap(({ user_id }) => user_id ?? []))]
   if (users.length === 0) return
   // Waits for running changes of alerts; later ones check which people remain.

@@ -3,7 +3,12 @@ import type { JsonObject, JsonValue } from '../../../../provenance/json.ts'
 import { TenantCache } from '../../../cached-fetch.ts'
 import { type Database, readTenant } from '../../../db/database.ts'
 import type { Endpoints } from '../endpoints/endpoints.ts'
-import { exceeds, type Floors, type InvocationFilter, invocationFilterOf } from '../outbox/endpoint-matching.ts'
+import {
+  exceeds,
+  type InvocationFilter,
+  type InvocationMinimums,
+  invocationFilterOf,
+} from '../outbox/endpoint-matching.ts'
 import type { Endpoint, IngestedEvent, InvocationWatch, InvocationWatches, OutgoingMessage } from '../webhooks-types.ts'
 
 /**
@@ -26,10 +31,10 @@ interface Interested {
 }
 
 function messagesOf(interests: readonly Interested[], events: readonly IngestedEvent[]): OutgoingMessage[] {
-  const floorsOf = lowestFloors(interests)
+  const minimumsOf = lowestMinimums(interests)
   return events.flatMap((event) => {
-    const floors = floorsOf(event)
-    const kinds = invocationEventKinds.filter((kind) => exceeds(event.fields, kind, floors[kind]))
+    const minimums = minimumsOf(event)
+    const kinds = invocationEventKinds.filter((kind) => exceeds(event.fields, kind, minimums[kind]))
     if (kinds.length === 0) return []
     const common = {
       occurredAt: event.sealed ? event.createdAt : String(event.fields.ts),
@@ -49,8 +54,8 @@ function named(
 ) {
   if (kind === 'skill.invocation_failed') return {}
   const wanting = interests.filter(({ of }) => {
-    const floors = of(skillId, archetypeId)
-    return floors && exceeds(fields, kind, floors[kind])
+    const minimums = of(skillId, archetypeId)
+    return minimums && exceeds(fields, kind, minimums[kind])
   })
   return { webhookIds: wanting.map(({ webhookId }) => webhookId) }
 }
@@ -59,22 +64,22 @@ function named(
  * Returns the lowest thresholds over all endpoints, computed once for each skill and archetype: a batch has few of
  * them.
  */
-function lowestFloors(interests: readonly Interested[]): (event: IngestedEvent) => Floors {
-  const known = new Map<string, Floors>()
+function lowestMinimums(interests: readonly Interested[]): (event: IngestedEvent) => InvocationMinimums {
+  const known = new Map<string, InvocationMinimums>()
   return ({ skillId, archetypeId }) => {
     const key = JSON.stringify([skillId, archetypeId])
     return known.getOrInsertComputed(key, () => lowest(interests.flatMap(({ of }) => of(skillId, archetypeId) ?? [])))
   }
 }
 
-function lowest(all: readonly Floors[]): Floors {
-  const floors: Floors = {
+function lowest(all: readonly InvocationMinimums[]): InvocationMinimums {
+  const minimums: InvocationMinimums = {
     'skill.invocation_failed': Number.POSITIVE_INFINITY,
     'skill.latency_exceeded': Number.POSITIVE_INFINITY,
     'skill.cost_exceeded': Number.POSITIVE_INFINITY,
   }
-  for (const one of all) for (const kind of invocationEventKinds) floors[kind] = Math.min(floors[kind], one[kind])
-  return floors
+  for (const one of all) for (const kind of invocationEventKinds) minimums[kind] = Math.min(minimums[kind], one[kind])
+  return minimums
 }
 
 /**

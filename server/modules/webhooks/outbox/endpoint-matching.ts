@@ -14,18 +14,18 @@ export function matchEndpoints(all: readonly Endpoint[]): EndpointMatch {
   const enabled = all.filter((endpoint) => endpoint.enabled)
   const byId = new Map(enabled.map((endpoint) => [endpoint.webhookId, endpoint]))
   const wanting = memoized((kind) => enabled.filter(({ events }) => wantsKind(events, kind)))
-  const listening = listeners(enabled)
+  const subscribers = listeners(enabled)
   return ({ kind, data, webhookIds }) => {
     if (webhookIds) return webhookIds.flatMap((id) => byId.get(id) ?? [])
     if (!isInvocationKind(kind)) return wanting(kind)
-    const heard = listening(data.skill_id, data.archetype_id)
-    return heard.filter(({ floors }) => exceeds(data, kind, floors[kind])).map(({ endpoint }) => endpoint)
+    const subscribed = subscribers(data.skill_id, data.archetype_id)
+    return subscribed.filter(({ minimums }) => exceeds(data, kind, minimums[kind])).map(({ endpoint }) => endpoint)
   }
 }
 
 interface Listener {
   endpoint: Endpoint
-  floors: Floors
+  minimums: InvocationMinimums
 }
 
 /** Returns the endpoints whose filters accept a skill and an archetype. */
@@ -34,8 +34,8 @@ function listeners(enabled: readonly Endpoint[]) {
   const of = memoized((key): Listener[] => {
     const [skillId, archetypeId] = JSON.parse(key) as [JsonValue, JsonValue]
     return interests.flatMap(({ endpoint, interest }) => {
-      const floors = interest?.(skillId, archetypeId)
-      return floors ? [{ endpoint, floors }] : []
+      const minimums = interest?.(skillId, archetypeId)
+      return minimums ? [{ endpoint, minimums }] : []
     })
   })
   return (skillId: JsonValue | undefined, archetypeId: JsonValue | undefined) =>
@@ -55,28 +55,28 @@ function isInvocationKind(kind: string): kind is InvocationEventKind {
 type Members = Readonly<Record<string, JsonValue>>
 
 /** Thresholds by kind; Infinity for a kind that is never sent. */
-export type Floors = Record<InvocationEventKind, number>
+export type InvocationMinimums = Record<InvocationEventKind, number>
 
 /** Returns the thresholds for a skill and an archetype; undefined if the filters of the endpoint exclude them. */
 export type InvocationFilter = (
   skillId: JsonValue | undefined,
   archetypeId: JsonValue | undefined,
-) => Floors | undefined
+) => InvocationMinimums | undefined
 
 /** Returns the filter of an endpoint for single invocations; undefined if it wants none. */
 export function invocationFilterOf({ events, filters, thresholds }: Endpoint): InvocationFilter | undefined {
   const { latency_ms, cost_usd } = { ...webhookThresholdDefaults, ...thresholds }
-  const floors: Floors = {
+  const minimums: InvocationMinimums = {
     'skill.invocation_failed': 0,
     'skill.latency_exceeded': latency_ms,
     'skill.cost_exceeded': cost_usd,
   }
-  for (const kind of invocationEventKinds) if (!wantsKind(events, kind)) floors[kind] = Number.POSITIVE_INFINITY
-  if (Object.values(floors).every((floor) => floor === Number.POSITIVE_INFINITY)) return undefined
+  for (const kind of invocationEventKinds) if (!wantsKind(events, kind)) minimums[kind] = Number.POSITIVE_INFINITY
+  if (Object.values(minimums).every((floor) => floor === Number.POSITIVE_INFINITY)) return undefined
   const skills = filters.skill_ids && new Set<unknown>(filters.skill_ids)
   const archetypes = filters.archetype_ids && new Set<unknown>(filters.archetype_ids)
   return (skillId, archetypeId) =>
-    skills?.has(skillId) !== false && archetypes?.has(archetypeId) !== false ? floors : undefined
+    skills?.has(skillId) !== false && archetypes?.has(archetypeId) !== false ? minimums : undefined
 }
 
 /** Returns whether an invocation exceeds the threshold of a kind; true if its members do not say. */

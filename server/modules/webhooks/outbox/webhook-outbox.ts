@@ -95,11 +95,11 @@ const erasedMark = '-'
 /** Listens for tenants with waiting messages, or with erased ones. */
 export function listenForOutbox(
   database: Pick<Database, 'listen'>,
-  heard: (tenantId: string, word?: WebhookSignal) => void,
+  subscribed: (tenantId: string, word?: WebhookSignal) => void,
 ): Listener {
   return listenForTenants(database, webhooksChannel, (word) => {
-    if (word.startsWith(erasedMark)) heard(word.slice(erasedMark.length), 'erased')
-    else heard(word)
+    if (word.startsWith(erasedMark)) subscribed(word.slice(erasedMark.length), 'erased')
+    else subscribed(word)
   })
 }
 

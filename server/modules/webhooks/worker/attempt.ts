@@ -1,7 +1,7 @@
 import { webhookBodyCharactersKept, webhookRetryAfterSecondsMax } from '../../../../contract/limits.ts'
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import type { WebhookFormat } from '../../../../contract/webhook-formats.ts'
-import { type AnswerHeaders, headerValue, type PostAnswer } from '../../../outbound/guarded-post.ts'
+import { headerValue, type PostResponse, type ResponseHeaders } from '../../../outbound/guarded-post.ts'
 import { retryAfterSeconds, signatureOf } from '../../../outbound/message-headers.ts'
 import type { Outbound } from '../../../outbound/outbound.ts'
 import { OutboundError } from '../../../outbound/outbound-error.ts'
@@ -57,7 +57,7 @@ export function unsentAttempt(url: string, code: DeliveryErrorCode, detail: stri
 
 function attempted(
   begun: Pick<DeliveryAttempt, 'at' | 'url' | 'request_headers' | 'duration_ms'>,
-  answer: PostAnswer,
+  answer: PostResponse,
 ): DeliveryAttempt {
   const { status, headers } = answer
   const response = loggedResponse(answer)
@@ -103,12 +103,12 @@ export function requestBody(tenantSlug: string, row: MessageRow & { data: string
 }
 
 /** Returns the part of a response that is logged: status, the first headers, the beginning of a text body. */
-export function loggedResponse({ status, headers, beginning }: PostAnswer): NonNullable<DeliveryAttempt['response']> {
+export function loggedResponse({ status, headers, beginning }: PostResponse): NonNullable<DeliveryAttempt['response']> {
   const body = bodyText(headers, beginning)
   return { status, headers: firstHeaders(headers), ...(body !== undefined && { body }) }
 }
 
-function firstHeaders(headers: AnswerHeaders): Record<string, string> {
+function firstHeaders(headers: ResponseHeaders): Record<string, string> {
   const kept: [string, string][] = []
   let room = headerCharactersMax
   for (const [name, value] of Object.entries(headers)) {
@@ -123,7 +123,7 @@ function firstHeaders(headers: AnswerHeaders): Record<string, string> {
 }
 
 /** Returns the body as text; undefined if its headers declare a compressed or non-text body. */
-function bodyText(headers: AnswerHeaders, beginning: Buffer): string | undefined {
+function bodyText(headers: ResponseHeaders, beginning: Buffer): string | undefined {
   if (beginning.length === 0) return undefined
   const encoding = headers['content-encoding'] ?? 'identity'
   const type = headerValue(headers, 'content-type') ?? 'text/plain'

@@ -13,7 +13,7 @@ import { daysOf, metricsOf } from '../range-text.ts'
 import type { Interval, Span } from '../ranges.ts'
 import { skillReleasesOf } from '../skill-releases.ts'
 import { failureRate } from '../trends.ts'
-import { type TimeRow, type Totals, varianceOf } from '../use-metrics.ts'
+import { costDifferenceOf, type TimeRow, type Totals } from '../use-metrics.ts'
 import { CostSplitChart } from './cost-split-chart.tsx'
 import {
   costColumns,
@@ -92,7 +92,7 @@ export default function FigureCharts(props: FigureChartsProps) {
         title: 'Cost',
         columns: changes.length > 0 ? [...costColumns, priceChangeColumn] : costColumns,
       },
-      summary: `Cost ${by}: ${formatUsd(totals.cost_usd_estimate)} reported, ${formatUsd(totals.cost_usd_computed)} calculated, a difference of ${formatUsd(varianceOf(totals))}.${priceText}`,
+      summary: `Cost ${by}: ${formatUsd(totals.cost_usd_estimate)} reported, ${formatUsd(totals.cost_usd_computed)} calculated, a difference of ${formatUsd(costDifferenceOf(totals))}.${priceText}`,
     },
     {
       ...{ kind: 'tokens', title: 'Tokens', columns: tokenColumns },

@@ -2,7 +2,7 @@ import { formatCount, formatMs, formatPercent, formatUsdInColumn, nothing } from
 import type { MetricColumn } from '../../../ui/metric-columns.ts'
 import type { Interval, Span } from '../ranges.ts'
 import { failureRate } from '../trends.ts'
-import { type TimeRow, type Totals, varianceOf } from '../use-metrics.ts'
+import { costDifferenceOf, type TimeRow, type Totals } from '../use-metrics.ts'
 import { type Slot, slotsOf } from './slots.ts'
 
 /**
@@ -48,7 +48,7 @@ export function pointsOf(rows: readonly TimeRow[], span: Span, interval: Interva
       tokensOut: figures.tokens_out,
       costEstimate: figures.cost_usd_estimate,
       costComputed: figures.cost_usd_computed,
-      variance: varianceOf({ latency_ms, ...figures }),
+      variance: costDifferenceOf({ latency_ms, ...figures }),
       p50: percentile(latency_ms.p50),
       p95: percentile(latency_ms.p95),
       p99: percentile(latency_ms.p99),

@@ -3,7 +3,7 @@ import type { DemoProgress } from '../../../../demo/demo-api.ts'
 import { isDevelopment } from '../../../api/environment.ts'
 import { useMe } from '../../../api/me.ts'
 import { queryClient } from '../../../api/query-client.ts'
-import { notifyDone } from '../../../components/notify.ts'
+import { toastDone } from '../../../components/toast.ts'
 import { createDemoStore, type DemoLoad } from './demo-store.ts'
 
 /** The load in this window. It outlives the page, so that the user may visit other pages meanwhile. */
@@ -52,7 +52,7 @@ async function start(tenant: string): Promise<void> {
     setUnfinished(undefined)
     await queryClient.invalidateQueries()
     store.enter({ state: 'none' })
-    notifyDone('The demo data is loaded.')
+    toastDone('The demo data is loaded.')
   } catch (error) {
     store.enter({ state: 'failed', error })
   } finally {

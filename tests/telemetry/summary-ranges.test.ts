@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { quartersPerDay } from '../../server/modules/telemetry/rollups/rollup-types.ts'
-import { spansOf } from '../../server/modules/telemetry/summary/summary-spans.ts'
+import { quarterHoursPerDay } from '../../server/modules/telemetry/rollups/rollup-types.ts'
+import { spansOf } from '../../server/modules/telemetry/summary/summary-ranges.ts'
 
 const ranges = fc
   .tuple(
@@ -26,7 +26,8 @@ test('every quarter is read once, by its day wherever that may be', () => {
       const spans = spansOf(parts, open)
       const grainOf = new Map<number, string>()
       for (const { grain, first, end } of spans) {
-        if (grain === 'day') expect([Math.abs(first % quartersPerDay), Math.abs(end % quartersPerDay)]).toEqual([0, 0])
+        if (grain === 'day')
+          expect([Math.abs(first % quarterHoursPerDay), Math.abs(end % quarterHoursPerDay)]).toEqual([0, 0])
         for (let quarter = first; quarter < end; quarter += 1) {
           expect(grainOf.has(quarter)).toBe(false)
           grainOf.set(quarter, grain)
@@ -34,8 +35,8 @@ test('every quarter is read once, by its day wherever that may be', () => {
       }
       for (const { first, end } of parts) {
         for (let quarter = first; quarter < end; quarter += 1) {
-          const day = Math.floor(quarter / quartersPerDay)
-          const isWhole = day * quartersPerDay >= first && (day + 1) * quartersPerDay <= end
+          const day = Math.floor(quarter / quarterHoursPerDay)
+          const isWhole = day * quarterHoursPerDay >= first && (day + 1) * quarterHoursPerDay <= end
           expect(grainOf.get(quarter)).toBe(isWhole && !open.includes(day) ? 'day' : 'quarter')
           grainOf.delete(quarter)
         }

@@ -16,13 +16,13 @@ import {
 type Source = 'group' | 'manual' | 'bundle'
 type Wanted = (userId: string, before: readonly string[]) => readonly string[]
 
-export type ArchetypeAssignment = ReturnType<typeof createArchetypeAssignment>
+export type GroupArchetypes = ReturnType<typeof createGroupArchetypes>
 
 /**
  * Decides which people have which archetypes. Every method returns one `rbac.archetype_assigned` for each person whose
  * archetypes changed; the caller writes them. The directory must be locked.
  */
-export function createArchetypeAssignment(deps: {
+export function createGroupArchetypes(deps: {
   mappingOf: (tx: TenantTx) => Promise<readonly GroupMapping[]>
   bundleOf: (tx: TenantTx) => Promise<Set<string>>
 }) {

@@ -6,18 +6,18 @@ import { decryptSecret, deriveKey, encryptSecret } from './encryption.ts'
  * @param purpose of the key, see {@link deriveKey}
  * @param context see {@link encryptSecret}
  */
-export function createPayloadSeal<Payload extends object>(masterKey: Buffer, purpose: string, context: string) {
+export function createPayloadCipher<Payload extends object>(masterKey: Buffer, purpose: string, context: string) {
   const key = deriveKey(masterKey, purpose)
   return {
     /** @param bytes pads the payload to a length that does not reveal its content */
-    seal(payload: Payload, bytes = 0): { sealed: string } {
+    encrypt(payload: Payload, bytes = 0): { sealed: string } {
       const text = JSON.stringify(payload)
       const padded = Buffer.alloc(Math.max(bytes, Buffer.byteLength(text)), ' ')
       padded.write(text)
       return { sealed: encryptSecret(key, padded, context).toString('base64') }
     },
     /** @throws Error if another key sealed it, or it was changed */
-    open: (data: object): Payload =>
+    decrypt: (data: object): Payload =>
       JSON.parse(decryptSecret(key, Buffer.from((data as { sealed: string }).sealed, 'base64'), context).toString()),
   }
 }

@@ -6,7 +6,7 @@ import type { FastifyInstance } from 'fastify'
 const countedBytesMin = 64 * 1024
 
 /** Bounds the memory of large responses that their readers have not accepted yet. */
-export interface AnswerBudget {
+export interface ResponseBudget {
   /**
    * Counts a response until it is handed over, or its connection is closed. If the total exceeds the budget, closes
    * connections of the reader with the most bytes, the longest waiting first.
@@ -25,7 +25,7 @@ interface Reader {
   answers: Set<Held>
 }
 
-export function createAnswerBudget(bytesMax: number, onClosed: () => void = () => {}): AnswerBudget {
+export function createResponseBudget(bytesMax: number, onClosed: () => void = () => {}): ResponseBudget {
   const readers = new Map<string, Reader>()
   let heldOfAll = 0
 
@@ -65,7 +65,7 @@ export function createAnswerBudget(bytesMax: number, onClosed: () => void = () =
  * Counts the responses of a server against a budget. Streamed responses need no count, because they wait for their
  * readers.
  */
-export function limitAnswers(app: FastifyInstance, budget: AnswerBudget): void {
+export function limitResponses(app: FastifyInstance, budget: ResponseBudget): void {
   app.addHook('onSend', (request, reply, payload, done) => {
     const { socket } = request.raw
     // A request of this process, which tools of agents inject, has no connection and reads its response at once.

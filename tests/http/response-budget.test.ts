@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import fastify from 'fastify'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { createAnswerBudget, limitAnswers } from '../../server/http/body/answer-budget.ts'
+import { createResponseBudget, limitResponses } from '../../server/http/body/response-budget.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
 import { scaled } from '../support/machine-speed.ts'
 
@@ -12,7 +12,7 @@ const answer = () => Object.assign(new EventEmitter(), { closed: false }) as unk
 
 function budgetOf(mebibytes: number) {
   const closed: string[] = []
-  const budget = createAnswerBudget(mebibytes * mebibyte)
+  const budget = createResponseBudget(mebibytes * mebibyte)
   const hold = (reader: string, name: string, size: number) => {
     const one = answer()
     budget.hold(reader, size * mebibyte, one, { destroy: () => void closed.push(name) } as never)
@@ -37,7 +37,7 @@ test('counts nothing of what was handed over, is small, or has no reader any mor
   const { closed, hold } = budgetOf(4)
   for (let at = 0; at < 20; at++) hold('a', 'read', 4).emit('close')
   for (let at = 0; at < 200; at++) hold('a', 'small', 0.05)
-  const budget = createAnswerBudget(mebibyte)
+  const budget = createResponseBudget(mebibyte)
   const gone = { destroy: () => void closed.push('gone') } as never
   budget.hold('a', 2 * mebibyte, Object.assign(answer(), { closed: true }), gone)
   expect(closed).toEqual([])
@@ -45,7 +45,7 @@ test('counts nothing of what was handed over, is small, or has no reader any mor
 
 test('counts no injected request: it has no connection', async () => {
   const app = fastify()
-  limitAnswers(app, createAnswerBudget(0))
+  limitResponses(app, createResponseBudget(0))
   app.get('/large', () => 'x'.repeat(mebibyte))
   expect((await app.inject('/large')).statusCode).toBe(200)
   await app.close()

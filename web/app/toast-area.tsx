@@ -1,15 +1,15 @@
 import { lazy, Suspense, useEffect, useState } from 'react'
-import { firstNotification } from '../components/notify.ts'
+import { firstToast } from '../components/toast.ts'
 
-const Notifications = lazy(() => import('./notifications.tsx'))
+const Notifications = lazy(() => import('./toasts.tsx'))
 
 /** Shows notifications. Most pages never show one, so its script loads with the first. */
-export function NotificationArea() {
+export function ToastArea() {
   const [asked, setAsked] = useState(false)
   useEffect(() => {
     const ask = () => setAsked(true)
-    firstNotification.addEventListener('asked', ask, { once: true })
-    return () => firstNotification.removeEventListener('asked', ask)
+    firstToast.addEventListener('asked', ask, { once: true })
+    return () => firstToast.removeEventListener('asked', ask)
   }, [])
   return asked ? (
     <Suspense>

@@ -1,8 +1,8 @@
-import { type Grain, quartersPerDay } from '../rollups/rollup-types.ts'
+import { type Grain, quarterHoursPerDay } from '../rollups/rollup-types.ts'
 import type { QuarterRange } from './summary-types.ts'
 
 /** A range that is read from the rows of one grain. */
-export interface GrainSpan extends QuarterRange {
+export interface GrainRange extends QuarterRange {
   grain: Grain
 }
 
@@ -12,8 +12,8 @@ export interface GrainSpan extends QuarterRange {
  *
  * @param openDays days since 1970, ascending
  */
-export function spansOf(ranges: readonly QuarterRange[], openDays: readonly number[]): GrainSpan[] {
-  const spans: GrainSpan[] = []
+export function spansOf(ranges: readonly QuarterRange[], openDays: readonly number[]): GrainRange[] {
+  const spans: GrainRange[] = []
   const cover = (grain: Grain, first: number, end: number) => {
     if (first >= end) return
     const last = spans.at(-1)
@@ -22,16 +22,16 @@ export function spansOf(ranges: readonly QuarterRange[], openDays: readonly numb
   }
   let at = 0
   for (const { first, end } of ranges) {
-    const endDay = Math.floor(end / quartersPerDay)
-    let day = Math.ceil(first / quartersPerDay)
+    const endDay = Math.floor(end / quarterHoursPerDay)
+    let day = Math.ceil(first / quarterHoursPerDay)
     let covered = first
     while (day < endDay) {
       while (at < openDays.length && openDays[at]! < day) at += 1
       const open = Math.min(openDays[at] ?? endDay, endDay)
       if (open > day) {
-        cover('quarter', covered, day * quartersPerDay)
-        cover('day', day * quartersPerDay, open * quartersPerDay)
-        covered = open * quartersPerDay
+        cover('quarter', covered, day * quarterHoursPerDay)
+        cover('day', day * quarterHoursPerDay, open * quarterHoursPerDay)
+        covered = open * quarterHoursPerDay
       }
       day = open + 1
     }
