@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Database, TenantTx } from '../../server/db/database.ts'
 import type { Tenant } from '../../server/http/caller.ts'
 import { firstId, scanRecords } from '../../server/modules/integrity-sweep/record-scan.ts'
-import { findUnlogged } from '../../server/modules/log/unlogged-records-store.ts'
+import { findUncovered } from '../../server/modules/log/uncovered-records-store.ts'
 import { decision, openRecordLab, type RecordLab } from './record-lab.ts'
 
 /** The records of an upgrade from before the log: nothing is in it yet. */
@@ -26,7 +26,7 @@ beforeAll(async () => {
 
 afterAll(() => lab.drop())
 
-const logs = { unlogged: findUnlogged }
+const logs = { uncovered: findUncovered }
 
 /** Rows of seals that wait that the last transaction of {@link counting} has read. */
 let arrivalsRead = 0

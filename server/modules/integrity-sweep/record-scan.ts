@@ -10,18 +10,18 @@ export const firstId: string = '00000000-0000-0000-0000-000000000000'
  * from which to continue; undefined at the end.
  */
 export async function scanRecords(
-  { database, logs }: { database: Database; logs: Pick<TenantLogs, 'unlogged'> },
+  { database, logs }: { database: Database; logs: Pick<TenantLogs, 'uncovered'> },
   tenant: Tenant,
   afterId: string,
   limit: number,
 ) {
-  const { lastId, records, unlogged } = await readTenant(
+  const { lastId, records, uncovered } = await readTenant(
     database,
     tenant.slug,
-    (tx) => logs.unlogged(tx, afterId, limit),
+    (tx) => logs.uncovered(tx, afterId, limit),
     { snapshot: true, inIndexOrder: true },
   )
-  const findings = unlogged.map(
+  const findings = uncovered.map(
     ({ record_id, seal_id, is_tombstone }): Finding => ({
       subject: `record:${record_id}`,
       failedChecks: ['record_in_log'],

@@ -62,21 +62,21 @@ export interface TenantLogs {
    *
    * @param afterId null begins with the first record
    */
-  unlogged(tx: TenantTx, afterId: string | null, limit: number): Promise<UnloggedRange>
+  uncovered(tx: TenantTx, afterId: string | null, limit: number): Promise<UncoveredRange>
 }
 
 /** A record or tombstone that the log does not explain. */
-export interface UnloggedRow {
+export interface UncoveredRow {
   record_id: string
   seal_id: string
   is_tombstone: boolean
 }
 
-export interface UnloggedRange {
+export interface UncoveredRange {
   /** The id from which to continue; undefined at the end. */
   lastId: string | undefined
   records: number
-  unlogged: UnloggedRow[]
+  uncovered: UncoveredRow[]
 }
 
 /** Reads checkpoints that are stored outside of the database. */

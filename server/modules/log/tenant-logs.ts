@@ -8,7 +8,7 @@ import { findEntries, findEntryOf, findHead, findHeadAndWaiting } from './log-st
 import type { LogHead, TenantLogs } from './log-types.ts'
 import { readConsistency, readInclusionPath, readLeaves, readRange, readRangeProof } from './tree-reading.ts'
 import { LogCorruptionError } from './tree-tiles.ts'
-import { findUnlogged } from './unlogged-records-store.ts'
+import { findUncovered } from './uncovered-records-store.ts'
 
 /** Maximum arrivals per transaction. With 1,000 telemetry events each, they take some hundred milliseconds. */
 const arrivalsMax = 500
@@ -69,7 +69,7 @@ export function createTenantLogs(
     consistencyPath: async (tx, from, to) => (await explained(readConsistency(tx, from, to))).path,
     rangeProof: (tx, from, to, treeSize) => explained(readRangeProof(tx, from, to, treeSize)),
     range: readRange,
-    unlogged: findUnlogged,
+    uncovered: findUncovered,
   }
 }
 

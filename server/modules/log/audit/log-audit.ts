@@ -182,13 +182,13 @@ class AuditRun {
    */
   async #auditUnexplained(after: string | null): Promise<string | undefined> {
     const { database, logs } = this.#deps
-    const { lastId, unlogged } = await readTenant(
+    const { lastId, uncovered } = await readTenant(
       database,
       this.#tenant.slug,
-      (tx) => logs.unlogged(tx, after, recordsPerPage),
+      (tx) => logs.uncovered(tx, after, recordsPerPage),
       { snapshot: true, inIndexOrder: true },
     )
-    for (const { record_id, is_tombstone } of unlogged) {
+    for (const { record_id, is_tombstone } of uncovered) {
       if (!is_tombstone) this.#fail(`record:${record_id}`, 'no entry of the log has it: it was inserted')
     }
     return lastId

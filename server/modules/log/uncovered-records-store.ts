@@ -1,5 +1,5 @@
 import type { TenantTx } from '../../db/database.ts'
-import type { UnloggedRange, UnloggedRow } from './log-types.ts'
+import type { UncoveredRange, UncoveredRow } from './log-types.ts'
 
 const lastOfPage = `
   select max(record_id::text) as last_id, count(*)::integer as records from (
@@ -22,7 +22,7 @@ const rowsOfPage = (table: string) =>
  *
  * @param afterId null begins with the first record
  */
-export async function findUnlogged(tx: TenantTx, afterId: string | null, limit: number): Promise<UnloggedRange> {
+export async function findUncovered(tx: TenantTx, afterId: string | null, limit: number): Promise<UncoveredRange> {
   const page = await tx.client.query<{ last_id: string | null; records: number }>(lastOfPage, [
     tx.tenantId,
     afterId,
@@ -30,15 +30,15 @@ export async function findUnlogged(tx: TenantTx, afterId: string | null, limit: 
   ])
   const { last_id: lastId, records } = page.rows[0]!
   const endId = records < limit ? maxId : lastId!
-  const { rows } = await tx.client.query<UnloggedRow>(
+  const { rows } = await tx.client.query<UncoveredRow>(
     `select p.record_id, p.seal_id, false as is_tombstone from ${rowsOfPage('hub.records')}
      union all
      select p.record_id, p.seal_id, true from ${rowsOfPage('hub.tombstones')}`,
     [tx.tenantId, afterId, endId],
   )
   const arriving = await findArriving(tx, new Set(rows.map((row) => row.seal_id)))
-  const unlogged = rows.filter((row) => !arriving.has(row.seal_id))
-  return { lastId: records < limit ? undefined : lastId!, records, unlogged }
+  const uncovered = rows.filter((row) => !arriving.has(row.seal_id))
+  return { lastId: records < limit ? undefined : lastId!, records, uncovered }
 }
 
 const maxId = 'ffffffff-ffff-ffff-ffff-ffffffffffff'
