@@ -170,8 +170,9 @@ async function apply(
   migration: Migration,
   proofs: RowProofs | undefined,
 ): Promise<Record<string, number>> {
-  await owner.query(`begin; set local lock_timeout = ${lockMs}`)
+  await owner.query('begin')
   try {
+    await owner.query(`set local lock_timeout = ${lockMs}`)
     await applyWithin(owner, migration)
     const proven = (proofs && (await provingMigrations[migration.name]?.(owner, proofs))) ?? {}
     await owner.query('commit')
