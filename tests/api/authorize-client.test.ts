@@ -42,6 +42,8 @@ test('only scopes that read are selected beforehand, and a client may ask for wr
   const selected = [...body.matchAll(/value="([^"]+)" checked/g)].map(([, scope]) => scope)
   expect(selected).toEqual(['hub:read', 'skill_entitlement:read', 'telemetry:read'])
   for (const scope of ['hub:write', 'hub:purge']) expect(body).toContain(`value="${scope}"`)
+  // With it an agent could make a service account, which outlives its authorization.
+  expect(body).not.toContain('connector:admin')
   const request = requestOf(clientId, pkce, { scope: 'hub:write' })
   const asked = await authorize(admin.browser, request)
   expect(asked.body).toContain('value="hub:write">')

@@ -84,10 +84,16 @@ describe.each([
     const related = await call(client, 'related_records', { record_id: artifact, direction: 'in' })
     expect(related.records.map((each: { title: string }) => each.title)).toEqual(['Contract', 'Renewal'])
     expect(related.records[1].links).toEqual([artifact])
-    const output = await call(client, 'record_output', { skill_id: 'sum-up', content: { a: [1] }, title: 'Sum' })
+    const model = { llm_model: 'claude-sonnet-4-5' }
+    const output = await call(client, 'record_output', {
+      skill_id: 'sum-up',
+      content: { a: [1] },
+      title: 'Sum',
+      ...model,
+    })
     expect(await read(hub, 'acme', output.record_id)).toMatchObject({
       content: { a: [1] },
-      metadata: { client_name: 'test-agent' },
+      metadata: { client_name: 'test-agent', ...model },
     })
   })
 
@@ -273,6 +279,7 @@ describe('without a token that is valid', () => {
     expect(await statusOf({ authorization, 'x-service-tenant': 'acme' })).toBe(200)
     expect(await statusOf({ authorization, 'x-service-tenant': 'globex' })).toBe(403)
     expect(await statusOf({ authorization, accept: 'text/html' })).toBe(406)
+    for (const accept of ['application/json', '*/*']) expect(await statusOf({ authorization, accept })).toBe(200)
     expect(await statusOf({ authorization }, [{ jsonrpc: '2.0', id: 1, method: 'tools/list' }])).toBe(400)
     expect(await statusOf({ authorization }, { jsonrpc: '1.0', id: 1, method: 'tools/list' })).toBe(400)
     expect(await statusOf({ authorization }, { jsonrpc: '2.0', id: 1, method: 'subscriptions/listen' })).toBe(404)

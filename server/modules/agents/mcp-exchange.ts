@@ -70,6 +70,10 @@ function webHeaders(headers: McpRequest['headers']): Headers {
     const value = headers[name]
     if (typeof value === 'string') web.set(name, value)
   }
+  // The SDK demands both types, but each response is JSON: clients that accept JSON are served.
+  const accepted = web.get('accept')
+  if (accepted === null || /(application|\*)\/(json|\*)/.test(accepted))
+    web.set('accept', 'application/json, text/event-stream')
   return web
 }
 

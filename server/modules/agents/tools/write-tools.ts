@@ -104,7 +104,7 @@ Example: {"skill_id": "summarise-contract", "title": "Summary of the renewal", "
   ),
   output: receipt,
   async run({ idempotency_key, ...fields }, { call, client }) {
-    const body = { record_type: 'output', ...fields, ...metadataOf(client) } as JsonObject
+    const body = { record_type: 'output', ...fields, ...metadataOf(client, fields.llm_model) } as JsonObject
     return toReceipt(await call('writeRecord', { body, idempotencyKey: idempotency_key }))
   },
 })

@@ -37,10 +37,18 @@ export interface ClientAuthorizations {
   ): Promise<string>
 }
 
-/** Returns the requested scopes that the person may grant: those of their role. */
+/**
+ * Returns the scopes that a person of a role may grant to an agent: those of the role except `connector:admin`. With it, an
+ * agent could set the identity provider or create service accounts, and so outlive the end of its authorization.
+ */
+export function grantableScopes(role: LiveSession['user']['role']): Scope[] {
+  const ofRole: readonly Scope[] = roles[role]
+  return ofRole.filter((scope) => scope !== 'connector:admin')
+}
+
+/** Returns the requested scopes that the person may grant. */
 export function offeredScopes({ scopes }: AuthorizationRequest, { user }: LiveSession): Scope[] {
-  const ofRole: readonly Scope[] = roles[user.role]
-  return ofRole.filter((scope) => scopes.includes(scope))
+  return grantableScopes(user.role).filter((scope) => scopes.includes(scope))
 }
 
 export function createClientAuthorizations(deps: {

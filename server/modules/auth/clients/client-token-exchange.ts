@@ -1,5 +1,4 @@
-import { roles } from '../../../../contract/roles.ts'
-import { isScope, type Scope } from '../../../../contract/scopes.ts'
+import { isScope } from '../../../../contract/scopes.ts'
 import { formatTimestamp } from '../../../../contract/timestamp.ts'
 import type { Database } from '../../../db/database.ts'
 import { isServedAt } from '../../../http/caller.ts'
@@ -15,7 +14,7 @@ import { remainingLife } from '../sessions/token-exchange.ts'
 import { mintAccessToken } from '../tokens/token-issuer.ts'
 import { invalidClient, oauthError, wrongTenant } from '../tokens/token-request.ts'
 import { isVerifierOf, resourceOf } from './authorization-request.ts'
-import { codeHash } from './authorizations-service.ts'
+import { codeHash, grantableScopes } from './authorizations-service.ts'
 import type { ClientRegistrations } from './client-registrations.ts'
 import { type ClientGrant, type ClientTokens, type CodeGrant, hashOf } from './client-tokens.ts'
 import type { CodeRequest, GrantRequest, RefreshRequest } from './grant-request.ts'
@@ -128,9 +127,9 @@ export class ClientTokenExchange {
   async #tokensOf({ live, member }: Issued, grant: ClientGrant, request: GrantRequest): Promise<ServiceToken> {
     const { keys, tokens, now } = this.#deps
     const { tenant, sessionId, user, expiresAtMs } = live
-    const ofRole: readonly Scope[] = roles[user.role]
+    const grantable = grantableScopes(user.role)
     const wanted = wantedScopes(request) ?? grant.scopes
-    const scopes = grant.scopes.filter((scope) => ofRole.includes(scope) && wanted.includes(scope))
+    const scopes = grant.scopes.filter((scope) => grantable.includes(scope) && wanted.includes(scope))
     if (scopes.length === 0) {
       throw refused('invalid_scope', '/scope', 'The role of the person has none of these scopes any more.')
     }
