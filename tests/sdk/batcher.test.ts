@@ -126,6 +126,27 @@ test('reports refused events, and sends the others of a refused request', async 
 })
 
 test.each([
+  ['the Hub', 'records'],
+  ['the forwarder', 'events'],
+])('reports each refused event of a batch, also those that the response of %s does not list', async (_, receipts) => {
+  const rejected: RejectedEvent[] = []
+  const refused = numbers(130).filter((id) => id !== 'e7' && id !== 'e120')
+  const { baseUrl } = await eventSink((response) => {
+    const indexes = refused.map((id) => Number(id.slice(1)))
+    const errors = indexes.slice(0, 100).map((index) => ({ index, title: 'Unknown skill', detail: `/events/${index}` }))
+    const counts = { accepted: 2, failed: refused.length, errors_omitted: refused.length - errors.length }
+    answerJson(201, { ...counts, [receipts]: [{ index: 7 }, { index: 120 }], errors })(response)
+    return true
+  })
+  const hub = connect(baseUrl, { onRejected: (some) => rejected.push(...some) })
+  for (const id of numbers(130)) await hub.telemetry.track(event(id))
+  expect(await hub.close()).toEqual({ queued: 0, accepted: 2, rejected: 128, dropped: 0 })
+  expect(rejected.map((one) => one.event.session_id)).toEqual(refused)
+  expect(rejected[0]?.reason).toBe('Unknown skill: /events/0')
+  expect(rejected[127]?.reason).toContain('lists the reasons of other events')
+})
+
+test.each([
   ['the Hub', answerProblem(413, 'payload-too-large')],
   ['a proxy', answerJson(413, {})],
 ])('halves a batch that is too large for %s, and refuses a single event', async (_, tooLarge) => {

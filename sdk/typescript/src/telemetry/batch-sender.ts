@@ -10,7 +10,7 @@ import type { Reports } from './reports.ts'
 /** An event that the Hub refused for good. */
 export interface RejectedEvent {
   event: TelemetryEvent
-  /** The title and detail of the problem. */
+  /** The title and detail of the problem. The Hub gives them for the first 100 refused events of a batch. */
   reason: string
 }
 
@@ -19,6 +19,9 @@ export interface SentBatch {
   accepted: number
   rejected: number
 }
+
+/** The response to a stored batch. The forwarder of Mode C has `events` instead of `records`. */
+type StoredResult = BatchResult & { events?: { index: number }[] }
 
 const pauseMsMax = 30_000
 /** Statuses of problems that sending the same events again cannot solve. */
@@ -67,9 +70,9 @@ export class BatchSender {
       if (!(result instanceof HubError)) {
         sent.accepted += result.accepted
         sent.rejected += result.failed
-        if (result.errors) {
-          const reasons = result.errors.map(({ index, title, detail }) => [index, `${title}: ${detail}`] as const)
-          this.#report(eventsOf(body), reasons)
+        if (result.failed > 0) {
+          const events = eventsOf<TelemetryEvent>(body)
+          this.#report(events, [...refusalsOf(result, events.length)])
         }
         continue
       }
@@ -130,6 +133,20 @@ export class BatchSender {
 function reasonOf({ status, slug, message }: HubError): string {
   return status === 413 && slug === 'unknown' ? 'A proxy refused the event as too large (413)' : message
 }
+
+/** Returns the refused events of a stored batch by index. A response has the reasons of the first ones only. */
+function refusalsOf(result: StoredResult, count: number): ReadonlyMap<number, string> {
+  const { errors = [], failed } = result
+  const refusals = new Map<number, string>(errors.map(({ index, title, detail }) => [index, `${title}: ${detail}`]))
+  const receipts = result.records ?? result.events
+  if (refusals.size >= failed || !receipts) return refusals
+  const stored = new Set(receipts.map(({ index }) => index))
+  for (let index = 0; index < count; index += 1)
+    if (!stored.has(index) && !refusals.has(index)) refusals.set(index, unlisted)
+  return refusals
+}
+
+const unlisted = 'The Hub refused the event. Its response lists the reasons of other events of the batch only'
 
 /** Returns the refused events by index, if the refusal of a request names some. */
 function faultsOf(error: HubError, count: number): ReadonlyMap<number, string> | undefined {
