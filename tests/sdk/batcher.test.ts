@@ -108,6 +108,21 @@ test('keeps sending with one key while the Hub is away or refuses the account', 
   await expect(hub.telemetry.track(event('after'))).rejects.toThrow(/closed/)
 })
 
+test('sends a batch again after a successful response that is not one of the Hub', async () => {
+  const bodies = ['', '{}', '[]']
+  const errors: unknown[] = []
+  const { baseUrl, stored } = await eventSink((response) => {
+    const body = bodies.shift()
+    if (body !== undefined) response.writeHead(200).end(body)
+    return body !== undefined
+  })
+  const hub = connect(baseUrl, { onError: (error) => errors.push(error) })
+  await hub.telemetry.track(event('kept'))
+  expect(await hub.close({ timeoutMs: 60_000 })).toEqual({ queued: 0, accepted: 1, rejected: 0, dropped: 0 })
+  expect(stored).toEqual(['kept'])
+  expect(errors.map((error) => (error as Error).name)).toEqual(Array(3).fill('HubConnectionError'))
+})
+
 test('reports refused events, and sends the others of a refused request', async () => {
   const rejected: RejectedEvent[] = []
   let requests = 0

@@ -1,5 +1,5 @@
 import { HubError } from '../hub-error.ts'
-import { jitteredMs, pause } from '../retry.ts'
+import { HubConnectionError, jitteredMs, pause } from '../retry.ts'
 import type { Transport } from '../transport.ts'
 import type { BatchResult, TelemetryEvent } from '../types.ts'
 import { halvesOf, keyOf, newestOf, type Part, partOf } from './batch-parts.ts'
@@ -105,6 +105,7 @@ export class BatchSender {
         // The platform may refuse it for other requests that outlive the page.
         const request = { json, idempotencyKey, retries: 0, signal, keepalive: keepalive && retry === 0 }
         const result = await this.#transport.json<BatchResult>('POST', '/api/v1/telemetry/events:batch', request)
+        if (!isBatchResult(result)) throw notOfTheHub()
         this.#reports.lastError = undefined
         return result
       } catch (error) {
@@ -128,6 +129,16 @@ export class BatchSender {
     })
     if (rejected.length > 0) this.#reports.rejected(rejected)
   }
+}
+
+/** Returns false for the response of a proxy or of another service, which may be JSON, too. */
+function isBatchResult(result: Partial<BatchResult> | null | undefined): boolean {
+  return Number.isInteger(result?.accepted) && Number.isInteger(result?.failed)
+}
+
+function notOfTheHub(): HubConnectionError {
+  const cause = new TypeError('The response has no counts of events')
+  return new HubConnectionError(`Cannot reach the Hub: ${cause.message}`, { cause })
 }
 
 function reasonOf({ status, slug, message }: HubError): string {
