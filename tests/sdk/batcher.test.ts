@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import {
@@ -12,7 +13,7 @@ import {
 } from '../../sdk/typescript/src/index.ts'
 import { eventSink } from './event-sink.ts'
 import { runNode } from './run-node.ts'
-import { answerJson, answerProblem } from './stub-hub.ts'
+import { answerJson, answerProblem, serve, stubHub } from './stub-hub.ts'
 
 const known = { skill_id: 's', skill_version: '1.0.0', archetype_id: 'a', user_id: 'user:k', llm_platform: 'claude' }
 const measured = { ts: '2026-01-01T00:00:00Z', success: true, latency_ms: 1, tokens_in: 1, tokens_out: 1 }
@@ -29,6 +30,14 @@ async function freshFolder() {
   const folder = await mkdtemp(join(tmpdir(), 'hub-spool-'))
   onTestFinished(() => rm(folder, { recursive: true, force: true }))
   return folder
+}
+
+/** Runs a program that imports the SDK, and returns what it printed. */
+async function runProgram(code: string) {
+  const source = new URL('../../sdk/typescript/src/index.ts', import.meta.url).href
+  const program = join(await freshFolder(), 'program.mjs')
+  await writeFile(program, `import { HubClient } from ${JSON.stringify(source)}\n${code}`)
+  return (await runNode([program])).stdout
 }
 
 /** A sink that answers 503 until it is up. */
@@ -365,14 +374,37 @@ test('a full spool refuses, and takes events again when there is room', async ()
 
 test('a program that ends by itself sends what it tracked', async () => {
   const { baseUrl, stored } = await eventSink()
-  const source = new URL('../../sdk/typescript/src/index.ts', import.meta.url).href
-  const folder = await freshFolder()
-  await writeFile(
-    join(folder, 'program.mjs'),
-    `import { HubClient } from ${JSON.stringify(source)}
-     const hub = new HubClient({ baseUrl: '${baseUrl}', tenant: 'acme', accessToken: 't', telemetry: { flushIntervalMs: 3600000 } })
-     await hub.telemetry.track(${JSON.stringify(event('at-exit'))})`,
-  )
-  await runNode([join(folder, 'program.mjs')])
+  await runProgram(`
+    const hub = new HubClient({ baseUrl: '${baseUrl}', tenant: 'acme', accessToken: 't', telemetry: { flushIntervalMs: 3600000 } })
+    await hub.telemetry.track(${JSON.stringify(event('at-exit'))})`)
   expect(stored).toEqual(['at-exit'])
+})
+
+test('closes in time while a token is requested', async () => {
+  const account = { baseUrl: await serve(() => undefined), tenant: 'acme', clientId: 'c', clientSecret: 's' }
+  const byFunction = {
+    baseUrl: account.baseUrl,
+    tenant: 'acme',
+    accessToken: () => new Promise<string>(() => undefined),
+  }
+  for (const options of [account, byFunction]) {
+    const hub = new HubClient(options)
+    await hub.telemetry.track(event('waiting'))
+    const late = delay(30_000, 'late', { ref: false })
+    expect(await Promise.race([hub.close({ timeoutMs: 50 }), late])).toMatchObject({ queued: 1 })
+  }
+})
+
+test('a program waits for the token of its own calls, and does not wait for that of events', async () => {
+  const token = answerJson(200, { access_token: 't', expires_in: 600 })
+  const busy = await stubHub(down, token, answerJson(200, { answer: 42 }))
+  const account = (baseUrl: string) => `baseUrl: '${baseUrl}', tenant: 'acme', clientId: 'c', clientSecret: 's'`
+  expect(await runProgram(`console.log((await new HubClient({ ${account(busy.baseUrl)} }).get('/x')).answer)`)).toBe(
+    '42\n',
+  )
+  const limited = await stubHub(answerProblem(429, 'rate-limited', { 'retry-after': '100' }))
+  await runProgram(`
+    const hub = new HubClient({ ${account(limited.baseUrl)}, telemetry: { exitFlushMs: 100 } })
+    await hub.telemetry.track(${JSON.stringify(event('lost'))})`)
+  expect(limited.requests).toHaveLength(1)
 })

@@ -26,6 +26,7 @@ export async function withRetries<Result>(
   { retries, retryAfterMaxSeconds }: RetryPolicy,
   idempotent: boolean,
   signal: AbortSignal | undefined,
+  timers: { unref?: boolean } = {},
 ): Promise<Result> {
   for (let retry = 0; ; retry += 1) {
     try {
@@ -37,7 +38,7 @@ export async function withRetries<Result>(
         if (error instanceof Error) exhausted.add(error)
         throw error
       }
-      await pause(seconds * 1000 + jitteredMs(retry), signal)
+      await pause(seconds * 1000 + jitteredMs(retry), signal, timers)
     }
   }
 }
@@ -72,6 +73,17 @@ export function pause(ms: number, signal?: AbortSignal, { unref = false } = {}):
     }, ms)
     if (unref) unrefTimer(timer)
     signal?.addEventListener('abort', end, { once: true })
+  })
+}
+
+/** Waits for a promise. Rejects with the reason of the signal if that aborts first. */
+export function unlessAborted<Result>(promise: Promise<Result>, signal: AbortSignal | undefined): Promise<Result> {
+  if (!signal) return promise
+  return new Promise((resolve, reject) => {
+    const end = () => reject(signal.reason)
+    if (signal.aborted) end()
+    else signal.addEventListener('abort', end, { once: true })
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', end))
   })
 }
 

@@ -8,7 +8,7 @@ import {
 } from './access-token.ts'
 import { HubError } from './hub-error.ts'
 import { newRequestId } from './request-id.ts'
-import { HubConnectionError, type RetryPolicy, withRetries } from './retry.ts'
+import { HubConnectionError, type RetryPolicy, unlessAborted, withRetries } from './retry.ts'
 
 export type Query = Readonly<Record<string, unknown>>
 
@@ -52,6 +52,12 @@ export interface RequestOptions {
   keepalive?: boolean
 }
 
+/** Options of a request that the SDK makes itself. */
+interface OwnRequestOptions extends RequestOptions {
+  /** Lets the process end while the request waits for a token. */
+  isBackground?: boolean
+}
+
 /** Sends requests with the token and the tenant, again if that can help. Throws {@link HubError} for error responses. */
 export class Transport {
   readonly baseUrl: string
@@ -75,7 +81,7 @@ export class Transport {
   }
 
   /** Returns the JSON body of a response; undefined if it has none. */
-  async json<T>(method: string, path: string, options: RequestOptions = {}): Promise<T> {
+  async json<T>(method: string, path: string, options: OwnRequestOptions = {}): Promise<T> {
     return this.#authorized(method, path, options, async (response) => {
       const text = await response.text()
       return (text === '' ? undefined : JSON.parse(text)) as T
@@ -99,12 +105,12 @@ export class Transport {
   async fetch(address: string | URL, init: RequestInit = {}): Promise<Response> {
     if (new URL(address).origin !== new URL(this.baseUrl).origin)
       throw new TypeError('address must be one of the Hub: another host would get the token')
+    const signal = this.#signalOf(init.signal ?? undefined)
     for (let isRenewed = false; ; isRenewed = true) {
-      const token = await this.#tokens.get()
+      const token = await this.#token(signal)
       const headers = new Headers(init.headers)
       headers.set('authorization', `Bearer ${token}`)
       headers.set('x-service-tenant', this.tenant)
-      const signal = this.#signalOf(init.signal ?? undefined)
       const response = await fetch(address, { ...init, headers, redirect: 'error', ...(signal && { signal }) })
       if (response.status !== 401 || isRenewed) return response
       if (!this.#tokens.refused(token, await HubError.from(response.clone()))) return response
@@ -115,7 +121,7 @@ export class Transport {
   #authorized<T>(
     method: string,
     path: string,
-    options: RequestOptions,
+    options: OwnRequestOptions,
     read: (response: Response) => Promise<T>,
   ): Promise<T> {
     const { body, idempotencyKey, keepalive = false } = options
@@ -146,15 +152,28 @@ export class Transport {
       )
     }
     const send = async () => {
-      const token = await this.#tokens.get()
+      const token = await this.#token(signal, options.isBackground)
       try {
         return await attempt(token)
       } catch (error) {
         if (!(error instanceof HubError) || error.status !== 401 || !this.#tokens.refused(token, error)) throw error
-        return await attempt(await this.#tokens.get())
+        return await attempt(await this.#token(signal, options.isBackground))
       }
     }
     return withRetries(send, { ...this.#policy, retries: options.retries ?? this.#policy.retries }, idempotent, signal)
+  }
+
+  /**
+   * Returns the token. A call of the application keeps the process alive meanwhile: the pauses between requests for a token
+   * do not.
+   */
+  async #token(signal: AbortSignal | undefined, isBackground = false): Promise<string> {
+    const alive = isBackground ? undefined : setInterval(() => undefined, 2 ** 30)
+    try {
+      return await unlessAborted(this.#tokens.get(), signal)
+    } finally {
+      clearInterval(alive)
+    }
   }
 
   #requestToken(account: ServiceAccount): Promise<IssuedToken> {
@@ -168,7 +187,7 @@ export class Transport {
       this.#attempt(`${this.baseUrl}/api/v1/oauth/token`, { method: 'POST', body }, this.#signal, async (response) => {
         return (await response.json()) as IssuedToken
       })
-    return withRetries(send, this.#policy, true, this.#signal)
+    return withRetries(send, this.#policy, true, this.#signal, { unref: true })
   }
 
   /** Sends one request. A redirect is an error: another address would get the secret, the token or the content. */

@@ -103,7 +103,8 @@ export class BatchSender {
     for (let retry = 0; ; retry += 1) {
       try {
         // The platform may refuse it for other requests that outlive the page.
-        const request = { json, idempotencyKey, retries: 0, signal, keepalive: keepalive && retry === 0 }
+        const sending = { json, idempotencyKey, retries: 0, signal, isBackground: true }
+        const request = { ...sending, keepalive: keepalive && retry === 0 }
         const result = await this.#transport.json<BatchResult>('POST', '/api/v1/telemetry/events:batch', request)
         if (!isBatchResult(result)) throw notOfTheHub()
         this.#reports.lastError = undefined
