@@ -100,6 +100,23 @@ test('a full buffer makes callers wait for room, or drops and counts', async () 
   expect(stored.filter((id) => id.startsWith('e')).sort()).toEqual(numbers(8))
 })
 
+test('bounds the bytes of callers that wait for room', async () => {
+  const { baseUrl, stored, up } = await sinkThatIsDown()
+  const hub = connect(baseUrl, { maxBufferedBytes: 64 * 1024, maxBatchEvents: 1 })
+  const large = { metadata: { text: 'x'.repeat(30_000) } }
+  let rejected = 0
+  // Two fit, two wait.
+  const all = numbers(6).map((id) => hub.telemetry.track({ ...event(id), ...large }))
+  for (const each of all) each.catch(() => rejected++)
+  await expect.poll(() => rejected).toBe(2)
+  up()
+  const ended = await Promise.allSettled(all)
+  expect(ended.map(({ status }) => status === 'fulfilled')).toEqual([true, true, true, true, false, false])
+  expect(ended[5]).toMatchObject({ reason: { name: 'TelemetryBufferError' } })
+  await hub.close()
+  expect(stored.sort()).toEqual(numbers(4))
+})
+
 test('keeps sending with one key while the Hub is away or refuses the account', async () => {
   const answers = [down, answerProblem(401, 'authentication-failed'), answerJson(404, {})]
   const errors: unknown[] = []

@@ -12,9 +12,12 @@ export interface BatcherOptions {
   flushIntervalMs?: number
   /** Requests at a time; defaults to 2. */
   concurrency?: number
-  /** Events that wait in memory; defaults to 10,000. */
+  /** Events that wait in memory; defaults to 10,000. As many calls of `track` may wait for room: the next one rejects. */
   maxBufferedEvents?: number
-  /** Bytes that wait in memory, or to be written to the spool; defaults to 16 MiB. */
+  /**
+   * Bytes that wait in memory, or to be written to the spool; defaults to 16 MiB. Calls of `track` that wait for room may have
+   * as many again.
+   */
   maxBufferedBytes?: number
   /** If the buffer is full, `track` waits for room (the default), or drops the event and counts it. */
   whenFull?: 'wait' | 'drop'

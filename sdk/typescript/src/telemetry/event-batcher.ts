@@ -19,6 +19,8 @@ export class EventBatcher {
   readonly #stopping = new AbortController()
   /** Wakes the callers that wait for room, the first one first. */
   readonly #waiting = new Set<() => void>()
+  /** Bytes of their events. */
+  #waitingBytes = 0
   /** Each one resolves to true if the Hub has answered for the batch. */
   readonly #unfinished = new Set<Promise<boolean>>()
   readonly #sealed: SealedBatch[] = []
@@ -130,24 +132,31 @@ export class EventBatcher {
 
   /** Waits for room. Later calls wait behind. */
   async #room(store: BatchStore, bytes: number): Promise<void> {
+    const { maxBufferedEvents, maxBufferedBytes, fullWaitMs } = this.#limits
     // Callers that do not await `track` may not fill the memory, either.
-    if (this.#waiting.size >= this.#limits.maxBufferedEvents) throw this.#fullError()
-    const deadline = Date.now() + this.#limits.fullWaitMs
-    do {
-      const wait = new AbortController()
-      const wake = () => wait.abort()
-      this.#waiting.add(wake)
-      const isLate = await pause(deadline - Date.now(), wait.signal).then(
-        () => true,
-        () => false,
-      )
-      if (isLate) {
-        // Passes on a call that came too late.
-        if (!this.#waiting.delete(wake)) this.#wakeNext()
-        throw this.#fullError()
-      }
-      this.#rejectIfClosed()
-    } while (!store.hasRoom(bytes))
+    const hasPlace = this.#waiting.size < maxBufferedEvents && this.#waitingBytes + bytes <= maxBufferedBytes
+    if (!hasPlace) throw this.#fullError()
+    this.#waitingBytes += bytes
+    try {
+      const deadline = Date.now() + fullWaitMs
+      do {
+        const wait = new AbortController()
+        const wake = () => wait.abort()
+        this.#waiting.add(wake)
+        const isLate = await pause(deadline - Date.now(), wait.signal).then(
+          () => true,
+          () => false,
+        )
+        if (isLate) {
+          // Passes on a call that came too late.
+          if (!this.#waiting.delete(wake)) this.#wakeNext()
+          throw this.#fullError()
+        }
+        this.#rejectIfClosed()
+      } while (!store.hasRoom(bytes))
+    } finally {
+      this.#waitingBytes -= bytes
+    }
     // One batch makes room for many events.
     this.#wakeNext()
   }
