@@ -77,6 +77,23 @@ test('asks once for a token of its own before it gives up after a 401', async ()
   expect(requests.map(({ headers }) => headers.authorization)).toEqual(['Bearer token1', 'Bearer token2'])
 })
 
+test('refuses a token that no header can carry, and does not quote it', async () => {
+  const { baseUrl, requests } = await stubHub(answerJson(200, { access_token: 'secret ü', expires_in: 600 }), ok)
+  const account = { accessToken: undefined, clientId: 'c', clientSecret: 's' }
+  const tokens = ['secret\n', 'secret words', 'secret\u2026', () => 'secret\0', async () => undefined]
+  for (const options of [account, ...tokens.map((accessToken) => ({ accessToken }))]) {
+    const error = await connect(baseUrl, options)
+      .get('/x')
+      .catch((thrown: Error) => thrown)
+    expect(error).toMatchObject({
+      name: 'MalformedToken',
+      message: expect.stringMatching(/^The access token is empty/),
+    })
+    expect(String(error)).not.toContain('secret')
+  }
+  expect(requests.map(({ path }) => path)).toEqual(['/api/v1/oauth/token'])
+})
+
 test('describes problems: slug, pointer, all faults and the request', async () => {
   const document = {
     type: 'https://hub.example.com/errors/validation-failed',

@@ -41,15 +41,30 @@ export function tokenSourceOf(
 ): TokenSource {
   if (!('accessToken' in credentials)) return new AccountTokens(credentials, request)
   const { accessToken } = credentials
-  if (typeof accessToken === 'string') return { get: async () => accessToken, refused: () => false }
+  if (typeof accessToken === 'string') return { get: async () => checked(accessToken), refused: () => false }
   let last: string | undefined
   return {
-    get: async () => accessToken(last),
+    get: async () => checked(await accessToken(last)),
     refused: (token) => {
       last = token
       return true
     },
   }
+}
+
+/** Thrown instead of the error of the platform, which may quote the token. */
+export class MalformedToken extends TypeError {
+  override readonly name: string = 'MalformedToken'
+
+  constructor() {
+    super('The access token is empty, or has other characters than visible ASCII. Check it for spaces and line breaks')
+  }
+}
+
+/** Returns a token that a header can carry. Throws {@link MalformedToken} for another one, or none. */
+function checked(token: unknown): string {
+  if (typeof token === 'string' && /^[\x21-\x7e]+$/.test(token)) return token
+  throw new MalformedToken()
 }
 
 /** Keeps one token of a service account. Calls at the same time share one request for it. */
@@ -79,7 +94,8 @@ class AccountTokens implements TokenSource {
   }
 
   async #renew(): Promise<string> {
-    const { access_token: value, expires_in: seconds } = await this.#request(this.#account)
+    const { access_token: token, expires_in: seconds } = await this.#request(this.#account)
+    const value = checked(token)
     // A token that ends with its account may be short. Then use it for half its lifetime.
     const goodSeconds = Math.max(seconds - tokenMarginSeconds, seconds / 2)
     this.#token = { value, renewAfterMs: Date.now() + goodSeconds * 1000 }

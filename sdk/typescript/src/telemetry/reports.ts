@@ -1,3 +1,4 @@
+import { MalformedToken } from '../access-token.ts'
 import { HubError } from '../hub-error.ts'
 import { HubConnectionError } from '../retry.ts'
 import type { RejectedEvent } from './batch-sender.ts'
@@ -52,9 +53,12 @@ function run(handler: () => unknown, onThrow: (error: unknown) => void): void {
   void (async () => handler())().catch(onThrow)
 }
 
-/** Returns words about an error that have no secrets: the platform's own may quote a malformed token. */
+/** The errors whose messages have no secrets. */
+const own = [HubError, TelemetryBufferError, MalformedToken]
+
+/** Returns words about an error that have no secrets: those of the platform may quote what it refuses. */
 export function wordsOf(error: unknown): string {
-  if (error instanceof HubError || error instanceof TelemetryBufferError) return error.message
+  if (own.some((kind) => error instanceof kind)) return (error as Error).message
   if (error instanceof HubConnectionError) return `Cannot reach the Hub: ${kindOf(error.cause)}`
   return kindOf(error)
 }
