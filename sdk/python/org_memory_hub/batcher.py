@@ -24,6 +24,10 @@ logger = logging.getLogger("org_memory_hub")
 _retried_statuses = frozenset((401, 403, 429, 500, 502, 503, 504))
 _batch_events_max = 1000
 _batch_bytes_max = 8 * 1024 * 1024
+_unlisted = {
+    "slug": "unknown",
+    "detail": "The Hub rejected the event. Its response lists the reasons of other events of the batch only.",
+}
 
 
 @dataclass(frozen=True)
@@ -198,10 +202,8 @@ class Batcher:
             if answer is None:
                 continue
             if not isinstance(answer, HubProblem):
-                for error_of_event in answer.get("errors", []):
-                    position = error_of_event.get("index")
-                    if isinstance(position, int) and 0 <= position < len(part):
-                        self._reject(error_of_event, part[position])
+                for index, problem in _rejections_of(answer, len(part)).items():
+                    self._reject(problem, part[index])
                 accepted += answer["accepted"]
                 rejected += answer["failed"]
                 continue
@@ -270,6 +272,20 @@ class Batcher:
                 return False
         time.sleep(left)
         return True
+
+
+def _rejections_of(answer: Mapping[str, Any], count: int) -> dict[int, dict[str, Any]]:
+    """Returns the rejected events of a stored batch by index. A response has the reasons of the first ones only."""
+    errors = ((one.get("index"), one) for one in answer.get("errors", []))
+    rejections = {index: one for index, one in errors if isinstance(index, int) and 0 <= index < count}
+    # The forwarder of Mode C lists the stored events as `events`.
+    receipts = answer.get("records", answer.get("events"))
+    if len(rejections) < answer["failed"] and receipts is not None:
+        stored = {one["index"] for one in receipts}
+        for index in range(count):
+            if index not in stored:
+                rejections.setdefault(index, _unlisted)
+    return rejections
 
 
 def _events_named_by(error: HubError, count: int) -> set[int]:

@@ -116,6 +116,26 @@ def test_one_bad_event_does_not_take_the_others_with_it() -> None:
     batcher.close()
 
 
+@pytest.mark.parametrize("receipts", ["records", "events"])
+def test_rejected_events_that_a_response_does_not_list_are_reported(receipts: str) -> None:
+    refused = [n for n in range(130) if n not in (7, 120)]
+
+    def deliver(events: Sequence[bytes], key: str) -> Any:
+        errors = [{"index": n, "type": "x/errors/skill-not-registered"} for n in refused[:100]]
+        counts = {"accepted": 2, "failed": 128, "errors_omitted": 28}
+        return {**counts, receipts: [{"index": 7}, {"index": 120}], "errors": errors}
+
+    rejected: list[Any] = []
+    batcher = Batcher(deliver, seconds=60, on_rejected=lambda problem, event: rejected.append((event["n"], problem)))
+    for n in range(130):
+        batcher.put({"n": n})
+    assert batcher.flush(30)
+    assert [n for n, _ in rejected] == refused
+    assert rejected[99][1]["type"].endswith("skill-not-registered") and rejected[100][1]["slug"] == "unknown"
+    assert (batcher.stats.accepted, batcher.stats.rejected) == (2, 128)
+    batcher.close()
+
+
 @pytest.mark.parametrize("document", [{}, {"type": "x/errors/payload-too-large", "detail": "The body has more than 1 MiB."}])
 def test_a_batch_that_is_too_large_is_halved(document: dict[str, Any]) -> None:
     class Narrow(Receiver):
