@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .errors import HubConnectionError, HubError, HubProblem, PayloadTooLarge
+from .errors import HubConnectionError, HubError, HubProblem, PayloadTooLarge, UnexpectedResponse
 from .exchange import json_bytes
 from .shapes import BatchResult
 
@@ -102,13 +102,14 @@ class Batcher:
             if not has_room or self._closes_at is not None:
                 self._dropped += 1
                 return False
+            if self._thread is None:
+                thread = threading.Thread(target=self._run, name="org-memory-hub-batcher", daemon=True)
+                thread.start()
+                self._thread = thread
             self._waiting.append((time.monotonic(), encoded))
             self._put += 1
             self._held += 1
             self._held_bytes += len(encoded)
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="org-memory-hub-batcher", daemon=True)
-                self._thread.start()
             self._condition.notify_all()
             return True
 
@@ -154,7 +155,11 @@ class Batcher:
                         return
                     self._condition.wait(self._seconds_until_due())
                 batch = self._take()
-            accepted, rejected = self._send(batch)
+            accepted = rejected = 0
+            try:
+                accepted, rejected = self._send(batch)
+            except BaseException:  # Later events would wait for a thread that has ended.
+                logger.exception("%d events could not be sent", len(batch))
             with self._condition:
                 lost = len(batch) - accepted - rejected
                 # close() may have given the batch up meanwhile.
@@ -252,7 +257,7 @@ class Batcher:
 
     def _wait_to_retry(self, error: HubError, attempt: int, began: float) -> bool:
         """Waits before the next attempt. Returns False if none can help, or the time is over."""
-        is_temporary = isinstance(error, HubConnectionError) or (
+        is_temporary = isinstance(error, HubConnectionError | UnexpectedResponse) or (
             isinstance(error, HubProblem) and error.status in _retried_statuses
         )
         if not is_temporary:

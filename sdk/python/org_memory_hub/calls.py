@@ -4,6 +4,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from .errors import UnexpectedResponse
 from .exchange import Call, Scalar, json_bytes, path_segment
 from .shapes import BatchResult, ExportJob, Record, Related, Suggestion, Summary, TelemetryEvent, Verification, Written
 
@@ -17,6 +18,13 @@ def _as_is(document: Any) -> Any:
 
 def _items(document: Any) -> Any:
     return document["items"]
+
+
+def _batch_result(document: Any) -> Any:
+    counts = document if isinstance(document, dict) else {}
+    if not isinstance(counts.get("accepted"), int) or not isinstance(counts.get("failed"), int):
+        raise UnexpectedResponse("the response has no counts of events: is base_url the Hub's address?")
+    return document
 
 
 def _get(path: str, query: Filters | None = None) -> Call[Any]:
@@ -67,7 +75,7 @@ def send_event(event: TelemetryEvent | Mapping[str, Any], key: str | None) -> Ca
 def send_events(events: Sequence[bytes], key: str | None) -> Call[BatchResult]:
     """Sends events that are JSON already, so that the batcher serialises each once."""
     content = b'{"events":[' + b",".join(events) + b"]}"
-    return Call("POST", "/api/v1/telemetry/events:batch", _as_is, {}, content, key or uuid.uuid4().hex)
+    return Call("POST", "/api/v1/telemetry/events:batch", _batch_result, {}, content, key or uuid.uuid4().hex)
 
 
 def summary(filters: Filters) -> Call[Summary]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from org_memory_hub import Batcher, Hub, HubConnectionError
+from org_memory_hub import Batcher, Hub, HubConnectionError, UnexpectedResponse
 from org_memory_hub.errors import problem_of
 
 
@@ -100,6 +100,46 @@ def test_a_failed_batch_is_repeated_under_its_key() -> None:
     assert len(receiver.keys) == 3 and len(set(receiver.keys)) == 1
     assert batcher.stats.accepted == 1
     batcher.close()
+
+
+def test_a_response_that_is_not_the_hubs_is_temporary(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("random.uniform", lambda low, high: 0.0)
+    receiver = Receiver(UnexpectedResponse("no counts of events"))
+    batcher = Batcher(receiver, seconds=0)
+    batcher.put({"n": 1})
+    assert batcher.flush(30)
+    assert receiver.batches == [[1]] and len(set(receiver.keys)) == 1
+    assert (batcher.stats.accepted, batcher.stats.lost) == (1, 0)
+    batcher.close()
+
+
+def test_a_defect_does_not_end_the_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    answers: list[Any] = [[], {"accepted": 1, "failed": 1, "errors": 5}, SystemExit()]
+
+    def deliver(events: Sequence[bytes], key: str) -> Any:
+        answer = answers.pop(0) if answers else {"accepted": len(events), "failed": 0}
+        if isinstance(answer, BaseException):
+            raise answer
+        return answer
+
+    batcher = Batcher(deliver, seconds=0)
+    for n in range(4):
+        batcher.put({"n": n})
+        assert batcher.flush(30)
+    assert (batcher.stats.accepted, batcher.stats.lost, batcher.stats.pending) == (1, 3, 0)
+    monkeypatch.setattr(threading.Thread, "start", raise_no_thread)
+    other = Batcher(deliver)
+    with pytest.raises(RuntimeError):
+        other.put({"n": 5})
+    monkeypatch.undo()
+    assert other.put({"n": 6}) and other.flush(30)
+    assert (other.stats.put, other.stats.accepted) == (1, 1)
+    other.close()
+    batcher.close()
+
+
+def raise_no_thread(thread: threading.Thread) -> None:
+    raise RuntimeError("can't start new thread")
 
 
 def test_one_bad_event_does_not_take_the_others_with_it() -> None:

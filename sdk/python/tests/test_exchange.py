@@ -128,6 +128,9 @@ def test_problems_name_the_field() -> None:
 def test_pages_of_proxies_are_no_results() -> None:
     with pytest.raises(UnexpectedResponse):
         run(Exchange(settings()).call(calls.get_record("1", False)), [ok(b"<html>")])
+    for body in (b"", b"{}", b"[]", b"null", b'{"accepted":"1","failed":0}'):
+        with pytest.raises(UnexpectedResponse, match="no counts of events"):
+            run(Exchange(settings()).call(calls.send_events([b"{}"], None)), [ok(body)])
     with pytest.raises(HubProblem, match="no detail"):
         run(Exchange(settings(retries=Retries(attempts=1))).call(calls.get_record("1", False)), [Response(502, {}, b"<html>")])
 
