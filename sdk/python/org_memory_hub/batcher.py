@@ -15,13 +15,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from .errors import HubConnectionError, HubError, HubProblem, PayloadTooLarge, UnexpectedResponse
+from .errors import HubError, HubProblem, PayloadTooLarge
 from .exchange import json_bytes
 from .shapes import BatchResult
 
 logger = logging.getLogger("org_memory_hub")
 
-_retried_statuses = frozenset((401, 403, 429, 500, 502, 503, 504))
+# Problems of the Hub that sending the same events again cannot solve.
+_final_statuses = frozenset((400, 409, 413, 422))
 _batch_events_max = 1000
 _batch_bytes_max = 8 * 1024 * 1024
 _unlisted = {
@@ -257,16 +258,16 @@ class Batcher:
 
     def _wait_to_retry(self, error: HubError, attempt: int, began: float) -> bool:
         """Waits before the next attempt. Returns False if none can help, or the time is over."""
-        is_temporary = isinstance(error, HubConnectionError | UnexpectedResponse) or (
-            isinstance(error, HubProblem) and error.status in _retried_statuses
-        )
-        if not is_temporary:
+        # A proxy responds without a problem document, and knows nothing of the events.
+        if isinstance(error, HubProblem) and error.slug and error.status in _final_statuses:
             return False
         asked = getattr(error, "retry_after", None) or 0.0
         seconds = max(asked, random.uniform(0, min(60.0, 0.5 * 2 ** min(attempt, 10))))
         now = time.monotonic()
         if now + seconds > began + self._give_up_seconds:
             return False
+        if attempt == 1:
+            logger.warning("events are kept, and sent again later: %s", error)
         with self._condition:
             # A close bounds the wait, also one that comes during it.
             self._condition.wait_for(lambda: self._closes_at is not None, seconds)

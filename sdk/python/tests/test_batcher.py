@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from org_memory_hub import Batcher, Hub, HubConnectionError, UnexpectedResponse
+from org_memory_hub import Batcher, Hub, HubConnectionError, HubError, UnexpectedResponse
 from org_memory_hub.errors import problem_of
 
 
@@ -102,14 +102,20 @@ def test_a_failed_batch_is_repeated_under_its_key() -> None:
     batcher.close()
 
 
-def test_a_response_that_is_not_the_hubs_is_temporary(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    "fault", [UnexpectedResponse("no counts of events"), *(problem_of(status, {}) for status in (302, 400, 404, 408, 422))]
+)
+def test_a_response_that_is_not_the_hubs_is_temporary(
+    fault: HubError, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     monkeypatch.setattr("random.uniform", lambda low, high: 0.0)
-    receiver = Receiver(UnexpectedResponse("no counts of events"))
+    receiver = Receiver(fault)
     batcher = Batcher(receiver, seconds=0)
     batcher.put({"n": 1})
     assert batcher.flush(30)
     assert receiver.batches == [[1]] and len(set(receiver.keys)) == 1
     assert (batcher.stats.accepted, batcher.stats.lost) == (1, 0)
+    assert f"sent again later: {fault}" in caplog.text
     batcher.close()
 
 
@@ -205,6 +211,12 @@ def test_what_cannot_be_sent_is_counted() -> None:
         batcher.put({"n": n})
         assert batcher.flush(30)
     assert (batcher.stats.lost, batcher.stats.pending) == (3, 0)
+    batcher.close()
+    receiver = Receiver(problem_of(422, {"type": "x/errors/legal-hold"}))
+    batcher = Batcher(receiver, seconds=0)
+    batcher.put({"n": 3})
+    assert batcher.flush(30)
+    assert batcher.stats.lost == 1 and len(receiver.keys) == 1
     batcher.close()
 
 
