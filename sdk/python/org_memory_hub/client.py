@@ -62,8 +62,7 @@ class Hub:
         """`event_defaults` are members of all tracked events; `batching` the keyword parameters of Batcher."""
         self._settings = Settings(base_url, tenant, client_id, client_secret, scope, timeout_seconds, retries)
         self._exchange = Exchange(self._settings, Credentials())
-        self._token_lock = threading.Lock()
-        self._open_http()
+        self._open()
         self.records = Records(self)
         self.telemetry = Telemetry(self, event_defaults or {}, batching or {})
         self.exports = Exports(self)
@@ -106,7 +105,8 @@ class Hub:
     ) -> None:
         self.close()
 
-    def _open_http(self) -> None:
+    def _open(self) -> None:
+        self._token_lock = threading.Lock()
         self._http = httpx.Client(timeout=self._settings.timeout_seconds, follow_redirects=False)
         self._process_id = os.getpid()
 
@@ -124,6 +124,9 @@ class Hub:
             return stop.value  # type: ignore[no-any-return]
 
     def _perform(self, effect: Send | Wait | NeedToken) -> Response | str | None:
+        if self._process_id != os.getpid():
+            # A forked process must share neither its parent's connections, nor a lock that no thread of it releases.
+            self._open()
         if isinstance(effect, Wait):
             time.sleep(effect.seconds)
             return None
@@ -140,8 +143,6 @@ class Hub:
         return token or ""
 
     def _send(self, request: Request, is_streamed: bool) -> Response:
-        if self._process_id != os.getpid():
-            self._open_http()  # A forked process must not share its parent's connections.
         try:
             built = self._http.build_request(
                 request.method, request.url, headers=dict(request.headers), content=request.content

@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -254,3 +255,17 @@ def test_a_forked_process_sends_its_own_events_only(account: dict[str, Any], hub
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     for session in ("of-parent", "of-child"):
         assert len(list(hub.records.list(session_id=session, skill_id=event["skill_id"]))) == 1
+
+
+def test_a_process_that_is_forked_while_a_token_is_requested_gets_its_own(account: dict[str, Any]) -> None:
+    with Hub(**account) as parent:
+        with parent._token_lock:  # As a thread of the parent that waits for the token.
+            child = os.fork()
+            if child == 0:
+                signal.alarm(60)
+                try:
+                    parent.suggest("x")
+                    os._exit(0)
+                finally:
+                    os._exit(1)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
