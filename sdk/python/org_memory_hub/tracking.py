@@ -19,6 +19,7 @@ R = TypeVar("R")
 
 logger = logging.getLogger("org_memory_hub")
 required_fields = ("skill_id", "skill_version", "archetype_id", "user_id", "llm_platform")
+_latency_ms_max = 599_999
 _allowed_fields = frozenset(TelemetryEvent.__annotations__)
 
 
@@ -67,7 +68,7 @@ class Invocation:
         if self._is_finished:
             return
         self._is_finished = True
-        latency_ms = max(1, round((time.perf_counter() - self._started) * 1000))
+        latency_ms = min(max(1, round((time.perf_counter() - self._started) * 1000)), _latency_ms_max)
         try:
             event = {name: _value_of(value) for name, value in self._fields.items()}
             event.setdefault("latency_ms", latency_ms)

@@ -96,6 +96,13 @@ def test_values_at_the_end_and_members_from_within(events: Events) -> None:
     assert (events[0]["user_id"], events[0]["session_id"], events[0]["cost_usd_estimate"]) == ("user:late", "run-1", 0.5)
 
 
+def test_a_long_call_has_the_highest_latency_that_the_hub_takes(events: Events, monkeypatch: pytest.MonkeyPatch) -> None:
+    invocation = Invocation(events, given)
+    monkeypatch.setattr("time.perf_counter", lambda: invocation._started + 3600)
+    invocation.finish()
+    assert events[0]["latency_ms"] == 599_999
+
+
 def test_telemetry_never_breaks_the_program(events: Events, caplog: pytest.LogCaptureFixture) -> None:
     def broken() -> str:
         raise RuntimeError("no user")
