@@ -185,6 +185,13 @@ def test_openai(events: Events) -> None:
     assert (event["skill_id"], event["llm_platform"], event["tokens_in"]) == ("reply", "chatgpt", 19)
 
 
+def test_a_call_without_a_model_names_none(events: Events) -> None:
+    track_openai(openai_client({"output": "x"}), events).chat.completions.create(messages=[])  # type: ignore[arg-type]
+    messages = Object(create=lambda **sent: {"output": "x"})
+    track_anthropic(Object(messages=messages), events).messages.create(model=None)  # type: ignore[arg-type]
+    assert [event.get("llm_model") for event in events] == [None, None]
+
+
 def test_copies_of_a_client_and_parsed_answers(events: Events) -> None:
     client = track_openai(openai_client(openai_completion), events, skill_id="reply")  # type: ignore[arg-type]
     client.with_options(timeout=5).chat.completions.create(model="gpt-5", messages=[])

@@ -8,7 +8,7 @@ from typing import Any, TypeVar, cast
 
 from ..async_client import AsyncHub
 from ..client import Hub
-from .wrapping import Wrapped
+from .wrapping import Wrapped, model_of
 
 C = TypeVar("C")
 
@@ -22,5 +22,5 @@ def track_anthropic(client: C, hub: Hub | AsyncHub, **fields: Any) -> C:
     `fields` are members of the events. `tokens_in` is Anthropic's `input_tokens`, without cached ones.
     """
     defaults = {"llm_platform": "claude", **fields}
-    wrapped = Wrapped(client, _methods, lambda sent: hub.invocation(**{"llm_model": str(sent.get("model")), **defaults}))
+    wrapped = Wrapped(client, _methods, lambda sent: hub.invocation(**{**model_of(sent), **defaults}))
     return cast(C, wrapped)

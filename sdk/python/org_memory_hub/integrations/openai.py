@@ -8,7 +8,7 @@ from typing import Any, TypeVar, cast
 
 from ..async_client import AsyncHub
 from ..client import Hub
-from .wrapping import Wrapped
+from .wrapping import Wrapped, model_of
 
 C = TypeVar("C")
 
@@ -29,5 +29,5 @@ def track_openai(client: C, hub: Hub | AsyncHub, **fields: Any) -> C:
     `stream_options={"include_usage": True}` only. `with_raw_response` and the `stream` helpers are not tracked.
     """
     defaults = {"llm_platform": "chatgpt", **fields}
-    wrapped = Wrapped(client, _methods, lambda sent: hub.invocation(**{"llm_model": str(sent.get("model")), **defaults}))
+    wrapped = Wrapped(client, _methods, lambda sent: hub.invocation(**{**model_of(sent), **defaults}))
     return cast(C, wrapped)

@@ -12,6 +12,12 @@ Begin = Callable[[dict[str, Any]], Invocation]
 _copying = frozenset(("with_options", "copy"))
 
 
+def model_of(sent: dict[str, Any]) -> dict[str, str]:
+    """Returns the model that the arguments of a call name, as a member of its event. A client may have one of its own."""
+    model = sent.get("model")
+    return {"llm_model": model} if isinstance(model, str) else {}
+
+
 class Wrapped:
     """Stands for an object of a client. `methods` are the tracked ones, by their path from here."""
 
