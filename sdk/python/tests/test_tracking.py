@@ -231,6 +231,59 @@ def test_async_clients(events: Events) -> None:
     assert "secret" not in repr(events)
 
 
+def test_streams_that_are_left_early(events: Events) -> None:
+    client = track_openai(openai_client(Stream(*openai_parts)), events)  # type: ignore[arg-type]
+    for _ in client.chat.completions.create(model="gpt-5"):
+        break
+    assert [(event["success"], event["llm_model"]) for event in events] == [(True, "gpt-5")]
+
+    async def create(**sent: Any) -> Any:
+        return AsyncVendorStream(*anthropic_parts)
+
+    async def run() -> None:
+        messages = track_anthropic(Object(messages=Object(create=create)), events).messages  # type: ignore[arg-type]
+        stream = await messages.create(model="claude-x", stream=True)
+        assert (await anext(stream)).type == "message_start" and (await anext(stream)).type == "content_block_delta"
+        assert len(events) == 1
+        del stream
+        async for _ in await messages.create(model="claude-x", stream=True):
+            break
+
+    asyncio.run(run())
+    assert [(event["success"], event["tokens_in"]) for event in events[1:]] == [(True, 25), (True, 25)]
+
+
+def test_a_wrapped_client_is_a_context_manager(events: Events) -> None:
+    class Client:
+        def __init__(self) -> None:
+            self.steps: list[str] = []
+            self.messages = Object(create=lambda **sent: anthropic_message)
+
+        def __enter__(self) -> "Client":
+            self.steps.append("enter")
+            return self
+
+        def __exit__(self, *raised: Any) -> None:
+            self.steps.append(f"exit {raised[0]}")
+
+        async def __aenter__(self) -> "Client":
+            return self.__enter__()
+
+        async def __aexit__(self, *raised: Any) -> None:
+            self.__exit__(*raised)
+
+    vendor = Client()
+
+    async def run() -> None:
+        async with track_anthropic(vendor, events) as client:  # type: ignore[arg-type]
+            client.messages.create(model="claude-x")
+
+    with track_anthropic(vendor, events) as client:  # type: ignore[arg-type]
+        client.messages.create(model="claude-x")
+    asyncio.run(run())
+    assert vendor.steps == ["enter", "exit None"] * 2 and len(events) == 2
+
+
 def chain_result(llm_output: Any, *messages: Any) -> Any:
     return Object(llm_output=llm_output, generations=[[Object(text="secret", message=one) for one in messages]])
 

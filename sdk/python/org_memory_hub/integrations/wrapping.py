@@ -35,6 +35,20 @@ class Wrapped:
         inner = frozenset(path.removeprefix(f"{name}.") for path in self._methods if path.startswith(f"{name}."))
         return Wrapped(found, inner, self._begin) if inner else found
 
+    def __enter__(self) -> "Wrapped":
+        self._target.__enter__()
+        return self
+
+    def __exit__(self, *raised: Any) -> Any:
+        return self._target.__exit__(*raised)
+
+    async def __aenter__(self) -> "Wrapped":
+        await self._target.__aenter__()
+        return self
+
+    async def __aexit__(self, *raised: Any) -> Any:
+        return await self._target.__aexit__(*raised)
+
 
 def _tracked_method(method: Callable[..., Any], begin: Begin) -> Callable[..., Any]:
     def run(*args: Any, **kwargs: Any) -> Any:
@@ -79,6 +93,10 @@ class _StreamBase:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._target, name)
 
+    def __del__(self) -> None:
+        # A loop that is left by `break` closes nothing.
+        self._invocation.finish()
+
 
 class Stream(_StreamBase):
     """A stream of parts. Its usage is in the last ones, if the provider sends it."""
@@ -113,15 +131,24 @@ class Stream(_StreamBase):
 class AsyncStream(_StreamBase):
     """A stream of parts for `async for`."""
 
-    async def __aiter__(self) -> AsyncIterator[Any]:
+    def __init__(self, target: Any, invocation: Invocation) -> None:
+        super().__init__(target, invocation)
+        self._parts = aiter(target)
+
+    def __aiter__(self) -> AsyncIterator[Any]:
+        return self
+
+    async def __anext__(self) -> Any:
         try:
-            async for part in self._target:
-                self._invocation.usage(part)
-                yield part
-        except BaseException as error:
-            self._invocation.finish(None if isinstance(error, GeneratorExit) else error)
+            part = await anext(self._parts)
+        except StopAsyncIteration:
+            self._invocation.finish()
             raise
-        self._invocation.finish()
+        except BaseException as error:
+            self._invocation.finish(error)
+            raise
+        self._invocation.usage(part)
+        return part
 
     async def close(self) -> None:
         self._invocation.finish()
