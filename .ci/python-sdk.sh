@@ -25,6 +25,8 @@ PIP_NO_INDEX=1 "$python" -m pip --disable-pip-version-check wheel -q --no-build-
 "$python" -m zipfile -e org_memory_hub-*.whl "$work/installed"
 test -f "$work/installed/org_memory_hub/py.typed"
 test ! -e "$work/installed/tests"
+cmp "$root/LICENSE" "$work"/installed/org_memory_hub-*.dist-info/license*/LICENSE
+grep -q '^License.*: Apache-2.0$' "$work"/installed/org_memory_hub-*.dist-info/METADATA
 PYTHONPATH="$work/installed" "$python" -m org_memory_hub.verify --vectors "$root/provenance/vectors"
 PYTHONPATH="$work/installed" "$python" -m org_memory_hub.verify --pack "$root/provenance/vectors/evidence-pack.tar.gz"
 PYTHONPATH="$work/installed" "$python" -c 'import org_memory_hub as hub; hub.Hub.from_environment().suggest("x"); print("wheel:", hub.__file__)'

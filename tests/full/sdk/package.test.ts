@@ -1,4 +1,4 @@
-import { rm, writeFile } from 'node:fs/promises'
+import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core'
 import { publint } from 'publint'
@@ -8,15 +8,21 @@ import { runNode } from '../../sdk/run-node.ts'
 import { answerJson, stubHub } from '../../sdk/stub-hub.ts'
 import { type PackedSdk, packSdk } from './packed-sdk.ts'
 
+const root = join(import.meta.dirname, '../../..')
+
 let sdk: PackedSdk
 beforeAll(async () => {
   sdk = await packSdk()
 })
 afterAll(() => rm(sdk.folder, { recursive: true, force: true }))
 
-test('the package has the built files, the README and nothing else', () => {
+test('the package has the built files, the README, the license and nothing else', async () => {
   const others = sdk.files.filter((path) => !/^dist\/(sdk\/typescript\/src|provenance)\/.*\.(js|d\.ts)$/.test(path))
-  expect(others.sort()).toEqual(['README.md', 'package.json'])
+  expect(others.sort()).toEqual(['LICENSE', 'README.md', 'package.json'])
+  const [license, ...copies] = await Promise.all(
+    ['LICENSE', 'sdk/typescript/LICENSE', 'sdk/python/LICENSE'].map((path) => readFile(join(root, path), 'utf8')),
+  )
+  expect(copies).toEqual([license, license])
 })
 
 test('publint finds nothing', async () => {
