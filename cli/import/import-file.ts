@@ -49,8 +49,9 @@ interface Batch {
 }
 
 /**
- * Imports a file of telemetry. The same file, interrupted at any moment and imported again, is stored once: each
- * request has an idempotency key made from the hash of the file and its place, and the progress is kept beside the file.
+ * Imports a file of telemetry. The same file, interrupted at any moment and imported again, is stored once: each request
+ * has an idempotency key made from the hash of the file, its place and its events, and the progress is kept beside the
+ * file.
  *
  * @throws StartupError if the import cannot go on; the same command continues it later
  */
@@ -198,13 +199,18 @@ class BatchImport {
       const uncertain = this.#state.uncertain
       if (uncertain && this.#isOld(uncertain.since_ms) && (await this.#isStored(batch))) return new Map()
       const nowMs = this.#session.hubNowMs()
-      this.#state.uncertain = { client_id: this.#session.subject, since_ms: nowMs, ...uncertain, until_ms: nowMs }
+      const request = this.#requestOf(batch)
+      const first = { key: request.key, client_id: this.#session.subject, since_ms: nowMs }
+      this.#state.uncertain = { ...first, ...uncertain, until_ms: nowMs }
       await writeState(this.#statePath, this.#state)
-      last = await this.#session.send(this.#requestOf(batch))
+      last = await this.#session.send(request)
       if (last.kind === 'taken') return last.rejections
       // The result stays uncertain only if the response does not state it.
       if (last.kind !== 'unknown') this.#state.uncertain = uncertain
-      if (last.kind === 'refused') throw refusedImport(last, batch)
+      if (last.kind === 'refused') {
+        await writeState(this.#statePath, this.#state)
+        throw refusedImport(last, batch)
+      }
     }
     await writeState(this.#statePath, this.#state)
     throw new StartupError(
@@ -254,15 +260,22 @@ class BatchImport {
     }
   }
 
-  #requestOf({ index, events }: Batch): SpooledBatch {
+  /**
+   * Returns the request of a batch. Its key depends on the events, so that other options do not repeat it. A batch in
+   * doubt keeps its key: if another version of this command makes other events of it, the Hub answers with a conflict.
+   */
+  #requestOf({ index, events: rows }: Batch): SpooledBatch {
     const { uncertain } = this.#state
-    const key = createHash('sha256').update(`import\0${this.#fileHash}\0${index}`).digest('hex')
+    const events = rows.map(({ text }) => text)
+    const hash = createHash('sha256').update(`import\0${this.#fileHash}\0${index}`)
+    for (const text of events) hash.update(`\0${text}`)
+    const key = uncertain?.key ?? `import-${hash.digest('hex')}`
     const doubt = uncertain && {
       clientId: uncertain.client_id,
       sinceMs: uncertain.since_ms,
       untilMs: uncertain.until_ms,
     }
-    return { id: index, key: `import-${key}`, events: events.map(({ text }) => text), attempts: 0, doubt }
+    return { id: index, key, events, attempts: 0, doubt }
   }
 }
 
@@ -279,7 +292,8 @@ function refusedImport({ problem, message }: Extract<Outcome, { kind: 'refused' 
 
 const remedies: Readonly<Record<string, string>> = {
   'content-not-allowed': 'The tenant is of Mode C: import a copy of the file with --envelope-only.',
-  'idempotency-conflict': 'This file was imported with other options. Repeat those options, or wait 24 hours.',
+  'idempotency-conflict':
+    'Another version of this command sent them without an answer. Continue with that version, or after 24 hours.',
 }
 
 function describe(outcome: Outcome | undefined): string {

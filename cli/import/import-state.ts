@@ -13,24 +13,24 @@ export interface ImportState {
   rejected: number
   /** Bytes of the file of rejected lines that belong to these batches. */
   rejected_bytes: number
-  /** The next batch, if it was sent and its result is not known. */
-  uncertain?: { client_id: string; since_ms: number; until_ms: number } | undefined
+  /** The next batch, if it was sent and its result is not known. A batch that is sent again keeps this key. */
+  uncertain?: { key?: string; client_id: string; since_ms: number; until_ms: number } | undefined
   finished: boolean
 }
 
 /**
  * Reads the progress of an earlier run of the same import, or begins a new one.
  *
- * @throws StartupError if the file, the Hub or the options are others than those of the earlier run
+ * @throws StartupError if the file is another than that of the earlier run, or the Hub or the options are others and
+ *   events are stored
  */
 export async function readState(path: string, fileSha256: string, target: string): Promise<ImportState> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error
   })
-  if (text === undefined) {
-    const none = { batches: 0, stored: 0, rejected: 0, rejected_bytes: 0, finished: false }
-    return { file_sha256: fileSha256, target, ...none }
-  }
+  const none = { batches: 0, stored: 0, rejected: 0, rejected_bytes: 0, finished: false }
+  const begun = { file_sha256: fileSha256, target, ...none }
+  if (text === undefined) return begun
   const state = stateIn(text, path)
   if (state.file_sha256 !== fileSha256) {
     throw new StartupError(
@@ -38,13 +38,13 @@ export async function readState(path: string, fileSha256: string, target: string
       'Put added lines into a file of their own. To import the changed file as a new one, remove the file of its progress: what is stored already is then stored again.',
     )
   }
-  if (state.target !== target) {
-    throw new StartupError(
-      `The import of this file began with other settings: ${state.target}`,
-      `Repeat it with the same Hub, tenant and options, or remove ${path} to begin again.`,
-    )
-  }
-  return state
+  if (state.target === target) return state
+  // Nothing of the file can be stored twice.
+  if (state.stored === 0 && state.uncertain === undefined) return begun
+  throw new StartupError(
+    `The import of this file began with other settings: ${state.target}`,
+    `Repeat it with the same Hub, tenant and options. To begin again, remove ${path}: what is stored already is then stored again.`,
+  )
 }
 
 function stateIn(text: string, path: string): ImportState {

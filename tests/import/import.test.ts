@@ -266,6 +266,16 @@ test('a file that has changed, other options and a foreign progress file are ref
   await expect(run(join(directory, 'missing.jsonl'))).rejects.toThrow('cannot be read: the file does not exist')
 })
 
+test('a file of which nothing was stored is imported again with other options', async () => {
+  const begun = now()
+  const path = await fileOf(lines([51, 52].map((latency_ms) => event({ latency_ms, skill_id: undefined }))))
+  expect(await run(path)).toMatchObject({ stored: 0, rejected: 2 })
+  const again = await run(path, { defaults: { skill: 'sum-up' } })
+  expect(again).toMatchObject({ stored: 2, rejected: 0, rejected_file: null })
+  expect(await stored(begun)).toMatchObject([{ latency_ms: 51 }, { latency_ms: 52 }])
+  expect(await readFile(`${path}.rejected.jsonl`, 'utf8')).toBe('')
+})
+
 test('a wrong secret, a missing scope and another tenant stop the import before anything is stored', async () => {
   const begun = now()
   const path = await fileOf(lines([event()]))
@@ -286,16 +296,15 @@ test('a tenant of Mode C takes the envelope only', async () => {
   const path = await copyOf('litellm-spend-logs.json')
   const options = { from: 'litellm-spend-logs', defaults }
   await expect(run(path, options, 'cmode')).rejects.toThrow('refuses the events of lines')
-  await rm(`${path}.import.json`)
   const envelope = { ...options, defaults: { ...defaults, envelopeOnly: true } }
   expect(await run(path, envelope, 'cmode')).toMatchObject({ stored: 2 })
   expect((await stored(begun, 'cmode')).map(({ metadata }) => metadata)).toEqual([undefined, undefined])
 })
 
-describe('a batch that was sent more than a day ago without an answer', () => {
+describe('a batch that was sent without an answer', () => {
   const old = Date.now() - 25 * 3_600_000
 
-  async function interrupted(events: object[], sinceMs = old): Promise<string> {
+  async function interrupted(events: object[], doubt: { sinceMs: number; key?: string }): Promise<string> {
     const path = await fileOf(lines(events))
     const target = await targetOf('acme')
     const stopped = importFile(path, target, { from: 'events', defaults: {} }, () => {
@@ -303,26 +312,39 @@ describe('a batch that was sent more than a day ago without an answer', () => {
     })
     await expect(stopped).rejects.toThrow('interrupted')
     const state = JSON.parse(await readFile(`${path}.import.json`, 'utf8')) as ImportState
-    const uncertain = { client_id: target.clientId, since_ms: sinceMs, until_ms: sinceMs }
+    const { sinceMs, ...key } = doubt
+    const uncertain = { ...key, client_id: target.clientId, since_ms: sinceMs, until_ms: sinceMs }
     const before = { batches: 0, stored: 0, rejected: 0, rejected_bytes: 0, uncertain }
     await writeFile(`${path}.import.json`, JSON.stringify({ ...state, ...before }))
     return path
   }
 
-  test('waits for a decision when the account may not read', async () => {
+  test('more than a day ago waits for a decision when the account may not read', async () => {
     const begun = now()
-    const path = await interrupted([event({ latency_ms: 31 })])
+    const path = await interrupted([event({ latency_ms: 31 })], { sinceMs: old })
     await expect(run(path)).rejects.toThrow('of lines 1 to 1 were sent more than a day ago without an answer')
     expect(await run(path, { uncertain: 'stored' })).toMatchObject({ stored: 1 })
     expect(await stored(begun)).toHaveLength(1)
   })
 
-  test('is looked for when the account may read, and sent again when it is not there', async () => {
+  test('more than a day ago is looked for when the account may read, and sent again when it is not there', async () => {
     const begun = now()
-    const path = await interrupted([event({ latency_ms: 41, metadata: { batch: 1 } })])
+    const path = await interrupted([event({ latency_ms: 41, metadata: { batch: 1 } })], { sinceMs: old })
     const reader = await targetOf('acme', ['telemetry:write', 'telemetry:read'])
     expect(await importFile(path, reader, { from: 'events', defaults: {} }, () => {})).toMatchObject({ stored: 1 })
     // Its records are of today, and nothing of the time of the doubt was found: the key, still known, stored it once.
     expect(await stored(begun)).toHaveLength(1)
+  })
+  test('keeps its key, so that other events of another version of the command are not stored beside the first', async () => {
+    const begun = now()
+    const key = 'import-in-doubt'
+    const path = await interrupted([event({ latency_ms: 61 })], { sinceMs: Date.now(), key })
+    const sent = await hub.call('acme', 'POST', '/api/v1/telemetry/events:batch', {
+      headers: { 'idempotency-key': key },
+      body: { events: [event({ latency_ms: 62 })] },
+    })
+    expect(sent.status, sent.text).toBe(201)
+    await expect(run(path)).rejects.toMatchObject({ fix: expect.stringContaining('Another version of this command') })
+    expect(await stored(begun)).toMatchObject([{ latency_ms: 61 }, { latency_ms: 62 }])
   })
 })
