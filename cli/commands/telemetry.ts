@@ -20,7 +20,7 @@ export function addTelemetryCommand(program: Command): void {
     .description(
       'Import telemetry from a file: JSON lines, CSV with a header, or one JSON document; also .gz. ' +
         'An interrupted import continues with the same command, and stores nothing twice. Its progress is in ' +
-        'FILE.import.json; rejected lines go to FILE.rejected.jsonl with their reasons. ' +
+        'FILE.import.json; rejected rows go to FILE.rejected.jsonl with their reasons. ' +
         'Needs the scope telemetry:write, of a service account or of hub login --scope.',
     )
     .addOption(
@@ -61,7 +61,7 @@ async function runImport(file: string, { json, from, uncertain, ...defaults }: I
     })
     if (!json) progress.end()
     const { rejected, rejected_file } = result
-    const reasons = rejected_file === null ? '' : `\n${counted(rejected, 'line')} rejected: see ${rejected_file}`
+    const reasons = rejected_file === null ? '' : `\n${counted(rejected, 'row')} rejected: see ${rejected_file}`
     printResult({ json: json ?? false }, result, `${describeStored(result)}${reasons}`)
   } catch (error) {
     if (error instanceof InconclusiveError) throw new StartupError(error.message, error.fix, { cause: error })

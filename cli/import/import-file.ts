@@ -14,6 +14,7 @@ import { lockFile } from '../connector/spool-database.ts'
 import { VerifiedFile } from '../verify/verified-file.ts'
 import { type EventDefaults, type EventSource, eventSources } from './event-sources.ts'
 import { type ImportState, readState, writeState } from './import-state.ts'
+import { numberOf, type Place, placesOf } from './place.ts'
 import { readRows } from './read-rows.ts'
 
 /** Bytes of the events of a request: a quarter of what the Hub takes. */
@@ -44,8 +45,8 @@ type Progress = (part: number | undefined, state: Readonly<ImportState>) => void
 
 interface Batch {
   index: number
-  events: { line: number; text: string }[]
-  rejected: { line: number; reason: string; event?: JsonValue }[]
+  events: { place: Place; text: string }[]
+  rejected: { place: Place; reason: string; event?: JsonValue }[]
 }
 
 /**
@@ -126,7 +127,7 @@ async function* batchesOf(
     else {
       for (const event of source(row.members, defaults)) {
         const text = JSON.stringify(event)
-        batch.events.push({ line: row.line, text })
+        batch.events.push({ place: row.place, text })
         bytes += text.length
       }
     }
@@ -175,11 +176,11 @@ class BatchImport {
     const state = this.#state
     const rejections = batch.events.length === 0 ? new Map<number, EventRejection>() : await this.#deliver(batch)
     const refused = [...rejections].map(([index, { detail }]) => {
-      const { line, text } = batch.events[index] as Batch['events'][number]
-      return { line, reason: detail, event: JSON.parse(text) as JsonValue }
+      const { place, text } = batch.events[index] as Batch['events'][number]
+      return { place, reason: detail, event: JSON.parse(text) as JsonValue }
     })
-    const rejected = [...batch.rejected, ...refused].sort((a, b) => a.line - b.line)
-    const lines = rejected.map((each) => `${JSON.stringify(each)}\n`).join('')
+    const rejected = [...batch.rejected, ...refused].sort((a, b) => numberOf(a.place) - numberOf(b.place))
+    const lines = rejected.map(({ place, ...each }) => `${JSON.stringify({ ...place, ...each })}\n`).join('')
     await rejectedFile.appendFile(lines)
     await rejectedFile.datasync()
     state.batches = batch.index + 1
@@ -214,7 +215,7 @@ class BatchImport {
     }
     await writeState(this.#statePath, this.#state)
     throw new StartupError(
-      `The import stopped at line ${batch.events[0]?.line}: ${describe(last)}`,
+      `The import stopped at ${placesOf(batch.events)}: ${describe(last)}`,
       'Run the same command again to continue.',
     )
   }
@@ -244,7 +245,7 @@ class BatchImport {
     const found = await this.#search(batch)
     if (found.kind !== 'undecided') return found.kind === 'there'
     throw new StartupError(
-      `The events of lines ${batch.events[0]?.line} to ${batch.events.at(-1)?.line} were sent more than a day ago without an answer, and may be stored: ${found.reason}.`,
+      `The events of ${placesOf(batch.events)} were sent more than a day ago without an answer, and may be stored: ${found.reason}.`,
       'Look for them in the Hub, then run the command again with --uncertain stored or --uncertain missing.',
     )
   }
@@ -285,8 +286,8 @@ function envelopeOf(event: Record<string, unknown>): Record<string, unknown> {
 
 function refusedImport({ problem, message }: Extract<Outcome, { kind: 'refused' }>, { events }: Batch): StartupError {
   return new StartupError(
-    `The Hub refuses the events of lines ${events[0]?.line} to ${events.at(-1)?.line}: ${message}`,
-    remedies[problem.slug] ?? 'Correct these lines in a copy of the file, and import the copy.',
+    `The Hub refuses the events of ${placesOf(events)}: ${message}`,
+    remedies[problem.slug] ?? 'Correct them in a copy of the file, and import the copy.',
   )
 }
 

@@ -1,12 +1,15 @@
 import { parse } from 'csv-parse'
 import { isJsonObject } from '../../provenance/index.ts'
 import { documentBytesMax, type VerifiedFile } from '../verify/verified-file.ts'
+import type { Place } from './place.ts'
 
 /** Maximum bytes of a line. An event has far less; a line with prompts and answers may have much. */
 const lineBytesMax = 4 * 1024 * 1024
 
-/** One object of the file, or the reason why a line has none. Lines count from 1, the header of CSV included. */
-export type FileRow = { line: number; members: Record<string, unknown> } | { line: number; reason: string }
+type Content = { members: Record<string, unknown> } | { reason: string }
+
+/** One object of the file, or the reason why a place has none. */
+export type FileRow = { place: Place } & Content
 
 /**
  * Reads a file of JSON lines, CSV with a header, or one JSON document: an object, an array, or pages `{"data": […]}`
@@ -37,7 +40,7 @@ async function* csvRows(content: AsyncIterable<Buffer>): AsyncGenerator<FileRow>
     skip_empty_lines: true,
     skip_records_with_error: true,
     on_skip: (error) => {
-      problems.push({ line: Number(error?.lines ?? 0), reason: `cannot be read as CSV: ${error?.message}` })
+      problems.push({ place: { line: Number(error?.lines ?? 0) }, reason: `cannot be read as CSV: ${error?.message}` })
       return undefined
     },
   })
@@ -47,7 +50,7 @@ async function* csvRows(content: AsyncIterable<Buffer>): AsyncGenerator<FileRow>
   })().catch((error) => parser.destroy(error as Error))
   for await (const { record, info } of parser as AsyncIterable<{ record: Record<string, string>; info: Info }>) {
     yield* problems.splice(0)
-    yield { line: info.lines, members: record }
+    yield { place: { line: info.lines }, members: record }
   }
   await reading
   yield* problems
@@ -61,9 +64,9 @@ interface Info {
 async function* lineRows(content: AsyncIterable<Buffer>): AsyncGenerator<FileRow> {
   let line = 0
   for await (const text of linesOf(content)) {
-    line++
-    if (text === undefined) yield { line, reason: `is longer than ${lineBytesMax} bytes` }
-    else if (text.trim() !== '') yield* objectsIn(parsed(text), line)
+    const place = { line: ++line }
+    if (text === undefined) yield { place, reason: `is longer than ${lineBytesMax} bytes` }
+    else if (text.trim() !== '') for (const each of objectsIn(parsed(text))) yield { place, ...each }
   }
 }
 
@@ -107,19 +110,23 @@ async function* documentRows(file: VerifiedFile, read: (bytes: number) => void):
   const content = await file.document()
   if (content === undefined) {
     const most = `${documentBytesMax / 1024 / 1024} MiB`
-    yield { line: 1, reason: `is one JSON document of more than ${most}: write one object on each line instead` }
+    yield {
+      place: { object: 1 },
+      reason: `is one JSON document of more than ${most}: write one object on each line instead`,
+    }
     return
   }
   read(content.length)
-  yield* objectsIn(parsed(Buffer.from(content).toString()), 1)
+  let object = 0
+  for (const each of objectsIn(parsed(Buffer.from(content).toString()))) yield { place: { object: ++object }, ...each }
 }
 
 /** Yields an object, the objects of an array, or those of a page of an API. */
-function* objectsIn(value: unknown, line: number): Generator<FileRow> {
-  if (Array.isArray(value)) for (const each of value) yield* objectsIn(each, line)
-  else if (!isJsonObject(value as never)) yield { line, reason: 'is not a JSON object' }
-  else if (Array.isArray((value as { data?: unknown }).data)) yield* objectsIn((value as { data: unknown }).data, line)
-  else yield { line, members: value as Record<string, unknown> }
+function* objectsIn(value: unknown): Generator<Content> {
+  if (Array.isArray(value)) for (const each of value) yield* objectsIn(each)
+  else if (!isJsonObject(value as never)) yield { reason: 'is not a JSON object' }
+  else if (Array.isArray((value as { data?: unknown }).data)) yield* objectsIn((value as { data: unknown }).data)
+  else yield { members: value as Record<string, unknown> }
 }
 
 function parsed(text: string): unknown {

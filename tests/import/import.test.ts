@@ -237,6 +237,16 @@ test('an import that was interrupted goes on, and writes each rejected line once
   expect(pages).toEqual([1000, 1000, 497])
 })
 
+test('rows of one JSON document are named by the number of the object', async () => {
+  const path = await fileOf(JSON.stringify({ data: [event(), event({ latency_ms: 0 }), 5] }, null, 1), 'usage.json')
+  expect(await run(path)).toMatchObject({ stored: 1, rejected: 2 })
+  const rejected = (await readFile(`${path}.rejected.jsonl`, 'utf8')).trimEnd().split('\n')
+  expect(rejected.map((text) => JSON.parse(text))).toEqual([
+    { object: 2, reason: expect.stringContaining('/latency_ms'), event: expect.objectContaining({ latency_ms: 0 }) },
+    { object: 3, reason: 'is not a JSON object' },
+  ])
+})
+
 test('two commands do not import the same file at once', async () => {
   const path = await fileOf(lines([event()]))
   const other = lockFile(`${path}.import.lock`, { message: '', fix: '' })
@@ -295,7 +305,7 @@ test('a tenant of Mode C takes the envelope only', async () => {
   const begun = now()
   const path = await copyOf('litellm-spend-logs.json')
   const options = { from: 'litellm-spend-logs', defaults }
-  await expect(run(path, options, 'cmode')).rejects.toThrow('refuses the events of lines')
+  await expect(run(path, options, 'cmode')).rejects.toThrow('refuses the events of objects 1 to 2')
   const envelope = { ...options, defaults: { ...defaults, envelopeOnly: true } }
   expect(await run(path, envelope, 'cmode')).toMatchObject({ stored: 2 })
   expect((await stored(begun, 'cmode')).map(({ metadata }) => metadata)).toEqual([undefined, undefined])
