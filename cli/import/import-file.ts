@@ -16,6 +16,7 @@ import { type EventDefaults, type EventSource, eventSources } from './event-sour
 import { type ImportState, readState, writeState } from './import-state.ts'
 import { numberOf, type Place, placesOf } from './place.ts'
 import { readRows } from './read-rows.ts'
+import { type RejectedRow, rowToRetry } from './rejected-row.ts'
 
 /** Bytes of the events of a request: a quarter of what the Hub takes. */
 const batchBytesMax = 4 * 1024 * 1024
@@ -46,7 +47,7 @@ type Progress = (part: number | undefined, state: Readonly<ImportState>) => void
 interface Batch {
   index: number
   events: { place: Place; text: string }[]
-  rejected: { place: Place; reason: string; event?: JsonValue }[]
+  rejected: RejectedRow[]
 }
 
 /**
@@ -123,11 +124,15 @@ async function* batchesOf(
   let batch: Batch = { index: 0, events: [], rejected: [] }
   let bytes = 0
   for await (const row of readRows(file, read)) {
-    if ('reason' in row) batch.rejected.push(row)
+    const toRetry = rowToRetry(row)
+    const { place, ...content } = toRetry ?? row
+    if ('reason' in content) batch.rejected.push({ ...place, ...content })
     else {
-      for (const event of source(row.members, defaults)) {
+      // The event of a rejected row has the members of the API, regardless of the format that it came from.
+      const sourceOfRow = toRetry ? eventSources.events! : source
+      for (const event of sourceOfRow(content.members, defaults)) {
         const text = JSON.stringify(event)
-        batch.events.push({ place: row.place, text })
+        batch.events.push({ place, text })
         bytes += text.length
       }
     }
@@ -175,12 +180,12 @@ class BatchImport {
   async run(batch: Batch, rejectedFile: FileHandle): Promise<void> {
     const state = this.#state
     const rejections = batch.events.length === 0 ? new Map<number, EventRejection>() : await this.#deliver(batch)
-    const refused = [...rejections].map(([index, { detail }]) => {
+    const refused = [...rejections].map(([index, { detail }]): RejectedRow => {
       const { place, text } = batch.events[index] as Batch['events'][number]
-      return { place, reason: detail, event: JSON.parse(text) as JsonValue }
+      return { ...place, reason: detail, event: JSON.parse(text) as JsonValue }
     })
-    const rejected = [...batch.rejected, ...refused].sort((a, b) => numberOf(a.place) - numberOf(b.place))
-    const lines = rejected.map(({ place, ...each }) => `${JSON.stringify({ ...place, ...each })}\n`).join('')
+    const rejected = [...batch.rejected, ...refused].sort((a, b) => numberOf(a) - numberOf(b))
+    const lines = rejected.map((each) => `${JSON.stringify(each)}\n`).join('')
     await rejectedFile.appendFile(lines)
     await rejectedFile.datasync()
     state.batches = batch.index + 1

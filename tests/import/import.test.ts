@@ -189,6 +189,39 @@ test('lines that cannot be stored are listed with their reasons, and the others 
   expect((await stat(`${path}.rejected.jsonl`)).mode & 0o777).toBe(0o600)
 })
 
+test('the file of rejected lines is imported: its events with other options, and the others are rejected again', async () => {
+  const begun = now()
+  const usage = {
+    type: 'GENERATION',
+    model: 'gpt-4o',
+    usage: { input: 10, output: 5 },
+    startTime: begun,
+    endTime: begun,
+  }
+  const path = await fileOf(
+    `${lines([
+      { ...usage, name: 'unknown' },
+      { ...usage, name: 'sum-up' },
+    ])}{"half":\n`,
+  )
+  const { skill: _, ...others } = defaults
+  const from = 'langfuse-export'
+  expect(await run(path, { from, defaults: others })).toMatchObject({ stored: 1, rejected: 2 })
+  const rejected = `${path}.rejected.jsonl`
+  await writeFile(rejected, (await readFile(rejected, 'utf8')).replace('"skill_id":"unknown",', ''))
+  // The format of the first file may stay in the command.
+  for (const [at, format] of [from, 'events'].entries()) {
+    const copy = at === 0 ? rejected : await fileOf(await readFile(rejected))
+    expect(await run(copy, { from: format, defaults })).toMatchObject({ stored: 1, rejected: 1 })
+    expect(JSON.parse(await readFile(`${copy}.rejected.jsonl`, 'utf8'))).toEqual({
+      line: 2,
+      reason: 'is not a JSON object',
+    })
+  }
+  // The copy has the same events, and is stored once.
+  expect(await stored(begun)).toMatchObject([{ skill_id: 'sum-up' }, { skill_id: 'sum-up', llm_platform: 'chatgpt' }])
+})
+
 test('a row with tokens that are no count is rejected, and costs are not counted as tokens', async () => {
   const begun = now()
   const usage = { input: 10, output: 5, inputCost: 0.5, outputCost: 1.25 }
