@@ -19,7 +19,10 @@ interface Collector {
     string,
     { actions?: { key?: string; pattern?: string; action: string }[]; send_batch_max_size?: number }
   >
-  exporters: Record<string, { endpoint: string; headers: Record<string, string> }>
+  exporters: Record<
+    string,
+    { endpoint: string; headers: Record<string, string>; sending_queue?: { num_consumers?: number } }
+  >
   service: { pipelines: Record<string, Record<'receivers' | 'processors' | 'exporters', string[]>> }
 }
 
@@ -38,6 +41,8 @@ test('the configuration of the Collector defines what its pipelines name, and no
   const hub = config.exporters['otlphttp/hub']!
   expect(hub.endpoint).toMatch(/\/api\/v1\/otlp$/)
   expect(hub.headers).toEqual({ Authorization: `Basic \${env:HUB_BASIC}` })
+  // The activation of a skill arrives before the calls that it counts for.
+  expect(hub.sending_queue?.num_consumers).toBe(1)
   const { actions } = config.processors['attributes/content']!
   expect(actions!.every(({ key, action }) => action === 'delete' && (key === undefined || isContent(key)))).toBe(true)
   const deletes = (name: string) =>

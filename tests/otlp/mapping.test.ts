@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { formatTimestamp } from '../../contract/timestamp.ts'
 import type { JsonObject } from '../../provenance/index.ts'
 import { createSessionSkills } from '../../server/modules/otlp/mapping/session-skills.ts'
 import { prepareTelemetry, registerSkill } from '../api/telemetry-tenants.ts'
@@ -238,6 +239,42 @@ test('a skill that one process was told of is that of a call at another process'
   expect(events).toMatchObject([{ skill_id: 'sum-up' }])
 })
 
+test('an activation that arrives late does not replace a newer one', async () => {
+  await setMapping(hub, 'acme', { default_skill_id: 'fallback', default_archetype_id: 'analyst' })
+  const own = { 'session.id': 'late', 'user.id': 'abc', model: 'claude-3-haiku-20240307' }
+  const sent = Date.now()
+  const record = (name: string, secondsAgo: number, more: Attributes = {}) =>
+    log({ ...own, ...more, 'event.name': `claude_code.${name}` }, { timeUnixNano: `${sent - secondsAgo * 1000}000000` })
+  const activated = (skill: string, secondsAgo: number) =>
+    record('skill_activated', secondsAgo, { 'skill.name': skill })
+  for (const records of [
+    [activated('sum-up', 20)],
+    [activated('by-rule', 30), activated('Support Agent', 40)],
+    [record('api_request', 10)],
+    [activated('by-rule', 25), record('api_request', 5)],
+  ]) {
+    expect((await send(hub, logs(records))).body).toEqual({})
+  }
+  const events = await eventsOf(hub, 'acme', '&session_id=late')
+  expect(events.map((event) => event.skill_id)).toEqual(['sum-up', 'sum-up'])
+})
+
+test('a request that failed has the same skills when it is repeated', async () => {
+  await setMapping(hub, 'acme', { default_skill_id: 'fallback', default_archetype_id: 'analyst' })
+  const own = { 'session.id': 'failed first', 'user.id': 'abc', model: 'claude-3-haiku-20240307' }
+  const record = (name: string, more: Attributes = {}) => log({ ...own, ...more, 'event.name': `claude_code.${name}` })
+  const sent = logs([record('api_request'), record('skill_activated', { 'skill.name': 'sum-up' })])
+  const client = await hub.superuserClient()
+  await client.query(`create function public.fail() returns trigger language plpgsql as $$
+    begin raise exception 'no record'; end $$`)
+  await client.query('create trigger fail before insert on hub.records for each row execute function public.fail()')
+  const failed = await send(hub, sent)
+  await client.query('drop trigger fail on hub.records')
+  expect(failed.status).toBeGreaterThanOrEqual(500)
+  expect((await send(hub, sent)).body).toEqual({})
+  expect(await eventsOf(hub, 'acme', '&session_id=failed%20first')).toMatchObject([{ skill_id: 'fallback' }])
+})
+
 test('a process looks a session up every five seconds at most, for a day after its activation', async () => {
   vi.useFakeTimers({ toFake: ['Date'] })
   onTestFinished(() => void vi.useRealTimers())
@@ -250,7 +287,7 @@ test('a process looks a session up every five seconds at most, for a day after i
   const [one, other] = [createSessionSkills(database), createSessionSkills({ ...database, withTenant: counted })]
   const activate = async (skill: string | undefined, session = 'looked-up') => {
     const sessions = await one('acme', new Set())
-    sessions.activated(session, skill)
+    sessions.activated(session, skill, formatTimestamp(Date.now()))
     await sessions.save()
   }
   const read = async () => (await other('acme', new Set(['looked-up']))).lastOf('looked-up')

@@ -89,7 +89,6 @@ export function createOtlpIngest(deps: {
         else if ('fault' in mapped) reasons.add(item, () => mapped.fault)
         else events.push({ ...mapped, item, key })
       }
-      await sessions.save()
       await setArchetypes(caller, events, mapping.default_archetype_id)
       const complete = events.filter(({ event, item }) => {
         const isComplete = event.archetype_id !== undefined
@@ -104,6 +103,8 @@ export function createOtlpIngest(deps: {
           reasons.add(some[at]!.item, () => errors.map(({ pointer, detail }) => `${pointer} ${detail}`).join('; '))
         }
       }
+      // Saves last, so that a repetition of a request that failed finds the same skills.
+      await sessions.save()
       const result = reasons.result()
       const { rejected } = result
       bus.publish('otlpReceived', { signal, accepted: items.length - rejected - ignored, rejected, ignored })

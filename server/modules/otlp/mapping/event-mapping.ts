@@ -52,7 +52,7 @@ export function mapItem(item: OtlpItem, context: MappingContext): MappedItem {
   if (report === 'ignored') return 'ignored'
   if (report === 'skill_activated') {
     const session = sessionOf(attributes.get('session.id'))
-    if (session !== undefined) context.sessions.activated(session, ownSkill(attributes))
+    if (session !== undefined) context.sessions.activated(session, ownSkill(attributes), timeOf(item.startNanos))
     return 'ignored'
   }
   const call = typeof report === 'object' ? report : undefined

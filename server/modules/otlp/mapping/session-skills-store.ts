@@ -3,34 +3,51 @@ import type { TenantTx } from '../../../db/database.ts'
 /** Expired rows that one statement deletes. */
 const expiredAtOnce = 1000
 
-/** Returns the last activated skills by session, null for a masked one, of those activated since `since`. */
+/** A skill that a session activated, null for a masked one, and when. */
+export interface Activation {
+  skillId: string | null
+  at: string
+}
+
+/** Returns the last activations by session, of those since `since`. */
 export async function findSessionSkills(
   tx: TenantTx,
   sessionIds: readonly string[],
   since: string,
-): Promise<Map<string, string | null>> {
-  const { rows } = await tx.client.query<{ session_id: string; skill_id: string | null }>(
-    `select session_id, skill_id from hub.session_skills
+): Promise<Map<string, Activation>> {
+  const { rows } = await tx.client.query<{ session_id: string; skill_id: string | null; activated_at: string }>(
+    `select session_id, skill_id, activated_at from hub.session_skills
       where tenant_id = $1 and session_id = any($2::text[]) and activated_at >= $3`,
     [tx.tenantId, sessionIds, since],
   )
-  return new Map(rows.map(({ session_id, skill_id }) => [session_id, skill_id]))
+  return new Map(rows.map(({ session_id, skill_id, activated_at: at }) => [session_id, { skillId: skill_id, at }]))
 }
 
-/** Saves the last activated skills by session. Locks their rows in one order, so that writers do not block each other. */
+/**
+ * Saves activations by session, and returns the sessions without a later one, which are saved. Locks their rows in one
+ * order, so that writers do not block each other.
+ */
 export async function saveSessionSkills(
   tx: TenantTx,
-  skills: ReadonlyMap<string, string | null>,
-  now: string,
-): Promise<void> {
-  const sorted = [...skills].sort(([a], [b]) => (a < b ? -1 : 1))
-  await tx.client.query(
+  activations: ReadonlyMap<string, Activation>,
+): Promise<Set<string>> {
+  const sorted = [...activations].sort(([a], [b]) => (a < b ? -1 : 1))
+  const { rows } = await tx.client.query<{ session_id: string }>(
     `insert into hub.session_skills (tenant_id, session_id, skill_id, activated_at)
-      select $1, session_id, skill_id, $4 from unnest($2::text[], $3::text[]) as activated (session_id, skill_id)
+      select $1, session_id, skill_id, activated_at
+        from unnest($2::text[], $3::text[], $4::timestamptz[]) as activated (session_id, skill_id, activated_at)
       on conflict (tenant_id, session_id) do update
-        set skill_id = excluded.skill_id, activated_at = excluded.activated_at`,
-    [tx.tenantId, sorted.map(([sessionId]) => sessionId), sorted.map(([, skillId]) => skillId), now],
+        set skill_id = excluded.skill_id, activated_at = excluded.activated_at
+        where excluded.activated_at >= session_skills.activated_at
+      returning session_id`,
+    [
+      tx.tenantId,
+      sorted.map(([sessionId]) => sessionId),
+      sorted.map(([, { skillId }]) => skillId),
+      sorted.map(([, { at }]) => at),
+    ],
   )
+  return new Set(rows.map(({ session_id }) => session_id))
 }
 
 /** Deletes sessions of the tenant that activated nothing since `since`, unless another writer holds them. */
