@@ -92,6 +92,7 @@ export const commandsRunElsewhere: Readonly<Record<string, string>> = {
   'npm run hub -- verify': 'tests/full/verify-command.test.ts',
   'hub login': 'tests/full/people-commands.test.ts',
   'hub export': 'tests/full/people-commands.test.ts',
+  'hub verify': 'tests/full/verify-command.test.ts',
   'hub records query': 'tests/full/people-commands.test.ts',
   'hub completion': 'tests/cli/completion.test.ts',
   'source <(hub completion': 'tests/cli/completion.test.ts',
