@@ -53,20 +53,25 @@ test('the configuration of the Collector defines what its pipelines name, and no
   expect(config.processors.batch!.send_batch_max_size).toBeLessThanOrEqual(10_000)
 })
 
-test('the configuration of LiteLLM has the callback, and docs/opentelemetry.md has the same variables', () => {
+const sample = {
+  ...{ baseUrl: 'https://hub.example.com', tenant: 'acme', clientId: 'client_id', clientSecret: undefined },
+  ...{ skillId: 'sum-up', skillVersion: '1.0.0', archetypeId: 'software-engineer', userId: 'user:kim@example.com' },
+}
+const snippetOf = (wanted: string) => snippetsFor(sample).find(({ id }) => id === wanted)?.text ?? ''
+
+test('the configuration of LiteLLM has the callback, and the variables of docs/opentelemetry.md and the quick start', () => {
   const file = text('litellm/config.yaml')
   expect(parse(file)).toMatchObject({ litellm_settings: { callbacks: ['otel'] } })
   const page = readFileSync(new URL('../../docs/opentelemetry.md', import.meta.url), 'utf8')
-  const variables = [...file.matchAll(/^# {3}(\w+)=/gm)].map(([, name]) => name)
+  const section = /^## LiteLLM$[\s\S]*?^```sh\n([\s\S]*?)^```/m.exec(page)?.[1] ?? ''
+  const namesIn = (code: string, name: RegExp) => [...code.matchAll(name)].map((match) => match[1])
+  const variables = namesIn(file, /^# {3}(\w+)=/gm)
   expect(variables).toContain('LITELLM_OTEL_V2')
-  for (const name of variables) expect(page).toContain(`export ${name}=`)
+  expect(namesIn(section, /^export (\w+)=/gm)).toEqual(variables)
+  expect(namesIn(snippetOf('litellm'), /^export (\w+)=/gm)).toEqual(variables)
 })
 
 test('the managed settings of Claude Code are those of the quick start, which a test runs', () => {
-  const snippet = snippetsFor({
-    ...{ baseUrl: 'https://hub.example.com', tenant: 'acme', clientId: 'client_id', clientSecret: undefined },
-    ...{ skillId: 'sum-up', skillVersion: '1.0.0', archetypeId: 'software-engineer', userId: 'user:kim@example.com' },
-  }).find(({ id }) => id === 'claude-code')
   const withoutSecret = (settings: string) => JSON.parse(settings.replace(/<base64 of [^"]*/, '<base64>'))
-  expect(withoutSecret(text('claude-code/managed-settings.json'))).toEqual(withoutSecret(snippet?.text ?? ''))
+  expect(withoutSecret(text('claude-code/managed-settings.json'))).toEqual(withoutSecret(snippetOf('claude-code')))
 })

@@ -125,13 +125,14 @@ test.each(
       expect(await eventsOf(hub, 'acme', '&llm_model=gpt-5-codex')).toHaveLength(3)
     },
     'LiteLLM: sh': async (code: string) => {
-      const { LITELLM_OTEL_V2, OTEL_EXPORTER, OTEL_ENDPOINT, OTEL_HEADERS, OTEL_RESOURCE_ATTRIBUTES } =
-        await exported(code)
-      expect([LITELLM_OTEL_V2, OTEL_EXPORTER]).toEqual(['true', 'otlp_http'])
+      const variables = await exported(code)
+      const { OTEL_EXPORTER_OTLP_ENDPOINT, OTEL_EXPORTER_OTLP_HEADERS, OTEL_RESOURCE_ATTRIBUTES } = variables
+      expect(variables).toMatchObject({ LITELLM_OTEL_V2: 'true', OTEL_EXPORTER_OTLP_PROTOCOL: 'http/protobuf' })
       const request = payloadOf('litellm') as { resourceSpans: { resource: { attributes: object[] } }[] }
       for (const [key, value] of Object.entries(pairsOf(OTEL_RESOURCE_ATTRIBUTES)))
         request.resourceSpans[0]?.resource.attributes.push({ key, value: { stringValue: value } })
-      await replay(`${OTEL_ENDPOINT}/v1/traces`, pairsOf(OTEL_HEADERS), request as unknown as JsonObject)
+      const headers = pairsOf(OTEL_EXPORTER_OTLP_HEADERS)
+      await replay(`${OTEL_EXPORTER_OTLP_ENDPOINT}/v1/traces`, headers, request as unknown as JsonObject)
       expect(await eventsOf(hub, 'acme', '&session_id=session-7')).toMatchObject([
         { skill_id: 'unnamed', archetype_id: 'support-agent', success: true },
         { skill_id: 'unnamed', archetype_id: 'support-agent', success: false },
