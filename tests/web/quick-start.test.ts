@@ -138,14 +138,16 @@ test('the managed settings of Claude Code', async () => {
   expect(await arrived()).toMatchObject({ ...sent(), user_id: 'user:5f2a9c', session_id: 'cli-1', latency_ms: 900 })
 })
 
-test('defaults are set only in a tenant without any, and leave its rules', () => {
+test('only those defaults are set that a tenant lacks, and all else is left to it', () => {
   const rules = [{ when: { 'service.name': 'bot' }, set: { skill_id: 'by-rule' } }]
   const empty = { default_skill_id: null, default_archetype_id: null, unknown_skill: 'reject' as const }
   const mapping = { ...empty, ignore_operations: ['embeddings'], rules }
-  const defaults = { default_skill_id: 'sum-up', default_archetype_id: 'analyst', unknown_skill: 'register' }
+  const defaults = { default_skill_id: 'sum-up', default_archetype_id: 'analyst' }
   expect(withDefaults(mapping, values)).toEqual({ ...mapping, ...defaults })
-  expect(withDefaults({ ...mapping, default_skill_id: 'own' }, values)).toBeUndefined()
-  expect(withDefaults({ ...mapping, default_archetype_id: 'own' }, values)).toBeUndefined()
+  for (const own of [{ default_skill_id: 'own' }, { default_archetype_id: 'own' }])
+    expect(withDefaults({ ...mapping, ...own }, values)).toEqual({ ...mapping, ...defaults, ...own })
+  const both = { default_skill_id: 'own', default_archetype_id: 'own' }
+  expect(withDefaults({ ...mapping, ...both }, values)).toBeUndefined()
 })
 
 test('each snippet links a page of the documentation, those of programs the page of their SDK', () => {

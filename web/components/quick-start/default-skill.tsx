@@ -19,7 +19,7 @@ export function DefaultSkill({ sample }: { sample: Sample }) {
     onError: (error) => toastProblem(error, 'Could not set the default skill'),
   })
   if (!mapping.data) return null
-  const { default_skill_id: skillId } = mapping.data
+  const { default_skill_id: skillId, default_archetype_id: archetypeId } = mapping.data
   if (skillId !== null) {
     return (
       <Text size="sm" ta="left">
@@ -42,6 +42,7 @@ export function DefaultSkill({ sample }: { sample: Sample }) {
       }
     >
       This tenant has no default skill, and Claude Code names a skill only while one is active.
+      {mayChoose && archetypeId === null && ` The button also makes ${sample.archetypeId} the default archetype.`}
     </Notice>
   )
 }

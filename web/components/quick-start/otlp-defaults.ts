@@ -3,12 +3,12 @@ import type { Sample } from './use-sample.ts'
 
 type OtlpMapping = ApiResponse<'getOtlpMapping'>
 
-/** Returns the mapping with defaults for calls that name no skill, or undefined if the tenant has defaults already. */
+/** Returns the mapping with the defaults that it lacks, or undefined if it has both. Leaves all else to the tenant. */
 export function withDefaults(
   mapping: OtlpMapping,
   { skillId, archetypeId }: Pick<Sample, 'skillId' | 'archetypeId'>,
 ): OtlpMapping | undefined {
-  if (mapping.default_skill_id !== null || mapping.default_archetype_id !== null) return undefined
-  const defaults = { default_skill_id: skillId, default_archetype_id: archetypeId }
-  return { ...mapping, ...defaults, unknown_skill: 'register' }
+  const { default_skill_id: ownSkill, default_archetype_id: ownArchetype } = mapping
+  if (ownSkill !== null && ownArchetype !== null) return undefined
+  return { ...mapping, default_skill_id: ownSkill ?? skillId, default_archetype_id: ownArchetype ?? archetypeId }
 }

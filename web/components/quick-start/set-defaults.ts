@@ -4,7 +4,7 @@ import type { Sample } from './use-sample.ts'
 
 export const mappingPath = '/api/v1/telemetry/otlp-mapping'
 
-/** Sets the defaults of a tenant without any: Claude Code often names no skill, and its calls would be rejected. */
+/** Sets the defaults that a tenant lacks: Claude Code often names no skill, and its calls would be rejected. */
 export async function setDefaults(sample: Sample): Promise<void> {
   const { data: mapping } = await hub.GET(mappingPath)
   const body = mapping && withDefaults(mapping, sample)
