@@ -59,7 +59,7 @@ const detailLengthMax = 1000
 export function readBatchResponse(answer: HubResponse, eventCount: number): Outcome {
   const { status, body, retryAfterMs } = answer
   if (status === 201) {
-    const rejections = refusalsOf(body, eventCount)
+    const rejections = rejectionsOf(body, eventCount)
     return rejections
       ? { kind: 'taken', rejections }
       : { kind: 'unknown', message: 'The answer 201 is not one of the Hub.' }
@@ -98,7 +98,7 @@ function problemOf(body: unknown): Problem | undefined {
   return slug === undefined ? undefined : { slug, title: String(title), detail: String(detail) }
 }
 
-function refusalsOf(body: unknown, eventCount: number): Map<number, EventRejection> | undefined {
+function rejectionsOf(body: unknown, eventCount: number): Map<number, EventRejection> | undefined {
   const { accepted, failed, errors = [], errors_omitted: omitted = 0 } = (body ?? {}) as Record<string, unknown>
   if (typeof accepted !== 'number' || typeof failed !== 'number' || accepted + failed !== eventCount) return undefined
   if (!Array.isArray(errors) || errors.length + Number(omitted) !== failed) return undefined

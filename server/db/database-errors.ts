@@ -27,7 +27,7 @@ const retryableStates = new Set(['40001', '40P01'])
  * Matches an SQLSTATE, but no code of the system such as EPIPE. The severity would identify it, but in the server's
  * language. Class XX is left out: a distributed database reports errors of its nodes as internal errors.
  */
-const refusals = /^(\d[0-9A-Z]|HV|P0)[0-9A-Z]{3}$/
+const serverErrors = /^(\d[0-9A-Z]|HV|P0)[0-9A-Z]{3}$/
 /**
  * States of connections, resources, operators and the system (PostgreSQL, appendix A). After them the outcome is
  * unknown.
@@ -61,9 +61,9 @@ export function isRetryable(error: unknown): boolean {
 }
 
 /** Returns whether the error proves that PostgreSQL rolled the transaction back, even if it arrived at COMMIT. */
-export function isRefusal(error: unknown): boolean {
+export function isRollback(error: unknown): boolean {
   const code = (error instanceof Error && (error as CodedError).code) || ''
-  return refusals.test(code) && !connectionEnds.test(code)
+  return serverErrors.test(code) && !connectionEnds.test(code)
 }
 
 /**

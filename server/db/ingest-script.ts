@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream'
 import type pg from 'pg'
-import { isRefusal, isWarning, type Notice } from './database-errors.ts'
+import { isRollback, isWarning, type Notice } from './database-errors.ts'
 
 /** A statement that is prepared once per connection. Its values are bound; a Buffer is sent in binary. */
 export interface PreparedStatement {
@@ -183,7 +183,7 @@ class Exchange {
   }
 
   handleError(error: Error & { code?: string }): void {
-    this.isRefused = isRefusal(error)
+    this.isRefused = isRollback(error)
     this.settle(error)
   }
 

@@ -4,8 +4,8 @@ import type pg from 'pg'
 import { DomainError } from '../../contract/domain-error.ts'
 import {
   asServiceError,
-  isRefusal,
   isRetryable,
+  isRollback,
   isUnavailable,
   isWarning,
   type Notice,
@@ -192,7 +192,7 @@ async function commit(client: pg.ClientBase): Promise<Notice | undefined> {
   const { command } = await client
     .query('commit')
     .catch((error: unknown) => {
-      throw isRefusal(error) ? error : outcomeUnknown(error)
+      throw isRollback(error) ? error : outcomeUnknown(error)
     })
     .finally(() => client.off('notice', onNotice))
   if (command !== 'COMMIT') throw new Error('a failed statement was ignored, so PostgreSQL rolled back')

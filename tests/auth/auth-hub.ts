@@ -107,7 +107,7 @@ export async function commonRejections(
   )
 }
 
-/** What {@link commonRejections} must find. */
+/** Lists the expected results of {@link commonRejections}. */
 export const allRefused = {
   noToken: [401, 'authentication-failed'],
   wrongScope: [403, 'insufficient-scope'],

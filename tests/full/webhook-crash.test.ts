@@ -96,14 +96,14 @@ test(`${rounds} disasters between send and mark: nothing that was acknowledged i
     const { records } = answered ?? (await inTime('ingest again', send()))
     for (const { record_id } of records) acknowledged.add(record_id)
   }
-  const told = () =>
+  const delivered = () =>
     new Set(endpoint.received.filter(({ answered }) => answered === 200).map(({ body }) => body.data.record_id))
-  await endpoint.until(() => told().size >= acknowledged.size, roundMsMax)
-  expect(told()).toEqual(acknowledged)
+  await endpoint.until(() => delivered().size >= acknowledged.size, roundMsMax)
+  expect(delivered()).toEqual(acknowledged)
   await reportFault({
     fault: 'Hub or database killed while webhooks are sent',
     acknowledged,
-    found: told(),
+    found: delivered(),
   })
   expect(acknowledged.size).toBe(rounds * eventsPerRound)
   expect(endpoint.faults).toEqual([])

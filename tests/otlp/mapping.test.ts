@@ -219,7 +219,7 @@ describe.each(encodings)('Claude Code, %s', (encoding) => {
   })
 })
 
-test('a skill that one process was told of is that of a call at another process', async () => {
+test('a call at one process has the skill that another process received', async () => {
   await setMapping(hub, 'acme', { default_skill_id: 'fallback', default_archetype_id: 'analyst' })
   const second = await startSecondHub(hub)
   onTestFinished(second.stop)

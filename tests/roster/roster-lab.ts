@@ -82,7 +82,7 @@ export async function askForStrangers(lab: RosterLab, method: string, rest: stri
   return [...answers, isAsBefore ? 'untouched' : 'changed']
 }
 
-/** What {@link askForStrangers} must find. */
+/** Lists the expected results of {@link askForStrangers}. */
 export const strangersAreUnknown = [
   ...Array.from({ length: 5 }, () => '404 not-found'),
   '400 validation-failed /path/user_id',

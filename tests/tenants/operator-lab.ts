@@ -42,5 +42,5 @@ export async function strangersAnswers(lab: OperatorLab, method: string, path: s
   return answers.map((answer) => [...problemOf(answer), String(answer.body.detail).includes('HUB_OPERATOR_TOKEN')])
 }
 
-/** What {@link strangersAnswers} must be. */
+/** Lists the expected results of {@link strangersAnswers}. */
 export const allStrangersRefused = Array(4).fill([401, 'authentication-failed', true])

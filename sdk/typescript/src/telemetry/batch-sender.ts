@@ -72,7 +72,7 @@ export class BatchSender {
         sent.rejected += result.failed
         if (result.failed > 0) {
           const events = eventsOf<TelemetryEvent>(body)
-          this.#report(events, [...refusalsOf(result, events.length)])
+          this.#report(events, [...rejectionsOf(result, events.length)])
         }
         continue
       }
@@ -147,15 +147,15 @@ function reasonOf({ status, slug, message }: HubError): string {
 }
 
 /** Returns the refused events of a stored batch by index. A response has the reasons of the first ones only. */
-function refusalsOf(result: StoredResult, count: number): ReadonlyMap<number, string> {
+function rejectionsOf(result: StoredResult, count: number): ReadonlyMap<number, string> {
   const { errors = [], failed } = result
-  const refusals = new Map<number, string>(errors.map(({ index, title, detail }) => [index, `${title}: ${detail}`]))
+  const rejections = new Map<number, string>(errors.map(({ index, title, detail }) => [index, `${title}: ${detail}`]))
   const receipts = result.records ?? result.events
-  if (refusals.size >= failed || !receipts) return refusals
+  if (rejections.size >= failed || !receipts) return rejections
   const stored = new Set(receipts.map(({ index }) => index))
   for (let index = 0; index < count; index += 1)
-    if (!stored.has(index) && !refusals.has(index)) refusals.set(index, unlisted)
-  return refusals
+    if (!stored.has(index) && !rejections.has(index)) rejections.set(index, unlisted)
+  return rejections
 }
 
 const unlisted = 'The Hub refused the event. Its response lists the reasons of other events of the batch only'
