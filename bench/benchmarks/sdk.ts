@@ -102,7 +102,7 @@ async function measure(run: Run) {
       ),
       outcomeOf(
         pacedSmall.map(({ mb }) => mb),
-        { figure: 'the same with --max-semi-space-size=1', ...ofMemory },
+        { figure: 'TypeScript SDK: the same memory with --max-semi-space-size=1', ...ofMemory },
       ),
     ],
     tables: {
