@@ -117,8 +117,8 @@ function rejectionsOf(body: unknown, eventCount: number): Map<number, EventRejec
   return rejections.size === failed ? rejections : undefined
 }
 
-/** A response lists the reasons of the first refused events only. */
-const unlisted: EventRejection = {
+/** The rejection of events whose reasons a response leaves out: it lists those of the first refused events only. */
+export const unlisted: EventRejection = {
   slug: 'validation-failed',
   status: 400,
   detail: 'The Hub refused the event. Its answer lists the reasons of other events of the batch only.',

@@ -2,12 +2,12 @@ import { createHash } from 'node:crypto'
 import { type FileHandle, open } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { backoff } from '../../contract/backoff.ts'
-import { batchEventsMax } from '../../contract/limits.ts'
+import { batchErrorsMax, batchEventsMax } from '../../contract/limits.ts'
 import type { JsonValue } from '../../provenance/index.ts'
 import { envelopeNames } from '../../server/modules/telemetry/telemetry-schemas.ts'
 import { StartupError } from '../../server/startup-error.ts'
 import { findBatch } from '../connector/batch-search.ts'
-import type { Outcome } from '../connector/hub-response.ts'
+import { type Outcome, unlisted } from '../connector/hub-response.ts'
 import { HubSession, keyTrustedMs, QueryFailed, type SessionCredentials } from '../connector/hub-session.ts'
 import type { EventRejection, SpooledBatch } from '../connector/spool-batches.ts'
 import { lockFile } from '../connector/spool-database.ts'
@@ -197,30 +197,69 @@ class BatchImport {
   }
 
   async #deliver(batch: Batch): Promise<ReadonlyMap<number, EventRejection>> {
+    const rejections = await this.#untilTaken(batch.events, () => this.#sendOnce(batch))
+    await this.#addReasons(batch, rejections)
+    return rejections
+  }
+
+  async #sendOnce(batch: Batch): Promise<Outcome> {
+    const uncertain = this.#state.uncertain
+    if (uncertain && this.#isOld(uncertain.since_ms) && (await this.#isStored(batch))) {
+      return { kind: 'taken', rejections: new Map() }
+    }
+    const request = this.#requestOf(batch)
+    await this.#noteSending(request.key)
+    const outcome = await this.#session.send(request)
+    // The result stays uncertain if the response does not state it, and until the state has it.
+    if (outcome.kind !== 'unknown' && outcome.kind !== 'taken') this.#state.uncertain = uncertain
+    return outcome
+  }
+
+  async #noteSending(key: string): Promise<void> {
+    const nowMs = this.#session.hubNowMs()
+    const first = { key, client_id: this.#session.subject, since_ms: nowMs }
+    this.#state.uncertain = { ...first, ...this.#state.uncertain, until_ms: nowMs }
+    await writeState(this.#statePath, this.#state)
+  }
+
+  /**
+   * Completes the reasons of rejected events: sends those without one again, as many at a time as a response explains. An
+   * event that is stored now, because its skill was registered meanwhile, is no longer rejected.
+   */
+  async #addReasons({ index: id, events }: Batch, rejections: Map<number, EventRejection>): Promise<void> {
+    const unexplained = [...rejections].filter(([, rejection]) => rejection === unlisted).map(([index]) => index)
+    for (let from = 0; from < unexplained.length; from += batchErrorsMax) {
+      const indexes = unexplained.slice(from, from + batchErrorsMax)
+      const rows = indexes.map((index) => events[index] as Batch['events'][number])
+      const texts = rows.map(({ text }) => text)
+      const request = { id, key: this.#keyOf(id, texts), events: texts, attempts: 0, doubt: undefined }
+      const answer = await this.#untilTaken(rows, async () => {
+        await this.#noteSending(request.key)
+        return this.#session.send(request)
+      })
+      for (const [at, index] of indexes.entries()) {
+        const rejection = answer.get(at)
+        if (rejection) rejections.set(index, rejection)
+        else rejections.delete(index)
+      }
+    }
+  }
+
+  /** Repeats a request until the Hub answers for its events. Throws if that does not help. */
+  async #untilTaken(events: Batch['events'], send: () => Promise<Outcome>): Promise<Map<number, EventRejection>> {
     let last: Outcome | undefined = await this.#session.signIn()
     for (let attempt = 0; attempt < attemptsMax; attempt++) {
       if (last !== undefined) await this.#pauseAfter(last, attempt)
-      last = await this.#session.signIn()
-      if (last !== undefined) continue
-      const uncertain = this.#state.uncertain
-      if (uncertain && this.#isOld(uncertain.since_ms) && (await this.#isStored(batch))) return new Map()
-      const nowMs = this.#session.hubNowMs()
-      const request = this.#requestOf(batch)
-      const first = { key: request.key, client_id: this.#session.subject, since_ms: nowMs }
-      this.#state.uncertain = { ...first, ...uncertain, until_ms: nowMs }
-      await writeState(this.#statePath, this.#state)
-      last = await this.#session.send(request)
+      last = (await this.#session.signIn()) ?? (await send())
       if (last.kind === 'taken') return last.rejections
-      // The result stays uncertain only if the response does not state it.
-      if (last.kind !== 'unknown') this.#state.uncertain = uncertain
       if (last.kind === 'refused') {
         await writeState(this.#statePath, this.#state)
-        throw refusedImport(last, batch)
+        throw refusedImport(last, events)
       }
     }
     await writeState(this.#statePath, this.#state)
     throw new StartupError(
-      `The import stopped at ${placesOf(batch.events)}: ${describe(last)}`,
+      `The import stopped at ${placesOf(events)}: ${describe(last)}`,
       'Run the same command again to continue.',
     )
   }
@@ -273,9 +312,7 @@ class BatchImport {
   #requestOf({ index, events: rows }: Batch): SpooledBatch {
     const { uncertain } = this.#state
     const events = rows.map(({ text }) => text)
-    const hash = createHash('sha256').update(`import\0${this.#fileHash}\0${index}`)
-    for (const text of events) hash.update(`\0${text}`)
-    const key = uncertain?.key ?? `import-${hash.digest('hex')}`
+    const key = uncertain?.key ?? this.#keyOf(index, events)
     const doubt = uncertain && {
       clientId: uncertain.client_id,
       sinceMs: uncertain.since_ms,
@@ -283,13 +320,22 @@ class BatchImport {
     }
     return { id: index, key, events, attempts: 0, doubt }
   }
+
+  #keyOf(index: number, events: readonly string[]): string {
+    const hash = createHash('sha256').update(`import\0${this.#fileHash}\0${index}`)
+    for (const text of events) hash.update(`\0${text}`)
+    return `import-${hash.digest('hex')}`
+  }
 }
 
 function envelopeOf(event: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(event).filter(([name]) => envelopeNames.has(name)))
 }
 
-function refusedImport({ problem, message }: Extract<Outcome, { kind: 'refused' }>, { events }: Batch): StartupError {
+function refusedImport(
+  { problem, message }: Extract<Outcome, { kind: 'refused' }>,
+  events: Batch['events'],
+): StartupError {
   return new StartupError(
     `The Hub refuses the events of ${placesOf(events)}: ${message}`,
     remedies[problem.slug] ?? 'Correct them in a copy of the file, and import the copy.',

@@ -2,7 +2,7 @@ import { copyFile, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { gzipSync } from 'node:zlib'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { lockFile } from '../../cli/connector/spool-database.ts'
 import { type ImportOptions, importFile } from '../../cli/import/import-file.ts'
 import type { ImportState } from '../../cli/import/import-state.ts'
@@ -35,6 +35,8 @@ afterAll(async () => {
   await hub.stop()
   await rm(directory, { recursive: true, force: true })
 })
+
+afterEach(() => vi.restoreAllMocks())
 
 async function targetOf(tenant: TestTenant, scopes: readonly Scope[] = ['telemetry:write']) {
   const account = await hub.modules.auth.serviceAccounts.create(
@@ -187,6 +189,32 @@ test('lines that cannot be stored are listed with their reasons, and the others 
     { line: 8, reason: 'is longer than 4194304 bytes' },
   ])
   expect((await stat(`${path}.rejected.jsonl`)).mode & 0o777).toBe(0o600)
+})
+
+test('each of many rejected lines has its own reason, in a bounded number of requests, also after a lost answer', async () => {
+  const begun = now()
+  const isGood = (at: number) => at % 4 === 0
+  const events = Array.from({ length: 1000 }, (_, at) =>
+    event({ latency_ms: at % 4 === 1 ? 0 : at + 1, ...(at % 4 > 1 && { skill_id: 'unknown' }) }),
+  )
+  const path = await fileOf(lines(events))
+  const realFetch = globalThis.fetch
+  const lost = new TypeError('fetch failed', { cause: Object.assign(new Error('reset'), { code: 'ECONNRESET' }) })
+  let requests = 0
+  vi.spyOn(globalThis, 'fetch').mockImplementation(async (input, init) => {
+    const response = await realFetch(input, init)
+    if (String(input).endsWith(':batch') && ++requests === 3) throw lost
+    return response
+  })
+  expect(await run(path)).toMatchObject({ stored: 250, rejected: 750 })
+  // The Hub explains 100 of the 750, and then 100 at a time; one request is repeated.
+  expect(requests).toBe(1 + 7 + 1)
+  const rejected = (await readFile(`${path}.rejected.jsonl`, 'utf8')).trimEnd().split('\n')
+  const read = rejected.map((text) => JSON.parse(text) as { line: number; reason: string })
+  expect(read.map(({ line }) => line - 1)).toEqual([...events.keys()].filter((at) => !isGood(at)))
+  const wrong = (line: number) => (line % 4 === 2 ? '/latency_ms' : '/skill_id')
+  expect(read.filter(({ line, reason }) => !reason.startsWith(wrong(line)))).toEqual([])
+  expect(await stored(begun)).toHaveLength(250)
 })
 
 test('the file of rejected lines is imported: its events with other options, and the others are rejected again', async () => {
