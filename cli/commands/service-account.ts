@@ -47,8 +47,8 @@ function addCreate(accounts: Command): void {
           ...(made.expires_at ? [`  until          ${made.expires_at}`] : []),
           ...(made.allowed_addresses ? [`  only from      ${made.allowed_addresses.join(' ')}`] : []),
           'The secret is not shown again. Get a token with:',
-          `  curl -u ${made.client_id}:${made.client_secret} -d grant_type=client_credentials \\`,
-          `    ${tenant.baseUrl}/api/v1/oauth/token`,
+          `  printf 'user = "%s"' ${made.client_id}:${made.client_secret} \\`,
+          `    | curl --config - -d grant_type=client_credentials ${tenant.baseUrl}/api/v1/oauth/token`,
         ].join('\n')
         printResult(options, made, text)
       }),

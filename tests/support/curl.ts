@@ -1,6 +1,6 @@
 /**
- * Stands in for curl on machines without it, with the options of the documentation: -s, -S, -H, -X, -u, -d, -G, -b, -c,
- * -o, -w, --data-binary and --data-urlencode. Rejects other options, so that these pages cannot depend on them.
+ * Stands in for curl on machines without it, with the options of the documentation: -s, -S, -H, -X, -d, -G, -b, -c,
+ * -o, -w, --data-binary, --data-urlencode and --config. Rejects other options, so that these pages cannot depend on them.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
@@ -11,7 +11,6 @@ const { values, positionals } = parseArgs({
     s: { type: 'boolean', short: 's' },
     H: { type: 'string', short: 'H', multiple: true, default: [] },
     X: { type: 'string', short: 'X' },
-    u: { type: 'string', short: 'u' },
     S: { type: 'boolean', short: 'S' },
     d: { type: 'string', short: 'd', multiple: true, default: [] },
     G: { type: 'boolean', short: 'G' },
@@ -19,6 +18,7 @@ const { values, positionals } = parseArgs({
     c: { type: 'string', short: 'c' },
     o: { type: 'string', short: 'o' },
     w: { type: 'string', short: 'w' },
+    config: { type: 'string' },
     'data-binary': { type: 'string', multiple: true, default: [] },
     'data-urlencode': { type: 'string', multiple: true, default: [] },
   },
@@ -33,7 +33,10 @@ const encoded = values['data-urlencode'].map(
 const data = [...values.d, ...values['data-binary'], ...encoded].join('&')
 const hasBody = data !== '' && !values.G
 if (hasBody) headers.set('Content-Type', 'application/x-www-form-urlencoded')
-if (values.u !== undefined) headers.set('Authorization', `Basic ${Buffer.from(values.u).toString('base64')}`)
+if (values.config === '-') {
+  const [, user = ''] = /^user = "(.*)"$/.exec(readFileSync(0, 'utf8').trim()) ?? []
+  headers.set('Authorization', `Basic ${Buffer.from(user).toString('base64')}`)
+}
 if (values.b !== undefined && existsSync(values.b)) headers.set('Cookie', readFileSync(values.b, 'utf8'))
 for (const header of values.H) {
   const colon = header.indexOf(':')

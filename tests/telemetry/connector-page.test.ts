@@ -28,7 +28,7 @@ beforeAll(async () => {
   }
   const { access_token: TOKEN } = JSON.parse(
     await shell(
-      'curl -s -u "$HUB_CLIENT_ID:$HUB_CLIENT_SECRET" \
+      'printf \'user = "%s"\' "$HUB_CLIENT_ID:$HUB_CLIENT_SECRET" | curl -s --config - \
     -d grant_type=client_credentials $HUB/api/v1/oauth/token',
     ),
   )

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -62,9 +62,13 @@ const sent = () => ({
 })
 
 test('curl', async () => {
-  const script = `curl() { ${installedCurl() ?? curlStandIn} "$@"; }\n${snippet('curl')}`
+  const seenByPs = join(folder, 'arguments')
+  const script = `curl() { echo "$@" >> ${seenByPs}; ${installedCurl() ?? curlStandIn} "$@"; }\n${snippet('curl')}`
   const { stdout } = await run('sh', ['-c', script])
   expect(JSON.parse(stdout)).toMatchObject({ record_id: expect.any(String) })
+  const passed = readFileSync(seenByPs, 'utf8')
+  expect(passed).toContain('/api/v1/oauth/token')
+  expect(passed).not.toContain(values.clientSecret)
   expect(await arrived()).toMatchObject({ ...sent(), latency_ms: 1840 })
 })
 

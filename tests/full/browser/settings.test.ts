@@ -3,6 +3,7 @@ import { promisify } from 'node:util'
 import type { Locator, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { expectAccessible, startUiLab, type UiLab } from '../../browser/ui-lab.ts'
+import { roleEmails } from '../../browser/world/fixtures.ts'
 
 let lab: UiLab
 beforeAll(async () => {
@@ -50,7 +51,7 @@ async function readOnce(page: Page, isNew = false): Promise<{ clientId: string; 
   const clientId = (await once.locator('code', { hasText: /^sa/ }).first().textContent()) ?? ''
   const secret = (await once.locator('code', { hasText: /^hubs/ }).textContent()) ?? ''
   if (isNew) await sendFirstEvent(once, clientId, secret)
-  else await once.getByText(`-u "${clientId}:$CLIENT_SECRET"`).waitFor()
+  else await once.getByText(`"${clientId}:$CLIENT_SECRET"`).waitFor()
   await page.keyboard.press('Escape')
   await once.getByRole('checkbox').check()
   await button(once, 'Done').click()
@@ -63,7 +64,7 @@ async function readOnce(page: Page, isNew = false): Promise<{ clientId: string; 
 async function sendFirstEvent(once: Locator, clientId: string, secret: string): Promise<void> {
   await once.getByText('Waiting for your first event…').waitFor()
   const shown = (label: string) => once.getByRole('region', { name: `Snippet for ${label}` }).textContent()
-  expect(await shown('curl')).toContain(`-u '${clientId}:${secret}'`)
+  expect(await shown('curl')).toContain(`'${clientId}:${secret}'`)
   await once.getByRole('tab', { name: 'TypeScript' }).click()
   const script = (await shown('TypeScript')) ?? ''
   await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script])
@@ -72,6 +73,8 @@ async function sendFirstEvent(once: Locator, clientId: string, secret: string): 
   const link = await once.getByRole('link', { name: 'Open the record' }).getAttribute('href')
   const newest = await read(`/api/v1/hub/records?record_type=telemetry_event&created_by=${clientId}`)
   expect(link).toBe(`/records/${newest.records[0].record_id}`)
+  // The event is the reader's own, not a colleague's.
+  expect(newest.records[0].user_id).toBe(`user:${roleEmails.admin}`)
 }
 
 test('a service account is made, its secret shown once and rotated; then it is disabled', async () => {

@@ -114,7 +114,7 @@ walk('the first event of a new service account', async (page, click) => {
   const once = dialog(page, 'Client id and secret')
   await once.getByText('Waiting for your first event…').waitFor()
   const snippet = (await once.getByRole('region', { name: 'Snippet for curl' }).textContent()) ?? ''
-  const [, clientId, secret] = snippet.match(/-u '([^:]+):([^']+)'/) ?? []
+  const [, clientId, secret] = snippet.match(/user = .* '(\w+):(\w+)'/) ?? []
   const granted = await fetch(lab.address('/api/v1/oauth/token'), {
     method: 'POST',
     headers: { authorization: `Basic ${Buffer.from(`${clientId}:${secret}`).toString('base64')}` },

@@ -9,7 +9,7 @@ export interface SnippetValues {
   skillId: string
   skillVersion: string
   archetypeId: string
-  /** The user of the event: `user:<e-mail address>`. */
+  /** The user of the event, `user:<e-mail address>`: the reader. */
   userId: string
 }
 
@@ -91,10 +91,11 @@ function quoteForShell(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`
 }
 
+/** Returns commands that pipe the secret into curl: every user of the machine sees the arguments of a process. */
 function curl(values: SnippetValues): string {
   const event = JSON.stringify({ ...eventOf(values), ts: '<now>' }, null, 2)
-  return `TOKEN=$(curl -s ${values.baseUrl}/api/v1/oauth/token \\
-  -u ${quoteForShell(credentialsOf(values))} \\
+  return `TOKEN=$(printf 'user = "%s"' ${quoteForShell(credentialsOf(values))} \\
+  | curl -s --config - ${values.baseUrl}/api/v1/oauth/token \\
   -d 'grant_type=client_credentials&scope=telemetry:write' \\
   | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')
 

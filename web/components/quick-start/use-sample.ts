@@ -22,22 +22,21 @@ export function useSample(): LoadableQuery<Sample> {
   const skills = api.useQuery('get', '/api/v1/skill-entitlement/skills', { params: { query: { limit: 100 } } })
   const archetypes = api.useQuery('get', '/api/v1/roster/archetypes', { params: { query: { limit: 1 } } })
   const grants = api.useQuery('get', '/api/v1/skill-entitlement/grants', { params: { query: { limit: 1 } } })
-  const users = api.useQuery('get', '/api/v1/roster/users', {
-    params: { query: { limit: 1, matched: true, active: true } },
-  })
-  const all = combineQueries(skills, archetypes, grants, users)
+  // The reader sends the example, so the event counts for no one else.
+  const person = api.useQuery('get', '/api/v1/auth/me', {}, { staleTime: Number.POSITIVE_INFINITY })
+  const all = combineQueries(skills, archetypes, grants, person)
   if (!all.data) return { ...all, data: undefined }
-  const [{ items: known }, { items: bundle }, { items: granted }, { items: people }] = all.data
+  const [{ items: known }, { items: bundle }, { items: granted }, { email }] = all.data
   const usable = known.filter(({ state }) => state !== 'retired')
   const skill = usable.find(({ skill_id }) => skill_id === granted[0]?.skill_id) ?? usable[0]
-  const archetypeId = granted[0]?.archetype_id ?? people[0]?.archetype_ids[0] ?? bundle[0]?.archetype_id
+  const archetypeId = granted[0]?.archetype_id ?? bundle[0]?.archetype_id
   return {
     ...all,
     data: {
       skillId: skill?.skill_id ?? firstNames.skillId,
       skillVersion: skill?.versions.at(-1)?.skill_version ?? '1.0.0',
       archetypeId: archetypeId ?? firstNames.archetypeId,
-      userId: `user:${people[0]?.email ?? `somebody@${me.tenant}.example`}`,
+      userId: `user:${email ?? `somebody@${me.tenant}.example`}`,
       hasSkill: skill !== undefined,
       hasArchetype: archetypeId !== undefined,
     },

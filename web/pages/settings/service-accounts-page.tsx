@@ -155,7 +155,7 @@ function SendFirstEvent(account: { clientId: string; clientSecret: string }) {
   )
 }
 
-/** Shows how a program gets a token. The secret is in a variable, because shells store commands in their history. */
+/** Shows how a program gets a token. The secret is in a variable, because shells store commands, and piped, because `ps` shows arguments. */
 function TokenCommand({ clientId }: { clientId: string }) {
   return (
     <div>
@@ -163,7 +163,7 @@ function TokenCommand({ clientId }: { clientId: string }) {
         Getting a token, with the secret in CLIENT_SECRET
       </Text>
       <Code block tabIndex={0} role="region" aria-label="Command that gets a token">
-        {`curl -s ${apiBaseUrl}/api/v1/oauth/token -u "${clientId}:$CLIENT_SECRET" \\\n  -d grant_type=client_credentials`}
+        {`printf 'user = "%s"' "${clientId}:$CLIENT_SECRET" \\\n  | curl -s --config - ${apiBaseUrl}/api/v1/oauth/token -d grant_type=client_credentials`}
       </Code>
     </div>
   )
