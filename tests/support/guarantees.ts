@@ -1,8 +1,9 @@
 import { readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { expect } from 'vitest'
 
-const page = join(import.meta.dirname, '../../docs/guarantees.md')
+const root = join(import.meta.dirname, '../..')
+const page = join(root, 'docs/guarantees.md')
 
 export interface MeasuredFault {
   /** Names the fault, as in the table. */
@@ -25,10 +26,10 @@ export async function reportFault({ fault, acknowledged, found, recoveryMs }: Me
   const lost = [...ids].filter((id) => !stored.has(id)).length
   const doubled = all.length - stored.size
   expect({ lost, doubled }).toEqual({ lost: 0, doubled: 0 })
-  const file = expect.getState().testPath!.split('/').at(-1)!
+  const file = relative(root, expect.getState().testPath!)
   const seconds = recoveryMs === undefined ? '' : `${(recoveryMs / 1000).toFixed(1)} s`
   const key = `| ${fault} |`
-  const row = `${key} ${ids.size.toLocaleString('en')} | ${lost} | ${doubled} | ${seconds} | \`tests/full/${file}\` |`
+  const row = `${key} ${ids.size.toLocaleString('en')} | ${lost} | ${doubled} | ${seconds} | \`${file}\` |`
   if (expect.getState().snapshotState.snapshotUpdateState === 'all') await writeRow(key, row)
   expect(await readFile(page, 'utf8'), 'run this test with --update').toContain(key)
 }
