@@ -101,6 +101,8 @@ export function pooledConfig(target: ConnectionTarget, applicationName: string):
     application_name: applicationName,
     connectionTimeoutMillis: 5_000,
     keepAlive: true,
+    // Reports an idle connection that is cut off, such as a listener's, within 20 seconds instead of two hours.
+    keepAliveInitialDelayMillis: 10_000,
     types: valueParsers,
   }
 }

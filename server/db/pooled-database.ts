@@ -21,6 +21,7 @@ import { openReadReplica, WrongReplica } from './read-replica.ts'
 import { noContents } from './record-encryption.ts'
 import { noRowProofs, type RowProofs } from './row-proofs.ts'
 import type { RegistryTables, TenantTables } from './schema.ts'
+import { closeSilentConnections } from './silent-connections.ts'
 import { runIngest, runTransaction, type TransactionScope, type Turn } from './transactions.ts'
 import { shareRules, type WorkClass, workClassOf, workLimits } from './work-classes.ts'
 
@@ -190,6 +191,8 @@ function openPool(options: PoolOptions, target: ConnectionTarget, name: string, 
     const slowMs = options.slowQueryMs ?? 0
     if (slowMs > 0 || tracer()) watchStatements(client, { log: options.log, slowMs })
   })
+  // A pooler hides the processes of the server, and reads at a replica have a limit of their own.
+  if (!pooler && name !== 'hub-replica') closeSilentConnections(pool, clientConfig(target, 'hub-probe'), options.log)
   return pool
 }
 

@@ -1,0 +1,62 @@
+import { once } from 'node:events'
+import { connect, createServer, type NetConnectOpts, type Socket } from 'node:net'
+
+export type TcpProxy = Awaited<ReturnType<typeof startTcpProxy>>
+
+/** An address that passes connections to a target, and can do to them what networks do. */
+export async function startTcpProxy(target: NetConnectOpts) {
+  const sockets = new Set<Socket>()
+  /** Connections whose bytes nobody passes on or refuses any more, as behind a firewall that has forgotten them. */
+  const forgotten = new WeakSet<Socket>()
+  let isStalled = false
+  let delayMs = 0
+  const server = createServer((incoming) => {
+    const outgoing = connect(target)
+    for (const [socket, other] of [
+      [incoming, outgoing],
+      [outgoing, incoming],
+    ] as const) {
+      const pass = (act: () => void) => {
+        if (forgotten.has(socket)) return
+        if (delayMs > 0) setTimeout(act, delayMs)
+        else act()
+      }
+      sockets.add(socket)
+      if (isStalled) socket.pause()
+      socket.on('error', () => other.destroy())
+      socket.on('close', () => {
+        sockets.delete(socket)
+        pass(() => other.destroy())
+      })
+      socket.on('data', (bytes) => pass(() => void other.write(bytes)))
+      socket.on('end', () => pass(() => other.end()))
+    }
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    port: (server.address() as { port: number }).port,
+    /** Passes nothing on, for connections old and new, until the returned function is called. */
+    stall() {
+      isStalled = true
+      for (const socket of sockets) socket.pause()
+      return () => {
+        isStalled = false
+        for (const socket of sockets) socket.resume()
+      }
+    },
+    /** Passes each piece on so many milliseconds later. */
+    delay(ms: number) {
+      delayMs = ms
+    },
+    /** Passes nothing on any more between the ends of the connections that are open now, and tells neither end. */
+    forget() {
+      for (const socket of sockets) forgotten.add(socket)
+    },
+    async close() {
+      for (const socket of sockets) socket.destroy()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
