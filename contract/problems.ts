@@ -59,8 +59,9 @@ export const problems = {
   'cross-site-request': {
     status: 403,
     title: 'Cross-site request',
-    meaning: 'A page of another site sent this request, and it would have been answered with the session of its user.',
-    remedy: 'Call sign-in endpoints from pages of the Hub, or from a program that sends no Origin header.',
+    meaning:
+      'A page of another site sent this request. Endpoints of sign-in and of agents are only for pages of the Hub and programs.',
+    remedy: 'Call the endpoint from a page of the Hub, or from a program that sends no Origin header.',
     example: 'The request comes from a page of another site. Call it from a page of the Hub.',
   },
   'address-not-allowed': {

@@ -9,6 +9,8 @@ export const agentOperations = {
     // Each tool call is counted once more, as the operation that it makes.
     rateClass: 'hub-read',
     body: 'record',
+    // The protocol demands it: a page could reach a Hub on the machine of its reader by rebinding a name.
+    sameSiteOnly: true,
     isProtectedResource: true,
     tag: 'Agents',
     summary: 'Model Context Protocol, Streamable HTTP',

@@ -28,7 +28,10 @@ interface OperationBasics {
   path: string
   access: Access
   rateClass: RateClass | null
-  /** It acts with cookies, so a request that a page of another site sent is refused (403 `cross-site-request`). */
+  /**
+   * Refuses requests that a page of another site sent (403 `cross-site-request`): those that act with cookies, and
+   * those of agents.
+   */
   sameSiteOnly?: true
   /**
    * It is a protected resource of OAuth (RFC 9728), for standard clients: a 401 names its metadata, and the tenant is

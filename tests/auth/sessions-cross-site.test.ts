@@ -92,11 +92,11 @@ describe('a request with a session cookie', () => {
   })
 })
 
-test('every operation that acts with cookies refuses it', async () => {
+test('every operation that acts with cookies refuses it, and so does that of agents', async () => {
   const guarded = (Object.keys(operations) as OperationId[]).filter((id) => 'sameSiteOnly' in operations[id])
   expect(guarded).toEqual(
     expect.arrayContaining([
-      ...['issueUserToken', 'logOut', 'endSession', 'requestMagicLink', 'mockLogIn', 'decideAuthorization'],
+      ...['issueUserToken', 'logOut', 'endSession', 'requestMagicLink', 'mockLogIn', 'decideAuthorization', 'callMcp'],
     ]),
   )
   for (const id of guarded) {

@@ -273,11 +273,16 @@ describe('without a token that is valid', () => {
     expect((await client.listTools()).tools.length).toBeGreaterThanOrEqual(names.length)
   })
 
-  test('other tenants, other methods, streams and malformed messages are refused', async () => {
+  test('other tenants, other origins, other methods, streams and malformed messages are refused', async () => {
     const authorization = `Bearer ${await hub.token('acme')}`
     const statusOf = async (headers: Record<string, string>, body?: unknown) => (await post(headers, body)).status
     expect(await statusOf({ authorization, 'x-service-tenant': 'acme' })).toBe(200)
     expect(await statusOf({ authorization, 'x-service-tenant': 'globex' })).toBe(403)
+    expect(await statusOf({ authorization, origin: hub.baseUrl })).toBe(200)
+    for (const origin of ['https://evil.example', 'null']) {
+      const foreign = await post({ authorization, origin })
+      expect([foreign.status, await foreign.json()]).toMatchObject([403, { title: 'Cross-site request' }])
+    }
     expect(await statusOf({ authorization, accept: 'text/html' })).toBe(406)
     for (const accept of ['application/json', '*/*']) expect(await statusOf({ authorization, accept })).toBe(200)
     expect(await statusOf({ authorization }, [{ jsonrpc: '2.0', id: 1, method: 'tools/list' }])).toBe(400)
