@@ -4,6 +4,8 @@ import { clientRedirectLengthMax } from '../../../../contract/limits.ts'
 const characters = /^[A-Za-z0-9\-._~:/?[\]@!$&'()*+,;=%]+$/
 /** The start of an address of the caller's own machine. Its port is free (RFC 8252, section 7.3). */
 const loopback = /^(http:\/\/(?:127\.0\.0\.1|\[::1\]|localhost))(?::(\d{1,5}))?(?=[/?]|$)/
+/** The host of an address: letters, digits and hyphens between dots, or an IPv6 address; then a port or none. */
+const authority = /^https?:\/\/([a-z0-9-]+(?:\.[a-z0-9-]+)*|\[[0-9a-f:.]+\])(?::\d{1,5})?(?=[/?]|$)/i
 /** Parameters that the Hub adds to the address. */
 const responseParameters = ['code', 'state', 'iss', 'error', 'error_description']
 
@@ -15,10 +17,13 @@ export function redirectFault(uri: string): string | undefined {
   if (!uri.startsWith('https://') && !loopback.test(uri)) {
     return 'must begin with https://, or for a program on the machine of the person with http://127.0.0.1, http://[::1] or http://localhost'
   }
-  const url = URL.parse(uri)
-  if (!url || !/^https?:\/\/[^/?]/.test(uri)) return 'must be an absolute URI'
   // The raw text, because a parser drops an empty user name.
   if (/^https?:\/\/[^/?]*@/.test(uri)) return 'must not have a user name or password'
+  const url = URL.parse(uri)
+  // A host that a browser rewrites, such as %65vil.example or 0x7f.1, is not the one that a person reads.
+  if (!url || authority.exec(uri)?.[1]?.toLowerCase() !== url.hostname) {
+    return 'must have a host of letters, digits, hyphens and dots, as browsers write it (a name in other letters as xn--…), and a port up to 65535 or none'
+  }
   const own = responseParameters.find((name) => url.searchParams.has(name))
   return own === undefined ? undefined : `must not have the parameter ${own}, which the Hub adds`
 }
