@@ -67,6 +67,7 @@ export async function authenticateCaller(
     tenant,
     scopes: claims.scopes,
     ...(claims.sessionId !== undefined && { sessionId: claims.sessionId }),
+    ...(claims.clientName !== undefined && { clientName: claims.clientName }),
     address: request.callerAddress,
     requestId: request.id,
   }

@@ -1,5 +1,6 @@
 import type { TenantMode } from '../../contract/literals.ts'
 import type { Scope } from '../../contract/scopes.ts'
+import type { JsonValue } from '../../provenance/json.ts'
 
 /** A tenant as every request uses it. */
 export interface Tenant {
@@ -34,6 +35,8 @@ export interface TokenClaims {
   expiresAt: number
   /** The session, in tokens of people. */
   sessionId?: string
+  /** The name that an agent gave itself: an OAuth client that the person authorized. Absent in all other tokens. */
+  clientName?: string
   /** The generation of the person's or the account's tokens; a revocation raises the lowest valid one. */
   epoch: number
   /** Networks in CIDR notation that the token may come from; absent allows any. */
@@ -49,8 +52,22 @@ export interface Caller {
   scopes: ReadonlySet<Scope>
   /** The session, if a person calls. */
   sessionId?: string
+  /** The name of the agent that calls for the person. */
+  clientName?: string
   address: string
   requestId: string
+}
+
+/**
+ * Returns the member of an event's details that names an agent and its authorization; nothing for another caller. It
+ * is apart from the other members, because an event may concern another authorization.
+ */
+export function agentDetails({
+  clientName,
+  sessionId,
+}: Pick<Caller, 'clientName' | 'sessionId'>): Record<string, JsonValue> {
+  if (clientName === undefined || sessionId === undefined) return {}
+  return { agent: { client_name: clientName, session_id: sessionId } }
 }
 
 /** A refused request with a valid token. */

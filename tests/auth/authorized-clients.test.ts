@@ -122,6 +122,30 @@ test('an authorization ends with all sessions and with the person, and each end 
   expect(last).not.toMatchObject({ actor: lee.user.userId })
 })
 
+test('events tell what an agent did from what its person did', async () => {
+  const pat = await signIn(hub, 'acme', { role: 'admin' })
+  const { token, sessionId } = await connect(pat, ['hub:read', 'hub:write', 'telemetry:read'])
+  const agent = { client_name: 'Agent One', session_id: sessionId }
+  const own = (await pat.browser.token()).body.access_token
+  const body = { filter: { record_type: ['decision'] } }
+  for (const bearer of [token, own]) {
+    const order = await hub.call('acme', 'POST', '/api/v1/hub/records:export', { token: bearer, body })
+    expect(order.status, order.text).toBe(202)
+    expect((await hub.call('globex', 'GET', '/api/v1/hub/records', { token: bearer })).status).toBe(403)
+  }
+  const agentsIn = async (kind: string) => {
+    const events = (await eventsOf(hub.test.database, 'acme')).filter(({ event_kind }) => event_kind === kind)
+    return events.flatMap(({ subject, details }) =>
+      details.actor === pat.user.userId || subject === `user:${pat.user.userId}` ? [details.agent] : [],
+    )
+  }
+  expect(await agentsIn('hub.export_created')).toEqual([agent, undefined])
+  await expect.poll(() => agentsIn('auth.access_refused')).toEqual([agent, undefined])
+  const end = await new Browser(url()).call('DELETE', `${sessions}/${sessionId}`, { bearer: token })
+  expect(end.status).toBe(204)
+  expect(await lastEvent('auth.client_revoked')).toMatchObject({ details: { session_id: sessionId, agent } })
+})
+
 test('a client sees and ends its own authorization only', async () => {
   const { token, sessionId } = await connect(kim)
   const other = await connect(kim)

@@ -26,6 +26,12 @@ test('who did something is taken from what the Hub wrote, and from nobody else',
     governanceEventOf({ created_by, details: { actor: 'usr_other' } } as unknown as HubRecord).actor
   expect(actorOf('service:hub')).toBe('usr_other')
   expect(actorOf('sa_writer')).toBe('sa_writer')
+  const agentOf = (created_by: string, agent: unknown) =>
+    governanceEventOf({ created_by, details: { agent } } as unknown as HubRecord).agent
+  expect(agentOf('service:hub', { client_name: 'Agent One', session_id: 'ses_1' })).toBe('Agent One')
+  expect(agentOf('sa_writer', { client_name: 'Agent One' })).toBeUndefined()
+  for (const other of [undefined, 'Agent One', { client_name: 7 }])
+    expect(agentOf('service:hub', other)).toBeUndefined()
 })
 
 test('a record shows the person who caused it, and the Hub where none did', () => {

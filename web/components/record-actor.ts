@@ -14,6 +14,13 @@ export function actorOf(record: Pick<HubRecord, 'created_by'> & { details?: unkn
   return typeof details.actor === 'string' ? details.actor : created_by
 }
 
+/** Returns the name of the agent that acted for the actor of an event of the Hub. */
+export function agentOf({ created_by, details }: Parameters<typeof actorOf>[0]): string | undefined {
+  if (created_by !== theHub || !isObject(details) || !isObject(details.agent)) return undefined
+  const { client_name: name } = details.agent
+  return typeof name === 'string' ? name : undefined
+}
+
 /**
  * Returns the person, service account or operator who caused a record. If a part of the Hub caused it, returns the
  * author of the record, which is the Hub.

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../config.ts'
 import type { Database, DatabaseLog } from '../../db/database.ts'
 import type { EventBus } from '../../event-bus.ts'
-import type { AccessControl, AccessDenial, TokenClaims } from '../../http/caller.ts'
+import { type AccessControl, type AccessDenial, agentDetails, type TokenClaims } from '../../http/caller.ts'
 import { cursorKeyPurpose } from '../../http/cursor.ts'
 import type { TenantChore } from '../../jobs/housekeeping.ts'
 import type { JobSender } from '../../jobs/job-sender.ts'
@@ -129,9 +129,10 @@ export function createAuthModule(deps: AuthModuleDeps): AuthModule {
 
 /** Records a rejected access for the tenant of the token, never for the requested tenant. */
 function createAccessDenials(deps: { directory: TenantDirectory; denials: DenialRecorder }) {
-  return ({ claims, reason, details, address, requestId }: AccessDenial): void => {
+  return ({ claims, reason, details: asked, address, requestId }: AccessDenial): void => {
     const tenant = deps.directory.find(claims.tenantSlug)
     const subject = subjectOf(claims)
+    const details = { ...asked, ...agentDetails(claims) }
     deps.denials.note(tenant, { kind: 'auth.access_refused', subject, reason, details, address, requestId })
   }
 }

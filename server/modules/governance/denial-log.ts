@@ -137,8 +137,8 @@ function repeat(entry: Entry, { requestId }: Denial): void {
   Object.assign(entry, { repeats: entry.repeats + 1, lastAtMs: nowMs, lastRequestId: requestId })
 }
 
-function keyOf({ slug }: Tenant, { kind, subject, reason, address }: Denial): string {
-  return JSON.stringify([slug, kind, subject, reason, address])
+function keyOf({ slug }: Tenant, { kind, subject, reason, address, details }: Denial): string {
+  return JSON.stringify([slug, kind, subject, reason, address, details?.agent])
 }
 
 function addressOf({ address }: Denial): Record<string, JsonValue> {

@@ -1,5 +1,6 @@
 import type { JsonValue } from '../../../provenance/json.ts'
 import type { EventBus } from '../../event-bus.ts'
+import { agentDetails } from '../../http/caller.ts'
 import type { ModuleParts } from '../../module-parts.ts'
 import type { RecordWriter } from '../records/records-types.ts'
 import type { RecordDraft, RecordSealer } from '../sealing/sealing-types.ts'
@@ -56,7 +57,7 @@ function originDetails({ address, requestId }: { address?: string; requestId?: s
 function actorDetails(actor: Actor): Record<string, JsonValue> {
   if ('operator' in actor) return { actor: `operator:${actor.operator}`, ...originDetails(actor) }
   if ('service' in actor) return { actor: `service:${actor.service}` }
-  return { actor: actor.subject, address: actor.address, request_id: actor.requestId }
+  return { actor: actor.subject, ...agentDetails(actor), address: actor.address, request_id: actor.requestId }
 }
 
 /** Creates the log of an operator's service-wide actions: each concerns every tenant, and is in the log of each. */

@@ -5,7 +5,7 @@ import type { Caller, Tenant } from '../../http/caller.ts'
 
 /** Identifies who caused an event: a caller, an operator of the Hub, or a background service. */
 export type Actor =
-  | Pick<Caller, 'subject' | 'clientId' | 'address' | 'requestId'>
+  | Pick<Caller, 'subject' | 'clientId' | 'address' | 'requestId' | 'clientName' | 'sessionId'>
   | { operator: string; address?: string; requestId?: string }
   | { service: string }
 
@@ -14,7 +14,7 @@ export interface GovernanceEvent {
   kind: GovernanceKind
   /** The object it concerns: `record:<id>`, `skill:<id>`, `tenant:<slug>`, … */
   subject: string
-  /** Never secrets. `actor`, `address` and `request_id` are added from the actor. */
+  /** Never secrets. `actor`, `agent`, `address` and `request_id` are added from the actor. */
   details?: Record<string, JsonValue>
   actor: Actor
 }

@@ -16,8 +16,8 @@ import { type GovernanceEvent, governanceEventOf } from './governance-event.ts'
 import { RawDetails } from './raw-details.tsx'
 import { SubjectLink } from './subject-link.tsx'
 
-/** Members of the details that the drawer shows elsewhere, and digests, which are only in the raw details. */
-const shownElsewhere = new Set(['before', 'after', 'row_digests', 'former_row_digests'])
+/** Members of the details that the drawer shows elsewhere; ids of sessions and digests are only in the raw details. */
+const shownElsewhere = new Set(['agent', 'before', 'after', 'row_digests', 'former_row_digests'])
 
 interface EventDrawerProps {
   eventId: string | undefined
@@ -79,6 +79,7 @@ function EventDetails({ event }: { event: GovernanceEvent }) {
         </DescriptionItem>
         <DescriptionItem name="Who">
           <ActorName id={event.actor} />
+          {event.agent !== undefined && <> by the agent “{event.agent}”</>}
         </DescriptionItem>
         <DescriptionItem name="About">
           <SubjectLink subject={event.subject} whole />

@@ -57,7 +57,12 @@ const columnsOn = (roomy: boolean) =>
       header: 'Who',
       size: roomy ? 220 : 150,
       meta: { from: 'sm' },
-      cell: ({ getValue }) => <ActorName id={getValue()} short />,
+      cell: ({ getValue, row }) => (
+        <>
+          <ActorName id={getValue()} short />
+          {row.original.agent !== undefined && ` by “${row.original.agent}”`}
+        </>
+      ),
     }),
     column.display({
       id: 'what',

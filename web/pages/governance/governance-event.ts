@@ -1,5 +1,5 @@
 import type { HubRecord } from '../../api/hub-record.ts'
-import { actorOf } from '../../components/record-actor.ts'
+import { actorOf, agentOf } from '../../components/record-actor.ts'
 import { isObject } from '../../ui/is-object.ts'
 
 /** A record of type governance_event, with the members of the Hub's own events (docs/audit-log.md). */
@@ -14,6 +14,8 @@ export interface GovernanceEvent {
    * details.
    */
   actor: string
+  /** The name of the agent by which the actor did it. */
+  agent?: string | undefined
   details: Readonly<Record<string, unknown>>
 }
 
@@ -30,6 +32,7 @@ export function governanceEventOf(record: HubRecord): GovernanceEvent {
     event_kind: String(event_kind),
     subject: typeof subject === 'string' ? subject : undefined,
     actor: actorOf(record),
+    agent: agentOf(record),
     details: known,
   }
 }

@@ -36,12 +36,18 @@ export function createClientRegistrations({ masterKey }: { masterKey: Buffer }):
     open(clientId, hostTenant) {
       const [, payload = '', mac = ''] = form.exec(clientId) ?? []
       if (payload === '' || !constantTimeEqual(mac, macOf(payload, hostTenant))) return undefined
-      const [, name, ...redirectUris] = JSON.parse(Buffer.from(payload, 'base64url').toString()) as [
-        nonce: string,
-        name: string,
-        ...redirectUris: string[],
-      ]
+      const [, name, ...redirectUris] = metadataIn(payload)
       return { clientId, name, redirectUris }
     },
   }
+}
+
+/** Returns the name in a client id of a verified token; undefined for clients that are not registered this way. */
+export function nameOfClient(clientId: string): string | undefined {
+  const payload = form.exec(clientId)?.[1]
+  return payload === undefined ? undefined : metadataIn(payload)[1]
+}
+
+function metadataIn(payload: string): [nonce: string, name: string, ...redirectUris: string[]] {
+  return JSON.parse(Buffer.from(payload, 'base64url').toString())
 }

@@ -33,8 +33,9 @@ export function createCurrentUserSessions(
 ): Pick<SessionService, 'me' | 'list' | 'end' | 'logOut'> {
   const { database, ends, admission, cursorKey, now } = deps
 
-  const actorOf = ({ user }: LiveSession, { address, requestId }: SessionCall): Actor => ({
-    ...{ subject: user.userId, clientId: webClientId, address, requestId },
+  const actorOf = ({ user, sessionId, clientName }: LiveSession, { address, requestId }: SessionCall): Actor => ({
+    ...{ subject: user.userId, clientId: webClientId, address, requestId, sessionId },
+    ...(clientName !== undefined && { clientName }),
   })
 
   /** Writes the event of the end of a browser's session. That of an authorization is written with its end. */

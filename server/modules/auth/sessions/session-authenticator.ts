@@ -1,7 +1,7 @@
 import { DomainError, invalidTenant } from '../../../../contract/domain-error.ts'
 import { roles } from '../../../../contract/roles.ts'
 import { type Database, readTenant } from '../../../db/database.ts'
-import { type AccessControl, isServedAt, type Tenant } from '../../../http/caller.ts'
+import { type AccessControl, agentDetails, isServedAt, type Tenant } from '../../../http/caller.ts'
 import type { DenialRecorder } from '../../governance/governance-types.ts'
 import type { TenantDirectory } from '../../tenants/tenants-types.ts'
 import type { LiveSessions } from './live-sessions.ts'
@@ -68,7 +68,7 @@ export function createSessionAuthenticator(deps: AdmissionDeps): SessionAuthenti
   }
 
   async function countSession(call: SessionCall, live: LiveSession): Promise<LiveSession> {
-    if (isOtherTenant(call, live.tenant)) throw otherTenant(call, live.tenant, `user:${live.user.userId}`)
+    if (isOtherTenant(call, live.tenant)) throw otherTenant(call, live.tenant, `user:${live.user.userId}`, live)
     await call.charge.succeed(live.sessionId, live.tenant.slug)
     return live
   }
@@ -85,9 +85,11 @@ export function createSessionAuthenticator(deps: AdmissionDeps): SessionAuthenti
   }
 
   /** Returns the error for a call that names another tenant, and records it for the tenant that owns the credential. */
-  function otherTenant(call: SessionCall, tenant: Tenant, subject: string): DomainError {
+  function otherTenant(call: SessionCall, tenant: Tenant, subject: string, live?: LiveSession): DomainError {
     const { address, requestId } = call
-    deps.denials.note(tenant, { kind: 'auth.access_refused', subject, reason: 'wrong_tenant', address, requestId })
+    const details = live ? agentDetails(live) : {}
+    const what = { kind: 'auth.access_refused', subject, reason: 'wrong_tenant' } as const
+    deps.denials.note(tenant, { ...what, address, requestId, details })
     return invalidTenant(call.tenantHeader ?? '')
   }
 

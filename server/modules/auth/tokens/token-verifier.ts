@@ -6,6 +6,7 @@ import type { AccessControl, TokenClaims } from '../../../http/caller.ts'
 import type { TokenKeys } from '../../keys/keys-types.ts'
 import type { TenantDirectory } from '../../tenants/tenants-types.ts'
 import type { Principal, Revocations } from '../auth-types.ts'
+import { nameOfClient } from '../clients/client-registrations.ts'
 import { addressFilter } from '../service-accounts/allowed-addresses.ts'
 import { verifyCompactJws } from './compact-jws.ts'
 import { accessTokenType } from './token-issuer.ts'
@@ -157,6 +158,7 @@ function readAccessClaims(payload: Uint8Array): AccessClaims | undefined {
   const isPerson = sub.startsWith('usr_')
   if (isPerson ? !isText(sid) : sid !== undefined || sub !== clientId) return undefined
   if (allowedAddresses !== undefined && !isTexts(allowedAddresses)) return undefined
+  const clientName = isPerson ? nameOfClient(clientId) : undefined
   const claims: TokenClaims = {
     subject: sub,
     clientId,
@@ -166,6 +168,7 @@ function readAccessClaims(payload: Uint8Array): AccessClaims | undefined {
     expiresAt: exp,
     epoch,
     ...(isText(sid) && { sessionId: sid }),
+    ...(clientName !== undefined && { clientName }),
     ...(allowedAddresses !== undefined && { allowedAddresses }),
   }
   return { claims, issuer: iss, audience: aud }

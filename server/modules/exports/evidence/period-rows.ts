@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../../provenance/json.ts'
+import { isJsonObject, type JsonObject } from '../../../../provenance/json.ts'
 import type { EntryPart, ExportedRecord } from '../files/export-parts-types.ts'
 import type { PartsFollower } from '../files/record-files.ts'
 import type { LinesFile } from './stored-file.ts'
@@ -58,7 +58,8 @@ function rowOf({ answer, canonical, provenanceHash, provenanceCosign }: Exported
 }
 
 function listedEvent({ created_at, event_kind, subject, details, created_by }: JsonObject): ListedEvent {
-  const actor = (details as JsonObject | undefined)?.actor ?? created_by
+  const { actor = created_by, agent } = (details as JsonObject | undefined) ?? {}
   const text = (value: unknown) => (typeof value === 'string' ? value : '')
-  return { at: text(created_at), kind: text(event_kind), subject: text(subject), actor: text(actor) }
+  const agentName = isJsonObject(agent) ? `, by “${text(agent.client_name)}”` : ''
+  return { at: text(created_at), kind: text(event_kind), subject: text(subject), actor: `${text(actor)}${agentName}` }
 }

@@ -103,8 +103,7 @@ export function createRepricingRuns(
   return {
     async request(caller, times) {
       const runId = randomUUIDv7()
-      const { subject, clientId, address, requestId, tenant } = caller
-      const actor = { subject, clientId, address, requestId }
+      const { tenant, tokenId: _tokenId, scopes: _scopes, ...actor } = caller
       await deps.send(tenant, { runId, range: rangeOf(times, nowMs()), actor, cause: { job_id: runId } })
       return { job_id: runId, status: 'queued' }
     },
