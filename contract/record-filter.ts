@@ -55,12 +55,12 @@ export interface FilteredRecord {
  * @param pointer of the filter in the body, such as `/filter`
  * @throws DomainError `validation-failed` for an invalid time. The tenant is for the caller to check.
  */
-export function normaliseFilter<Filter extends RecordFilterBody>(
+export function normaliseFilter<Filter extends RecordFilterBody & { created_at__lte?: string }>(
   { tenant_id: _, ...filter }: Filter,
   pointer: string,
 ): Omit<Filter, 'tenant_id'> {
   const errors: PointedError[] = []
-  const timeOf = (name: 'created_at__gte' | 'created_at__lt') => {
+  const timeOf = (name: 'created_at__gte' | 'created_at__lt' | 'created_at__lte') => {
     const given = filter[name]
     if (given === undefined) return {}
     const parsed = parseTimestamp(given)
@@ -72,6 +72,7 @@ export function normaliseFilter<Filter extends RecordFilterBody>(
     ...(filter.record_id === undefined ? {} : { record_id: filter.record_id.toLowerCase() }),
     ...timeOf('created_at__gte'),
     ...timeOf('created_at__lt'),
+    ...timeOf('created_at__lte'),
   }
   if (errors.length > 0) throw validationFailed(errors)
   return normal

@@ -92,6 +92,26 @@ test('an export has the time limit of its job, and not that of a search', async 
   expect(limited()).toEqual([])
 })
 
+test('an export ends where the search ends', async () => {
+  const page = await hub.call('acme', 'GET', '/api/v1/hub/search?q=tariff&limit=100')
+  const times = page.body.results.map(({ record }: { record: { created_at: string } }) => record.created_at).sort()
+  const earliest: string = times[0]
+  const last: string = times[3]
+  const until = { created_at__lte: last }
+  const ids = await searched('tariff', until)
+  expect(ids.length).toBe(4)
+  expect(await exported({ q: 'tariff', ...until })).toEqual(ids)
+  expect(await exported({ record_type: ['decision', 'artifact'], ...until })).toEqual(expect.arrayContaining(ids))
+  expect(await exported({ q: 'tariff', ...until, created_at__lt: earliest })).toEqual([])
+  const late = { q: 'tariff', created_at__lt: '9999-01-01T00:00:00Z', created_at__lte: earliest }
+  expect(await exported(late)).toEqual(await searched('tariff', { created_at__lte: earliest }))
+  const always = { created_at__lte: '9999-12-31T23:59:59.999999Z' }
+  expect(await exported({ q: 'tariff', ...always })).toEqual(await searched('tariff', always))
+  const filter = { q: 'tariff', created_at__gte: 'soon', created_at__lte: 'later' }
+  const refused = await hub.call('acme', 'POST', '/api/v1/hub/records:export', { body: { filter } })
+  expectProblem(refused, 'validation-failed', '/filter/created_at__gte', '/filter/created_at__lte')
+})
+
 test('the other members of the filter narrow it, and a purged record is absent', async () => {
   const id = await write(hub, 'acme', artifact('walrus one'))
   const other = await write(hub, 'acme', artifact('walrus two'))

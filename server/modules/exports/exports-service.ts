@@ -1,13 +1,13 @@
 import type { Static } from 'typebox'
 import { DomainError, invalidTenant, validationFailed } from '../../../contract/domain-error.ts'
+import { normaliseExportFilter } from '../../../contract/export-filter.ts'
 import { exportsOpenMax } from '../../../contract/limits.ts'
 import { type RecordType, recordTypes } from '../../../contract/literals.ts'
-import { normaliseFilter } from '../../../contract/record-filter.ts'
 import { canSee, readScopeOf, visibleTypes } from '../../../contract/record-visibility.ts'
 import type { Scope } from '../../../contract/scopes.ts'
 import type { JsonValue } from '../../../provenance/json.ts'
 import { readTenant, type TenantTx } from '../../db/database.ts'
-import type { Caller } from '../../http/caller.ts'
+import { agentDetails, type Caller } from '../../http/caller.ts'
 import { openPage, type PageRequest } from '../../http/cursor.ts'
 import type { ModuleParts } from '../../module-parts.ts'
 import { randomText } from '../../secrets/random-text.ts'
@@ -178,7 +178,7 @@ export class Exports {
       reason,
       address: caller.address,
       requestId: caller.requestId,
-      details: { operation_id: 'createExport', ...asked },
+      details: { operation_id: 'createExport', ...asked, ...agentDetails(caller) },
     })
   }
 
@@ -215,7 +215,7 @@ export class Exports {
       jobId: newJobId(),
       format,
       compression: compression ?? null,
-      filter: normaliseFilter(filter, '/filter'),
+      filter: normaliseExportFilter(filter, '/filter'),
       recordTypes: covered,
       verify,
       includeProvenance: include_provenance,
