@@ -18,7 +18,7 @@ export type TenantMode = (typeof tenantModes)[number]
 
 export const schemaVersion = '1.0'
 
-const platforms = ['claude', 'chatgpt', 'gemini', 'copilot', 'slack'] as const
+export const platforms = ['claude', 'chatgpt', 'gemini', 'copilot', 'slack'] as const
 
 export const patterns = {
   tenantSlug: '^[a-z][a-z0-9-]{1,62}$',

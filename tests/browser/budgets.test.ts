@@ -33,9 +33,16 @@ test('a budget is set in three clicks, shows what is spent, and is changed and r
   await card.getByRole('button', { name: 'Actions for All usage' }).click()
   await page.getByRole('menuitem', { name: 'Change' }).click()
   await form.getByLabel('Name').fill('Everything')
+  // Only the Hub suggests models.
+  const { items: models } = (await lab.hub.call('acme', 'GET', '/api/v1/suggest?q=a&kind=model')).body
+  const model = form.getByLabel('Model').and(page.locator('input'))
+  await model.pressSequentially(models[0].id.slice(1, 7))
+  await page.getByRole('option', { name: models[0].id, exact: true }).click()
+  expect(await model.inputValue()).toBe(models[0].id)
   await expectAccessible(page)
   await form.getByRole('button', { name: 'Save changes' }).click()
-  await page.getByRole('region', { name: 'Everything' }).getByRole('button', { name: 'Actions for Everything' }).click()
+  const changed = page.getByRole('region', { name: 'Everything' })
+  await changed.getByRole('button', { name: 'Actions for Everything' }).click()
   await page.getByRole('menuitem', { name: 'Remove' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Remove budget' }).click()
   await page.getByText('No budgets yet').waitFor()

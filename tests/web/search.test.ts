@@ -29,6 +29,16 @@ test('a suggested person is the address in filters by user, and the id in others
   expect(filterValueOf({ ...person, label: 'Ada Abara' }, 'user_id')).toBe(undefined)
 })
 
+test('a suggestion becomes the subject of events with its kind', () => {
+  const subjectOf = (kind: 'skill' | 'person' | 'archetype' | 'model' | 'record') =>
+    filterValueOf({ kind, id: 'x', label: 'y' }, 'subject')
+  expect(subjectOf('skill')).toBe('skill:x')
+  expect(subjectOf('person')).toBe('user:x')
+  expect(subjectOf('archetype')).toBe('archetype:x')
+  expect(subjectOf('record')).toBe('record:x')
+  expect(subjectOf('model')).toBe(undefined)
+})
+
 test('a search in the address becomes a query with the filters that apply to it', () => {
   const parse = (given: object) => recordsSearch['~standard'].validate(given)
   const { value } = parse({ q: '  refund policy ', record_type: 'decision', user_id: 'user:a@b.example' }) as {

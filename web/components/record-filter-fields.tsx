@@ -1,4 +1,4 @@
-import { Autocomplete, MultiSelect, SimpleGrid } from '@mantine/core'
+import { MultiSelect, SimpleGrid } from '@mantine/core'
 import { useState } from 'react'
 import { recordTypes } from '../../contract/literals.ts'
 import { canSee } from '../../contract/record-visibility.ts'
@@ -7,7 +7,7 @@ import { DateTimeInput } from '../ui/date-time-input.tsx'
 import { type Suggestions, useSuggestions } from './filter-suggestions.ts'
 import type { FilterValues } from './record-filter.ts'
 import { recordTypeLooks } from './record-type.tsx'
-import { type Option, useSuggestedOptions } from './use-suggest.ts'
+import { SuggestedText } from './suggested-text.tsx'
 
 interface RecordFilterFieldsProps {
   /** `form.getInputProps` of a field: `(name) => form.getInputProps(`filter.${name}`)`. */
@@ -24,7 +24,8 @@ export function RecordFilterFields({ input }: RecordFilterFieldsProps) {
   const text = (name: keyof Suggestions, label: string, placeholder: string) => {
     return (
       <SuggestedText
-        {...{ name, label, placeholder, given: suggestions[name] }}
+        {...{ label, placeholder, given: suggestions[name] }}
+        suggested={name === 'event_kind' ? undefined : name}
         field={input(name)}
         onWanted={() => setWanted(true)}
       />
@@ -60,37 +61,5 @@ export function RecordFilterFields({ input }: RecordFilterFieldsProps) {
       {moment('created_at__gte', 'Created from')}
       {moment('created_at__lt', 'Created before')}
     </SimpleGrid>
-  )
-}
-
-interface SuggestedTextProps {
-  name: keyof Suggestions
-  label: string
-  placeholder: string
-  given: readonly Option[]
-  field: ReturnType<RecordFilterFieldsProps['input']>
-  /** Called before the user types: suggestions are needed now. */
-  onWanted(): void
-}
-
-function SuggestedText({ name, label, placeholder, given, field, onWanted }: SuggestedTextProps) {
-  const [isFocused, setFocused] = useState(false)
-  const data = useSuggestedOptions(field.value, given, isFocused && name !== 'event_kind' ? name : undefined)
-  return (
-    <Autocomplete
-      {...{ label, placeholder, data, limit: 50, maxDropdownHeight: 240, spellCheck: false }}
-      {...field}
-      onFocus={(event) => {
-        setFocused(true)
-        onWanted()
-        field.onFocus?.(event)
-      }}
-      onBlur={(event) => {
-        setFocused(false)
-        field.onBlur?.(event)
-      }}
-      // The library writes the label into the field.
-      onOptionSubmit={(chosen) => queueMicrotask(() => field.onChange(chosen))}
-    />
   )
 }

@@ -33,12 +33,13 @@ export function useSuggest(typed: string, kind?: SuggestionKind, enabled = true)
 /** A choice of a filter. */
 export type Option = string | { value: string; label: string }
 
-const kinds: Readonly<Record<Suggested, SuggestionKind>> = {
+const kinds: Readonly<Record<Suggested, SuggestionKind | undefined>> = {
   skill_id: 'skill',
   archetype_id: 'archetype',
   user_id: 'person',
   created_by: 'person',
   llm_model: 'model',
+  subject: undefined,
 }
 
 /**

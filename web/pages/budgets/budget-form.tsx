@@ -1,9 +1,13 @@
 import { Fieldset, MultiSelect, NumberInput, Select, Stack, TagsInput, TextInput } from '@mantine/core'
+import { useState } from 'react'
 import * as v from 'valibot'
 import { budgetNameLengthMax, budgetRecipientsMax, budgetThresholdsMax, webhooksMax } from '../../../contract/limits.ts'
+import { platforms } from '../../../contract/literals.ts'
 import { api, type Body, hub } from '../../api/api-client.ts'
 import { patchBody } from '../../api/patch-body.ts'
+import { useSuggestions } from '../../components/filter-suggestions.ts'
 import { MutationForm } from '../../components/mutation-form.tsx'
+import { SuggestedText } from '../../components/suggested-text.tsx'
 import { useMutationForm } from '../../components/use-mutation-form.ts'
 import type { Budget } from './budget-points.ts'
 
@@ -66,6 +70,8 @@ export function BudgetForm({ budget, onClose }: { budget?: Budget | undefined; o
     onDone: onClose,
   })
   const input = form.getInputProps
+  const [wanted, setWanted] = useState(false)
+  const given = { ...useSuggestions(wanted), llm_platform: platforms, llm_model: [] }
   const endpoints = (webhooks.data?.items ?? []).map(({ webhook_id, url, description }) => {
     return { value: webhook_id, label: description ?? url }
   })
@@ -127,7 +133,12 @@ export function BudgetForm({ budget, onClose }: { budget?: Budget | undefined; o
       <Fieldset legend="Filter">
         <Stack gap="sm">
           {filters.map((name) => (
-            <TextInput key={name} label={filterNames[name]} placeholder="All" {...input(name)} />
+            <SuggestedText
+              key={name}
+              {...{ label: filterNames[name], placeholder: 'All', given: given[name], field: input(name) }}
+              suggested={name === 'llm_platform' ? undefined : name}
+              onWanted={() => setWanted(true)}
+            />
           ))}
         </Stack>
       </Fieldset>

@@ -3,6 +3,7 @@ import { IconX } from '@tabler/icons-react'
 import { useState } from 'react'
 import { useSuggestions } from '../../components/filter-suggestions.ts'
 import { FilterText } from '../../components/filter-text.tsx'
+import type { Suggested } from '../../components/suggestion.ts'
 import type { Option } from '../../components/use-suggest.ts'
 import { DateTimeInput } from '../../ui/date-time-input.tsx'
 import { FoldedFilters } from '../../ui/folded-filters.tsx'
@@ -31,10 +32,11 @@ export function EventFilters({ filters, onChange }: EventFiltersProps) {
     name: 'event_kind' | 'subject' | 'actor',
     label: string,
     placeholder: string,
-    suggested: readonly Option[],
+    given: readonly Option[],
+    suggested?: Suggested,
   ) => (
     <FilterText
-      {...{ label, placeholder, value: filters[name], suggestions: suggested }}
+      {...{ label, placeholder, value: filters[name], suggestions: given, suggested }}
       onFocus={() => setWanted(true)}
       onChoose={(value) => onChange({ [name]: value })}
     />
@@ -50,8 +52,8 @@ export function EventFilters({ filters, onChange }: EventFiltersProps) {
       <FoldedFilters set={set}>
         <SimpleGrid cols={{ base: 1, xs: 2, md: 3, lg: 5 }} spacing="sm" verticalSpacing="xs">
           {text('event_kind', 'Event kind', 'Any kind', [...suggestions.event_kind])}
-          {text('subject', 'Subject', 'Anything', [])}
-          {text('actor', 'Who', 'Anybody', [...suggestions.created_by])}
+          {text('subject', 'Subject', 'Anything', [], 'subject')}
+          {text('actor', 'Who', 'Anybody', [...suggestions.created_by], 'created_by')}
           {moment('created_at__gte', 'From')}
           {moment('created_at__lt', 'Before')}
         </SimpleGrid>

@@ -1,5 +1,6 @@
 import { Select, SimpleGrid, TextInput } from '@mantine/core'
 import { useEffect, useState } from 'react'
+import { platforms } from '../../../contract/literals.ts'
 import { FilterText } from '../../components/filter-text.tsx'
 import type { RecordsSearch } from './records-search.ts'
 
@@ -46,7 +47,7 @@ export function EventFilters({ search, onChange }: EventFiltersProps) {
         clearable
       />
       {text('error_code', 'Error code', 'Any error code')}
-      {text('llm_platform', 'Platform', 'Any platform', ['claude', 'chatgpt', 'gemini', 'copilot', 'slack'])}
+      {text('llm_platform', 'Platform', 'Any platform', platforms)}
       {text('llm_model', 'Model', 'Any model')}
       {text('session_id', 'Session', 'Any session')}
       {number('latency_ms__gte', 'Latency from (ms)')}
