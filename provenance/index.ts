@@ -62,6 +62,7 @@ export {
   type BundleChecks,
   type BundleFailure,
   type BundleResult,
+  type EarlierState,
   isProofBundle,
   type ProofBundle,
   proofBundleVersion,

@@ -1,5 +1,6 @@
 import { concatBytes, fromBase64, toBase64, utf8 } from './bytes.ts'
-import { parseCheckpoint } from './checkpoint.ts'
+import { type Checkpoint, parseCheckpoint } from './checkpoint.ts'
+import { verifyConsistencySteps } from './consistency.ts'
 import { type Cosign, decodeCosign } from './cosign.ts'
 import { ProvenanceError } from './errors.ts'
 import { isJsonObject, type JsonObject, type JsonValue } from './json.ts'
@@ -60,10 +61,20 @@ export type ProofBundle = {
   }
   /** The signed note of the log with `tree_size` leaves. */
   readonly checkpoint: string
+  /** An earlier state of the log that the checkpoint continues. */
+  readonly consistency_from?: EarlierState
   /** The keys of the log, in the form of the published key document. */
   readonly public_keys: readonly JsonObject[]
   /** A text for people, which proves nothing. */
   readonly how_to_verify: string
+}
+
+/** A state of the log, as a checkpoint that somebody kept states it. */
+export type EarlierState = {
+  readonly tree_size: number
+  readonly root_hash: string
+  /** The consistency proof from this state to the checkpoint. */
+  readonly path: readonly string[]
 }
 
 export type BundleChecks = Checks & {
@@ -73,7 +84,7 @@ export type BundleChecks = Checks & {
   readonly keys_linked: boolean
   /** True if the note of the seal is the one that hash and cosignature give. */
   readonly seal_matches: boolean
-  /** True if the seal leads to the root of the checkpoint. */
+  /** True if the seal leads to the root of the checkpoint, and the checkpoint continues the earlier state, if any. */
   readonly seal_in_log: boolean
   /** True if a key of the log signed the checkpoint. */
   readonly checkpoint_signed: boolean
@@ -171,7 +182,8 @@ function* problemWithSeal(
   return seal.note === note ? undefined : '/seal/note is not the note that hash and cosignature give'
 }
 
-function* problemWithLog({ seal, inclusion_proof, checkpoint: note }: ProofBundle): SyncAsyncTask<Problem> {
+function* problemWithLog(bundle: ProofBundle): SyncAsyncTask<Problem> {
+  const { seal, inclusion_proof, checkpoint: note, consistency_from: earlier } = bundle
   const { log_index: index, tree_size: size, leaf_hash } = inclusion_proof
   const checkpoint = readOrProblem(() => parseCheckpoint(note))
   if (typeof checkpoint === 'string') return checkpoint
@@ -182,7 +194,22 @@ function* problemWithLog({ seal, inclusion_proof, checkpoint: note }: ProofBundl
   if (leaf_hash !== toBase64(leaf)) return '/inclusion_proof/leaf_hash is not the hash of /seal/note'
   const path = readOrProblem(() => inclusion_proof.path.map(fromBase64))
   if (typeof path === 'string') return `/inclusion_proof/path: ${path}`
-  return yield* problemWithPath({ index, size, what: 'the seal', where: 'the log' }, leaf, path, checkpoint.root)
+  const place = { index, size, what: 'the seal', where: 'the log' }
+  const problem = yield* problemWithPath(place, leaf, path, checkpoint.root)
+  return problem ?? (earlier && (yield* problemWithEarlier(earlier, checkpoint)))
+}
+
+function* problemWithEarlier(earlier: EarlierState, { treeSize, root }: Checkpoint): SyncAsyncTask<Problem> {
+  try {
+    const continues = yield* verifyConsistencySteps({
+      ...{ firstSize: earlier.tree_size, secondSize: treeSize, secondRoot: root },
+      ...{ firstRoot: fromBase64(earlier.root_hash), path: earlier.path.map(fromBase64) },
+    })
+    return continues ? undefined : '/consistency_from: the checkpoint does not continue this state of the log'
+  } catch (error) {
+    if (!(error instanceof ProvenanceError)) throw error
+    return `/consistency_from: ${error.message}`
+  }
 }
 
 function* problemWithCheckpoint(
@@ -229,11 +256,13 @@ const bundleForm: Form = {
   seal: isObject,
   inclusion_proof: isObject,
   checkpoint: isText,
+  consistency_from: (value) => value === undefined || isObject(value),
   public_keys: (value) => Array.isArray(value) && value.length > 0,
   how_to_verify: isText,
 }
 const sealForm: Form = { seal_id: isText, leaf_index: isCount, leaf_count: isCount, note: isText }
 const proofForm: Form = { log_index: isCount, tree_size: isCount, leaf_hash: isText, path: isPath }
+const earlierForm: Form = { tree_size: isCount, root_hash: isText, path: isPath }
 /** The members of a record that its hash does not cover. `is_purged` is stated, not proved. */
 const unhashedForm: Form = {
   is_purged: (value) => typeof value === 'boolean',
@@ -249,6 +278,7 @@ function readProofBundle(json: JsonValue): ProofBundle | string {
     problemWithForm(json, bundleForm, '') ??
     problemWithForm(json.seal as JsonObject, sealForm, '/seal') ??
     problemWithForm(json.inclusion_proof as JsonObject, proofForm, '/inclusion_proof') ??
+    problemWithEarlierForm(json.consistency_from as JsonObject | undefined) ??
     problemWithForm(unhashedPart(json.record as JsonObject), unhashedForm, '/record') ??
     problemWithKeyMembers(json.public_keys as readonly JsonValue[])
   if (problem !== undefined) return problem
@@ -257,6 +287,10 @@ function readProofBundle(json: JsonValue): ProofBundle | string {
     if (bundle.record[member] !== bundle[member]) return `/${member} is not that of /record`
   }
   return bundle
+}
+
+function problemWithEarlierForm(earlier: JsonObject | undefined): Problem {
+  return earlier && problemWithForm(earlier, earlierForm, '/consistency_from')
 }
 
 function unhashedPart(record: JsonObject): JsonObject {

@@ -3,6 +3,7 @@ import type { ExportVerifier } from '../../provenance/export/export-verifier.ts'
 import {
   type BundleChecks,
   type CertificateChecks,
+  type EarlierState,
   isDeletionCertificate,
   isJsonObject,
   isProofBundle,
@@ -33,6 +34,8 @@ export interface CheckedBundle {
   recordId: string | undefined
   /** Signed content, so it is set only if every check passed. */
   sealed: { recordType: string; at: string } | undefined
+  /** The earlier state of the log that the checkpoint continues; set only if every check passed. */
+  earlier: EarlierState | undefined
   checks: BundleChecks
 }
 
@@ -90,7 +93,8 @@ function verifyBundle(json: JsonObject, verifier: ExportVerifier, keys: KeyRing)
     failures.map(({ check, detail }) => `bundle: ${check}: ${detail}`),
   )
   const sealed = verified ? { recordType: String(type), at: String(at) } : undefined
-  return { recordId, sealed, checks }
+  const earlier = verified ? (json.consistency_from as EarlierState | undefined) : undefined
+  return { recordId, sealed, earlier, checks }
 }
 
 function recordIn({ record = null }: JsonObject): JsonObject {

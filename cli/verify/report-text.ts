@@ -22,7 +22,7 @@ export function reportText(verification: FileVerification): string {
     ...(certificate
       ? checkLines(certificateChecks, certificate.checks)
       : bundle
-        ? checkLines(bundleChecks, bundle.checks)
+        ? [...checkLines(bundleChecks, bundle.checks), ...earlierLines(bundle)]
         : pack
           ? packLines(pack)
           : checkedLines(verification)
@@ -114,6 +114,12 @@ const bundleChecks: Readonly<Record<keyof BundleChecks, string>> = {
   seal_matches: 'the seal is the one that hash and cosignature give',
   seal_in_log: 'the seal leads to the root of the checkpoint',
   checkpoint_signed: 'a key of the log signed the checkpoint',
+}
+
+function earlierLines({ earlier }: CheckedBundle): string[] {
+  if (earlier === undefined) return []
+  const state = `${counted(earlier.tree_size, 'leaf', 'leaves')} and the root ${earlier.root_hash}`
+  return [`the checkpoint continues the log of ${state}: compare them with the checkpoint that you kept`]
 }
 
 /** Returns the title: the record and its sealing. */

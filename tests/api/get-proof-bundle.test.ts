@@ -116,6 +116,25 @@ test('without other keys, the bundle brings its own, and the report says so', as
   ).rejects.toThrow('This proof bundle has version 2; this program verifies up to version 1.')
 })
 
+test('on request it proves that the log continues a checkpoint that somebody kept', async () => {
+  await write(hub, 'acme', decision)
+  const kept = parseCheckpoint((await get(hub, '/api/v1/hub/log/checkpoint')).checkpoint)
+  const id = await write(hub, 'acme', decision)
+  const { text, body } = await hub.call('acme', 'GET', `${bundlePath(id)}?consistency_from=${kept.treeSize}`)
+  const root = Buffer.from(kept.root).toString('base64')
+  expect(body.consistency_from).toEqual({ tree_size: kept.treeSize, root_hash: root, path: expect.any(Array) })
+  expect(parseCheckpoint(body.checkpoint).treeSize).toBeGreaterThan(kept.treeSize)
+  expect(await verify(text)).toEqual({ outcome: 'verified', reasons: [] })
+  const report = reportText(await verifyFile(await save('kept.json', text), { keys }))
+  expect(report).toContain(`the checkpoint continues the log of ${kept.treeSize} leaves and the root ${root}: compare`)
+  const other = text.replace(root, body.inclusion_proof.leaf_hash)
+  expect((await verify(other)).reasons).toEqual([expect.stringContaining('/consistency_from: the checkpoint does not')])
+  for (const size of ['0', '-1', 'x', String(Number.MAX_SAFE_INTEGER)]) {
+    const refused = await hub.call('acme', 'GET', `${bundlePath(id)}?consistency_from=${size}`)
+    expectProblem(refused, 'validation-failed', '/query/consistency_from')
+  }
+})
+
 test('a rotated key: the bundle has both, and either is enough as a pin', async () => {
   const id = await write(hub, 'acme', decision)
   await hub.modules.provenanceKeyRotation.rotate(await hub.tenant('acme'), { operator: 'test' })

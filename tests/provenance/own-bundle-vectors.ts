@@ -3,6 +3,7 @@ import { toBase64, utf8 } from '../../provenance/bytes.ts'
 import {
   type BundleChecks,
   checkpointText,
+  consistencyPath,
   decodeCosign,
   encodeCosign,
   inclusionPath,
@@ -80,6 +81,14 @@ const good = {
 
 type Bundle = typeof good
 
+/** The state of the log with two seals, which the checkpoint continues. */
+const earlier = {
+  tree_size: 2,
+  root_hash: toBase64(merkleRoot(leaves.slice(0, 2), sha256)),
+  path: consistencyPath(leaves, 2, sha256).map(toBase64),
+}
+const withEarlier = (changes: JsonObject): JsonObject => ({ ...good, consistency_from: { ...earlier, ...changes } })
+
 const withSeal = (changes: JsonObject): JsonObject => ({ ...good, seal: { ...good.seal, ...changes } })
 const withProof = (changes: JsonObject): JsonObject => ({
   ...good,
@@ -114,6 +123,7 @@ function bundleCases(): BundleCase[] {
     ...recordCases(),
     ...sealCases(),
     ...logCases(),
+    ...earlierCases(),
     ...keyCases(),
   ]
 }
@@ -126,7 +136,11 @@ function malformedCases(): BundleCase[] {
       bundle: without(name as keyof Bundle),
     })),
     { name: 'a later version', failures: all, bundle: { ...good, bundle_version: 2 } },
-    { name: 'an unknown member', failures: all, bundle: { ...good, consistency_from: 1 } },
+    { name: 'an unknown member', failures: all, bundle: { ...good, consistency: 1 } },
+    { name: 'an earlier state that is a number', failures: all, bundle: { ...good, consistency_from: 2 } },
+    { name: 'an earlier state that is null', failures: all, bundle: { ...good, consistency_from: null } },
+    { name: 'an unknown member of the earlier state', failures: all, bundle: withEarlier({ checkpoint: 'x' }) },
+    { name: 'an earlier state without a path', failures: all, bundle: withEarlier({ path: null }) },
     { name: 'an unknown member of the seal', failures: all, bundle: withSeal({ root: '' }) },
     { name: 'no note of the seal', failures: all, bundle: { ...good, seal: { ...good.seal, note: null } } },
     { name: 'an index that is no number', failures: all, bundle: withProof({ log_index: '1' }) },
@@ -247,6 +261,24 @@ function logCases(): BundleCase[] {
       failures: ['keys_linked', 'seal_in_log', 'checkpoint_signed'],
       bundle: { ...good, checkpoint: 'x' },
     },
+  ]
+}
+
+function earlierCases(): BundleCase[] {
+  const ofOne = merkleRoot(leaves.slice(0, 1), sha256)
+  const ofAll = { tree_size: 3, root_hash: toBase64(merkleRoot(leaves, sha256)), path: [] }
+  const failures = ['seal_in_log'] as const
+  return [
+    { name: 'with an earlier state of the log', failures: [], bundle: withEarlier({}) },
+    { name: 'with the same state of the log', failures: [], bundle: withEarlier(ofAll) },
+    { name: 'another earlier root', failures, bundle: withEarlier({ root_hash: toBase64(ofOne) }) },
+    { name: 'another earlier size', failures, bundle: withEarlier({ tree_size: 1 }) },
+    { name: 'an earlier state of no leaves', failures, bundle: withEarlier({ tree_size: 0, path: [] }) },
+    { name: 'an earlier state that is later', failures, bundle: withEarlier({ tree_size: 4 }) },
+    { name: 'no path from the earlier state', failures, bundle: withEarlier({ path: [] }) },
+    { name: 'a longer path', failures, bundle: withEarlier({ path: [...earlier.path, ...earlier.path] }) },
+    { name: 'an earlier root that is not base64', failures, bundle: withEarlier({ root_hash: 'x' }) },
+    { name: 'a hash of 31 bytes', failures, bundle: withEarlier({ path: [toBase64(leaves[2]!.slice(1))] }) },
   ]
 }
 

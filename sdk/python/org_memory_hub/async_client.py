@@ -156,9 +156,12 @@ class AsyncRecords:
         """Returns the records that are linked, up to `depth` (1 to 5) hops away; `direction` is both, out or in."""
         return await self._hub.run(calls.related_records(record_id, depth, direction))
 
-    async def proof_bundle(self, record_id: str) -> dict[str, Any]:
-        """Returns a record with everything that proves it, for `python -m org_memory_hub.verify --bundle`."""
-        return await self._hub.run(calls.proof_bundle(record_id))
+    async def proof_bundle(self, record_id: str, *, consistency_from: int | None = None) -> dict[str, Any]:
+        """Returns a record with everything that proves it, for `python -m org_memory_hub.verify --bundle`.
+
+        With `consistency_from`, the leaves of a checkpoint that you kept, it proves that the log continues it.
+        """
+        return await self._hub.run(calls.proof_bundle(record_id, consistency_from))
 
 
 class AsyncTelemetry:

@@ -56,8 +56,8 @@ def related_records(record_id: str, depth: int, direction: str) -> Call[Related]
     return _get(f"/api/v1/hub/records/{path_segment(record_id)}/related", {"depth": depth, "direction": direction})
 
 
-def proof_bundle(record_id: str) -> Call[dict[str, Any]]:
-    return _get(f"/api/v1/hub/records/{path_segment(record_id)}/proof-bundle")
+def proof_bundle(record_id: str, consistency_from: int | None) -> Call[dict[str, Any]]:
+    return _get(f"/api/v1/hub/records/{path_segment(record_id)}/proof-bundle", {"consistency_from": consistency_from})
 
 
 def search(q: str, filters: Filters) -> Call[PageDocument]:

@@ -183,9 +183,12 @@ class Records:
         """Returns the records that are linked, up to `depth` (1 to 5) hops away; `direction` is both, out or in."""
         return self._hub.run(calls.related_records(record_id, depth, direction))
 
-    def proof_bundle(self, record_id: str) -> dict[str, Any]:
-        """Returns a record with everything that proves it, for `python -m org_memory_hub.verify --bundle`."""
-        return self._hub.run(calls.proof_bundle(record_id))
+    def proof_bundle(self, record_id: str, *, consistency_from: int | None = None) -> dict[str, Any]:
+        """Returns a record with everything that proves it, for `python -m org_memory_hub.verify --bundle`.
+
+        With `consistency_from`, the leaves of a checkpoint that you kept, it proves that the log continues it.
+        """
+        return self._hub.run(calls.proof_bundle(record_id, consistency_from))
 
 
 class Telemetry:

@@ -173,6 +173,34 @@ def root_from_path(index, size, leaf, path):
 # ── Keys and notes ───────────────────────────────────────────────────────────
 
 
+def is_continued(first, second, path):
+    """Returns whether the second of two trees (size, root) starts with the first (RFC 9162 §2.1.4.2)."""
+    (first_size, first_root), (second_size, second_root) = first, second
+    if not 1 <= first_size <= second_size or any(len(each) != 32 for each in path):
+        return False
+    if first_size == second_size:
+        return not path and first_root == second_root
+    index, last = first_size - 1, second_size - 1
+    while index % 2 == 1:
+        index, last = index // 2, last // 2
+    # If the first tree is complete, its root is a node of the second, and the path omits it.
+    rest = path if index == 0 else path[1:]
+    if index > 0 and not path:
+        return False
+    old = new = first_root if index == 0 else path[0]
+    for each in rest:
+        if last == 0:
+            return False
+        if index % 2 == 1 or index == last:
+            old, new = sha256(b"\1" + each + old), sha256(b"\1" + each + new)
+            while index % 2 == 0 and index != 0:
+                index, last = index // 2, last // 2
+        else:
+            new = sha256(b"\1" + new + each)
+        index, last = index // 2, last // 2
+    return last == 0 and old == first_root and new == second_root
+
+
 def strict_base64(text, code, url_safe=False):
     """Decodes base64 strictly: no whitespace, exact padding, unused bits zero."""
     try:
@@ -439,6 +467,7 @@ PROOF_FORM = {
     "leaf_hash": is_text,
     "path": lambda value: is_list(value) and len(value) <= 64 and all(map(is_text, value)),
 }
+EARLIER_FORM = {"tree_size": is_count, "root_hash": is_text, "path": PROOF_FORM["path"]}
 # The members of a record that its hash does not cover. is_purged is stated, not proved.
 UNHASHED_FORM = {
     "is_purged": lambda value: isinstance(value, bool),
@@ -505,7 +534,10 @@ class BundleVerifier:
 
     def require_well_formed(self):
         bundle = self.bundle
-        require_form(bundle, BUNDLE_FORM, "")
+        is_continued = "consistency_from" in bundle
+        require_form(bundle, {**BUNDLE_FORM, **({"consistency_from": is_object} if is_continued else {})}, "")
+        if is_continued:
+            require_form(bundle["consistency_from"], EARLIER_FORM, "/consistency_from")
         require_form(bundle["seal"], SEAL_FORM, "/seal")
         require_form(bundle["inclusion_proof"], PROOF_FORM, "/inclusion_proof")
         unhashed = {name: value for name, value in bundle["record"].items() if name in UNHASHED_MEMBERS}
@@ -571,6 +603,11 @@ class BundleVerifier:
         path = [strict_base64(node, "proof-malformed") for node in proof["path"]]
         if root_from_path(int(proof["log_index"]), tree_size, leaf, path) != root:
             raise ProvenanceError("proof-malformed", "the seal does not lead to the root of the log")
+        earlier = self.bundle.get("consistency_from")
+        if earlier is not None:
+            earlier_root, *path = (strict_base64(each, "proof-malformed") for each in [earlier["root_hash"], *earlier["path"]])
+            if not is_continued((int(earlier["tree_size"]), earlier_root), (tree_size, root), path):
+                raise ProvenanceError("proof-malformed", "/consistency_from: the checkpoint does not continue this state")
 
     def check_checkpoint(self):
         note = self.bundle["checkpoint"]
@@ -609,6 +646,10 @@ def verify_bundle(keys_source, path):
     failures = BundleVerifier(bundle, keys).verify()
     for check, detail in failures:
         print(f"{check}: {json.dumps(detail)}")
+    earlier = bundle.get("consistency_from")
+    if earlier is not None and not failures:
+        size, root = int(earlier["tree_size"]), earlier["root_hash"]
+        print(f"the checkpoint continues the log of {size} leaves and the root {root}: compare them with the one you kept")
     print("not proved: is_purged, the times of the keys, and how_to_verify")
     print("NOT verified" if failures else f"verified: the bundle of record {bundle['record'].get('record_id')}")
     return 1 if failures else 0

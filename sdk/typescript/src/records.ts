@@ -84,9 +84,11 @@ export class Records {
     return this.#transport.json('POST', `${pathOf(recordId)}:restore`, { idempotent: true, ...options })
   }
 
-  /** Returns all that proves a record offline. */
-  proofBundle(recordId: string, options: ReadOptions = {}): Promise<ProofBundle> {
-    return this.#transport.json('GET', `${pathOf(recordId)}/proof-bundle`, options)
+  /** Returns all that proves a record offline; with `consistencyFrom`, also that the log continues a checkpoint of so many leaves. */
+  proofBundle(recordId: string, options: ReadOptions & { consistencyFrom?: number } = {}): Promise<ProofBundle> {
+    const { consistencyFrom, ...others } = options
+    const query = { consistency_from: consistencyFrom }
+    return this.#transport.json('GET', `${pathOf(recordId)}/proof-bundle`, { query, ...others })
   }
 }
 

@@ -112,7 +112,7 @@ export function noteOf({ logName }: Tenant, { provenanceHash, provenanceCosign }
   }
 }
 
-function beyond(parameter: 'from' | 'to', treeSize: number): DomainError {
+export function beyond(parameter: 'from' | 'to' | 'consistency_from', treeSize: number): DomainError {
   const detail = `is beyond the end of the log, which has ${treeSize} entries`
   return validationFailed([{ pointer: `/query/${parameter}`, detail }])
 }

@@ -8,6 +8,7 @@ import {
   ConsistencySchema,
   EntriesPage,
   EntriesQuery,
+  ProofBundleQuery,
   ProofBundleSchema,
   ProofParams,
   ProofSchema,
@@ -66,10 +67,11 @@ export function addLogRoutes(
         '`is_purged: true`. Encrypted content (mode B) is in clear; if its key was destroyed, the record has ' +
         '`content: "unavailable"`, and its hash cannot be checked.',
       params: ProofParams,
+      querystring: ProofBundleQuery,
       response: { 200: ProofBundleSchema },
     },
-    async (request, reply) =>
-      rawJson(reply, await bundles.bundle(request.caller, request.params.record_id.toLowerCase())),
+    async ({ caller, params, query }, reply) =>
+      rawJson(reply, await bundles.bundle(caller, params.record_id.toLowerCase(), query.consistency_from)),
   )
 
   addRoute(

@@ -75,6 +75,12 @@ export const ProofSchema = object(
 
 const exampleKeyId = '5b0e1f3c9a7d4826b1c0de93f7a25c48'
 
+export const ProofBundleQuery = object({
+  consistency_from: Type.Optional(
+    count('Leaves of a checkpoint that you kept; the bundle then proves that the log continues it', [4700], 1),
+  ),
+})
+
 export const ProofBundleSchema = object(
   {
     bundle_version: Type.Literal(1, { description: 'Version of this format' }),
@@ -108,6 +114,16 @@ export const ProofBundleSchema = object(
       { description: 'Proves that the seal is in the log of the checkpoint' },
     ),
     checkpoint,
+    consistency_from: Type.Optional(
+      object(
+        {
+          tree_size: count('Leaves of the earlier state', [4700], 1),
+          root_hash: hash('Root of the earlier state, in base64; compare it with your checkpoint'),
+          path: path('The consistency proof of RFC 6962, section 2.1.2, to the checkpoint; empty for the same state'),
+        },
+        { description: 'An earlier state of the log that the checkpoint continues. Present if it was requested' },
+      ),
+    ),
     public_keys: Type.Array(
       object({
         key_id: Type.String({ description: '32 hexadecimal digits', examples: [exampleKeyId] }),

@@ -1,27 +1,32 @@
-import { toHex } from '../../../provenance/bytes.ts'
+import { toBase64, toHex } from '../../../provenance/bytes.ts'
 import {
   type Cosign,
   decodeCosign,
+  type EarlierState,
   keyDocumentEntry,
   ProvenanceError,
   parseNote,
   proofBundleVersion,
 } from '../../../provenance/index.ts'
 import { readTenant } from '../../db/database.ts'
-import type { Caller } from '../../http/caller.ts'
+import type { Caller, Tenant } from '../../http/caller.ts'
 import type { ModuleParts } from '../../module-parts.ts'
 import { nodeCrypto } from '../../records/node-crypto.ts'
 import type { LogEntryRecords, RecordPlace } from '../records/log-entry-records-types.ts'
-import { noteOf, proofOf } from './log-proofs.ts'
+import { beyond, noteOf, proofOf } from './log-proofs.ts'
+import { explained } from './tenant-logs.ts'
+import { readConsistency } from './tree-reading.ts'
 
 /** Provides records together with all that proves them offline; see provenance/proof-bundle.ts. */
 export interface ProofBundles {
   /**
    * Returns the bundle of a record as JSON. The id must be in lower case.
    *
-   * @throws DomainError `not-found` for a record that the caller cannot read, and for one that is not in the log
+   * @param earlierSize leaves of an earlier state of the log, which the checkpoint is to be proved to continue
+   * @throws DomainError `not-found` for a record that the caller cannot read, and for one that is not in the log;
+   *   `validation-failed` for a state that the log has not reached
    */
-  bundle(caller: Caller, recordId: string): Promise<string>
+  bundle(caller: Caller, recordId: string, earlierSize?: number): Promise<string>
 }
 
 export function createProofBundles(
@@ -36,12 +41,20 @@ export function createProofBundles(
     return isComplete ? cached : keys.publicKeysOf(tenantId, signers)
   }
 
+  async function earlierState({ slug }: Tenant, size: number, treeSize: number): Promise<EarlierState> {
+    if (size > treeSize) throw beyond('consistency_from', treeSize)
+    const { path, fromRoot } = await readTenant(database, slug, (tx) => explained(readConsistency(tx, size, treeSize)))
+    return { tree_size: size, root_hash: toBase64(fromRoot), path: path.map(toBase64) }
+  }
+
   return {
-    async bundle({ tenant, scopes }, recordId) {
+    async bundle({ tenant, scopes }, recordId, earlierSize) {
       const { place, json } = await readTenant(database, tenant.slug, (tx) =>
         records.recordOf(tx, recordId, { scopes, now: clock.next().createdAt }),
       )
       const { checkpoint, ...inclusion } = await proofOf(deps, tenant, recordId, place)
+      const earlier =
+        earlierSize === undefined ? undefined : await earlierState(tenant, earlierSize, inclusion.tree_size)
       const note = noteOf(tenant, place)
       const cosign = cosignIn(place)
       const publicKeys = await keysOf(tenant.slug, [
@@ -59,6 +72,7 @@ export function createProofBundles(
         },
         inclusion_proof: inclusion,
         checkpoint,
+        ...(earlier && { consistency_from: earlier }),
         public_keys: publicKeys.map((key) => keyDocumentEntry(key, nodeCrypto.sha256)),
         how_to_verify: howToVerify,
       }
@@ -82,4 +96,4 @@ const howToVerify =
   'Save this response as a file and run: hub verify FILE --keys provenance-keys.json. The keys come from ' +
   '/.well-known/provenance-keys.json of the Hub, fetched apart from this file; without --keys the keys in this file ' +
   'are used, which shows that the file is whole, but not who made it. The Python verifier of the project takes the ' +
-  'same file. Compare the checkpoint with one that you kept to show that the history was not rewritten.'
+  'same file. Compare the checkpoint with one that you kept to show that the history was not rewritten, or an older one with consistency_from.'

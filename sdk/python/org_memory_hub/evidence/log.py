@@ -85,29 +85,7 @@ def node(left: bytes, right: bytes) -> bytes:
 
 def is_continued(first: Checkpoint, second: Checkpoint, path: list[bytes]) -> bool:
     """Returns whether the second tree starts with the first (RFC 9162 §2.1.4.2)."""
-    if not 1 <= first.tree_size <= second.tree_size or any(len(each) != 32 for each in path):
-        return False
-    if first.tree_size == second.tree_size:
-        return not path and first.root == second.root
-    index, last = first.tree_size - 1, second.tree_size - 1
-    while index % 2 == 1:
-        index, last = index // 2, last // 2
-    # If the first tree is complete, its root is a node of the second, and the path omits it.
-    rest = path if index == 0 else path[1:]
-    if index > 0 and not path:
-        return False
-    old = new = first.root if index == 0 else path[0]
-    for each in rest:
-        if last == 0:
-            return False
-        if index % 2 == 1 or index == last:
-            old, new = node(each, old), node(each, new)
-            while index % 2 == 0 and index != 0:
-                index, last = index // 2, last // 2
-        else:
-            new = node(new, each)
-        index, last = index // 2, last // 2
-    return last == 0 and old == first.root and new == second.root
+    return bool(core.is_continued((first.tree_size, first.root), (second.tree_size, second.root), path))
 
 
 def heights_between(begin: int, end: int) -> list[int]:
