@@ -45,6 +45,8 @@ beforeAll(async () => {
   })
 })
 afterAll(async () => {
+  // A connection that is still forgotten would not let the Hub say farewell.
+  proxy.destroyForgotten()
   await hub?.stop()
   await proxy.close()
   await valkey.close()

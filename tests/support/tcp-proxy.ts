@@ -53,6 +53,10 @@ export async function startTcpProxy(target: NetConnectOpts) {
     forget() {
       for (const socket of sockets) forgotten.add(socket)
     },
+    /** Ends the connections that were forgotten. */
+    destroyForgotten() {
+      for (const socket of sockets) if (forgotten.has(socket)) socket.destroy()
+    },
     async close() {
       for (const socket of sockets) socket.destroy()
       server.close()
