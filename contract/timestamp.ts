@@ -11,7 +11,9 @@ export interface Timestamp {
 
 const rfc3339 = /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d+))?(?:[Zz]|([+-])(\d\d):(\d\d))$/
 const daysOfMonth = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
-const dayMs = 86_400_000
+const daySeconds = 86_400
+const dayMs = daySeconds * 1000
+const twoDigits = Array.from({ length: 60 }, (_, number) => String(number).padStart(2, '0'))
 const firstEpochMs = Date.parse('0001-01-01T00:00:00Z')
 const lastEpochMs = Date.parse('9999-12-31T23:59:59.999Z')
 
@@ -51,13 +53,22 @@ export function formatTimestamp(epochMs: number, microsOfMs = 0): string {
   return `${textOfSecond(second)}.${String(micros).padStart(6, '0')}Z`
 }
 
-// Timestamps come in runs of the same second, and a date takes longer to write than all the rest.
+// Timestamps come in runs of the same second and day, and a date takes longer to write than all the rest.
 let lastSecond = 0
 let lastSecondText = '1970-01-01T00:00:00'
+let lastDay = 0
+let lastDayText = '1970-01-01T'
 
 function textOfSecond(second: number): string {
   if (second !== lastSecond) {
-    lastSecondText = new Date(second * 1000).toISOString().slice(0, -5)
+    const day = Math.floor(second / daySeconds)
+    if (day !== lastDay) {
+      lastDayText = new Date(day * dayMs).toISOString().slice(0, -13)
+      lastDay = day
+    }
+    const ofDay = second - day * daySeconds
+    const [minutes, hours] = [Math.floor(ofDay / 60) % 60, Math.floor(ofDay / 3600)]
+    lastSecondText = `${lastDayText}${twoDigits[hours]!}:${twoDigits[minutes]!}:${twoDigits[ofDay % 60]!}`
     lastSecond = second
   }
   return lastSecondText

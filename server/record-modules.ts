@@ -40,7 +40,12 @@ export function createRecordStore(deps: Pick<ModuleParts, 'database' | 'keys' | 
   )
   return {
     clock,
-    records: createRecords({ sealer: createRecordSealer({ keys: deps.keys, clock }), clock, events }),
+    records: createRecords({
+      database: deps.database,
+      sealer: createRecordSealer({ keys: deps.keys, clock }),
+      clock,
+      events,
+    }),
     readable: readableRecords,
     idempotency,
     sealedRecords,

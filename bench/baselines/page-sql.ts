@@ -1,9 +1,12 @@
 // A bare Fastify that sends the service's own statements for a page of records through `pg`, and returns the stored
-// texts unchanged: no token, tenant, limit, validation, cosignature or cursor.
+// texts: no token, tenant, limit, validation, cosignature or cursor.
 import { text } from 'node:stream/consumers'
 import Fastify from 'fastify'
 import pg from 'pg'
 import { type ConnectionTarget, clientConfig } from '../../server/db/connection-settings.ts'
+import type { TenantTx } from '../../server/db/database.ts'
+import { noContents } from '../../server/db/record-encryption.ts'
+import { readText } from '../../server/records/stored-text.ts'
 import { announce } from './announce.ts'
 import type { Sequence } from './statements.ts'
 
@@ -31,13 +34,16 @@ async function run(sequence: Sequence): Promise<string> {
   }
 }
 
+/** The tenants of benchmarks are not in Mode B. */
+const clear = { contents: noContents } as TenantTx
+
 /** A query with several statements has several results. */
 function textsOf(result: pg.QueryResult | pg.QueryResult[]): string[] | undefined {
   for (const one of [result].flat()) {
     const place = one.fields.findIndex(({ name }) => name === 'canonical')
     if (place < 0) continue
     const rows = one.rows as Rows
-    return rows.map((row) => (Array.isArray(row) ? row[place] : row.canonical) as string)
+    return rows.map((row) => readText(clear, '', (Array.isArray(row) ? row[place] : row.canonical) as string))
   }
   return undefined
 }

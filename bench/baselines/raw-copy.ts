@@ -1,8 +1,10 @@
+import { text } from 'node:stream/consumers'
 import { finished } from 'node:stream/promises'
 import pg from 'pg'
 import { from as copyFrom, to as copyTo } from 'pg-copy-streams'
 import { clientConfig } from '../../server/db/connection-settings.ts'
 import type { OpenedDatabase } from '../../server/db/open-database.ts'
+import { readText, storedText } from '../../server/records/stored-text.ts'
 import { atEnd } from '../support/cleanup.ts'
 import { createTwin } from './twin-table.ts'
 
@@ -49,7 +51,7 @@ export async function prepareRawCopy(
   }
 }
 
-/** Returns the rows of each batch, given by its ids, in the format of COPY. */
+/** Returns the rows of each batch, given by its ids, in the format of COPY, with the whole canonical texts. */
 async function dump(
   database: OpenedDatabase,
   tenantId: string,
@@ -57,17 +59,28 @@ async function dump(
 ): Promise<Buffer[]> {
   const tenant = pg.escapeLiteral(tenantId)
   return database.withTenant(tenantId, async (tx) => {
+    const { fields } = await tx.client.query('select * from hub.records where tenant_id = $1 limit 0', [tenantId])
+    const columnNames = fields.map(({ name }) => name)
+    const place = columnNames.indexOf('canonical')
     const chunks: Buffer[] = []
     for (const ids of batches) {
       // COPY takes no parameters. Ids and tenant come from this run.
+      const columns = columnNames.map((name) =>
+        name === 'canonical' ? `${storedText('r')} as canonical` : `r.${name}`,
+      )
       const stream = tx.client.query(
-        copyTo(`copy (select * from hub.records where tenant_id = ${tenant}
+        copyTo(`copy (select ${columns.join(', ')} from hub.records r where tenant_id = ${tenant}
                       and record_id = any('{${ids.join(',')}}'::uuid[]) order by record_id) to stdout`),
       )
-      const parts: Buffer[] = []
-      for await (const part of stream) parts.push(part as Buffer)
-      if (stream.rowCount !== ids.length) throw new Error(`of ${ids.length} records, ${stream.rowCount} are stored`)
-      chunks.push(Buffer.concat(parts))
+      const lines = (await text(stream)).split('\n').slice(0, -1)
+      if (lines.length !== ids.length) throw new Error(`of ${ids.length} records, ${lines.length} are stored`)
+      const whole = lines.map((line) => {
+        const fields = line.split('\t')
+        const stored = fields[place]!.replaceAll('\\t', '\t').replaceAll('\\\\', '\\')
+        fields[place] = readText(tx, '', stored).replaceAll('\\', '\\\\')
+        return `${fields.join('\t')}\n`
+      })
+      chunks.push(Buffer.from(whole.join('')))
     }
     return chunks
   })

@@ -1,6 +1,6 @@
 /**
  * Costs of ingest with one core of AMD EPYC, PostgreSQL 18 and an Idempotency-Key on each request. `npm run bench:batch`
- * and `bench:single` measured the CPU time, with two million events stored; `bench:bytes` disk and WAL of 85,000 events
+ * and `bench:single` measured the CPU time, with two million events stored; `bench:bytes` disk and WAL of 510,000 events
  * after VACUUM. `tests/cli/capacity.test.ts` compares the CPU time with `bench/results/`.
  */
 export const measuredCosts = {
@@ -8,9 +8,9 @@ export const measuredCosts = {
   batched: { hub: 28.5, database: 35.6 },
   single: { hub: 80.1, database: 47.6 },
   /** Bytes for each event: the record, its indexes, its share of a seal, and rollups. */
-  diskBytes: 1800,
-  /** Bytes for each event, with full-page images after a checkpoint. */
-  walBytes: 2540,
+  diskBytes: 1100,
+  /** Bytes for each event, with compressed full-page images after a checkpoint. */
+  walBytes: 1600,
 } as const
 
 /** Events of the batches that `batched` was measured with. */

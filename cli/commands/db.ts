@@ -39,6 +39,29 @@ export function addDbCommand(program: Command): void {
       )
     })
   group
+    .command('shorten-texts')
+    .description(
+      'Store the texts of telemetry events, earlier and new ones, in their short form, which takes a sixth. ' +
+        'Run it when no process of an earlier version runs any more. A run that was interrupted is continued by the next.',
+    )
+    .option('--json', 'print one JSON object')
+    .action((options: OutputOptions) =>
+      withSchema(async (database) => {
+        const { shortenTexts } = await import('../database/shorten-texts.ts')
+        const progress = createProgressLine()
+        const done = await database.change((owner) => shortenTexts(owner, progress.show)).finally(progress.end)
+        const { shortened, kept } = done
+        printResult(
+          options,
+          done,
+          [
+            `${counted(shortened, 'text')} of events are in short form now; ${counted(kept, 'event')} keep theirs in full.`,
+            'PostgreSQL reuses the space for new records. To return it, run: vacuum full hub.records_y2026m10, for example.',
+          ].join('\n'),
+        )
+      }),
+    )
+  group
     .command('distribute')
     .description(
       'Check what a distribution over the nodes of a Citus cluster needs, and name what is missing. ' +

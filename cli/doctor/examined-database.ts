@@ -10,10 +10,12 @@ import { findPostmaster } from '../../server/embedded-postgres/postmaster.ts'
 import { startEmbedded } from '../../server/embedded-postgres/server.ts'
 import { findStarter } from '../../server/embedded-postgres/superuser.ts'
 
-/** The database as checks see it: as its owner, and read-only. */
+/** The database as its owner sees it. */
 export interface ExaminedDatabase {
   /** Runs queries in one read-only transaction, which is rolled back. */
   read<T>(work: (client: pg.Client) => Promise<T>): Promise<T>
+  /** Runs statements that may change the database, without a transaction. Checks do not. */
+  change<T>(work: (client: pg.Client) => Promise<T>): Promise<T>
   readonly embedded: boolean
   /** Whether this command started the embedded server for the checks, because no Hub runs. */
   readonly startedHere: boolean
@@ -33,7 +35,7 @@ export async function isServerRunning({ dataDir }: Pick<Config, 'dataDir'>): Pro
 }
 
 /**
- * Connects to the database without changing anything in it. Starts the server of an existing embedded database for the
+ * Connects to the database without changing anything in it itself. Starts the server of an existing embedded database for the
  * time of `work` if no Hub runs.
  *
  * @param masterKey required for an embedded database, whose passwords derive from it
@@ -63,7 +65,8 @@ export async function withExaminedDatabase<T>(
     const hubRuns = server
       ? (await findStarter(server.superuser))?.purpose === 'serve'
       : await read((reader) => hasSessions(reader, users))
-    return await work({ read, embedded, startedHere, hubRuns, logins: users })
+    const change: ExaminedDatabase['change'] = (changes) => changes(client)
+    return await work({ read, change, embedded, startedHere, hubRuns, logins: users })
   } finally {
     await client.end().catch(() => {})
     await server?.stop()

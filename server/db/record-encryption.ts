@@ -30,23 +30,6 @@ export function decryptContent(tx: TenantTx, recordId: string, stored: string): 
   return isCiphertext(stored) ? tx.contents.decrypt(tx.tenantId, recordId, stored) : stored
 }
 
-/** Decrypts the text of one of several joined rows (see {@link RecordContents.openJoined}). */
-export function decryptJoined(tx: TenantTx, stored: string): string {
-  return isCiphertext(stored) ? tx.contents.openJoined(tx.tenantId, stored) : stored
-}
-
-/** Applies {@link decryptContent} in place to rows with these names for id and text. */
-export function decryptRows<Row extends { record_id: string; canonical: string | null }>(
-  tx: TenantTx,
-  rows: readonly Row[],
-): void {
-  for (const row of rows) {
-    if (row.canonical !== null && isCiphertext(row.canonical)) {
-      row.canonical = tx.contents.decrypt(tx.tenantId, row.record_id, row.canonical)
-    }
-  }
-}
-
 /** Returns whether a text, decrypted or stored, is lost with its destroyed key. */
 export function isErased(tx: TenantTx, text: string | null): boolean {
   return text !== null && isCiphertext(text) && tx.contents.destroyedKeyOf(tx.tenantId, text) !== undefined

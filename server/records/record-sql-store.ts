@@ -1,3 +1,5 @@
+import { storedText } from './stored-text.ts'
+
 /**
  * Parts of statements about records. `r` is hub.records, `s` the state of the record, `c` its place in the seal; $1 is
  * the tenant. OFFSET keeps one look-up per record: the planner may execute a plain join as a scan of the states, or the
@@ -21,7 +23,7 @@ const columnsToCompare = `r.tenant_id, r.created_by, r.skill_id, r.archetype_id,
 /** The columns of the types of record-query-types.ts. */
 export const recordColumns = {
   place: columnsOfPlace,
-  all: `${columnsBesideText}, ${columnsToCompare}, r.canonical, s.purged_at, s.revision`,
+  all: `${columnsBesideText}, ${columnsToCompare}, ${storedText('r')} as canonical, s.purged_at, s.revision`,
   /** For queries that join the state, with an expression for the text. */
   answered: (canonical: string) => `${columnsBesideText}, r.purged_at, ${canonical} as canonical`,
   stored: (canonical: string) =>

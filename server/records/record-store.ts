@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import type { TenantTx } from '../db/database.ts'
-import { decryptRows } from '../db/record-encryption.ts'
 import type { StoredPlace, StoredRecord, StoredSeal } from './record-rows.ts'
 import { lookUpPlace, lookUpState, recordColumns } from './record-sql-store.ts'
+import { readTexts, textBytes } from './stored-text.ts'
 
 /**
  * Returns whole seals for verification. A seal has up to 64 records, and a page up to 1,000, so each seal is read once.
@@ -36,7 +36,7 @@ export async function findRecord(tx: TenantTx, recordId: string, now: string): P
 export async function findRecords(tx: TenantTx, recordIds: readonly string[], now: string): Promise<StoredRecord[]> {
   if (recordIds.length === 0) return []
   const { rows } = await tx.client.query<StoredRecord>(recordsByIds(recordColumns.all), [tx.tenantId, recordIds, now])
-  decryptRows(tx, rows)
+  readTexts(tx, rows)
   return rows
 }
 
@@ -56,14 +56,13 @@ function recordsByIds(columns: string): string {
     order by r.record_id`
 }
 
-/** Returns the length in bytes of each record's canonical text, without reading it. */
+/** Returns the approximate length in bytes of each record's canonical text, without reading it. */
 export async function findSizes(tx: TenantTx, recordIds: readonly string[]): Promise<Map<string, number>> {
-  const rows = await tx.db
-    .selectFrom('hub.records')
-    .select(['record_id', sql<number>`octet_length(canonical)`.as('bytes')])
-    .where('tenant_id', '=', tx.tenantId)
-    .where('record_id', '=', anyOf(recordIds))
-    .execute()
+  const { rows } = await tx.client.query<{ record_id: string; bytes: number }>(
+    `select r.record_id, ${textBytes('r')} as bytes from hub.records r
+     where r.tenant_id = $1 and r.record_id = any($2::uuid[])`,
+    [tx.tenantId, recordIds],
+  )
   return new Map(rows.map((row) => [row.record_id, row.bytes]))
 }
 

@@ -45,7 +45,7 @@ test('rates, cores, disk and WAL follow from the events', () => {
   expect(plan.requests_per_minute_of_tenant).toBeCloseTo(30)
   expect(plan.cores.hub).toBeCloseTo((500 * cpuMicrosOf('hub', 100)) / 600_000)
   expect(plan.stored_events).toBe(259_200_000)
-  expect(plan.disk_bytes).toBeCloseTo(259_200_000 * 1800 * 1.5)
+  expect(plan.disk_bytes).toBeCloseTo(259_200_000 * 1100 * 1.5)
   expect(plan.wal_bytes).toEqual({ per_day: 8_640_000 * 2540, per_second_at_peak: 500 * 2540 })
   expect(plan).toMatchObject({ one_machine: true, hub_servers: 0, database_servers: 1 })
 })

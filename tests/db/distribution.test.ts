@@ -85,6 +85,7 @@ function blockers(as: Partial<ExaminedDatabase> = {}) {
   return findBlockers({
     ...{ embedded: false, startedHere: false, hubRuns: false, logins: undefined },
     read: (work) => work(superuser),
+    change: (work) => work(superuser),
     ...as,
   })
 }

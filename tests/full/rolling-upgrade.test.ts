@@ -61,13 +61,17 @@ test('two processes under load are upgraded one by one from the former schema, t
     await old.hub.stop()
     return next
   }
-  const schema = async () => {
+  const count = async (from: string) => {
     const client = new pg.Client(clientConfig(database.target, 'hub-test'))
     await client.connect()
-    const { rows } = await client.query<{ count: number }>('select count(*)::int from hub.schema_migrations')
+    const { rows } = await client.query<{ count: number }>(`select count(*)::int from ${from}`)
     await client.end()
     return rows[0]!.count
   }
+  const schema = () => count('hub.schema_migrations')
+  // The tables of records have a policy; those of months have none.
+  const month = new Date().toISOString().slice(0, 7).replace('-', 'm')
+  const shortTexts = () => count(`hub.records_y${month} where canonical like '~%'`)
 
   const running = [await start(former.main), await start(former.main)]
   expect(await schema()).toBe(former.migrations)
@@ -91,6 +95,11 @@ test('two processes under load are upgraded one by one from the former schema, t
     running[at] = await replace(running[at]!)
     await load.progress()
   }
+  // A process of the former release could not have read them.
+  expect(await shortTexts()).toBe(0)
+  expect(await runCli(['db', 'shorten-texts', '--json'], env)).toMatchObject({ code: 0 })
+  expect(await shortTexts()).toBeGreaterThan(0)
+  await load.progress()
   await load.stop()
 
   expect(load.failures).toEqual([])

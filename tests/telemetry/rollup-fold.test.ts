@@ -9,6 +9,7 @@ import { Rollups } from '../../server/modules/telemetry/rollups/rollup-service.t
 import { insertDelta, waitForRollups } from '../../server/modules/telemetry/rollups/rollup-store.ts'
 import { prepareTelemetry, registerSkill } from '../api/telemetry-tenants.ts'
 import { startHub, type TestHub, type TestTenant } from '../support/hub.ts'
+import { storeEventsInFull } from '../support/record-texts.ts'
 import { event } from './events.ts'
 import { expectedRows, inSnapshot, storedDays, storedEvents, storedQuarters } from './rollup-oracle.ts'
 
@@ -396,6 +397,7 @@ describe('a rebuild', () => {
       `select sum(cost_computed_micros)::text as cost, sum(unpriced)::int as unpriced from hub.telemetry_rollups
        where tenant_id = 'cmode' and view = 'all' and grain = 'quarter'`,
     )
+    await storeEventsInFull(client, 'cmode')
     const expected = await client.query(
       `select sum(coalesce(case when t.record_id is null then (r.canonical::json->>'cost_usd_computed')::numeric * 1000000
            else t.cost_computed_micros end, 0))::bigint::text as cost,
@@ -412,6 +414,7 @@ describe('a rebuild', () => {
 
   test('leaves out a record that is no event any more, and says so', async () => {
     await ingest('cmode', 3, 7201)
+    await storeEventsInFull(client, 'cmode')
     const errors: string[] = []
     const broken = `update hub.records set canonical = $1 where tenant_id = 'cmode' and record_id = $2 returning canonical`
     const { rows } = await client.query<{ record_id: string; canonical: string }>(

@@ -4,6 +4,7 @@ import { LatencySketch, latencyBinOf } from '../../server/modules/telemetry/roll
 import { Cells, type Metrics } from '../../server/modules/telemetry/rollups/rollup-cells.ts'
 import { readDelta } from '../../server/modules/telemetry/rollups/rollup-delta.ts'
 import type { CountedEvent } from '../../server/modules/telemetry/telemetry-types.ts'
+import { eventTexts } from '../support/record-texts.ts'
 
 /** The rollups, reckoned from the events themselves with BigInts throughout. */
 
@@ -70,11 +71,8 @@ const textOf = (counts: readonly (bigint | number | string)[], latency: LatencyS
 
 /** Every telemetry record of the tenant, soft-deleted or not. */
 export async function storedEvents(client: pg.ClientBase, tenant: string): Promise<CountedEvent[]> {
-  const { rows } = await client.query<{ canonical: string }>(
-    `select canonical from hub.records where tenant_id = $1 and record_type = 'telemetry_event'`,
-    [tenant],
-  )
-  return rows.map(({ canonical }) => {
+  const texts = await eventTexts(client, tenant)
+  return texts.map((canonical) => {
     const record = JSON.parse(canonical)
     return {
       skillId: record.skill_id,

@@ -12,6 +12,7 @@ import { createCatalogues, createReferenceReader } from '../../server/modules/te
 import { createTenantLive } from '../../server/modules/telemetry/ingest/tenant-live-service.ts'
 import { createPriceBook } from '../../server/modules/telemetry/prices/list-price-book.ts'
 import { createTelemetry } from '../../server/modules/telemetry/telemetry-service.ts'
+import { readTexts, storedText } from '../../server/records/stored-text.ts'
 import { callerOf, openRecordLab } from '../hub/record-lab.ts'
 
 const unusedOutbox: InvocationOutbox = {
@@ -95,13 +96,12 @@ export async function openTelemetryLab() {
 
   async function canonicalsOf(slug: string, recordType: string): Promise<Record<string, unknown>[]> {
     return database.withTenant(slug, async (tx) => {
-      const rows = await tx.db
-        .selectFrom('hub.records')
-        .select('canonical')
-        .where('tenant_id', '=', slug)
-        .where('record_type', '=', recordType)
-        .orderBy('record_id')
-        .execute()
+      const { rows } = await tx.client.query<{ record_id: string; canonical: string }>(
+        `select r.record_id, ${storedText('r')} as canonical from hub.records r
+         where r.tenant_id = $1 and r.record_type = $2 order by r.record_id`,
+        [slug, recordType],
+      )
+      readTexts(tx, rows)
       return rows.map((row) => JSON.parse(row.canonical) as Record<string, unknown>)
     })
   }

@@ -6,6 +6,7 @@ import { periodEnding } from '../../demo/period.ts'
 import { skills } from '../../demo/skills.ts'
 import { parseTrace } from '../../demo/trace.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
+import { eventTexts } from '../support/record-texts.ts'
 
 /**
  * The sums over the trace that the demo lays over 30 days, to the micro-dollar: what the service says against what follows from
@@ -162,11 +163,9 @@ async function expectNumbers(overrides: readonly Override[]): Promise<void> {
 /** Each record, and by that the sum of all. */
 async function expectRecords(): Promise<void> {
   const superuser = await hub.superuserClient()
-  const { rows } = await superuser.query<{ canonical: string }>(
-    `select canonical from hub.records where tenant_id = 'acme' and record_type = 'telemetry_event'`,
-  )
+  const texts = await eventTexts(superuser, 'acme')
   const costs = new Map(
-    rows.map(({ canonical }) => {
+    texts.map((canonical) => {
       const { metadata, cost_usd_estimate, cost_usd_computed } = JSON.parse(canonical)
       const computed = cost_usd_computed === undefined ? undefined : microsOf(cost_usd_computed)
       return [metadata.demo_row as number, { estimate: microsOf(cost_usd_estimate), computed }]

@@ -1,9 +1,9 @@
 import { erasureLockClass } from '../../db/advisory-locks.ts'
 import type { TenantTx } from '../../db/database.ts'
-import { decryptRows } from '../../db/record-encryption.ts'
 import type { TenantTables } from '../../db/schema.ts'
 import { lockTenant } from '../../db/tenant-lock.ts'
 import type { RecordState } from '../../records/record-state-store.ts'
+import { readTexts, storedText, textBytes } from '../../records/stored-text.ts'
 
 /** A purged record whose recovery period is over, as found before any locking. */
 export interface DueRecord {
@@ -52,7 +52,7 @@ export async function findDue(
        order by hard_delete_after, record_id limit $5
      ) s
      cross join lateral (
-       select octet_length(canonical) as bytes from hub.records where tenant_id = $1 and record_id = s.record_id offset 0
+       select ${textBytes('t')} as bytes from hub.records t where t.tenant_id = $1 and t.record_id = s.record_id offset 0
      ) r
      order by s.hard_delete_after, s.record_id`,
     [tx.tenantId, until, after?.hard_delete_after ?? '-infinity', after?.record_id ?? nil, count],
@@ -78,7 +78,8 @@ export async function lockPurged(tx: TenantTx, recordIds: readonly string[]): Pr
 /** Returns the stored ones of the records in id order. */
 export async function findErasable(tx: TenantTx, recordIds: readonly string[]): Promise<ErasableRecord[]> {
   const { rows } = await tx.client.query<ErasableRecord>(
-    `select r.record_id, r.record_type, r.created_by, r.skill_id, r.archetype_id, r.user_id, r.event_kind, r.canonical,
+    `select r.record_id, r.record_type, r.created_by, r.skill_id, r.archetype_id, r.user_id, r.event_kind,
+       ${storedText('r')} as canonical,
        r.seal_id, r.leaf_index, r.salt, r.provenance_hash, c.leaf
      from hub.records r
      left join lateral (
@@ -89,7 +90,7 @@ export async function findErasable(tx: TenantTx, recordIds: readonly string[]): 
      order by r.record_id`,
     [tx.tenantId, recordIds],
   )
-  decryptRows(tx, rows)
+  readTexts(tx, rows)
   return rows
 }
 

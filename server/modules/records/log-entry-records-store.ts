@@ -2,6 +2,7 @@ import type { RecordType } from '../../../contract/literals.ts'
 import { sealSizeMax } from '../../../provenance/index.ts'
 import type { TenantTx } from '../../db/database.ts'
 import { lookUpState } from '../../records/record-sql-store.ts'
+import { textBytes } from '../../records/stored-text.ts'
 import type { LogEntry } from '../log/log-types.ts'
 import type { LogEntryPlace } from './log-entry-records-types.ts'
 
@@ -13,7 +14,7 @@ const placesOfSeals = `
   select e.place, p.record_id, p.leaf_index, p.erased, p.bytes
   from unnest($2::uuid[], $3::uuid[], $4::uuid[]) with ordinality as e (seal_id, first_id, last_id, place)
   cross join lateral (
-    select r.record_id, r.leaf_index, octet_length(r.canonical) as bytes,
+    select r.record_id, r.leaf_index, ${textBytes('r')} as bytes,
       coalesce(s.hard_delete_after <= $5::timestamptz, false) as erased
     from (
       select record_id, leaf_index, canonical, record_type from hub.records

@@ -1,9 +1,9 @@
 import { recordsResponseBytesMax } from '../../../contract/limits.ts'
 import type { TenantTx } from '../../db/database.ts'
-import { decryptRows } from '../../db/record-encryption.ts'
 import type { AnsweredRecord, StoredRecord } from '../../records/record-rows.ts'
 import { lookUpPlace, lookUpState, recordColumns } from '../../records/record-sql-store.ts'
 import { nameOfStatement } from '../../records/statement-names.ts'
+import { readTexts, storedText, textBytes } from '../../records/stored-text.ts'
 import { positionOf, rowsOf } from './record-page-rows-store.ts'
 import type { PagePosition, PageRequest, RecordCriteria } from './record-query-types.ts'
 import { scanForPage } from './record-scan-store.ts'
@@ -66,7 +66,7 @@ async function readRows<Row extends PageRow>(tx: TenantTx, { text, values, isSte
     ...(name ? { name } : {}),
   })
   const isSent = (row: (typeof rows)[number]): row is Row => row.canonical !== null
-  decryptRows(tx, rows)
+  readTexts(tx, rows)
   const records = rows.slice(0, limit).filter(isSent)
   return { records, isCut: records.length > 0 && records.length < rows.length }
 }
@@ -101,10 +101,10 @@ function pageStatement(
 
 /** Returns the statement that adds the places in seals to rows, and the texts as far as they fit into a response. */
 function statementOf(rows: string, order: string, columns: (canonical: string) => string): string {
-  const bytesBefore = `sum(octet_length(r.canonical)) over (order by ${order} rows unbounded preceding)
-        - octet_length(r.canonical)`
+  const bytesBefore = `sum(${textBytes('r')}) over (order by ${order} rows unbounded preceding)
+        - ${textBytes('r')}`
   return `
-    select ${columns(`case when ${bytesBefore} < ${recordsResponseBytesMax} then r.canonical end`)}
+    select ${columns(`case when ${bytesBefore} < ${recordsResponseBytesMax} then ${storedText('r')} end`)}
     from (${rows}
     ) r ${lookUpPlace}
     order by ${order}`

@@ -1,10 +1,12 @@
 import { type EventFilter, matchesEvent } from '../../../contract/event-filter.ts'
 import { scannedRecordsMax } from '../../../contract/limits.ts'
 import type { TenantTx } from '../../db/database.ts'
-import { ciphertextPrefix, decryptRows, isCiphertext } from '../../db/record-encryption.ts'
+import { ciphertextPrefix, isCiphertext } from '../../db/record-encryption.ts'
 import { createEventLoopYielder } from '../../http/event-loop-yielder.ts'
 import { parseCanonical } from '../../records/record-response.ts'
 import { lookUpState } from '../../records/record-sql-store.ts'
+import { placeInShortText, shortString, shortTextBeginning } from '../../records/short-text.ts'
+import { readTexts, storedText } from '../../records/stored-text.ts'
 import { positionOf, rowsOf } from './record-page-rows-store.ts'
 import type { PagePosition, PageRequest, RecordCriteria } from './record-query-types.ts'
 
@@ -36,7 +38,7 @@ export async function scanForPage(
     const end = rows.at(-1)
     if (end === undefined) return { ids, next: undefined }
     const isEncrypted = rows.some(({ canonical }) => canonical !== null && isCiphertext(canonical))
-    decryptRows(tx, rows)
+    readTexts(tx, rows)
     for (const row of rows) {
       const members = row.canonical === null ? undefined : parseCanonical(row.canonical)
       await yieldIfLong()
@@ -77,7 +79,8 @@ async function scanRows(
   page: PageRequest,
 ): Promise<ScannedRow[]> {
   const { conditions, order, values, parameter } = rowsOf(tx.tenantId, criteria, page)
-  const mayMatch = textConditions(filter, parameter)
+  const mayMatch = `${eventTypes} and case when starts_with(r.canonical, '${shortTextBeginning}')
+            then ${shortTextConditions(filter, parameter)} else ${textConditions(filter, parameter)} end`
   const limit = parameter(page.limit)
   const { rows } = await tx.client.query<ScannedRow>(
     `select r.record_id, r.cost_micros::text as cost_micros, r.canonical, r.place::integer as place,
@@ -86,7 +89,7 @@ async function scanRows(
       select r.record_id, r.cost_micros, r.place, r.bytes, r.bytes_before,
         r.is_end, not r.is_end and r.bytes >= ${bytesMax.atOnce} as has_more,
         case when r.bytes_before < ${bytesMax.atOnce}
-          and (starts_with(r.canonical, '${ciphertextPrefix}') or (${mayMatch.join(' and ')})) then r.canonical end as canonical
+          and (starts_with(r.canonical, '${ciphertextPrefix}') or (${mayMatch})) then ${storedText('r')} end as canonical
       from (
         select r.*, row_number() over page as place, lead(r.record_id) over page is null as is_end,
           sum(octet_length(r.canonical)) over page as bytes,
@@ -106,22 +109,24 @@ async function scanRows(
   return rows
 }
 
+const eventTypes = "r.record_type in ('telemetry_event', 'output')"
 /** Texts are cut and compared without regular expressions over all of them, which would take most of the time. */
 const latency = `lpad(split_part(substr(r.canonical, strpos(r.canonical, '"latency_ms":') + 13, 7), ',', 1), 6, '0')`
 const padded = (ms: number) => String(ms).padStart(6, '0')
 /** The beginning of the text of a telemetry event. No value in it could contain the name of a member. */
 const beginning = `split_part(r.canonical, ',"created_at":', 1)`
+const usdPattern = '^[0-9]{1,18}(?:[.][0-9]{1,6})?$'
 const cost = `substring(coalesce(
   nullif(split_part(split_part(${beginning}, '"cost_usd_computed":', 2), ',', 1), ''),
-  split_part(${beginning}, '"cost_usd_estimate":', 2)) from '^[0-9]{1,18}(?:[.][0-9]{1,6})?$')::numeric`
+  split_part(${beginning}, '"cost_usd_estimate":', 2)) from '${usdPattern}')::numeric`
 
 /**
  * Returns conditions that every matching text meets. Names and values in a canonical text have one form each; a text
  * may contain them elsewhere, so the service compares the members of what remains.
  */
-function textConditions(filter: EventFilter, parameter: (value: unknown) => string): string[] {
+function textConditions(filter: EventFilter, parameter: (value: unknown) => string): string {
   const { success, latency_ms__gte, latency_ms__lte, cost_usd__gte, cost_usd__lte, ...exact } = filter
-  const conditions = ["r.record_type in ('telemetry_event', 'output')"]
+  const conditions = ['true']
   const contains = (part: string) => conditions.push(`strpos(r.canonical, ${parameter(part)}) > 0`)
   if (success !== undefined) contains(`"success":${success}`)
   for (const [name, value] of Object.entries(exact)) {
@@ -133,5 +138,25 @@ function textConditions(filter: EventFilter, parameter: (value: unknown) => stri
     conditions.push(`(r.record_type = 'output' or ${cost} ${operator} ${parameter(usd)}::numeric)`)
   if (cost_usd__gte !== undefined) ofCost('>=', cost_usd__gte)
   if (cost_usd__lte !== undefined) ofCost('<=', cost_usd__lte)
-  return conditions
+  return conditions.join(' and ')
+}
+
+/** Returns conditions that the short form of every matching text meets. */
+function shortTextConditions(filter: EventFilter, parameter: (value: unknown) => string): string {
+  const { success, latency_ms__gte, latency_ms__lte, cost_usd__gte, cost_usd__lte, ...exact } = filter
+  const conditions = ['true']
+  const shortValue = (name: string) => `split_part(r.canonical, e'\\t', ${1 + placeInShortText(name)})`
+  const add = (left: string, operator: string, value: unknown) =>
+    conditions.push(`${left} ${operator} ${parameter(value)}`)
+  if (success !== undefined) add(shortValue('success'), '=', success ? '1' : '0')
+  for (const [name, value] of Object.entries(exact)) {
+    if (value !== undefined) add(shortValue(name), '=', shortString(value))
+  }
+  const latencyMs = `lpad(${shortValue('latency_ms')}, 6, '0') collate "C"`
+  if (latency_ms__gte !== undefined) add(latencyMs, '>=', padded(latency_ms__gte))
+  if (latency_ms__lte !== undefined) add(latencyMs, '<=', padded(latency_ms__lte))
+  const costUsd = `coalesce(substring(${shortValue('cost_usd_computed')} from '${usdPattern}')::numeric, r.cost_micros / 1e6)`
+  if (cost_usd__gte !== undefined) add(costUsd, '>=', cost_usd__gte)
+  if (cost_usd__lte !== undefined) add(costUsd, '<=', cost_usd__lte)
+  return conditions.join(' and ')
 }

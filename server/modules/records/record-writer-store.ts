@@ -3,6 +3,7 @@ import type { IngestStep } from '../../db/ingest-script.ts'
 import { contentEncryptor, requireContentKey } from '../../db/record-encryption.ts'
 import type { EventBus } from '../../event-bus.ts'
 import { serviceSubject } from '../../records/record-columns.ts'
+import { shortenText } from '../../records/short-text.ts'
 import type { Seal, SealedBatch, SealedRecord } from '../sealing/sealing-types.ts'
 import { copyColumns, encodeRows, recordPartitionOf } from './record-copy.ts'
 import type { RecordWriter } from './records-types.ts'
@@ -28,18 +29,24 @@ export function createRecordWriter(events: EventBus): RecordWriter {
       await events.publishInTransaction(tx, 'recordsStored', { records: batch.records, isEncrypted })
     },
 
-    copySteps(batch, encryptor) {
-      if (batch.contentKeyId !== undefined) {
-        if (encryptor === undefined) throw new Error('the batch must be encrypted')
-        const { contentKeyId: _done, ...plain } = batch
-        const steps = this.copySteps({ ...plain, records: encrypted(batch, encryptor) })
-        return [requireContentKey(batch.tenantId, encryptor), ...steps]
-      }
-      const seals = batch.seals.map((seal) => sealStep(batch.tenantId, seal))
+    copySteps(batch, encryptor, isShort = true) {
+      const { tenantId, contentKeyId } = batch
+      const stored = isShort ? { ...batch, records: batch.records.map((record) => shortened(tenantId, record)) } : batch
+      const seals = batch.seals.map((seal) => sealStep(tenantId, seal))
       const arrival = { statement: insertArrival, values: arrivalValues(batch) }
-      return [...copies(batch), ...seals, arrival, ...linkSteps(batch)]
+      const others = [...seals, arrival, ...linkSteps(batch)]
+      if (contentKeyId === undefined) return [...copies(tenantId, stored.records), ...others]
+      if (encryptor === undefined) throw new Error('the batch must be encrypted')
+      return [requireContentKey(tenantId, encryptor), ...copies(tenantId, encrypted(stored, encryptor)), ...others]
     },
   }
+}
+
+/** Replaces the text of a telemetry event by its short form, if it has one. */
+function shortened(tenantId: string, record: SealedRecord): SealedRecord {
+  if (record.recordType !== 'telemetry_event') return record
+  const canonical = shortenText(record.canonical, { ...record, tenantId })
+  return canonical === undefined ? record : { ...record, canonical }
 }
 
 function encrypted({ records, contentKeyId }: SealedBatch, encryptor: ContentEncryptor): SealedRecord[] {
@@ -55,7 +62,7 @@ function encrypted({ records, contentKeyId }: SealedBatch, encryptor: ContentEnc
 /**
  * Copies directly into the partition: the parent has a row-level policy, and PostgreSQL refuses COPY into such a table.
  */
-function copies({ tenantId, records }: SealedBatch): IngestStep[] {
+function copies(tenantId: string, records: readonly SealedRecord[]): IngestStep[] {
   const first = recordPartitionOf(records[0]!.recordId)
   // Ids are in order, so all belong to one month unless the last differs.
   const byPartition =

@@ -14,14 +14,18 @@ import { createRecordWriter } from './record-writer-store.ts'
 import { addRecordRoutes } from './records-routes.ts'
 import type { Records } from './records-types.ts'
 import { createRecordRelations } from './relation-service.ts'
+import { createTextForm } from './text-form-store.ts'
 import { createRecordWriting } from './write-service.ts'
 
 /** Creates the record store, which the governance log needs. */
-export function createRecords(deps: Pick<ModuleParts, 'clock' | 'events'> & { sealer: RecordSealer }): Records {
+export function createRecords(
+  deps: Pick<ModuleParts, 'database' | 'clock' | 'events'> & { sealer: RecordSealer },
+): Records {
   const { sealer, clock, events } = deps
   return {
     sealer,
     writer: createRecordWriter(events),
+    storesShortTexts: createTextForm(deps.database),
     receipts: readReceipts,
     missing: missingRecords(clock),
   }

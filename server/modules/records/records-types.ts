@@ -14,14 +14,17 @@ export interface RecordWriter {
    * any links. Requires at least one record.
    *
    * @param encryptor the encryptor of an encrypted batch
+   * @param isShort whether texts of telemetry events are stored in short form (see {@link Records.storesShortTexts})
    */
-  copySteps(batch: SealedBatch, encryptor?: ContentEncryptor): IngestStep[]
+  copySteps(batch: SealedBatch, encryptor?: ContentEncryptor, isShort?: boolean): IngestStep[]
 }
 
 /** Provides the record store to other modules. */
 export interface Records {
   sealer: RecordSealer
   writer: RecordWriter
+  /** Returns whether ingest may store texts in short form. */
+  storesShortTexts(tenantId: string): Promise<boolean>
   /**
    * Reads the id, hash and cosignature of existing records in id order, to answer a repeated request. Skips deleted
    * records.

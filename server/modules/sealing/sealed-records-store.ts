@@ -2,13 +2,14 @@ import { eventFilterIn, eventFilterTypes, matchesEvent } from '../../../contract
 import type { ExportFilter } from '../../../contract/export-filter.ts'
 import type { RecordFilter } from '../../../contract/record-filter.ts'
 import type { TenantTx } from '../../db/database.ts'
-import { decryptJoined, decryptRows, isCiphertext, isErased } from '../../db/record-encryption.ts'
+import { isErased } from '../../db/record-encryption.ts'
 import { recordIdFloorOf, timeOfRecordId } from '../../records/record-clock.ts'
 import { parseCanonical } from '../../records/record-response.ts'
 import type { SealedRow, StoredSeal } from '../../records/record-rows.ts'
 import { lookUpState } from '../../records/record-sql-store.ts'
 import { findSeals } from '../../records/record-store.ts'
 import { nameOfStatement } from '../../records/statement-names.ts'
+import { isPlainText, readJoinedText, readTexts, storedText, textBytes } from '../../records/stored-text.ts'
 import type { LogEntry } from '../log/log-types.ts'
 import type {
   LogIndexRange,
@@ -87,8 +88,8 @@ export async function findSelectedEntries(
 function withoutOthers(tx: TenantTx, entry: SelectedEntry, { filter }: RecordSelection): SelectedEntry {
   const { texts } = entry
   const isMatch = textTest(filter)
-  if (!texts?.canonical.some((text) => isMatch !== undefined || isCiphertext(text))) return entry
-  const canonical = texts.canonical.map((text) => decryptJoined(tx, text))
+  if (!texts?.canonical.some((text) => isMatch !== undefined || !isPlainText(text))) return entry
+  const canonical = texts.canonical.map((text) => readJoinedText(tx, text))
   const kept = [...canonical.keys()].filter((at) => {
     const text = canonical[at]!
     return !isErased(tx, text) && (isMatch?.(text) ?? true)
@@ -131,14 +132,14 @@ const omittedBeginning = '{"content_omitted":true,'
  * JSON has no line breaks.
  */
 function shownText(tx: TenantTx, { contentLeftOut }: RecordSelection, values: unknown[]): string {
-  if (contentLeftOut === undefined) return 'r.canonical'
+  if (contentLeftOut === undefined) return storedText('r')
   const types = `$${values.push(contentLeftOut)}::text[]`
   const erased = `$${values.push(tx.contents.erasedBeginnings(tx.tenantId))}::text[]`
   return `case when r.record_type = any(${types}) or exists (select from unnest(${erased}) b (text) where starts_with(r.canonical, b.text))
     then json_strip_nulls(json_build_object('content_omitted', true, 'record_id', r.record_id, 'record_type', r.record_type,
       'tenant_id', r.tenant_id, 'created_by', r.created_by, 'skill_id', r.skill_id, 'archetype_id', r.archetype_id,
       'user_id', r.user_id, 'event_kind', r.event_kind, 'trace_id', r.trace_id, 'session_id', r.session_id))::text
-    else r.canonical end`
+    else ${storedText('r')} end`
 }
 
 /** Adds the time of creation, which the id has, to a text of {@link shownText}. */
@@ -180,7 +181,7 @@ export async function findSelectedRows(
   const isSent = (row: FoundRow): row is FoundRow & SealedRow => row.canonical !== null
   const sent = rows.filter(isSent)
   const last = sent.at(-1)
-  decryptRows(tx, sent)
+  readTexts(tx, sent)
   for (const row of sent) row.canonical = withTime(row.canonical)
   const isMatch = textTest(selection.filter)
   const sealIds = await findSealIds(tx, span)
@@ -215,7 +216,7 @@ function selectedRecords(conditions: readonly string[], columns: string): string
   const order = 'order by x.log_index, r.leaf_index, r.record_id'
   return `
         select x.log_index, ${columns},
-          sum(octet_length(r.canonical)) over (${order} rows unbounded preceding) - octet_length(r.canonical) as bytes_before
+          sum(${textBytes('r')}) over (${order} rows unbounded preceding) - ${textBytes('r')} as bytes_before
         from hub.log_entries x
         cross join lateral (
           select * from hub.records
@@ -314,7 +315,7 @@ export async function countLeaves(tx: TenantTx, { from, to }: LogIndexRange): Pr
 const recordsOfSeals = `
   select r.record_id, encode(r.provenance_hash, 'hex') as provenance_hash, r.seal_id, r.leaf_index, r.record_type,
     r.cost_micros::text as cost_micros, r.tenant_id, r.created_by, r.skill_id, r.archetype_id, r.user_id, r.event_kind,
-    r.trace_id, r.session_id, encode(r.salt, 'hex') as salt, r.canonical, s.purged_at, s.revision
+    r.trace_id, r.session_id, encode(r.salt, 'hex') as salt, ${storedText('r')} as canonical, s.purged_at, s.revision
   from unnest($2::uuid[], $3::uuid[], $4::uuid[]) with ordinality as e (seal_id, first_id, last_id, place)
   cross join lateral (
     select * from hub.records
@@ -333,7 +334,7 @@ export async function findRecordsOfEntries(tx: TenantTx, entries: readonly LogEn
       entries.map((entry) => entry.lastId),
     ],
   })
-  decryptRows(tx, rows)
+  readTexts(tx, rows)
   const seals = await findSeals(
     tx,
     entries.map((entry) => entry.sealId),

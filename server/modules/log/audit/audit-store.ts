@@ -1,6 +1,6 @@
 import type { TenantTx } from '../../../db/database.ts'
-import { decryptRows } from '../../../db/record-encryption.ts'
 import type { TenantTables } from '../../../db/schema.ts'
+import { readTexts, storedText, textBytes } from '../../../records/stored-text.ts'
 import type { LogEntry } from '../log-types.ts'
 
 /** The fields of a stored record without its text. Somebody may have edited the values. */
@@ -15,7 +15,7 @@ export async function findRecordHeads(tx: TenantTx, entries: readonly LogEntry[]
     name: 'hub_audit_records',
     text: `
       select r.record_id, r.record_type, r.seal_id, r.leaf_index, r.salt, r.provenance_hash,
-        octet_length(r.canonical) as text_bytes
+        ${textBytes('r')} as text_bytes
       from unnest($2::uuid[], $3::uuid[], $4::uuid[]) with ordinality as e (seal_id, first_id, last_id, place)
       cross join lateral (
         select * from hub.records
@@ -35,10 +35,11 @@ export async function findRecordHeads(tx: TenantTx, entries: readonly LogEntry[]
 export async function findTexts(tx: TenantTx, recordIds: readonly string[]): Promise<Map<string, string>> {
   const { rows } = await tx.client.query<{ record_id: string; canonical: string }>({
     name: 'hub_audit_texts',
-    text: 'select record_id, canonical from hub.records where tenant_id = $1 and record_id = any ($2::uuid[])',
+    text: `select r.record_id, ${storedText('r')} as canonical
+      from hub.records r where r.tenant_id = $1 and r.record_id = any ($2::uuid[])`,
     values: [tx.tenantId, [...recordIds]],
   })
-  decryptRows(tx, rows)
+  readTexts(tx, rows)
   return new Map(rows.map((row) => [row.record_id, row.canonical]))
 }
 

@@ -1,5 +1,5 @@
 import type { TenantTx } from '../../../db/database.ts'
-import { decryptContent } from '../../../db/record-encryption.ts'
+import { readText, storedText } from '../../../records/stored-text.ts'
 
 /** The index for the scan, and the value that all its records have. */
 export interface ScanIndex {
@@ -46,7 +46,7 @@ export async function scanRecords(tx: TenantTx, { index, above, belowId, limit }
     conditions.push(`record_id < ${id}`, `(${column}, record_id) < ($2, ${id})`)
   }
   const { rows } = await tx.client.query<[string, string | null, boolean | null, number | null, string | null]>({
-    text: `select r.record_id, case when r.record_type = 'telemetry_event' and s.purged_at is null then r.canonical end,
+    text: `select r.record_id, case when r.record_type = 'telemetry_event' and s.purged_at is null then ${storedText('r')} end,
         t.rated, t.cost_computed_micros, t.price_source
       from (
         select * from hub.records where tenant_id = $1 and ${conditions.join(' and ')}
@@ -62,7 +62,7 @@ export async function scanRecords(tx: TenantTx, { index, above, belowId, limit }
   })
   return rows.map(([recordId, canonical, rated, ratedMicros, ratedSource]) => ({
     recordId,
-    canonical: canonical && decryptContent(tx, recordId, canonical),
+    canonical: canonical && readText(tx, recordId, canonical),
     rated: rated === true,
     ratedMicros,
     ratedSource,

@@ -90,7 +90,11 @@ export function createEventWriter(deps: {
     patient: boolean,
     repeats: number,
   ): Promise<RecordReceipt[][]> {
-    const [book, watch] = await Promise.all([prices.bookOf(tenant.slug), invocationOutbox.watches.of(tenant.slug)])
+    const [book, watch, isShort] = await Promise.all([
+      prices.bookOf(tenant.slug),
+      invocationOutbox.watches.of(tenant.slug),
+      records.storesShortTexts(tenant.slug),
+    ])
     const priced = submissions.flatMap(({ caller, events }) => events.map((event) => priceEvent(book, caller, event)))
     const isEncrypted = tenant.mode === 'B' && priced.length > 0
     const encryptor = isEncrypted ? await database.contents.outside(tenant.slug, repeats > 0) : undefined
@@ -108,7 +112,7 @@ export function createEventWriter(deps: {
     const steps: IngestStep[] = claiming.steps
     const outboxSteps = watch ? await messageSteps(invocationOutbox.outbox, watch, batch, priced, isEncrypted) : []
     if (priced.length > 0) {
-      steps.push(...records.writer.copySteps(batch, encryptor))
+      steps.push(...records.writer.copySteps(batch, encryptor, isShort))
       // The id of a seal of this transaction names its delta.
       steps.push(deltaStep(tenant.slug, batch.seals[0]!.sealId, deltaOf(priced.map(({ counted }) => counted))))
       steps.push(...outboxSteps)

@@ -1,5 +1,5 @@
 import type { TenantTx } from '../../../db/database.ts'
-import { decryptContent } from '../../../db/record-encryption.ts'
+import { readText, storedText } from '../../../records/stored-text.ts'
 import type { Grain, View } from './rollup-types.ts'
 
 const rowsPerDelete = 20_000
@@ -22,7 +22,7 @@ export async function eventsAfter(
 ): Promise<(StoredEvent & { ratedSource: string | null })[]> {
   // OFFSET keeps the look-up of a rating one per event that is read, regardless of the planner's estimate.
   const { rows } = await tx.client.query<[string, string, boolean | null, number | null, string | null]>({
-    text: `select e.record_id, e.canonical, t.rated, t.cost_computed_micros, t.price_source
+    text: `select e.record_id, ${storedText('e')}, t.rated, t.cost_computed_micros, t.price_source
       from hub.records e left join lateral (
         select true as rated, cost_computed_micros, price_source from hub.telemetry_ratings
         where tenant_id = $1 and record_id = e.record_id offset 0) t on true
@@ -33,7 +33,7 @@ export async function eventsAfter(
   })
   return rows.map(([id, canonical, rated, ratedMicros, ratedSource]) => ({
     recordId: id,
-    canonical: decryptContent(tx, id, canonical),
+    canonical: readText(tx, id, canonical),
     rated: rated === true,
     ratedMicros,
     ratedSource,

@@ -1,5 +1,5 @@
 import type { TenantTx } from '../../../db/database.ts'
-import { decryptContent } from '../../../db/record-encryption.ts'
+import { readText, storedText } from '../../../records/stored-text.ts'
 
 /** An event of a trace or session. */
 export interface TracedRecord {
@@ -11,7 +11,7 @@ export interface TracedRecord {
   ratedMicros: number | null
 }
 
-const readColumns = `r.record_id, case when s.purged_at is null then r.canonical end as canonical,
+const readColumns = `r.record_id, case when s.purged_at is null then ${storedText('r')} end as canonical,
         t.rated, t.cost_computed_micros`
 const lookUps = `
       left join lateral (
@@ -30,7 +30,7 @@ interface ReadRow {
 function tracedRecord(tx: TenantTx, row: ReadRow): TracedRecord {
   return {
     recordId: row.record_id,
-    canonical: row.canonical && decryptContent(tx, row.record_id, row.canonical),
+    canonical: row.canonical && readText(tx, row.record_id, row.canonical),
     rated: row.rated === true,
     ratedMicros: row.cost_computed_micros,
   }
@@ -50,7 +50,7 @@ export async function eventsOf(
   const { rows } = await tx.client.query<ReadRow>(
     `select ${readColumns}
       from (
-        select record_id, ${column}, canonical from hub.records
+        select * from hub.records
         where tenant_id = $1 and ${column} is not null and ${column} <= $2 and ${beyond}
           and record_type = 'telemetry_event' ${afterId === undefined ? '' : 'and record_id > $4::uuid'}
         order by ${column}, record_id limit $3
@@ -145,7 +145,7 @@ export async function newestEvents(
     `select w.session_id as wanted, ${readColumns}
       from unnest($2::text[]) as w (session_id)
       cross join lateral (
-        select record_id, canonical from hub.records
+        select * from hub.records
         where tenant_id = $1 and session_id is not null and session_id = w.session_id
           and record_type = 'telemetry_event' and ($4::uuid is null or record_id < $4::uuid)
         order by session_id desc, record_id desc limit $3
