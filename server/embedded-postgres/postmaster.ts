@@ -36,7 +36,7 @@ const baseSettings: Readonly<Record<string, string>> = {
   shared_buffers: '256MB',
   max_wal_size: '2GB',
   // Whole pages, written after each checkpoint, take a third. It costs no measurable time.
-  wal_compression: 'pglz',
+  wal_compression: 'on',
   // Compiling a query costs more than any query of the Hub takes.
   jit: 'off',
   timezone: 'UTC',

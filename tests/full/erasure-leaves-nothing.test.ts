@@ -8,10 +8,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { parseKeyDocument, recordHash, verifyDeletionCertificateSync } from '../../provenance/index.ts'
 import { createLogAudit } from '../../server/modules/log/audit/log-audit.ts'
 import { nodeCrypto } from '../../server/records/node-crypto.ts'
+import { readTexts, storedText } from '../../server/records/stored-text.ts'
 import { pathOf, recordsPath } from '../api/record-cases.ts'
 import { prepareTelemetry } from '../api/telemetry-tenants.ts'
 import { fakeClock } from '../support/fake-clock.ts'
 import { startHub, type TestHub } from '../support/hub.ts'
+import { clearTx } from '../support/record-texts.ts'
 import { event } from '../telemetry/events.ts'
 import { type Receiver, startReceiver } from '../webhooks/receiver.ts'
 
@@ -209,10 +211,17 @@ test('no byte of what was erased is in a table, a file, a queue or the log of th
   await writeAll()
   await delivered()
   await use()
-  const { rows: stored } = await client.query<{ canonical: string; salt: Buffer; provenance_hash: Buffer }>(
-    'select canonical, salt, provenance_hash from hub.records where record_id = any($1)',
+  const { rows: stored } = await client.query<{
+    record_id: string
+    canonical: string
+    salt: Buffer
+    provenance_hash: Buffer
+  }>(
+    `select r.record_id, ${storedText('r')} as canonical, r.salt, r.provenance_hash from hub.records r
+     where r.record_id = any($1)`,
     [ids],
   )
+  readTexts(clearTx, stored)
   expect(stored).toHaveLength(56)
   const digests = stored.flatMap(({ canonical, salt, provenance_hash }) => {
     expect(provenance_hash.equals(Buffer.from(recordHash(canonical, nodeCrypto.sha256)))).toBe(true)

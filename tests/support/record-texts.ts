@@ -3,6 +3,9 @@ import type { TenantTx } from '../../server/db/database.ts'
 import { noContents } from '../../server/db/record-encryption.ts'
 import { readText, storedText } from '../../server/records/stored-text.ts'
 
+/** A transaction for reading texts of tenants that are not in Mode B. */
+export const clearTx = { contents: noContents } as TenantTx
+
 /** Returns the canonical texts of a tenant's telemetry events in the order of their ids. The tenant is not in Mode B. */
 export async function eventTexts(client: pg.ClientBase, tenant: string): Promise<string[]> {
   const { rows } = await client.query<{ record_id: string; text: string }>(
@@ -10,8 +13,7 @@ export async function eventTexts(client: pg.ClientBase, tenant: string): Promise
      where r.tenant_id = $1 and r.record_type = 'telemetry_event' order by r.record_id`,
     [tenant],
   )
-  const tx = { tenantId: tenant, contents: noContents } as TenantTx
-  return rows.map((row) => readText(tx, row.record_id, row.text))
+  return rows.map((row) => readText(clearTx, row.record_id, row.text))
 }
 
 /** Stores the texts of a tenant's telemetry events in full, so that a test can read or edit them by SQL. */
