@@ -94,6 +94,17 @@ test('any range is compared with another one, and months have a name', async () 
   await figure(page, 'Invocations')
     .getByText(`from ${count(earlier.totals.invocations)}`)
     .waitFor()
+  await figure(page, 'Invocations').locator('svg path').nth(1).waitFor({ state: 'attached' })
+
+  // The other range is a line in the charts, with its own date in the tooltip, and a column of their tables.
+  const usage = page.getByRole('region', { name: 'Invocations and failures' })
+  await usage.getByText('Previous period', { exact: true }).waitFor()
+  await usage.locator('.recharts-line path').waitFor({ state: 'attached' })
+  await usage.locator('.recharts-surface').first().hover()
+  await usage.getByText(/^Previous period \(.+\)$/).waitFor()
+  await usage.getByText('Table', { exact: true }).click()
+  await usage.getByRole('columnheader', { name: 'Previous period' }).waitFor()
+
   await page.getByRole('button', { name: 'Compared range' }).click()
   await page.getByRole('button', { name: 'Previous period' }).click()
   await page.waitForURL((url) => !url.searchParams.has('compare_from'))

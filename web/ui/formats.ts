@@ -2,7 +2,8 @@
 const locale = undefined
 const counts = new Intl.NumberFormat(locale, { maximumFractionDigits: 0 })
 const shortCounts = new Intl.NumberFormat(locale, { notation: 'compact', maximumFractionDigits: 1 })
-const percents = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 })
+// Shares that round to zero have no minus sign.
+const percents = new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1, signDisplay: 'negative' })
 const bytes = new Intl.NumberFormat(locale, { maximumFractionDigits: 1 })
 const thousandths = new Intl.NumberFormat(locale, { maximumFractionDigits: 3 })
 const tenths = new Intl.NumberFormat(locale, { minimumFractionDigits: 1, maximumFractionDigits: 1 })

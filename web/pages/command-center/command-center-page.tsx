@@ -14,7 +14,7 @@ import { KpiRow, KpiSkeleton } from './kpi-row.tsx'
 import { RangePicker } from './range-picker.tsx'
 import { momentText, rangeText } from './range-text.ts'
 import { comparedRange, customRangeFault, isoOf, longestDays } from './ranges.ts'
-import { timeZone, useMetricsByKey, useMetricsOverTime, useTotals } from './use-metrics.ts'
+import { timeZone, useMetricsBefore, useMetricsByKey, useMetricsOverTime } from './use-metrics.ts'
 import { type SearchState, useSearchState } from './use-search-state.ts'
 
 // The metrics come first; the scripts for everything else load once they are shown.
@@ -36,7 +36,7 @@ export default function CommandCenterPage() {
   const center = { ...chosen, isLive: chosen.isLive && demo.load.state !== 'loading' }
   const { search, filters, range, interval, isLive } = center
   const figures = useMetricsOverTime({ span: range, filters, interval, live: isLive })
-  const before = useTotals({ span: range.before, filters })
+  const { before, rowsBefore } = useMetricsBefore({ range, filters, interval })
   const isIn = figures.isSuccess
   const isSettled = isIn || figures.isError
   const [isRestWanted, setRestWanted] = useState(false)
@@ -110,6 +110,7 @@ export default function CommandCenterPage() {
               <KpiRow
                 now={totals}
                 before={before.data?.totals}
+                {...{ rows, rowsBefore, range, interval }}
                 people={people(users)}
                 peopleBefore={people(usersBefore)}
                 states={{ before: stateOf(before), people: stateOf(users), peopleBefore: stateOf(usersBefore) }}
@@ -126,7 +127,7 @@ export default function CommandCenterPage() {
               <Suspense fallback={<BelowSkeleton />}>
                 <WhatChanged {...center} />
                 <FigureCharts
-                  {...{ rows, totals, filters, interval, span: range, split: search.split }}
+                  {...{ rows, rowsBefore, totals, filters, interval, range, split: search.split }}
                   onSplit={(split) => center.change({ split })}
                   onZoom={({ from, to }) => center.change({ range: 'custom', from: isoOf(from), to: isoOf(to) })}
                 />

@@ -5,8 +5,9 @@ import { combineQueries } from '../../components/combined-query.ts'
 import { QueryBoundary } from '../../components/query-boundary.tsx'
 import { formatCount, formatUsd } from '../../ui/formats.ts'
 import { AllWell, AttentionCard, AttentionList } from './attention-card.tsx'
+import { costDifferenceOf } from './trends.ts'
 import { type CostException, useExceptions } from './use-exceptions.ts'
-import { costDifferenceOf, type Totals, type useMetricsOverTime } from './use-metrics.ts'
+import type { Totals, useMetricsOverTime } from './use-metrics.ts'
 import type { SearchState } from './use-search-state.ts'
 
 const reasons: Record<string, string> = {

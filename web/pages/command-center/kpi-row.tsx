@@ -12,8 +12,10 @@ import {
 import { ChangeText, type Earlier } from './change-text.tsx'
 import styles from './kpi-row.module.css'
 import { isUnpriced } from './list-price-text.ts'
-import { failureRate } from './trends.ts'
-import { costDifferenceOf, type Totals } from './use-metrics.ts'
+import { fillGaps, type Interval, type Range } from './ranges.ts'
+import { Sparkline, type SparklineProps } from './sparkline.tsx'
+import { costDifferenceOf, failureRate } from './trends.ts'
+import type { TimeRow, Totals } from './use-metrics.ts'
 
 export interface People {
   count: number
@@ -23,6 +25,11 @@ export interface People {
 interface KpiRowProps {
   now: Totals
   before: Totals | undefined
+  rows: readonly TimeRow[]
+  /** The rows of the previous period; empty if there are none to compare with. */
+  rowsBefore: readonly TimeRow[]
+  range: Range
+  interval: Interval
   people: People | undefined
   peopleBefore: People | undefined
   /** The loading states of values that may be undefined here. */
@@ -34,9 +41,17 @@ const shownCount = (value: number) => (value < 1e9 ? formatCount(value) : format
 const shownUsd = (value: number) => (Math.abs(value) < 1e6 ? formatUsd(value) : formatUsdShort(value))
 
 /** Shows the metrics of the range, each beside that of the previous period. */
-export function KpiRow({ now, before, people, peopleBefore, states }: KpiRowProps) {
+export function KpiRow(props: KpiRowProps) {
+  const { now, before, rows, rowsBefore, range, interval, people, peopleBefore, states } = props
+  const filled = fillGaps(rows, range, interval)
+  const filledBefore = rowsBefore.length > 0 ? fillGaps(rowsBefore, range.before, interval) : []
+  /** Returns a metric over time: counts and costs are zero without events, rates and percentiles are gaps. */
+  const over = (figure: (totals: TimeRow) => number | undefined, none?: 0) => {
+    const values = ({ row }: (typeof filled)[number]) => (row ? figure(row) : none)
+    return { values: filled.map(values), before: filledBefore.map(values) }
+  }
   // Without events there are no percentiles.
-  const p95 = (totals: Totals) => (totals.invocations ? totals.latency_ms.p95 : undefined)
+  const p95 = (totals: TimeRow) => (totals.invocations ? totals.latency_ms.p95 : undefined)
   const isFirst = before?.invocations === 0
   const pair = (figure: (totals: Totals) => number | undefined) => ({
     now: figure(now),
@@ -54,11 +69,17 @@ export function KpiRow({ now, before, people, peopleBefore, states }: KpiRowProp
       component="section"
       aria-label="Figures"
     >
-      <Kpi label="Invocations" value={shownCount(now.invocations)} full={formatCount(now.invocations)}>
+      <Kpi
+        label="Invocations"
+        over={over((row) => row.invocations, 0)}
+        value={shownCount(now.invocations)}
+        full={formatCount(now.invocations)}
+      >
         <ChangeText {...pair((totals) => totals.invocations)} format={shownCount} />
       </Kpi>
       <Kpi
         label="Error rate"
+        over={over(failureRate)}
         help="Error rate"
         value={formatPercent(failing.now)}
         more={`${shownCount(now.failures)} failed`}
@@ -67,13 +88,23 @@ export function KpiRow({ now, before, people, peopleBefore, states }: KpiRowProp
       </Kpi>
       <Kpi
         label="p95 latency"
+        over={over(p95)}
         help="p95 latency"
         value={formatMs(p95(now))}
         more={now.invocations ? `p50 ${formatMs(now.latency_ms.p50)}` : 'no invocations'}
       >
         <ChangeText {...pair(p95)} format={formatMs} better="down" />
       </Kpi>
-      <Kpi label="Active users" help="Active users" value={peopleText(people, states.people)} more="with an invocation">
+      <Kpi
+        label="Active users"
+        help="Active users"
+        value={peopleText(people, states.people)}
+        more={
+          people && people.count > 0
+            ? `${shownCount(Math.round(now.invocations / people.count))} invocations each`
+            : 'with an invocation'
+        }
+      >
         <ChangeText
           now={people?.count}
           before={peopleBefore?.count}
@@ -83,6 +114,7 @@ export function KpiRow({ now, before, people, peopleBefore, states }: KpiRowProp
       </Kpi>
       <Kpi
         label="Reported cost"
+        over={over((row) => row.cost_usd_estimate, 0)}
         help="Reported cost"
         value={shownUsd(now.cost_usd_estimate)}
         full={formatUsd(now.cost_usd_estimate)}
@@ -92,6 +124,7 @@ export function KpiRow({ now, before, people, peopleBefore, states }: KpiRowProp
       </Kpi>
       <Kpi
         label="Calculated cost"
+        over={over((row) => row.cost_usd_computed, 0)}
         help="Calculated cost"
         value={isUnpriced(now) ? 'No price' : shownUsd(now.cost_usd_computed)}
         full={formatUsd(now.cost_usd_computed)}
@@ -107,6 +140,7 @@ export function KpiRow({ now, before, people, peopleBefore, states }: KpiRowProp
       </Kpi>
       <Kpi
         label="Difference"
+        over={over(costDifferenceOf, 0)}
         help="Difference"
         value={shownUsd(costDifferenceOf(now))}
         full={formatUsd(costDifferenceOf(now))}
@@ -120,6 +154,7 @@ export function KpiRow({ now, before, people, peopleBefore, states }: KpiRowProp
       </Kpi>
       <Kpi
         label="Tokens"
+        over={over((row) => row.tokens_in + row.tokens_out, 0)}
         value={formatShort(now.tokens_in + now.tokens_out)}
         full={formatCount(now.tokens_in + now.tokens_out)}
         more={`${formatShort(now.tokens_in)} in, ${formatShort(now.tokens_out)} out`}
@@ -145,10 +180,12 @@ interface KpiProps {
   /** The value with all its digits. */
   full?: string
   more?: string
+  /** The metric over time. */
+  over?: SparklineProps
   children: React.ReactNode
 }
 
-function Kpi({ label, help, value, full, more, children }: KpiProps) {
+function Kpi({ label, help, value, full, more, over, children }: KpiProps) {
   return (
     <Paper withBorder p="sm" component="article" aria-label={label} className={styles.kpi}>
       <Group gap={4} wrap="nowrap">
@@ -160,9 +197,12 @@ function Kpi({ label, help, value, full, more, children }: KpiProps) {
       {value === undefined ? (
         <Skeleton height={32} width="60%" />
       ) : (
-        <Text className={styles.value} data-value title={full === value ? undefined : full}>
-          {value}
-        </Text>
+        <div className={styles.row}>
+          <Text className={styles.value} data-value title={full === value ? undefined : full}>
+            {value}
+          </Text>
+          {over && <Sparkline {...over} />}
+        </div>
       )}
       <Text size="xs" c="dimmed" truncate>
         {more ?? '\u00a0'}

@@ -9,6 +9,18 @@ export function failureRate({ invocations, failures }: Counted): number | undefi
   return invocations === 0 ? undefined : failures / invocations
 }
 
+interface Costs {
+  cost_usd_estimate: number
+  cost_usd_computed: number
+}
+
+/**
+ * Returns the reported cost less the calculated cost: `variance_usd` of the reconciliation, to the same six decimals.
+ */
+export function costDifferenceOf({ cost_usd_estimate, cost_usd_computed }: Costs): number {
+  return Math.round((cost_usd_estimate - cost_usd_computed) * 1e6) / 1e6
+}
+
 export type Direction = 'up' | 'down' | 'same'
 
 export interface Change {

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { type ApiResponse, api, hub, type Query } from '../../api/api-client.ts'
 import { pollEvery } from '../../components/polling.ts'
 import type { Filters, Group } from './breakdown/dimensions.ts'
-import { type Interval, isoOf, quarterHourMs, type Span } from './ranges.ts'
+import { type Interval, intervalOf, isoOf, quarterHourMs, type Range, type Span } from './ranges.ts'
 
 export type Totals = ApiResponse<'summarizeTelemetry'>['totals']
 /** A row of an hour or a day. */
@@ -24,6 +24,8 @@ interface Asked {
   filters: Filters
   /** Polls every few seconds while the page is visible. */
   live?: boolean
+  /** Says that the range is over, so that its figures hardly change. */
+  isOver?: boolean
   enabled?: boolean
 }
 
@@ -31,25 +33,27 @@ const rangeQuery = ({ span, filters }: Asked) => ({ from: isoOf(span.from), to: 
 const refresh = ({ live = false }: Asked) => pollEvery(refreshMs, live)
 
 /** Returns totals and rows by hours or days, in one call. */
-export function useMetricsOverTime(asked: Asked & { interval: Interval }) {
-  const query = { ...rangeQuery(asked), interval: asked.interval, time_zone: timeZone, limit: rowsPerPage }
+export function useMetricsOverTime({ interval, ...asked }: Asked & { interval: Interval }) {
+  const query = { ...rangeQuery(asked), interval, time_zone: timeZone, limit: rowsPerPage }
   return api.useQuery(
     'get',
     '/api/v1/telemetry/summary',
     { params: { query } },
-    { placeholderData: keptWhile(query), ...refresh(asked) },
+    { placeholderData: keptWhile(query), ...(asked.isOver && { staleTime: 60_000 }), ...refresh(asked) },
   )
 }
 
-/** Returns totals only. */
-export function useTotals(asked: Asked) {
-  const query = { ...rangeQuery(asked), limit: 1 }
-  return api.useQuery(
-    'get',
-    '/api/v1/telemetry/summary',
-    { params: { query } },
-    { placeholderData: keptWhile(query), enabled: asked.enabled ?? true, staleTime: 60_000 },
-  )
+const noRows: readonly TimeRow[] = []
+
+/**
+ * Returns the metrics of the previous period, and its rows for comparison: none if its hours do not fit into one
+ * response.
+ */
+export function useMetricsBefore({ range, interval, filters }: { range: Range; interval: Interval; filters: Filters }) {
+  const span = range.before
+  const fitting = intervalOf(span, interval)
+  const before = useMetricsOverTime({ span, filters, interval: fitting, isOver: true })
+  return { before, rowsBefore: fitting === interval ? (before.data?.rows ?? noRows) : noRows }
 }
 
 /**
@@ -100,11 +104,4 @@ export async function readKeys(query: Query<'summarizeTelemetry'>, signal: Abort
     cursor = data.next_cursor ?? undefined
     if (!cursor || page === pagesMax) return { rows, totals: data.totals, complete: !cursor }
   }
-}
-
-/**
- * Returns the reported cost less the calculated cost: `variance_usd` of the reconciliation, to the same six decimals.
- */
-export function costDifferenceOf({ cost_usd_estimate, cost_usd_computed }: Totals): number {
-  return Math.round((cost_usd_estimate - cost_usd_computed) * 1e6) / 1e6
 }

@@ -44,6 +44,7 @@ export const stepColumns = column.columns([
     header: 'Result',
     size: 130,
     ...plain,
+    meta: { from: 'sm' },
     cell: ({ row: { original } }) => <Result step={original} />,
   }),
   column.accessor('tokens_in', {
@@ -100,7 +101,9 @@ export const stepColumns = column.columns([
   }),
 ])
 
-function StepCell({ step: { depth, skill_id, skill_version } }: { step: TimedStep }) {
+/** Shows the step, and that it failed where a phone has no column for the result. */
+function StepCell({ step }: { step: TimedStep }) {
+  const { depth, skill_id, skill_version, success, error_code } = step
   return (
     <span className={styles.step} style={{ paddingInlineStart: `${Math.min(depth, indentMax)}rem` }}>
       {depth > 0 && (
@@ -109,6 +112,11 @@ function StepCell({ step: { depth, skill_id, skill_version } }: { step: TimedSte
         </span>
       )}
       <span className="visually-hidden">{`Level ${depth + 1}:`}</span>
+      {!success && (
+        <Text span inherit hiddenFrom="sm" flex="none" lh={0} c="red" title={error_code}>
+          <IconCircleX size={16} aria-label={error_code ?? 'Failed'} />
+        </Text>
+      )}
       <Text span inherit truncate>
         {skill_id}
       </Text>

@@ -15,7 +15,7 @@ import { KpiRow, KpiSkeleton } from '../command-center/kpi-row.tsx'
 import { RangePicker } from '../command-center/range-picker.tsx'
 import { rangeText } from '../command-center/range-text.ts'
 import { isoOf, type Span } from '../command-center/ranges.ts'
-import { useMetricsByKey, useMetricsOverTime, useTotals } from '../command-center/use-metrics.ts'
+import { useMetricsBefore, useMetricsByKey, useMetricsOverTime } from '../command-center/use-metrics.ts'
 import { type RangeState, useRange } from '../command-center/use-range.ts'
 import { ErrorCodesCard } from './error-codes-card.tsx'
 import { LastRange } from './last-range.tsx'
@@ -110,7 +110,7 @@ interface UsageProps extends ReturnType<typeof useRange> {
 
 function Usage({ range, interval, filters, group, onZoom }: UsageProps) {
   const figures = useMetricsOverTime({ span: range, filters, interval })
-  const before = useTotals({ span: range.before, filters })
+  const { before, rowsBefore } = useMetricsBefore({ range, filters, interval })
   const asked = { filters, group: 'user' as const, enabled: figures.isSuccess }
   const users = useMetricsByKey({ ...asked, span: range })
   const usersBefore = useMetricsByKey({ ...asked, span: range.before })
@@ -142,6 +142,7 @@ function Usage({ range, interval, filters, group, onZoom }: UsageProps) {
             <KpiRow
               now={totals}
               before={before.data?.totals}
+              {...{ rows, rowsBefore, range, interval }}
               people={people(users)}
               peopleBefore={people(usersBefore)}
               states={{ before: stateOf(before), people: stateOf(users), peopleBefore: stateOf(usersBefore) }}
@@ -153,7 +154,7 @@ function Usage({ range, interval, filters, group, onZoom }: UsageProps) {
               ))}
             </SimpleGrid>
             <Suspense fallback={<ChartsSkeleton />}>
-              <FigureCharts {...{ rows, totals, filters, interval, onZoom }} span={range} />
+              <FigureCharts {...{ rows, rowsBefore, totals, filters, interval, range, onZoom }} />
             </Suspense>
           </>
         )

@@ -10,16 +10,17 @@ import type { Filters } from '../breakdown/dimensions.ts'
 import { type MarkedChange, markChanges, priceChangeText, releaseText } from '../marked-changes.ts'
 import { priceChangesOf } from '../price-changes.ts'
 import { daysOf, metricsOf } from '../range-text.ts'
-import type { Interval, Span } from '../ranges.ts'
+import type { Interval, Range, Span } from '../ranges.ts'
 import { skillReleasesOf } from '../skill-releases.ts'
-import { failureRate } from '../trends.ts'
-import { costDifferenceOf, type TimeRow, type Totals } from '../use-metrics.ts'
+import { costDifferenceOf, failureRate } from '../trends.ts'
+import type { TimeRow, Totals } from '../use-metrics.ts'
 import { CostSplitChart } from './cost-split-chart.tsx'
 import {
   costColumns,
   latencyColumns,
   type Point,
   pointsOf,
+  previousColumns,
   priceChangeColumn,
   releaseColumn,
   tokenColumns,
@@ -34,8 +35,10 @@ const drawingHeight = 290
 
 interface FigureChartsProps {
   rows: readonly TimeRow[]
+  /** The rows of the previous period; empty if there are none to compare with. */
+  rowsBefore: readonly TimeRow[]
   totals: Totals
-  span: Span
+  range: Range
   filters: Filters
   interval: Interval
   /** The division of the cost chart, and its setter; absent on a page without it. */
@@ -49,12 +52,12 @@ export type CostSplitBy = 'model' | 'skill'
 
 /** Shows the metrics over time. */
 export default function FigureCharts(props: FigureChartsProps) {
-  const { rows, totals, span, filters, interval, split, onSplit, onZoom } = props
+  const { rows, rowsBefore, totals, range: span, filters, interval, split, onSplit, onZoom } = props
   const { may } = useMe()
   const skills = useSkills({ enabled: may('listSkills'), staleTime: 60_000 })
   const prices = api.useQuery('get', '/api/v1/telemetry/prices', {}, { enabled: may('getPrices'), staleTime: 60_000 })
   const { points, changes, releases } = useMemo(() => {
-    const drawn = pointsOf(rows, span, interval)
+    const drawn = pointsOf(rows, span, interval, rowsBefore)
     const marked = markChanges(priceChangesOf(prices.data?.prices ?? [], span, filters), drawn)
     const newVersions = markChanges(skillReleasesOf(skills.data ?? [], span, filters), drawn)
     const namesIn = (found: readonly MarkedChange[]) =>
@@ -69,7 +72,7 @@ export default function FigureCharts(props: FigureChartsProps) {
       changes: marked,
       releases: newVersions,
     }
-  }, [rows, span, interval, prices.data, skills.data, filters])
+  }, [rows, rowsBefore, span, interval, prices.data, skills.data, filters])
   const priceText = changes.map((change) => ` ${priceChangeText(change)} on ${change.label}.`).join('')
   const releasesText = releases.map((release) => ` ${releaseText(release)} on ${release.label}.`).join('')
   const by = interval === 'hour' ? 'by hours' : 'by days'
@@ -99,6 +102,7 @@ export default function FigureCharts(props: FigureChartsProps) {
       summary: `${formatCount(totals.tokens_in)} tokens in and ${formatCount(totals.tokens_out)} out, ${by}.`,
     },
   ]
+  const hasBefore = points.some(({ previous }) => previous !== undefined)
   const splitChoice = onSplit && (
     <SegmentedControl
       size="xs"
@@ -129,14 +133,18 @@ export default function FigureCharts(props: FigureChartsProps) {
             about={metricsOf(span, filters)}
             fileSuffix={daysOf(span)}
             summary={summary}
-            columns={columns}
+            columns={hasBefore ? [...columns, previousColumns[kind]] : columns}
             rows={points}
             rowId={(point) => point.start}
             height={drawingHeight}
             actions={kind === 'cost' && splitChoice}
           >
             <Suspense fallback={<Skeleton height={drawingHeight} />}>
-              <Drawing {...{ kind, points, changes, releases, onZoom }} height={drawingHeight} end={span.to} />
+              <Drawing
+                {...{ kind, points, changes, releases, hasBefore, onZoom }}
+                height={drawingHeight}
+                end={span.to}
+              />
             </Suspense>
           </ChartFrame>
         ),

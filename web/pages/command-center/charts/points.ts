@@ -1,9 +1,10 @@
 import { formatCount, formatMs, formatPercent, formatUsdInColumn, nothing } from '../../../ui/formats.ts'
 import type { MetricColumn } from '../../../ui/metric-columns.ts'
-import type { Interval, Span } from '../ranges.ts'
-import { failureRate } from '../trends.ts'
-import { costDifferenceOf, type TimeRow, type Totals } from '../use-metrics.ts'
+import type { Interval, Range } from '../ranges.ts'
+import { costDifferenceOf, failureRate } from '../trends.ts'
+import type { TimeRow, Totals } from '../use-metrics.ts'
 import { type Slot, slotsOf } from './slots.ts'
+import type { TrendChartKind } from './trend-chart.tsx'
 
 /**
  * The values of an hour or a day in charts and their tables: counts and costs without events are zero, latencies are
@@ -26,6 +27,12 @@ export interface Point extends Slot {
   p50: number | undefined
   p95: number | undefined
   p99: number | undefined
+  /** The label of the same hour or day of the previous period; absent without one. */
+  previous?: string
+  previousInvocations?: number | undefined
+  previousP95?: number | undefined
+  previousCost?: number | undefined
+  previousTokens?: number | undefined
 }
 
 const none: Totals = {
@@ -34,8 +41,19 @@ const none: Totals = {
   latency_ms: { p50: 0, p95: 0, p99: 0 },
 }
 
-export function pointsOf(rows: readonly TimeRow[], span: Span, interval: Interval): Point[] {
-  return slotsOf(rows, span, interval).map(({ slot, row }) => {
+/**
+ * Returns the points of a range.
+ *
+ * @param rowsBefore of the previous period. Its first hour or day stands beside the first one of the range, and so on
+ */
+export function pointsOf(
+  rows: readonly TimeRow[],
+  range: Range,
+  interval: Interval,
+  rowsBefore: readonly TimeRow[],
+): Point[] {
+  const earlier = rowsBefore.length > 0 ? slotsOf(rowsBefore, range.before, interval) : []
+  return slotsOf(rows, range, interval).map(({ slot, row }, index) => {
     const { latency_ms, ...figures } = row ?? none
     const percentile = (value: number) => (figures.invocations === 0 ? undefined : value)
     return {
@@ -48,12 +66,25 @@ export function pointsOf(rows: readonly TimeRow[], span: Span, interval: Interva
       tokensOut: figures.tokens_out,
       costEstimate: figures.cost_usd_estimate,
       costComputed: figures.cost_usd_computed,
-      variance: costDifferenceOf({ latency_ms, ...figures }),
+      variance: costDifferenceOf(figures),
       p50: percentile(latency_ms.p50),
       p95: percentile(latency_ms.p95),
       p99: percentile(latency_ms.p99),
+      ...previousOf(earlier[index]),
     }
   })
+}
+
+function previousOf(earlier: ReturnType<typeof slotsOf<TimeRow>>[number] | undefined): Partial<Point> {
+  if (!earlier) return {}
+  const { slot, row = none } = earlier
+  return {
+    previous: slot.label,
+    previousInvocations: row.invocations,
+    previousP95: row.invocations === 0 ? undefined : row.latency_ms.p95,
+    previousCost: row.cost_usd_estimate,
+    previousTokens: row.tokens_in + row.tokens_out,
+  }
 }
 
 type Column = MetricColumn<Point>
@@ -114,3 +145,32 @@ export const tokenColumns: Column[] = [
   count('tokens_in', 'In', (point) => point.tokensIn),
   count('tokens_out', 'Out', (point) => point.tokensOut),
 ]
+
+const previous = (id: string, value: Column['value'], text: Column['text']): Column => ({
+  ...{ id, label: 'Previous period', from: 'sm', value },
+  ...(text && { text }),
+})
+
+/** The values of the previous period beside those of the range, by chart. */
+export const previousColumns: Record<TrendChartKind, Column> = {
+  usage: previous(
+    'previous_invocations',
+    (point) => point.previousInvocations,
+    (point) => formatCount(point.previousInvocations),
+  ),
+  latency: previous(
+    'previous_latency_p95_ms',
+    (point) => point.previousP95,
+    (point) => formatMs(point.previousP95),
+  ),
+  cost: previous(
+    'previous_cost_usd_estimate',
+    (point) => point.previousCost,
+    (point) => formatUsdInColumn(point.previousCost),
+  ),
+  tokens: previous(
+    'previous_tokens',
+    (point) => point.previousTokens,
+    (point) => formatCount(point.previousTokens),
+  ),
+}

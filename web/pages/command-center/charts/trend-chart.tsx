@@ -1,13 +1,15 @@
 import '@mantine/charts/styles.css'
-import { BarChart, LineChart } from '@mantine/charts'
-import { Text } from '@mantine/core'
+import { BarChart, ChartLegend, LineChart } from '@mantine/charts'
+import { getThemeColor, Text, useMantineTheme } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
+import { Line } from 'recharts'
 import { formatCount, formatMs, formatSeconds, formatShort, formatUsd, formatUsdShort } from '../../../ui/formats.ts'
 import { type MarkedChange, priceChangeText, releaseText } from '../marked-changes.ts'
 import type { Span } from '../ranges.ts'
 import { chartMargin, sharedProps } from './chart-props.ts'
 import { LineLegend, type LineSeries } from './line-legend.tsx'
 import type { Point } from './points.ts'
+import { previousLines, tooltipOf } from './previous-line.tsx'
 import { useDragZoom } from './use-drag-zoom.tsx'
 
 export type TrendChartKind = 'usage' | 'latency' | 'cost' | 'tokens'
@@ -20,6 +22,8 @@ interface DrawingProps {
   changes: readonly MarkedChange[]
   /** New versions of skills that the chart of usage marks. */
   releases: readonly MarkedChange[]
+  /** True if the points have values of the previous period. */
+  hasBefore: boolean
   /** The end of the range, in milliseconds since 1970. */
   end: number
   /** Called with the range that the user selected by dragging. */
@@ -50,6 +54,21 @@ const costs: LineSeries[] = [
   { name: 'costEstimate', label: 'Reported', color: 'blue.6', strokeWidth: 1.5, strokeDasharray: '5 3' },
 ]
 
+type Series = Pick<LineSeries, 'name' | 'label' | 'color'>
+const results: Series[] = [
+  { name: 'succeeded', label: 'Succeeded', color: 'seal.6' },
+  { name: 'failures', label: 'Failed', color: 'red.7' },
+]
+const tokens: Series[] = [
+  { name: 'tokensIn', label: 'In', color: 'blue.6' },
+  { name: 'tokensOut', label: 'Out', color: 'orange.6' },
+]
+
+const formats: Record<TrendChartKind, (value: number) => string> = {
+  ...{ usage: formatCount, tokens: formatCount },
+  ...{ latency: formatMs, cost: formatUsd },
+}
+
 /** Draws a dot for a single hour between hours without events, which forms no line. */
 function lonePoint(points: readonly Point[], name: Percentile) {
   return ({ cx, cy, index, stroke }: { cx?: number; cy?: number; index: number; stroke?: string }) => {
@@ -63,21 +82,60 @@ function lonePoint(points: readonly Point[], name: Percentile) {
 }
 
 /** The chart itself, in a separate script because of the chart library. */
-export default function TrendChart({ kind, points, height, changes, releases, end, onZoom }: DrawingProps) {
+export default function TrendChart(props: DrawingProps) {
+  const { kind, points, height, changes, releases, hasBefore, end, onZoom } = props
+  const theme = useMantineTheme()
   const isNarrow = useMediaQuery('(max-width: 48em)')
   const { handlers, selection } = useDragZoom(points, end, onZoom)
   const chartProps = { margin: chartMargin, ...handlers }
-  const shared = { ...sharedProps(points, height), children: selection }
+  const format = formats[kind]
+  const shared = { ...sharedProps(points, height), valueFormatter: format, children: selection }
   const axis = (format: (value: number) => string) => ({ yAxisProps: { width: 64, tickFormatter: format } })
-  const lines = (series: LineSeries[], marks: LineSeries[] = []) => ({
-    curveType: 'linear' as const,
-    withDots: false,
-    series: series.map(({ strokeWidth: _, ...line }) => line),
-    lineProps: ({ name }: { name: string }) => ({
-      strokeWidth: series.find((line) => line.name === name)?.strokeWidth,
-    }),
-    legendProps: { ...shared.legendProps, content: () => <LineLegend series={[...series, ...marks]} /> },
-    lineChartProps: chartProps,
+  const before = hasBefore ? [previousLines[kind]] : []
+  const lines = (named: LineSeries[], marks: LineSeries[] = []) => {
+    const series = [...before, ...named]
+    return {
+      tooltipProps: tooltipOf(series, previousLines[kind], format),
+      curveType: 'linear' as const,
+      withDots: false,
+      series: series.map(({ strokeWidth: _, ...line }) => line),
+      lineProps: ({ name }: { name: string }) => ({
+        strokeWidth: series.find((line) => line.name === name)?.strokeWidth,
+      }),
+      legendProps: { ...shared.legendProps, content: () => <LineLegend series={[...series, ...marks]} /> },
+      lineChartProps: chartProps,
+    }
+  }
+  /** Draws stacked bars, with the sum of the previous period as a line. */
+  const bars = (series: Series[]) => ({
+    tooltipProps: tooltipOf([...series, ...before], previousLines[kind], format),
+    type: 'stacked' as const,
+    series,
+    barChartProps: chartProps,
+    legendProps: {
+      ...shared.legendProps,
+      content: ({ payload }: { payload?: readonly object[] }) => (
+        <ChartLegend
+          payload={payload}
+          series={[...series, ...before]}
+          onHighlight={() => {}}
+          legendPosition="bottom"
+          classNames={shared.classNames}
+        />
+      ),
+    },
+    children: (
+      <>
+        {before.map(({ name, color, strokeWidth, strokeDasharray }) => (
+          <Line
+            key={name}
+            {...{ name, dataKey: name, stroke: getThemeColor(color, theme), strokeWidth, strokeDasharray }}
+            {...{ dot: false, activeDot: false, isAnimationActive: false }}
+          />
+        ))}
+        {selection}
+      </>
+    ),
   })
   switch (kind) {
     case 'usage':
@@ -85,30 +143,12 @@ export default function TrendChart({ kind, points, height, changes, releases, en
         <BarChart
           {...shared}
           {...axis(formatShort)}
-          type="stacked"
-          barChartProps={chartProps}
+          {...bars(results)}
           referenceLines={changeLines(releases, points, isNarrow, releaseText)}
-          valueFormatter={formatCount}
-          series={[
-            { name: 'succeeded', label: 'Succeeded', color: 'seal.6' },
-            { name: 'failures', label: 'Failed', color: 'red.7' },
-          ]}
         />
       )
     case 'tokens':
-      return (
-        <BarChart
-          {...shared}
-          {...axis(formatShort)}
-          type="stacked"
-          barChartProps={chartProps}
-          valueFormatter={formatCount}
-          series={[
-            { name: 'tokensIn', label: 'In', color: 'blue.6' },
-            { name: 'tokensOut', label: 'Out', color: 'orange.6' },
-          ]}
-        />
-      )
+      return <BarChart {...shared} {...axis(formatShort)} {...bars(tokens)} />
     case 'latency': {
       const drawn = lines(percentiles)
       return (
@@ -118,7 +158,6 @@ export default function TrendChart({ kind, points, height, changes, releases, en
           {...drawn}
           connectNulls={false}
           lineProps={(line) => ({ ...drawn.lineProps(line), dot: lonePoint(points, line.name as Percentile) })}
-          valueFormatter={formatMs}
         />
       )
     }
@@ -131,7 +170,6 @@ export default function TrendChart({ kind, points, height, changes, releases, en
             {...lines(costs, changes.length > 0 ? [priceChange] : [])}
             referenceLines={changeLines(changes, points, isNarrow, priceChangeText)}
             h={height - differenceHeight}
-            valueFormatter={formatUsd}
           />
           {/* The difference has its own scale, because it is small beside the costs. */}
           <Text size="xs" c="dimmed" h={18} mt={10}>
@@ -144,7 +182,6 @@ export default function TrendChart({ kind, points, height, changes, releases, en
             withXAxis={false}
             barChartProps={{ ...chartProps, margin: { ...chartMargin, bottom: 10 } }}
             yAxisProps={{ width: 64, tickFormatter: formatUsdShort, tickCount: 3, interval: 0 }}
-            valueFormatter={formatUsd}
             series={[{ name: 'variance', label: 'Difference', color: 'orange.6' }]}
           />
         </>
