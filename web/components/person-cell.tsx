@@ -1,15 +1,21 @@
 import { Badge, Text } from '@mantine/core'
+import { UsageLink } from './usage-link.tsx'
 
 interface PersonCellProps {
-  person: { email: string; display_name?: string | undefined }
+  person: { user_id: string; email: string; display_name?: string | undefined }
 }
 
-/** A person in a table: the name with the address below it, or the address alone. Give rows the height `personRow`. */
-export function PersonCell({ person: { email, display_name } }: PersonCellProps) {
+/**
+ * A person in a table: the name, which leads to their page, with the address below it, or the address alone. Give rows
+ * the height `personRow`.
+ */
+export function PersonCell({ person: { user_id, email, display_name } }: PersonCellProps) {
   return (
     <>
-      <Text size="sm" fw={600} truncate title={display_name ?? email}>
-        {display_name ?? email}
+      <Text size="sm" fw={600} truncate>
+        <UsageLink group="user" id={user_id} title={display_name ?? email} inRow>
+          {display_name ?? email}
+        </UsageLink>
       </Text>
       {display_name && (
         <Text size="xs" c="dimmed" truncate title={email}>

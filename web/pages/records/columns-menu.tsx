@@ -11,15 +11,15 @@ const choices = recordColumns.flatMap((column) => {
     : [{ id, name: String(header) }]
 })
 
-/** Returns the user's columns, stored in this browser. */
-export function useColumns() {
+/** Returns the user's columns, stored in this browser: those of telemetry events apart from those of other records. */
+export function useColumns(kind: keyof typeof usualColumns) {
   const [shown, setShown] = useLocalStorage<readonly string[]>({
-    key: 'hub-columns:records',
-    defaultValue: usualColumns,
+    key: `hub-columns:${kind}`,
+    defaultValue: usualColumns[kind],
     getInitialValueInEffect: false,
   })
   const hidden = choices.filter(({ id }) => !shown.includes(id)).map(({ id }) => id)
-  return { shown, setShown, hidden }
+  return { shown, setShown, hidden, usual: usualColumns[kind] }
 }
 
 const compactHeight = 32
@@ -37,6 +37,7 @@ export function useDensity() {
 
 interface ColumnsMenuProps {
   shown: readonly string[]
+  usual: readonly string[]
   onChange(shown: readonly string[]): void
   isCompact: boolean
   onCompact(isCompact: boolean): void
@@ -61,7 +62,7 @@ export function ColumnsMenu(props: ColumnsMenuProps) {
 }
 
 /** Lists the columns to select from. */
-export function ColumnChoice({ shown, onChange, isCompact, onCompact }: ColumnsMenuProps) {
+export function ColumnChoice({ shown, usual, onChange, isCompact, onCompact }: ColumnsMenuProps) {
   return (
     <Stack gap="xs" align="flex-start">
       <Switch
@@ -81,7 +82,7 @@ export function ColumnChoice({ shown, onChange, isCompact, onCompact }: ColumnsM
           }
         />
       ))}
-      <Button size="compact-sm" variant="subtle" onClick={() => onChange(usualColumns)}>
+      <Button size="compact-sm" variant="subtle" onClick={() => onChange(usual)}>
         Usual columns
       </Button>
     </Stack>

@@ -8,7 +8,7 @@ import { looksOf, RecordTypeBadge, titleOfRecord } from '../../components/record
 import type { UsageGroup } from '../../components/usage-address.ts'
 import { UsageLink } from '../../components/usage-link.tsx'
 import { formatCount, formatMs, nothing } from '../../ui/formats.ts'
-import { columnsOf } from '../../ui/table-columns.ts'
+import { type ColumnFrom, columnsOf } from '../../ui/table-columns.ts'
 import { TimeText } from '../../ui/time-text.tsx'
 import { UsdText } from '../../ui/usd-text.tsx'
 import type { RowVerdicts } from '../../verification/verify-rows.ts'
@@ -43,13 +43,19 @@ const usageColumn = (member: string, header: string, group: UsageGroup, size = 1
     enableSorting: false,
     cell: ({ getValue }) => <UsageLink group={group} id={getValue()} inRow />,
   })
-const numberColumn = (member: string, header: string, format: (value: number | undefined) => ReactNode, size = 110) =>
+const numberColumn = (
+  member: string,
+  header: string,
+  format: (value: number | undefined) => ReactNode,
+  size = 110,
+  from?: ColumnFrom,
+) =>
   column.accessor((record) => number(record, member), {
     id: member,
     header,
     size,
     enableSorting: false,
-    meta: { align: 'right' },
+    meta: { align: 'right', ...(from && { from }) },
     cell: ({ getValue }) => format(getValue()),
   })
 
@@ -94,10 +100,19 @@ export const recordColumns = column.columns([
     meta: { from: 'xxl' },
     cell: ({ getValue }) => <UsageLink group="skill" id={getValue()} inRow />,
   }),
+  column.accessor((record) => record.success, {
+    id: 'success',
+    header: 'Result',
+    size: 95,
+    enableSorting: false,
+    meta: { from: 'md' },
+    cell: ({ getValue }) => <OutcomeCell success={getValue()} />,
+  }),
+  numberColumn('latency_ms', 'Latency', formatMs, 90, 'lg'),
   column.accessor((record) => text(record, 'user_id') ?? causeOf(record), {
     id: 'who',
     header: 'Who',
-    size: 225,
+    size: 205,
     enableSorting: false,
     meta: { from: 'lg' },
     cell: ({ row, getValue }) => {
@@ -107,14 +122,14 @@ export const recordColumns = column.columns([
   }),
   column.accessor((record) => number(record, 'cost_usd_estimate'), {
     id: 'cost_usd_estimate',
-    header: 'Cost',
-    size: 90,
+    header: 'Reported cost',
+    size: 135,
     meta: { align: 'right', from: 'sm' },
     cell: ({ getValue }) => <UsdText value={getValue()} />,
   }),
   column.accessor('created_at', {
     header: 'Created',
-    size: 185,
+    size: 180,
     meta: { from: 'sm' },
     cell: ({ getValue }) => <TimeText iso={getValue()} />,
   }),
@@ -130,17 +145,9 @@ export const recordColumns = column.columns([
   textColumn('llm_platform', 'Platform', 110),
   usageColumn('llm_model', 'Model', 'model', 180),
   textColumn('skill_version', 'Version', 100),
-  column.accessor((record) => record.success, {
-    id: 'success',
-    header: 'Outcome',
-    size: 120,
-    enableSorting: false,
-    cell: ({ getValue }) => <OutcomeCell success={getValue()} />,
-  }),
-  numberColumn('latency_ms', 'Latency', formatMs),
   numberColumn('tokens_in', 'Tokens in', formatCount),
   numberColumn('tokens_out', 'Tokens out', formatCount),
-  numberColumn('cost_usd_computed', 'Computed cost', (value) => <UsdText value={value} />, 130),
+  numberColumn('cost_usd_computed', 'Calculated cost', (value) => <UsdText value={value} />, 140),
   textColumn('subject', 'Subject', 220),
   textColumn('provenance_hash', 'Hash', 260),
 ])
@@ -148,8 +155,11 @@ export const recordColumns = column.columns([
 /** Columns that appear only while they have content; the user cannot select them. */
 export const columnsOfVerification = ['verdict', 'server'] as const
 
-/** The default columns. */
-export const usualColumns = ['record_type', 'title', 'skill_id', 'who', 'cost_usd_estimate', 'created_at'] as const
+/** The default columns: of all records, and of telemetry events alone, which differ by their results. */
+export const usualColumns = {
+  records: ['record_type', 'title', 'skill_id', 'who', 'cost_usd_estimate', 'created_at'],
+  events: ['success', 'title', 'who', 'latency_ms', 'cost_usd_estimate', 'created_at'],
+} as const
 
 function TitleCell({ record, title }: { record: HubRecord; title: string }) {
   const { label, Icon } = looksOf(record.record_type)

@@ -34,7 +34,7 @@ interface RecordsListProps {
  * filters above do not.
  */
 export function RecordsList({ search, now, onChange, onOpen, onRefresh }: RecordsListProps) {
-  const { shown, setShown, hidden } = useColumns()
+  const { setShown, hidden, ...columns } = useColumns(search.record_type === 'telemetry_event' ? 'events' : 'records')
   const { isCompact, setCompact, rowHeight } = useDensity()
   const filters = viewQuery({ ...search, open: undefined, view: undefined })
   // biome-ignore lint/correctness/useExhaustiveDependencies: what is open changes nothing of the query
@@ -80,7 +80,7 @@ export function RecordsList({ search, now, onChange, onOpen, onRefresh }: Record
           {sort.includes('cost') && '; only records with a cost'}
         </Text>
         <RecordsToolbar
-          columns={{ shown, onChange: setShown, isCompact, onCompact: setCompact }}
+          columns={{ ...columns, onChange: setShown, isCompact, onCompact: setCompact }}
           verification={{
             available: rows.length > 0,
             running: verification.running,

@@ -29,7 +29,7 @@ export const stepColumns = column.columns([
   column.accessor('startMs', {
     id: 'timeline',
     header: 'Timeline',
-    size: 170,
+    size: 200,
     ...plain,
     meta: { from: 'sm' },
     cell: ({ row: { original } }) => <Bar step={original} />,
@@ -42,7 +42,7 @@ export const stepColumns = column.columns([
   column.accessor((row) => row.success, {
     id: 'result',
     header: 'Result',
-    size: 130,
+    size: 165,
     ...plain,
     meta: { from: 'sm' },
     cell: ({ row: { original } }) => <Result step={original} />,
@@ -54,7 +54,7 @@ export const stepColumns = column.columns([
   }),
   column.accessor('tokens_out', {
     header: 'Tokens out',
-    ...right(100, 'lg'),
+    ...right(110, 'lg'),
     cell: ({ getValue }) => formatCount(getValue()),
   }),
   column.accessor('cost_usd_estimate', {
@@ -71,7 +71,7 @@ export const stepColumns = column.columns([
   column.accessor((row) => row.llm_model ?? row.llm_platform, {
     id: 'model',
     header: 'Model',
-    size: 170,
+    size: 160,
     ...plain,
     meta: { from: 'xl' },
     cell: ({ row: { original } }) =>
@@ -118,7 +118,7 @@ function StepCell({ step }: { step: TimedStep }) {
         </Text>
       )}
       <Text span inherit truncate>
-        {skill_id}
+        <UsageLink group="skill" id={skill_id} inRow />
       </Text>
       <Text span size="xs" c="dimmed">
         {skill_version}

@@ -1,24 +1,39 @@
 import { Group, Stack, Text, Title } from '@mantine/core'
 import { IconSparkles } from '@tabler/icons-react'
 import { getRouteApi, useNavigate } from '@tanstack/react-router'
+import { useMemo } from 'react'
+import { useMe } from '../../api/me.ts'
 import { type Skill, useSkills } from '../../components/full-lists.ts'
 import { QueryBoundary } from '../../components/query-boundary.tsx'
 import { SearchField } from '../../components/search-field.tsx'
+import { UsageLink } from '../../components/usage-link.tsx'
 import { DataTable } from '../../ui/data-table.tsx'
 import { SidePanel } from '../../ui/dialog.tsx'
 import { EmptyState } from '../../ui/empty-state.tsx'
-import { formatCount } from '../../ui/formats.ts'
+import { formatCount, formatPercent } from '../../ui/formats.ts'
 import { columnsOf } from '../../ui/table-columns.ts'
 import { TimeText } from '../../ui/time-text.tsx'
+import { UsdText } from '../../ui/usd-text.tsx'
+import { failureRate } from '../command-center/trends.ts'
+import { type Row, useMetricsByKey } from '../command-center/use-metrics.ts'
+import { useRange } from '../command-center/use-range.ts'
 import { SkillDetails } from './skill-details.tsx'
 import { SkillStateBadge } from './skill-states.tsx'
 
 const route = getRouteApi('/skills')
 
-const column = columnsOf<Skill>()
+/** A skill with its usage of the last 30 days: undefined while unknown, without a row if unused. */
+type UsedSkill = Skill & { invocations: number | undefined; usage: Row | undefined }
+
+const column = columnsOf<UsedSkill>()
 const skillColumns = column.columns([
-  column.accessor('skill_id', { header: 'Skill', size: 170, meta: { grow: true } }),
-  column.accessor('name', { header: 'Name', size: 220, meta: { from: 'sm' } }),
+  column.accessor('skill_id', {
+    header: 'Skill',
+    size: 170,
+    meta: { grow: true },
+    cell: ({ getValue }) => <UsageLink group="skill" id={getValue()} inRow />,
+  }),
+  column.accessor('name', { header: 'Name', size: 200, meta: { from: 'sm' } }),
   column.accessor('state', {
     header: 'State',
     size: 140,
@@ -27,20 +42,33 @@ const skillColumns = column.columns([
   column.accessor((skill) => skill.versions.at(-1)?.skill_version, {
     id: 'version',
     header: 'Newest',
-    size: 110,
-    meta: { from: 'md' },
+    size: 90,
+    meta: { from: 'lg' },
   }),
-  column.accessor((skill) => skill.versions.length, {
-    id: 'versions',
-    header: 'Versions',
-    size: 100,
+  column.accessor('invocations', {
+    header: 'Invocations',
+    size: 125,
     meta: { from: 'md', align: 'right' },
     cell: ({ getValue }) => formatCount(getValue()),
   }),
+  column.accessor((skill) => skill.usage && failureRate(skill.usage), {
+    id: 'error_rate',
+    header: 'Error rate',
+    size: 110,
+    meta: { from: 'lg', align: 'right' },
+    cell: ({ getValue }) => formatPercent(getValue()),
+  }),
+  column.accessor((skill) => skill.usage?.cost_usd_estimate, {
+    id: 'cost_usd_estimate',
+    header: 'Reported cost',
+    size: 140,
+    meta: { from: 'xl', align: 'right' },
+    cell: ({ getValue }) => <UsdText value={getValue()} />,
+  }),
   column.accessor('updated_at', {
     header: 'Changed',
-    size: 150,
-    meta: { from: 'lg' },
+    size: 130,
+    meta: { from: 'xl' },
     cell: ({ getValue }) => <TimeText iso={getValue()} form="ago" />,
   }),
 ])
@@ -50,14 +78,24 @@ export function SkillsPanel() {
   const { skill: openId, search = '' } = route.useSearch()
   const navigate = useNavigate({ from: '/skills' })
   const skills = useSkills()
+  const { range } = useRange({})
+  const used = useMetricsByKey({ span: range, filters: {}, group: 'skill', enabled: useMe().may('summarizeTelemetry') })
+  const usage = useMemo(() => new Map(used.data?.rows.map((row) => [row.key, row])), [used.data])
   const shown = skills.data?.find(({ skill_id }) => skill_id === openId)
   const wanted = search.toLowerCase()
   return (
     <section aria-labelledby="skills">
       <Group justify="space-between" mb="sm">
-        <Title order={2} id="skills">
-          Skills
-        </Title>
+        <div>
+          <Title order={2} id="skills">
+            Skills
+          </Title>
+          {used.isSuccess && (
+            <Text size="xs" c="dimmed">
+              Figures of the last 30 days. A name opens the page of the skill.
+            </Text>
+          )}
+        </div>
         {skills.data?.length !== 0 && (
           <SearchField
             aria-label="Part of the id or name"
@@ -84,7 +122,10 @@ export function SkillsPanel() {
           return (
             <DataTable
               label="Skills"
-              rows={rows}
+              rows={rows.map((skill) => {
+                const row = usage.get(skill.skill_id)
+                return { ...skill, usage: row, invocations: used.data && (row?.invocations ?? 0) }
+              })}
               columns={skillColumns}
               rowId={({ skill_id }) => skill_id}
               openId={openId}
