@@ -69,6 +69,7 @@ function knownActor(id: string): string | undefined {
   if (id === 'operator:api') return 'The operator, by API'
   if (id === 'operator:start') return 'The operator, by starting the Hub'
   if (id.startsWith('service:')) return `The Hub (${id.slice('service:'.length)})`
+  if (id.startsWith('scim:')) return 'The directory'
   if (id.startsWith('inbound:')) return 'The identity provider, by message'
   return undefined
 }

@@ -79,7 +79,7 @@ function BudgetCard({ budget, onAsk }: Pick<BudgetCardsProps, 'onAsk'> & { budge
       <Group justify="space-between" mt="sm" gap="xs">
         <Text size="sm" c="dimmed">{`Forecast ${formatUsd(forecast)} (${formatPercent(forecast / amount)})`}</Text>
         <Text size="sm" c="dimmed" component="div">
-          Ends <TimeText iso={budget.period_end} />
+          Ends <TimeText iso={budget.period_end} form="minute" />
         </Text>
       </Group>
       <BudgetTrend budget={budget} />

@@ -48,14 +48,14 @@ const columnsOn = (roomy: boolean) =>
     column.accessor('subject', {
       id: 'subject',
       header: 'About',
-      size: roomy ? 300 : 190,
+      size: roomy ? 260 : 190,
       meta: { from: 'md' },
       cell: ({ getValue }) => <SubjectLink subject={getValue()} inRow />,
     }),
     column.accessor('actor', {
       id: 'actor',
       header: 'Who',
-      size: roomy ? 220 : 150,
+      size: roomy ? 200 : 150,
       meta: { from: 'sm' },
       cell: ({ getValue, row }) => (
         <>

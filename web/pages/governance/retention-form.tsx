@@ -120,9 +120,9 @@ export function RetentionForm({ kept, mayChange }: RetentionFormProps) {
         </Paper>
         <EarlyPurgeWarnings rules={form.values.rules} />
         <Text size="sm" c="dimmed">
-          Younger than “at least”, nobody can purge a record. Older than “after”, the Hub purges it within the hour; it
-          can be restored for 30 days as any other, but the next run purges it again while the rule stands. Governance
-          events go by hand only, after a release.
+          Nobody can purge a record before its minimum retention. The Hub purges a record within an hour after its
+          maximum retention. It can be restored for 30 days, but the next run purges it again while the rule stands.
+          Governance events are purged by hand only, after a release.
         </Text>
         {mayChange ? (
           <Switch label="Four eyes" description={fourEyes} {...form.getInputProps('four_eyes', { type: 'checkbox' })} />

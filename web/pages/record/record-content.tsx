@@ -52,7 +52,7 @@ export function RecordContent({ record }: { record: HubRecord }) {
         <DescriptionList>
           <DescriptionItem name="Title">{text('title')}</DescriptionItem>
           {made}
-          {figure('Cost', 'cost_usd_estimate', formatUsd)}
+          {figure('Reported cost', 'cost_usd_estimate', formatUsd)}
         </DescriptionList>
         <Content title="Content" value={record.content} type={text('content_type')} />
       </>
@@ -99,7 +99,7 @@ export function RecordContent({ record }: { record: HubRecord }) {
     telemetry_event: () => (
       <>
         <DescriptionList>
-          <DescriptionItem name="Outcome">
+          <DescriptionItem name="Result">
             <Outcome success={record.success} code={text('error_code')} />
           </DescriptionItem>
           {made}
@@ -122,8 +122,8 @@ export function RecordContent({ record }: { record: HubRecord }) {
           {figure('Tokens in', 'tokens_in', formatCount)}
           {figure('Tokens out', 'tokens_out', formatCount)}
           {figure('Tokens reported', 'tokens_total_reported', formatCount)}
-          {figure('Estimated cost', 'cost_usd_estimate', formatUsd)}
-          {figure('Computed cost', 'cost_usd_computed', formatUsd)}
+          {figure('Reported cost', 'cost_usd_estimate', formatUsd)}
+          {figure('Calculated cost', 'cost_usd_computed', formatUsd)}
           <DescriptionItem name="Price from">{text('price_source')}</DescriptionItem>
         </DescriptionList>
         <Content title="Metadata" value={record.metadata} type={undefined} />

@@ -84,7 +84,7 @@ export const sessionColumns = column.columns([
     id: 'duration',
     header: 'Duration',
     ...right,
-    size: 100,
+    size: 120,
     meta: { ...right.meta, from: 'lg' },
     cell: ({ getValue }) => formatMs(getValue()),
   }),

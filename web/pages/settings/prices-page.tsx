@@ -42,7 +42,7 @@ export default function PricesPage() {
       <PageHeader
         title="Prices"
         help={<Help term="Price override" />}
-        about="The Hub computes what each event cost from its tokens, at list prices. Where you pay other prices, or run a model that no list knows, say so here."
+        about="The Hub calculates the cost of each event from its tokens, at list prices. Add a price if you pay another one, or for a model that no list has."
         actions={add}
       />
       <Stack gap="xl">

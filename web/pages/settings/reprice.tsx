@@ -64,7 +64,7 @@ export function Reprice() {
             loading={start.isPending}
             onClick={() => start.mutate()}
           >
-            Rate again
+            Recalculate
           </Button>
         </Group>
         {start.error !== null && <ProblemNotice error={start.error} title="The run was not begun" />}
@@ -87,7 +87,7 @@ export function Reprice() {
                 </Button>
               }
             >
-              {`Of ${formatCount(run.checked)} events ${formatCount(run.changed)} have another cost. Computed costs of all: ${formatUsd(run.cost_usd_computed_before)} before, ${formatUsd(run.cost_usd_computed_after)} now.`}
+              {`Of ${formatCount(run.checked)} events ${formatCount(run.changed)} have another cost. Calculated cost of all: ${formatUsd(run.cost_usd_computed_before)} before, ${formatUsd(run.cost_usd_computed_after)} now.`}
             </Notice>
           )}
         </div>

@@ -44,7 +44,7 @@ const columns = column.columns([
   column.accessor((row) => row.last_attempt?.duration_ms, {
     id: 'latency',
     header: 'Duration',
-    size: 80,
+    size: 95,
     meta: { align: 'right', from: 'md' },
     cell: ({ getValue }) => formatMs(getValue()),
   }),

@@ -18,7 +18,7 @@ export function EndpointFacts({ webhook }: { webhook: Webhook }) {
       {note && (
         <Notice
           kind={health.status === 'failing' || health.overflowing_since ? 'danger' : 'info'}
-          title={health.status === 'disabled' ? 'It is disabled' : 'Something is wrong with it'}
+          title={health.status === 'disabled' ? 'The endpoint is disabled' : 'Deliveries fail'}
         >
           <Text size="sm">{note}</Text>
         </Notice>

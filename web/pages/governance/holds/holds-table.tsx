@@ -34,7 +34,8 @@ const columns = column.columns([
   column.accessor('name', {
     id: 'name',
     header: 'Name',
-    size: 280,
+    size: 190,
+    meta: { grow: true },
     cell: ({ row: { original } }) => (
       <>
         <Text size="sm" fw={500} truncate>
@@ -55,7 +56,8 @@ const columns = column.columns([
   column.display({
     id: 'over',
     header: 'Scope',
-    meta: { from: 'sm', grow: true },
+    size: 280,
+    meta: { from: 'sm' },
     cell: ({ row }) => scopeOf(row.original),
   }),
   column.accessor('created_by', {
