@@ -361,7 +361,7 @@ test('contents are shown as they are written, and never run', async () => {
 
 test('a drawer that came with the address gives the focus to its row', async () => {
   await open('analyst', '/records?record_type=output')
-  await rows().nth(2).click()
+  await rows().nth(2).locator('td').nth(1).click()
   await page.locator('section[data-verdict]').waitFor()
   await page.reload()
   await page.getByText(/^Row 3 of/).waitFor()
@@ -374,7 +374,7 @@ test('a governance event names the person who caused it, in the list and on its 
   const row = page.getByRole('row', { name: /Signed in.*You/ }).first()
   await row.waitFor()
   expect(await page.getByRole('table').textContent()).not.toContain('The Hub')
-  await row.click()
+  await row.locator('td').nth(1).click()
   const caused = page.getByText('Caused by', { exact: true })
   await caused.waitFor()
   expect(await caused.locator('xpath=following-sibling::*[1]').textContent()).toContain('You')

@@ -69,9 +69,16 @@ const formats: Record<TrendChartKind, (value: number) => string> = {
   ...{ latency: formatMs, cost: formatUsd },
 }
 
+interface DotProps {
+  cx?: number | undefined
+  cy?: number | undefined
+  index: number
+  stroke?: string | undefined
+}
+
 /** Draws a dot for a single hour between hours without events, which forms no line. */
 function lonePoint(points: readonly Point[], name: Percentile) {
-  return ({ cx, cy, index, stroke }: { cx?: number; cy?: number; index: number; stroke?: string }) => {
+  return ({ cx, cy, index, stroke }: DotProps) => {
     const isLone = points[index - 1]?.[name] === undefined && points[index + 1]?.[name] === undefined
     return isLone && points[index]?.[name] !== undefined ? (
       <circle key={index} cx={cx} cy={cy} r={2} fill={stroke} />
@@ -100,7 +107,7 @@ export default function TrendChart(props: DrawingProps) {
       withDots: false,
       series: series.map(({ strokeWidth: _, ...line }) => line),
       lineProps: ({ name }: { name: string }) => ({
-        strokeWidth: series.find((line) => line.name === name)?.strokeWidth,
+        strokeWidth: series.find((line) => line.name === name)?.strokeWidth ?? 1.5,
       }),
       legendProps: { ...shared.legendProps, content: () => <LineLegend series={[...series, ...marks]} /> },
       lineChartProps: chartProps,
@@ -126,7 +133,7 @@ export default function TrendChart(props: DrawingProps) {
     },
     children: (
       <>
-        {before.map(({ name, color, strokeWidth, strokeDasharray }) => (
+        {before.map(({ name, color, strokeWidth, strokeDasharray = '' }) => (
           <Line
             key={name}
             {...{ name, dataKey: name, stroke: getThemeColor(color, theme), strokeWidth, strokeDasharray }}
