@@ -46,12 +46,12 @@ test('rates, cores, disk and WAL follow from the events', () => {
   expect(plan.cores.hub).toBeCloseTo((500 * cpuMicrosOf('hub', 100)) / 600_000)
   expect(plan.stored_events).toBe(259_200_000)
   expect(plan.disk_bytes).toBeCloseTo(259_200_000 * 1100 * 1.5)
-  expect(plan.wal_bytes).toEqual({ per_day: 8_640_000 * 2540, per_second_at_peak: 500 * 2540 })
+  expect(plan.wal_bytes).toEqual({ per_day: 8_640_000 * 1600, per_second_at_peak: 500 * 1600 })
   expect(plan).toMatchObject({ one_machine: true, hub_servers: 0, database_servers: 1 })
 })
 
 test.each([
-  ['a disk that is too small', {}, { cores: 16, diskGb: 500 }, ['machine of its own', '2 would']],
+  ['a disk that is too small', {}, { cores: 16, diskGb: 300 }, ['machine of its own', '2 would']],
   ['cores of one machine', { eventsPerDay: 3e9, retentionDays: 1 }, { cores: 16, diskGb: 1e6 }, ['machine of its own']],
   ['machines for the Hub', { eventsPerDay: 6e10, retentionDays: 1 }, { cores: 64, diskGb: 1e6 }, ['HUB_VALKEY_URL']],
   ['cores of one process', { eventsPerDay: 6e8, retentionDays: 1 }, { cores: 64, diskGb: 1e6 }, ['HUB_WORKERS=2']],
