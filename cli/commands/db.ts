@@ -41,7 +41,7 @@ export function addDbCommand(program: Command): void {
   group
     .command('shorten-texts')
     .description(
-      'Store the texts of telemetry events, earlier and new ones, in their short form, which takes a sixth. ' +
+      'Store the texts of telemetry events, earlier and new ones, in their short form, a sixth of the bytes. ' +
         'Run it when no process of an earlier version runs any more. A run that was interrupted is continued by the next.',
     )
     .option('--json', 'print one JSON object')

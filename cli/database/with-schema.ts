@@ -5,7 +5,7 @@ import { hasSchema } from '../doctor/checks/schema.ts'
 import { type ExaminedDatabase, hasCluster, withExaminedDatabase } from '../doctor/examined-database.ts'
 
 /**
- * Runs `work` on the configured database, beside a running Hub or without one. Creates and migrates nothing.
+ * Runs `work` on the configured database, beside a running Hub or without one. Creates no database, and migrates nothing.
  *
  * @throws StartupError if there is no database with the Hub's schema
  */

@@ -35,7 +35,7 @@ export async function isServerRunning({ dataDir }: Pick<Config, 'dataDir'>): Pro
 }
 
 /**
- * Connects to the database without changing anything in it itself. Starts the server of an existing embedded database for the
+ * Connects to the database, and changes nothing in it. Starts the server of an existing embedded database for the
  * time of `work` if no Hub runs.
  *
  * @param masterKey required for an embedded database, whose passwords derive from it

@@ -15,7 +15,7 @@ export interface TenantTx {
   readonly tenantId: string
   readonly db: Kysely<TenantTables>
   readonly client: pg.ClientBase
-  /** Decrypts contents under the tenant's own key; stores use `decryptContent` and `decryptRows`. */
+  /** Decrypts contents under the tenant's own key; stores use `readText` and `readTexts`. */
   readonly contents: RecordContents
   /** Proves and verifies the rows that grant access. */
   readonly proofs: RowProofs

@@ -16,7 +16,7 @@ type Client = pg.PoolClient & {
 }
 
 /**
- * Closes connections of a pool that are cut off without a farewell. TCP needs a quarter of an hour to report that, and
+ * Closes half-open connections of a pool, whose other end is gone without a FIN or RST. TCP needs a quarter of an hour to report that, and
  * until then each holds a place of the pool. A living server may be silent too, for instance in a commit that waits for
  * its standby. So the server is asked, on another connection, which of the silent statements it still runs.
  *
@@ -65,7 +65,18 @@ export function closeSilentConnections(pool: pg.Pool, config: pg.ClientConfig, l
   }, lookMs).unref()
 }
 
-/** Returns the processes that are at work, as their server says; all of them if it has no connection left to say so. */
+/** Codes of errors of a server that cannot be reached. Others, such as a lack of file handles, are of this process. */
+const unreachable = new Set([
+  'ETIMEDOUT',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENOENT',
+  'EPIPE',
+])
+
+/** Returns the processes that are at work, as their server says; all of them if it cannot be asked. */
 async function runningAt(config: pg.ClientConfig, pids: readonly number[]): Promise<Set<number>> {
   const client = new pg.Client({ ...config, connectionTimeoutMillis: probeMsMax, query_timeout: probeMsMax })
   client.on('error', () => {})
@@ -77,7 +88,10 @@ async function runningAt(config: pg.ClientConfig, pids: readonly number[]): Prom
     )
     return new Set(rows.map(({ pid }) => pid))
   } catch (error) {
-    return new Set(error instanceof pg.DatabaseError ? pids : [])
+    const { code, message } = error as NodeJS.ErrnoException
+    // `pg` reports its own limits of time, and a connection that ended, by message alone.
+    const isAway = code === undefined ? /timeout|terminated/i.test(message) : unreachable.has(code)
+    return new Set(isAway ? [] : pids)
   } finally {
     client.end().catch(() => {})
   }

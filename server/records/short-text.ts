@@ -1,4 +1,3 @@
-import { schemaVersion } from '../../contract/literals.ts'
 import { usdOfMicros } from '../../contract/money.ts'
 import { formatTimestamp, parseTimestamp } from '../../contract/timestamp.ts'
 import { timeOfRecordId } from './record-clock.ts'
@@ -108,7 +107,7 @@ const forms: readonly (readonly [name: string, form: ValueForm | ValueOfColumn])
   ['record_id', ({ recordId }) => `"${recordId}"`],
   ['record_type', () => '"telemetry_event"'],
   ['related_records', list],
-  ['schema_version', () => `"${schemaVersion}"`],
+  ['schema_version', () => '"1.0"'],
   ['session_id', ({ sessionId }) => text(sessionId)],
   ['skill_id', ({ skillId }) => text(skillId)],
   ['skill_version', string],
@@ -173,8 +172,8 @@ export function shortenText(canonical: string, columns: ShortTextColumns): strin
 }
 
 /**
- * Returns the canonical text for the values of a short text; undefined if they are damaged. Altered values of the right
- * number give another text, whose hash differs.
+ * Returns the canonical text for the values of a short text; undefined if they are not what {@link shortenText} returns
+ * for any text. Other altered values give another text, whose hash differs.
  */
 export function restoreText(values: readonly string[], columns: ShortTextColumns): string | undefined {
   if (values.length !== 1 + shortNames.length || values[0] !== mark) return undefined
@@ -188,6 +187,8 @@ export function restoreText(values: readonly string[], columns: ShortTextColumns
       if (name === 'llm_model') model = modelOf(short)
       if (short.startsWith(fullMark)) json = short.slice(fullMark.length)
       else if (short !== '' || form === list) json = form.restore(short, model)
+      // Each value has one short form. Filters compare it, so another one would hide the event from them.
+      if (json !== undefined && (form.shorten(json, model) ?? fullMark + json) !== short) return undefined
     } else {
       json = column(columns)
     }

@@ -20,7 +20,10 @@ const addedColumns = [
  * @param r the alias of hub.records
  */
 export function storedText(r: string): string {
-  const added = addedColumns.map((column) => `e'\\t', ${r}.${column}`)
+  const added = addedColumns.map((column) =>
+    // A session id may contain separators. Its text is encrypted in full then, and needs no columns.
+    column === 'session_id' ? `e'\\t', translate(${r}.session_id, e'\\t\\n', '')` : `e'\\t', ${r}.${column}`,
+  )
   return `case when ${r}.record_type = 'telemetry_event' and not starts_with(${r}.canonical, '{')
       then concat(${r}.canonical, ${added.join(', ')}) else ${r}.canonical end`
 }
@@ -73,10 +76,13 @@ function readStored(stored: string, decrypt: (text: string) => string): string {
   return decrypted.startsWith(shortTextBeginning) ? restored(`${decrypted}${added}`, text) : decrypted
 }
 
+/** Without columns behind it, a damaged text would be read as its own columns. */
+const recordIdForm = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
 function restored(stored: string, damaged: string): string {
   const values = stored.split(separator)
   const added = values.splice(-addedColumns.length)
-  return restoreText(values, columnsOf(added)) ?? damaged
+  return recordIdForm.test(added[0] ?? '') ? (restoreText(values, columnsOf(added)) ?? damaged) : damaged
 }
 
 /** Reads the added columns. No value of them is empty, so an empty text stands for null. */

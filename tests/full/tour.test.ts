@@ -71,7 +71,10 @@ describe.each([installedCurl(), curlStandIn].filter((curl) => curl !== undefined
   })
   const send = async (options: string) => {
     const { port } = server.address() as AddressInfo
-    const { stdout } = await promisify(execFile)('sh', ['-c', `${curl} ${options} http://127.0.0.1:${port}/path?a=b`])
+    const { stdout } = await promisify(execFile)('sh', [
+      '-c',
+      `printf 'user = "id:secret"' | ${curl} ${options} http://127.0.0.1:${port}/path?a=b`,
+    ])
     return JSON.parse(stdout)
   }
   beforeAll(async () => {
@@ -83,7 +86,7 @@ describe.each([installedCurl(), curlStandIn].filter((curl) => curl !== undefined
 
   test.each([
     { options: '-s', method: 'GET', body: '' },
-    { options: `-s -u id:secret -d grant_type=x`, method: 'POST', body: 'grant_type=x', form: true, basic: true },
+    { options: '-s --config - -d grant_type=x', method: 'POST', body: 'grant_type=x', form: true, basic: true },
     {
       options: `-s -H 'X-Test: 1' -H 'Content-Type: application/json' -d '{"a": "é"}'`,
       method: 'POST',

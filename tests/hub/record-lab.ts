@@ -102,7 +102,7 @@ export async function openRecordLab(options: RecordLabOptions = {}) {
           ...draftOf(start + i),
         }))
         const batch = await sealer.seal(tenant, drafts)
-        await database.ingest(tenant.slug, writer.copySteps(batch))
+        await database.ingest(tenant.slug, writer.copySteps(batch, undefined, true))
         for (const record of batch.records) ids.push(record.recordId)
       }
       return ids

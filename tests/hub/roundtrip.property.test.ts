@@ -69,7 +69,7 @@ test('1,000 records of any content come back as they were written, and hash to t
     await lab.records.sealer.seal(acme, drafts.slice(500)),
   ]
   await lab.database.withTenant('acme', (tx) => lab.records.writer.insert(tx, inserted))
-  await lab.database.ingest('acme', lab.records.writer.copySteps(copied))
+  await lab.database.ingest('acme', lab.records.writer.copySteps(copied, undefined, true))
 
   const page = await lab.reading.query(caller, { limit: 1000, verify: true })
   expect(page.verification_summary).toEqual({ checked: 1000, verified: 1000, tampered: 0, cosign_invalid: 0 })

@@ -19,6 +19,8 @@ beforeAll(async () => {
   }
   await lab.write(acme, { recordType: 'decision', fields: { title: 'Renew', subject: 'lease', rationale: 'cheap' } })
   await lab.write(await lab.openTenant('other'), telemetry(1), telemetry(2))
+  await client.query(`insert into hub.tenants (slug, mode, log_name, created_at)
+    values ('acme', 'A', 'orghub/log/acme', now()), ('other', 'A', 'orghub/log/other', now())`)
 })
 afterAll(() => lab.drop())
 
@@ -74,17 +76,59 @@ test('a further run has nothing to do', async () => {
 })
 
 test('edits stay visible', async () => {
-  const [text, column, sound] = await lab.write(acme, telemetry(1), telemetry(2), telemetry(3))
+  const [text, column, end, number, sound] = await lab.write(acme, ...[1, 2, 3, 4, 5].map(telemetry))
+  // They resemble the text of an event so much that the short form would be that of the sound text.
+  await client.query(`update hub.records set canonical = left(canonical, -1) || ']' where record_id = $1`, [end])
+  await client.query(
+    `update hub.records set canonical = replace(canonical, '"latency_ms":', '"latency_ms":=') where record_id = $1`,
+    [number],
+  )
   await client.query(
     `update hub.records set canonical = replace(canonical, '"latency_ms":', '"latency_ms":1') where record_id = $1`,
     [text],
   )
   await client.query(`update hub.records set user_id = 'user:mallory' where record_id = $1`, [column])
-  expect(await shortenTexts(client, () => {})).toEqual({ shortened: 2, kept: 1 })
-  const page = await lab.reading.query(callerOf(acme), { limit: 3, sort: '-created_at', verify: true })
-  expect(page.verification_summary).toMatchObject({ checked: 3, verified: 1, tampered: 2 })
+  expect(await shortenTexts(client, () => {})).toEqual({ shortened: 2, kept: 3 })
+  const page = await lab.reading.query(callerOf(acme), { limit: 5, sort: '-created_at', verify: true })
+  expect(page.verification_summary).toMatchObject({ checked: 5, verified: 1, tampered: 4 })
   const verdicts = new Map(
     page.records.map((record) => [record.record_id, (record.verification as { verified: boolean }).verified]),
   )
-  expect([text, column, sound].map((id) => verdicts.get(id))).toEqual([false, false, true])
+  expect([text, column, end, number, sound].map((id) => verdicts.get(id))).toEqual([false, false, false, false, true])
+})
+
+test('no edit of a short text makes a read fail, or hides the event from a filter', async () => {
+  const ids = await lab.load(acme, 1, (at) => ({ ...telemetry(at), createdBy: 'client-1' }))
+  const [decisionId] = await lab.write(acme, { recordType: 'decision', fields: { title: 'a' } })
+  const { rows } = await client.query('select canonical from hub.records where record_id = $1', [ids[0]])
+  const short: string = rows[0].canonical
+  const put = (id: string | undefined, text: string) =>
+    client.query('update hub.records set canonical = $2 where record_id = $1', [id, text])
+  const edits = [
+    '~1',
+    `~1${'\t'.repeat(25)}`,
+    short.replace('\t', ''),
+    `${short}\t`,
+    // Other spellings of the same values.
+    short.replace(/\t1\t/, '\t=true\t'),
+    short.replace('\tclaude\t', '\t="claude"\t'),
+    short.replace(/\t(\d+)\tclaude/, '\t=$1\tclaude'),
+  ]
+  for (const id of [ids[0], decisionId]) {
+    const sound = id === decisionId ? undefined : short
+    for (const text of edits) {
+      expect(text).not.toBe(short)
+      await put(id, text)
+      const { records } = await lab.reading.query(callerOf(acme), { limit: 1, record_id: id!, verify: true })
+      expect(records[0]?.verification, text).toMatchObject({ verified: false })
+    }
+    if (sound !== undefined) await put(id, sound)
+  }
+})
+
+test('a database of an earlier schema is refused', async () => {
+  await client.query('begin')
+  await client.query('drop function hub.short_texts()')
+  await expect(shortenTexts(client, () => {})).rejects.toThrow('older than the short form')
+  await client.query('rollback')
 })

@@ -91,6 +91,8 @@ class FileBatch(Batch):
 
     def seal(self) -> None:
         if self._file is not None:
+            with contextlib.suppress(OSError):
+                os.fsync(self._file)
             os.close(self._file)
             self._file = None
 
@@ -185,6 +187,8 @@ def _locked(path: Path) -> Iterator[None]:
     try:
         yield
     finally:
+        # A process that was forked meanwhile holds a copy of the descriptor.
+        fcntl.flock(descriptor, fcntl.LOCK_UN)
         os.close(descriptor)
 
 

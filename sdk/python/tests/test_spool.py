@@ -38,7 +38,7 @@ def test_events_that_were_not_sent_are_sent_by_the_next_process_under_their_key(
     first = Batcher(away, spool=tmp_path, count=2, seconds=60)
     for n in range(5):
         assert first.put({"n": n})
-    first.close(timeout=0.2)
+    first.close(timeout=1)
     assert (first.stats.pending, first.stats.lost) == (5, 0) and not first.flush(0)
     assert not first.put({"n": 5})
     files = files_of(tmp_path)
@@ -89,7 +89,7 @@ def test_the_parts_of_a_batch_keep_their_keys(tmp_path: Path) -> None:
         if last:
             for n in range(4):
                 batcher.put({"n": n})
-            batcher.close(timeout=0.2)
+            batcher.close(timeout=1)
         else:
             assert batcher.flush(30) and receiver.batches == [[1], [2, 3]]
             batcher.close()

@@ -29,7 +29,7 @@ export function createRecordWriter(events: EventBus): RecordWriter {
       await events.publishInTransaction(tx, 'recordsStored', { records: batch.records, isEncrypted })
     },
 
-    copySteps(batch, encryptor, isShort = true) {
+    copySteps(batch, encryptor, isShort = false) {
       const { tenantId, contentKeyId } = batch
       const stored = isShort ? { ...batch, records: batch.records.map((record) => shortened(tenantId, record)) } : batch
       const seals = batch.seals.map((seal) => sealStep(tenantId, seal))

@@ -4,8 +4,8 @@ import { type Database, readTenant } from '../../db/database.ts'
 const questionMs = 60_000
 
 /**
- * Returns the question whether ingest may store texts in short form: no process of a version that cannot read it runs
- * any more (see migration 0028). Asks the database once a minute until it may, and then no more.
+ * Returns a function that tells whether ingest may store short texts: no process of a version that cannot read them runs
+ * any more (see migration 0028). It asks the database once a minute until it may, and then no more.
  */
 export function createTextForm(database: Database, now = Date.now): (tenantId: string) => Promise<boolean> {
   let isShort = false

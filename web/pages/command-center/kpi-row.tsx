@@ -100,8 +100,8 @@ export function KpiRow(props: KpiRowProps) {
         help="Active users"
         value={peopleText(people, states.people)}
         more={
-          people && people.count > 0
-            ? `${shownCount(Math.round(now.invocations / people.count))} invocations each`
+          people?.complete && people.count > 0
+            ? `${shownCount(Math.round(now.invocations / people.count))} per user, on average`
             : 'with an invocation'
         }
       >

@@ -124,7 +124,7 @@ export function SkillsPanel() {
               label="Skills"
               rows={rows.map((skill) => {
                 const row = usage.get(skill.skill_id)
-                return { ...skill, usage: row, invocations: used.data && (row?.invocations ?? 0) }
+                return { ...skill, usage: row, invocations: row?.invocations ?? (used.data?.complete ? 0 : undefined) }
               })}
               columns={skillColumns}
               rowId={({ skill_id }) => skill_id}
