@@ -16,7 +16,7 @@ const mark = '~1'
 export const shortTextBeginning = '~'
 /** Separates the values. */
 export const separator = '\t'
-/** Marks a value whose JSON follows as it is. */
+/** Marks a value whose whole JSON follows. */
 const fullMark = '='
 
 /** The maximum length of a short form. PostgreSQL compresses longer texts. */
