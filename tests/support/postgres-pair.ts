@@ -1,6 +1,4 @@
-import { once } from 'node:events'
 import { rm } from 'node:fs/promises'
-import { connect, createServer, type Socket } from 'node:net'
 import { connectionUrl } from '../../server/db/connection-settings.ts'
 import { freePort } from './free-port.ts'
 import {
@@ -15,6 +13,7 @@ import {
   withSuperuser,
   writeOwned,
 } from './postgres-server.ts'
+import { startTcpProxy } from './tcp-proxy.ts'
 
 const standbyName = 'standby'
 
@@ -54,8 +53,8 @@ export async function startPostgresPair(): Promise<PostgresPair> {
   const startStandby = () => start(second, ports[1], { primary_conninfo: primaryOfStandby })
   let standby = await startStandby()
   await makeOwner(ports[0])
-  const proxy = await startProxy(ports[0])
-  const standbyProxy = await startProxy(ports[1])
+  const proxy = await startTcpProxy({ host: '127.0.0.1', port: ports[0] })
+  const standbyProxy = await startTcpProxy({ host: '127.0.0.1', port: ports[1] })
   return {
     url: connectionUrl(ownerAt(proxy.port)),
     standbyUrl: connectionUrl(ownerAt(standbyProxy.port)),
@@ -76,61 +75,12 @@ export async function startPostgresPair(): Promise<PostgresPair> {
     failOver: async () => {
       await end(primary, 'SIGKILL')
       await withSuperuser(ports[1], (client) => client.query('select pg_promote()'))
-      proxy.moveTo(ports[1])
+      proxy.moveTo({ host: '127.0.0.1', port: ports[1] })
     },
     stop: async () => {
       await Promise.all([proxy.close(), standbyProxy.close()])
       await Promise.all([end(primary, 'SIGQUIT'), end(standby, 'SIGQUIT')])
       await Promise.all([first, second].map(({ dataDir }) => rm(dataDir, { recursive: true, force: true })))
-    },
-  }
-}
-
-/** An address that passes connections to one port, and to another after a move. */
-async function startProxy(firstPort: number) {
-  const sockets = new Set<Socket>()
-  let isStalled = false
-  let target = firstPort
-  const server = createServer((incoming) => {
-    const outgoing = connect(target, '127.0.0.1')
-    for (const [socket, other] of [
-      [incoming, outgoing],
-      [outgoing, incoming],
-    ] as const) {
-      sockets.add(socket)
-      if (isStalled) socket.pause()
-      socket.on('error', () => other.destroy())
-      socket.on('close', () => {
-        sockets.delete(socket)
-        other.destroy()
-      })
-      socket.on('data', (bytes) => void other.write(bytes))
-      socket.on('end', () => other.end())
-    }
-  })
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const close = () => {
-    for (const socket of sockets) socket.destroy()
-  }
-  return {
-    port: (server.address() as { port: number }).port,
-    moveTo(port: number) {
-      target = port
-      close()
-    },
-    stall() {
-      isStalled = true
-      for (const socket of sockets) socket.pause()
-      return () => {
-        isStalled = false
-        for (const socket of sockets) socket.resume()
-      }
-    },
-    async close() {
-      close()
-      server.close()
-      await once(server, 'close')
     },
   }
 }

@@ -4,11 +4,13 @@ import { connect, createServer, type NetConnectOpts, type Socket } from 'node:ne
 export type TcpProxy = Awaited<ReturnType<typeof startTcpProxy>>
 
 /** An address that passes connections to a target, and can do to them what networks do. */
-export async function startTcpProxy(target: NetConnectOpts) {
+export async function startTcpProxy(firstTarget: NetConnectOpts) {
   const sockets = new Set<Socket>()
   /** Connections whose bytes nobody passes on or refuses any more, as behind a firewall that has forgotten them. */
   const forgotten = new WeakSet<Socket>()
+  let target = firstTarget
   let isStalled = false
+  let isSlow = false
   let delayMs = 0
   const server = createServer((incoming) => {
     const outgoing = connect(target)
@@ -16,10 +18,16 @@ export async function startTcpProxy(target: NetConnectOpts) {
       [incoming, outgoing],
       [outgoing, incoming],
     ] as const) {
+      let waiting = 0
       const pass = (act: () => void) => {
         if (forgotten.has(socket)) return
-        if (delayMs > 0) setTimeout(act, delayMs)
-        else act()
+        // When the delay ends, a piece may not overtake those that still wait.
+        if (!isSlow && waiting === 0) return act()
+        waiting++
+        setTimeout(() => {
+          waiting--
+          act()
+        }, delayMs)
       }
       sockets.add(socket)
       if (isStalled) socket.pause()
@@ -34,6 +42,9 @@ export async function startTcpProxy(target: NetConnectOpts) {
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
+  const destroyAll = () => {
+    for (const socket of sockets) socket.destroy()
+  }
   return {
     port: (server.address() as { port: number }).port,
     /** Passes nothing on, for connections old and new, until the returned function is called. */
@@ -45,9 +56,17 @@ export async function startTcpProxy(target: NetConnectOpts) {
         for (const socket of sockets) socket.resume()
       }
     },
-    /** Passes each piece on so many milliseconds later. */
+    /** Passes each piece on so many milliseconds later, until the returned function is called. */
     delay(ms: number) {
-      delayMs = ms
+      ;[isSlow, delayMs] = [true, ms]
+      return () => {
+        isSlow = false
+      }
+    },
+    /** Ends all connections, and passes new ones to another target. */
+    moveTo(other: NetConnectOpts) {
+      target = other
+      destroyAll()
     },
     /** Passes nothing on any more between the ends of the connections that are open now, and tells neither end. */
     forget() {
@@ -58,7 +77,7 @@ export async function startTcpProxy(target: NetConnectOpts) {
       for (const socket of sockets) if (forgotten.has(socket)) socket.destroy()
     },
     async close() {
-      for (const socket of sockets) socket.destroy()
+      destroyAll()
       server.close()
       await once(server, 'close')
     },
